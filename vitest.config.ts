@@ -23,8 +23,9 @@ export default defineConfig({
     pool: 'forks',
     // Most of them wait for a process most of the time.
     maxWorkers: 4,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Only a test that hangs reaches it: on a loaded machine the longest take half of it.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     projects: [
       // A new process with new imports for each file would cost more than most files themselves.
       {

@@ -58,7 +58,11 @@ export async function openTaskTree(run: TreeRun): Promise<TaskTree> {
       } catch (error) {
         if (error instanceof WorkTreeError || 'exitCode' in Object(error)) throw error;
         const { path: place } = own.tree;
-        const why = `the work tree ${place} cannot be made (${messageOf(error)}); --worktree-dir names another folder`;
+        const todo =
+          resume === undefined
+            ? '--worktree-dir names another folder'
+            : 'clear that up and resume again';
+        const why = `the work tree ${place} cannot be made (${messageOf(error)}); ${todo}`;
         throw new WorkTreeError(plan.taskId, why);
       }
     },
@@ -118,6 +122,11 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     throw new WorkTreeError(plan.taskId, why);
   };
 
+  const anothers = (): WorkTreeError => {
+    const why = `the work tree ${tree.path} is another task's by now, so this one does not touch it; start it again with ralph run`;
+    return new WorkTreeError(plan.taskId, why);
+  };
+
   /** Makes the branch and the work tree. Resolves to its git folder. */
   const make = async (at: CheckoutPlace, task: TaskState, wasGone: boolean): Promise<string> => {
     const isNew = task.status === 'pending';
@@ -127,8 +136,8 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     const gitDir = await makeCheckout({
       ...{ ...at, commit, branch: tree.branch },
       async onEntered(entered) {
+        if (!(await noteOwner(entered, task))) throw anothers();
         isMade = isNew;
-        await noteOwner(entered, task);
       },
     });
     if (isNew) {
@@ -214,10 +223,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
       const at = await place();
       const found = await gitDirOf(at);
       const whose = found === null ? 'unknown' : whoseTree(found, task);
-      if (whose === "another's") {
-        const why = `the work tree ${tree.path} is another task's by now, so this one does not touch it; start it again with ralph run`;
-        throw new WorkTreeError(plan.taskId, why);
-      }
+      if (whose === "another's") throw anothers();
       const isKnown = whose === 'own' || task.status !== 'pending';
       const isWhole = found !== null && isKnown && !existsSync(sign);
       if (!isWhole) {
@@ -249,12 +255,12 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
       if (plan.settings.keepBackground) return stays('processes of the agent may still use it');
       try {
         const at = await place();
-        const why = await unsavedWork(at);
+        const why = await unsavedWork(at, tree.branch);
         if (why !== null) return stays(why);
         onRemoval();
         await removeCheckout(at);
         warn(
-          `The work tree ${tree.path} is removed, since all in it is committed; the branch ${tree.branch} stays.`,
+          `The work tree ${tree.path} is removed, since all in it is committed; the branch ${tree.branch} stays. There is nothing left to undo.`,
         );
       } catch (error) {
         stays(`it cannot be removed (${messageOf(error)})`);

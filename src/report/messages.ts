@@ -56,7 +56,7 @@ export function leftUncommitted(
 const LEFT_BECAUSE = {
   others: 'somebody else had changed this before, so ralph leaves the whole file to you',
   secret: 'a new file that looks like a secret by its name; add it to .gitignore',
-  ignored: 'git ignores it',
+  ignored: 'git ignores it, or did when the iteration began',
   conflict: 'it has a conflict',
   repository: 'a repository of its own; git submodule add makes it part of this one',
 } as const;

@@ -48,7 +48,7 @@ describe('ralph land', () => {
     put(scene.folder, { ignored: 'key\n' });
     addTask(
       't',
-      { 'b.txt': 'b\n', '.env': 'KEY=1\n' },
+      { 'b.txt': 'b\n', '.env-ü': 'KEY=1\n' },
       {
         copy: ['ignored'],
         setup: `pwd >> ${log}; test -e b.txt && touch ready`,
@@ -58,7 +58,7 @@ describe('ralph land', () => {
     const { stderr, stdout, exitCode } = await scene.ralph(['land', 't']);
     const commit = git('rev-parse', 'main').slice(0, 12);
     expect({ stderr, stdout, exitCode }).toEqual({
-      stderr: `ralph: t has landed on main as ${commit} (1 file)\nralph: not landed, since the task left it uncommitted: .env (looks like a secret)\n`,
+      stderr: `ralph: t has landed on main as ${commit} (1 file)\nralph: not landed, since the task left it uncommitted: .env-ü (looks like a secret)\n`,
       stdout: '',
       exitCode: 0,
     });
@@ -187,6 +187,9 @@ describe('ralph land', () => {
     git('apply', '--index', 'ignored');
     expect(git('status', '--porcelain')).toBe('A  b.txt');
     expect(await scene.ralph(['land', 't', '--patch', 'ignored'])).toMatchObject({ exitCode: 2 });
+    const nowhere = await scene.ralph(['land', 't', '--patch', 'none/p']);
+    expect(nowhere).toMatchObject({ exitCode: 2 });
+    expect(nowhere.stderr).toContain('--patch expects a file in an existing folder');
     const both = await scene.ralph(['land', 't', '--patch', 'p', '--merge']);
     expect(both).toMatchObject({ exitCode: 2 });
   });
@@ -201,7 +204,7 @@ describe('ralph land', () => {
     git('checkout', '-q', '-b', 'ralph/t');
     put(scene.folder, { 'b.txt': 'b\n' });
     git('add', 'b.txt');
-    git('commit', '-qm', 'iteration 1');
+    git('commit', '-qm', 'iteration 1\n\nRalph-Task: t');
     const where = await scene.ralph(['land', 't']);
     expect(where).toMatchObject({ exitCode: 2 });
     expect(where.stderr).toContain('expects --onto BRANCH');
@@ -209,6 +212,20 @@ describe('ralph land', () => {
     expect(await scene.ralph(['land', 't', '--onto', 'main'])).toMatchObject({ exitCode: 0 });
     expect(git('show', 'main:b.txt')).toBe('b');
   });
+});
+
+test('ralph land takes the branch of the newest task of this id', async () => {
+  const shell = 'echo "$(date +%N)" > "by-$$.txt"';
+  const { scene, git } = await makeVault({ ...DONE, shell });
+  git('config', 'user.name', 'Ada');
+  git('config', 'user.email', 'ada@example.com');
+  for (const branch of ['ralph/t', 'ralph/t-2']) {
+    expect(await scene.run(['--commit'])).toMatchObject({ exitCode: 0 });
+    expect(git('branch', '--show-current')).toBe(branch);
+    git('checkout', '-q', 'main');
+  }
+  expect(await scene.ralph(['land', 't', '--onto', 'main'])).toMatchObject({ exitCode: 0 });
+  expect(git('rev-parse', 'main^{tree}')).toBe(git('rev-parse', 'ralph/t-2^{tree}'));
 });
 
 describe('--continue-task', () => {

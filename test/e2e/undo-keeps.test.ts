@@ -153,6 +153,25 @@ describe('--hard', () => {
     expect(git('symbolic-ref', 'HEAD')).toBe('refs/heads/other');
   });
 
+  test('leaves a file that a sparse checkout leaves out where it is: in the index alone', async () => {
+    const { scene, git } = await ran({
+      files: { 'in/a': '0\n', 'out/b': '0\n' },
+      setUp: ({ folder }, git) => {
+        git('switch', '-qc', 'side');
+        writeFileSync(join(folder, 'out/b'), 'side\n');
+        git('commit', '-qam', 'side');
+        git('switch', '-q', 'main');
+        git('sparse-checkout', 'set', 'in');
+      },
+      shells: ['git merge -q side; echo 1 > in/a'],
+    });
+    const first = git('rev-parse', 'side~');
+    expect(await undo(scene, '--hard')).toMatchObject({ exitCode: 0 });
+    expect(git('rev-parse', 'HEAD')).toBe(first);
+    expect(git('ls-files', '-v', 'in', 'out')).toBe('H in/a\nS out/b');
+    expect(git('status', '--porcelain', '--untracked-files=no')).toBe('');
+  });
+
   test('undoes the first commit of all', async () => {
     const { scene, git } = await ran({
       files: { a: '0\n' },
@@ -163,6 +182,20 @@ describe('--hard', () => {
     });
     expect(await undo(scene, '--hard')).toMatchObject({ exitCode: 0 });
     expect(git('status', '--porcelain', '--branch')).toMatch(/No commits yet on main\nA {2}/);
+  });
+
+  test('moves the branch of a repository whose .git lies elsewhere, as that of a submodule', async () => {
+    const gitFolder = join(await tempFolder(), 'repository');
+    const { scene, git } = await ran({
+      files: { a: '0\n' },
+      setUp: (_, git) => {
+        git('init', '-q', '--separate-git-dir', gitFolder);
+      },
+      shells: ['echo 1 > a; git commit -qam agent'],
+    });
+    const first = git('rev-parse', 'HEAD~');
+    expect(await undo(scene, '--hard')).toMatchObject({ exitCode: 0 });
+    expect(git('rev-parse', 'HEAD')).toBe(first);
   });
 
   test('leaves HEAD where its branch is checked out elsewhere, and says so', async () => {

@@ -151,7 +151,7 @@ describe('ralph undo', () => {
       args: ['--after', 'case $(cat a) in 1) echo person > mine;; esac'],
     });
     const { exitCode, stdout, stderr } = await undo(scene, '1', '--yes');
-    expect(stdout).toContain('1 path stay, since somebody else changed them:\n  = mine\n');
+    expect(stdout).toContain('1 path stays, since somebody else changed it:\n  = mine\n');
     expect(stderr).toContain('kept: 1 path of somebody else; --force takes them back, too');
     expect(exitCode).toBe(1);
     expect([scene.read('a'), scene.read('mine')]).toEqual(['0\n', 'person\n']);

@@ -77,6 +77,9 @@ describe('a work tree of its own', () => {
     expect(existsSync(scene.tree('t'))).toBe(false);
     expect(scene.git('worktree list').split('\n')).toHaveLength(1);
     expect(scene.git('branch --list ralph/*')).toBe('ralph/t');
+    const { stdout } = await scene.ralph(['status', 't']);
+    expect(stdout).toMatch(/^work tree +gone$/m);
+    expect(stdout).not.toContain('ralph undo');
   });
 
   test('stays at the end if something is not committed', async () => {

@@ -20,6 +20,8 @@ interface LandOptions {
   readonly form?: LandingForm;
   readonly check?: (folder: string) => Promise<LandingRefusal | null>;
   readonly env?: NodeJS.ProcessEnv;
+  /** The folder of the scratch work tree. */
+  readonly parent?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -40,7 +42,14 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
   /** Lands a task as `ralph land` does, but for what the task's settings say. */
   const landTask = async (
     { taskId, tree }: ReturnType<typeof addTask>,
-    { onto = 'main', form = { kind: 'squash' }, check, env = {}, signal }: LandOptions = {},
+    {
+      onto = 'main',
+      form = { kind: 'squash' },
+      check,
+      env = {},
+      signal,
+      parent = trees,
+    }: LandOptions = {},
   ): Promise<Landing> => {
     const { repository, ask } = await checkoutsOf(folder, env);
     const gitFolder = await tempFolder();
@@ -51,7 +60,8 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
     });
     if ('kind' in work) return { end: { kind: 'refused', why: work }, stays: new Map() };
     return land({
-      ...{ ...own, askToEnd: ask, parent: trees, taskId, work, base: tree.base, onto, form },
+      ...{ ...own, askToEnd: ask, parent, taskId, work, base: tree.base, onto, form },
+      refs: `refs/ralph/${taskId}`,
       message: `Do ${taskId}\n\nRalph-Task: ${taskId}\n`,
       identity: gitIdentity(NAMED),
       check: check ?? (async () => null),

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import { progressOf } from '../../core/completion/progress-report.ts';
 import { settingsIn } from '../../core/machine/policy-of.ts';
@@ -51,6 +52,7 @@ export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
   }
   const settings = readStoredRun(entry.folder)?.settings;
   const inState = settingsIn(found.state);
+  const { work_tree: workTree } = found.state.git;
   const names = [...conditionSettings().filter((name) => !(name in inState)), ...GATE_SETTINGS];
   return {
     shown: shownOf(entry, thisPlace(at)),
@@ -63,6 +65,7 @@ export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
     at,
     place: { ...place, taskId: entry.name, keyFlag: keyFlag(place.keyFile, process.env) },
     lines: {},
+    isTreeGone: workTree !== null && !existsSync(workTree.path),
   };
 }
 

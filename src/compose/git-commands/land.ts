@@ -141,6 +141,7 @@ async function landClaimed(
     parent: tree === null ? `${main?.path ?? repository.root}.ralph` : path.dirname(tree.path),
     taskId: state.task_id,
     base: tree?.base ?? state.git_base,
+    refs: state.git.snapshots,
     message: landingMessage(state.task_id, state.task_prompt),
     check: (scratch) => checkIn(scratch, task, repository, ask, stops),
     signal: stops.signal,
@@ -175,7 +176,11 @@ async function placeOf(task: TaskToLand, ask: AskGit): Promise<LandPlace> {
     throw new UsageError([`--onto expects another branch than ${branch}, the task's own.`]);
   }
   if (!(await isBranch({ repository, ask }, onto))) {
-    throw new UsageError([`--onto expects a branch; there is none called '${onto}'.`]);
+    throw new UsageError([
+      task.onto === null
+        ? `ralph land expects --onto BRANCH, since ${onto}, the branch at which ${taskId} began, is gone.`
+        : `--onto expects a branch; there is none called '${onto}'.`,
+    ]);
   }
   return { repository, branch, onto };
 }
@@ -191,16 +196,31 @@ async function firstRepository(
   return null;
 }
 
-/** The branch that `--commit` made for a task without a work tree of its own; null if there is none. */
+/**
+ * The branch that `--commit` made for a task without a work tree of its own; null if there is none. An earlier
+ * task of the same id may have left one, too: the task's own has commits since it began.
+ */
 async function ownBranch(
-  { task_id, git_base }: TaskState,
+  { task_id, git_base, started_at }: TaskState,
   repository: Repository,
   ask: AskGit,
 ): Promise<string | null> {
-  for (const name of [`ralph/${task_id}`, `ralph-${task_id}`]) {
-    const since = ['merge-base', '--is-ancestor', git_base ?? 'HEAD', `refs/heads/${name}`];
-    // An earlier task of the same id may have left it.
-    if ((await ask(repository.commonDir, since)).exitCode === 0) return name;
+  const ids = new Set([task_id, task_id.replaceAll('.', '%2E')]);
+  const patterns = ['ralph/', 'ralph-'].flatMap((start) =>
+    [...ids].flatMap((id) => [`refs/heads/${start}${id}`, `refs/heads/${start}${id}-*`]),
+  );
+  const listed = await ask(repository.commonDir, [
+    ...['for-each-ref', '--sort=-version:refname', '--format=%(refname)', ...patterns],
+  ]);
+  const since = Math.floor(Date.parse(started_at) / 1000);
+  for (const ref of listed.output.split('\n').filter((line) => line !== '')) {
+    const { exitCode, output } = await ask(repository.commonDir, [
+      ...['rev-list', '--max-count=1', `--since=${since}`, '--extended-regexp'],
+      ...[`--grep=^Ralph-Task: ${task_id.replaceAll('.', '\\.')}$`, ref],
+      ...(git_base === null ? [] : ['--not', git_base]),
+    ]);
+    const name = Buffer.from(ref, 'latin1').toString().slice('refs/heads/'.length);
+    if (exitCode === 0 && output !== '') return name;
   }
   return null;
 }

@@ -133,7 +133,7 @@ async function withinSnapshots(
   const prepared = await firstToDo(spans, (span) =>
     prepareUndo({ git, store, span, force: wish.force }),
   );
-  const { plan, span, submodules, leftOut } = prepared;
+  const { plan, span, ignored, submodules, leftOut } = prepared;
   if (!wish.hard) refuseUnderWay(git.repository, span, taskId);
   const move: PlannedMove = wish.hard ? await planHeadMove(git, span.base) : { kind: 'none' };
   const restored = [...plan.restore].filter(([name]) => !submodules.has(name));
@@ -143,7 +143,7 @@ async function withinSnapshots(
       ...restored.map(([name, change]) => ({ path: shownPath(name), kind: kindOf(change) })),
       ...[...submodules.keys()].map((name) => ({ path: shownPath(name), kind: 'filled' as const })),
     ],
-    kept: plan.kept.map(shownPath),
+    kept: plan.kept.map((name) => `${shownPath(name)}${ignored.has(name) ? IGNORED_THEN : ''}`),
     leftOut: [...leftOut].map(([name, why]) => ({ path: shownPath(name), why: LEFT_OUT[why] })),
     missing: missingIterations(task, snapshots),
     others: otherTasksInTree(task, git.repository.root, span.base.at),
@@ -186,6 +186,8 @@ async function withinSnapshots(
     },
   };
 }
+
+const IGNORED_THEN = ' (in no snapshot then, so it may have been there)';
 
 function shownMove({ to, now, tip, index, ends }: HeadMove): ShownMove {
   const { branch } = to;

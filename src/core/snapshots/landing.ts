@@ -11,7 +11,13 @@ export type LandingForm =
   | { readonly kind: 'patch'; readonly file: string };
 
 /** Why a file that the task left uncommitted does not land. */
-export type StaysReason = 'secret' | 'too-large' | 'unreadable' | 'repository';
+export type StaysReason =
+  | 'secret'
+  | 'too-large'
+  | 'unreadable'
+  | 'repository'
+  /** The work tree is gone, and the branch has moved since the snapshot that has it. */
+  | 'branch-moved';
 
 /** What the task left that does not land: paths and why. */
 export type Stays = ReadonlyMap<string, StaysReason>;
@@ -53,10 +59,19 @@ export function canTaskMend({ kind }: LandingRefusal): boolean {
 /** The longest first line of a commit message. */
 const SUBJECT_CHARS = 72;
 
-/** Returns the message of a landing's commit: its subject is the first line of the task's prompt. */
+/** How the lines around the text of a task file begin: what stands before is the same for all of them. */
+const FILE_BEGINS = '===== BEGIN DATA: the task file';
+const FILE_ENDS = '===== END DATA';
+
+/**
+ * Returns the message of a landing's commit: its subject is the first line of the task's prompt, or of its
+ * task file.
+ */
 export function landingMessage(taskId: string, prompt: string): string {
-  const line = prompt
-    .split('\n')
+  const lines = prompt.split('\n');
+  const line = lines
+    .slice(lines.findIndex((each) => each.startsWith(FILE_BEGINS)) + 1)
+    .filter((each) => !each.startsWith(FILE_ENDS))
     .map((each) => each.replace(/^[#>*\s-]+/, '').trim())
     .find((each) => /[\p{L}\p{N}]/u.test(each));
   const chars = [...(line ?? `Land ${taskId}`)];

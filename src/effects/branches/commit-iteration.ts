@@ -9,6 +9,7 @@ import type { PrivateGit } from '../snapshots/private-git.ts';
 import { type Head, headSign, readHead, underWayIn } from '../snapshots/repository.ts';
 import type { SnapshotStore } from '../snapshots/snapshot-store.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
+import { ignoredThen } from '../snapshots/trees.ts';
 import type { GitAnswer, RunGit } from '../workspace/git-command.ts';
 import {
   asInput,
@@ -95,7 +96,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
     return end(committed(head.commit, head.branch, done.size), { isIndexBehind });
   }
   const { index, staged } = await stage(git, head.commit, changed);
-  const files = await withoutLeftOut(git, index, staged, left);
+  const files = await withoutLeftOut(request, span, { index, staged }, left);
   if (files.size === 0) return end({ kind: 'nothing' });
   const problem = (await identityProblem(request)) ?? (await signingProblem(request, index));
   if (problem !== null) return end(problem);
@@ -209,9 +210,9 @@ async function whyNot({ git, setup, asUser }: CommitRequest): Promise<string | n
  * A file that HEAD has is committed whatever its name is.
  */
 async function withoutLeftOut(
-  git: PrivateGit,
-  index: string,
-  staged: TreeDifference,
+  { git, timeline }: CommitRequest,
+  { begin }: Span,
+  { index, staged }: { readonly index: string; readonly staged: TreeDifference },
   left: Map<TreePath, NotCommitted>,
 ): Promise<ReadonlySet<TreePath>> {
   const added = [...staged].filter(([, { from }]) => from === null);
@@ -221,7 +222,10 @@ async function withoutLeftOut(
   if (listed.exitCode !== 0 && listed.exitCode !== 1) {
     throw new CommitError('git cannot tell which files are ignored');
   }
-  const ignored = new Set(listed.output.split('\0'));
+  const before = timeline.snapshots[begin];
+  const names = added.map(([name]) => name);
+  const then = before === undefined ? [] : await ignoredThen(git, leftBy(before), names);
+  const ignored = new Set([...listed.output.split('\0'), ...then]);
   const out = new Map<TreePath, NotCommitted>();
   for (const [name, { to }] of added) {
     if (looksSecret(name)) out.set(name, 'secret');

@@ -35,6 +35,8 @@ export interface LandRequest {
   readonly env: NodeJS.ProcessEnv;
   readonly taskId: string;
   readonly work: TaskWork;
+  /** How the refs of the task's snapshots begin; null if it has none. */
+  readonly refs: string | null;
   /** The commit at which the task began; null if it is unknown. */
   readonly base: string | null;
   /** The branch to land on, without `refs/heads/`. */
@@ -90,7 +92,7 @@ async function landFrom(
   if (earlier !== null && (await holds(scratch, earlier, whole))) {
     return { kind: 'landed-already', commit: earlier };
   }
-  const merged = await scratch.merge(target, whole);
+  const merged = await mergeSince(earlier, { target, whole }, scratch, request);
   if ('kind' in merged) return { kind: 'refused', why: merged };
   if (merged.tree === (await scratch.treeOf(target))) {
     return { kind: 'landed-already', commit: null };
@@ -101,7 +103,43 @@ async function landFrom(
   const why = signal.aborted ? STOPPED : await check(scratch.folder);
   if (signal.aborted) return { kind: 'refused', why: STOPPED };
   if (why !== null) return { kind: 'refused', why };
-  return bringIn(scratch, { target, commit }, request);
+  const end = await bringIn(scratch, { target, commit }, request);
+  if (end.kind === 'landed' && form.kind === 'squash') await noteLanded(request, commit, whole);
+  return end;
+}
+
+/**
+ * Merges what a task has done since it landed: a squashed landing does not tell git what was in it, so that
+ * the same lines would be in conflict with themselves.
+ */
+async function mergeSince(
+  earlier: string | null,
+  { target, whole }: { readonly target: string; readonly whole: string },
+  scratch: ScratchTree,
+  { repository, ask, refs }: LandRequest,
+): ReturnType<ScratchTree['merge']> {
+  if (earlier === null || refs === null) return scratch.merge(target, whole);
+  const args = ['rev-parse', '-q', '--verify', `${landedRef(refs, earlier)}^{commit}`];
+  const landed = (await runGitOf(ask)(repository.commonDir, args))?.trim();
+  if (landed === undefined) return scratch.merge(target, whole);
+  const withLanded = async (commit: string): Promise<string> =>
+    scratch.commit(await scratch.treeOf(commit), [commit, landed], 'landed before\n');
+  return scratch.merge(await withLanded(target), await withLanded(whole));
+}
+
+/** Where it is noted what a squashed landing contained. */
+function landedRef(refs: string, landing: string): string {
+  return `${refs}/landed/${landing}`;
+}
+
+/** Without this note, only a later landing of the same lines is refused. */
+async function noteLanded(
+  { repository, askToEnd, refs }: LandRequest,
+  landing: string,
+  whole: string,
+): Promise<void> {
+  if (refs === null) return;
+  await askToEnd(repository.commonDir, ['update-ref', landedRef(refs, landing), whole]);
 }
 
 const STOPPED: LandingRefusal = { kind: 'stopped' };

@@ -1,8 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import type { LandingRefusal } from '../../core/snapshots/landing.ts';
+import { namesIn } from '../files/folder.ts';
+import { thisPlace } from '../lock/driver-identity.ts';
 import type { Repository } from '../snapshots/repository.ts';
-import { type AskGit, listTrees, reasonOf, refOf, runGitOf } from './checkout.ts';
+import { systemClock } from '../time/clock.ts';
+import { type AskGit, gitDirOf, listTrees, reasonOf, refOf, runGitOf } from './checkout.ts';
 import { withoutOwnPrograms } from './scratch-tree.ts';
+import { whoNeedsAlone } from './work-tree-claim.ts';
 
 export interface BranchMove {
   readonly repository: Repository;
@@ -28,12 +33,21 @@ export async function moveBranch(move: BranchMove): Promise<LandingRefusal | nul
     return { kind: 'failed', why: `${branch} is checked out in several work trees` };
   }
   if ((await commitOf(move)) !== from) return { kind: 'moved' };
+  const rebase = checkout === undefined ? rebaseOf(repository, branch) : null;
+  if (rebase !== null) return { kind: 'failed', why: `${branch} is being rebased (${rebase})` };
   if (checkout === undefined) {
     const args = ['update-ref', '-m', `ralph land ${taskId}`, refOf(branch), to, from];
     const answer = await ask(repository.commonDir, args);
     if (answer.exitCode === 0) return null;
     if ((await commitOf(move)) !== from) return { kind: 'moved' };
     return { kind: 'failed', why: reasonOf(answer) };
+  }
+  const gitDir = await gitDirOf({ repository, ask, path: checkout.path });
+  const user = gitDir === null ? null : whoNeedsAlone(gitDir, thisPlace(systemClock.now()));
+  if (user !== null) {
+    const who = `task '${user.taskId}' of the vault ${user.vault}`;
+    // What it takes back or commits would be what has landed, too.
+    return { kind: 'failed', why: `${who} works in ${checkout.path}; land when it has ended` };
   }
   const settings = [
     { name: 'gc.auto', value: '0' },
@@ -54,6 +68,16 @@ const FORWARD = [
   ...['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', '--no-autostash', '--no-stat'],
   ...['--no-squash', '--no-gpg-sign', '--no-verify-signatures', '--no-edit'],
 ];
+
+/** Returns the git folder of a work tree in which a rebase is under way that moves the branch when it ends. */
+function rebaseOf({ commonDir }: Repository, branch: string): string | null {
+  const linked = path.join(commonDir, 'worktrees');
+  const gitDirs = [commonDir, ...namesIn(linked).map((name) => path.join(linked, name))];
+  const notes = ['rebase-merge/head-name', 'rebase-merge/update-refs', 'rebase-apply/head-name'];
+  const moves = (file: string): boolean =>
+    existsSync(file) && readFileSync(file, 'utf8').split('\n').includes(refOf(branch));
+  return gitDirs.find((dir) => notes.some((note) => moves(path.join(dir, note)))) ?? null;
+}
 
 async function commitOf({ repository, ask, branch }: BranchMove): Promise<string | null> {
   const args = ['rev-parse', '-q', '--verify', `${refOf(branch)}^{commit}`];

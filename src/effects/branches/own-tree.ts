@@ -1,10 +1,12 @@
-import { lstatSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { linkSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { OwnWorkTree, TaskState } from '../../core/task/task-state.ts';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
-import { makePrivateFolder, writeFileAtomic } from '../files/write-file.ts';
-import type { Repository } from '../snapshots/repository.ts';
+import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
+import { findRepository, type Repository } from '../snapshots/repository.ts';
+import type { RunGit } from '../workspace/git-command.ts';
 import { type AskGit, type CheckoutPlace, listTrees, refOf, runGitOf } from './checkout.ts';
 
 /**
@@ -44,7 +46,7 @@ export async function planTree(request: NewTree): Promise<OwnWorkTree | null> {
       : ['rev-parse', '--symbolic-full-name', '--verify', '--end-of-options', base];
   const ref = asText((await git(repository.root, args)) ?? '').trim();
   const isBranch = ref.startsWith(refOf(''));
-  const trees = realPath(folder ?? `${mainFolder(repository)}.ralph`);
+  const trees = realPath(folder ?? `${await mainFolder(repository, git)}.ralph`);
   return {
     ...(await freeNames(request, trees)),
     base: commit.trim(),
@@ -53,8 +55,16 @@ export async function planTree(request: NewTree): Promise<OwnWorkTree | null> {
   };
 }
 
-/** The folder of the repository's first work tree; that of this one where the first is elsewhere. */
-function mainFolder({ root, commonDir }: Repository): string {
+/**
+ * The folder of the repository's first work tree; that of this one where the first is elsewhere. For a submodule
+ * that of the repository around it, which would otherwise hold the work trees as files of its own.
+ */
+async function mainFolder({ root, commonDir }: Repository, git: RunGit): Promise<string> {
+  const around = await git(root, ['rev-parse', '--show-superproject-working-tree']);
+  if (around !== null && around !== '') {
+    const outer = await findRepository(asText(around).replace(/\n$/, ''), git);
+    if (outer !== null) return mainFolder(outer, git);
+  }
   return path.basename(commonDir) === '.git' ? path.dirname(commonDir) : root;
 }
 
@@ -93,11 +103,24 @@ function ownerFile(gitDir: string): string {
   return path.join(gitDir, 'ralph', 'task');
 }
 
-/** Notes in the work tree's own git folder whose it is. Rejects with the system's error. */
-export async function noteOwner(gitDir: string, owner: TreeOwner): Promise<void> {
+/**
+ * Notes in the work tree's own git folder whose it is, unless that is noted already: of several that made it
+ * at the same instant, exactly one is the owner. Resolves to whether it is this one. Rejects with the
+ * system's error.
+ */
+export async function noteOwner(gitDir: string, owner: TreeOwner): Promise<boolean> {
   const file = ownerFile(gitDir);
   makePrivateFolder(path.dirname(file));
-  await writeFileAtomic(file, nameOf(owner));
+  const note = `${file}.${randomUUID()}`;
+  await writeFileAtomic(note, nameOf(owner));
+  try {
+    linkSync(note, file);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  } finally {
+    removeFile(note);
+  }
+  return whoseTree(gitDir, owner) === 'own';
 }
 
 /** Whether a work tree was made for this run of a task, for another one, or nobody noted it. */

@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
 import { rmdirSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import type { LandingRefusal, StaysReason } from '../../core/snapshots/landing.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { realPath } from '../files/real-path.ts';
 import { openPrivateGit } from '../snapshots/private-git.ts';
-import { findRepository } from '../snapshots/repository.ts';
+import { findRepository, type Repository } from '../snapshots/repository.ts';
 import { restoreFiles } from '../snapshots/restore-files.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
@@ -27,8 +29,14 @@ import type { TaskWork } from './task-work.ts';
  * rules: line ends, attributes, and the filters of the user's own configuration.
  */
 
-/** No task is called so: no two folders below that of the work trees get the same name. */
-const NAME = '.landing';
+/**
+ * No task is called so: no two folders below that of the work trees get the same name. Several repositories
+ * may have their work trees there, and each has a scratch work tree of its own.
+ */
+function scratchName(repository: Repository): string {
+  const id = createHash('sha256').update(realPath(repository.commonDir)).digest('hex').slice(0, 12);
+  return `.landing-${id}`;
+}
 
 export interface ScratchRequest {
   readonly place: Omit<CheckoutPlace, 'path'>;
@@ -69,19 +77,26 @@ interface AddedWork {
 
 /** Removes what landings left that were killed. Call it only while no other landing can be under way. */
 export async function removeOldScratch(place: Omit<CheckoutPlace, 'path'>): Promise<void> {
+  const name = scratchName(place.repository);
   for (const tree of await listTrees(place)) {
-    if (path.basename(tree.path) === NAME) await removeCheckout({ ...place, path: tree.path });
+    if (path.basename(tree.path) === name) await removeCheckout({ ...place, path: tree.path });
   }
 }
 
 /** Makes the work tree. Rejects with a `CheckoutError`, or the system's error. */
 export async function makeScratch(request: ScratchRequest): Promise<ScratchTree> {
   const { place, askToEnd, parent, commit, gitFolder, env, identity } = request;
-  const folder = path.join(parent, NAME);
+  const folder = path.join(parent, scratchName(place.repository));
   // Git may have been killed before it had noted what it made.
   rmSync(folder, { recursive: true, force: true });
   const own: CheckoutPlace = { ...place, path: folder };
-  const gitDir = await makeCheckout({ ...own, commit, branch: null });
+  const gitDir = await makeCheckout({
+    ...{ ...own, commit, branch: null },
+    // Git copies the rules of a sparse checkout; files of a task that lie outside of them land, too.
+    async onEntered(entered) {
+      rmSync(path.join(entered, 'info', 'sparse-checkout'), { force: true });
+    },
+  });
   const git = createGit(own, identity);
 
   /** Has git take the files for unchanged, even those that it would store in another way today. */

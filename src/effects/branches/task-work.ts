@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { LandingRefusal, StaysReason } from '../../core/snapshots/landing.ts';
+import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
 import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
-import { createSnapshotStore } from '../snapshots/snapshot-store.ts';
+import { createSnapshotStore, SnapshotError } from '../snapshots/snapshot-store.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
+import { compareTrees } from '../snapshots/trees.ts';
 import { newestSnapshot } from './bring-back.ts';
 import { type AskGit, gitDirOf, refOf, runGitOf } from './checkout.ts';
 
@@ -52,7 +54,7 @@ export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork |
   const committed: TaskWork = { tip: tip.trim(), left: null, leftOut: new Map() };
   if (tree === null) return committed;
   const gitDir = await gitDirOf({ repository, ask, path: tree.path });
-  if (gitDir === null) return { ...committed, left: await newestTree(request, committed.tip) };
+  if (gitDir === null) return { ...committed, ...(await newestTree(request, committed.tip)) };
   const what = unfinishedIn(gitDir);
   if (what !== null) return { kind: 'unfinished', folder: tree.path, what };
   const head = (await git(tree.path, ['symbolic-ref', '-q', 'HEAD']))?.trim() ?? null;
@@ -63,12 +65,29 @@ export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork |
   return { ...committed, ...(await keepTree(request, tree.path)) };
 }
 
-/** The tree of the newest snapshot, unless it was taken before the branch's newest commit. */
-async function newestTree(request: TaskWorkRequest, tip: string): Promise<string | null> {
+/**
+ * The tree of the newest snapshot. Where it was taken before the branch's newest commit, it cannot be told
+ * what of it is meant to stay: then what the branch does not have is named.
+ */
+async function newestTree(
+  request: TaskWorkRequest,
+  tip: string,
+): Promise<Pick<TaskWork, 'left' | 'leftOut'>> {
   const { repository, refs } = request;
-  if (refs === null) return null;
-  const newest = await newestSnapshot(openGit(request, repository), refs);
-  return newest?.head === tip ? newest.tree : null;
+  const nothing = { left: null, leftOut: new Map() };
+  if (refs === null) return nothing;
+  const git = openGit(request, repository);
+  const newest = await newestSnapshot(git, refs);
+  if (newest === null) return nothing;
+  if (newest.head === tip) return { ...nothing, left: newest.tree };
+  if (newest.head === null) return nothing;
+  const left = await compareTrees(git, newest.head, newest.tree);
+  const apart = await compareTrees(git, newest.tree, tip);
+  if (left === null || apart === null) throw new SnapshotError('a part of the snapshot is missing');
+  const leftOut = [...left].flatMap(([name, { from }]): [TreePath, StaysReason][] =>
+    apart.has(name) ? [[name, from === null && looksSecret(name) ? 'secret' : 'branch-moved']] : [],
+  );
+  return { left: null, leftOut: new Map(leftOut) };
 }
 
 async function keepTree(

@@ -1,9 +1,9 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { realPath } from '../files/real-path.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import { findWorkTree } from '../workspace/git-view.ts';
-import { type AskGit, type CheckoutPlace, gitDirOf, runGitOf } from './checkout.ts';
+import { type AskGit, type CheckoutPlace, gitDirOf, refOf, runGitOf } from './checkout.ts';
 
 /** Files of a git folder that show that something is under way in its work tree. */
 const UNDER_WAY = [
@@ -13,21 +13,29 @@ const UNDER_WAY = [
 
 /**
  * Returns what would be lost if the work tree were removed, as half a sentence such as `it holds what is
- * not committed (a.txt)`; null if nothing would be but what git ignores.
+ * not committed (a.txt)`; null if nothing would be but what git ignores. What is not on `branch` counts as
+ * lost, too, since that is all that remains of the task.
  */
-export async function unsavedWork(place: CheckoutPlace): Promise<string | null> {
+export async function unsavedWork(place: CheckoutPlace, branch: string): Promise<string | null> {
   const gitDir = await gitDirOf(place);
   if (gitDir === null) return 'git does not open it';
   if (UNDER_WAY.some((name) => existsSync(path.join(gitDir, name)))) {
     return 'a merge, rebase, cherry-pick or bisect is under way in it';
   }
-  // A branch stays, but only the work tree leads to its detached HEAD.
+  if (isLocked(gitDir)) return 'it is locked (git worktree lock)';
   const git = runGitOf(place.ask);
-  if ((await git(place.path, ['symbolic-ref', '--quiet', 'HEAD'])) === null) {
-    const refs = await git(place.path, ['for-each-ref', '--count=1', '--contains', 'HEAD']);
-    if (refs === null || refs === '') return 'no branch leads to its commits';
+  if ((await git(place.path, ['merge-base', '--is-ancestor', 'HEAD', refOf(branch)])) === null) {
+    const head = await git(place.path, ['symbolic-ref', '--quiet', '--short', 'HEAD']);
+    return `its newest commit is not on its branch${head === null ? '' : ` but on ${asText(head.trim())}`}`;
   }
   return (await changesIn(place.path, place.ask)) ?? submoduleCommits(gitDir, place.ask);
+}
+
+/** Whether a person has locked a work tree, so that it stays. */
+function isLocked(gitDir: string): boolean {
+  const file = path.join(gitDir, 'locked');
+  // So says the lock of a git that was killed while it made the work tree.
+  return existsSync(file) && readFileSync(file, 'latin1').trim() !== 'initializing';
 }
 
 const STATUS = [

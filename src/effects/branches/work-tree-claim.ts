@@ -99,6 +99,13 @@ export async function claimWorkTree(request: WorkTreeClaimRequest): Promise<Work
   };
 }
 
+/** Returns the task of a live driver that needs a work tree for itself; null if there is none. */
+export function whoNeedsAlone(gitDir: string, here: Here): WorkTreeUser | null {
+  const folder = path.join(gitDir, 'ralph');
+  const users = liveClaims(folder, here).map((driver) => readUser(folder, driver));
+  return users.find((user) => user?.needsAlone === true) ?? null;
+}
+
 function liveClaims(folder: string, here: Here): readonly Driver[] {
   return namesIn(path.join(folder, 'locks'))
     .filter((name) => isTaskId(name) && (name === ALONE || name.startsWith(SHARED)))

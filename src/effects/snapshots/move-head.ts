@@ -18,6 +18,8 @@ export interface HeadMove {
   readonly tip: string | null;
   /** Lines for `git update-index --index-info`. */
   readonly index: readonly string[];
+  /** The paths among them that a sparse checkout leaves out of the work tree. */
+  readonly skipped: readonly string[];
   /** What is under way now and was not then. */
   readonly ends: readonly string[];
 }
@@ -43,16 +45,18 @@ export async function planHeadMove(git: PrivateGit, base: ListedSnapshot): Promi
   const now = await readHead(repository, ask);
   const to: Head = { commit: parents.head, branch: base.branch };
   const tip = to.branch === null ? null : await readTip(ask, to.branch);
-  if (tip?.place !== undefined && !['', repository.root].includes(tip.place)) {
+  // Of a submodule git names the repository, and not the folder of its files.
+  const here = ['', repository.root, repository.gitDir];
+  if (tip?.place !== undefined && !here.includes(tip.place)) {
     return refused(`${to.branch} is checked out in ${tip.place}`);
   }
-  const index = await indexLines(git, parents.index);
+  const { index, skipped } = await indexLines(git, parents.index);
   const ends = underWay.filter((name) => !base.underWay.includes(name));
   const isThere =
     to.branch === null ? to.commit === now.commit : to.commit === (tip?.commit ?? null);
   if (isThere && to.branch === now.branch && index.length + ends.length === 0)
     return { kind: 'none' };
-  return { kind: 'move', move: { to, now, tip: tip?.commit ?? null, index, ends } };
+  return { kind: 'move', move: { to, now, tip: tip?.commit ?? null, index, skipped, ends } };
 }
 
 function refused(why: string): PlannedMove {
@@ -91,17 +95,22 @@ export async function readParents(git: PrivateGit, commit: string) {
 const OWN_EMAIL = 'ralph@localhost';
 
 /** Returns the lines that make the user's index what a tree says. Entries that are so already keep their flags. */
-async function indexLines(git: PrivateGit, tree: string): Promise<readonly string[]> {
-  const listed = await git.onRepository(['ls-files', '-s', '-z']);
+async function indexLines(
+  git: PrivateGit,
+  tree: string,
+): Promise<Pick<HeadMove, 'index' | 'skipped'>> {
+  const listed = await git.onRepository(['ls-files', '-s', '-v', '-z']);
   const wanted = await git.run(['ls-tree', '-r', '-z', '--full-tree', tree]);
   if (listed.exitCode !== 0 || wanted.exitCode !== 0) {
     throw new SnapshotError('git cannot read the index');
   }
   const now = new Map<string, string>();
-  for (const [, mode, id, stage, name = ''] of matches(
+  const left = new Set<string>();
+  for (const [, tag = '', mode, id, stage, name = ''] of matches(
     listed.output,
-    /(\d+) (\w+) (\d)\t([^\0]+)\0/g,
+    /(\w) (\d+) (\w+) (\d)\t([^\0]+)\0/g,
   )) {
+    if (/s/i.test(tag)) left.add(name);
     now.set(name, stage === '0' ? `${mode} ${id}` : 'conflict');
   }
   const then = new Map<string, string>();
@@ -111,10 +120,11 @@ async function indexLines(git: PrivateGit, tree: string): Promise<readonly strin
   const none = '0'.repeat(tree.length);
   const gone = [...now].filter(([name, entry]) => !then.has(name) || entry === 'conflict');
   const back = [...then].filter(([name, entry]) => now.get(name) !== entry);
-  return [
+  const index = [
     ...gone.map(([name]) => `0 ${none}\t${name}\0`),
     ...back.map(([name, entry]) => `${entry}\t${name}\0`),
   ];
+  return { index, skipped: back.flatMap(([name]) => (left.has(name) ? [name] : [])) };
 }
 
 function matches(text: string, pattern: RegExp): Iterable<readonly (string | undefined)[]> {
@@ -125,7 +135,7 @@ const REASON = ['-m', 'ralph undo'];
 
 /** Moves the branch by compare and swap, then HEAD, the index, and ends what was begun since. */
 export async function moveHead(git: PrivateGit, move: HeadMove): Promise<void> {
-  const { to, now, tip, index, ends } = move;
+  const { to, now, tip, index, skipped, ends } = move;
   const run = async (what: string, args: readonly string[], input?: Buffer): Promise<void> => {
     const { exitCode } = await git.onRepository(args, { input });
     if (exitCode !== 0) throw new SnapshotError(`git cannot move ${what}`);
@@ -149,4 +159,8 @@ export async function moveHead(git: PrivateGit, move: HeadMove): Promise<void> {
   if (index.length === 0) return;
   const input = Buffer.from(index.join(''), 'latin1');
   await run('the index', ['update-index', '--replace', '-z', '--index-info'], input);
+  if (skipped.length === 0) return;
+  // A new entry has no flags, and would look like a deleted file.
+  const names = Buffer.from(`${skipped.join('\0')}\0`, 'latin1');
+  await run('the index', ['update-index', '--skip-worktree', '-z', '--stdin'], names);
 }

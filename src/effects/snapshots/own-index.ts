@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createFilteredFiles } from './filtered-files.ts';
 import type { GitCall, PrivateGit } from './private-git.ts';
 import { timeOf } from './repository.ts';
-import type { IndexEntry, TreePath } from './tree-changes.ts';
+import { type IndexEntry, statsOf, type TreePath, treePlace } from './tree-changes.ts';
 
 /*
  * Ralph's own index says what the newest snapshot holds. It lives as long as the task, so that a file
@@ -26,12 +26,19 @@ export interface OwnIndex {
   readonly userTree: string | null;
   /** Whether the user's index was written since the last `prepare`. */
   hasUserMoved(): boolean;
-  /** Puts the index right. Resolves to the paths that were added or replaced from the user's index. */
-  prepare(newestTree: string | null): Promise<readonly TreePath[]>;
+  /** Puts the index right. */
+  prepare(newestTree: string | null): Promise<PreparedIndex>;
   /** Trusts the index as it is now, until somebody else writes to it. */
   remember(): void;
   /** Writes entries into any index. */
   addEntries(entries: readonly IndexEntry[], index?: string): Promise<void>;
+}
+
+interface PreparedIndex {
+  /** Paths that were added or replaced from the user's index. */
+  readonly adopted: readonly TreePath[];
+  /** Paths of the newest snapshot that belong to none any more: their old content must not stand for them. */
+  readonly excluded: readonly TreePath[];
 }
 
 interface UserEntry extends IndexEntry {
@@ -84,15 +91,36 @@ export function createOwnIndex({
     return newestTree !== null;
   };
 
+  /** Takes out what an earlier process was still to keep. */
+  const dropExcluded = async (newestTree: string): Promise<readonly TreePath[]> => {
+    if (pathspecs.length === 0) return [];
+    const [all, included] = await Promise.all([
+      ask(['ls-files', '-z']),
+      ask(['ls-files', '-z', ...pathspecs]),
+    ]);
+    const stay = new Set(included.split('\0'));
+    const excluded = all.split('\0').filter((name) => !stay.has(name));
+    const none = '0'.repeat(newestTree.length);
+    await addEntries(excluded.map((name) => ({ mode: '0', id: none, name })));
+    return excluded;
+  };
+
   /** Brings in what the user's index names and ralph's does not: it may be ignored by now. */
   const adopt = async (): Promise<readonly TreePath[]> => {
     const sign = timeOf(repository.index);
     if (sign === userSign) return [];
     const [listed, included, known] = await Promise.all([
-      askRepository(['ls-files', '-s', '-v', '-z']),
-      pathspecs.length === 0 ? null : askRepository(['ls-files', '-z', ...pathspecs]),
+      // Files are kept even while nobody can read the index.
+      askRepository(['ls-files', '-s', '-v', '-z']).catch(() => null),
+      pathspecs.length === 0
+        ? null
+        : askRepository(['ls-files', '-z', ...pathspecs]).catch(() => ''),
       existsSync(own) ? ask(['ls-files', '-z']) : '',
     ]);
+    if (listed === null) {
+      userTree = null;
+      return [];
+    }
     entries = readEntries(listed);
     const ours = included === null ? null : new Set(included.split('\0'));
     const there = new Set(known === '' ? [] : known.split('\0'));
@@ -100,6 +128,8 @@ export function createOwnIndex({
     const missing = new Map(
       entries
         .filter(({ name }) => !there.has(name) && ours?.has(name) !== false)
+        // What snapshots know to be gone, or to be a folder by now, is no news.
+        .filter((entry) => there.size === 0 || liesInTree(repository.root, entry))
         .map((entry) => [entry.name, entry]),
     );
     await addEntries([...missing.values()]);
@@ -159,17 +189,25 @@ export function createOwnIndex({
     hasUserMoved: () => timeOf(repository.index) !== userSign,
     async prepare(newestTree) {
       const isRestored = await restore(newestTree);
+      const excluded = isRestored && newestTree !== null ? await dropExcluded(newestTree) : [];
       const adopted = await adopt();
       const asIndexed = await filtered.update(addEntries);
       // Without the times of the files each listing would read all of them.
       if (isRestored || adopted.length > 0) await git.run(['update-index', '-q', '--refresh']);
-      return [...adopted, ...asIndexed];
+      return { adopted: [...adopted, ...asIndexed], excluded };
     },
     remember() {
       ownSign = timeOf(own);
     },
     addEntries,
   };
+}
+
+/** Whether the work tree has what the entry is, or a sparse checkout leaves it out. */
+function liesInTree(root: string, { name, mode, tag }: UserEntry): boolean {
+  const stats = statsOf(treePlace(root, name));
+  if (stats === null) return /s/i.test(tag);
+  return stats.isDirectory() === (mode === SUBMODULE);
 }
 
 /** Reads lines such as `H 100644 <id> 0<tab><name>`; a regular expression would take twice as long. */

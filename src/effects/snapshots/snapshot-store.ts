@@ -13,6 +13,7 @@ import { type Head, headSign, isPartial, readHead, underWayIn } from './reposito
 import {
   addChanges,
   dropPaths,
+  isPlainFolder,
   type LeftOutReason,
   listChanges,
   statsOf,
@@ -195,7 +196,10 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         return ref;
       }
       const isTaken = claiming === undefined ? /already exists/ : /already exists|File exists/;
-      if (!isTaken.test(complaint)) throw new SnapshotError(reasonOf(['update-ref'], complaint));
+      // Somebody may have made a ref below it, and then git takes none of this name.
+      const isFolder = complaint.includes(`'${ref}/`);
+      if (!isTaken.test(complaint) && !isFolder)
+        throw new SnapshotError(reasonOf(['update-ref'], complaint));
     }
     throw new NameTakenError('no name was free');
   };
@@ -216,7 +220,14 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       const isNew = headSeen === null;
       const headMoved = await begin();
       const indexMoved = index.hasUserMoved();
-      const adopted = await index.prepare(newest?.tree ?? null);
+      const { adopted, excluded } = await index.prepare(newest?.tree ?? null);
+      // Git looks into no folder that its index has as a repository, even once that has lost its `.git`.
+      const bare = [...nested].filter(
+        (name) => !index.submodules.has(name) && isPlainFolder(treePlace(repository.root, name)),
+      );
+      if (!(await dropPaths(git, bare)))
+        throw new SnapshotError('git cannot keep a lost repository');
+      for (const name of bare) nested.delete(name);
       for (const name of index.submodules) nested.add(name);
       const { tracked, mayBeMissing, asIndexed } = index;
       const changes = await listChanges(git, {
@@ -227,12 +238,14 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         asIndexed,
       });
       if (changes === null) throw new SnapshotError('git cannot list the work tree');
-      const { changed, dropped, leftOut } = changes;
+      const { changed, replaced, dropped, leftOut } = changes;
       for (const name of [...changed, ...leftOut.keys()]) {
         const place = treePlace(repository.root, name);
         if (statsOf(place)?.isDirectory() === true) nested.add(name);
       }
-      const isSame = changed.length + dropped.length + adopted.length === 0;
+      const isSame = [bare, changed, replaced, dropped, adopted, excluded].every(
+        ({ length }) => length === 0,
+      );
       if (isSame && newest !== null) {
         const isThere = isNew ? await isWhereNewestIs(newest.commit) : !headMoved && !indexMoved;
         index.remember();
@@ -241,14 +254,16 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         return { tree, changed, secrets: [], leftOut, nested, isAsNewest: !isUnkept };
       }
       const refused = await addChanges(git, changed);
-      if (refused === null || !(await dropPaths(git, [...dropped, ...refused]))) {
+      if (refused === null || !(await dropPaths(git, [...replaced, ...dropped, ...refused]))) {
         throw new SnapshotError('git cannot keep the changed files');
       }
       const tree = await writeTree();
       index.remember();
       isUnkept = true;
       const unreadable = [...refused].map((name) => [name, 'unreadable'] as const);
-      const kept = [...new Set([...adopted, ...changed])].filter((name) => !refused.has(name));
+      const kept = [...new Set([...adopted, ...changed, ...replaced])].filter(
+        (name) => !refused.has(name),
+      );
       return {
         tree,
         changed: kept,

@@ -33,6 +33,8 @@ export interface TreeRules {
 export interface TreeChanges {
   /** Paths to add, replace or remove. */
   readonly changed: readonly TreePath[];
+  /** Files of the index that became folders, whose own files are among the paths to add. */
+  readonly replaced: readonly TreePath[];
   /** Paths of the index that are left out from now on: their old content must not stand for them. */
   readonly dropped: readonly TreePath[];
   readonly leftOut: ReadonlyMap<TreePath, LeftOutReason>;
@@ -55,11 +57,16 @@ export async function listChanges(git: PrivateGit, rules: TreeRules): Promise<Tr
   const { root } = git.repository;
   const changed = new Set<TreePath>();
   const leftOut = new Map<TreePath, LeftOutReason>();
+  const replaced: TreePath[] = [];
   const dropped: TreePath[] = [];
   for (const entry of output.split('\0')) {
     const [tag, name] = [entry[0], entry.slice(2).replace(/\/$/, '')];
     if (name === '' || rules.asIndexed.has(name)) continue;
     if (rules.mayBeMissing.has(name) && statsOf(treePlace(root, name)) === null) continue;
+    if (tag !== '?' && isPlainFolder(treePlace(root, name))) {
+      replaced.push(name);
+      continue;
+    }
     const why = whyLeftOut(root, name, rules);
     if (why === null) {
       changed.add(name);
@@ -68,7 +75,7 @@ export async function listChanges(git: PrivateGit, rules: TreeRules): Promise<Tr
     leftOut.set(name, why);
     if (tag !== '?') dropped.push(name);
   }
-  return { changed: [...changed], dropped, leftOut };
+  return { changed: [...changed], replaced, dropped, leftOut };
 }
 
 function whyLeftOut(
@@ -89,6 +96,12 @@ function whyLeftOut(
   } catch {
     return 'unreadable';
   }
+}
+
+/** Whether a folder is no repository of its own. */
+export function isPlainFolder(place: Buffer): boolean {
+  if (statsOf(place)?.isDirectory() !== true) return false;
+  return statsOf(Buffer.concat([place, Buffer.from('/.git')])) === null;
 }
 
 /** Whether a folder that cannot be read is in the way: then nobody knows if the path is gone. */

@@ -10,6 +10,7 @@ import {
 import { NEWEST_KEPT } from '../../core/snapshots/thinning.ts';
 import type { Timeline } from '../../core/snapshots/timeline.ts';
 import type { Snapshots } from '../../loop/ports.ts';
+import { realPath } from '../files/real-path.ts';
 import { type DirtyFiles, isSameFile, markDirtyFiles } from '../workspace/dirty-files.ts';
 import { type RunGit, runGit } from '../workspace/git-command.ts';
 import { findGitAbove, pathspecsWithout } from '../workspace/git-view.ts';
@@ -20,7 +21,12 @@ import { findLeakyRemotes } from './remotes.ts';
 import { thinSnapshots } from './remove-snapshots.ts';
 import { findRepository, type Repository } from './repository.ts';
 import { listSnapshots } from './snapshot-list.ts';
-import { createSnapshotStore, type KeptTree, type SnapshotStore } from './snapshot-store.ts';
+import {
+  createSnapshotStore,
+  type KeptTree,
+  SnapshotError,
+  type SnapshotStore,
+} from './snapshot-store.ts';
 import type { TreePath } from './tree-changes.ts';
 
 export interface TreeKeeperRequest {
@@ -82,7 +88,10 @@ const TIMEOUT_MS = 5 * 60_000;
 /** After this many failures in a row no more snapshots are tried, since each may take as long. */
 const FAILURES_AT_MOST = 5;
 
-/** Opens the snapshots of a task. Null if the folder is in no work tree, or git refuses to open it. */
+/**
+ * Opens the snapshots of a task. Null if the folder is in no work tree, or git refuses to open it. Throws a
+ * `SnapshotError` if the repository's configuration names another folder: an undo would write there.
+ */
 export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKeeper | null> {
   const { cwd, excluded, folder, env, runId, signal, refs } = request;
   const place = findGitAbove(cwd);
@@ -91,6 +100,9 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
     runGit({ ...extras, cwd: where, args, env, runId, signal, timeoutMs: TIMEOUT_MS });
   const repository = await findRepository(cwd, ask);
   if (repository === null) return null;
+  if (realPath(repository.root) !== place) {
+    throw new SnapshotError(`core.worktree leads from ${place} to ${repository.root}`);
+  }
   const git = openPrivateGit({ folder, repository, env, runId, signal, timeoutMs: TIMEOUT_MS });
   const pathspecs = withGlobs(pathspecsWithout(excluded, repository.root), request.excludedGlobs);
   const open = { ...request, git, ask, place, pathspecs };

@@ -1,7 +1,11 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import type { TreePair } from '../../core/snapshots/timeline.ts';
 import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { LineChanges } from '../../core/task/line-changes.ts';
+import { indexOf } from './filtered-restore.ts';
 import type { PrivateGit } from './private-git.ts';
+import { SnapshotError } from './snapshot-store.ts';
 import type { TreePath } from './tree-changes.ts';
 
 const RAW = ['diff-tree', '-r', '-z', '--raw', '--no-renames'];
@@ -113,4 +117,46 @@ export async function countLinesBetween(
 /** Git writes a dash for a binary file. */
 function linesIn(count: string | undefined): number {
   return Number.parseInt(count ?? '', 10) || 0;
+}
+
+/**
+ * Returns which of the paths git ignores by the `.gitignore` files of a tree, or that are in another
+ * repository there. A snapshot does not tell whether such a file was there: if the agent then changes what is
+ * ignored, or removes a `.git`, it only looks like a new one.
+ */
+export async function ignoredThen(
+  git: PrivateGit,
+  tree: string,
+  names: readonly TreePath[],
+): Promise<ReadonlySet<TreePath>> {
+  if (names.length === 0) return new Set();
+  const listed = await git.run(['ls-tree', '-r', '-z', tree]);
+  if (listed.exitCode !== 0) throw new SnapshotError('git cannot read the snapshot');
+  const rules = [...listed.output.matchAll(/(100\d+) blob (\w+)\t((?:[^\0]*\/)?\.gitignore)\0/g)];
+  const files = rules.map(([, mode, id, name = '']) => ({ name, entry: `${mode} ${id}` }));
+  const repositories = new Set(
+    [...listed.output.matchAll(/160000 commit \w+\t([^\0]+)\0/g)].map(([, name]) => name),
+  );
+  const inside = names.filter((name) =>
+    [...name.matchAll(/\//g)].some(({ index }) => repositories.has(name.slice(0, index))),
+  );
+  const folder = path.join(git.folder, 'restore');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { mode: 0o700 });
+  try {
+    const env = { GIT_WORK_TREE: folder } as const;
+    const index = await indexOf(git, files);
+    if (index === null) throw new SnapshotError('git cannot read what was ignored');
+    const written = await git.run(['checkout-index', '--all', '--force'], { index, env });
+    if (written.exitCode !== 0) throw new SnapshotError('git cannot read what was ignored');
+    rmSync(index, { force: true });
+    const input = Buffer.from(`${names.join('\0')}\0`, 'latin1');
+    const asked = await git.run(['check-ignore', '--no-index', '-z', '--stdin'], { input, env });
+    if (asked.exitCode !== 0 && asked.exitCode !== 1) {
+      throw new SnapshotError('git cannot tell what was ignored');
+    }
+    return new Set([...inside, ...asked.output.split('\0').filter((name) => name !== '')]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

@@ -8,7 +8,7 @@ import { type Blocked, restoreFiles } from './restore-files.ts';
 import { type KeptTree, SnapshotError, type SnapshotStore } from './snapshot-store.ts';
 import { fillSubmodules, lostSubmodules } from './submodules.ts';
 import { statsOf, type TreePath, treePlace } from './tree-changes.ts';
-import { compareTrees } from './trees.ts';
+import { compareTrees, ignoredThen } from './trees.ts';
 
 /*
  * An undo keeps the work tree as it is, as a snapshot that also names the tree that the undo leaves
@@ -28,6 +28,8 @@ export interface UndoRequest {
 export interface PreparedUndo {
   readonly span: UndoSpan;
   readonly plan: UndoPlan;
+  /** Paths that stay since git ignored them then: a person may have had them before. */
+  readonly ignored: ReadonlySet<TreePath>;
   /** Submodules that lost their files, also those whose commit is the same. */
   readonly submodules: ReadonlyMap<TreePath, string>;
   /** Paths that are in no snapshot: nothing is written over them. */
@@ -62,8 +64,13 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
       if (notLeft?.has(name) !== false) changedBetween.add(name);
     }
   }
+  // What a redo takes away, an undo has brought.
+  const added = span.isRedo ? [] : [...done].filter(([, { from }]) => from === null);
+  const names = added.map(([name]) => name);
+  const ignored = await ignoredThen(git, span.before, names);
   const plan = planUndo({
-    ...{ done, since, begun, changedBetween, force },
+    ...{ done, since, begun, force },
+    changedBetween: new Set([...changedBetween, ...ignored]),
     goesOn: span.begun?.isSame === true,
   });
   const submodules = await lostSubmodules(git, span.before, plan);
@@ -72,6 +79,7 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
   return {
     span,
     plan,
+    ignored,
     submodules,
     leftOut: kept.leftOut,
     isNothing: plan.restore.size === 0 && submodules.size === 0,

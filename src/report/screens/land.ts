@@ -49,6 +49,7 @@ const STAYS: Readonly<Record<StaysReason, string>> = {
   'too-large': 'larger than --snapshot-limit',
   unreadable: 'cannot be read',
   repository: 'a repository of its own',
+  'branch-moved': 'only in the newest snapshot, and the branch has moved since',
 };
 
 /** What the agent is told when its task goes on because of a landing that failed. */

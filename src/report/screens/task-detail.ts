@@ -20,6 +20,8 @@ export interface TaskDetail {
   /** Where commands find the task. */
   readonly place: TaskPlace;
   readonly lines: LinesByIteration;
+  /** Whether its own work tree is gone, so that nothing can be put back in it. */
+  readonly isTreeGone: boolean;
 }
 
 const ERRORS_SHOWN = 5;
@@ -74,9 +76,9 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
           `${seconds(at)} iteration ${iteration}, ${kind}: ${message}`,
         ],
       ),
-    ['look back', back && lookBackText(back)],
+    ['look back', back && (detail.isTreeGone ? back.diff : lookBackText(back))],
     ['branch', branch && ownBranchText(branch)],
-    ['work tree', task.git.work_tree?.path ?? null],
+    ['work tree', detail.isTreeGone ? 'gone' : (task.git.work_tree?.path ?? null)],
     ['run by', shown.runBy ?? (task.finished_at === null ? 'nobody' : null)],
     ['state file', shown.stateFile],
     ['logs', shown.logDir],

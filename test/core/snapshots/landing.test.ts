@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import { landingMessage } from '../../../src/core/snapshots/landing.ts';
+import { taskFilePrompt } from '../../../src/effects/vault/task-file.ts';
+
+const RULES = { expandsAtPaths: true };
 
 test.for([
   ['Fix the login\n\nIt fails.', 'Fix the login'],
@@ -7,6 +10,8 @@ test.for([
   ['- [ ] one', '[ ] one'],
   ['***\n', 'Land t'],
   ['', 'Land t'],
+  [taskFilePrompt('j.md', '# Fix the login\n\nIt fails.', RULES), 'Fix the login'],
+  [taskFilePrompt('j.md', '', RULES), 'Land t'],
   [`${'é'.repeat(72)}`, 'é'.repeat(72)],
   [`${'é'.repeat(73)}`, `${'é'.repeat(71)}…`],
 ] as const)('the subject of %j', ([prompt, subject]) => {

@@ -39,6 +39,18 @@ describe('what is committed', () => {
     );
   });
 
+  test('nothing that git ignored when the iteration began', async () => {
+    const { folder, git, begin, work, commit, committed } = await commitsIn({
+      '.gitignore': 'data/\n',
+    });
+    put(folder, { 'data/a': 'a person’s' });
+    await begin();
+    git('add', '--force', 'data/a');
+    await work(1, { '.gitignore': '*.log\n', 'new.txt': 'new\n' });
+    expect([...(await commit()).left]).toEqual([['data/a', 'ignored']]);
+    expect(committed()).toEqual(['.gitignore', 'new.txt']);
+  });
+
   test('what was dirty, staged or half-staged before stays so, to the byte of the index', async () => {
     const { folder, git, begin, work, commit, committed } = await commitsIn({
       'dirty.txt': '1\n',

@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { claimWorkTree } from '../../../src/effects/branches/work-tree-claim.ts';
+import { thisDriver, thisPlace } from '../../../src/effects/lock/driver-identity.ts';
+import { systemClock } from '../../../src/effects/time/clock.ts';
 import { checkResult } from '../../helpers/checks.ts';
 import { makeLanding } from '../../helpers/landings.ts';
 import { bytesBelow, gitIn, put } from '../../helpers/repository.ts';
@@ -209,6 +213,28 @@ describe('what lands', () => {
     expect(await landTask(task)).toMatchObject({ end: { kind: 'landed', files: 1 } });
     expect(git('show', 'main:a.txt')).toBe('left');
   });
+
+  test('of a work tree that is gone, whose branch has moved since: what stays is named', async () => {
+    const { git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'left\n', 'b.txt': 'by both\n', '.env': 'KEY=1\n' });
+    task.git('add', '.env');
+    const tree = task.git('stash', 'create');
+    const commit = git(
+      ...['commit-tree', `${tree}^{tree}`, '-p', task.tree.base],
+      ...['-m', 'iteration 1: answered\n\nRalph-Order: 1\nRalph-Time: now\n'],
+    );
+    git('update-ref', 'refs/ralph/t/1', commit);
+    task.git('checkout', '-q', 'a.txt');
+    task.git('rm', '-q', '--cached', '.env');
+    task.git('commit', '-qam', 'more');
+    git('worktree', 'remove', '--force', task.folder);
+    const { end, stays } = await landTask(task);
+    expect(end).toMatchObject({ kind: 'landed', files: 1 });
+    expect([...stays]).toEqual([
+      ['.env', 'secret'],
+      ['a.txt', 'branch-moved'],
+    ]);
+  });
 });
 
 describe('landed already', () => {
@@ -242,6 +268,25 @@ describe('landed already', () => {
     put(task.folder, { 'b.txt': 'more\n' });
     expect(await landTask(task)).toMatchObject({ end: { kind: 'landed', files: 1 } });
     expect(git('show', 'main:b.txt')).toBe('more');
+  });
+
+  test('more work on the lines that have landed, beside those of others', async () => {
+    const { folder, git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n', 'new.txt': 'new\n' });
+    await landTask(task);
+    put(folder, { 'c.txt': 'by another\n' });
+    git('add', 'c.txt');
+    git('commit', '-qm', 'other');
+    put(task.folder, { 'a.txt': 'by the task, better\n' });
+    task.git('add', '-A');
+    task.git('commit', '-qm', 'better');
+    rmSync(join(task.folder, 'new.txt'));
+    expect(await landTask(task)).toMatchObject({ end: { kind: 'landed', files: 2 } });
+    expect(git('show', 'main:a.txt')).toBe('by the task, better');
+    expect(git('ls-tree', '--name-only', 'main')).toBe('a.txt\nb.txt\nc.txt');
+    expect(git('log', '-1', '--format=%P')).toBe(git('rev-parse', 'main~1'));
+    put(task.folder, { 'a.txt': 'by the task, best\n' });
+    expect(await landTask(task)).toMatchObject({ end: { kind: 'landed', files: 1 } });
   });
 });
 
@@ -359,6 +404,25 @@ describe('nothing changes', () => {
     put(folder, { 'b.txt': 'mine\n', 'other.txt': 'mine\n' });
     expect(await landTask(task)).toMatchObject({ end: { kind: 'landed' } });
     expect(git('status', '--porcelain')).toBe('M b.txt\n?? other.txt');
+  });
+
+  test('while a task that takes back what has changed works where the branch is checked out', async () => {
+    const { folder, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    const here = () => thisPlace(systemClock.now());
+    const driver = thisDriver(systemClock.now(), randomUUID());
+    const request = { gitDir: join(folder, '.git'), driver, here, isShared: false };
+    const user = { taskId: 'u', vault: '/v', needsAlone: true };
+    const result = await claimWorkTree({ ...request, user });
+    if (result.kind !== 'held') throw new Error(result.kind);
+    const before = lookAt(folder);
+    expect((await landTask(task)).end).toMatchObject({
+      kind: 'refused',
+      why: { kind: 'failed', why: expect.stringContaining("task 'u' of the vault /v works in") },
+    });
+    expect(lookAt(folder)).toEqual(before);
+    result.claim.release();
+    expect((await landTask(task)).end.kind).toBe('landed');
   });
 
   test('where the branch is checked out twice', async () => {
@@ -487,13 +551,71 @@ describe('programs', () => {
 
 test('the work tree of a killed landing is removed by the next', async () => {
   const { git, trees, task, landTask } = await makeLanding();
-  git('worktree', 'add', '-q', '--detach', '--lock', join(trees, '.landing'));
-  put(join(trees, '.landing'), { 'dirt.txt': 'x' });
-  const other = await tempFolder();
-  git('worktree', 'add', '-q', '--detach', join(other, '.landing'));
   put(task.folder, { 'a.txt': 'by the task\n' });
+  let name = '';
+  await landTask(task, {
+    async check(folder) {
+      name = basename(folder);
+      return { kind: 'stopped' };
+    },
+  });
+  git('worktree', 'add', '-q', '--detach', '--lock', join(trees, name));
+  put(join(trees, name), { 'dirt.txt': 'x' });
+  const other = await tempFolder();
+  git('worktree', 'add', '-q', '--detach', join(other, name));
   expect((await landTask(task)).end.kind).toBe('landed');
   expect(git('worktree', 'list').split('\n')).toHaveLength(2);
-  expect(existsSync(join(trees, '.landing'))).toBe(false);
-  expect(existsSync(join(other, '.landing'))).toBe(false);
+  expect(existsSync(join(trees, name))).toBe(false);
+  expect(existsSync(join(other, name))).toBe(false);
 });
+
+test('landings of two repositories with one folder for their work trees do not meet', async () => {
+  const [one, two] = [await makeLanding(), await makeLanding()];
+  put(one.task.folder, { 'a.txt': 'one\n' });
+  put(two.task.folder, { 'a.txt': 'two\n' });
+  const parent = one.trees;
+  const { end } = await one.landTask(one.task, {
+    parent,
+    async check(folder) {
+      expect((await two.landTask(two.task, { parent })).end.kind).toBe('landed');
+      expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('one\n');
+      return null;
+    },
+  });
+  expect(end.kind).toBe('landed');
+});
+
+test('what lies outside of a sparse checkout lands, too', async () => {
+  const { git, addTask, landTask } = await makeLanding({ 'out/o.txt': 'o\n' });
+  git('sparse-checkout', 'set', 'in');
+  const task = addTask('sparse');
+  put(task.folder, { 'out/o.txt': 'changed\n', 'out/new.txt': 'new\n' });
+  expect((await landTask(task)).end).toMatchObject({ kind: 'landed', files: 2 });
+  expect(git('show', 'main:out/o.txt', 'main:out/new.txt')).toBe('changed\nnew');
+  expect(git('status', '--porcelain')).toBe('');
+});
+
+test.for(['rebase', 'rebase --update-refs'])(
+  'not onto a branch that a %s will move',
+  async (rebase) => {
+    const { folder, git, task, landTask } = await makeLanding();
+    git('checkout', '-q', '-b', 'onto');
+    put(folder, { 'a.txt': 'onto\n' });
+    git('commit', '-qam', 'onto');
+    git('checkout', '-q', 'main');
+    put(folder, { 'a.txt': 'main\n' });
+    git('commit', '-qam', 'main');
+    if (rebase.includes('update')) {
+      git('checkout', '-q', '-b', 'top');
+      git('commit', '-q', '--allow-empty', '-m', 'top');
+    }
+    expect(() => git(...rebase.split(' '), 'onto')).toThrow();
+    put(task.folder, { 'b.txt': 'left\n' });
+    const before = git('for-each-ref');
+    expect((await landTask(task)).end).toMatchObject({
+      kind: 'refused',
+      why: { kind: 'failed', why: expect.stringContaining('main is being rebased') },
+    });
+    expect(git('for-each-ref')).toBe(before);
+  },
+);

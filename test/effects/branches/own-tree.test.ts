@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -31,6 +31,15 @@ describe('where a task’s own work tree will be', () => {
       onto: 'main',
       origin: folder,
     });
+  });
+
+  test('of a submodule: beside the repository around it', async () => {
+    const { folder: library } = await makeRepository({ 'lib.txt': 'lib\n' });
+    const { folder, git } = await stage();
+    git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library, 'lib');
+    const parts = await checkoutsOf(join(folder, 'lib'));
+    const tree = await planTree({ ...parts, taskId: 't', folder: null, base: null });
+    expect(tree).toMatchObject({ path: join(`${folder}.ralph`, 't'), origin: join(folder, 'lib') });
   });
 
   test('beside the first work tree, when it is started in another one', async () => {
@@ -113,8 +122,12 @@ test('a work tree knows for which run of which task it was made', async () => {
   mkdirSync(gitDir);
   const owner = { task_id: 't', started_at: '2026-01-02T03:04:05.678Z' };
   expect(whoseTree(gitDir, owner)).toBe('unknown');
-  await noteOwner(gitDir, owner);
+  expect(await noteOwner(gitDir, owner)).toBe(true);
   expect(whoseTree(gitDir, owner)).toBe('own');
+  expect(await noteOwner(gitDir, owner)).toBe(true);
+  expect(await noteOwner(gitDir, { ...owner, started_at: '2026-01-03T00:00:00.000Z' })).toBe(false);
+  expect(whoseTree(gitDir, owner)).toBe('own');
+  expect(readdirSync(join(gitDir, 'ralph'))).toEqual(['task']);
   expect(whoseTree(gitDir, { ...owner, task_id: 'u' })).toBe("another's");
   expect(whoseTree(gitDir, { ...owner, started_at: '2026-01-03T00:00:00.000Z' })).toBe("another's");
 });

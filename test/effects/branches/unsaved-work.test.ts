@@ -15,7 +15,7 @@ async function stage() {
   git('worktree', 'add', '-q', '-b', 'x', path);
   const parts = await checkoutsOf(folder);
   const there = gitIn(path);
-  return { path, main: folder, git: there, unsaved: () => unsavedWork({ ...parts, path }) };
+  return { path, main: folder, git: there, unsaved: () => unsavedWork({ ...parts, path }, 'x') };
 }
 
 async function withSubmodule() {
@@ -78,7 +78,34 @@ test.for<[string, (scene: Awaited<ReturnType<typeof stage>>) => void, RegExp]>([
       git('switch', '-q', '--detach');
       git('commit', '-q', '--allow-empty', '-m', 'detached');
     },
-    /no branch leads/,
+    /newest commit is not on its branch$/,
+  ],
+  [
+    'a detached commit that a snapshot leads to',
+    ({ git }) => {
+      git('switch', '-q', '--detach');
+      git('commit', '-q', '--allow-empty', '-m', 'detached');
+      git('update-ref', 'refs/ralph/x/1', 'HEAD');
+    },
+    /newest commit is not on its branch$/,
+  ],
+  [
+    'a commit on another branch',
+    ({ git }) => {
+      git('switch', '-q', '-c', 'y');
+      git('commit', '-q', '--allow-empty', '-m', 'y');
+    },
+    /not on its branch but on y$/,
+  ],
+  [
+    'its branch, which was renamed,',
+    ({ git }) => git('branch', '-m', 'z'),
+    /not on its branch but on z$/,
+  ],
+  [
+    'what a person has locked',
+    ({ path, git }) => git('worktree', 'lock', path),
+    /locked \(git worktree lock\)/,
   ],
   [
     'a merge under way',

@@ -1,7 +1,14 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bytesBelow, type Files, gitIn, makeRepository, put } from '../../helpers/repository.ts';
+import {
+  bytesBelow,
+  type Files,
+  GIT_ENV,
+  gitIn,
+  makeRepository,
+  put,
+} from '../../helpers/repository.ts';
 import { snapshotsOf } from '../../helpers/snapshots.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -92,8 +99,30 @@ describe('what a snapshot holds', () => {
     rmSync(join(folder, 'file'));
     rmSync(join(folder, 'folder'), { recursive: true });
     put(folder, { 'file/inside': 'x', folder: 'now a file' });
-    await take('1');
+    const { changed, leftOut } = await take('1');
     expect(tree('refs/ralph/t/1')).toEqual(['file/inside', 'folder']);
+    expect([...leftOut]).toEqual([]);
+    expect([...changed].sort()).toEqual(['file', 'file/inside', 'folder', 'folder/a']);
+  });
+
+  test('what is excluded later is in none from then on, with no old content either', async () => {
+    const { folder, git } = await makeRepository();
+    put(folder, { data: 'old', 'kept.txt': 'k' });
+    const { own, store, take } = await snapshotsOf(folder);
+    await take('0');
+    const pathspecs = ['--', ':(top,exclude,glob)data'];
+    const later = await snapshotsOf(
+      folder,
+      { newest: store.newest, pathspecs },
+      GIT_ENV,
+      own.folder,
+    );
+    await later.take('1');
+    expect(git('ls-tree', '--name-only', 'refs/ralph/t/1').split('\n')).toEqual([
+      'a.txt',
+      'kept.txt',
+    ]);
+    expect(await later.take('2')).toMatchObject({ isAsNewest: true });
   });
 
   test('the parents are HEAD and the index', async () => {
@@ -194,6 +223,12 @@ describe('names', () => {
     put(folder, { b: 'b' });
     expect(await take('1', '1.1')).toMatchObject({ ref: 'refs/ralph/t/1.1' });
     expect(git('rev-parse', 'refs/ralph/t/1')).toBe(first);
+  });
+
+  test('one with a ref below it is taken, too', async () => {
+    const { git, take } = await stage();
+    git('update-ref', 'refs/ralph/t/1/x', 'HEAD');
+    expect(await take('1', '1.1')).toMatchObject({ ref: 'refs/ralph/t/1.1' });
   });
 
   test('where nothing differs, the newest one stands for it', async () => {
@@ -310,4 +345,40 @@ test('a later process knows when nothing differs from the newest snapshot', asyn
   git('reset', '-q');
   git('commit', '-q', '--allow-empty', '-m', 'moved');
   expect(await later()).toBe(false);
+});
+
+test.for(['same', 'later'])(
+  'a folder where the user’s index names a file is no bad path: %s process',
+  async (which) => {
+    const { folder, git } = await makeRepository({ swap: 'a file', other: 'x' });
+    const first = await snapshotsOf(folder);
+    rmSync(join(folder, 'swap'));
+    put(folder, { 'swap/file': 'inside' });
+    const taken = await first.take('0');
+    expect([...taken.leftOut]).toEqual([]);
+    put(folder, { 'swap/deep': 'deep' });
+    git('add', 'other');
+    const { newest } = first.store;
+    const { take } = which === 'same' ? first : await snapshotsOf(folder, { newest });
+    const again = await take('1');
+    expect([...again.leftOut]).toEqual([]);
+    expect(again.changed).toEqual(['swap/deep']);
+    expect(git('ls-tree', '-r', '--name-only', 'refs/ralph/t/1').split('\n')).toEqual([
+      'other',
+      'swap/deep',
+      'swap/file',
+    ]);
+  },
+);
+
+test('what is gone from the tree and still in the user’s index is no change at the next start', async () => {
+  const { folder, git } = await makeRepository({ gone: 'x', other: 'x' });
+  rmSync(join(folder, 'gone'));
+  const first = await snapshotsOf(folder);
+  await first.take('0');
+  const later = await snapshotsOf(folder, { newest: first.store.newest });
+  expect(await later.take('1')).toMatchObject({ changed: [], isAsNewest: true });
+  put(folder, { other: 'y' });
+  git('add', 'other');
+  expect(await later.take('1')).toMatchObject({ changed: ['other'] });
 });

@@ -165,6 +165,23 @@ describe('the snapshots of a task', () => {
     expect(git('show', 'refs/ralph/t/1:staged')).toBe('new');
   });
 
+  test('are made even if nobody can read the index', async () => {
+    const { folder, ended, git, warnings } = await stage();
+    put(folder, { 'a.txt': 'changed', b: 'b', '.git/index': 'garbage' });
+    await ended(1);
+    expect([git('show', 'refs/ralph/t/1:a.txt'), git('show', 'refs/ralph/t/1:b')]).toEqual([
+      'changed',
+      'b',
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
+  test('are refused if the configuration names another work tree', async () => {
+    const { folder, git } = await stage();
+    git('config', 'core.worktree', await tempFolder());
+    await expect(keeperOf(folder)).rejects.toThrow(/core\.worktree/);
+  });
+
   test('contain nothing of the folders of the vault, even if it is committed', async () => {
     const { folder, ended, git } = await stage();
     put(folder, { 'Done/note.md': 'x', b: 'b' });

@@ -6,7 +6,7 @@ import { attemptNames, endNames, startNames } from '../../../src/core/snapshots/
 import { redoSpans, type UndoSpan, undoSpan } from '../../../src/core/snapshots/timeline.ts';
 import { listSnapshots } from '../../../src/effects/snapshots/snapshot-list.ts';
 import { prepareUndo } from '../../../src/effects/snapshots/undo.ts';
-import { type Files, makeRepository, put } from '../../helpers/repository.ts';
+import { type Files, gitIn, makeRepository, put } from '../../helpers/repository.ts';
 import { snapshotsOf } from '../../helpers/snapshots.ts';
 
 async function stage(files: Files = {}) {
@@ -57,7 +57,7 @@ async function stage(files: Files = {}) {
   };
   const change = (writes: Readonly<Record<string, string | null>>): void => {
     for (const [name, text] of Object.entries(writes)) {
-      if (text === null) rmSync(join(folder, name), { force: true });
+      if (text === null) rmSync(join(folder, name), { recursive: true, force: true });
       else put(folder, { [name]: text });
     }
   };
@@ -89,6 +89,30 @@ describe('an undo', () => {
     await iterate(2, { b: '2' });
     expect(await carryOut(1)).toEqual({ kept: ['a'], blocked: [] });
     expect([read('a'), read('b')]).toEqual(['mine', null]);
+  });
+
+  test('leaves what git ignored then, which may have been there already', async () => {
+    const { folder, iterate, carryOut, read } = await stage({
+      '.gitignore': 'data/\n',
+      'd/.gitignore': '/x\n',
+    });
+    put(folder, { 'data/a': 'mine', 'd/x': 'mine' });
+    await iterate(1, { '.gitignore': '', 'd/.gitignore': null, new: '1' });
+    expect(await carryOut(1)).toEqual({ kept: ['d/x', 'data/a'], blocked: [] });
+    expect([read('data/a'), read('d/x'), read('new')]).toEqual(['mine', 'mine', null]);
+    expect([read('.gitignore'), read('d/.gitignore')]).toEqual(['data/\n', '/x\n']);
+  });
+
+  test('leaves the files of a repository inside the tree that lost its .git, and has kept them', async () => {
+    const { folder, git, iterate, carryOut, read } = await stage();
+    put(folder, { 'inner/a': 'mine' });
+    const inner = gitIn(join(folder, 'inner'));
+    inner('init', '-q');
+    inner('commit', '-q', '--allow-empty', '-m', 'inner');
+    await iterate(1, { 'inner/.git': null, new: '1' });
+    expect(git('show', 'refs/ralph/t/1:inner/a')).toBe('mine');
+    expect((await carryOut(1)).kept).toEqual(['inner/a']);
+    expect([read('inner/a'), read('new')]).toEqual(['mine', null]);
   });
 
   test('takes back everything by force, and redo brings it again', async () => {

@@ -165,6 +165,7 @@ describe('one task in detail', () => {
     at: '2026-01-05T10:10:00.000Z',
     place: { taskId: 'nightly', vault: '/v', stateDir: '/s', keyFlag: null },
     lines: {},
+    isTreeGone: false,
   };
   const text = (changes: Partial<typeof detail> = {}) =>
     taskDetail({ ...detail, ...changes }, { width: 80, paint: null });

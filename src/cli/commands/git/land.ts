@@ -7,6 +7,7 @@ import {
   type LandingForm,
   type LandingRefusal,
 } from '../../../core/snapshots/landing.ts';
+import { shownPath } from '../../../core/snapshots/shown-path.ts';
 import { clip } from '../../../core/text/untrusted-text.ts';
 import { isOfRun, requireStoredRun } from '../../../effects/plan/stored-settings.ts';
 import { foreignFiles } from '../../../effects/state/foreign-files.ts';
@@ -69,7 +70,7 @@ export async function land(taskId: string, options: LandOptions): Promise<number
   const checks = stored.settings.verify.length;
   const facts = { taskId, onto, checks, file: form.kind === 'patch' ? form.file : null };
   say(maskSecrets(landingText(end, facts)));
-  const left = staysText(stays);
+  const left = staysText(new Map([...stays].map(([name, why]) => [shownPath(name), why])));
   if (left !== null) say(left);
   if (end.kind !== 'refused') return 0;
   return options.continueTask === true
@@ -83,6 +84,11 @@ function formOf({ merge = false, patch }: LandOptions): LandingForm {
   const file = path.resolve(startFolder(), patch);
   if (existsSync(file)) {
     throw new UsageError([`--patch expects a new file; ${file} exists. Name another one.`]);
+  }
+  if (!existsSync(path.dirname(file))) {
+    throw new UsageError([
+      `--patch expects a file in an existing folder; there is none at ${path.dirname(file)}.`,
+    ]);
   }
   return { kind: 'patch', file };
 }
