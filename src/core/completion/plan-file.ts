@@ -1,4 +1,5 @@
 import { BLANK_BOX_ANYWHERE, OPEN_BOX_LINE } from '../markdown/checkbox.ts';
+import { headingAt, headingName } from '../markdown/heading.ts';
 import { endOfRun } from '../markdown/inline-code.ts';
 
 /** The number of open and of ticked checkboxes in a plan. */
@@ -19,9 +20,15 @@ const HEADING_OR_ROW = /^[\s>]*(?:#{1,6}\s|\|)/;
  * in it is open, so open boxes are read generously: also without a list marker, in a heading or a table,
  * and after a fence or a comment that is never closed. Ticked boxes are read strictly: they must be the
  * first thing of a list item. Boxes inside closed fences and comments are ignored.
+ *
+ * With `sections`, only boxes under headings of these names count, case aside, as far as the next heading of
+ * the same or a higher level.
  */
-export function readPlan(text: string): PlanCount {
+export function readPlan(text: string, sections: readonly string[] = []): PlanCount {
   const lines = text.split(/\r\n?|\n/);
+  const names = new Set(sections.map(headingName));
+  /** The level of the heading whose section is being read; null outside of the wanted sections. */
+  let level: number | null = names.size === 0 ? 0 : null;
   let open = 0;
   let done = 0;
   let isDoubtful = false;
@@ -33,6 +40,13 @@ export function readPlan(text: string): PlanCount {
       at = end;
       continue;
     }
+    const heading = names.size === 0 ? null : headingAt(lines, at);
+    if (heading !== null && (level === null || heading.level <= level)) {
+      // After a fence that is never closed, what looks like the next heading may be none.
+      if (names.has(heading.name)) level = heading.level;
+      else if (!isDoubtful) level = null;
+    }
+    if (level === null) continue;
     if (hasOpenBox(line)) open += 1;
     else if (!isDoubtful && TICKED_LINE.test(line)) done += 1;
   }

@@ -63,6 +63,44 @@ describe('no checkboxes', () => {
   });
 });
 
+describe('checkboxes of sections', () => {
+  const counts = (text: string, ...names: string[]) => {
+    const { open, done } = readPlan(text, names);
+    return [open, done];
+  };
+
+  test.for<[string, string, number, number]>([
+    ['under the heading alone', '- [ ] a\n## Tasks\n- [x] b\n## Notes\n- [ ] c', 0, 1],
+    ['under lower headings, too', '## Tasks\n### One\n- [x] b\n#### Two\n- [ ] c', 1, 1],
+    ['up to a higher heading', '## Tasks\n- [x] b\n# Other\n- [ ] c', 0, 1],
+    ['under each of that name', '## Tasks\n- [x] b\n## No\n- [ ] c\n### Tasks\n- [x] d', 0, 2],
+    ['in another case', '## TASKS\n- [x] b', 0, 1],
+    ['with marks at both ends', '## Tasks ##\n- [x] b', 0, 1],
+    ['in emphasis, before a colon', '## **Tasks**:\n- [x] b', 0, 1],
+    ['of an underlined heading', 'Tasks\n-----\n- [x] b\n\nNotes\n===\n- [ ] c', 0, 1],
+    ['of the heading itself', '## [ ] Tasks\n- [x] b', 1, 1],
+    ['not of a longer name', '## Tasks for later\n- [ ] b', 0, 0],
+    ['not of words without a mark', 'Tasks\n- [ ] b', 0, 0],
+    ['not of a hashtag', '##Tasks\n- [ ] b', 0, 0],
+    ['not of a heading in a fence', '```\n## Tasks\n```\n- [ ] b', 0, 0],
+    ['not of a heading in a comment', '<!--\n## Tasks\n-->\n- [ ] b', 0, 0],
+    ['after a heading in a fence', '## Tasks\n```\n# No\n```\n- [x] b', 0, 1],
+    ['after a rule below a box', '## Tasks\n- [x] a\n---\n- [ ] b', 1, 1],
+    ['of a fence that is never closed', '## Tasks\n- [x] a\n```\n# No\n- [ ] b', 1, 1],
+    ['with a section in an open fence', '```\n# Tasks\n- [ ] b', 1, 0],
+    ['none without such a heading', '- [x] a', 0, 0],
+  ])('%s', ([, text, open, done]) => {
+    expect(counts(text, 'Tasks')).toEqual([open, done]);
+    expect(counts(text.replaceAll('\n', '\r\n'), ' tasks: ')).toEqual([open, done]);
+  });
+
+  test('of several names', () => {
+    const text = '# A\n- [x] a\n# B\n- [x] b\n# C\n- [ ] c';
+    expect(counts(text, 'a', 'b')).toEqual([0, 2]);
+    expect(counts(text)).toEqual([1, 2]);
+  });
+});
+
 describe('a plan is done', () => {
   test('with at least one box, and no open one', () => {
     expect(isPlanDone({ open: 0, done: 1 })).toBe(true);

@@ -125,4 +125,23 @@ describe('the time that a plan takes grows with its length', () => {
       expectLinear(readPlan, part, LONG);
     },
   );
+
+  test.for([
+    '# ',
+    '#',
+    ' ',
+    '\t',
+    '# # #',
+    '[ ] ',
+    '*',
+    '- ',
+    '=',
+    '---\n',
+    'a\n---\n',
+    '# a\n- [ ] a\n',
+  ])('of %j repeated in sections', (part) => {
+    const read = (bulk: string) => readPlan(`# ${bulk}x`, ['a']);
+    expectLinear(read, part, SHORT);
+    expectLinear(read, part, LONG);
+  });
 });

@@ -1,0 +1,252 @@
+import { commandsIn } from '../agent/shell-commands.ts';
+import { shellWords } from '../settings/shell-words.ts';
+import {
+  BUILTINS,
+  FOLDER_OPTIONS,
+  INTERPRETERS,
+  KEYWORDS,
+  LOOKERS,
+  WRAPPERS,
+} from './command-words.ts';
+
+/** What a shell command runs, as far as its words tell. */
+export interface CommandRun {
+  /** Files as they are named, also such as an interpreter would find with another ending. */
+  readonly files: readonly string[];
+  /** Programs that are looked for on PATH. */
+  readonly programs: readonly string[];
+  /** Words that may name scripts of a `package.json`. */
+  readonly words: readonly string[];
+  /** Folders that the command says it works in. */
+  readonly folders: readonly string[];
+}
+
+/** Nobody writes longer lines, more commands in commands, or more programs that start each other. */
+const LONGEST_LINE = 4000;
+const DEEPEST = 8;
+const MOST_WRAPPERS = 20;
+
+/**
+ * Reads what a shell command runs: the path that is the first word of a command in it, or the file that an
+ * interpreter is given; never what a command only looks at. Expands nothing, so a path with a variable in it
+ * is not known, except below `$PWD`. A very long line is read as far as its first 4,000 code units.
+ */
+export function runOf(line: string): CommandRun {
+  const run: Collected = { files: [], programs: [], words: [], folders: [] };
+  addLine(run, line.slice(0, LONGEST_LINE), 0);
+  const { files, programs, words, folders } = run;
+  return {
+    files: [...new Set(files)],
+    programs: [...new Set(programs)],
+    words: [...new Set(words)],
+    folders: [...new Set(folders)],
+  };
+}
+
+interface Collected {
+  readonly files: string[];
+  readonly programs: string[];
+  readonly words: string[];
+  readonly folders: string[];
+}
+
+function addLine(run: Collected, line: string, depth: number): void {
+  if (depth > DEEPEST) return;
+  // What only a shell could tell is read roughly: too many commands are better than none.
+  const commands = commandsIn(line) ?? line.split(/&&|\|\||[;|&\n()]/);
+  for (const command of commands) {
+    const words = shellWords(command) ?? command.split(/\s+/).filter((word) => word !== '');
+    addCommand(run, words, depth);
+  }
+}
+
+function addCommand(run: Collected, words: readonly string[], depth: number): void {
+  const { plain, input } = withoutRedirections(words);
+  addFolders(run, plain);
+  let rest: readonly string[] = plain;
+  for (let wrappers = 0; wrappers <= MOST_WRAPPERS; ) {
+    const [first, ...more] = rest;
+    if (first === undefined) return;
+    if (KEYWORDS.has(first) || /^\w+\+?=/.test(first) || (first.startsWith('-') && rest !== plain))
+      rest = more;
+    else {
+      addProgram(run, first);
+      const inner = wrapped(first, more);
+      if (takesText(first)) addTextOfOption(run, more, depth);
+      if (inner === null) {
+        addWhatItRuns(run, first, more, input, depth);
+        addWords(run, first, more, depth);
+        return;
+      }
+      rest = inner;
+      wrappers += 1;
+    }
+  }
+}
+
+/** Takes redirections away. `input` is the file that standard input comes from. */
+function withoutRedirections(words: readonly string[]): { plain: string[]; input: string | null } {
+  const plain: string[] = [];
+  let input: string | null = null;
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    const [, sign, target] = /^\d*(>>|>\||<>|<&|>&|&>>|&>|<|>)(.*)$/.exec(word) ?? [];
+    if (sign === undefined) plain.push(word);
+    else {
+      const file = target === '' ? words[at + 1] : target;
+      if (target === '') at += 1;
+      if (sign === '<') input = file ?? null;
+    }
+  }
+  return { plain, input };
+}
+
+function addFolders(run: Collected, words: readonly string[]): void {
+  const [first, second] = words;
+  if ((first === 'cd' || first === 'pushd') && second !== undefined) addFolder(run, second);
+  for (const [at, word] of words.entries()) {
+    const [, option, value] = /^(--?\w+)=(.+)$/.exec(word) ?? [];
+    if (FOLDER_OPTIONS.test(word)) addFolder(run, words[at + 1] ?? '.');
+    else if (option !== undefined && FOLDER_OPTIONS.test(option)) addFolder(run, value ?? '.');
+  }
+}
+
+function addFolder(run: Collected, folder: string): void {
+  const known = withoutVariables(folder);
+  if (known !== null) run.folders.push(known);
+}
+
+/** The last part of a program's path, without the version of a Python. */
+function nameOf(program: string): string {
+  return program
+    .slice(program.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(/^(?:python|pypy)[\d.]*$/, 'python');
+}
+
+/** `uv run check.py` and `coverage run check.py` need no slash before a file. */
+const SCRIPT_FILE = /^[^/]+\.(?:py|sh|rb|[cm]?[jt]s)$/;
+
+function addProgram(run: Collected, word: string): void {
+  if (word.includes('/')) addFile(run, word);
+  else if (SCRIPT_FILE.test(word)) addFile(run, word);
+  else if (/^[\w.+-]+$/.test(word) && !BUILTINS.has(word)) run.programs.push(word);
+}
+
+function addFile(run: Collected, word: string, endings: readonly string[] = []): void {
+  const path = withoutVariables(word);
+  if (path === null || path.endsWith('/')) return;
+  run.files.push(path);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (name.includes('.') && !/^\.+$/.test(name)) return;
+  run.files.push(...endings.map((ending) => `${path}${ending}`));
+}
+
+/** Returns a path without `$PWD/` before it; null if a shell would make another word of it. */
+function withoutVariables(word: string): string | null {
+  const path = word.replace(/^(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`)(?=\/|$)/, '.');
+  return /[$`*?~()]|^-/.test(path) || path === '' ? null : path;
+}
+
+/** Returns the words of the command that a program starts; null if it starts none. */
+function wrapped(program: string, words: readonly string[]): readonly string[] | null {
+  const wrapper = WRAPPERS.get(nameOf(program));
+  if (wrapper === undefined) return null;
+  const { values = [], words: before = 0, after } = wrapper;
+  let left = before;
+  let isOpen = after === undefined;
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    if (values.includes(word)) at += 1;
+    else if (word.startsWith('-')) continue;
+    else if (!isOpen) {
+      if (after?.includes(word) !== true) return null;
+      isOpen = true;
+    } else if (left > 0) left -= 1;
+    else return words.slice(at);
+  }
+  return null;
+}
+
+function addWhatItRuns(
+  run: Collected,
+  program: string,
+  words: readonly string[],
+  input: string | null,
+  depth: number,
+): void {
+  const name = nameOf(program);
+  if (name === 'eval') addLine(run, words.join(' '), depth + 1);
+  if (name === 'make' || name === 'gmake' || name === 'just') addMakefiles(run, words);
+  const interpreter = INTERPRETERS.get(name);
+  if (interpreter === undefined) return;
+  const { values = [], files = [], without = [], after = [], endings } = interpreter;
+  const { isShell = false, hasModules = false } = interpreter;
+  let givesText = false;
+  let isGiven = false;
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    const [, option, value] = /^(--[\w-]+)=(.*)$/.exec(word) ?? [];
+    const [, module] = (hasModules && !isGiven && /^-m(.*)$/.exec(word)) || [];
+    if (files.includes(option ?? word)) {
+      const file = value ?? words[at + 1] ?? '';
+      if (value === undefined) at += 1;
+      // A bare name is a package.
+      if (file.includes('/')) addFile(run, file, endings);
+    } else if (module !== undefined) {
+      addModule(run, module === '' ? (words[at + 1] ?? '') : module);
+      return;
+    } else if (without.includes(option ?? word)) isGiven = true;
+    else if (isShell && /^[-+][a-zA-Z]*[oO]$/.test(word)) {
+      givesText ||= word.includes('c');
+      at += 1;
+    } else if (values.includes(word)) at += 1;
+    else if (isShell && /^-[a-zA-Z]+$/.test(word)) givesText ||= word.includes('c');
+    else if (isGiven || /^[-+]./.test(word) || after.includes(word)) continue;
+    else {
+      if (givesText) addLine(run, word, depth + 1);
+      else addFile(run, word, endings);
+      return;
+    }
+  }
+  if (input !== null && !isGiven) addFile(run, input);
+}
+
+function takesText(program: string): boolean {
+  return /^(?:npx|npm|env)$/.test(nameOf(program));
+}
+
+/** `npx -c 'command'`, `npm exec -c 'command'`, `env -S 'command'`. */
+function addTextOfOption(run: Collected, words: readonly string[], depth: number): void {
+  for (const [at, word] of words.entries()) {
+    const [, value] = /^--(?:call|split-string)=(.*)$/.exec(word) ?? [];
+    if (value !== undefined) addLine(run, value, depth + 1);
+    else if (/^(?:-c|--call|-S|--split-string)$/.test(word))
+      addLine(run, words[at + 1] ?? '', depth + 1);
+  }
+}
+
+/** `make -f FILE`. A Makefile by its own name is found by that name. */
+function addMakefiles(run: Collected, words: readonly string[]): void {
+  for (const [at, word] of words.entries()) {
+    const [, value] = /^(?:--(?:file|makefile|justfile)=|-f(?=.))(.*)$/.exec(word) ?? [];
+    if (value !== undefined) addFile(run, value);
+    else if (/^(?:-f|--file|--makefile|--justfile)$/.test(word)) addFile(run, words[at + 1] ?? '');
+  }
+}
+
+/** `python -m a.b` runs an installed module, or one of the work tree if there is one of that name. */
+function addModule(run: Collected, module: string): void {
+  if (!/^[\w.]+$/.test(module)) return;
+  const path = module.replaceAll('.', '/');
+  run.files.push(`${path}.py`, `${path}/__main__.py`);
+}
+
+/** Words of a program that may run scripts. A word that is a command itself is read like one. */
+function addWords(run: Collected, program: string, words: readonly string[], depth: number): void {
+  const name = nameOf(program);
+  if (LOOKERS.has(name) || BUILTINS.has(name)) return;
+  run.words.push(...words);
+  if (name !== 'concurrently') return;
+  for (const word of words) if (/\s/.test(word)) addLine(run, word, depth + 1);
+}

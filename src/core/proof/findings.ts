@@ -1,0 +1,138 @@
+import type { PlanCount } from '../completion/plan-file.ts';
+
+/** What speaks against a claim although every check passed. */
+export type Finding =
+  /** No iteration has changed anything, and the claim is a plan's or one by words. */
+  | { readonly finding: 'empty-work'; readonly claim: 'plan' | 'words' }
+  | { readonly finding: 'bent-judge'; readonly judges: readonly BentJudge[] }
+  /** Null where the number is unknown. */
+  | {
+      readonly finding: 'fewer-tests';
+      readonly check: string;
+      readonly ran: number | null;
+      readonly ranAtStart: number | null;
+    }
+  | {
+      readonly finding: 'fewer-boxes';
+      readonly file: string;
+      readonly boxes: number;
+      readonly boxesAtStart: number;
+    }
+  | { readonly finding: 'stopped-subagents'; readonly count: number };
+
+/** Something that decides what a check says, and is not what it was at the start. */
+export type BentJudge =
+  | { readonly kind: 'file'; readonly path: string; readonly change: 'new' | 'changed' | 'removed' }
+  | { readonly kind: 'script'; readonly file: string; readonly name: string }
+  /** Paths on this machine; null if the program was found nowhere. */
+  | {
+      readonly kind: 'program';
+      readonly name: string;
+      readonly path: string | null;
+      readonly pathAtStart: string | null;
+    };
+
+/** More judges than these are only counted. */
+const MOST_SHOWN = 3;
+
+/** Says in a line what was found. */
+export function findingDetail(found: Finding): string {
+  switch (found.finding) {
+    case 'empty-work':
+      return found.claim === 'plan'
+        ? 'nothing was changed but the plan'
+        : 'nothing was changed, and no tool of the agent succeeded';
+    case 'bent-judge': {
+      const shown = found.judges.slice(0, MOST_SHOWN).map(judgeText);
+      const more = found.judges.length - shown.length;
+      return [
+        ...shown,
+        ...(more > 0 ? [`${more} more of what decides the checks changed`] : []),
+      ].join(', ');
+    }
+    case 'fewer-tests':
+      return testsText(found.check, found.ran, found.ranAtStart);
+    case 'fewer-boxes':
+      return `${found.file} has ${counted(found.boxes, 'checkbox', 'checkboxes')}, and had ${found.boxesAtStart} at the start`;
+    case 'stopped-subagents':
+      return `the system stopped ${counted(found.count, 'sub-agent', 'sub-agents')} before the end`;
+  }
+}
+
+/** Says what was found, and which flag would accept it. */
+export function findingText(found: Finding): string {
+  return `${findingDetail(found)}; ${remedy(found)}`;
+}
+
+function remedy(found: Finding): string {
+  switch (found.finding) {
+    case 'empty-work':
+      return '--accept-empty accepts it';
+    case 'bent-judge':
+      return `${acceptingChanges(found.judges)} accepts it`;
+    case 'fewer-tests':
+    case 'fewer-boxes':
+      return '--accept-fewer accepts it';
+    case 'stopped-subagents':
+      return 'a --verify command can vouch for the work';
+  }
+}
+
+/** The flags that accept what changed: a file by its path, a script by its `package.json`. */
+function acceptingChanges(judges: readonly BentJudge[]): string {
+  const names = new Set(judges.map(acceptedName));
+  if (names.size > MOST_SHOWN) return '--accept-changed GLOB';
+  return [...names].map((name) => `--accept-changed ${quoted(name)}`).join(' ');
+}
+
+function acceptedName(judge: BentJudge): string {
+  if (judge.kind === 'file') return judge.path;
+  return judge.kind === 'script' ? judge.file : judge.name;
+}
+
+function quoted(word: string): string {
+  return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function judgeText(judge: BentJudge): string {
+  switch (judge.kind) {
+    case 'file':
+      return judge.change === 'changed'
+        ? `${judge.path} changed`
+        : `${judge.path} ${judge.change === 'new' ? 'is new' : 'is gone'}`;
+    case 'script':
+      return `the script '${judge.name}' of ${judge.file} changed`;
+    case 'program':
+      return `${judge.name} is ${judge.path ?? 'found nowhere'} now, and was ${judge.pathAtStart ?? 'found nowhere'} at the start`;
+  }
+}
+
+function testsText(check: string, ran: number | null, ranAtStart: number | null): string {
+  const before = ranAtStart === null ? '' : `, and ${ranAtStart} at the start`;
+  if (ran === null) return `'${check}' does not say how many tests ran${before}`;
+  return `'${check}' ran ${ran === 0 ? 'no test' : counted(ran, 'test', 'tests')}${before}`;
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/**
+ * Compares the number of tests that a passing check ran with that at its start. Null says that nothing is
+ * found: as many or more ran, or neither number is known.
+ */
+export function fewerTests(
+  check: string,
+  ran: number | null,
+  ranAtStart: number | null,
+): Finding | null {
+  const isFewer = ran === null ? ranAtStart !== null : ran === 0 || ran < (ranAtStart ?? 0);
+  return isFewer ? { finding: 'fewer-tests', check, ran, ranAtStart } : null;
+}
+
+/** Compares the boxes of a plan with those at the start. Null says that there are as many or more. */
+export function fewerBoxes(file: string, now: PlanCount, atStart: PlanCount): Finding | null {
+  const boxes = now.open + now.done;
+  const boxesAtStart = atStart.open + atStart.done;
+  return boxes < boxesAtStart ? { finding: 'fewer-boxes', file, boxes, boxesAtStart } : null;
+}

@@ -1,0 +1,111 @@
+import { numberBefore } from './script-runners.ts';
+import type { Runner, TestTally } from './test-tally.ts';
+
+/** Matches pytest's last line, framed or (with `-q`) bare. */
+const PYTEST_COUNTS = /^(?:\d+ [a-z ]+(?:, )?)+ in [\d.]+s(?: \([\d:, days]+\))?$/;
+const PYTEST_NONE =
+  /^(?:no tests ran|(?:no|\d+(?:\/\d+)?) tests? collected.*) in [\d.]+s(?: \([\d:, days]+\))?$/;
+
+/**
+ * pytest. Tests that were expected to fail decide nothing, so they did not run; a test whose fixture failed
+ * did not run either, but has a name.
+ */
+export function pytest(tally: TestTally): Runner {
+  let isFramed = false;
+  return {
+    read(line) {
+      if (/^=+ test session starts =+$/.test(line)) isFramed = true;
+      const [, framed] = /^=+ (.* in .*) =+$/.exec(line) ?? [];
+      const counts = framed ?? (isFramed ? '' : line);
+      if (PYTEST_NONE.test(counts)) {
+        isFramed = false;
+        tally.add(0, 0);
+      } else if (PYTEST_COUNTS.test(counts)) {
+        isFramed = false;
+        const list = counts.replace(/ in [\d.]+s.*$/, '');
+        const failed = numberBefore('failed', list);
+        const others = numberBefore('errors?', list) + numberBefore('subtests failed', list);
+        tally.add(numberBefore('passed', list), failed, failed + others);
+      }
+      const [, name] = /^(?:FAILED|ERROR) ([^\s[]+(?:\[.*?\])?)(?: - .*)?$/.exec(line) ?? [];
+      if (name === undefined) return;
+      if (name.includes('::')) tally.name(name);
+      else tally.unnamed();
+    },
+  };
+}
+
+/** unittest, also under Django: a rule of signs, `Ran 3 tests in 0.001s`, and how it ended. */
+export function unittest(tally: TestTally): Runner {
+  let before = '';
+  let ran: number | null = null;
+  return {
+    read(line) {
+      const [, tests] = /^Ran (\d+) tests? in [\d.]+s$/.exec(line) ?? [];
+      const [, result, list = ''] = /^(OK|FAILED|NO TESTS RAN)(?: \((.*)\))?$/.exec(line) ?? [];
+      const [, kind, name] = /^(FAIL|ERROR|UNEXPECTED SUCCESS): (.+)$/.exec(line) ?? [];
+      if (tests !== undefined && /^-{70}$/.test(before)) ran = Number(tests);
+      else if (ran !== null && result !== undefined) {
+        const value = (word: string): number =>
+          Number(new RegExp(`(?:^|, )${word}=(\\d+)`).exec(list)?.[1] ?? 0);
+        const idle = value('skipped') + value('expected failures');
+        const failures = value('failures') + value('errors') + value('unexpected successes');
+        tally.add(Math.max(0, ran - idle), 0, failures);
+        ran = null;
+      } else if (kind !== undefined && name !== undefined && /^={70}$/.test(before)) {
+        if (/unittest\.loader|^(?:setUp|tearDown)(?:Class|Module) /.test(name)) tally.unnamed();
+        else tally.name(name);
+      }
+      before = line;
+    },
+  };
+}
+
+/** cargo: one summary for each binary, and one for the examples in comments. */
+export function cargo(tally: TestTally): Runner {
+  let isListing = false;
+  return {
+    read(line) {
+      const [, passed, failed] =
+        /^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; \d+ ignored; \d+ measured; \d+ filtered out/.exec(
+          line,
+        ) ?? [];
+      if (passed !== undefined) tally.add(Number(passed), Number(failed));
+      const [, name] = (isListing && /^ {4}(\S.*)$/.exec(line)) || [];
+      if (name !== undefined) tally.name(name);
+      else isListing = line === 'failures:';
+    },
+  };
+}
+
+/** go: counts packages, since it names only tests that failed. */
+export function go(tally: TestTally): Runner {
+  let names: string[] = [];
+  let hasPanicked = false;
+  const forget = (): void => {
+    names = [];
+    hasPanicked = false;
+  };
+  return {
+    read(line) {
+      const [, okRest] = /^ok {2}\t\S+\t(?:[\d.]+s|\(cached\))(.*)$/.exec(line) ?? [];
+      const [, failed, failedRest] = /^FAIL\t(\S+)(\t[\d.]+s| \[.* failed\])$/.exec(line) ?? [];
+      const [, name] = /^ *--- FAIL: (\S+) \([\d.]+s\)$/.exec(line) ?? [];
+      if (okRest !== undefined) {
+        forget();
+        tally.add(okRest.includes('[no tests to run]') ? 0 : 1, 0);
+      } else if (failed !== undefined) {
+        const isTests = failedRest?.startsWith('\t') === true;
+        tally.add(0, isTests ? 1 : 0, names.length);
+        if (names.length === 0 || hasPanicked) tally.unnamed();
+        for (const each of names) tally.name(`${failed}.${each}`);
+        forget();
+      } else if (name !== undefined) names.push(name);
+      else if (/^(?:panic|fatal error): /.test(line)) hasPanicked = true;
+      else if (
+        /^\? {3}\t\S+\t\[no test files\]|^\t\S+\t\tcoverage: |^no packages to test$/.test(line)
+      )
+        tally.add(0, 0);
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import type { Runner, TestTally } from './test-tally.ts';
+
+/** Reads `N word` in a list such as `1 failed | 2 passed (3)`. */
+export function numberBefore(word: string, list: string): number {
+  return Number(new RegExp(`(\\d+) ${word}\\b`).exec(list)?.[1] ?? 0);
+}
+
+/**
+ * Vitest. Its summary has two spaces before each value, and counts once its time of day is said. The
+ * summaries that it redraws at a terminal have one space.
+ */
+export function vitest(tally: TestTally): Runner {
+  let isAfterFiles = false;
+  let tests: string | null = null;
+  return {
+    read(line) {
+      const [, list] = (isAfterFiles && /^ {6}Tests {2}(\d.*|no tests)$/.exec(line)) || [];
+      isAfterFiles = /^ Test Files {2}\d/.test(line);
+      if (list !== undefined) tests = list;
+      else if (isAfterFiles) tests = null;
+      else if (tests !== null && /^ {3}Start at {2}/.test(line)) {
+        tally.add(numberBefore('passed', tests), numberBefore('failed', tests));
+        tests = null;
+      } else if (tests !== null && /^ *(?:Type )?Errors {2}\d/.test(line)) tally.unnamed();
+      else if (/^No test files found, exiting with code \d/.test(line)) tally.add(0, 0);
+      else if (/^⎯+ Failed Suites \d+ ⎯+$/.test(line)) tally.unnamed();
+      else {
+        const [, name] = /^ FAIL {2}(.* > .*)$/.exec(line) ?? [];
+        if (name !== undefined) tally.name(name);
+      }
+    },
+  };
+}
+
+/**
+ * Jest. At a terminal it draws its summary again and again, with `1 of 3 total` while files are still to come;
+ * the last one ends with `Ran all test suites`, unless it was told to be silent.
+ */
+export function jest(tally: TestTally): Runner {
+  let isAfterSuites = false;
+  let isUnderWay = false;
+  let tests: string | null = null;
+  let file = '';
+  const commit = (): void => {
+    if (tests !== null) tally.add(numberBefore('passed', tests), numberBefore('failed', tests));
+    tests = null;
+  };
+  return {
+    read(line) {
+      const [, ofSuites] = /^Test Suites: (\d.* total)$/.exec(line) ?? [];
+      const [, ofTests] = (isAfterSuites && /^Tests: {7}(\d.* total)$/.exec(line)) || [];
+      const [, inFile] = /^ ?(?:FAIL|PASS) (.+?)(?: \([\d.]+ m?s\))?$/.exec(line) ?? [];
+      const [, name] = /^ {2}● (.+)$/.exec(line) ?? [];
+      isAfterSuites = ofSuites !== undefined;
+      if (ofTests !== undefined) tests = ofTests;
+      else if (ofSuites !== undefined) {
+        if (!isUnderWay) commit();
+        tests = null;
+        isUnderWay = / of \d+ total$/.test(ofSuites);
+      } else if (/^Ran all test suites/.test(line)) commit();
+      else if (/^No tests found(?:, exiting with code \d| related to files)/.test(line))
+        tally.add(0, 0);
+      else if (inFile !== undefined) file = inFile.trim();
+      else if (name === 'Test suite failed to run') tally.unnamed();
+      else if (name !== undefined && name !== 'Console' && !name.endsWith(':'))
+        tally.name(`${file} › ${name}`);
+    },
+    end: commit,
+  };
+}
+
+/** Mocha: the numbers first, then a list of the failed tests, each with its suites above it. */
+export function mocha(tally: TestTally): Runner {
+  let failing = 0;
+  let name: string[] | null = null;
+  const close = (last: string): void => {
+    const whole = [...(name ?? []), last.replace(/:$/, '')].map((part) => part.trim()).join(' > ');
+    if (/"(?:before|after) (?:all|each)" hook/.test(whole)) tally.unnamed();
+    else tally.name(whole);
+    name = null;
+  };
+  return {
+    read(line) {
+      const [, passed] = /^ {2}(\d+) passing \(\d+\w+\)$/.exec(line) ?? [];
+      const [, failed] = /^ {2}(\d+) failing$/.exec(line) ?? [];
+      const [, first] = (failing > 0 && /^ {2}\d+\) (.+)$/.exec(line)) || [];
+      if (passed !== undefined) {
+        tally.add(Number(passed), 0);
+        failing = 0;
+      } else if (failed !== undefined) {
+        tally.add(0, Number(failed));
+        failing = Number(failed);
+      } else if (first !== undefined) {
+        failing -= 1;
+        name = [];
+        if (first.endsWith(':')) close(first);
+        else name.push(first);
+      } else if (name !== null && /^ {7,}\S/.test(line)) {
+        if (line.endsWith(':')) close(line);
+        else name.push(line);
+      } else if (/^Error: No test files found/.test(line)) tally.add(0, 0);
+    },
+  };
+}
+
+/** The lines of the summary of `node --test`, in their order. */
+const NODE_SUMMARY = [
+  ...['tests', 'suites', 'pass', 'fail', 'cancelled', 'skipped', 'todo', 'duration_ms'],
+];
+/** The name of a file of tests: `node --test` counts one that has no test as a test that passed. */
+const FILE_AS_TEST = /^\S*\.[cm]?[jt]sx?$/;
+
+/** `node --test`, as TAP or as it looks at a terminal. A test's own lines stand behind `# ` in TAP, too. */
+export function nodeTest(tally: TestTally): Runner {
+  let values: number[] = [];
+  let files = 0;
+  let isListing = false;
+  let tap: string | null = null;
+  let file = '';
+
+  const closeTap = (): void => {
+    if (tap !== null) nameIn(file, tap);
+    tap = null;
+  };
+  const nameIn = (path: string, name: string): void => {
+    if (FILE_AS_TEST.test(name)) tally.unnamed();
+    else tally.name(`${path.slice(path.lastIndexOf('/') + 1)}: ${name}`);
+  };
+  const summary = (word: string, value: number): void => {
+    if (word !== NODE_SUMMARY[values.length]) values = [];
+    if (word !== NODE_SUMMARY[values.length]) return;
+    values.push(value);
+    if (values.length < NODE_SUMMARY.length) return;
+    const [, , passed = 0, failed = 0, cancelled = 0] = values;
+    closeTap();
+    tally.add(Math.max(0, passed - files), failed + cancelled);
+    values = [];
+    files = 0;
+  };
+
+  return {
+    read(line) {
+      const [, word, value] = /^(?:#|ℹ) (\w+) ([\d.]+)$/.exec(line) ?? [];
+      if (word !== undefined) return summary(word, Number(value));
+      const [, passed] =
+        /^(?:ok \d+ - (\S+)|✔ (\S+) \([\d.]+ms\))$/.exec(line)?.filter(Boolean) ?? [];
+      if (passed !== undefined && FILE_AS_TEST.test(passed)) files += 1;
+
+      const [, ok, name, remark] =
+        /^ *(not ok|ok) \d+ - (.*?)( # (?:SKIP|TODO).*)?$/.exec(line) ?? [];
+      if (ok !== undefined) {
+        closeTap();
+        if (ok === 'not ok' && remark === undefined) tap = name ?? '';
+      } else if (tap !== null && /^ *type: 'suite'$/.test(line)) tap = null;
+      const [, location] = /^ *location: '(.*?)(?::\d+)*'$/.exec(line) ?? [];
+      if (tap !== null && location !== undefined) file = location;
+
+      if (line === '✖ failing tests:') isListing = true;
+      else if (/^TAP version|^✔ |^▶ /.test(line)) isListing = false;
+      const [, at] = /^test at (.*?)(?::\d+)*$/.exec(line) ?? [];
+      if (at !== undefined) file = at;
+      const [, shown] = (isListing && /^✖ (.*) \([\d.]+ms\)$/.exec(line)) || [];
+      if (shown !== undefined) nameIn(file, shown);
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { type TomlEntry, tomlEntries } from './toml-entries.ts';
+
+/** The keys of `package.json` in which tools look for their settings. */
+const IN_PACKAGE_JSON = [
+  ...['jest', 'mocha', 'ava', 'tap', 'nyc', 'c8', 'eslintConfig', 'eslintIgnore', 'prettier'],
+  ...['stylelint', 'xo', 'standard', 'semistandard', 'wireit', 'nx', 'turbo', 'tsd'],
+];
+/** The tools whose tables of `pyproject.toml` decide what checks say. */
+const IN_PYPROJECT = [
+  ...['pytest', 'coverage', 'ruff', 'mypy', 'pyright', 'basedpyright', 'black', 'isort', 'flake8'],
+  ...['pylint', 'tox', 'nox', 'poe', 'taskipy', 'pdm.scripts', 'hatch.envs', 'bandit', 'pyrefly'],
+].map((tool) => ['tool', ...tool.split('.')]);
+const IN_SETUP_CFG =
+  /^(?:tool:pytest|pytest|aliases|flake8|mypy(?:-.*)?|coverage:.*|isort|pylint.*|pycodestyle|pydocstyle|tox:.*)$/i;
+/** Keys of those tables that hold dependencies. */
+const DEPENDENCIES = /^(?:extra-)?dependenc(?:y|ies)$/;
+
+/**
+ * Returns what `package.json`, `pyproject.toml` or `setup.cfg` say to tools that check, as a text to compare:
+ * order, comments and white space do not matter, and dependencies are no part of it. The scripts of
+ * `package.json` are none either: only those that a check runs count. Returns null for every other file,
+ * which counts as a whole. A file that cannot be read as what it should be counts as a whole, too.
+ */
+export function toolSection(path: string, text: string): string | null {
+  switch (path.slice(path.lastIndexOf('/') + 1).toLowerCase()) {
+    case 'package.json':
+      return ofPackageJson(text);
+    case 'pyproject.toml':
+      return ofPyproject(tomlEntries(text));
+    case 'setup.cfg':
+      return ofSetupCfg(text);
+    default:
+      return null;
+  }
+}
+
+function ofPackageJson(text: string): string {
+  const fields = fieldsOfJson(text);
+  if (fields === null) return text;
+  return IN_PACKAGE_JSON.toSorted()
+    .filter((key) => Object.hasOwn(fields, key))
+    .map((key) => `${key} = ${canonical(fields[key])}\n`)
+    .join('');
+}
+
+/** Reads a text as a JSON object. Returns null if it is none. */
+export function fieldsOfJson(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+    return isFields(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a value is an object of named fields. */
+export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (!isFields(value)) return JSON.stringify(value);
+  const names = Object.keys(value).toSorted();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(',')}}`;
+}
+
+function ofPyproject(entries: readonly TomlEntry[]): string {
+  return entries
+    .filter(({ keys }) => IN_PYPROJECT.some((tool) => isAbove(tool, keys) || isAbove(keys, tool)))
+    .filter(({ keys }) => !DEPENDENCIES.test(keys.at(-1) ?? ''))
+    .map(({ keys, value }) => `${keys.map((key) => JSON.stringify(key)).join('.')} = ${value}\n`)
+    .toSorted()
+    .join('');
+}
+
+/** Whether `keys` begins with `above`: it names a table or a value in it. */
+function isAbove(above: readonly string[], keys: readonly string[]): boolean {
+  return above.length <= keys.length && above.every((key, at) => key === keys[at]);
+}
+
+function ofSetupCfg(text: string): string {
+  const sections = new Map<string, string[]>();
+  let section: string | null = null;
+  for (const line of text.split(/\r\n?|\n/)) {
+    const [, header] = /^\[(.*)\]\s*$/.exec(line) ?? [];
+    if (header !== undefined) section = header.trim();
+    else if (section !== null && IN_SETUP_CFG.test(section) && !/^\s*(?:[#;]|$)/.test(line)) {
+      const body = line.trim().replace(/^([\w.-]+)\s*[=:]\s*/, '$1 = ');
+      const isContinued = /^\s/.test(line);
+      const lines = sections.get(section) ?? [];
+      lines.push(isContinued ? ` ${line.trim()}` : body);
+      sections.set(section, lines);
+    }
+  }
+  return [...sections]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, lines]) => `[${name}]\n${lines.join('\n')}\n`)
+    .join('');
+}

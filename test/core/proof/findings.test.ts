@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type BentJudge,
+  type Finding,
+  fewerBoxes,
+  fewerTests,
+  findingDetail,
+  findingText,
+} from '../../../src/core/proof/findings.ts';
+
+const file = (path: string, change: 'new' | 'changed' | 'removed' = 'changed'): BentJudge => ({
+  kind: 'file',
+  path,
+  change,
+});
+
+const bent = (...judges: readonly BentJudge[]): Finding => ({ finding: 'bent-judge', judges });
+
+describe('what people read', () => {
+  test.for<[Finding, string]>([
+    [
+      { finding: 'empty-work', claim: 'words' },
+      'nothing was changed, and no tool of the agent succeeded; --accept-empty accepts it',
+    ],
+    [
+      { finding: 'empty-work', claim: 'plan' },
+      'nothing was changed but the plan; --accept-empty accepts it',
+    ],
+    [
+      bent(file('vitest.config.ts')),
+      'vitest.config.ts changed; --accept-changed vitest.config.ts accepts it',
+    ],
+    [
+      bent(file("it's/Makefile", 'new'), { kind: 'script', file: 'a/package.json', name: 'test' }),
+      "it's/Makefile is new, the script 'test' of a/package.json changed; --accept-changed 'it'\\''s/Makefile' --accept-changed a/package.json accepts it",
+    ],
+    [
+      bent(file('a.mk', 'removed'), file('b.mk'), file('c.mk'), file('d.mk'), file('e.mk')),
+      'a.mk is gone, b.mk changed, c.mk changed, 2 more of what decides the checks changed; --accept-changed GLOB accepts it',
+    ],
+    [
+      bent({ kind: 'program', name: 'npm', path: '/x/npm', pathAtStart: null }),
+      'npm is /x/npm now, and was found nowhere at the start; --accept-changed npm accepts it',
+    ],
+    [
+      { finding: 'fewer-tests', check: 'npm test', ran: 0, ranAtStart: 12 },
+      "'npm test' ran no test, and 12 at the start; --accept-fewer accepts it",
+    ],
+    [
+      { finding: 'fewer-tests', check: 'unit', ran: 0, ranAtStart: null },
+      "'unit' ran no test; --accept-fewer accepts it",
+    ],
+    [
+      { finding: 'fewer-tests', check: 'unit', ran: 1, ranAtStart: 2 },
+      "'unit' ran 1 test, and 2 at the start; --accept-fewer accepts it",
+    ],
+    [
+      { finding: 'fewer-tests', check: 'unit', ran: null, ranAtStart: 2 },
+      "'unit' does not say how many tests ran, and 2 at the start; --accept-fewer accepts it",
+    ],
+    [
+      { finding: 'fewer-boxes', file: 'PLAN.md', boxes: 1, boxesAtStart: 3 },
+      'PLAN.md has 1 checkbox, and had 3 at the start; --accept-fewer accepts it',
+    ],
+    [
+      { finding: 'stopped-subagents', count: 2 },
+      'the system stopped 2 sub-agents before the end; a --verify command can vouch for the work',
+    ],
+  ])('%o', ([found, text]) => {
+    expect(findingText(found)).toBe(text);
+    expect(text.startsWith(findingDetail(found))).toBe(true);
+  });
+});
+
+describe('fewer tests', () => {
+  test.for<[ran: number | null, ranAtStart: number | null, isFound: boolean]>([
+    [2, 2, false],
+    [3, 2, false],
+    [2, null, false],
+    [null, null, false],
+    [1, 2, true],
+    [0, 2, true],
+    [0, 0, true],
+    [0, null, true],
+    [null, 2, true],
+    [null, 0, true],
+  ])('%s now, %s at the start: %s', ([ran, ranAtStart, isFound]) => {
+    const found = fewerTests('c', ran, ranAtStart);
+    expect(found).toEqual(isFound ? { finding: 'fewer-tests', check: 'c', ran, ranAtStart } : null);
+  });
+});
+
+test('fewer boxes', () => {
+  const start = { open: 2, done: 1 };
+  expect(fewerBoxes('P', { open: 0, done: 3 }, start)).toBeNull();
+  expect(fewerBoxes('P', { open: 4, done: 0 }, start)).toBeNull();
+  expect(fewerBoxes('P', { open: 0, done: 2 }, start)).toEqual({
+    finding: 'fewer-boxes',
+    file: 'P',
+    boxes: 2,
+    boxesAtStart: 3,
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, test } from 'vitest';
+import { judgesOf } from '../../../src/core/proof/judges.ts';
+import { countTests } from '../../../src/core/proof/test-counts.ts';
+import { toolSection } from '../../../src/core/proof/tool-section.ts';
+import { expectLinear, SHORT } from '../../helpers/growth.ts';
+
+// An agent writes what is read here.
+
+describe('the output of a check', () => {
+  test.for([
+    ...[
+      'a: ',
+      'a:',
+      '[a] ',
+      '[',
+      '=',
+      '= in ',
+      '1 passed, ',
+      '1 passed ',
+      ' > ',
+      'FAILED [',
+      '] - ',
+    ],
+    ...[
+      ' FAIL  a > ',
+      '\r',
+      '\n',
+      'coverage ',
+      'ok 1 - ',
+      'not ok 1 - # TODO',
+      ' ',
+      '\x1b[0m',
+      '\x1b]',
+    ],
+    ...['  1) a\n', 'failures:\n    a\n', '--- FAIL: a (0.0s)\n', 'a1:\n', '# tests 1\n'],
+  ])('of %j repeated', (part) => {
+    expectLinear(countTests, part, SHORT);
+  });
+});
+
+describe('a settings file', () => {
+  test.for([
+    ...['[', ']', '"', "'", '"""', "'''", '\\', '= ', 'a.', 'a = 1\n', '[a]\n', '[[tool.mypy]]\n'],
+    ...[
+      '# ',
+      '{',
+      ' ',
+      '\n',
+      '\r',
+      'tool.ruff.a = 1\n',
+      '"a".',
+      '[flake8]\n a\n',
+      '[flake8]\na = 1\n',
+    ],
+  ])('of %j repeated', (part) => {
+    expectLinear((bulk) => toolSection('pyproject.toml', bulk), part, SHORT);
+    expectLinear((bulk) => toolSection('setup.cfg', `[flake8]\n${bulk}`), part, SHORT);
+  });
+});
+
+describe('the line of a script', () => {
+  test.for(['a ', 'a*b* ', '* ', 'a#', 'npm:'])('of %j repeated', (part) => {
+    const find = (bulk: string) => {
+      const scripts = { test: bulk, [bulk]: 'a' };
+      judgesOf(['npm test'], new Map([['package.json', JSON.stringify({ scripts })]]));
+    };
+    expectLinear(find, part, SHORT);
+  });
+});

@@ -1,0 +1,365 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { countTests, TestCounter } from '../../../src/core/proof/test-counts.ts';
+import { sumOfCounts } from '../../../src/core/proof/test-tally.ts';
+
+// Each file in outputs/ holds what one runner really printed, one part for each case: `##### case # exit 1`.
+// Escapes are written as ␛ and carriage returns as ␍; stack traces, paths and times are cut or neutral.
+const folder = join(dirname(fileURLToPath(import.meta.url)), 'outputs');
+
+function outputsOf(file: string): ReadonlyMap<string, string> {
+  const text = readFileSync(join(folder, `${file}.txt`), 'utf8')
+    .replaceAll('␛', '\x1b')
+    .replaceAll('␍', '\r');
+  const parts = text.split(/^##### (.*) # exit \d+\n/m).slice(1);
+  return new Map(
+    parts.flatMap((name, at) => (at % 2 ? [] : [[name, parts[at + 1] ?? ''] as const])),
+  );
+}
+
+/** How many tests ran, and the names of those that failed. */
+type Row = readonly [ran: number | null, ...failed: readonly string[]];
+/** The number is known, but not the name of all that failed. */
+type Unnamed = { readonly ran: number };
+const UNKNOWN = [null] as const;
+
+const NODE: Readonly<Record<string, Row | Unnamed>> = {
+  'all pass': [2],
+  'one failing': [2, 'a.test.js: bad'],
+  'several files': [4, 'a.test.js: bad', 'c.test.js: bad'],
+  'failing subtest': [2, 'a.test.js: inner', 'a.test.js: outer'],
+  'skipped and todo': [1],
+  'all skipped': [0],
+  'no files': [0],
+  'filter fits none': [0],
+  'file without tests': [0],
+  'file that does not load': { ran: 2 },
+  'time-out': [1, 'a.test.js: slow'],
+  'own output': [1],
+  'spec reporter': [2, 'a.test.js: bad'],
+  'tap reporter': [2, 'a.test.js: bad'],
+  'dot reporter': UNKNOWN,
+  'colours forced': [2, 'a.test.js: bad'],
+  'at a terminal': [2, 'a.test.js: bad'],
+};
+
+const EXPECTED: Readonly<Record<string, Readonly<Record<string, Row | Unnamed>>>> = {
+  vitest: {
+    'all pass': [2],
+    'one failing': [2, 'a.test.js > suite > bad'],
+    'several files': [4, 'a.test.js > bad', 'c.test.js > bad'],
+    'skipped and todo': [1],
+    'all skipped': [0],
+    'no files': [0],
+    'no files allowed': [0],
+    'filter fits none': [0],
+    'file without tests': { ran: 0 },
+    'file that does not load': { ran: 1 },
+    'unhandled error': { ran: 1 },
+    'expected to fail': [1],
+    'same name twice': { ran: 2 },
+    'own output': [1],
+    'verbose reporter': [2, 'a.test.js > bad'],
+    'dot reporter': [2, 'a.test.js > bad'],
+    'colours forced': [2, 'a.test.js > bad'],
+    'for an agent': [2, 'a.test.js > bad'],
+    'projects without colours': [3, '|unit| a.test.js > bad'],
+    'failing hook': { ran: 1 },
+    'at a terminal': [3, 'a.test.js > bad'],
+    projects: [3, 'unit a.test.js > bad'],
+    retried: [2, 'a.test.js > bad'],
+  },
+  jest: {
+    'all pass': [2],
+    'one failing': [2, './a.test.js › suite › bad'],
+    'several files': [4, './c.test.js › bad', './a.test.js › bad'],
+    'skipped and todo': [1],
+    'all skipped': [0],
+    'no files': [0],
+    'no files allowed': [0],
+    'filter fits none': [0],
+    'file without tests': { ran: 0 },
+    'file that does not load': { ran: 1 },
+    'own output': [1],
+    verbose: [2, './a.test.js › bad'],
+    'colours forced': [2, './a.test.js › bad'],
+    'coverage too low': { ran: 1 },
+    'at a terminal': [3, './a.test.js › bad'],
+  },
+  mocha: {
+    'all pass': [2],
+    'one failing': [2, 'suite > inner > bad'],
+    'several files': [4, 'bad', 'c > bad'],
+    'all skipped': [0],
+    'no files': [0],
+    'no files allowed': [0],
+    'filter fits none': [0],
+    'file without tests': [0],
+    'file that does not load': UNKNOWN,
+    'failing hook': { ran: 2 },
+    'own output': [1],
+    'dot reporter': [2, 'bad'],
+    'min reporter': [1],
+    'tap reporter': UNKNOWN,
+    'colours forced': [2, 'bad'],
+    'at a terminal': [2, 'bad'],
+  },
+  'node-20': NODE,
+  'node-22': NODE,
+  // In this reporter nothing tells a test with tests of its own from a suite.
+  'node-24': { ...NODE, 'failing subtest': { ran: 2 } },
+  pytest: {
+    'all pass': [2],
+    'one failing': [2, 'test_a.py::test_bad'],
+    'several files': [4, 'test_a.py::test_bad', 'test_c.py::test_bad'],
+    quiet: [2, 'test_a.py::test_bad'],
+    verbose: [2, 'test_a.py::test_bad'],
+    'expected to fail': [1],
+    'all skipped': [0],
+    'no files': [0],
+    'filter fits none': [0],
+    'filter fits one': [1],
+    'collected only': [0],
+    'collected only, quiet': [0],
+    'file that does not load': { ran: 0 },
+    'failing fixture': [1, 'test_a.py::test_f'],
+    parameters: [2, 'test_a.py::test_p[x - y]', 'test_a.py::test_p[z]'],
+    'no summary of failures': { ran: 2 },
+    warnings: [1],
+    'own output': [1],
+    'colours forced': [2, 'test_a.py::test_bad'],
+    'at a terminal': [2, 'test_a.py::test_bad'],
+  },
+  unittest: {
+    'all pass': [2],
+    'one failing': [2, 'test_bad (test_a.T.test_bad)'],
+    'several files': [4, 'test_bad (test_a.T.test_bad)', 'test_bad (test_c.T.test_bad)'],
+    'expected to fail': [1],
+    'unexpected success': [2, 'test_x (test_a.T.test_x)'],
+    'all skipped': [0],
+    'no files': [0],
+    'filter fits none': [0],
+    'file that does not load': { ran: 2 },
+    'failing class': { ran: 0 },
+    subtests: [1, 'test_s (test_a.T.test_s) (i=1)', 'test_s (test_a.T.test_s) (i=2)'],
+    verbose: [2, 'test_bad (test_a.T.test_bad)'],
+    'own output': [1],
+    'at a terminal': [2, 'test_bad (test_a.T.test_bad)'],
+  },
+  cargo: {
+    'all pass': [2],
+    'one failing': [2, 'inner::bad'],
+    'several binaries': { ran: 4 },
+    'same name in two binaries': { ran: 2 },
+    'should panic': [1, 'calm'],
+    'all ignored': [0],
+    'no tests': [0],
+    'filter fits none': [0],
+    'example in a comment': [2, 'src/lib.rs - f (line 1)'],
+    'does not compile': UNKNOWN,
+    quiet: [2, 'bad'],
+    'own output': [2, 'bad'],
+    'colours forced': [2, 'bad'],
+    'at a terminal': [2, 'bad'],
+  },
+  go: {
+    'all pass': [1],
+    'one failing': [1, 'example.com/demo.TestBad'],
+    'several packages': [
+      3,
+      'example.com/demo/b.TestBad',
+      'example.com/demo/b.TestSub',
+      'example.com/demo/b.TestSub/in',
+      'example.com/demo/c.TestBad',
+    ],
+    verbose: [2, 'example.com/demo/b.TestBad'],
+    'all skipped': [1],
+    'no tests': [0],
+    'no files': [0],
+    'filter fits none': [0],
+    'does not compile': { ran: 1 },
+    'does not vet': { ran: 0 },
+    panic: { ran: 1 },
+    exit: { ran: 1 },
+    cached: [1],
+    coverage: [1],
+    'one package': [1],
+    'one package failing': [1, 'example.com/demo.TestBad'],
+    'at a terminal': [1, 'example.com/demo.TestBad'],
+  },
+  workspaces: {
+    npm: [6, './a.test.js › bad', 'bad', 'a.test.js: bad'],
+    pnpm: [
+      6,
+      'packages/a test: a.test.js: bad',
+      'packages/b test: bad',
+      'packages/c test: ./a.test.js › bad',
+    ],
+    turbo: [6, 'a:test: a.test.js: bad', 'b:test: bad', 'c:test: ./a.test.js › bad'],
+    'turbo, grouped for a log': [6, './a.test.js › bad', 'bad', 'a.test.js: bad'],
+  },
+};
+
+function countsOf(row: Row | Unnamed): unknown {
+  if ('ran' in row) return { ran: row.ran, failed: null };
+  const [ran, ...failed] = row;
+  return { ran, failed: ran === null ? null : failed.toSorted() };
+}
+
+function inOrder({ ran, failed }: ReturnType<typeof countTests>): unknown {
+  return { ran, failed: failed?.toSorted() ?? null };
+}
+
+test('every runner has its outputs, and every output its numbers', () => {
+  const files = readdirSync(folder).map((name) => name.replace(/\.txt$/, ''));
+  expect(files.toSorted()).toEqual(Object.keys(EXPECTED).toSorted());
+  for (const file of files)
+    expect([...outputsOf(file).keys()]).toEqual(Object.keys(EXPECTED[file] ?? {}));
+});
+
+describe.for(Object.entries(EXPECTED))('%s', ([file, rows]) => {
+  const outputs = outputsOf(file);
+
+  test.for(Object.entries(rows))('%s', ([name, row]) => {
+    expect(inOrder(countTests(outputs.get(name) ?? ''))).toEqual(countsOf(row));
+  });
+
+  test('read in small pieces', () => {
+    for (const [name, row] of Object.entries(rows)) {
+      const counter = new TestCounter();
+      for (const piece of (outputs.get(name) ?? '').match(/[\s\S]{1,7}/g) ?? [])
+        counter.read(piece);
+      expect(inOrder(counter.counts()), name).toEqual(countsOf(row));
+    }
+  });
+
+  test('behind the name of a workspace', () => {
+    for (const [name, row] of Object.entries(file === 'workspaces' ? {} : rows)) {
+      if (name === 'at a terminal') continue;
+      const { ran } = countTests((outputs.get(name) ?? '').replace(/^/gm, '@org/web:test: '));
+      expect(ran, name).toBe('ran' in row ? row.ran : row[0]);
+    }
+  });
+});
+
+describe('several runs in one output', () => {
+  const output = (file: string, name: string): string => outputsOf(file).get(name) ?? '';
+
+  test('are added up', () => {
+    const all = ['vitest', 'jest', 'mocha', 'node-20', 'node-24', 'pytest', 'unittest', 'cargo'];
+    const text = all.map((file) => output(file, 'all pass')).join('');
+    expect(countTests(text + text)).toEqual({ ran: 32, failed: [] });
+  });
+
+  test('that meet line by line behind their names', () => {
+    const a = output('jest', 'one failing').split('\n');
+    const b = output('vitest', 'one failing').split('\n');
+    const mixed = b.flatMap((line, at) => [`[0] ${a[at] ?? ''}`, `[1] ${line}`]).join('\n');
+    expect(countTests(mixed)).toEqual({
+      ran: 4,
+      failed: ['[0] ./a.test.js › suite › bad', '[1] a.test.js > suite > bad'],
+    });
+  });
+
+  test('are known only by number if two failed tests share a name', () => {
+    const twice = output('mocha', 'dot reporter').repeat(2);
+    expect(countTests(twice)).toEqual({ ran: 4, failed: null });
+    const once = countTests(output('mocha', 'dot reporter'));
+    expect(sumOfCounts([once, once])).toEqual({ ran: 4, failed: null });
+  });
+
+  test('and streams', () => {
+    const none = { ran: null, failed: null };
+    expect(sumOfCounts([])).toEqual(none);
+    expect(sumOfCounts([none, none])).toEqual(none);
+    expect(sumOfCounts([none, { ran: 0, failed: [] }])).toEqual({ ran: 0, failed: [] });
+    expect(
+      sumOfCounts([
+        { ran: 1, failed: null },
+        { ran: 2, failed: ['a'] },
+      ]),
+    ).toEqual({ ran: 3, failed: null });
+  });
+});
+
+describe('what is no summary', () => {
+  test.for([
+    ['nothing', ''],
+    ['prose', 'Ran 3 tests in 2 files; 1 passed, 2 failed.\nall tests passed\n5 passing\n'],
+    ['a number without its rule', 'Ran 5 tests in 0.001s\n\nOK\n'],
+    ['half a summary', ' Test Files  1 passed (1)\n      Tests  1 passed (1)\n'],
+    ['half of another', '# tests 3\n# pass 3\n# fail 0\n'],
+    ['a summary in a sentence', 'it said: Tests:       99 passed, 99 total\n'],
+    [
+      'indented as in a quotation',
+      '    Test Suites: 1 passed, 1 total\n    Tests:       1 passed, 1 total\n',
+    ],
+    [
+      'a summary inside a line',
+      `x test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n`,
+    ],
+  ] as const)('%s', ([, text]) => {
+    expect(countTests(text)).toEqual({ ran: null, failed: null });
+  });
+});
+
+describe('much output', () => {
+  const summary = '\n  3 passing (5ms)\n';
+
+  test('does not hide the summary', () => {
+    const counter = new TestCounter();
+    for (let at = 0; at < 20_000; at += 1) counter.read(`word${at}: line ${at}\n`);
+    counter.read(summary);
+    expect(counter.counts()).toEqual({ ran: 3, failed: [] });
+  });
+
+  test('behind many names keeps those that counted', () => {
+    const counter = new TestCounter();
+    for (const line of ['', '  3 passing (5ms)', '  1 failing']) counter.read(`a:test: ${line}\n`);
+    for (let at = 0; at < 1000; at += 1) counter.read(`word${at}: line ${at}\n`);
+    for (const line of ['', '  1) bad:']) counter.read(`a:test: ${line}\n`);
+    expect(counter.counts()).toEqual({ ran: 4, failed: ['a:test: bad'] });
+  });
+
+  test('in one line does not hide it either', () => {
+    const counter = new TestCounter();
+    for (let at = 0; at < 1000; at += 1) counter.read('x'.repeat(1000));
+    counter.read(summary);
+    expect(counter.counts().ran).toBe(3);
+  });
+
+  test('in one line that is drawn again and again', () => {
+    const counter = new TestCounter();
+    for (let at = 0; at < 1000; at += 1) counter.read(`\r${at} % done`);
+    counter.read('\r  3 passing (5ms)\n');
+    expect(counter.counts().ran).toBe(3);
+  });
+
+  test('of failed tests is counted without their names', () => {
+    const names = Array.from({ length: 1001 }, (_, at) => `FAILED a.py::test_${at}\n`).join('');
+    expect(countTests(`${names}1001 failed in 1.00s\n`)).toEqual({ ran: 1001, failed: null });
+  });
+});
+
+test('of the summaries that Jest draws while it runs only the last counts', () => {
+  const summary = (suites: string, passed: number): string =>
+    `Test Suites: ${suites} total\nTests:       ${passed} passed, ${passed} total\nTime:        1 s\n`;
+  const drawn = summary('1 passed, 1 of 2', 5) + summary('2 passed, 2', 7);
+  expect(countTests(`${drawn}Ran all test suites.\n`).ran).toBe(7);
+  expect(countTests(drawn + drawn).ran).toBe(14);
+});
+
+test('within a framed run of pytest a bare line is the output of a test', () => {
+  const start = `${'='.repeat(29)} test session starts ${'='.repeat(30)}\n`;
+  const end = `${'='.repeat(30)} 1 passed in 0.01s ${'='.repeat(31)}\n`;
+  expect(countTests(`${start}99 passed in 0.01s\n${end}`).ran).toBe(1);
+  expect(countTests(`${start}${end}2 passed in 0.01s\n`).ran).toBe(3);
+});
+
+test('Python from 3.12 on says that no test ran', () => {
+  // From Lib/unittest/main.py and runner.py of Python 3.12; no such Python was at hand.
+  const rule = '-'.repeat(70);
+  expect(countTests(`\n${rule}\nRan 0 tests in 0.000s\n\nNO TESTS RAN\n`).ran).toBe(0);
+});
