@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   rmdirSync,
   rmSync,
@@ -63,7 +63,7 @@ const MOST_NAMES = 100;
  */
 export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<FreshCheckout> {
   const folder = freeFolder(request);
-  const temporary = mkdtempSync(path.join(tmpdir(), TEMPORARY));
+  const temporary = path.join(tmpdir(), `${TEMPORARY}${randomUUID()}`);
   const remove = (): void => {
     removeTree(temporary);
     removeWhole(folder);
@@ -73,6 +73,7 @@ export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<
     // Others may not read what they could not read in the work tree.
     mkdirSync(path.join(folder, '.git'), { recursive: true, mode: 0o700 });
     writeFileSync(path.join(folder, SIGN), signOf(request.git, temporary), { mode: 0o600 });
+    mkdirSync(temporary, { mode: 0o700 });
     await makeRepository(folder, request);
     await writeFiles(folder, request);
     if (request.head !== null) {
