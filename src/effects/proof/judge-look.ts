@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { accepting } from '../../core/proof/accepted.ts';
 import type { BentJudge } from '../../core/proof/findings.ts';
 import { isInstalled, isJudgeName, isTestName } from '../../core/proof/judge-names.ts';
@@ -6,6 +7,7 @@ import { packageAtStart, scriptLine } from '../../core/proof/package-at-start.ts
 import { toolSection } from '../../core/proof/tool-section.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
+import { isRepository } from '../snapshots/restore-files.ts';
 import { SnapshotError } from '../snapshots/snapshot-store.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
@@ -79,6 +81,29 @@ export async function findJudges(
   return { judges, files: found.toSorted(), stands: found.length > 0, packageJsons };
 }
 
+/** Hashes judge files of a tree, for the proof. Rejects with a `SnapshotError` if git fails. */
+export async function judgeDigests(
+  git: PrivateGit,
+  tree: string,
+  files: readonly TreePath[],
+): Promise<readonly { readonly name: string; readonly sha256: string }[]> {
+  const listed = await listTree(git, tree);
+  const entries = files.flatMap((name) => {
+    const entry = listed.get(name) ?? null;
+    return entry === null || isRepository(entry) ? [] : [{ name, entry }];
+  });
+  const contents = await readEntries(
+    git,
+    entries.map(({ entry }) => entry),
+  );
+  return entries.map(({ name, entry }) => ({
+    name: asText(name),
+    sha256: createHash('sha256')
+      .update(contents.get(entry) ?? '')
+      .digest('hex'),
+  }));
+}
+
 export interface JudgeLookRequest extends ChecksOfTree {
   /** The tree of the start, and what decided in it. */
   readonly start: string;
@@ -110,7 +135,8 @@ export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook
   }
   const judges = judgesOf(checks, packageJsons, folder);
   const all = [atStart.judges, judges];
-  const run = new Set(all.flatMap(({ files }) => files.map((file) => pathInTree(git, file))));
+  // A file that only a changed line runs is not reached by the line of the start.
+  const run = new Set(atStart.judges.files.map((file) => pathInTree(git, file)));
   const isAccepted = accepting(acceptChanged, folder);
   const bent: BentJudge[] = [];
   const undone = new Map<TreePath, Undone>();

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findJudges, lookAtJudges } from '../../../src/effects/proof/judge-look.ts';
+import { findJudges, judgeDigests, lookAtJudges } from '../../../src/effects/proof/judge-look.ts';
 import { makeExam } from '../../helpers/exams.ts';
 import { type Files, put } from '../../helpers/repository.ts';
 
@@ -134,6 +135,21 @@ test('a check may name a file of the work tree by its absolute path', async () =
     ...{ ...where, start: task.start, atStart, claimed, acceptChanged: [] },
   });
   expect(bent).toEqual([file('check.sh', 'changed')]);
+});
+
+test('a file that only a changed line runs is the work', async () => {
+  const task = await makeExam({ ...PROJECT, 'src/cli.js': 'a\n' });
+  const work = { 'package.json': manifest({ test: 'node src/cli.js' }), 'src/cli.js': 'b\n' };
+  expect((await task.look(await task.claim(work))).bent).toEqual([script('test')]);
+});
+
+test('hashes what decides', async () => {
+  const task = await makeExam({ 'tsconfig.json': '{}\n', 'é/Makefile': 'a:\n', 'a.txt': 'a\n' });
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  expect(await judgeDigests(task.own, task.start, task.atStart.files)).toEqual([
+    { name: 'tsconfig.json', sha256: sha256('{}\n') },
+    { name: 'é/Makefile', sha256: sha256('a:\n') },
+  ]);
 });
 
 test('counts the test files that stood at the start and are not what they were', async () => {
