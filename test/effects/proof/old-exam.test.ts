@@ -235,7 +235,7 @@ describe('honest work passes the old exam', () => {
 describe('the old exam', () => {
   test('links in what git ignores, and git does not see the links', async () => {
     const task = await makeExam({
-      '.gitignore': 'node_modules\nout/\n/ä \\[1]\n.env\n*.config.js\n',
+      '.gitignore': 'node_modules\nout/\n/ä \\[1]/\n.env\n*.config.js\n',
       'a.txt': 'a\n',
     });
     put(task.folder, {
