@@ -101,6 +101,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'workspace',
       'snapshots',
       'branches',
+      'proof',
     ],
     ...['state', 'vault', 'plan', 'agents', 'claude'],
   ],

@@ -66,14 +66,17 @@ function orderOf({ file, name }: JudgeScript): string {
   return `${file}\n${name}`;
 }
 
+/** Whether a script is the one that npm writes when there is no test. */
+export function isNoTest(line: string): boolean {
+  return /^echo .*no test specified/.test(line);
+}
+
 /** Lists the scripts of a `package.json`, without the one that npm writes when there is no test. */
 function scriptsIn(file: string, text: string): readonly JudgeScript[] {
   const scripts = fieldsOfJson(text)?.scripts;
   if (!isFields(scripts)) return [];
   return Object.entries(scripts).flatMap(([name, line]) =>
-    typeof line !== 'string' || /^echo .*no test specified/.test(line)
-      ? []
-      : [{ file, name, line }],
+    typeof line !== 'string' || isNoTest(line) ? [] : [{ file, name, line }],
   );
 }
 

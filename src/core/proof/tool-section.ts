@@ -1,7 +1,7 @@
 import { type TomlEntry, tomlEntries } from './toml-entries.ts';
 
 /** The keys of `package.json` in which tools look for their settings. */
-const IN_PACKAGE_JSON = [
+export const IN_PACKAGE_JSON = [
   ...['jest', 'mocha', 'ava', 'tap', 'nyc', 'c8', 'eslintConfig', 'eslintIgnore', 'prettier'],
   ...['stylelint', 'xo', 'standard', 'semistandard', 'wireit', 'nx', 'turbo', 'tsd'],
 ];

@@ -1,0 +1,37 @@
+import { isNoTest } from './judges.ts';
+import { fieldsOfJson, IN_PACKAGE_JSON, isFields } from './tool-section.ts';
+
+/** Returns the line of a script of a `package.json`; null if there is none, or only npm's placeholder. */
+export function scriptLine(packageJson: string | null, name: string): string | null {
+  const scripts = packageJson === null ? null : fieldsOfJson(packageJson)?.scripts;
+  if (!isFields(scripts) || !Object.hasOwn(scripts, name)) return null;
+  const line = scripts[name];
+  return typeof line === 'string' && !isNoTest(line) ? line : null;
+}
+
+/**
+ * Returns a `package.json` with what it says to tools as it was at the start, and with these scripts; null
+ * removes one. Dependencies and all else stay. A text that cannot be read becomes the earlier one as a whole.
+ */
+export function packageAtStart(
+  packageJson: string,
+  before: string | null,
+  lines: ReadonlyMap<string, string | null>,
+): string | null {
+  const fields = fieldsOfJson(packageJson);
+  const earlier = before === null ? {} : fieldsOfJson(before);
+  if (fields === null || earlier === null) return before;
+  const kept = Object.entries(fields).filter(([key]) => !IN_PACKAGE_JSON.includes(key));
+  const put = Object.entries(earlier).filter(([key]) => IN_PACKAGE_JSON.includes(key));
+  const scripts = Object.entries(isFields(fields.scripts) ? fields.scripts : {}).filter(
+    ([name]) => !lines.has(name),
+  );
+  const added = [...lines].filter(([, line]) => line !== null);
+  const whole = {
+    ...Object.fromEntries([...kept, ...put]),
+    ...(scripts.length + added.length === 0
+      ? {}
+      : { scripts: Object.fromEntries([...scripts, ...added]) }),
+  };
+  return `${JSON.stringify(whole, null, 2)}\n`;
+}

@@ -1,0 +1,183 @@
+/*
+ * The proof of a task as an in-toto statement: what was judged, by which checks, and what they said. It is
+ * unsigned, and worth what running the checks again says.
+ */
+
+export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
+export const PREDICATE_TYPE = 'https://in-toto.io/attestation/test-result/v0.1';
+
+/** How a check stood, and how it went on the claim. */
+export interface CheckProof {
+  readonly name: string;
+  readonly command: string;
+  /** Null if it was killed, for example by its time limit. */
+  readonly exitCode: number | null;
+  readonly hasPassed: boolean;
+  readonly durationMs: number;
+  /** ISO instant. */
+  readonly startedAt: string;
+  /** The program that it runs, as it was found on PATH; null if it runs none. */
+  readonly program: string | null;
+  readonly baseline: 'passed' | 'failed' | 'not-run';
+  readonly where: 'work-tree' | 'clean';
+  /** Null where the number is unknown. */
+  readonly tests: number | null;
+  readonly failed: number | null;
+  /** SHA-256 of its output, in hex. */
+  readonly outputSha256: string;
+  /** The path of the log with its output; null if there is none. */
+  readonly log: string | null;
+}
+
+/** A finding as the proof has it. */
+export interface FindingProof {
+  /** Its name, such as `bent-judge`. */
+  readonly finding: string;
+  readonly detail: string;
+  readonly held: boolean;
+}
+
+export interface ProofFacts {
+  /** The tree that was judged; null outside git. */
+  readonly tree: string | null;
+  /** The tree that git's own rules would commit, where it is another one. */
+  readonly committedTree: string | null;
+  readonly commit: string | null;
+  /** The judge files of the tree: SHA-256 in hex. */
+  readonly judges: readonly { readonly name: string; readonly sha256: string }[];
+  readonly checks: readonly CheckProof[];
+  readonly findings: readonly FindingProof[];
+}
+
+interface ProofSubject {
+  readonly name: string;
+  readonly digest: Readonly<Record<string, string>>;
+}
+
+/** The statement as JSON has it. */
+export interface ProofStatement {
+  readonly _type: typeof STATEMENT_TYPE;
+  readonly subject: readonly ProofSubject[];
+  readonly predicateType: typeof PREDICATE_TYPE;
+  readonly predicate: {
+    readonly result: 'PASSED' | 'WARNED' | 'FAILED';
+    readonly configuration: readonly {
+      readonly name: string;
+      readonly digest: { readonly sha256: string };
+    }[];
+    readonly passedTests: readonly string[];
+    readonly warnedTests: readonly string[];
+    readonly failedTests: readonly string[];
+    readonly ralph_checks: readonly {
+      readonly name: string;
+      readonly command: string;
+      readonly exit_code: number | null;
+      readonly duration_ms: number;
+      readonly started_at: string;
+      readonly program: string | null;
+      readonly baseline: CheckProof['baseline'];
+      readonly where: CheckProof['where'];
+      readonly tests: number | null;
+      readonly failed: number | null;
+      readonly output_sha256: string;
+      readonly log: string | null;
+    }[];
+    readonly ralph_findings: readonly FindingProof[];
+  };
+}
+
+/**
+ * Writes a proof. A check that ran in several places is named once: as failed if it failed anywhere, and as
+ * warned if it passed although it does not end with 0, as a known failure does.
+ */
+export function proofStatement(facts: ProofFacts): ProofStatement {
+  const { tree, committedTree, commit, judges, checks, findings } = facts;
+  const names = [...new Set(checks.map(({ name }) => name))];
+  const verdicts = new Map(names.map((name) => [name, verdictOf(checks, name)]));
+  const namesOf = (verdict: Verdict) => names.filter((name) => verdicts.get(name) === verdict);
+  const subject = [
+    ...(tree === null ? [] : [{ name: 'tree', digest: { gitTree: tree } }]),
+    ...(committedTree === null || committedTree === tree
+      ? []
+      : [{ name: 'committed', digest: { gitTree: committedTree } }]),
+    ...(commit === null ? [] : [{ name: 'commit', digest: { gitCommit: commit } }]),
+  ];
+  return {
+    _type: STATEMENT_TYPE,
+    subject,
+    predicateType: PREDICATE_TYPE,
+    predicate: {
+      result: resultOf([...verdicts.values()], findings),
+      configuration: judges.map(({ name, sha256 }) => ({ name, digest: { sha256 } })),
+      passedTests: namesOf('passed'),
+      warnedTests: namesOf('warned'),
+      failedTests: namesOf('failed'),
+      ralph_checks: checks.map((check) => ({
+        name: check.name,
+        command: check.command,
+        exit_code: check.exitCode,
+        duration_ms: check.durationMs,
+        started_at: check.startedAt,
+        program: check.program,
+        baseline: check.baseline,
+        where: check.where,
+        tests: check.tests,
+        failed: check.failed,
+        output_sha256: check.outputSha256,
+        log: check.log,
+      })),
+      ralph_findings: findings.map(({ finding, detail, held }) => ({ finding, detail, held })),
+    },
+  };
+}
+
+type Verdict = 'passed' | 'warned' | 'failed';
+
+function verdictOf(checks: readonly CheckProof[], name: string): Verdict {
+  const runs = checks.filter((check) => check.name === name);
+  if (runs.some(({ hasPassed }) => !hasPassed)) return 'failed';
+  return runs.some(({ exitCode }) => exitCode !== 0) ? 'warned' : 'passed';
+}
+
+/** Without any check nothing is proven: the promise alone passes no test. */
+function resultOf(
+  verdicts: readonly Verdict[],
+  findings: readonly FindingProof[],
+): ProofStatement['predicate']['result'] {
+  const isHeld = findings.some(({ held }) => held);
+  if (verdicts.includes('failed') || isHeld) return 'FAILED';
+  return verdicts.length === 0 || verdicts.includes('warned') || findings.length > 0
+    ? 'WARNED'
+    : 'PASSED';
+}
+
+/** Returns the facts of a statement; the inverse of `proofStatement`. */
+export function factsOfStatement({ subject, predicate }: ProofStatement): ProofFacts {
+  const digest = (name: string, kind: string): string | null =>
+    subject.find((each) => each.name === name)?.digest[kind] ?? null;
+  return {
+    tree: digest('tree', 'gitTree'),
+    committedTree: digest('committed', 'gitTree'),
+    commit: digest('commit', 'gitCommit'),
+    judges: predicate.configuration.map((each) => ({
+      name: each.name,
+      sha256: each.digest.sha256,
+    })),
+    checks: predicate.ralph_checks.map((check) => ({
+      name: check.name,
+      command: check.command,
+      exitCode: check.exit_code,
+      hasPassed: !predicate.failedTests.includes(check.name),
+      durationMs: check.duration_ms,
+      startedAt: check.started_at,
+      program: check.program,
+      baseline: check.baseline,
+      where: check.where,
+      tests: check.tests,
+      failed: check.failed,
+      outputSha256: check.output_sha256,
+      log: check.log,
+    })),
+    findings: predicate.ralph_findings,
+  };
+}

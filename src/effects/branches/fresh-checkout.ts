@@ -1,0 +1,277 @@
+import { randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { tryReadText } from '../files/bounded-read.ts';
+import { namesIn } from '../files/folder.ts';
+import { restoreFiltered } from '../snapshots/filtered-restore.ts';
+import type { GitCall, PrivateGit } from '../snapshots/private-git.ts';
+import type { TreePath } from '../snapshots/tree-changes.ts';
+import type { GitAnswer } from '../workspace/git-command.ts';
+import { type AskGit, CheckoutError, reasonOf } from './checkout.ts';
+
+/*
+ * A fresh checkout is a small repository of its own, beside the user's. It borrows the user's objects and
+ * has copies of the user's refs, so that checks find the history; but nothing that is done in it, and no
+ * kill, changes anything in the user's repository, not even `git worktree list`:
+ *
+ *   sign ──► repository ──► files of the tree, byte for byte ──► index of HEAD
+ *
+ * The sign says whose checkout it is. It comes first and goes last, so that what a killed ralph left can
+ * be told from a folder of the user.
+ */
+
+export interface FreshCheckoutRequest {
+  /** The git that keeps the task's snapshots: it knows the tree. */
+  readonly git: PrivateGit;
+  readonly ask: AskGit;
+  /** Absolute path of the checkout. If it is another's, `-2` is added. */
+  readonly folder: string;
+  /** The commit for its HEAD; null before the first one. */
+  readonly head: string | null;
+  readonly tree: string;
+  /** What is put on top of the tree; null removes a path. */
+  readonly changes?: ReadonlyMap<TreePath, TreeEntry>;
+}
+
+export interface FreshCheckout {
+  readonly folder: string;
+  /** A folder for temporary files, empty. */
+  readonly temporary: string;
+  /** Removes all of it. Throws the system's error. */
+  remove(): void;
+}
+
+/** Relative to the checkout. */
+const SIGN = path.join('.git', 'ralph-checkout');
+const SIGN_MAX_BYTES = 64 * 1024;
+const MOST_NAMES = 100;
+
+/**
+ * Makes a checkout of exactly a tree, and removes what an earlier one of the same task left there. Rejects
+ * with a `CheckoutError`, or the system's error; then nothing of it remains.
+ */
+export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<FreshCheckout> {
+  const folder = freeFolder(request);
+  const temporary = path.join(tmpdir(), `${TEMPORARY}${randomUUID()}`);
+  const remove = (): void => {
+    removeTree(temporary);
+    removeWhole(folder);
+  };
+  try {
+    mkdirSync(path.dirname(folder), { recursive: true });
+    // Others may not read what they could not read in the work tree.
+    mkdirSync(path.join(folder, '.git'), { recursive: true, mode: 0o700 });
+    writeFileSync(path.join(folder, SIGN), signOf(request.git, temporary), { mode: 0o600 });
+    mkdirSync(temporary, { mode: 0o700 });
+    await makeRepository(folder, request);
+    await writeFiles(folder, request);
+    if (request.head !== null) {
+      await must(request.ask(folder, ['read-tree', 'HEAD']));
+      // It complains of every file that is not as in HEAD.
+      await request.ask(folder, ['update-index', '-q', '--refresh']);
+    }
+    return { folder, temporary, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** Removes the checkouts of a task that are in or beside this folder. */
+export function removeFreshCheckouts(git: PrivateGit, folder: string): void {
+  for (const place of foldersLike(folder)) {
+    if (whoseFolder(git, place) === 'own') removeWhole(place);
+  }
+}
+
+function foldersLike(folder: string): readonly string[] {
+  return Array.from({ length: MOST_NAMES }, (_, at) => (at === 0 ? folder : `${folder}-${at + 1}`));
+}
+
+/** Returns the first folder that is no one else's, with nothing in it. */
+function freeFolder({ git, folder }: FreshCheckoutRequest): string {
+  removeFreshCheckouts(git, folder);
+  const free = foldersLike(folder).find((place) => whoseFolder(git, place) === 'nobody');
+  if (free === undefined) throw new CheckoutError(`${folder} and all its like are taken`);
+  return free;
+}
+
+function whoseFolder(git: PrivateGit, folder: string): 'own' | 'nobody' | "another's" {
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return 'nobody';
+  const sign = tryReadText(path.join(folder, SIGN), SIGN_MAX_BYTES);
+  if (sign !== null) return sign.startsWith(ownerOf(git)) ? 'own' : "another's";
+  // Ralph was killed before it had written the sign, or after it had removed it.
+  const isBare = isEmpty(folder, ['.git']) && isEmpty(path.join(folder, '.git'), []);
+  return isBare ? 'nobody' : "another's";
+}
+
+/** The folder of a task is nobody else's, whatever the task is called. */
+function ownerOf({ folder }: PrivateGit): string {
+  return `${JSON.stringify(folder)}\n`;
+}
+
+function signOf(git: PrivateGit, temporary: string): string {
+  return `${ownerOf(git)}${JSON.stringify(temporary)}\n`;
+}
+
+/** Whether a folder is missing, or is one that has nothing but these names. */
+function isEmpty(folder: string, but: readonly string[]): boolean {
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined) return true;
+  return stats.isDirectory() && readdirSync(folder).every((name) => but.includes(name));
+}
+
+const TEMPORARY = 'ralph-check-';
+
+/** The sign goes last: until then the next call finds out whose it is. */
+function removeWhole(folder: string): void {
+  const sign = path.join(folder, SIGN);
+  const noted = tryReadText(sign, SIGN_MAX_BYTES)?.split('\n')[1];
+  const temporary = noted === undefined ? '' : noted.slice(1, -1);
+  if (path.dirname(temporary) === tmpdir() && path.basename(temporary).startsWith(TEMPORARY)) {
+    removeTree(temporary);
+  }
+  for (const name of namesIn(folder)) if (name !== '.git') removeTree(path.join(folder, name));
+  const gitDir = path.join(folder, '.git');
+  for (const name of namesIn(gitDir)) {
+    if (name !== path.basename(SIGN)) removeTree(path.join(gitDir, name));
+  }
+  rmSync(sign, { force: true });
+  removeTree(folder);
+  try {
+    rmdirSync(path.dirname(folder));
+  } catch {
+    // The work trees of tasks are in it.
+  }
+}
+
+/** Removes a file or folder, also one with folders that nothing may be removed from. Follows no link. */
+function removeTree(place: string): void {
+  try {
+    rmSync(place, { recursive: true, force: true });
+  } catch {
+    makeWritable(place);
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+function makeWritable(place: string): void {
+  if (lstatSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  chmodSync(place, 0o700);
+  for (const name of readdirSync(place)) makeWritable(path.join(place, name));
+}
+
+/** Writes the files of a repository without any git: no template, no hook, no configuration but this. */
+async function makeRepository(
+  folder: string,
+  { git: { repository }, ask, head }: FreshCheckoutRequest,
+): Promise<void> {
+  const gitDir = path.join(folder, '.git');
+  const put = (name: string, content: string | Uint8Array): void => {
+    mkdirSync(path.dirname(path.join(gitDir, name)), { recursive: true });
+    writeFileSync(path.join(gitDir, name), content);
+  };
+  mkdirSync(path.join(gitDir, 'refs'));
+  put('objects/info/alternates', `${alternate(repository.objects)}\n`);
+  const isSha256 = repository.hash === 'sha256';
+  const remotes = await ask(repository.root, [
+    ...['config', '--local', '-z', '--get-regexp', '^remote\\..*\\.url$'],
+  ]);
+  put(
+    'config',
+    Buffer.from(
+      [
+        `[core]\nrepositoryformatversion = ${isSha256 ? 1 : 0}\nbare = false\n`,
+        isSha256 ? '[extensions]\nobjectFormat = sha256\n' : '',
+        ...remotes.output.split('\0').map(remoteSection),
+      ].join(''),
+      'latin1',
+    ),
+  );
+  put('HEAD', head === null ? 'ref: refs/heads/main\n' : `${head}\n`);
+  const refs = await ask(repository.root, ['for-each-ref', '--format=%(objectname) %(refname)']);
+  await must(Promise.resolve(refs));
+  const shown = refs.output.split('\n').filter((line) => !/ refs\/(?:ralph\/|stash$)/.test(line));
+  put('packed-refs', Buffer.from(shown.join('\n'), 'latin1'));
+  for (const name of ['shallow', 'info/exclude', 'info/attributes']) {
+    try {
+      mkdirSync(path.dirname(path.join(gitDir, name)), { recursive: true });
+      copyFileSync(path.join(repository.commonDir, name), path.join(gitDir, name));
+    } catch {
+      // Most repositories have none of them.
+    }
+  }
+}
+
+/** A setting `remote.NAME.url LF value` as a section, so that tools that ask for the URL find it. */
+function remoteSection(setting: string): string {
+  const [, name, url] = /^remote\.([\s\S]*)\.url\n([\s\S]*)$/.exec(setting) ?? [];
+  return name === undefined || url === undefined
+    ? ''
+    : `[remote ${quoted(name)}]\nurl = ${quoted(url)}\n`;
+}
+
+/** A value of a git configuration file. */
+function quoted(value: string): string {
+  return `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}
+
+/** Git takes a path that begins with a quotation mark for one in C's writing, and `#` for a comment. */
+function alternate(objects: string): string {
+  return /["\\\n]/.test(objects) ? quoted(objects) : objects;
+}
+
+/** Has git write the tree's files, without any conversion but that of the user's own filters. */
+async function writeFiles(
+  folder: string,
+  { git, tree, changes = new Map() }: FreshCheckoutRequest,
+): Promise<void> {
+  const index = path.join(git.folder, 'index-of-checkout');
+  const run = (args: readonly string[], call: GitCall = {}): Promise<GitAnswer> =>
+    must(git.run(args, { index, ...call }));
+  for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
+  try {
+    await run(['read-tree', tree]);
+    const none = '0'.repeat(tree.length);
+    // What goes makes room: git refuses a file where a folder of the same name still is.
+    const sorted = [...changes].toSorted(
+      ([, one], [, other]) => Number(one !== null) - Number(other !== null),
+    );
+    const lines = sorted.map(([name, entry]) => `${entry ?? `0 ${none}`}\t${name}\0`);
+    const input = Buffer.from(lines.join(''), 'latin1');
+    if (changes.size > 0) await run(['update-index', '-z', '--index-info'], { input });
+    await run(['checkout-index', '--all', '--force', '--quiet'], {
+      env: { GIT_WORK_TREE: folder },
+    });
+    const { output } = await run(['ls-files', '-s', '-z']);
+    const wanted = output.split('\0').flatMap((line) => {
+      const [, mode, id, name] = /^(\d+) (\w+) 0\t([\s\S]+)$/.exec(line) ?? [];
+      return mode === undefined || name === undefined ? [] : [{ name, entry: `${mode} ${id}` }];
+    });
+    const filtered = await restoreFiltered(git, folder, wanted);
+    const failed = [...filtered].filter(([, isDone]) => !isDone).map(([name]) => name);
+    if (failed[0] !== undefined) {
+      const name = Buffer.from(failed[0], 'latin1').toString();
+      throw new CheckoutError(`the filter of ${name} did not write it`);
+    }
+  } finally {
+    rmSync(index, { force: true });
+  }
+}
+
+async function must(asked: Promise<GitAnswer>): Promise<GitAnswer> {
+  const answer = await asked;
+  if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
+  return answer;
+}

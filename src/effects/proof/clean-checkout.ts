@@ -1,0 +1,63 @@
+import type { CommandResult } from '../../core/completion/sightings.ts';
+import type { AskGit } from '../branches/checkout.ts';
+import { copyFiles } from '../branches/copy-files.ts';
+import { makeFreshCheckout } from '../branches/fresh-checkout.ts';
+import type { PrivateGit } from '../snapshots/private-git.ts';
+import { type CheckPlace, placeIn } from './check-place.ts';
+
+export interface CleanCheckoutRequest<T> {
+  readonly git: PrivateGit;
+  readonly ask: AskGit;
+  /** Absolute path of the checkout. */
+  readonly folder: string;
+  /** The commit for its HEAD; null before the first one. */
+  readonly head: string | null;
+  readonly tree: string;
+  /** The folder that checks run in, relative to the root of the work tree, or empty. */
+  readonly below: string;
+  /** What is copied into it of what git ignores. */
+  readonly copy: { readonly from: string; readonly globs: readonly string[] };
+  /** Whether ralph itself writes this file; such files are never copied. */
+  readonly isOwn: (file: string) => boolean;
+  /** The command that prepares it; null if there is none. */
+  readonly setup: string | null;
+  readonly run: (command: string, place: CheckPlace) => Promise<CommandResult>;
+  /** Runs the checks. */
+  readonly check: (place: CheckPlace) => Promise<T>;
+  readonly hasPassed: (answer: T) => boolean;
+}
+
+/** How the checks went; `idle` are the globs to copy that match nothing. */
+export type CleanCheck<T> = { readonly idle: readonly string[] } & (
+  | { readonly kind: 'passed'; readonly answer: T }
+  /** The checkout stays in `folder` until the next one. */
+  | { readonly kind: 'failed'; readonly answer: T; readonly folder: string }
+  | { readonly kind: 'setup-failed'; readonly result: CommandResult; readonly folder: string }
+);
+
+/**
+ * Has the checks run in a fresh checkout of exactly a tree, with nothing of what git ignores but what is
+ * copied. Rejects with a `CheckoutError`, a `SnapshotError` or the system's error if it cannot be made.
+ */
+export async function checkClean<T>(request: CleanCheckoutRequest<T>): Promise<CleanCheck<T>> {
+  const { git, ask, folder, head, tree, below, copy, isOwn, setup, run, check } = request;
+  const checkout = await makeFreshCheckout({ git, ask, folder, head, tree });
+  try {
+    const place = placeIn(checkout, below);
+    const places = { from: copy.from, to: place.cwd, root: checkout.folder };
+    const { idle } = await copyFiles({ ...places, globs: copy.globs, ask, isOwn });
+    const result = setup === null ? null : await run(setup, place);
+    if (result !== null && result.exitCode !== 0) {
+      return { kind: 'setup-failed', result, folder: checkout.folder, idle };
+    }
+    const answer = await check(place);
+    if (!request.hasPassed(answer)) {
+      return { kind: 'failed', answer, folder: checkout.folder, idle };
+    }
+    checkout.remove();
+    return { kind: 'passed', answer, idle };
+  } catch (error) {
+    checkout.remove();
+    throw error;
+  }
+}

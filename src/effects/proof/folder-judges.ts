@@ -1,0 +1,95 @@
+import path from 'node:path';
+import { accepting } from '../../core/proof/accepted.ts';
+import type { BentJudge } from '../../core/proof/findings.ts';
+import { isInstalled } from '../../core/proof/judge-names.ts';
+import { type Judges, judgesOf } from '../../core/proof/judges.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
+import { filesThatMatch, markFile } from '../workspace/file-marks.ts';
+
+/*
+ * Outside git there is no tree to compare with: what checks run is known by its hash alone. Files that
+ * decide by their name are not looked for, since nothing says which of all files belong to the task.
+ */
+
+/** What decided what checks say in a folder, to be kept as JSON. */
+export interface FolderJudges {
+  /**
+   * SHA-256 in hex, by the path relative to the folder: empty for a file that is not there, null for one that
+   * could not be read.
+   */
+  readonly files: Readonly<Record<string, string | null>>;
+  readonly scripts: readonly {
+    readonly file: string;
+    readonly name: string;
+    readonly line: string;
+  }[];
+  /** Programs to be found on PATH. */
+  readonly programs: readonly string[];
+}
+
+interface FolderOfChecks {
+  /** Absolute path of the folder that checks run in. */
+  readonly cwd: string;
+  readonly checks: readonly string[];
+  /** Whether ralph itself writes this file. */
+  readonly isOwn: (file: string) => boolean;
+}
+
+/** Further down, nobody looks for a `package.json`: the folder may be anything. */
+const PACKAGES = ['package.json', '*/package.json', '*/*/package.json', '!**/node_modules/**'];
+const PACKAGE_MAX_BYTES = MB;
+
+/**
+ * Looks at what checks run, or at the files that they ran at the start. Never rejects for what cannot be
+ * read.
+ */
+export async function markJudges(
+  { cwd, checks, isOwn }: FolderOfChecks,
+  atStart: FolderJudges | null = null,
+): Promise<FolderJudges> {
+  const packageJsons = new Map<string, string>();
+  for (const file of await filesThatMatch(PACKAGES, { cwd, isOwn })) {
+    const name = path.relative(cwd, file);
+    const text = tryReadText(file, PACKAGE_MAX_BYTES);
+    if (text !== null && !isInstalled(name)) packageJsons.set(name, text);
+  }
+  const { files, scripts, programs }: Judges = judgesOf(checks, packageJsons);
+  const marks: Record<string, string | null> = {};
+  for (const name of atStart === null ? files : Object.keys(atStart.files)) {
+    const mark = await markFile(path.resolve(cwd, name));
+    marks[name] = mark === null ? '' : mark.sha256;
+  }
+  return { files: marks, scripts, programs };
+}
+
+/**
+ * Compares what decides now, as `markJudges` finds it by the start, with the start. As in a work tree of git, a script is bent only if it stood
+ * at the start, or runs around one that did.
+ */
+export function bentInFolder(
+  atStart: FolderJudges,
+  now: FolderJudges,
+  acceptChanged: readonly string[],
+): readonly BentJudge[] {
+  const isAccepted = accepting(acceptChanged);
+  const files = Object.keys(atStart.files).flatMap((name): readonly BentJudge[] => {
+    const [before = null, after = null] = [atStart.files[name], now.files[name]];
+    // A file that could not be read does not count as changed.
+    if (before === after || before === null || after === null || isAccepted(name)) return [];
+    const change = before === '' ? 'new' : after === '' ? 'removed' : 'changed';
+    return [{ kind: 'file', path: name, change }];
+  });
+  const lineIn = ({ scripts }: FolderJudges, file: string, name: string) =>
+    scripts.find((each) => each.file === file && each.name === name)?.line;
+  const known = [...atStart.scripts, ...now.scripts];
+  const scripts = known.flatMap(({ file, name }, at): readonly BentJudge[] => {
+    const isFirst = known.findIndex((each) => each.file === file && each.name === name) === at;
+    const [before, after] = [lineIn(atStart, file, name), lineIn(now, file, name)];
+    const around = /^(?:pre|post)(.+)$/.exec(name)?.[1] ?? '';
+    const stood = before !== undefined || lineIn(atStart, file, around) !== undefined;
+    return isFirst && stood && before !== after && !isAccepted(file)
+      ? [{ kind: 'script', file, name }]
+      : [];
+  });
+  return [...files, ...scripts];
+}

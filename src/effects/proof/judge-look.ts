@@ -1,0 +1,235 @@
+import { createHash } from 'node:crypto';
+import { accepting } from '../../core/proof/accepted.ts';
+import type { BentJudge } from '../../core/proof/findings.ts';
+import { isInstalled, isJudgeName, isTestName } from '../../core/proof/judge-names.ts';
+import { type Judges, judgesOf } from '../../core/proof/judges.ts';
+import { packageAtStart, scriptLine } from '../../core/proof/package-at-start.ts';
+import { toolSection } from '../../core/proof/tool-section.ts';
+import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import type { PrivateGit } from '../snapshots/private-git.ts';
+import { isRepository } from '../snapshots/restore-files.ts';
+import { SnapshotError } from '../snapshots/snapshot-store.ts';
+import type { TreePath } from '../snapshots/tree-changes.ts';
+import { compareTrees } from '../snapshots/trees.ts';
+import { asText, asTreePath, listTree, readEntries } from './tree-files.ts';
+
+/*
+ * Which of the files that decide what checks say are not what they were at the start. What is found bent is
+ * just what the old exam puts back, so that nothing is told of which it could say nothing.
+ */
+
+export interface ChecksOfTree {
+  readonly git: PrivateGit;
+  readonly checks: readonly string[];
+  /** The folder that checks run in, relative to the top of the work tree, or empty. */
+  readonly folder: string;
+}
+
+/** What decides what checks say in one tree. */
+export interface JudgesOfTree {
+  readonly judges: Judges;
+  /** The files of the tree that decide, in order. */
+  readonly files: readonly TreePath[];
+  /** Whether anything decides. If not, the judge will be the task's own work. */
+  readonly stands: boolean;
+  /** The text of every `package.json`, by its path as a text. */
+  readonly packageJsons: ReadonlyMap<string, string>;
+}
+
+/** What a path gets back for the old exam. */
+export type Undone =
+  | { readonly kind: 'entry'; readonly entry: TreeEntry }
+  | { readonly kind: 'text'; readonly text: string };
+
+export interface JudgeLook {
+  /** In order of their paths. Never a program: see `switchedPrograms`. */
+  readonly bent: readonly BentJudge[];
+  /** What differs of judge files and test files, and how it was at the start. */
+  readonly undone: ReadonlyMap<TreePath, Undone>;
+  /** Test files that stood at the start and were changed or removed. */
+  readonly changedTests: number;
+  /** What decides now. */
+  readonly judges: Judges;
+}
+
+/** Finds what decides in a tree. Rejects with a `SnapshotError` if git fails. */
+export async function findJudges(
+  { git, checks, folder }: ChecksOfTree,
+  tree: string,
+): Promise<JudgesOfTree> {
+  const files = await listTree(git, tree);
+  const shared = [...files].filter(([path, entry]) => isShared(path) && isPlain(entry));
+  const contents = await readEntries(
+    git,
+    shared.map(([, entry]) => entry),
+  );
+  const texts = new Map(
+    shared.map(([path, entry]) => [path, contents.get(entry)?.toString() ?? '']),
+  );
+  const packageJsons = new Map(
+    [...texts].filter(([path]) => isPackageJson(path)).map(([path, text]) => [asText(path), text]),
+  );
+  const judges = judgesOf(checks, packageJsons, folder);
+  const run = new Set(judges.files.map((file) => pathInTree(git, file)));
+  const scripted = new Set(judges.scripts.map(({ file }) => asTreePath(file)));
+  const found = [...files.keys()].filter(
+    (path) =>
+      run.has(path) ||
+      scripted.has(path) ||
+      (isJudgeName(path) && (!isShared(path) || toolSection(path, texts.get(path) ?? '') !== '')),
+  );
+  return { judges, files: found.toSorted(), stands: found.length > 0, packageJsons };
+}
+
+/** Hashes judge files of a tree, for the proof. Rejects with a `SnapshotError` if git fails. */
+export async function judgeDigests(
+  git: PrivateGit,
+  tree: string,
+  files: readonly TreePath[],
+): Promise<readonly { readonly name: string; readonly sha256: string }[]> {
+  const listed = await listTree(git, tree);
+  const entries = files.flatMap((name) => {
+    const entry = listed.get(name) ?? null;
+    return entry === null || isRepository(entry) ? [] : [{ name, entry }];
+  });
+  const contents = await readEntries(
+    git,
+    entries.map(({ entry }) => entry),
+  );
+  return entries.map(({ name, entry }) => ({
+    name: asText(name),
+    sha256: createHash('sha256')
+      .update(contents.get(entry) ?? '')
+      .digest('hex'),
+  }));
+}
+
+export interface JudgeLookRequest extends ChecksOfTree {
+  /** The tree of the start, and what decided in it. */
+  readonly start: string;
+  readonly atStart: JudgesOfTree;
+  readonly claimed: string;
+  readonly acceptChanged: readonly string[];
+}
+
+/** Compares the claimed tree with that of the start. Rejects with a `SnapshotError` if git fails. */
+export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook> {
+  const { git, checks, folder, start, atStart, claimed, acceptChanged } = request;
+  const difference = await compareTrees(git, start, claimed);
+  if (difference === null) throw new SnapshotError('git cannot compare the trees of a task');
+  const paths = [...difference.keys()].toSorted();
+  const contents = await readEntries(
+    git,
+    paths.filter(isShared).flatMap((path) => {
+      const { from = null, to = null } = difference.get(path) ?? {};
+      return [from, to].filter(isPlain);
+    }),
+  );
+  const textOf = (entry: TreeEntry): string | null =>
+    isPlain(entry) ? (contents.get(entry)?.toString() ?? '') : null;
+  const packageJsons = new Map(atStart.packageJsons);
+  for (const path of paths.filter(isPackageJson)) {
+    const text = textOf(difference.get(path)?.to ?? null);
+    if (text === null) packageJsons.delete(asText(path));
+    else packageJsons.set(asText(path), text);
+  }
+  const judges = judgesOf(checks, packageJsons, folder);
+  const all = [atStart.judges, judges];
+  // A file that only a changed line runs is not reached by the line of the start.
+  const run = new Set(atStart.judges.files.map((file) => pathInTree(git, file)));
+  const isAccepted = accepting(acceptChanged, folder);
+  const bent: BentJudge[] = [];
+  const undone = new Map<TreePath, Undone>();
+  let changedTests = 0;
+  for (const path of paths) {
+    const { from = null, to = null } = difference.get(path) ?? {};
+    const name = asText(path);
+    const isJudge = isJudgeName(path) || run.has(path);
+    const isTest = !isJudge && isTestName(path);
+    if (isTest && from !== null) changedTests += 1;
+    if (isAccepted(name) || !(isJudge || isTest)) continue;
+    const change = from === null ? 'new' : to === null ? 'removed' : 'changed';
+    const file: BentJudge = { kind: 'file', path: name, change };
+    const before: Undone = { kind: 'entry', entry: from };
+    const isReadable = isShared(path) && [from, to].every((each) => each === null || isPlain(each));
+    if (isTest) undone.set(path, before);
+    else if (!isReadable || run.has(path)) {
+      bent.push(file);
+      undone.set(path, before);
+    } else {
+      const [was, is] = [textOf(from), textOf(to)];
+      const isSectionBent = sectionOf(path, was) !== sectionOf(path, is);
+      const lines = isPackageJson(path)
+        ? bentScripts({ name, was, is, all, packagesAtStart: atStart.packageJsons })
+        : new Map<string, string | null>();
+      if (!isSectionBent && lines.size === 0) continue;
+      if (isSectionBent) bent.push(file);
+      for (const script of lines.keys()) bent.push({ kind: 'script', file: name, name: script });
+      const isStray = was === null && lines.size > 0;
+      const text =
+        isPackageJson(path) && is !== null && !isStray ? packageAtStart(is, was, lines) : null;
+      undone.set(path, text === null ? before : { kind: 'text', text });
+    }
+  }
+  return { bent, undone, changedTests, judges };
+}
+
+interface ScriptQuestion {
+  /** The path of the `package.json`, and its texts at the start and now. */
+  readonly name: string;
+  readonly was: string | null;
+  readonly is: string | null;
+  readonly all: readonly Judges[];
+  readonly packagesAtStart: ReadonlyMap<string, string>;
+}
+
+/**
+ * Finds the scripts that checks run and that are not what they were, with their lines of the start. A script
+ * that is new is the task's own work: no check could run it before. But one around a script that stood, and
+ * one that hides a `package.json` further up, decides what that one says.
+ */
+function bentScripts(question: ScriptQuestion): ReadonlyMap<string, string | null> {
+  const { name: file, was, is, all, packagesAtStart } = question;
+  const judged = all.flatMap(({ scripts }) => scripts.filter((script) => script.file === file));
+  const isStray = was === null && isBelowAny(file, packagesAtStart);
+  const lines = new Map<string, string | null>();
+  for (const name of new Set(judged.map((script) => script.name))) {
+    const [before, now] = [scriptLine(was, name), scriptLine(is, name)];
+    if (before === now) continue;
+    const around = /^(?:pre|post)(.+)$/.exec(name)?.[1];
+    const isAround = around !== undefined && scriptLine(was, around) !== null;
+    if (before !== null || isAround || isStray) lines.set(name, before);
+  }
+  return lines;
+}
+
+/** Whether a `package.json` stood in a folder above. */
+function isBelowAny(file: string, packageJsons: ReadonlyMap<string, string>): boolean {
+  const folders = file.split('/').slice(0, -1);
+  return folders.some((_, depth) =>
+    packageJsons.has([...folders.slice(0, depth), 'package.json'].join('/')),
+  );
+}
+
+function sectionOf(path: TreePath, text: string | null): string {
+  return text === null ? '' : (toolSection(path, text) ?? '');
+}
+
+/** Whether a file carries more than what it says to tools. */
+function isShared(path: TreePath): boolean {
+  return isJudgeName(path) && toolSection(path, '') !== null;
+}
+
+function isPackageJson(path: TreePath): boolean {
+  return /(?:^|\/)package\.json$/.test(path) && !isInstalled(path);
+}
+
+/** Whether an entry is a file, and neither a link nor a repository. */
+function isPlain(entry: TreeEntry): entry is string {
+  return entry?.startsWith('100') === true;
+}
+
+/** A check may name a file of the work tree by its absolute path. */
+function pathInTree({ repository: { root } }: PrivateGit, file: string): TreePath {
+  return asTreePath(file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file);
+}

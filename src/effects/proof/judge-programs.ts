@@ -1,0 +1,38 @@
+import { accepting } from '../../core/proof/accepted.ts';
+import type { BentJudge } from '../../core/proof/findings.ts';
+import { realPath } from '../files/real-path.ts';
+import { findProgram } from '../processes/find-program.ts';
+
+/** Where each program was found on PATH; null if nowhere. */
+export type FoundPrograms = ReadonlyMap<string, string | null>;
+
+/** Looks programs up on PATH, without starting any. */
+export function findPrograms(
+  names: Iterable<string>,
+  { env, cwd }: { readonly env: NodeJS.ProcessEnv; readonly cwd: string },
+): FoundPrograms {
+  return new Map(
+    [...names].map((name) => {
+      const found = findProgram({ name, env, cwd, further: [] });
+      return [name, 'file' in found ? found.file : null];
+    }),
+  );
+}
+
+/**
+ * Finds the programs that are another file than at the start. One that was not there is no judge that was
+ * bent: no check could run it. Two names of the same file are one program.
+ */
+export function switchedPrograms(
+  atStart: FoundPrograms,
+  now: FoundPrograms,
+  acceptChanged: readonly string[],
+): readonly BentJudge[] {
+  const isAccepted = accepting(acceptChanged);
+  return [...atStart].flatMap(([name, pathAtStart]): readonly BentJudge[] => {
+    const path = now.get(name) ?? null;
+    if (pathAtStart === null || path === pathAtStart || isAccepted(name)) return [];
+    if (path !== null && realPath(path) === realPath(pathAtStart)) return [];
+    return [{ kind: 'program', name, path, pathAtStart }];
+  });
+}

@@ -1,0 +1,51 @@
+import * as z from 'zod/mini';
+import { PREDICATE_TYPE, type ProofStatement, STATEMENT_TYPE } from '../../core/proof/statement.ts';
+
+/**
+ * Reads a proof; null if the text is none. Other fields than those of a proof are left out. The text may be
+ * anybody's: its commands and ids are only read, and ids are ones that git cannot take for an option.
+ */
+export function readStatement(text: string): ProofStatement | null {
+  try {
+    const parsed = schema().safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+function schema() {
+  const text = z.string();
+  const count = z.number().check(z.int(), z.nonnegative());
+  const hex = z.string().check(z.regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/));
+  const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+  return z.object({
+    _type: z.literal(STATEMENT_TYPE),
+    subject: z.array(z.object({ name: text, digest: z.record(text, hex) })),
+    predicateType: z.literal(PREDICATE_TYPE),
+    predicate: z.object({
+      result: z.enum(['PASSED', 'WARNED', 'FAILED']),
+      configuration: z.array(z.object({ name: text, digest: z.object({ sha256 }) })),
+      passedTests: z.array(text),
+      warnedTests: z.array(text),
+      failedTests: z.array(text),
+      ralph_checks: z.array(
+        z.object({
+          name: text,
+          command: text,
+          exit_code: z.nullable(z.number()),
+          duration_ms: count,
+          started_at: text,
+          program: z.nullable(text),
+          baseline: z.enum(['passed', 'failed', 'not-run']),
+          where: z.enum(['work-tree', 'clean']),
+          tests: z.nullable(count),
+          failed: z.nullable(count),
+          output_sha256: sha256,
+          log: z.nullable(text),
+        }),
+      ),
+      ralph_findings: z.array(z.object({ finding: text, detail: text, held: z.boolean() })),
+    }),
+  });
+}

@@ -1,0 +1,125 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { makeFreshCheckout } from '../../../src/effects/branches/fresh-checkout.ts';
+import { makeExam, untouched } from '../../helpers/exams.ts';
+import { bytesBelow, gitIn, put } from '../../helpers/repository.ts';
+
+/** The files of a checkout, without its repository. */
+function filesOf(folder: string) {
+  return Object.fromEntries(
+    Object.entries(bytesBelow(folder)).filter(([name]) => !name.startsWith('.git/')),
+  );
+}
+
+describe('a fresh checkout', () => {
+  test('has every byte of the tree, whatever the repository says of line ends', async () => {
+    const task = await makeExam({
+      '.gitattributes': '*.txt text eol=crlf\n',
+      'lf.txt': 'a\nb\n',
+      'crlf.txt': 'a\r\nb\r\n',
+      'sub/run.sh': '#!/bin/sh\n',
+    });
+    task.git('config', 'core.autocrlf', 'true');
+    chmodSync(join(task.folder, 'sub', 'run.sh'), 0o755);
+    symlinkSync('lf.txt', join(task.folder, 'link'));
+    const tree = await task.claim({ 'new é.txt': 'new\n', 'crlf.txt': 'a\r\nc\n' });
+    const before = untouched(task.folder);
+    const checkout = await makeFreshCheckout({
+      ...{ git: task.own, ask: task.ask, folder: task.cleanFolder, head: task.head(), tree },
+    });
+    const { node_modules: _, ...expected } = filesOf(task.folder);
+    expect(filesOf(checkout.folder)).toEqual(expected);
+    expect(readFileSync(join(checkout.folder, 'link'), 'utf8')).toBe('a\nb\n');
+    expect(readdirSync(checkout.temporary)).toEqual([]);
+    expect(untouched(task.folder)).toEqual(before);
+    checkout.remove();
+    expect([existsSync(dirname(checkout.folder)), existsSync(checkout.temporary)]).toEqual([
+      false,
+      false,
+    ]);
+    expect(untouched(task.folder)).toEqual(before);
+  });
+
+  test('has the history, the branches and the remotes, and keeps what checks do to itself', async () => {
+    const task = await makeExam({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+    task.git('tag', '-a', 'v1', '-m', 'one');
+    task.git('branch', 'other');
+    task.git('remote', 'add', 'origin', 'https://example.com/"a".git');
+    const tree = await task.claim({ 'a.txt': 'changed\n', 'new.txt': 'new\n' });
+    const before = untouched(task.folder);
+    const checkout = await makeFreshCheckout({
+      ...{ git: task.own, ask: task.ask, folder: task.cleanFolder, head: task.head(), tree },
+    });
+    const git = gitIn(checkout.folder);
+    expect(git('describe', '--tags')).toBe('v1');
+    expect(git('rev-parse', 'other', 'HEAD')).toBe(task.git('rev-parse', 'other', 'HEAD'));
+    expect(git('remote', 'get-url', 'origin')).toBe('https://example.com/"a".git');
+    expect(git('status', '--porcelain')).toBe('M a.txt\n?? new.txt');
+    expect(git('diff-index', '--name-only', 'HEAD')).toBe('a.txt');
+    expect(git('for-each-ref', 'refs/ralph')).toBe('');
+    git('add', '-A');
+    git('commit', '-qm', 'by a check');
+    git('branch', '-D', 'other');
+    git('stash', 'clear');
+    git('gc', '-q', '--prune=now');
+    expect(untouched(task.folder)).toEqual(before);
+    expect(task.git('fsck', '--no-dangling')).toBe('');
+    checkout.remove();
+  });
+
+  test('never stands in for a folder that is not its own', async () => {
+    const task = await makeExam({ 'a.txt': 'a\n' });
+    const request = {
+      ...{ git: task.own, ask: task.ask, folder: task.cleanFolder, head: null, tree: task.start },
+    };
+    put(task.cleanFolder, { 'mine.txt': 'mine\n' });
+    const first = await makeFreshCheckout(request);
+    expect(first.folder).toBe(`${task.cleanFolder}-2`);
+    // A ralph of another task, or of the same name in another vault.
+    const other = await makeExam({ 'a.txt': 'a\n' });
+    const beside = await makeFreshCheckout({
+      ...request,
+      git: { ...task.own, folder: other.own.folder },
+    });
+    expect(beside.folder).toBe(`${task.cleanFolder}-3`);
+    // What this task left is removed first.
+    put(first.folder, { 'left.txt': 'left\n' });
+    const second = await makeFreshCheckout(request);
+    expect(second.folder).toBe(first.folder);
+    expect(Object.keys(filesOf(second.folder))).toEqual(['.gitignore', 'a.txt']);
+    expect(existsSync(first.temporary)).toBe(false);
+    beside.remove();
+    second.remove();
+    expect(bytesBelow(dirname(task.cleanFolder))).toEqual({ 't.clean/mine.txt': 'mine\n' });
+  });
+
+  test('goes away although a check took the rights from its folders, and follows no link', async () => {
+    const task = await makeExam({ 'a.txt': 'a\n' });
+    const checkout = await makeFreshCheckout({
+      ...{ git: task.own, ask: task.ask, folder: task.cleanFolder, head: null, tree: task.start },
+    });
+    put(checkout.folder, { 'cache/mod/file': 'x' });
+    put(checkout.temporary, { 'mod/file': 'x' });
+    mkdirSync(join(task.folder, 'out'));
+    put(task.folder, { 'out/kept.txt': 'kept\n' });
+    symlinkSync(join(task.folder, 'out'), join(checkout.folder, 'out'));
+    chmodSync(join(checkout.folder, 'cache', 'mod'), 0o555);
+    chmodSync(join(checkout.temporary, 'mod'), 0o555);
+    checkout.remove();
+    expect([existsSync(checkout.folder), existsSync(checkout.temporary)]).toEqual([false, false]);
+    expect(readFileSync(join(task.folder, 'out', 'kept.txt'), 'utf8')).toBe('kept\n');
+  });
+
+  test('leaves nothing where the tree is not there', async () => {
+    const task = await makeExam({ 'a.txt': 'a\n' });
+    const before = untouched(task.folder);
+    const tree = '1'.repeat(40);
+    const request = { git: task.own, ask: task.ask, folder: task.cleanFolder, head: null, tree };
+    await expect(makeFreshCheckout(request)).rejects.toThrow(
+      /failed to unpack|not a tree|bad tree/i,
+    );
+    expect(existsSync(dirname(task.cleanFolder))).toBe(false);
+    expect(untouched(task.folder)).toEqual(before);
+  });
+});

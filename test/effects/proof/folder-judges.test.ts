@@ -1,0 +1,71 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { bentInFolder, markJudges } from '../../../src/effects/proof/folder-judges.ts';
+import { type Files, put } from '../../helpers/repository.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+
+const manifest = (scripts: object, more: object = {}) =>
+  JSON.stringify({ name: 'p', scripts, ...more });
+const FILES: Files = {
+  'package.json': manifest({ test: 'node tools/judge' }),
+  'tools/judge.js': 'a\n',
+  'work.txt': 'a\n',
+};
+type Changed = Readonly<Record<string, string | null>>;
+
+test.for<readonly [string, Changed, readonly unknown[]]>([
+  ['the work', { 'work.txt': 'b\n' }, []],
+  [
+    'a dependency',
+    { 'package.json': manifest({ test: 'node tools/judge' }, { dependencies: {} }) },
+    [],
+  ],
+  ['a script added', { 'package.json': manifest({ test: 'node tools/judge', lint: 'true' }) }, []],
+  [
+    'the line of a script',
+    { 'package.json': manifest({ test: 'true' }) },
+    [{ kind: 'script', file: 'package.json', name: 'test' }],
+  ],
+  [
+    'a script before it',
+    { 'package.json': manifest({ test: 'node tools/judge', pretest: 'true' }) },
+    [{ kind: 'script', file: 'package.json', name: 'pretest' }],
+  ],
+  [
+    'the package.json is gone',
+    { 'package.json': null },
+    [{ kind: 'script', file: 'package.json', name: 'test' }],
+  ],
+  [
+    'the file that it runs',
+    { 'tools/judge.js': 'b\n' },
+    [{ kind: 'file', path: 'tools/judge.js', change: 'changed' }],
+  ],
+  [
+    'the file that it runs, and the line',
+    { 'tools/judge.js': null, 'package.json': manifest({ test: 'cat work.txt' }) },
+    [
+      { kind: 'file', path: 'tools/judge.js', change: 'removed' },
+      { kind: 'script', file: 'package.json', name: 'test' },
+    ],
+  ],
+  [
+    'one that hides it',
+    { 'tools/judge': '' },
+    [{ kind: 'file', path: 'tools/judge', change: 'new' }],
+  ],
+])('outside git: %s', async ([, work, bent]) => {
+  const cwd = await tempFolder();
+  put(cwd, FILES);
+  const where = { cwd, checks: ['npm test'], isOwn: () => false };
+  const atStart = await markJudges(where);
+  expect(atStart.programs).toEqual(['node', 'npm']);
+  for (const [name, text] of Object.entries(work)) {
+    if (text === null) rmSync(join(cwd, name));
+    else put(cwd, { [name]: text });
+  }
+  const now = await markJudges(where, atStart);
+  expect(bentInFolder(JSON.parse(JSON.stringify(atStart)), now, [])).toEqual(bent);
+  expect(bentInFolder(atStart, now, ['**'])).toEqual([]);
+});

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { proofStatement } from '../../../src/core/proof/statement.ts';
+import { readStatement } from '../../../src/effects/proof/read-statement.ts';
+
+const STATEMENT = proofStatement({
+  tree: '1'.repeat(40),
+  committedTree: null,
+  commit: '3'.repeat(64),
+  judges: [{ name: 'Makefile', sha256: 'a'.repeat(64) }],
+  checks: [
+    {
+      ...{ name: 'unit', command: 'npm test', exitCode: null, hasPassed: false, durationMs: 1 },
+      ...{ startedAt: '2026-01-02T03:04:05.000Z', program: null, baseline: 'not-run' as const },
+      ...{ where: 'clean' as const, tests: null, failed: null, log: null },
+      outputSha256: 'b'.repeat(64),
+    },
+  ],
+  findings: [{ finding: 'fewer-tests', detail: 'none', held: true }],
+});
+
+test('reads what was written, and leaves out what it does not know', () => {
+  expect(readStatement(JSON.stringify(STATEMENT))).toEqual(STATEMENT);
+  const predicate = { ...STATEMENT.predicate, url: 'x' };
+  expect(readStatement(JSON.stringify({ ...STATEMENT, predicate, signed: true }))).toEqual(
+    STATEMENT,
+  );
+});
+
+test.for<readonly [string, object]>([
+  ['another type', { _type: 'https://in-toto.io/Statement/v0.1' }],
+  ['another predicate', { predicateType: 'https://slsa.dev/provenance/v1' }],
+  ['no predicate', { predicate: null }],
+  ['an id that is an option', { subject: [{ name: 'tree', digest: { gitTree: '--all' } }] }],
+  ['an id that is too short', { subject: [{ name: 'tree', digest: { gitTree: '1234' } }] }],
+])('is no proof with %s', ([, change]) => {
+  expect(readStatement(JSON.stringify({ ...STATEMENT, ...change }))).toBeNull();
+});
+
+test.for(['', 'null', '[]', '{"_type"'])('is no proof: %s', (text) => {
+  expect(readStatement(text)).toBeNull();
+});
