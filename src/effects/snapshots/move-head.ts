@@ -1,5 +1,6 @@
 import type { ListedSnapshot } from '../../core/snapshots/timeline.ts';
 import type { RunGit } from '../workspace/git-command.ts';
+import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import type { PrivateGit } from './private-git.ts';
 import { type Head, readHead, underWayIn } from './repository.ts';
 import { SnapshotError } from './snapshot-store.ts';
@@ -136,8 +137,14 @@ const REASON = ['-m', 'ralph undo'];
 /** Moves the branch by compare and swap, then HEAD, the index, and ends what was begun since. */
 export async function moveHead(git: PrivateGit, move: HeadMove): Promise<void> {
   const { to, now, tip, index, skipped, ends } = move;
+  // Git runs the filter of a file that was written in the same instant as the index.
+  const settings = await withoutOwnFilters(git.repository.root, async (_cwd, args, extras) => {
+    const answer = await git.onRepository(args, { settings: extras?.settings ?? [] });
+    return answer.exitCode === 0 ? answer.output : null;
+  });
+  if (settings === null) throw new SnapshotError('git cannot tell which filters are whose');
   const run = async (what: string, args: readonly string[], input?: Buffer): Promise<void> => {
-    const { exitCode } = await git.onRepository(args, { input });
+    const { exitCode } = await git.onRepository(args, { input, settings });
     if (exitCode !== 0) throw new SnapshotError(`git cannot move ${what}`);
   };
   const { branch, commit } = to;
