@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import { makeTaskFolder } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
-import { VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
+import { uncountedFolders } from '../effects/vault/vault-folders.ts';
 import {
   createGitProgress,
   type GitProgress,
@@ -30,7 +30,7 @@ export async function watchTree(run: ClaimedRun, refs: string | null): Promise<W
   const { plan, driver, stops } = run;
   const request: GitProgressRequest = {
     cwd: plan.cwd,
-    excluded: [...VAULT_FOLDERS.map((name) => path.join(plan.vault, name)), plan.stateDir],
+    excluded: uncountedFolders(plan.vault, plan.stateDir),
     env: plan.env,
     runId: driver.run_id,
     signal: stops.signal,
