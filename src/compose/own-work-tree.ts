@@ -22,7 +22,7 @@ import type { WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
 import { makePrivateFolder, removeFile } from '../effects/files/write-file.ts';
 import { runShellCommand } from '../effects/processes/shell-command.ts';
 import { openPrivateGit } from '../effects/snapshots/private-git.ts';
-import { ownFiles, VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
+import { ownFiles, uncountedFolders } from '../effects/vault/vault-folders.ts';
 import { messageOf, WorkTreeError } from '../errors.ts';
 import type { RunEnd } from '../loop/run-loop.ts';
 import type { ClaimedRun, TaskTree } from './held-run.ts';
@@ -150,7 +150,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
   };
 
   const tellUncommitted = async (at: CheckoutPlace): Promise<void> => {
-    const excluded = [...VAULT_FOLDERS.map((name) => path.join(plan.vault, name)), plan.stateDir];
+    const excluded = uncountedFolders(plan.vault, plan.stateDir);
     const names = await changedFiles({ cwd: tree.origin, excluded }, at.ask);
     if (names.length === 0) return;
     const [first = ''] = names;

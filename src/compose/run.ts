@@ -23,22 +23,22 @@ import { startClock, systemClock } from '../effects/time/clock.ts';
 import { type Seal, sealAt } from '../effects/trust/seal.ts';
 import { watchPending } from '../effects/vault/pending-requests.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
+import { findGitAbove } from '../effects/workspace/git-view.ts';
 import { baselineJson } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import { TaskAlreadyActiveError } from '../errors.ts';
-import type { Ports, Reporter } from '../loop/ports.ts';
+import type { Ports, Reporter, WorkTreeSettler } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
 import { leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { agentKind } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
 import { reusingChecks } from './checks.ts';
-import type { ClaimedRun, RunOptions } from './held-run.ts';
+import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
 import { noteWriter } from './notes.ts';
 import { holdTask } from './open-task.ts';
-import { openTaskTree } from './own-work-tree.ts';
-import { workTreeSettler } from './settle.ts';
-import { begin, resumeRun } from './start.ts';
+import type { openTaskTree } from './own-work-tree.ts';
+import { begin, resumeRun, type Start } from './start.ts';
 import { commandRunners, userCommands } from './user-commands.ts';
 
 /**
@@ -57,7 +57,7 @@ export async function startRun(
   try {
     const hold = await holdTask(paths, plan.taskId, driver);
     try {
-      const tree = await openTaskTree({ ...options, paths, warn, driver, stops });
+      const tree = await taskTree({ ...options, paths, warn, driver, stops });
       options.announcements?.forEach(warn);
       const { settings, taskId, env } = plan;
       const isWanted = settings.preventSleep ?? options.isAttended;
@@ -188,7 +188,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
           ? fixedPrompt(plan.prompt)
           : promptFile(plan.promptFile, plan.prompt, warn),
       snapshots: start.tree.snapshots,
-      settler: workTreeSettler(run, keeper, start.gitSetup),
+      settler: settlerOf(run, start),
       observer,
       commands: userCommands(verify, observer.run, runEnd, warn),
       moveToDone: () => moveToDone(start.state.task, plan, warn),
@@ -212,6 +212,35 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     requests.close();
     journal.close();
   }
+}
+
+/** Outside a repository, the code for work trees need not be loaded. */
+async function taskTree(run: Parameters<typeof openTaskTree>[0]): Promise<TaskTree> {
+  const { workTree, cwd } = run.plan;
+  if (workTree === null && findGitAbove(cwd) === null) return NO_TREE;
+  const own = await import('./own-work-tree.ts');
+  return own.openTaskTree(run);
+}
+
+const NO_TREE: TaskTree = {
+  ready: async () => null,
+  discard: async () => {},
+  whileHeld: (run) => run(),
+};
+
+/** Its code is loaded with the first commit or revert. */
+function settlerOf(run: ClaimedRun, { tree, gitSetup }: Start): WorkTreeSettler {
+  let opened: Promise<WorkTreeSettler> | null = null;
+  const open = (): Promise<WorkTreeSettler> => {
+    opened ??= import('./settle.ts').then(({ workTreeSettler }) =>
+      workTreeSettler(run, tree.keeper, gitSetup),
+    );
+    return opened;
+  };
+  return {
+    commit: async (request) => (await open()).commit(request),
+    revert: async (request) => (await open()).revert(request),
+  };
 }
 
 function agentRunner(run: ClaimedRun, kind: AgentKind, child: ChildOptions): GuardedRunner {

@@ -1,14 +1,14 @@
 import path from 'node:path';
-import { openTreeKeeper, type TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
-import { createTreeProgress } from '../effects/snapshots/tree-progress.ts';
+import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import { makeTaskFolder } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
-import { VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
+import { uncountedFolders } from '../effects/vault/vault-folders.ts';
 import {
   createGitProgress,
   type GitProgress,
   type GitProgressRequest,
 } from '../effects/workspace/git-progress.ts';
+import { findGitAbove } from '../effects/workspace/git-view.ts';
 import { messageOf } from '../errors.ts';
 import type { Snapshots } from '../loop/ports.ts';
 import { noSnapshots } from '../report/messages.ts';
@@ -30,13 +30,14 @@ export async function watchTree(run: ClaimedRun, refs: string | null): Promise<W
   const { plan, driver, stops } = run;
   const request: GitProgressRequest = {
     cwd: plan.cwd,
-    excluded: [...VAULT_FOLDERS.map((name) => path.join(plan.vault, name)), plan.stateDir],
+    excluded: uncountedFolders(plan.vault, plan.stateDir),
     env: plan.env,
     runId: driver.run_id,
     signal: stops.signal,
   };
   const keeper = plan.settings.snapshots === false ? null : await openKeeper(run, request, refs);
   if (keeper !== null) {
+    const { createTreeProgress } = await import('../effects/snapshots/tree-progress.ts');
     return { keeper, snapshots: keeper, progress: createTreeProgress(keeper, request) };
   }
   const { noProgressLimit, sameErrorLimit } = plan.policy;
@@ -51,7 +52,10 @@ async function openKeeper(
   refs: string | null,
 ): Promise<TreeKeeper | null> {
   try {
+    // Outside a repository, the code for snapshots need not be loaded.
+    if (findGitAbove(cwd) === null) return null;
     makeTaskFolder(paths);
+    const { openTreeKeeper } = await import('../effects/snapshots/tree-keeper.ts');
     return await openTreeKeeper({
       ...{ cwd, excluded, env, refs },
       excludedGlobs: plan.settings.snapshotExclude,

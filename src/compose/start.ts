@@ -18,7 +18,7 @@ import {
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
 import type { AgentKind } from '../effects/agents/agent.ts';
 import { readLostAttempt } from '../effects/agents/lost-attempt.ts';
-import type { GitSetup } from '../effects/branches/git-setup.ts';
+import { type GitSetup, storedGitSetup } from '../effects/branches/git-setup.ts';
 import { inOwnTree } from '../effects/branches/own-tree.ts';
 import { nameInside } from '../effects/files/real-path.ts';
 import { untoldEvents } from '../effects/logs/untold-events.ts';
@@ -44,7 +44,6 @@ import { BaselineMisfitError, TaskAlreadyActiveError } from '../errors.ts';
 import { baselineLost, protectsNothing } from '../report/messages.ts';
 import type { ClaimedRun } from './held-run.ts';
 import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
-import { gitSetupOf } from './settle.ts';
 import { type WatchedTree, watchTree } from './snapshots.ts';
 
 /** What the loop starts with. */
@@ -79,8 +78,19 @@ export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<St
     baseline,
     untold: [],
     tree,
-    gitSetup: await gitSetupOf(run, tree.keeper, true),
+    gitSetup: await gitSetupOf(run, tree, true),
   };
+}
+
+/** Outside a repository, the code for commits need not be loaded. */
+async function gitSetupOf(
+  run: ClaimedRun,
+  { keeper }: WatchedTree,
+  isBeginning: boolean,
+): Promise<GitSetup | null> {
+  if (keeper === null) return isBeginning ? null : storedGitSetup(run.paths.folder);
+  const settle = await import('./settle.ts');
+  return settle.gitSetupOf(run, keeper, isBeginning);
 }
 
 /** The first state, if it is saved already, and why the task's own work tree is not ready, or null. */
@@ -182,7 +192,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     },
   };
   const baseline = fitted?.baseline ?? (await takeBaseline(watch));
-  const gitSetup = await gitSetupOf(run, tree.keeper, task.status === 'pending');
+  const gitSetup = await gitSetupOf(run, tree, task.status === 'pending');
   if (task.status === 'pending') {
     const noted = { ...state, task: { ...state.task, git_base: gitBase } };
     const event = startedEvent(plan, at, setupFailed);

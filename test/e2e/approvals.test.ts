@@ -504,7 +504,10 @@ describe('ralph approve and ralph reject', () => {
   test('a background process of the agent cannot either', async () => {
     const answer = 'until ralph approvals | grep -q deploy; do sleep 0.05; done; ralph approve t';
     const scene = await makeScene([
-      { ...ASKING, leaves: `exec > approve.log 2>&1; ${answer}; echo $? > approve.code` },
+      {
+        ...ASKING,
+        leaves: `exec > approve.log 2>&1; ${answer}; echo $? > code; mv code approve.code`,
+      },
     ]);
     endAllInLater(scene.home);
     const ralph = await scene.start([...RUN, '--keep-background']);

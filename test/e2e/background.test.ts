@@ -11,9 +11,9 @@ const PROMISED = 'Done.\n\nTASK_COMPLETE';
 const LOOK = "grep -q '^State:.[RS]' /proc/$(cat server.pid)/status && echo alive >> seen";
 
 describe('an agent that does not go', () => {
-  test('it has given its result and hangs: accepted within 4 s', async () => {
+  test('it has given its result and hangs: accepted without waiting for it', async () => {
     const scene = await makeScene([{ text: PROMISED, hangsAfterResult: true }]);
-    const { exitCode, stdout, stderr } = await scene.run([], { timeoutMs: 4_000 });
+    const { exitCode, stdout, stderr } = await scene.run([], { timeoutMs: 20_000 });
     expect(exitCode).toBe(0);
     expect(stdout).toBe(`${PROMISED}\n`);
     expect(stderr).not.toContain('in the background');
@@ -70,11 +70,11 @@ describe('an agent that does not go', () => {
     expect(scene.state()).toMatchObject({ exit_reason: 'failed:no-credit' });
   });
 
-  test('a grandchild keeps its output open: accepted within 4 s, and ended with the task', async () => {
+  test('a grandchild keeps its output open: accepted all the same, and ended with the task', async () => {
     const scene = await makeScene([
       { text: PROMISED, leaves: 'echo $$ > holder.pid; exec sleep 600' },
     ]);
-    const { exitCode, stdout, stderr } = await scene.run([], { timeoutMs: 4_000 });
+    const { exitCode, stdout, stderr } = await scene.run([], { timeoutMs: 20_000 });
     const pid = await untilPid(join(scene.folder, 'holder.pid'));
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${PROMISED}\n` });
     expect(stderr).toContain(`ended leftover background processes: ${pid} (`);
@@ -89,7 +89,7 @@ describe('an agent that does not go', () => {
       'sleep 600 &\necho $! > holder.pid\necho TASK_COMPLETE\n',
     );
     const { exitCode, stdout } = await scene.run(['--agent-command', `sh ${agent}`], {
-      timeoutMs: 4_000,
+      timeoutMs: 20_000,
     });
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'TASK_COMPLETE\n' });
     expect(isDead(await untilPid(join(scene.folder, 'holder.pid')))).toBe(true);

@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -309,6 +310,8 @@ test('no program that the repository names is run by diff, undo or snapshots', a
     expect(await scene.ralph(args)).toMatchObject({ exitCode: 0 });
   }
   expect(await scene.ralph(['snapshots', 't'])).toMatchObject({ exitCode: 0 });
+  // As if each file had been written in the same instant as the index: then git reads it by its filter.
+  utimesSync(join(scene.folder, '.git/index'), 1, 1);
   const undone = await undo(scene, '--hard');
   expect(undone.stderr).not.toContain('not brought back');
   expect(undone).toMatchObject({ exitCode: 0 });

@@ -11,7 +11,7 @@ import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { openTreeKeeper, type TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import { systemClock } from '../../effects/time/clock.ts';
-import { VAULT_FOLDERS } from '../../effects/vault/vault-folders.ts';
+import { uncountedFolders } from '../../effects/vault/vault-folders.ts';
 import { messageOf, SnapshotsError } from '../../errors.ts';
 
 /** A task that a command names. */
@@ -65,7 +65,7 @@ export async function openTaskSnapshots(
   if (place === null) throw none(taskId, `its work tree ${own?.path} is gone`);
   const keeper = await openTreeKeeper({
     ...{ cwd: place, taskId, refs, runId, env: process.env },
-    excluded: [...VAULT_FOLDERS.map((name) => path.join(task.vault, name)), paths.stateDir],
+    excluded: uncountedFolders(task.vault, paths.stateDir),
     excludedGlobs: stored.settings.snapshotExclude,
     maxBytes: stored.settings.snapshotLimit,
     folder: path.join(paths.folder, 'git'),

@@ -5,7 +5,7 @@ import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { realPath } from '../files/real-path.ts';
 import type { Repository } from '../snapshots/repository.ts';
-import type { GitAnswer, GitSetting, RunGit } from '../workspace/git-command.ts';
+import { asText, type GitAnswer, type GitSetting, type RunGit } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
 
 /*
@@ -212,8 +212,4 @@ export function reasonOf({ complaint, exitCode }: GitAnswer): string {
   const line = /^(?:fatal|error): (.+)$/m.exec(asText(complaint))?.[1];
   if (line !== undefined) return oneLine(maskSecrets(line), 300);
   return exitCode === null ? 'git took too long or was not started' : `git ended with ${exitCode}`;
-}
-
-function asText(latin1: string): string {
-  return Buffer.from(latin1, 'latin1').toString();
 }

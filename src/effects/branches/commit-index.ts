@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
-import type { GitAnswer } from '../workspace/git-command.ts';
+import { asInput, type GitAnswer } from '../workspace/git-command.ts';
 import { emptyTree } from './dirty-paths.ts';
 
 /** A step that git refused; `said` is what it said. */
@@ -21,10 +21,6 @@ export async function ask(call: Promise<GitAnswer>, why: string): Promise<string
   const { exitCode, output, complaint } = await call;
   if (exitCode !== 0) throw new CommitError(why, Buffer.from(complaint, 'latin1').toString());
   return output;
-}
-
-export function asInput(names: Iterable<TreePath>): Uint8Array {
-  return Buffer.from([...names].map((name) => `${name}\0`).join(''), 'latin1');
 }
 
 /**

@@ -5,14 +5,13 @@ import { leftBy, type Timeline } from '../../core/snapshots/timeline.ts';
 import type { TreeDifference } from '../../core/snapshots/undo-plan.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { readParents } from '../snapshots/move-head.ts';
-import type { PrivateGit } from '../snapshots/private-git.ts';
+import { type PrivateGit, runOnRepository } from '../snapshots/private-git.ts';
 import { type Head, headSign, readHead, underWayIn } from '../snapshots/repository.ts';
 import type { SnapshotStore } from '../snapshots/snapshot-store.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { ignoredThen } from '../snapshots/trees.ts';
-import type { GitAnswer, RunGit } from '../workspace/git-command.ts';
+import { asInput, type GitAnswer } from '../workspace/git-command.ts';
 import {
-  asInput,
   ask,
   CommitError,
   changesOf,
@@ -86,7 +85,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   if (span === null) return end({ kind: 'nothing' });
   const refusal = await whyNot(request);
   if (refusal !== null) return end({ kind: 'not-committed', why: refusal });
-  const head = await readHead(git.repository, askOf(git));
+  const head = await readHead(git.repository, runOnRepository(git));
   const sign = headSign(git.repository);
   const changed = await changedIn(request, span, left);
   const done = tree.again ? await doneBefore(request, span, head) : null;
@@ -114,7 +113,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
     index,
     timeoutMs: request.timeoutMs,
   });
-  const now = await readHead(git.repository, askOf(git));
+  const now = await readHead(git.repository, runOnRepository(git));
   if (now.commit === null || now.commit === head.commit) {
     return end(refused(answer), { newBranch });
   }
@@ -129,13 +128,6 @@ function committed(commit: string, branch: string | null, files: number): Settle
 
 function shortName(ref: string): string {
   return ref.replace(/^refs\/heads\//, '');
-}
-
-function askOf(git: PrivateGit): RunGit {
-  return async (_cwd, args) => {
-    const { exitCode, output } = await git.onRepository(args);
-    return exitCode === 0 ? output : null;
-  };
 }
 
 /** Places of snapshots: of the one that the first iteration began with, and of the newest. */

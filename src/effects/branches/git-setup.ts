@@ -6,6 +6,7 @@ import { MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
 import { objectAt, parseObject } from '../files/json-fields.ts';
 import { isInside } from '../files/real-path.ts';
 import { type Repository, timeOf } from '../snapshots/repository.ts';
+import { asText } from '../workspace/git-command.ts';
 
 /**
  * What a commit may run, by name: hooks, filters, and each setting of git, with a hash of what it is.
@@ -113,8 +114,4 @@ function signOf(file: string): string | null {
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
-}
-
-function asText(latin1: string): string {
-  return Buffer.from(latin1, 'latin1').toString();
 }

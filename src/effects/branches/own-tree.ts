@@ -6,7 +6,7 @@ import { KB, readTextWithin } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
-import type { RunGit } from '../workspace/git-command.ts';
+import { asText, type RunGit } from '../workspace/git-command.ts';
 import { type AskGit, type CheckoutPlace, listTrees, refOf, runGitOf } from './checkout.ts';
 
 /**
@@ -144,8 +144,4 @@ export async function hasFolder(
 ): Promise<boolean> {
   const { output } = await ask(repository.commonDir, ['cat-file', '-t', `${base}:${name}`]);
   return output.trim() === 'tree';
-}
-
-function asText(latin1: string): string {
-  return Buffer.from(latin1, 'latin1').toString();
 }

@@ -10,7 +10,7 @@ import { findRepository, type Repository } from '../snapshots/repository.ts';
 import { restoreFiles } from '../snapshots/restore-files.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
-import type { GitAnswer, GitSetting } from '../workspace/git-command.ts';
+import { asInput, asText, type GitAnswer, type GitSetting } from '../workspace/git-command.ts';
 import { withoutOwnFilters, withoutOwnMergeDrivers } from '../workspace/git-filters.ts';
 import {
   type AskGit,
@@ -222,7 +222,7 @@ function createGit({ ask: askGit, path: folder }: CheckoutPlace, identity: reado
       );
       if (off.length === 0 || names.length === 0) return [];
       const answer = await askGit(folder, ['check-attr', '-z', '--stdin', 'filter'], {
-        input: Buffer.from(`${names.join('\0')}\0`, 'latin1'),
+        input: asInput(names),
       });
       if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
       const parts = answer.output.split('\0');
@@ -246,8 +246,4 @@ export async function withoutOwnPrograms(
 
 function isRepository(entry: TreeEntry): boolean {
   return entry?.startsWith('160000 ') === true;
-}
-
-function asText(latin1: string): string {
-  return Buffer.from(latin1, 'latin1').toString();
 }

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { realPath } from '../files/real-path.ts';
+import { asText } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import { findWorkTree } from '../workspace/git-view.ts';
 import { type AskGit, type CheckoutPlace, gitDirOf, refOf, runGitOf } from './checkout.ts';
@@ -98,10 +99,6 @@ function repositoriesBelow(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .flatMap(({ name }) => repositoriesBelow(path.join(folder, name)));
-}
-
-function asText(latin1: string): string {
-  return Buffer.from(latin1, 'latin1').toString();
 }
 
 /** Returns what is not committed in a work tree, outside of some folders; empty if git cannot say. */

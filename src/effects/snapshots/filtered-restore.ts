@@ -1,9 +1,8 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { RunGit } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import { entryKey, readFilterNotes } from './filtered-files.ts';
-import type { PrivateGit } from './private-git.ts';
+import { type PrivateGit, runOnRepository } from './private-git.ts';
 import { type TreePath, treePlace } from './tree-changes.ts';
 
 /** A path, and what it gets back as mode and id. */
@@ -49,11 +48,7 @@ async function filterWriter(
   const asked = await Promise.all(
     ['smudge', 'process'].map((what) => git.run(['config', '--get', `${name}.${what}`])),
   );
-  const onRepository: RunGit = async (_cwd, args, extras) => {
-    const { exitCode, output } = await git.onRepository(args, { settings: extras?.settings ?? [] });
-    return exitCode === 0 ? output : null;
-  };
-  const settings = await withoutOwnFilters(git.repository.root, onRepository);
+  const settings = await withoutOwnFilters(git.repository.root, runOnRepository(git));
   if (settings === null || asked.every(({ exitCode }) => exitCode !== 0)) return async () => false;
   return async (files) => {
     mkdirSync(store, { recursive: true, mode: 0o700 });

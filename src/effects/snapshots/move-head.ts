@@ -1,6 +1,7 @@
 import type { ListedSnapshot } from '../../core/snapshots/timeline.ts';
-import type { RunGit } from '../workspace/git-command.ts';
-import type { PrivateGit } from './private-git.ts';
+import { asInput, type RunGit } from '../workspace/git-command.ts';
+import { withoutOwnFilters } from '../workspace/git-filters.ts';
+import { type PrivateGit, runOnRepository } from './private-git.ts';
 import { type Head, readHead, underWayIn } from './repository.ts';
 import { SnapshotError } from './snapshot-store.ts';
 
@@ -33,10 +34,7 @@ export type PlannedMove =
 /** Returns what has to move so that HEAD and the index are as in a snapshot. */
 export async function planHeadMove(git: PrivateGit, base: ListedSnapshot): Promise<PlannedMove> {
   const { repository } = git;
-  const ask: RunGit = async (_cwd, args) => {
-    const { exitCode, output } = await git.onRepository(args);
-    return exitCode === 0 ? output : null;
-  };
+  const ask = runOnRepository(git);
   const underWay = underWayIn(repository);
   const ended = base.underWay.filter((name) => !underWay.includes(name));
   if (ended.length > 0) return refused(`a ${ended[0]} was under way then, and has ended since`);
@@ -136,8 +134,11 @@ const REASON = ['-m', 'ralph undo'];
 /** Moves the branch by compare and swap, then HEAD, the index, and ends what was begun since. */
 export async function moveHead(git: PrivateGit, move: HeadMove): Promise<void> {
   const { to, now, tip, index, skipped, ends } = move;
-  const run = async (what: string, args: readonly string[], input?: Buffer): Promise<void> => {
-    const { exitCode } = await git.onRepository(args, { input });
+  // Git runs the filter of a file that was written in the same instant as the index.
+  const settings = await withoutOwnFilters(git.repository.root, runOnRepository(git));
+  if (settings === null) throw new SnapshotError('git cannot tell which filters are whose');
+  const run = async (what: string, args: readonly string[], input?: Uint8Array): Promise<void> => {
+    const { exitCode } = await git.onRepository(args, { input, settings });
     if (exitCode !== 0) throw new SnapshotError(`git cannot move ${what}`);
   };
   const { branch, commit } = to;
@@ -161,6 +162,6 @@ export async function moveHead(git: PrivateGit, move: HeadMove): Promise<void> {
   await run('the index', ['update-index', '--replace', '-z', '--index-info'], input);
   if (skipped.length === 0) return;
   // A new entry has no flags, and would look like a deleted file.
-  const names = Buffer.from(`${skipped.join('\0')}\0`, 'latin1');
-  await run('the index', ['update-index', '--skip-worktree', '-z', '--stdin'], names);
+  const skipping = ['update-index', '--skip-worktree', '-z', '--stdin'];
+  await run('the index', skipping, asInput(skipped));
 }

@@ -1,6 +1,12 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { callGit, type GitAnswer, type GitSetting, showGit } from '../workspace/git-command.ts';
+import {
+  callGit,
+  type GitAnswer,
+  type GitSetting,
+  type RunGit,
+  showGit,
+} from '../workspace/git-command.ts';
 import { type Repository, textOrNone } from './repository.ts';
 
 /*
@@ -116,6 +122,14 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
         },
       });
     },
+  };
+}
+
+/** Git on the user's repository as a function that resolves to the output, or to null. */
+export function runOnRepository(git: PrivateGit): RunGit {
+  return async (_cwd, args, { settings = [] } = {}) => {
+    const { exitCode, output } = await git.onRepository(args, { settings });
+    return exitCode === 0 ? output : null;
   };
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, type PathLike, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
-import type { RunGit } from '../workspace/git-command.ts';
+import { asText, type RunGit } from '../workspace/git-command.ts';
 
 /** Where a work tree's repository keeps its parts; all paths are absolute. */
 export interface Repository {
@@ -45,10 +45,6 @@ export async function findRepository(cwd: string, git: RunGit): Promise<Reposito
     hash: hash === 'sha256' ? 'sha256' : 'sha1',
     excludesFile: named === null ? null : asText(named).replace(/\n$/, ''),
   };
-}
-
-function asText(latin1: string): string {
-  return Buffer.from(latin1, 'latin1').toString();
 }
 
 /** The commit of HEAD and the branch it is on. */

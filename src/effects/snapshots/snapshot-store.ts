@@ -5,10 +5,10 @@ import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { withUnderWay } from '../../core/snapshots/snapshot-message.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import type { GitAnswer, RunGit } from '../workspace/git-command.ts';
+import type { GitAnswer } from '../workspace/git-command.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { createOwnIndex } from './own-index.ts';
-import type { GitCall, PrivateGit } from './private-git.ts';
+import { type GitCall, type PrivateGit, runOnRepository } from './private-git.ts';
 import { type Head, headSign, isPartial, readHead, underWayIn } from './repository.ts';
 import {
   addChanges,
@@ -127,10 +127,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   let indexCommit: { readonly of: string; readonly id: string } | null = null;
   const nested = new Set<TreePath>();
 
-  const onRepository: RunGit = async (_cwd, args) => {
-    const { exitCode, output } = await git.onRepository(args);
-    return exitCode === 0 ? output : null;
-  };
+  const onRepository = runOnRepository(git);
 
   const lookAtHead = async (): Promise<boolean> => {
     const sign = headSign(repository);

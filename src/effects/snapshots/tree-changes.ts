@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { errorCode } from '../files/write-file.ts';
+import { asInput } from '../workspace/git-command.ts';
 import type { PrivateGit } from './private-git.ts';
 
 /** Why a path is in no snapshot. */
@@ -148,7 +149,7 @@ const REFUSED = /Unable to process path ([\s\S]*?)\n?$/;
 /** Removes paths from ralph's index, whatever lies in the work tree; false if git fails. */
 export async function dropPaths(git: PrivateGit, names: readonly TreePath[]): Promise<boolean> {
   if (names.length === 0) return true;
-  const input = Buffer.from(`${names.join('\0')}\0`, 'latin1');
+  const input = asInput(names);
   const { exitCode } = await git.run(['update-index', '--force-remove', '-z', '--stdin'], {
     input,
   });
@@ -175,7 +176,7 @@ export async function addChanges(
   let left = names;
   while (refused.size <= MOST_REFUSALS) {
     if (left.length === 0) return refused;
-    const input = Buffer.from(`${left.join('\0')}\0`, 'latin1');
+    const input = asInput(left);
     const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
     const { exitCode, complaint } = await git.run([...storedAs(left.length), ...args], { input });
     if (exitCode === 0) return refused;

@@ -16,6 +16,11 @@ export const VAULT_FOLDERS = [
   ...['Done', QUARANTINE],
 ];
 
+/** Returns the absolute paths of the folders in which changes are not the agent's work. */
+export function uncountedFolders(vault: string, stateDir: string): readonly string[] {
+  return [...VAULT_FOLDERS.map((name) => path.join(vault, name)), stateDir];
+}
+
 /** Returns a test for the absolute paths of ralph's own files: states, logs, notes and requests. */
 export function ownFiles(vault: string, stateDir: string): (file: string) => boolean {
   const states = `${stateDir}${path.sep}`;

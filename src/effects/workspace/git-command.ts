@@ -55,6 +55,16 @@ const NO_ANSWER: GitAnswer = { exitCode: null, output: '', complaint: '' };
 /** Enough for about 600,000 paths. */
 const OUTPUT_AT_MOST = 64 * 1024 * 1024;
 
+/** Decodes what git printed, for people and for paths of the system. */
+export function asText(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString();
+}
+
+/** Returns paths, one character for each byte, as git reads them with `-z`. */
+export function asInput(names: Iterable<string>): Uint8Array {
+  return Buffer.from([...names].map((name) => `${name}\0`).join(''), 'latin1');
+}
+
 /** Runs git as `callGit` does; resolves to its output, or to null if it failed in any way. */
 export async function runGit(command: GitCommand): Promise<string | null> {
   const { exitCode, output } = await callGit(command);
