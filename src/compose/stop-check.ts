@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { type CheckResult, judgeCheck } from '../core/completion/check-result.ts';
-import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
+import type { CommandResult } from '../core/completion/command-result.ts';
+import type { Sightings } from '../core/completion/sightings.ts';
 import type { StoredRun } from '../core/settings/stored-run.ts';
 import type { Policy } from '../core/task/policy.ts';
 import type { TaskState } from '../core/task/task-state.ts';

@@ -1,4 +1,4 @@
-import type { CommandResult } from '../core/completion/sightings.ts';
+import type { CommandResult } from '../core/completion/command-result.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import type { Check } from '../core/settings/checks.ts';
 import { safeJson } from '../core/text/safe-json.ts';

@@ -34,6 +34,10 @@ export async function ask(
       const result = await ports.commands.verify(action.check, action.again);
       return { kind: 'verified', ...answeredNow(), result };
     }
+    case 'examine': {
+      const found = await ports.examiner.examine(action.part, action.checks);
+      return { kind: 'examined', ...answeredNow(), found };
+    }
     case 'settle-tree': {
       const settlement = await ports.settler[action.by](action);
       return { kind: 'settled', ...answeredNow(), settlement };

@@ -1,5 +1,6 @@
 import type { AttemptFacts, RetryFacts } from '../core/agent/attempt.ts';
 import type { RawCheckResult } from '../core/completion/check-result.ts';
+import type { Examination, ExamPart } from '../core/completion/examination.ts';
 import type { ProgressReport } from '../core/completion/progress-report.ts';
 import type { Sightings } from '../core/completion/sightings.ts';
 import type { Activity, Changes, RalphEvent } from '../core/machine/events.ts';
@@ -23,6 +24,7 @@ export interface Ports {
   readonly store: StateStore;
   readonly prompt: PromptSource;
   readonly snapshots: Snapshots;
+  readonly examiner: Examiner;
   readonly settler: WorkTreeSettler;
   readonly observer: Observer;
   readonly commands: Commands;
@@ -103,6 +105,11 @@ export interface Snapshots {
   before(iteration: number): Promise<void>;
   /** Keeps the tree after an attempt, unless the attempt changed nothing. */
   after(tree: TreeToKeep): Promise<void>;
+}
+
+/** Finds out about a claim what its checks alone do not tell. Never rejects. */
+export interface Examiner {
+  examine(part: ExamPart, checks: readonly Check[]): Promise<Examination>;
 }
 
 /** Settles what an iteration changed. Never rejects. */

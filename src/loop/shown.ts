@@ -18,6 +18,8 @@ export function doingOf({ task }: LoopState, action: Question): RalphActivity | 
       return { kind: 'look' };
     case 'verify':
       return { kind: 'verify', command: shownCommand(action.check.command) };
+    case 'examine':
+      return { kind: 'examine', part: action.part };
     case 'settle-tree':
       return { kind: 'settle', by: action.by };
     case 'run-after':

@@ -135,6 +135,8 @@ export function ralphActivityText(what: RalphActivity, nowMs: number): string {
       return 'checking what the agent has done';
     case 'verify':
       return `verifying: ${what.command}`;
+    case 'examine':
+      return EXAMINING[what.part];
     case 'settle':
       return what.by === 'commit'
         ? 'committing what the iteration changed'
@@ -151,6 +153,12 @@ export function ralphActivityText(what: RalphActivity, nowMs: number): string {
       return 'stopping; Ctrl-C again kills at once';
   }
 }
+
+const EXAMINING = {
+  judges: 'comparing what decides the checks with the start',
+  oldExam: 'running the checks with what decides them as it was at the start',
+  cleanCheckout: 'running the checks in a clean checkout',
+} as const;
 
 function waitText(kind: Wait['kind'], left: string): string {
   switch (kind) {
@@ -194,6 +202,8 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
       return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${gateRemedy(event.gate)}`;
     case 'check_ended':
       return checkLine(event);
+    case 'finding':
+      return `found against the claim${event.held ? ', which is held' : ''}: ${event.detail}`;
     case 'iteration_committed':
       return `committed ${plural(event.files, 'file')} on ${event.branch} (${event.commit.slice(0, 10)})`;
     case 'commit_failed':

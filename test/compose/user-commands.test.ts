@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { userCommands } from '../../src/compose/user-commands.ts';
-import type { CommandResult } from '../../src/core/completion/sightings.ts';
+import type { CommandResult } from '../../src/core/completion/command-result.ts';
 import type { RalphEvent } from '../../src/core/machine/events.ts';
 import { succeeded } from '../fixtures/observer-request.ts';
 import { HOSTILE, hostileSign } from '../helpers/hostile-signs.ts';

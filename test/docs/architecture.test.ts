@@ -88,7 +88,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'task',
       'markdown',
     ],
-    ...['completion', 'completion/conditions', 'proof', 'prompt', 'snapshots', 'machine', 'rescue'],
+    ...['proof', 'completion', 'completion/conditions', 'prompt', 'snapshots', 'machine', 'rescue'],
   ],
   effects: [
     ...[

@@ -3,7 +3,7 @@ import {
   type CheckResult,
   type RawCheckResult,
 } from '../../src/core/completion/check-result.ts';
-import type { CommandResult } from '../../src/core/completion/sightings.ts';
+import type { CommandResult } from '../../src/core/completion/command-result.ts';
 import { type Check, readChecks } from '../../src/core/settings/checks.ts';
 import { START } from './new-task.ts';
 

@@ -1,10 +1,7 @@
 import type { AttemptFacts } from '../../src/core/agent/attempt.ts';
+import type { CommandResult } from '../../src/core/completion/command-result.ts';
 import type { ProgressReport } from '../../src/core/completion/progress-report.ts';
-import {
-  type CommandResult,
-  NOTHING_SEEN,
-  type Sightings,
-} from '../../src/core/completion/sightings.ts';
+import { NOTHING_SEEN, type Sightings } from '../../src/core/completion/sightings.ts';
 import type { RalphEvent } from '../../src/core/machine/events.ts';
 import type {
   ApprovalAnswer,

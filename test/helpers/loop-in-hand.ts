@@ -1,10 +1,7 @@
 import type { AttemptFacts, Usage } from '../../src/core/agent/attempt.ts';
 import type { RawCheckResult } from '../../src/core/completion/check-result.ts';
-import {
-  type CommandResult,
-  NOTHING_SEEN,
-  type Sightings,
-} from '../../src/core/completion/sightings.ts';
+import type { CommandResult } from '../../src/core/completion/command-result.ts';
+import { NOTHING_SEEN, type Sightings } from '../../src/core/completion/sightings.ts';
 import type { EventBody } from '../../src/core/machine/events.ts';
 import type {
   Action,
@@ -212,6 +209,8 @@ function inShort(action: Action): string {
       return `request-approval ${action.approval.id}`;
     case 'await-approval':
       return `await-approval ${action.approval.id}${action.patiently ? '' : ' not waiting'}`;
+    case 'examine':
+      return `examine ${action.part}`;
     case 'settle-tree':
       return `${action.by} ${action.iteration}${action.again ? ' again' : ''}`;
     case 'look':

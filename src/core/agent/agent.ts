@@ -35,6 +35,8 @@ export interface Agent {
   readonly budgetFlag: string | null;
   /** Whether the agent replaces `@path` in a prompt by the contents of that file. */
   readonly expandsAtPaths: boolean;
+  /** Whether it tells which tools it calls. */
+  readonly reportsTools: boolean;
   /** Whether an attempt without a closing report has failed. */
   readonly requiresReport: boolean;
   /** Variables by which the agent recognises that the same program has started it. */

@@ -1,19 +1,6 @@
 import type { Check } from '../settings/checks.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { CommandResult } from './sightings.ts';
-
-/** How a shell command ended, with all that its output says. */
-export interface MeasuredResult extends CommandResult {
-  /** ISO instant. */
-  readonly startedAt: string;
-  readonly durationMs: number;
-  /** The number of tests that passed or failed; null if the output does not say it. */
-  readonly tests: number | null;
-  /** The names of all failed tests; null if they are not known. */
-  readonly failed: readonly string[] | null;
-  /** Of all bytes of standard output and standard error, in the order in which they came. */
-  readonly outputSha256: string;
-}
+import type { MeasuredResult } from './command-result.ts';
 
 /** How a check ended. */
 export interface CheckResult extends MeasuredResult {
@@ -47,8 +34,8 @@ export function judgeCheck(
   return { ...result, verdict: isKnown ? 'known-failures' : 'failed' };
 }
 
-/** A name alone does not tell: a resume may give it to another command. */
-function isSameCheck(one: RawCheckResult, other: RawCheckResult): boolean {
+/** Whether both are of the same check. A name alone does not tell: a resume may give it to another command. */
+export function isSameCheck(one: Check, other: Check): boolean {
   return one.name === other.name && one.command === other.command;
 }
 

@@ -1,9 +1,23 @@
 import type { AttemptFacts, RefusedTool } from '../agent/attempt.ts';
 import { isAccepted } from '../agent/tool-pattern.ts';
+import type { Finding } from '../proof/findings.ts';
+import type { FindingProof } from '../proof/statement.ts';
+import type { Check } from '../settings/checks.ts';
 import type { Policy } from '../task/policy.ts';
-import type { Evidence } from '../task/task-state.ts';
 import { type CheckResult, failedChecks } from './check-result.ts';
+import { type Claim, decidingCheck } from './claim.ts';
+import {
+  type FindingsView,
+  findAgainst,
+  judgedIn,
+  needsOldExam,
+  oldExamOf,
+} from './claim-findings.ts';
+import type { ClaimProof } from './claim-proof.ts';
+import type { MeasuredResult } from './command-result.ts';
+import type { Examination, ExamPart } from './examination.ts';
 import type { Sightings } from './sightings.ts';
+import type { WorkSeen } from './work-seen.ts';
 
 /** What a gate knows about a claim. */
 export interface ClaimView {
@@ -16,6 +30,12 @@ export interface ClaimView {
   readonly sightings: Sightings;
   /** How the checks of `--verify` ended; null before they were run. */
   readonly verified: readonly CheckResult[] | null;
+  /** How they stood before the first iteration; null if they were not run then. */
+  readonly checksAtStart: readonly CheckResult[] | null;
+  /** What the task's agent has done so far. */
+  readonly work: WorkSeen;
+  /** What was found out about the claim. Null: it is not looked into. */
+  readonly examination: Examination | null;
   /** Consecutive iterations, including this one, in which a claim passed every earlier gate. */
   readonly confirmations: number;
   readonly policy: Policy;
@@ -32,10 +52,29 @@ export type Blocker =
     }
   | { readonly gate: 'protect'; readonly files: readonly string[] }
   | { readonly gate: 'verify'; readonly failed: readonly CheckResult[] }
-  | { readonly gate: 'stopped-subagents'; readonly count: number }
+  /** The gate is the first finding. */
+  | {
+      readonly gate: Finding['finding'];
+      readonly findings: readonly Finding[];
+      /** The checks that failed in the old exam. */
+      readonly failed: readonly CheckResult[];
+    }
+  | {
+      readonly gate: 'clean-checkout';
+      readonly failed: readonly CheckResult[];
+      /** Why the checks could not be run there, as a clause; null if they were. */
+      readonly why: string | null;
+      readonly setup: MeasuredResult | null;
+      /** Where a person can look at the checkout; null if it is gone. */
+      readonly folder: string | null;
+    }
   | { readonly gate: 'confirm'; readonly so_far: number; readonly of: number };
 
-type GateAnswer = { readonly kind: 'passed' } | { readonly kind: 'ask-verify' } | HeldAnswer;
+type GateAnswer = { readonly kind: 'passed' } | Wanted | HeldAnswer;
+/** What a gate has to know before it can decide. */
+export type Wanted =
+  | { readonly kind: 'ask-verify' }
+  | { readonly kind: 'ask-examine'; readonly part: ExamPart; readonly checks: readonly Check[] };
 type HeldAnswer = { readonly kind: 'held'; readonly held: Blocker };
 
 const PASSED: GateAnswer = { kind: 'passed' };
@@ -47,6 +86,8 @@ const GATES: readonly ((view: ClaimView) => GateAnswer)[] = [
   protectedFiles,
   verification,
   stoppedSubAgents,
+  findings,
+  cleanCheckout,
   confirmation,
 ];
 
@@ -93,7 +134,67 @@ function verification({ verified, policy }: ClaimView): GateAnswer {
 /** Blocks a claim if sub-agents were stopped, since work may be missing. All checks have passed here. */
 function stoppedSubAgents({ stoppedSubAgents: count, policy }: ClaimView): GateAnswer {
   if (count === 0 || policy.verify.length > 0) return PASSED;
-  return held({ gate: 'stopped-subagents', count });
+  const finding = 'stopped-subagents';
+  return held({ gate: finding, findings: [{ finding, count }], failed: [] });
+}
+
+/** Returns how all checks of a claim ended. */
+export function checksOfClaim({
+  claim,
+  sightings,
+  verified,
+}: Pick<ClaimView, 'claim' | 'sightings' | 'verified'>): readonly CheckResult[] {
+  return [...(verified ?? []), ...decidingCheck(claim, sightings)];
+}
+
+/** Returns what findings are made from; null if the claim is not looked into. */
+function findingsView(view: ClaimView): FindingsView | null {
+  const { examination } = view;
+  return examination === null ? null : { ...view, examination, checks: checksOfClaim(view) };
+}
+
+/** Whether findings were looked for before a claim was held: they are the last but two of the gates. */
+export function wasLookedInto(held: Blocker): boolean {
+  const isFinding = 'findings' in held && held.gate !== 'stopped-subagents';
+  return isFinding || held.gate === 'clean-checkout' || held.gate === 'confirm';
+}
+
+function findings(view: ClaimView): GateAnswer {
+  const seen = findingsView(view);
+  if (seen === null) return PASSED;
+  const { examination, checks } = seen;
+  if (checks.length > 0 && examination.judges === undefined) {
+    return { kind: 'ask-examine', part: 'judges', checks };
+  }
+  if (examination.oldExam === undefined && needsOldExam(seen)) {
+    return { kind: 'ask-examine', part: 'oldExam', checks };
+  }
+  const open = findAgainst(seen).filter((each) => each.held);
+  const [first] = open;
+  if (first === undefined) return PASSED;
+  const exam = oldExamOf(seen);
+  return held({
+    gate: first.found.finding,
+    findings: open.map(({ found }) => found),
+    failed: exam?.kind === 'failed' ? exam.failed : [],
+  });
+}
+
+/** Blocks a claim whose checks pass only where the agent has worked. */
+function cleanCheckout(view: ClaimView): GateAnswer {
+  const seen = findingsView(view);
+  if (seen === null || !view.policy.verifyClean || seen.checks.length === 0) return PASSED;
+  const { cleanCheckout: rerun } = seen.examination;
+  const gate = 'clean-checkout';
+  if (rerun === undefined) {
+    return { kind: 'ask-examine', part: 'cleanCheckout', checks: seen.checks };
+  }
+  const { folder } = rerun;
+  if (rerun.kind === 'not-made') {
+    return held({ gate, failed: [], why: rerun.why, setup: rerun.setup, folder });
+  }
+  const failed = failedChecks(judgedIn(rerun, seen));
+  return failed.length === 0 ? PASSED : held({ gate, failed, why: null, setup: null, folder });
 }
 
 function confirmation({ confirmations, policy }: ClaimView): GateAnswer {
@@ -108,16 +209,21 @@ function held(what: Blocker): HeldAnswer {
 /** What the gates decided about the claims of an iteration. */
 export type ClaimVerdict =
   | { readonly kind: 'no-claim' }
-  | { readonly kind: 'passed'; readonly claim: Claim }
-  | { readonly kind: 'held'; readonly claim: Claim; readonly held: Blocker };
+  | {
+      readonly kind: 'passed';
+      readonly claim: Claim;
+      /** Absent in a step that an older ralph saved. */
+      readonly proof?: ClaimProof;
+    }
+  | {
+      readonly kind: 'held';
+      readonly claim: Claim;
+      readonly held: Blocker;
+      /** Absent if no gate has looked for any. */
+      readonly findings?: readonly FindingProof[];
+    };
 
 /** Returns the refused tools that did not succeed later in the iteration. */
 export function openRefusals({ refused }: Pick<AttemptFacts, 'refused'>): readonly RefusedTool[] {
   return refused.filter((refusal) => !refusal.laterSucceeded);
-}
-
-/** The evidence of one condition that the task is complete, before the gates have checked it. */
-export interface Claim {
-  readonly evidence: Evidence;
-  readonly byWords: boolean;
 }

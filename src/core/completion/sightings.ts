@@ -1,14 +1,5 @@
+import type { MeasuredResult } from './command-result.ts';
 import type { PlanCount } from './plan-file.ts';
-
-/** How one of the user's shell commands ended. */
-export interface CommandResult {
-  readonly command: string;
-  /** Null if the command was killed, for example by its time limit. */
-  readonly exitCode: number | null;
-  readonly timedOut: boolean;
-  /** Standard output and standard error together, limited in size. */
-  readonly output: string;
-}
 
 /** What was observed in the workspace after an iteration. */
 export interface Sightings {
@@ -20,8 +11,10 @@ export interface Sightings {
    * What the commands of the conditions came to, by the kind of the condition. Absent in a step that an older
    * ralph saved: a resume observes the files again then.
    */
-  readonly commands?: Readonly<Record<string, CommandResult>>;
+  readonly commands?: Readonly<Record<string, MeasuredResult>>;
   readonly plan: PlanCount | null;
+  /** The plan as it was at the task's start; absent if that is unknown. */
+  readonly planAtStart?: PlanCount | null;
   /** Protected files that have changed since the task's start. */
   readonly protectedChanged: readonly string[];
   /** A request that the agent put into `Pending_Approval` during the iteration. */
@@ -31,7 +24,12 @@ export interface Sightings {
 
 /** Signs of progress during one iteration; null if a sign cannot be observed. */
 export interface ProgressSigns {
-  readonly git: { readonly commits: number; readonly filesChanged: number } | null;
+  readonly git: {
+    readonly commits: number;
+    readonly filesChanged: number;
+    /** Whether the plan is the only file that changed; absent if not. */
+    readonly onlyPlan?: boolean;
+  } | null;
   /** Whether a watched file, or the plan file, changed. */
   readonly watched: boolean | null;
 }

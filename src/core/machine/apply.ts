@@ -72,6 +72,10 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
       const again = decision.kind === 'verifying' && decision.forClaim;
       return to({ ...state, step: decision }, { kind: 'verify', check, again });
     }
+    case 'examining': {
+      const { part, checks } = decision;
+      return to({ ...state, step: decision }, { kind: 'examine', part, checks });
+    }
     case 'settling': {
       // A resumed task that repeats this step is in it already.
       const again = state.step.kind === 'settling';

@@ -24,7 +24,10 @@ export type Decision =
   /** Asks the agent about its answer. */
   | { readonly kind: 'ask-back'; readonly answer: CountedAnswer; readonly question: string }
   /** Enters this step, or repeats it in a resumed task. */
-  | Extract<Step, { kind: 'measuring' | 'looking' | 'verifying' | 'settling' | 'following' }>
+  | Extract<
+      Step,
+      { kind: 'measuring' | 'looking' | 'verifying' | 'examining' | 'settling' | 'following' }
+    >
   /** Writes a request for a person. */
   | { readonly kind: 'request-approval'; readonly approval: Approval }
   /** Waits for the person's answer. */

@@ -122,6 +122,15 @@ export type EventBody =
       readonly reused: boolean;
     }
   | {
+      /** Something speaks against a claim whose checks passed. */
+      readonly event: 'finding';
+      readonly iteration: number;
+      readonly finding: string;
+      readonly detail: string;
+      /** Whether it holds the claim. */
+      readonly held: boolean;
+    }
+  | {
       readonly event: 'iteration_committed';
       readonly iteration: number;
       readonly commit: string;

@@ -1,11 +1,23 @@
 import { describeOutcome } from '../agent/outcome.ts';
 import { type ApprovalRequest, readApprovalRequest } from '../completion/approval-request.ts';
 import { type CheckResult, failedChecks, judgeCheck } from '../completion/check-result.ts';
+import { claimProof, findingProofs } from '../completion/claim-proof.ts';
 import { findClaims, statesOneOf } from '../completion/conditions/conditions.ts';
-import { askGates, type ClaimVerdict, openRefusals } from '../completion/gates.ts';
+import type { Examination } from '../completion/examination.ts';
+import {
+  askGates,
+  type ClaimVerdict,
+  type ClaimView,
+  checksOfClaim,
+  openRefusals,
+  type Wanted,
+  wasLookedInto,
+} from '../completion/gates.ts';
 import type { PromptText } from '../completion/promise.ts';
 import { NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
+import { addWork, NO_WORK, type WorkSeen } from '../completion/work-seen.ts';
 import { promptTexts } from '../prompt/prompt.ts';
+import { findingDetail } from '../proof/findings.ts';
 import { preview } from '../secrets/secrets.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine } from '../text/untrusted-text.ts';
@@ -45,18 +57,23 @@ interface Observed {
   readonly sightings: Sightings;
   /** How the checks ended; null before they were run. */
   readonly verified: readonly CheckResult[] | null;
+  /** What was found out about the claim; absent before a gate asks for it. */
+  readonly examination?: Examination;
 }
 
 /** Judges a counted iteration by what the agent said and what was observed. */
 export function judge(state: LoopState, observed: Observed, moment: Moment): Decided {
-  const { answer, sightings, verified } = observed;
+  const { answer, sightings, verified, examination = {} } = observed;
   const { policy } = moment;
   const { own, message, isAborted } = wordsOf(state, answer, policy);
   const signals = statesOneOf(policy.signals, message, own) ? state.streaks.signals + 1 : 0;
   // An agent that asks for an approval is not done, so the request is read before the claims.
   const approval = isAborted ? null : readApproval(message, own, sightings);
+  const work = addWork(state.work ?? NO_WORK, sightings.progress, answer.facts);
   const judged =
-    isAborted || approval !== null ? NO_CLAIM : judgeClaims(state, observed, signals, policy);
+    isAborted || approval !== null
+      ? NO_CLAIM
+      : judgeClaims(state, { ...observed, examination, work }, signals, policy);
   const isEachWanted =
     policy.verifyEach && policy.verify.length > 0 && answer.outcome.kind === 'answered';
   const saysEnough = isAborted || approval !== null || verified !== null;
@@ -64,10 +81,15 @@ export function judge(state: LoopState, observed: Observed, moment: Moment): Dec
     const forClaim = judged.kind === 'ask-verify';
     return { state, decision: { kind: 'verifying', answer, sightings, results: [], forClaim } };
   }
+  if (judged.kind === 'ask-examine') {
+    const { part, checks } = judged;
+    const step = { kind: 'examining' as const, answer, sightings, verified, examination };
+    return { state, decision: { ...step, part, checks } };
+  }
   const report = readOwnReport(answer, own);
   const checks = verified === null ? {} : { checks: verified };
   const failed = failedChecks(verified ?? []);
-  const recorded = record(state, answer, sightings, judged, { signals, report, failed });
+  const recorded = record(state, answer, sightings, judged, { signals, report, failed, work });
   return {
     state: recorded,
     announced: [publish(iteratedEvent(recorded, answer)), ...furtherEvents(answer, judged)],
@@ -145,26 +167,34 @@ const NO_CLAIM: ClaimVerdict = { kind: 'no-claim' };
 /** Checks each claim against the gates; one claim that passes is enough. */
 function judgeClaims(
   state: LoopState,
-  { answer, sightings, verified }: Observed,
+  { answer, sightings, verified, examination, work }: Required<Observed> & { work: WorkSeen },
   signalsInARow: number,
   policy: Policy,
-): ClaimVerdict | { readonly kind: 'ask-verify' } {
+): ClaimVerdict | Wanted {
   const { outcome, verdict } = answer;
   let judged: ClaimVerdict = NO_CLAIM;
   for (const claim of findClaims({ outcome, verdict, sightings, signalsInARow, policy })) {
-    const gates = askGates({
+    const view: ClaimView = {
       claim,
       iteration: answer.record.number,
       refused: openRefusals(answer.facts),
       stoppedSubAgents: answer.facts.stoppedSubAgents,
       sightings,
       verified,
+      checksAtStart: state.checksAtStart ?? null,
+      work,
+      examination,
       confirmations: state.streaks.confirmations + 1,
       policy,
-    });
-    if (gates.kind === 'passed') return { kind: 'passed', claim };
-    if (gates.kind === 'ask-verify') return gates;
-    if (judged.kind === 'no-claim') judged = { kind: 'held', claim, held: gates.held };
+    };
+    const gates = askGates(view);
+    const seen = { ...view, examination, checks: checksOfClaim(view) };
+    if (gates.kind === 'passed') return { kind: 'passed', claim, proof: claimProof(seen) };
+    if (gates.kind !== 'held') return gates;
+    if (judged.kind === 'no-claim') {
+      const findings = wasLookedInto(gates.held) ? findingProofs(seen) : [];
+      judged = { kind: 'held', claim, held: gates.held, findings };
+    }
   }
   return judged;
 }
@@ -182,8 +212,12 @@ export function followed(
   }
   if (approval !== null) return askPerson(state.task, approval, moment);
   if (judged.kind === 'passed') {
-    const { evidence } = judged.claim;
-    const shown = { ...evidence, detail: preview(evidence.detail, 200) };
+    const { claim, proof } = judged;
+    const shown = {
+      ...claim.evidence,
+      detail: preview(claim.evidence.detail, 200),
+      ...(proof === undefined ? {} : { proof: proof.evidence }),
+    };
     return end('completed', 'completed', { evidence: shown });
   }
   // The stop comes first: a check that a signal cut short says nothing about the claim.
@@ -211,8 +245,9 @@ function endStalled(
     const error = `the task was stated complete twice while these tools were refused: ${tools}`;
     return end('stalled', 'refused', { error });
   }
-  if (held?.gate === 'stopped-subagents' && streaks.unprovenClaims >= 2) {
-    const error = `the task was stated complete twice after the system had stopped sub-agents: ${held.count} of them`;
+  if (held !== null && 'findings' in held && streaks.unprovenClaims >= 2) {
+    const details = held.findings.map(findingDetail).join('; ');
+    const error = `the task was stated complete twice, and both times this was found: ${oneLine(details, 600)}`;
     return end('stalled', 'unproven', { error });
   }
   const opened = breakerVerdict(task.breaker, policy);
@@ -244,6 +279,17 @@ export function checked(state: LoopState, event: EventOf<'verified'>, moment: Mo
       ? judge(state, { ...step, verified: results }, moment)
       : measured(state, results);
   return { ...next, announced: [...told, ...(next.announced ?? [])] };
+}
+
+/** Adds what was found out about a claim, and judges it again. */
+export function examined(
+  state: LoopState,
+  { found }: EventOf<'examined'>,
+  moment: Moment,
+): Decided {
+  const { step } = state;
+  if (step.kind !== 'examining') return strayed(state);
+  return judge(state, { ...step, examination: { ...step.examination, ...found } }, moment);
 }
 
 /** Keeps how the checks stood, and starts the first iteration. */

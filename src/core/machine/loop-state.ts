@@ -2,10 +2,13 @@ import type { AttemptFacts } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import type { ApprovalRequest } from '../completion/approval-request.ts';
 import type { CheckResult, RawCheckResult } from '../completion/check-result.ts';
+import type { ClaimProof } from '../completion/claim-proof.ts';
+import type { Examination, ExamPart } from '../completion/examination.ts';
 import type { ClaimVerdict } from '../completion/gates.ts';
 import type { ProgressReport } from '../completion/progress-report.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
+import type { WorkSeen } from '../completion/work-seen.ts';
 import type { Hint } from '../prompt/hints.ts';
 import type { Handover } from '../prompt/prompt.ts';
 import type { Check } from '../settings/checks.ts';
@@ -42,6 +45,10 @@ export interface LoopState {
   readonly pauseRequested: boolean;
   /** How the checks stood before the first iteration; absent if they were not run then. */
   readonly checksAtStart?: readonly CheckResult[];
+  /** What the agent has done so far; absent before the first iteration is judged. */
+  readonly work?: WorkSeen;
+  /** What proves the claim that completed the task; absent before. */
+  readonly proof?: ClaimProof;
   /** Usage of all attempts of the running iteration, so that its record includes the failed ones. */
   readonly attemptsUsage: AttemptFacts['usage'];
 }
@@ -63,6 +70,16 @@ export type Step =
       readonly sightings: Sightings;
       readonly results: readonly CheckResult[];
       readonly forClaim: boolean;
+    }
+  /** One part of a claim is looked into that the checks alone do not tell. */
+  | {
+      readonly kind: 'examining';
+      readonly answer: CountedAnswer;
+      readonly sightings: Sightings;
+      readonly verified: readonly CheckResult[] | null;
+      readonly examination: Examination;
+      readonly part: ExamPart;
+      readonly checks: readonly Check[];
     }
   /** What the iteration changed is committed or taken back. */
   | ({ readonly kind: 'settling'; readonly by: WayToSettle } & Judgement)
@@ -132,8 +149,10 @@ export const NO_TROUBLE: Trouble = {
 export interface Streaks {
   /** Claims by words that were blocked because tools were refused. */
   readonly refusedClaims: number;
-  /** Claims that were blocked because the system had stopped sub-agents. */
+  /** Claims that were blocked by the same finding. */
   readonly unprovenClaims: number;
+  /** Its name; absent if there is none. */
+  readonly unprovenBy?: string;
   /** Claims that passed every gate except the last, confirmation. */
   readonly confirmations: number;
   /** Iterations in which a signal was stated. */
@@ -189,6 +208,7 @@ export type LoopEvent =
     })
   | (Timing & { readonly kind: 'looked'; readonly sightings: Sightings })
   | (Timing & { readonly kind: 'verified'; readonly result: RawCheckResult })
+  | (Timing & { readonly kind: 'examined'; readonly found: Examination })
   | (Timing & { readonly kind: 'settled'; readonly settlement: Settlement })
   | (Timing & { readonly kind: 'followed' })
   | (Timing & { readonly kind: 'waited' })
@@ -279,6 +299,7 @@ export type Question =
       /** Whether it runs again on a tree on which it failed. On one on which it passed it never does. */
       readonly again: boolean;
     }
+  | { readonly kind: 'examine'; readonly part: ExamPart; readonly checks: readonly Check[] }
   | ({ readonly kind: 'settle-tree'; readonly by: WayToSettle } & TreeToSettle)
   /** Runs the user's `--after` command with the event as its standard input. */
   | { readonly kind: 'run-after'; readonly command: string; readonly body: EventBody }
@@ -319,6 +340,7 @@ export interface TreeToKeep {
 export type RalphActivity =
   | { readonly kind: 'look' }
   | { readonly kind: 'verify'; readonly command: string }
+  | { readonly kind: 'examine'; readonly part: ExamPart }
   | { readonly kind: 'settle'; readonly by: WayToSettle }
   | { readonly kind: 'after'; readonly command: string }
   | { readonly kind: 'wait'; readonly wait: Wait }

@@ -10,13 +10,16 @@ import {
 } from '../completion/progress-report.ts';
 import type { PromptText } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
+import type { WorkSeen } from '../completion/work-seen.ts';
 import type { Handover, Missing } from '../prompt/prompt.ts';
+import { findingText } from '../proof/findings.ts';
+import type { FindingProof } from '../proof/statement.ts';
 import { preview } from '../secrets/secrets.ts';
 import { withIteration } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { afterIteration } from './breaker.ts';
 import { publish } from './decision.ts';
-import type { Announcement, CountedAnswer, LoopState } from './loop-state.ts';
+import type { Announcement, CountedAnswer, LoopState, Streaks } from './loop-state.ts';
 
 /** Builds the iteration's answer and its record from a counted attempt. */
 export function answerOf(
@@ -62,10 +65,12 @@ export function record(
     signals,
     report,
     failed,
+    work,
   }: {
     readonly signals: number;
     readonly report: ProgressReport | null;
     readonly failed: readonly CheckResult[];
+    readonly work: WorkSeen;
   },
 ): LoopState {
   const { facts, outcome } = answer;
@@ -87,6 +92,8 @@ export function record(
   });
   return {
     ...state,
+    work,
+    ...(judged.kind === 'passed' && judged.proof !== undefined ? { proof: judged.proof } : {}),
     task: {
       ...task,
       progress: report === null ? task.progress : progressOf(report),
@@ -100,12 +107,22 @@ export function record(
     reported: null,
     streaks: {
       ...state.streaks,
+      ...unprovenAfter(state.streaks, held),
       signals,
       refusedClaims: held?.gate === 'refused-tools' ? state.streaks.refusedClaims + 1 : 0,
-      unprovenClaims: held?.gate === 'stopped-subagents' ? state.streaks.unprovenClaims + 1 : 0,
       confirmations: held?.gate === 'confirm' ? state.streaks.confirmations + 1 : 0,
     },
   };
+}
+
+/** Counts the claims in a row that the same finding has held. */
+function unprovenAfter(
+  { unprovenClaims, unprovenBy }: Streaks,
+  held: Blocker | null,
+): Pick<Streaks, 'unprovenClaims' | 'unprovenBy'> {
+  if (held === null || !('findings' in held)) return { unprovenClaims: 0 };
+  const isSame = unprovenBy === held.gate;
+  return { unprovenClaims: isSame ? unprovenClaims + 1 : 1, unprovenBy: held.gate };
 }
 
 /** Stores a script's progress report; it also counts as progress of the running iteration. */
@@ -213,11 +230,19 @@ export function furtherEvents(
     const why = verdict.kind === 'in-doubt' ? verdict.where : verdict.why;
     told.push(publish({ event: 'near_miss', iteration, line: oneLine(verdict.line, 200), why }));
   }
+  for (const found of findingsIn(judged)) {
+    told.push(publish({ event: 'finding', iteration, ...found }));
+  }
   if (judged.kind === 'held') {
     const detail = oneLine(describeHeld(judged.held), 300);
     told.push(publish({ event: 'claim_held', iteration, gate: judged.held.gate, detail }));
   }
   return told;
+}
+
+function findingsIn(judged: ClaimVerdict): readonly FindingProof[] {
+  if (judged.kind === 'held') return judged.findings ?? [];
+  return judged.kind === 'passed' ? (judged.proof?.findings ?? []) : [];
 }
 
 /** Says in one line for people why a gate blocked a claim. */
@@ -230,21 +255,29 @@ function describeHeld(held: Blocker): string {
     case 'protect':
       return `protected files have changed: ${held.files.slice(0, 5).join(', ')}`;
     case 'verify':
-      return held.failed
-        .map(
-          ({ name, timedOut, exitCode }) =>
-            `${name} ${timedOut ? 'ran out of time' : `exited with ${exitCode ?? 'a signal'}`}`,
-        )
-        .join('; ');
-    case 'stopped-subagents':
-      return `the system has stopped ${countOf(held.count)} before the end`;
+      return describeFailed(held.failed);
+    case 'clean-checkout':
+      return `in a clean checkout ${held.why ?? describeFailed(held.failed)}${held.folder === null ? '' : ` (it is kept in ${held.folder})`}`;
     case 'confirm':
       return `confirmed ${held.so_far} of ${held.of} times`;
+    default: {
+      const findings = held.findings.map(findingText).join('; ');
+      const exam =
+        held.failed.length === 0
+          ? ''
+          : `; with what decides the checks as it was at the start, ${describeFailed(held.failed)}`;
+      return `${findings}${exam}`;
+    }
   }
 }
 
-function countOf(subAgents: number): string {
-  return subAgents === 1 ? 'a sub-agent' : `${subAgents} sub-agents`;
+function describeFailed(failed: readonly CheckResult[]): string {
+  return failed
+    .map(
+      ({ name, timedOut, exitCode }) =>
+        `${name} ${timedOut ? 'ran out of time' : `exited with ${exitCode ?? 'a signal'}`}`,
+    )
+    .join('; ');
 }
 
 export function describeTools(tools: readonly RefusedTool[]): string {

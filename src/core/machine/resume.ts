@@ -56,6 +56,7 @@ function keptLate({ step }: LoopState, iteration: number): readonly Announcement
       return [{ kind: 'keep-tree', iteration, as: 'attempt', outcome: 'interrupted' }];
     case 'looking':
     case 'verifying':
+    case 'examining':
     case 'settling':
     case 'following': {
       const { outcome } = step.answer.record;
@@ -134,8 +135,10 @@ function continued(
     return { state, decision: end('stalled', 'interrupted', { error }) };
   }
   if (step.kind === 'asking-back') return questionLost(state, step.answer, lost, moment);
-  if (step.kind === 'verifying' && moment.policy.verify.length === 0) {
-    return judge(state, { ...step, verified: null }, moment);
+  const isChecking = step.kind === 'verifying' || step.kind === 'examining';
+  if (isChecking && moment.policy.verify.length === 0) {
+    const { answer, sightings } = step;
+    return judge(state, { answer, sightings, verified: null }, moment);
   }
   return { state, decision: repeated(state, moment) };
 }
@@ -145,6 +148,11 @@ function repeated(state: LoopState, moment: Moment): Decision {
   if (step.kind === 'looking') return step;
   // An older ralph saved neither field.
   if (step.kind === 'verifying') return { ...step, results: [], forClaim: step.forClaim ?? true };
+  if (step.kind === 'examining') {
+    // The files may have changed meanwhile.
+    const { answer, sightings } = step;
+    return { kind: 'verifying', answer, sightings, results: [], forClaim: true };
+  }
   if (step.kind === 'settling') return settle(state, step, moment);
   if (step.kind === 'following') return follow(state, step, moment);
   if (step.kind === 'waiting' && task.wait !== null) return { kind: 'wait', wait: task.wait };

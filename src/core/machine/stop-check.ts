@@ -4,6 +4,7 @@ import { findClaims, judgeMessage, statesOneOf } from '../completion/conditions/
 import { askGates, type Blocker } from '../completion/gates.ts';
 import type { PromptText } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
+import { NO_WORK } from '../completion/work-seen.ts';
 import { EMPTY_HANDOVER, type Handover, type Missing, promptTexts } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
 import { isLive, type ShownState } from '../task/shown-task.ts';
@@ -80,6 +81,8 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
       stoppedSubAgents: 0,
       sightings,
       verified,
+      // Nothing of the start is known here, so the claim is not looked into.
+      ...{ checksAtStart: null, work: NO_WORK, examination: null },
       confirmations: 1,
       policy,
     });
@@ -87,7 +90,7 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
       return { kind: 'lets-go', why: `it is complete (${claim.evidence.detail})` };
     }
     if (answer.kind === 'ask-verify') return answer;
-    held ??= answer.held;
+    if (answer.kind === 'held') held ??= answer.held;
   }
   const missing: Missing[] = [];
   if (verdict.kind === 'near-miss') missing.push({ ...verdict, kind: 'near-miss' });

@@ -12,7 +12,7 @@ import { byCaller, isByCaller } from './caller-events.ts';
 import { postponed, withoutStandstill } from './clock-gap.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { end } from './ending.ts';
-import { checked, follow, followed, judge } from './judge.ts';
+import { checked, examined, follow, followed, judge } from './judge.ts';
 import {
   type Announcement,
   type CallerEvent,
@@ -95,6 +95,8 @@ function decide(state: LoopState, event: Happened, moment: Moment): Decided {
       return judge(state, { ...step, sightings: event.sightings, verified: null }, moment);
     case 'verified':
       return checked(state, event, moment);
+    case 'examined':
+      return examined(state, event, moment);
     case 'settled': {
       if (step.kind !== 'settling') return strayed(state);
       const settled = withSettlement(state, event.settlement);

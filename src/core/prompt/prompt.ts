@@ -3,10 +3,10 @@ import type { RefusedTool } from '../agent/attempt.ts';
 import type { CountedOutcome } from '../agent/outcome.ts';
 import { type DoubtfulPlace, PLACES } from '../completion/back-question.ts';
 import type { CheckResult } from '../completion/check-result.ts';
+import type { CommandResult } from '../completion/command-result.ts';
 import { describeCompletion } from '../completion/conditions/conditions.ts';
 import type { Blocker } from '../completion/gates.ts';
 import type { PromptText } from '../completion/promise.ts';
-import type { CommandResult } from '../completion/sightings.ts';
 import type { Policy } from '../task/policy.ts';
 import {
   disarm,

@@ -1,5 +1,3 @@
-import type { PlanCount } from '../completion/plan-file.ts';
-
 /** What speaks against a claim although every check passed. */
 export type Finding =
   /** No iteration has changed anything, and the claim is a plan's or one by words. */
@@ -24,6 +22,8 @@ export type Finding =
 export type BentJudge =
   | { readonly kind: 'file'; readonly path: string; readonly change: 'new' | 'changed' | 'removed' }
   | { readonly kind: 'script'; readonly file: string; readonly name: string }
+  /** The start and the claim could not be compared; `why` is a clause. */
+  | { readonly kind: 'unknown'; readonly why: string }
   /** Paths on this machine; null if the program was found nowhere. */
   | {
       readonly kind: 'program';
@@ -80,14 +80,22 @@ function remedy(found: Finding): string {
 
 /** The flags that accept what changed: a file by its path, a script by its `package.json`. */
 function acceptingChanges(judges: readonly BentJudge[]): string {
-  const names = new Set(judges.map(acceptedName));
-  if (names.size > MOST_SHOWN) return '--accept-changed GLOB';
+  const names = new Set(judges.flatMap(acceptedNames));
+  if (names.size === 0 || names.size > MOST_SHOWN) return '--accept-changed GLOB';
   return [...names].map((name) => `--accept-changed ${quoted(name)}`).join(' ');
 }
 
-function acceptedName(judge: BentJudge): string {
-  if (judge.kind === 'file') return judge.path;
-  return judge.kind === 'script' ? judge.file : judge.name;
+function acceptedNames(judge: BentJudge): readonly string[] {
+  switch (judge.kind) {
+    case 'file':
+      return [judge.path];
+    case 'script':
+      return [judge.file];
+    case 'program':
+      return [judge.name];
+    case 'unknown':
+      return [];
+  }
 }
 
 function quoted(word: string): string {
@@ -102,6 +110,8 @@ function judgeText(judge: BentJudge): string {
         : `${judge.path} ${judge.change === 'new' ? 'is new' : 'is gone'}`;
     case 'script':
       return `the script '${judge.name}' of ${judge.file} changed`;
+    case 'unknown':
+      return `what decides the checks could not be compared with the start: ${judge.why}`;
     case 'program':
       return `${judge.name} is ${judge.path ?? 'found nowhere'} now, and was ${judge.pathAtStart ?? 'found nowhere'} at the start`;
   }
@@ -130,8 +140,13 @@ export function fewerTests(
   return isFewer ? { finding: 'fewer-tests', check, ran, ranAtStart } : null;
 }
 
+interface Boxes {
+  readonly open: number;
+  readonly done: number;
+}
+
 /** Compares the boxes of a plan with those at the start. Null says that there are as many or more. */
-export function fewerBoxes(file: string, now: PlanCount, atStart: PlanCount): Finding | null {
+export function fewerBoxes(file: string, now: Boxes, atStart: Boxes): Finding | null {
   const boxes = now.open + now.done;
   const boxesAtStart = atStart.open + atStart.done;
   return boxes < boxesAtStart ? { finding: 'fewer-boxes', file, boxes, boxesAtStart } : null;

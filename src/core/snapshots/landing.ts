@@ -1,5 +1,5 @@
 import type { CheckResult } from '../completion/check-result.ts';
-import type { CommandResult } from '../completion/sightings.ts';
+import type { CommandResult } from '../completion/command-result.ts';
 
 /** How a landing brings in what a task did. */
 export type LandingForm =

@@ -57,6 +57,17 @@ export interface Evidence {
   readonly kind: (typeof EVIDENCE_KINDS)[number];
   /** One line for people: the evidence itself, such as the line that states the promise. */
   readonly detail: string;
+  /** Whether it is proven; absent if nobody looked, for example in a task that a library keeps. */
+  readonly proof?: EvidenceProof;
+}
+
+/** Whether the completion of a task is proven: every check passed, and nothing speaks against it. */
+export interface EvidenceProof {
+  readonly proven: boolean;
+  /** One line: the checks that prove it, or the first reason why it is not proven. */
+  readonly text: string;
+  /** What was found against it, each in a line. */
+  readonly findings: readonly string[];
 }
 
 export interface Progress {

@@ -88,6 +88,8 @@ function readHappening(event: JsonObject, at: string): Happening | null {
       return happening('near-miss', text('line'));
     case 'claim_held':
       return happening('held', `${text('gate')}: ${text('detail')}`);
+    case 'finding':
+      return happening('finding', text('detail'));
     case 'usage_limit_wait':
       return happening('limited', text('until'));
     case 'agent_retry':

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { MeasuredResult } from '../../core/completion/check-result.ts';
+import type { MeasuredResult } from '../../core/completion/command-result.ts';
 import { TestCounter } from '../../core/proof/test-counts.ts';
 import { sumOfCounts } from '../../core/proof/test-tally.ts';
 import { monotonicMs } from '../time/monotonic.ts';

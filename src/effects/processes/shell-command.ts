@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { CommandResult } from '../../core/completion/sightings.ts';
+import type { CommandResult } from '../../core/completion/command-result.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { createEndsText } from '../files/bounded-text.ts';
 import { endLeftovers, treeOfRun } from './end-process.ts';

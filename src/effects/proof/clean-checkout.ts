@@ -1,4 +1,4 @@
-import type { CommandResult } from '../../core/completion/sightings.ts';
+import type { CommandResult } from '../../core/completion/command-result.ts';
 import type { AskGit } from '../branches/checkout.ts';
 import { copyFiles } from '../branches/copy-files.ts';
 import { makeFreshCheckout } from '../branches/fresh-checkout.ts';

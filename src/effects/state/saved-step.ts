@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { CheckResult } from '../../core/completion/check-result.ts';
-import type { CommandResult } from '../../core/completion/sightings.ts';
+import type { CommandResult } from '../../core/completion/command-result.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { type LoopState, NO_STREAKS } from '../../core/machine/loop-state.ts';
 import type { Hint } from '../../core/prompt/hints.ts';

@@ -65,6 +65,7 @@ function buildSchema() {
   const evidence = z.object({
     kind: z.enum(EVIDENCE_KINDS),
     detail: text,
+    proof: orNull(z.object({ proven: z.boolean(), text, findings: z.array(text) })),
   });
 
   const wait = z.object({
@@ -179,8 +180,21 @@ export function parseState(value: unknown): TaskState | null {
   built ??= buildSchema();
   const parsed = built.safeParse(value);
   if (!parsed.success) return null;
-  const { kept_by, ...fields } = parsed.data;
+  const { kept_by, evidence, ...fields } = parsed.data;
   const updated_at = fields.updated_at ?? fields.started_at;
   const timeout_at = fields.timeout_at ?? laterBy(updated_at, USUAL_TIMEOUT_MS);
-  return { ...fields, updated_at, timeout_at, ...(kept_by === null ? {} : { kept_by }) };
+  return {
+    ...fields,
+    updated_at,
+    timeout_at,
+    evidence: evidence && withoutNull(evidence),
+    ...(kept_by === null ? {} : { kept_by }),
+  };
+}
+
+function withoutNull({
+  proof,
+  ...evidence
+}: Omit<Evidence, 'proof'> & { proof: EvidenceProof | null }): Evidence {
+  return proof === null ? evidence : { ...evidence, proof };
 }

@@ -1,7 +1,8 @@
 import path from 'node:path';
+import type { CommandResult, MeasuredResult } from '../../core/completion/command-result.ts';
 import { commandsOf } from '../../core/completion/conditions/conditions.ts';
 import { type PlanCount, readPlan } from '../../core/completion/plan-file.ts';
-import type { CommandResult, ProgressSigns, Sightings } from '../../core/completion/sightings.ts';
+import type { ProgressSigns, Sightings } from '../../core/completion/sightings.ts';
 import type { Policy } from '../../core/task/policy.ts';
 import type { Observer } from '../../loop/ports.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
@@ -39,6 +40,8 @@ export type RunCommand = (command: string, input: string) => Promise<CommandResu
 
 export interface ObserverRequest extends Watch {
   readonly run: RunCommand;
+  /** Runs a command of a condition, and reads its whole output. */
+  readonly measure: (command: string) => Promise<MeasuredResult>;
   /** Whether the task was resumed, so that part of its first iteration may already be done. */
   readonly isResumed?: boolean;
   /** Its `mark` has already been called; null or absent if git is not used. */
@@ -83,8 +86,11 @@ export function createObserver(
   };
 
   const runAll = async (commands: Watch['commands']): Promise<Sightings['commands'] & object> => {
-    const results: Record<string, CommandResult> = {};
-    for (const [kind, command] of Object.entries(commands)) results[kind] = await run(command, '');
+    const results: Record<string, MeasuredResult> = {};
+    for (const [kind, command] of Object.entries(commands)) {
+      disturb();
+      results[kind] = await request.measure(command);
+    }
     return results;
   };
 

@@ -1,4 +1,4 @@
-import type { CommandResult } from '../../core/completion/sightings.ts';
+import type { CommandResult } from '../../core/completion/command-result.ts';
 import type {
   LandingEnd,
   LandingRefusal,

@@ -145,6 +145,7 @@ export function liveView(options: LiveOptions): RunView {
         case 'revert_failed':
         case 'usage_limit_wait':
         case 'near_miss':
+        case 'finding':
         case 'claim_held':
         case 'task_paused':
           return sentence(' ', lineOf(event), colors.yellow);

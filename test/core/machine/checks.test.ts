@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NO_USAGE } from '../../../src/core/agent/attempt.ts';
 import type { RawCheckResult } from '../../../src/core/completion/check-result.ts';
-import type { CommandResult } from '../../../src/core/completion/sightings.ts';
+import type { CommandResult } from '../../../src/core/completion/command-result.ts';
 import { readChecks } from '../../../src/core/settings/checks.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { answered } from '../../helpers/attempt-facts.ts';

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptFacts } from '../../../src/core/agent/attempt.ts';
-import {
-  type CommandResult,
-  NOTHING_SEEN,
-  type Sightings,
-} from '../../../src/core/completion/sightings.ts';
+import type { CommandResult } from '../../../src/core/completion/command-result.ts';
+import { NOTHING_SEEN, type Sightings } from '../../../src/core/completion/sightings.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy } from '../../../src/core/task/task-state.ts';
 import {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptFacts } from '../../../src/core/agent/attempt.ts';
-import { type CommandResult, NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
+import type { CommandResult } from '../../../src/core/completion/command-result.ts';
+import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import { type LoopState, NO_STREAKS } from '../../../src/core/machine/loop-state.ts';
 import { initialState, transition } from '../../../src/core/machine/transition.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CommandResult } from '../../../src/core/completion/sightings.ts';
+import type { CommandResult } from '../../../src/core/completion/command-result.ts';
 import {
   buildAddition,
   describeMissing,

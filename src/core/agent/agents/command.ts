@@ -8,6 +8,7 @@ export const command: Agent = {
   ownFlags: [],
   budgetFlag: null,
   expandsAtPaths: false,
+  reportsTools: false,
   requiresReport: false,
   nestingVariables: [],
   versionVariables: null,

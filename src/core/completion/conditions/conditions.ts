@@ -1,7 +1,7 @@
 import { DEFAULT_PROMISE } from '../../settings/rows/completion.ts';
 import type { SettingName } from '../../settings/settings.ts';
 import type { Policy } from '../../task/policy.ts';
-import type { Claim } from '../gates.ts';
+import type { Claim } from '../claim.ts';
 import { judgePromise, type PromiseVerdict, type PromptText, statesPhrase } from '../promise.ts';
 import type { Condition, ConditionPolicy, IterationView } from './condition.ts';
 import { FILE_MOVED } from './file-moved.ts';

@@ -1,0 +1,129 @@
+import { AGENTS } from '../agent/agents/agents.ts';
+import { type Finding, fewerBoxes, fewerTests } from '../proof/findings.ts';
+import type { Policy } from '../task/policy.ts';
+import { type CheckResult, failedChecks, isSameCheck, judgeCheck } from './check-result.ts';
+import type { Claim } from './claim.ts';
+import type { Examination, Rerun } from './examination.ts';
+import type { Sightings } from './sightings.ts';
+import type { WorkSeen } from './work-seen.ts';
+
+/** A finding against a claim, and what it means for it. */
+export interface ClaimFinding {
+  readonly found: Finding;
+  /** Whether it holds the claim. */
+  readonly held: boolean;
+  /** Whether it speaks against a proof. It does not if the old exam was passed. */
+  readonly isOpen: boolean;
+}
+
+/** What findings are made from. */
+export interface FindingsView {
+  readonly claim: Claim;
+  readonly sightings: Sightings;
+  readonly work: WorkSeen;
+  /** How the checks ended on the claim. */
+  readonly checks: readonly CheckResult[];
+  /** How they stood before the first iteration; null if they were not run then. */
+  readonly checksAtStart: readonly CheckResult[] | null;
+  readonly examination: Examination;
+  readonly policy: Policy;
+}
+
+/** Finds what speaks against a claim whose checks passed. */
+export function findAgainst(view: FindingsView): readonly ClaimFinding[] {
+  const { policy, examination } = view;
+  const isHold = policy.proof === 'hold';
+  const isPassed = oldExamOf(view)?.kind === 'passed';
+  const plain = [emptyWork(view), boxesTakenOut(view)].flatMap((found) =>
+    found === null ? [] : [{ found, held: isHold, isOpen: true }],
+  );
+  const fewer = fewerThanAtStart(view.checks, view).map((found) => ({
+    ...{ found, held: isHold && !isPassed },
+    isOpen: !isPassed,
+  }));
+  const { bent = [] } = examination.judges ?? {};
+  if (bent.length === 0) return [...plain, ...fewer];
+  const isSwitched = bent.some(({ kind }) => kind === 'program');
+  const isCleared = isPassed && !isSwitched;
+  return [
+    ...plain,
+    {
+      found: { finding: 'bent-judge', judges: bent },
+      held: isHold && !isCleared && (isSwitched || judgeStood(view)),
+      isOpen: !isCleared,
+    },
+    ...fewer,
+  ];
+}
+
+/** Whether the old exam has to decide. */
+export function needsOldExam(view: FindingsView): boolean {
+  const { policy, examination } = view;
+  if (policy.proof !== 'hold' || (examination.judges?.tree ?? null) === null) return false;
+  return findAgainst(view).some(
+    ({ found, held }) =>
+      held && (found.finding === 'bent-judge' || found.finding === 'fewer-tests'),
+  );
+}
+
+type OldExamAnswer =
+  | { readonly kind: 'passed' }
+  | { readonly kind: 'failed'; readonly failed: readonly CheckResult[] };
+
+/** Judges the old exam: all checks pass in it, with as many tests as at the start. Null if there was none. */
+export function oldExamOf(
+  view: Pick<FindingsView, 'examination' | 'checksAtStart' | 'policy'>,
+): OldExamAnswer | null {
+  const { oldExam } = view.examination;
+  if (oldExam === undefined) return null;
+  if (oldExam.kind === 'not-made') return { kind: 'failed', failed: [] };
+  const results = judgedIn(oldExam, view);
+  const failed = failedChecks(results);
+  const isPassed = failed.length === 0 && fewerThanAtStart(results, view).length === 0;
+  return isPassed ? { kind: 'passed' } : { kind: 'failed', failed };
+}
+
+/** Judges the results of a checkout by how the checks stood before the first iteration. */
+export function judgedIn(
+  rerun: Extract<Rerun, { kind: 'ran' }>,
+  { checksAtStart, policy }: Pick<FindingsView, 'checksAtStart' | 'policy'>,
+): readonly CheckResult[] {
+  return rerun.results.map((result) => judgeCheck(result, checksAtStart, policy));
+}
+
+/** Whether anything judged the work at the start. A judge that ran no test had nothing to judge by. */
+function judgeStood({ examination, checksAtStart }: FindingsView): boolean {
+  const ranNone =
+    checksAtStart !== null &&
+    checksAtStart.length > 0 &&
+    checksAtStart.every(({ tests }) => tests === 0);
+  return examination.judges?.stood === true && !ranNone;
+}
+
+function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
+  if (policy.acceptEmpty) return null;
+  const { changed, usedTools } = work;
+  if (claim.evidence.kind === 'plan-file') {
+    return changed === false ? { finding: 'empty-work', claim: 'plan' } : null;
+  }
+  const isIdle = changed === false || (changed === null && AGENTS[policy.agent].reportsTools);
+  return claim.byWords && isIdle && !usedTools ? { finding: 'empty-work', claim: 'words' } : null;
+}
+
+function boxesTakenOut({ sightings, policy }: FindingsView): Finding | null {
+  const { plan, planAtStart = null } = sightings;
+  const { planFile, acceptFewer } = policy;
+  if (acceptFewer || planFile === null || planAtStart === null) return null;
+  return fewerBoxes(planFile, plan ?? { open: 0, done: 0 }, planAtStart);
+}
+
+function fewerThanAtStart(
+  results: readonly CheckResult[],
+  { checksAtStart, policy }: Pick<FindingsView, 'checksAtStart' | 'policy'>,
+): readonly Finding[] {
+  if (policy.acceptFewer) return [];
+  return results.flatMap((result) => {
+    const start = checksAtStart?.find((each) => isSameCheck(each, result));
+    return fewerTests(result.name, result.tests ?? null, start?.tests ?? null) ?? [];
+  });
+}

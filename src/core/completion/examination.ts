@@ -1,0 +1,43 @@
+import type { BentJudge } from '../proof/findings.ts';
+import type { RawCheckResult } from './check-result.ts';
+import type { MeasuredResult } from './command-result.ts';
+
+/** What is found out about a claim whose checks passed. Each part is looked at once a gate asks for it. */
+export interface Examination {
+  readonly judges?: JudgesSeen;
+  /** The checks, with what decides them as it was at the start. */
+  readonly oldExam?: Rerun;
+  readonly cleanCheckout?: Rerun;
+}
+
+export type ExamPart = keyof Examination;
+
+/** What decides the checks of a claim, compared with the start. */
+export interface JudgesSeen {
+  readonly bent: readonly BentJudge[];
+  /** Whether anything decided at the start. If not, what decides now is the task's own work. */
+  readonly stood: boolean;
+  /** Test files that stood at the start and were changed or removed. */
+  readonly changedTests: number;
+  /** Hash of the claimed tree; null if it is in no snapshot. Only such a tree can be checked elsewhere. */
+  readonly tree: string | null;
+  /** Which program each command runs: its path on this machine, by the command. */
+  readonly programs: Readonly<Record<string, string>>;
+}
+
+/** How the checks went in a checkout. */
+export type Rerun =
+  | {
+      readonly kind: 'ran';
+      readonly results: readonly RawCheckResult[];
+      /** Where the checkout is kept, so that a person can look at it; null if it was removed. */
+      readonly folder: string | null;
+    }
+  /** It could not be made ready; `why` is a clause. */
+  | {
+      readonly kind: 'not-made';
+      readonly why: string;
+      /** What its set-up command printed; null if that did not fail. */
+      readonly setup: MeasuredResult | null;
+      readonly folder: string | null;
+    };

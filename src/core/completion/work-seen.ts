@@ -1,0 +1,31 @@
+import type { AttemptFacts } from '../agent/attempt.ts';
+import type { ProgressSigns } from './sightings.ts';
+
+/** Signs that a task's agent has worked at all, over all its iterations. */
+export interface WorkSeen {
+  /** Whether anything but the plan changed in the work tree; null if that is unknown. */
+  readonly changed: boolean | null;
+  /** Whether a tool of the agent was allowed to run. */
+  readonly usedTools: boolean;
+}
+
+export const NO_WORK: WorkSeen = { changed: false, usedTools: false };
+
+/** Adds the signs of one more iteration. */
+export function addWork(
+  before: WorkSeen,
+  { git }: Pick<ProgressSigns, 'git'>,
+  { tools, refused }: Pick<AttemptFacts, 'tools' | 'refused'>,
+): WorkSeen {
+  const inTree =
+    git === null ? null : (git.commits > 0 || git.filesChanged > 0) && git.onlyPlan !== true;
+  return {
+    changed: either(before.changed, inTree),
+    usedTools: before.usedTools || tools > refused.length,
+  };
+}
+
+function either(one: boolean | null, other: boolean | null): boolean | null {
+  if (one === true || other === true) return true;
+  return one === null || other === null ? null : false;
+}
