@@ -6,6 +6,7 @@ import type { Check } from '../core/settings/checks.ts';
 import { runGitOf } from '../effects/branches/checkout.ts';
 import { gitAsker } from '../effects/branches/open-repository.ts';
 import { treesBeside } from '../effects/branches/own-tree.ts';
+import { realPath } from '../effects/files/real-path.ts';
 import { runMeasuredCommand } from '../effects/processes/measured-command.ts';
 import type { CheckPlace } from '../effects/proof/check-place.ts';
 import { checkClean } from '../effects/proof/clean-checkout.ts';
@@ -105,7 +106,7 @@ async function compare({ run, keeper }: ExaminedTask, checks: readonly string[])
     throw new Error('there is no snapshot of the claim');
   }
   const { git } = keeper;
-  const folder = path.relative(git.repository.root, run.plan.cwd);
+  const folder = path.relative(git.repository.root, realPath(run.plan.cwd));
   const common = { git, checks, folder };
   const atStart = await findJudges(common, ends.first);
   const { acceptChanged } = run.plan.settings;
@@ -138,7 +139,7 @@ async function cleanCheckout(task: ExaminedTask, checks: readonly Check[]): Prom
   const checked = await checkClean({
     ...(await checkoutOf(task, 'clean')),
     ...{ git: keeper.git, tree },
-    below: path.relative(keeper.git.repository.root, plan.cwd),
+    below: path.relative(keeper.git.repository.root, realPath(plan.cwd)),
     copy: { from: plan.cwd, globs: plan.settings.copy },
     setup: plan.settings.setup,
     run: (command, place) => runMeasuredCommand(command, optionsIn(task, place)),

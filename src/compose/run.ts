@@ -31,7 +31,7 @@ import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import { TaskAlreadyActiveError } from '../errors.ts';
 import type { Examiner, Ports, Reporter, WorkTreeSettler } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
-import { leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
+import { judgedBy, leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { agentKind } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
@@ -142,6 +142,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       say: (what) => warn(unsupportedFlagNotice(what)),
       doing: (what) => view.doing?.(what),
     };
+    if (run.resume === undefined) await nameJudges(run, start);
     // The last driver died after it saved these events and before it published them.
     for (const event of start.untold) reporter.publish(event);
     // The next save may overwrite the stored step that contains these events.
@@ -240,6 +241,16 @@ const NO_TREE: TaskTree = {
   discard: async () => {},
   whileHeld: (run) => run(),
 };
+
+/** Tells a person at the start what decides the checks. */
+async function nameJudges({ plan, warn }: ClaimedRun, { judges }: Start): Promise<void> {
+  if (judges === null) return;
+  const { judgeFilesHere } = await import('../effects/proof/judges-here.ts');
+  const isOwn = ownFiles(plan.vault, plan.stateDir);
+  const place = { cwd: plan.cwd, checks: judges.checks, isOwn };
+  const files = await judgeFilesHere(place, plan.env, judges.folder);
+  if (files.length > 0) warn(judgedBy(files));
+}
 
 async function storedForm(judges: JudgesAtStart | null): Promise<string | null> {
   if (judges === null) return null;
