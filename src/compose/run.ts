@@ -185,9 +185,11 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       },
       start.baseline,
     );
-    const verify = reusingChecks(keeper, (each) => {
+    const verify = reusingChecks(keeper, async (each) => {
       observer.disturb();
-      return check(each);
+      const result = await check(each);
+      if (iteration === 0) await observer.beginAgain();
+      return result;
     });
     const ports: Ports = {
       agent: {

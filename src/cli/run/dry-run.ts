@@ -1,10 +1,7 @@
 import path from 'node:path';
 import { locateAgent } from '../../compose/agent.ts';
 import { judgesOfPlan } from '../../compose/judges.ts';
-import {
-  commandsToCheck,
-  describeCompletion,
-} from '../../core/completion/conditions/conditions.ts';
+import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';
 import { writeCheck } from '../../core/settings/checks.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
