@@ -1,6 +1,11 @@
 import type { AgentName } from '../core/agent/agents/agents.ts';
 import { type AgentKind, type AgentOptions, locate } from '../effects/agents/agent.ts';
+import { codexAgent } from '../effects/agents/codex.ts';
 import { commandAgent } from '../effects/agents/command-agent.ts';
+import { copilotAgent } from '../effects/agents/copilot.ts';
+import { geminiAgent } from '../effects/agents/gemini.ts';
+import { opencodeAgent } from '../effects/agents/opencode.ts';
+import { qwenAgent } from '../effects/agents/qwen.ts';
 import { claudeAgent } from '../effects/claude/claude-agent.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { AgentFacts } from '../report/screens/doctor.ts';
@@ -8,6 +13,11 @@ import type { AgentFacts } from '../report/screens/doctor.ts';
 /** Creates the `AgentKind` of each agent, by the agent's name. */
 const KINDS: Readonly<Record<AgentName, (options: AgentOptions) => AgentKind>> = {
   claude: claudeAgent,
+  codex: codexAgent,
+  gemini: geminiAgent,
+  opencode: opencodeAgent,
+  qwen: qwenAgent,
+  copilot: copilotAgent,
   command: commandAgent,
 };
 

@@ -145,7 +145,7 @@ function untrustedOf(collected: CollectedSettings): DoctorFacts['untrusted'] {
     ? agentOf(collected)
     : chosenAgent(written('agent'), written('agentCommand'));
   const command = isChosen ? null : written('agentCommand');
-  const bin = isGiven(sources.claudeBin) ? null : written('claudeBin');
+  const bin = isGiven(sources.agentBin) ? null : written('agentBin');
   const program = AGENTS[agent].takes.includes('agentCommand') ? command : bin;
   return { ...untrusted, program };
 }

@@ -14,7 +14,7 @@ import { oneLine } from '../text/untrusted-text.ts';
 
 /** The settings that name a program for ralph to start. */
 function programs(): readonly SettingName[] {
-  return ['agentCommand', 'claudeBin', ...commandSettings()];
+  return ['agentCommand', 'agentBin', ...commandSettings()];
 }
 
 /** Settings that give the agent permissions. */
