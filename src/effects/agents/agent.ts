@@ -64,9 +64,16 @@ export interface AgentReader {
 /** Returns a reader that only collects facts: it calls no listener and affects no process. */
 export function silentReader(kind: AgentKind): AgentReader {
   const listener = { activity() {}, retry() {}, text() {} };
-  const signs = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };
-  return kind.read(listener, signs);
+  return kind.read(listener, QUIET_SIGNS);
 }
+
+/** For a reader of output whose process has ended. */
+export const QUIET_SIGNS: AgentSigns = {
+  resultGiven() {},
+  retrying() {},
+  working() {},
+  hopeless() {},
+};
 
 /** The facts about an attempt that come from what it wrote. */
 export type ReaderFacts = Pick<

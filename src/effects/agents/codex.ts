@@ -32,15 +32,20 @@ export const codexAgent = jsonAgent({
     const item = objectAt(event, 'item') ?? {};
     switch (stringAt(event, 'type')) {
       case 'thread.started':
-        return say.session(stringAt(event, 'thread_id'));
+        say.session(stringAt(event, 'thread_id'));
+        return;
       case 'item.started':
-        return readItem(item, say, false);
+        readItem(item, say, false);
+        return;
       case 'item.completed':
-        return readItem(item, say, true);
+        readItem(item, say, true);
+        return;
       case 'error':
-        return readError(stringAt(event, 'message') ?? '', say);
+        readError(stringAt(event, 'message') ?? '', say);
+        return;
       case 'turn.failed':
-        return say.error(stringAt(objectAt(event, 'error') ?? {}, 'message') ?? '', null, true);
+        say.error(stringAt(objectAt(event, 'error') ?? {}, 'message') ?? '', null, true);
+        return;
       case 'turn.completed': {
         const usage = objectAt(event, 'usage') ?? {};
         say.usage(
@@ -50,7 +55,8 @@ export const codexAgent = jsonAgent({
           },
           'session',
         );
-        return say.result();
+        say.result();
+        return;
       }
     }
   },
@@ -70,7 +76,8 @@ function readItem(item: JsonObject, say: Sink, isDone: boolean): void {
       if (isDone) say.text(stringAt(item, 'text') ?? '');
       return;
     case 'reasoning':
-      return say.thinking();
+      say.thinking();
+      return;
     case 'todo_list':
     case 'error':
       return;
@@ -98,7 +105,10 @@ const RETRY = /^Reconnecting\.\.\. (\d+)\/(\d+)(?: \((.*)\))?/s;
 
 function readError(message: string, say: Sink): void {
   const retry = RETRY.exec(message);
-  if (retry === null) return say.error(message, null, false);
+  if (retry === null) {
+    say.error(message, null, false);
+    return;
+  }
   const [, attempt, maxRetries, error = message] = retry;
   const status = /\bstatus:? (\d{3})\b/.exec(error)?.[1];
   say.retry({

@@ -22,28 +22,33 @@ export const copilotAgent = jsonAgent({
     const id = stringAt(data, 'toolCallId');
     switch (stringAt(event, 'type')) {
       case 'assistant.message':
-        return say.text(stringAt(data, 'content') ?? '');
+        say.text(stringAt(data, 'content') ?? '');
+        return;
       case 'assistant.reasoning':
-        return say.thinking();
+        say.thinking();
+        return;
       case 'tool.execution_start':
-        return say.toolStart(
-          id,
-          stringAt(data, 'toolName') ?? 'unknown',
-          objectAt(data, 'arguments'),
-        );
+        say.toolStart(id, stringAt(data, 'toolName') ?? 'unknown', objectAt(data, 'arguments'));
+        return;
       case 'tool.execution_complete': {
-        if (data.success === true) return say.toolEnd(id, 'succeeded');
+        if (data.success === true) {
+          say.toolEnd(id, 'succeeded');
+          return;
+        }
         const code = stringAt(objectAt(data, 'error') ?? {}, 'code');
-        return say.toolEnd(id, code === 'denied' ? 'refused' : 'failed');
+        say.toolEnd(id, code === 'denied' ? 'refused' : 'failed');
+        return;
       }
       case 'model.call_failure':
-        return say.retry({
+        say.retry({
           status: numberAt(data, 'statusCode'),
           error: stringAt(data, 'errorMessage') ?? '',
           attempt: numberAt(data, 'retryAttempt'),
         });
+        return;
       case 'session.error':
-        return say.error(stringAt(data, 'message') ?? '', numberAt(data, 'statusCode'), false);
+        say.error(stringAt(data, 'message') ?? '', numberAt(data, 'statusCode'), false);
+        return;
       case 'result': {
         say.session(stringAt(event, 'sessionId'));
         if (numberAt(event, 'exitCode') === 0) say.result();

@@ -31,23 +31,26 @@ export const geminiAgent = jsonAgent({
     const id = stringAt(event, 'tool_id');
     switch (stringAt(event, 'type')) {
       case 'init':
-        return say.session(stringAt(event, 'session_id'));
+        say.session(stringAt(event, 'session_id'));
+        return;
       case 'message':
         if (stringAt(event, 'role') !== 'assistant') return;
-        return say.text(stringAt(event, 'content') ?? '', event.delta === true);
+        say.text(stringAt(event, 'content') ?? '', event.delta === true);
+        return;
       case 'tool_use':
-        return say.toolStart(
-          id,
-          stringAt(event, 'tool_name') ?? 'unknown',
-          objectAt(event, 'parameters'),
-        );
+        say.toolStart(id, stringAt(event, 'tool_name') ?? 'unknown', objectAt(event, 'parameters'));
+        return;
       case 'tool_result': {
-        if (stringAt(event, 'status') !== 'error') return say.toolEnd(id, 'succeeded');
+        if (stringAt(event, 'status') !== 'error') {
+          say.toolEnd(id, 'succeeded');
+          return;
+        }
         const why = stringAt(objectAt(event, 'error') ?? {}, 'type');
         // The id begins with the name of the tool.
         const [tool = ''] = (id ?? '').split('__');
         const isRefused = why === 'tool_not_registered' && TOOLS_OF_OTHER_MODES.has(tool);
-        return say.toolEnd(id, isRefused ? 'refused' : 'failed');
+        say.toolEnd(id, isRefused ? 'refused' : 'failed');
+        return;
       }
       case 'error':
         if (stringAt(event, 'severity') === 'error') {
@@ -63,10 +66,14 @@ export const geminiAgent = jsonAgent({
           },
           'run',
         );
-        if (stringAt(event, 'status') === 'success') return say.result();
+        if (stringAt(event, 'status') === 'success') {
+          say.result();
+          return;
+        }
         const error = objectAt(event, 'error') ?? {};
         const words = [stringAt(error, 'type') ?? '', stringAt(error, 'message') ?? ''];
-        return say.error(words.join(': '), null, true);
+        say.error(words.join(': '), null, true);
+        return;
       }
     }
   },

@@ -38,7 +38,13 @@ export function jsonAgent(agent: JsonAgent): (options: AgentOptions) => AgentKin
       program: settings.agentBin ?? agent.program,
       folders: settings.agentBin === null ? [...own, '/usr/local/bin', '/opt/homebrew/bin'] : [],
       args: (turn) => [...prefixArgs, ...agent.args(turn, options)],
-      examine: () => [],
+      examine: () => [
+        {
+          kind: 'ok',
+          says: `login: not checked; a run ends at once if ${agent.program} is not logged in`,
+          remedy: null,
+        },
+      ],
       read: (listener, signs) => createJsonReader(agent, options, listener, signs),
     };
   };

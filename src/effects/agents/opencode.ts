@@ -27,25 +27,33 @@ export const opencodeAgent = jsonAgent({
     const part = objectAt(event, 'part') ?? {};
     switch (stringAt(event, 'type')) {
       case 'step_start':
-        return say.newStep();
+        say.newStep();
+        return;
       case 'text':
-        return say.text(stringAt(part, 'text') ?? '');
+        say.text(stringAt(part, 'text') ?? '');
+        return;
       case 'tool_use':
-        return readTool(part, say);
+        readTool(part, say);
+        return;
       case 'step_finish':
-        return readStep(part, say);
+        readStep(part, say);
+        return;
       case 'error': {
         const error = objectAt(event, 'error') ?? {};
         const data = objectAt(error, 'data') ?? {};
         const words = [stringAt(error, 'name') ?? '', stringAt(data, 'message') ?? ''];
         const status = numberAt(data, 'statusCode');
-        return say.error(words.join(': '), status, true, data.isRetryable === true);
+        say.error(words.join(': '), status, true, data.isRetryable === true);
+        return;
       }
     }
   },
   words(line, say, { passthrough }) {
     const asked = /^\W*permission requested: (\S+)(?: \((.*)\))?; auto-rejecting/.exec(line);
-    if (asked !== null) return say.refusedSomewhere(asked[1] ?? 'unknown', asked[2] ?? '');
+    if (asked !== null) {
+      say.refusedSomewhere(asked[1] ?? 'unknown', asked[2] ?? '');
+      return;
+    }
     // opencode does not name a flag that it does not know.
     if (!say.hasBegun() && /^opencode run \[message/.test(line)) {
       const given = passthrough.length === 0 ? 'nothing' : passthrough.join(' ');
@@ -67,10 +75,14 @@ function readTool(part: JsonObject, say: Sink): void {
   const denied = tool === 'invalid' ? stringAt(input ?? {}, 'tool') : null;
   if (denied !== null && TOOLS.has(denied)) {
     say.toolStart(id, denied, input);
-    return say.toolEnd(id, 'refused');
+    say.toolEnd(id, 'refused');
+    return;
   }
   say.toolStart(id, tool, input);
-  if (stringAt(state, 'status') !== 'error') return say.toolEnd(id, 'succeeded');
+  if (stringAt(state, 'status') !== 'error') {
+    say.toolEnd(id, 'succeeded');
+    return;
+  }
   const isRejected = /rejected permission|rule which prevents/i.test(
     stringAt(state, 'error') ?? '',
   );
@@ -89,7 +101,10 @@ function readStep(part: JsonObject, say: Sink): void {
     'add',
   );
   const reason = stringAt(part, 'reason');
-  if (reason === 'unknown') return say.cutOff();
+  if (reason === 'unknown') {
+    say.cutOff();
+    return;
+  }
   say.endStep(reason === 'stop');
   if (reason === 'stop') say.result();
 }

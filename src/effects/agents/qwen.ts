@@ -29,7 +29,8 @@ export const qwenAgent = jsonAgent({
         if (stringAt(event, 'subtype') === 'retry') readRetry(event, say);
         return;
       case 'assistant':
-        return readMessage(message, (event.parent_tool_use_id ?? null) !== null, say);
+        readMessage(message, (event.parent_tool_use_id ?? null) !== null, say);
+        return;
       case 'user':
         for (const block of contentBlocks(message)) {
           if (stringAt(block, 'type') !== 'tool_result') continue;
@@ -40,7 +41,8 @@ export const qwenAgent = jsonAgent({
         }
         return;
       case 'result':
-        return readReport(event, say);
+        readReport(event, say);
+        return;
     }
   },
 });
@@ -92,7 +94,8 @@ function readReport(event: JsonObject, say: Sink): void {
   const words = stringAt(event, 'result');
   if (event.is_error === true || stringAt(event, 'subtype') !== 'success') {
     const message = stringAt(objectAt(event, 'error') ?? {}, 'message');
-    return say.error(message ?? words ?? stringAt(event, 'subtype') ?? '', null, true);
+    say.error(message ?? words ?? stringAt(event, 'subtype') ?? '', null, true);
+    return;
   }
   // The report's own text is the final message, even if it is empty.
   say.result(words);

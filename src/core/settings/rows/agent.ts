@@ -14,14 +14,6 @@ export const AGENT_ROWS = {
       .map((name) => AGENTS[name].help)
       .join(', ')}, or ${AGENTS.command.help}`,
   },
-  agentCommand: {
-    flag: '--agent-command',
-    argument: 'COMMAND',
-    type: { kind: 'text' },
-    group: 'Agent',
-    trust: true,
-    help: 'the command of --agent command, split into words as a shell does; no shell runs it',
-  },
   agentBin: {
     flag: '--agent-bin',
     aliases: ['--claude-bin'],
@@ -30,6 +22,14 @@ export const AGENT_ROWS = {
     group: 'Agent',
     trust: true,
     help: 'the program of the agent (default: its name on PATH or where its installers put it)',
+  },
+  agentCommand: {
+    flag: '--agent-command',
+    argument: 'COMMAND',
+    type: { kind: 'text' },
+    group: 'Agent',
+    trust: true,
+    help: 'the command of --agent command, split into words as a shell does; no shell runs it',
   },
   model: {
     flag: '--model',
