@@ -187,6 +187,9 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .description('is everything there? each finding with its remedy')
     .option('--cwd <DIR>', 'the folder the agent works in (default: here)')
     .option('--config <FILE>', 'the configuration file')
+    .option('--agent <KIND>', 'the agent to look for (default: the one of the settings, or claude)')
+    .option('--agent-bin <PATH>', 'its program')
+    .option('--agent-command <COMMAND>', 'the command of --agent command')
     .action(async (options: DoctorOptions) => {
       const { doctor } = await import('./commands/doctor.ts');
       exitCode = await doctor(options);
@@ -195,6 +198,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .command('init')
     .description('vault folders and a commented ralph.config.yaml; never overwrites')
     .option('--vault <DIR>', 'where (default: here)')
+    .option('--agent <KIND>', 'set this agent in the configuration')
     .action(async (options: InitOptions) => {
       const { init } = await import('./commands/init.ts');
       exitCode = init(options);

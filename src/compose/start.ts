@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { Usage } from '../core/agent/attempt.ts';
+import {
+  type SessionUsage,
+  sessionUsageAfter,
+  type Usage,
+  usageOfAttempt,
+} from '../core/agent/attempt.ts';
 import { commandsToCheck } from '../core/completion/conditions/conditions.ts';
 import { timeLeftMs, workedUntil } from '../core/machine/clock-gap.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
@@ -223,6 +228,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     state,
     event: {
       ...{ kind: 'resumed', at, timeLeftMs: leftMs, lost: lost?.usage ?? null },
+      lostSession: lost?.sessionUsage ?? null,
       ...{ tellsOnly, setupFailed },
     },
     baseline,
@@ -286,10 +292,20 @@ function lostAttempt(
   { kind, paths }: ResumedRun,
   task: TaskState,
   step: AdoptedTask['step'],
-): { readonly usage: Usage; readonly lastWordAt: string | null } | null {
+): {
+  readonly usage: Usage;
+  readonly sessionUsage: SessionUsage | null;
+  readonly lastWordAt: string | null;
+} | null {
   if (step === null || !isAtWork(step.memory.step)) return null;
   const { current_iteration: iteration, attempt } = task;
-  return readLostAttempt(kind, paths.folder, { iteration, attempt }, step.logBytes);
+  const number = { iteration, attempt };
+  const { told, lastWordAt } = readLostAttempt(kind, paths.folder, number, step.logBytes);
+  return {
+    usage: usageOfAttempt(told, task.session_usage),
+    sessionUsage: sessionUsageAfter(told, null),
+    lastWordAt,
+  };
 }
 
 function promptText(plan: RunPlan): string {

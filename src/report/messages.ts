@@ -27,6 +27,12 @@ export function promptStatesPromise(promise: string): string {
   return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt could count as done. Put the promise into a sentence instead.`;
 }
 
+/** Warns that the agent reads files that the prompt names with an `@`. */
+export function promptIncludesFiles(agent: AgentName, words: readonly string[]): string {
+  const shown = words.slice(0, 3).join(', ');
+  return `${agent} reads the files that the prompt names with an @ (${shown}${words.length > 3 ? ', …' : ''}) and puts their content into it; write \\@ to keep it text.`;
+}
+
 /** Returns the notice that ralph prints once, when a default limit is reached. */
 export function defaultLimitNotice(limit: 'iteration' | 'task'): string {
   return limit === 'iteration'

@@ -52,6 +52,8 @@ export interface RunTaskOptions extends TaskSettings {
   readonly onNotice?: (sentence: string) => void;
   /** The agent's environment; default: this process's. `RALPH_*` settings in it are ignored. */
   readonly env?: NodeJS.ProcessEnv;
+  /** Another name of `agentBin`. */
+  readonly claudeBin?: string;
   /** Passed to the agent unchanged. */
   readonly agentArguments?: readonly string[];
 }
@@ -158,10 +160,11 @@ const OTHER_OPTIONS = [
   'onNotice',
   'env',
   'agentArguments',
+  'claudeBin',
 ] as const satisfies readonly (keyof RunTaskOptions)[];
 
-function flagsOf({ signal, signals, ...options }: RunTaskOptions): Layer {
-  return layerOf({ ...options, signal: signals }, (name) => ({
+function flagsOf({ signal, signals, claudeBin, ...options }: RunTaskOptions): Layer {
+  return layerOf({ agentBin: claudeBin, ...options, signal: signals }, (name) => ({
     kind: 'flag',
     where: `the option ${name}`,
   }));

@@ -202,7 +202,7 @@ describe('the plan', () => {
       max_wait: { value: '0', source: 'RALPH_MAX_WAIT' },
       max_iterations: { value: 10, source: 'task type weekly_audit' },
       timeout: { value: '30m', source: 'task type weekly_audit' },
-      claude_bin: { value: '/opt/claude', source: 'ralph.config.yaml:2 claude_bin' },
+      agent_bin: { value: '/opt/claude', source: 'ralph.config.yaml:2 claude_bin' },
       promise: { value: 'TASK_COMPLETE', source: 'default' },
       vault: { value: scene.folder, source: 'default' },
     });
@@ -213,7 +213,7 @@ describe('the plan', () => {
       max_iterations: 10,
     });
     expect(plan.warnings).toEqual([
-      `${file} sets claude_bin.`,
+      `${file} sets agent_bin.`,
       expect.stringContaining('claude runs with its default permissions'),
       'Cannot find the agent: /opt/claude is not an executable file.',
     ]);

@@ -22,6 +22,7 @@ export function attemptFacts(changes: Partial<AttemptFacts> = {}): AttemptFacts 
     endedInRetry: false,
     rateLimit: null,
     usage: NO_USAGE,
+    sessionUsage: null,
     turns: 0,
     tools: 0,
     refused: [],

@@ -57,7 +57,7 @@ function demoLayer(vault: string): Layer {
     cwd: vault,
     taskId: 'demo',
     permissionMode: 'acceptEdits',
-    claudeBin: process.execPath,
+    agentBin: process.execPath,
   };
   return layerOf(values, () => ({ kind: 'flag', where: 'ralph demo' }));
 }

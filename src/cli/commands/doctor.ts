@@ -3,7 +3,7 @@ import { examineAgent } from '../../compose/agent.ts';
 import { examineSnapshots } from '../../compose/git-commands/snapshot-facts.ts';
 import { AGENTS, chosenAgent } from '../../core/agent/agents/agents.ts';
 import { isGiven, type Layer, type Written } from '../../core/settings/setting-source.ts';
-import type { SettingName } from '../../core/settings/settings.ts';
+import { SETTINGS, type SettingName } from '../../core/settings/settings.ts';
 import { agentOf } from '../../core/settings/settings-problems.ts';
 import { shownState } from '../../core/task/shown-task.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
@@ -33,6 +33,9 @@ export interface DoctorOptions {
   readonly stateDir?: string;
   readonly cwd?: string;
   readonly config?: string;
+  readonly agent?: string;
+  readonly agentBin?: string;
+  readonly agentCommand?: string;
 }
 
 const EXIT_INTERRUPTED = 130;
@@ -104,12 +107,17 @@ async function examine(
   };
 }
 
+const FLAGS = [
+  ...(['vault', 'stateDir', 'cwd', 'config'] as const),
+  ...(['agent', 'agentBin', 'agentCommand'] as const),
+];
+
 function layerOf(options: DoctorOptions): Layer {
   const layer: Partial<Record<SettingName, Written>> = {};
-  const flags = { vault: '--vault', stateDir: '--state-dir', cwd: '--cwd', config: '--config' };
-  for (const name of ['vault', 'stateDir', 'cwd', 'config'] as const) {
+  for (const name of FLAGS) {
     const value = options[name];
-    if (value !== undefined) layer[name] = { value, source: { kind: 'flag', where: flags[name] } };
+    const where = SETTINGS[name].flag;
+    if (value !== undefined) layer[name] = { value, source: { kind: 'flag', where } };
   }
   return layer;
 }
@@ -145,7 +153,7 @@ function untrustedOf(collected: CollectedSettings): DoctorFacts['untrusted'] {
     ? agentOf(collected)
     : chosenAgent(written('agent'), written('agentCommand'));
   const command = isChosen ? null : written('agentCommand');
-  const bin = isGiven(sources.claudeBin) ? null : written('claudeBin');
+  const bin = isGiven(sources.agentBin) ? null : written('agentBin');
   const program = AGENTS[agent].takes.includes('agentCommand') ? command : bin;
   return { ...untrusted, program };
 }

@@ -1,8 +1,13 @@
+import { readableLog } from '../../compose/agent.ts';
+import { agentOf } from '../../core/settings/settings-problems.ts';
 import {
   createPlainLog,
   createReadableLog,
   type LogItem,
+  type ReadableLog,
 } from '../../effects/claude/readable-log.ts';
+import { readStoredRun } from '../../effects/plan/stored-settings.ts';
+import { findTaskEntry } from '../../effects/state/task-list.ts';
 import { type LogPiece, openTaskLogs } from '../../effects/state/task-logs.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
@@ -39,7 +44,7 @@ export async function logs(taskId: string, options: LogsOptions): Promise<number
   }
   if (there.length === 0) say(noLogsYet(taskId));
   const outlet = standardOutlet();
-  const show = options.raw ? rawBytes : readableText();
+  const show = options.raw ? rawBytes : readableText(() => logOf(taskId, stateDir));
   for await (const piece of found.read({ iteration, follow })) {
     // The reader has gone, as in `ralph logs … | head`.
     if (!(await outlet.write(show(piece)))) break;
@@ -56,9 +61,17 @@ function rawBytes(piece: LogPiece): Uint8Array {
   return piece.kind === 'stdout' ? piece.chunk : new Uint8Array();
 }
 
+/** Returns what makes the output of the task's agent readable. */
+function logOf(taskId: string, stateDir: string): ReadableLog {
+  const folder = findTaskEntry(stateDir, taskId)?.folder ?? null;
+  const stored = folder === null ? null : readStoredRun(folder);
+  if (stored === null) return createReadableLog();
+  return readableLog(agentOf(stored), { ...stored, cwd: stored.startDir, env: {} });
+}
+
 /** Returns a function that turns each piece of a log into text. It holds back an incomplete line. */
-function readableText(): (piece: LogPiece) => string {
-  let stdout = createReadableLog();
+function readableText(create: () => ReadableLog): (piece: LogPiece) => string {
+  let stdout = create();
   let stderr = createPlainLog();
   let hasErrors = false;
   const errors = (items: readonly LogItem[]): string => {
@@ -69,7 +82,7 @@ function readableText(): (piece: LogPiece) => string {
   return (piece) => {
     switch (piece.kind) {
       case 'iteration':
-        stdout = createReadableLog();
+        stdout = create();
         stderr = createPlainLog();
         hasErrors = false;
         return iterationHeader(piece.number);

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { AGENTS } from '../../core/agent/agents/agents.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { judgePromise } from '../../core/completion/promise.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
-import { promptStatesPromise, startLine } from '../../report/messages.ts';
+import { promptIncludesFiles, promptStatesPromise, startLine } from '../../report/messages.ts';
 
 /** Returns what a person should know before the first iteration, one sentence each. */
 export function announcements(plan: RunPlan): readonly string[] {
@@ -22,9 +24,10 @@ export function announcements(plan: RunPlan): readonly string[] {
 export function planWarnings(plan: RunPlan): readonly string[] {
   const { policy, settings } = plan;
   const warnings: string[] = [];
-  const { permissionsNotice } = AGENTS[policy.agent];
+  const { permissionsNotice, readOnlyModes, expandsAtPaths } = AGENTS[policy.agent];
+  const { permissionMode } = settings;
   const allowsNothing =
-    settings.permissionMode === null &&
+    (permissionMode === null || readOnlyModes.includes(permissionMode)) &&
     settings.allowedTools.length === 0 &&
     !settings.dangerouslySkipPermissions &&
     plan.passthrough.length === 0;
@@ -34,7 +37,19 @@ export function planWarnings(plan: RunPlan): readonly string[] {
   if (promise !== null && couldStatePromise(text, promise, policy)) {
     warnings.push(promptStatesPromise(promise));
   }
+  const paths = expandsAtPaths && plan.taskFile === null ? pathsIncluded(text, plan) : [];
+  if (paths.length > 0) warnings.push(promptIncludesFiles(policy.agent, paths));
   return warnings;
+}
+
+/** Returns the words of a prompt that name an existing file with an `@`, as in `@src/a.ts`. */
+function pathsIncluded(text: string, { cwd, env }: RunPlan): readonly string[] {
+  const words = text.match(/(?<=^|\s)@[^\s,;:!?)\]}'"`]+/gm) ?? [];
+  return [...new Set(words)].filter((word) => {
+    const named = word.slice(1).replace(/\.$/, '');
+    const home = named.startsWith('~/') ? env.HOME : undefined;
+    return existsSync(path.resolve(cwd, home === undefined ? named : `${home}${named.slice(1)}`));
+  });
 }
 
 /** Whether an agent that repeats `text` would count as done, or would be asked whether it is done. */

@@ -1,10 +1,11 @@
-import type { AttemptFacts, ResultFacts } from './attempt.ts';
+import type { AttemptFacts, RateLimitFacts, ResultFacts } from './attempt.ts';
 import type { FatalCause, Outcome } from './outcome.ts';
+import type { FailureKind, Wording } from './wordings.ts';
 
 /** The settings that not every agent takes. */
 export type AgentSetting =
   | 'agentCommand'
-  | 'claudeBin'
+  | 'agentBin'
   | 'model'
   | 'permissionMode'
   | 'allowedTools'
@@ -39,29 +40,50 @@ export interface Agent {
   readonly reportsTools: boolean;
   /** Whether an attempt without a closing report has failed. */
   readonly requiresReport: boolean;
-  /** Variables by which the agent recognises that the same program has started it. */
-  readonly nestingVariables: readonly string[];
+  /** Variables by which the agent recognises that the same program has started it: names or patterns. */
+  readonly nestingVariables: readonly (string | RegExp)[];
   /** Variables for asking it for its `--version`; null if it may not know this flag, so nobody asks. */
   readonly versionVariables: Readonly<Record<string, string>> | null;
   /** The notice at the start of a run whose settings permit nothing; null for none. */
   readonly permissionsNotice: string | null;
+  /** The values of `--permission-mode` with which the agent can change nothing: the notice appears then, too. */
+  readonly readOnlyModes: readonly string[];
+  /** Returns what is wrong with a value of `--permission-mode`, as a sentence without its subject, or null. */
+  readonly permissionModeProblem?: (mode: string) => string | null;
+  /** The longest prompt that the agent reads, ralph's own words included; null if it cannot be told. */
+  readonly promptLimit: PromptLimit | null;
   /** What to do if `ralph doctor` does not find the agent. */
   readonly installRemedy: string;
   /** What to do about each fatal cause that can end a task. */
   readonly remedies: { readonly [Cause in FatalCause]?: string };
 
-  /** Returns the failure in its closing report, or null if the agent answered. `at`: when the attempt ended. */
-  readReport(
-    report: ResultFacts,
+  /** What its words about a failure mean; the first pattern that matches decides. */
+  readonly wordings: readonly Wording[];
+  /** Matches the HTTP status in its words about a failure, as a group; null if it tells the status elsewhere. */
+  readonly statusInWords: RegExp | null;
+  /** What its exit codes mean, where its words do not say more. */
+  readonly exitCodes: Readonly<Record<number, FailureKind>>;
+
+  /** Returns the plan limit that an error report names, with its reset, or null. Its wordings name it otherwise. */
+  readonly readPlanLimit?: (
+    text: string,
+    status: number | null,
+    rateLimit: RateLimitFacts | null,
+    at: string,
+    machine: HostMachine,
+  ) => { readonly resetsAt: string | null } | null;
+  /** Returns the failure in a report that says it is none, or null. */
+  readonly readAnswer?: (report: ResultFacts, facts: AttemptFacts) => Outcome | null;
+  /** Returns the outcome that the last words of a failed attempt without any report name, or null. */
+  readonly readLastWords?: (
     facts: AttemptFacts,
     at: string,
     machine: HostMachine,
-  ): Outcome | null;
-  /** Whether the report says that the prompt, with the session's history, was too long. */
-  isTooLong(report: ResultFacts): boolean;
-  /**
-   * Returns the outcome that the agent's last words name, or null if they name none. For an attempt that
-   * failed without a report and before a session began.
-   */
-  readLastWords(facts: AttemptFacts, at: string, machine: HostMachine): Outcome | null;
+  ) => Outcome | null;
+}
+
+/** How long a prompt may be, in UTF-16 code units or in bytes of UTF-8. */
+export interface PromptLimit {
+  readonly most: number;
+  readonly unit: 'characters' | 'bytes';
 }

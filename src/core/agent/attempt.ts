@@ -14,7 +14,9 @@ export type CutCause =
   /** A signal, Ctrl-C or a request to stop. */
   | 'stop-requested'
   /** The agent kept retrying after a refusal (401, 403) that no retry can fix. */
-  | 'hopeless-retries';
+  | 'hopeless-retries'
+  /** The agent began an answer again and again that was cut off each time, and would not have ended. */
+  | 'endless-retries';
 
 /** How the agent's process ended. */
 export type AttemptEnd =
@@ -96,7 +98,7 @@ export interface AttemptFacts {
   readonly finalMessage: string | null;
   /** The text and the last tool calls of an attempt that ralph ended. */
   readonly partialOutput: string;
-  /** The last 4,000 characters of standard error. */
+  /** The last 16,000 bytes of standard error. */
   readonly stderrTail: string;
   readonly retries: readonly RetryFacts[];
   /** Time the agent spent waiting in its own retries. It counts against no limit. */
@@ -107,6 +109,8 @@ export interface AttemptFacts {
   readonly endedInRetry: boolean;
   readonly rateLimit: RateLimitFacts | null;
   readonly usage: Usage;
+  /** What the agent told of its whole session instead, with its earlier attempts; null if it does not. */
+  readonly sessionUsage: Usage | null;
   readonly turns: number;
   /** Number of tool calls. */
   readonly tools: number;
@@ -130,6 +134,41 @@ export function addUsage(a: Usage, b: Usage): Usage {
     cost_usd: a.cost_usd + b.cost_usd,
     input_tokens: a.input_tokens + b.input_tokens,
     output_tokens: a.output_tokens + b.output_tokens,
+  };
+}
+
+/** What an agent that tells the total of its session has told so far. */
+export interface SessionUsage extends Usage {
+  readonly session_id: string;
+}
+
+type Told = Pick<AttemptFacts, 'usage' | 'sessionUsage' | 'sessionId'>;
+
+/**
+ * Returns what one attempt used. From the total of a resumed session, what was told of it before is taken
+ * off. A total that is lower than that is another count, so all of it belongs to the attempt.
+ */
+export function usageOfAttempt(facts: Told, told: SessionUsage | null): Usage {
+  const total = facts.sessionUsage ?? null;
+  if (total === null) return facts.usage;
+  if (told === null || told.session_id !== facts.sessionId) return total;
+  const own = addUsage(total, scaled(told, -1));
+  return own.input_tokens < 0 || own.output_tokens < 0 ? total : own;
+}
+
+/** Returns what has been told of the agent's session after an attempt; null if it tells no totals. */
+export function sessionUsageAfter(facts: Told, told: SessionUsage | null): SessionUsage | null {
+  const { sessionUsage, sessionId } = facts;
+  return sessionUsage == null || sessionId === null
+    ? told
+    : { ...sessionUsage, session_id: sessionId };
+}
+
+function scaled(usage: Usage, by: number): Usage {
+  return {
+    cost_usd: usage.cost_usd * by,
+    input_tokens: usage.input_tokens * by,
+    output_tokens: usage.output_tokens * by,
   };
 }
 

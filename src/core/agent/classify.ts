@@ -1,15 +1,18 @@
-import { oneLine } from '../text/untrusted-text.ts';
+import { oneLine, withoutControls } from '../text/untrusted-text.ts';
 import type { Agent, HostMachine } from './agent.ts';
-import type { AttemptFacts, CutCause } from './attempt.ts';
-import { errored, fatal, type Outcome, transient } from './outcome.ts';
+import type { AttemptFacts, CutCause, ResultFacts } from './attempt.ts';
+import { errored, fatal, type Outcome, tooLong, transient } from './outcome.ts';
+import { readResetTime } from './reset-time.ts';
+import { failureIn, type ToldFailure } from './wordings.ts';
 
 /**
  * Returns how an attempt of an agent ended, derived from the facts of the attempt.
  *
  * The order matters: first ralph's own cause, then the structured report, then exit code and standard
  * error. Free text counts only in a report that says it is an error, since an agent's task may be about
- * rate limits or logins. The exception is an agent that failed without a report: then only its last words
- * remain, and `agent.readLastWords` reads them.
+ * rate limits or logins. The exception is an agent that failed without a report and before a session
+ * began: then only its last words remain. The agent owns its wordings; what follows from a failure of a
+ * kind is the same for all.
  *
  * `at` is when the attempt ended. A reset time without a zone is in the time zone of `machine`.
  */
@@ -19,6 +22,7 @@ export function classify(
   at: string,
   machine: HostMachine,
 ): Outcome {
+  const attempt: Attempt = { facts, agent, at, machine };
   switch (facts.end.kind) {
     case 'cut':
       return classifyCut(facts.end.cause, facts);
@@ -29,9 +33,16 @@ export function classify(
     case 'exited':
     case 'signalled':
       return facts.result === null
-        ? classifyWithoutResult(facts, agent, at, machine)
-        : (agent.readReport(facts.result, facts, at, machine) ?? classifyAnswer(facts));
+        ? classifyWithoutResult(attempt)
+        : (readReport(facts.result, attempt) ?? classifyAnswer(facts));
   }
+}
+
+interface Attempt {
+  readonly facts: AttemptFacts;
+  readonly agent: Agent;
+  readonly at: string;
+  readonly machine: HostMachine;
 }
 
 function classifyCut(cause: CutCause, facts: AttemptFacts): Outcome {
@@ -42,6 +53,8 @@ function classifyCut(cause: CutCause, facts: AttemptFacts): Outcome {
       return { kind: 'timed-out', limit: 'task' };
     case 'hopeless-retries':
       return fatal('not-logged-in', describeRetries(facts));
+    case 'endless-retries':
+      return transient(facts, describeRetries(facts));
     case 'iteration-timeout':
     case 'idle-timeout':
       // A timeout during the agent's own retries is an outage, not a slow agent.
@@ -60,27 +73,109 @@ function classifyAnswer({ end }: AttemptFacts): Outcome {
   return { kind: 'answered' };
 }
 
-function classifyWithoutResult(
-  facts: AttemptFacts,
-  agent: Agent,
-  at: string,
-  machine: HostMachine,
-): Outcome {
+/** Returns the failure in the agent's closing report, or null if it answered. */
+function readReport(report: ResultFacts, attempt: Attempt): Outcome | null {
+  if (report.subtype === 'error_max_turns') return { kind: 'bounded', by: 'max-turns' };
+  if (report.subtype === 'error_max_budget_usd') return { kind: 'bounded', by: 'max-budget' };
+  return report.isError || report.subtype !== 'success'
+    ? readErrorReport(report, attempt)
+    : (attempt.agent.readAnswer?.(report, attempt.facts) ?? null);
+}
+
+/** Longer than any report; only the beginning is repeated to people. */
+const READ_CHARS = 2_000;
+const SHOWN_CHARS = 300;
+
+function readErrorReport(report: ResultFacts, attempt: Attempt): Outcome {
+  const { facts, agent, at, machine } = attempt;
+  const words = oneLine(report.text ?? report.errors.join('; '), READ_CHARS);
+  const text = shown(words);
+  const status = report.apiErrorStatus ?? statusIn(words, agent);
+  const told = failureIn(words, agent.wordings, hasWorked(facts));
+  if (told?.means === 'session-gone') return { kind: 'session-gone', message: text };
+  const limit = agent.readPlanLimit?.(words, status, facts.rateLimit, at, machine) ?? null;
+  if (limit !== null) return { kind: 'usage-limited', resetsAt: limit.resetsAt, message: text };
+  const isLimit = told?.means === 'usage-limited' && (status === null || status === 429);
+  if (isLimit) return outcomeOf(told, attempt, words);
+  if (status === 401 || status === 403) return fatal('not-logged-in', text);
+  if (told?.means === 'no-credit') return fatal('no-credit', text);
+  // Some services answer a bad key with 400.
+  if (told?.means === 'not-logged-in' && (status === null || status < 429)) {
+    return fatal('not-logged-in', text);
+  }
+  const isTooLong = told?.means === 'too-long' || report.terminalReason === 'prompt_too_long';
+  if (isTooLong) return tooLong(text);
+  if (status === 400 || status === 404 || status === 413) return fatal('refused-request', text);
+  if (status === 429 || (status !== null && status >= 500)) return transient(facts, text, status);
+  if (told !== null && told.means !== 'usage-limited') return outcomeOf(told, attempt, words);
+  if (facts.endedInRetry || report.terminalReason === 'retryable') return transient(facts, text);
+  if (status === null && facts.retries.length > 0 && /^api error/i.test(text)) {
+    return transient(facts, text);
+  }
+  const byExitCode = exitCodeFailure(attempt, words);
+  return byExitCode ?? errored(text === '' ? `the agent reported ${report.subtype}` : text);
+}
+
+function statusIn(words: string, { statusInWords }: Agent): number | null {
+  const found = statusInWords?.exec(words)?.slice(1).find(Boolean);
+  return found === undefined ? null : Number(found);
+}
+
+/** Whether the model has done anything in this attempt. */
+function hasWorked({ finalMessage, tools, usage }: AttemptFacts): boolean {
+  return finalMessage !== null || tools > 0 || usage.output_tokens > 0;
+}
+
+/** What follows from a failure. `text` may name the reset of a limit in a later line. */
+function outcomeOf(told: ToldFailure, { facts, at, machine }: Attempt, text: string): Outcome {
+  const message = shown(told.words);
+  switch (told.means) {
+    case 'session-gone':
+      return { kind: 'session-gone', message };
+    case 'usage-limited':
+      return {
+        kind: 'usage-limited',
+        resetsAt: readResetTime(text, at, machine.timeZone),
+        message,
+      };
+    case 'too-long':
+      return tooLong(message);
+    case 'transient':
+      return transient(facts, message);
+    case 'max-turns':
+      return { kind: 'bounded', by: 'max-turns' };
+    default:
+      return fatal(told.means, message);
+  }
+}
+
+function exitCodeFailure(attempt: Attempt, words: string): Outcome | null {
+  const { end } = attempt.facts;
+  const means = end.kind === 'exited' ? attempt.agent.exitCodes[end.exitCode] : undefined;
+  return means === undefined ? null : outcomeOf({ means, words }, attempt, words);
+}
+
+function classifyWithoutResult(attempt: Attempt): Outcome {
+  const { facts, agent, at, machine } = attempt;
   if (facts.endedInRetry) return transient(facts, describeRetries(facts));
   if (facts.end.kind === 'signalled') {
     return errored(`the agent was ended by ${facts.end.signal}, which ralph did not send`);
   }
   const exitCode = facts.end.kind === 'exited' ? facts.end.exitCode : null;
   if (exitCode === 0) {
-    return agent.requiresReport
-      ? errored('the agent exited with code 0 but gave no result')
-      : { kind: 'answered' };
+    return agent.requiresReport ? errored(ENDED_WITHOUT_RESULT) : { kind: 'answered' };
   }
-  const lastWords = lastLine(facts.stderrTail);
+  const stderr = withoutControls(facts.stderrTail);
+  const lastWords = lastLines(stderr);
   // Only before a session exists: later, the text may come from any program that the agent ran.
-  if (facts.sessionId === null) {
-    const told = agent.readLastWords(facts, at, machine);
-    if (told !== null) return told;
+  const isBeforeSession = facts.sessionId === null;
+  const told = isBeforeSession ? failureIn(stderr, agent.wordings, false) : null;
+  const byExitCode = exitCodeFailure(attempt, told?.words ?? lastWords);
+  if (byExitCode !== null) return byExitCode;
+  if (isBeforeSession) {
+    const named = agent.readLastWords?.(facts, at, machine) ?? null;
+    if (named !== null) return named;
+    if (told !== null) return outcomeOf(told, attempt, stderr);
     // Shells and env use these exit codes if they do not find a program, here in a wrapper script.
     if (agent.requiresReport && (exitCode === 127 || exitCode === 126)) {
       return fatal('agent-not-found', lastWords);
@@ -91,13 +186,23 @@ function classifyWithoutResult(
   );
 }
 
+const ENDED_WITHOUT_RESULT = 'the agent exited with code 0 but gave no result';
+
 function describeRetries(facts: AttemptFacts): string {
   const last = facts.retries.at(-1);
   if (last === undefined) return 'the agent kept retrying';
   const status = last.status === null ? last.error : `${last.status} ${last.error}`;
-  return oneLine(`the agent's own retries ended with ${status}`, 300);
+  return shown(`the agent's own retries ended with ${status}`);
 }
 
-function lastLine(text: string): string {
-  return oneLine(text.trimEnd().split('\n').at(-1) ?? '', 300);
+/** The last line alone is often only a hint at `--help`. */
+const LAST_LINES = 5;
+
+function lastLines(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return shown(lines.slice(-LAST_LINES).join(' | '));
+}
+
+function shown(text: string): string {
+  return oneLine(text, SHOWN_CHARS);
 }

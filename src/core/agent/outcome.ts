@@ -28,7 +28,13 @@ export type Outcome =
   /** The agent's own session is gone or too long: the same iteration starts with a new session. */
   | { readonly kind: 'session-gone'; readonly message: string }
   /** A failure that another attempt cannot fix: the task ends. */
-  | { readonly kind: 'fatal'; readonly cause: FatalCause; readonly message: string }
+  | {
+      readonly kind: 'fatal';
+      readonly cause: FatalCause;
+      readonly message: string;
+      /** Set if the prompt, with the session's history, was too long: a new session has more room. */
+      readonly isTooLong?: true;
+    }
   /** Any other failure: the iteration fails and the loop continues. */
   | { readonly kind: 'errored'; readonly message: string };
 
@@ -54,6 +60,11 @@ export function fatal(cause: FatalCause, message: string): Outcome {
 
 export function errored(message: string): Outcome {
   return { kind: 'errored', message };
+}
+
+/** Returns a refused request whose prompt, with the session's history, was too long. */
+export function tooLong(message: string): Outcome {
+  return { kind: 'fatal', cause: 'refused-request', message, isTooLong: true };
 }
 
 /** Returns a transient outcome. Without a `status`, it has the status of the agent's last retry. */

@@ -1,5 +1,5 @@
 import { AGENTS } from '../agent/agents/agents.ts';
-import { addUsage } from '../agent/attempt.ts';
+import { addUsage, sessionUsageAfter, usageOfAttempt } from '../agent/attempt.ts';
 import { classify } from '../agent/classify.ts';
 import { type CountedOutcome, describeOutcome, type Outcome } from '../agent/outcome.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
@@ -12,6 +12,22 @@ import { askBack } from './asking-back.ts';
 import type { Decided, Moment } from './decision.ts';
 import type { EventOf, LoopState } from './loop-state.ts';
 import { answerOf } from './record-iteration.ts';
+
+/** Takes off what an agent told of its session before, if it tells only the total of the whole session. */
+export function withOwnUsage(
+  state: LoopState,
+  event: EventOf<'attempt-ended'>,
+): { readonly state: LoopState; readonly event: EventOf<'attempt-ended'> } {
+  const { facts } = event;
+  const { session_usage: told } = state.task;
+  return {
+    state: {
+      ...state,
+      task: { ...state.task, session_usage: sessionUsageAfter(facts, told) },
+    },
+    event: { ...event, facts: { ...facts, usage: usageOfAttempt(facts, told) } },
+  };
+}
 
 /** Returns the outcome of an attempt, and the state with its cost, session and error. */
 export function withAttempt(
@@ -51,8 +67,7 @@ function outcomeOf(
   if (outcome.kind === 'session-gone' && !resumed) {
     return { kind: 'errored', message: outcome.message };
   }
-  const isTooLong = facts.result !== null && agent.isTooLong(facts.result);
-  return resumed && isTooLong && outcome.kind === 'fatal'
+  return resumed && outcome.kind === 'fatal' && outcome.isTooLong === true
     ? { kind: 'session-gone', message: outcome.message }
     : outcome;
 }

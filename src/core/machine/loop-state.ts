@@ -1,4 +1,4 @@
-import type { AttemptFacts } from '../agent/attempt.ts';
+import type { AttemptFacts, SessionUsage } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import type { ApprovalRequest } from '../completion/approval-request.ts';
 import type { CheckResult, RawCheckResult } from '../completion/check-result.ts';
@@ -194,6 +194,8 @@ export type LoopEvent =
       readonly timeLeftMs: number;
       /** The cost of the attempt that was running when the driver died; null if none was. */
       readonly lost: AttemptFacts['usage'] | null;
+      /** What that attempt told of the agent's whole session; absent or null if it told no total. */
+      readonly lostSession?: SessionUsage | null;
       /** The resume only announces the ending of the task, because the driver died before it did. */
       readonly tellsOnly?: boolean;
       /** As for `started`. */

@@ -98,7 +98,10 @@ function takenUp(
 }
 
 /** Adds the cost of the attempt that was running when the driver died, and records its death. */
-function withLost(state: LoopState, { at, lost }: EventOf<'resumed'>): LoopState {
+function withLost(
+  state: LoopState,
+  { at, lost, lostSession = null }: EventOf<'resumed'>,
+): LoopState {
   if (lost === null) return state;
   const { task, trouble } = state;
   return {
@@ -106,7 +109,11 @@ function withLost(state: LoopState, { at, lost }: EventOf<'resumed'>): LoopState
     attemptsUsage: addUsage(state.attemptsUsage, lost),
     trouble: { ...trouble, interrupted: trouble.interrupted + 1 },
     task: withError(
-      { ...task, usage: addUsage(task.usage, lost) },
+      {
+        ...task,
+        usage: addUsage(task.usage, lost),
+        session_usage: lostSession ?? task.session_usage,
+      },
       {
         at,
         iteration: task.current_iteration,

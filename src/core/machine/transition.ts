@@ -4,7 +4,7 @@ import { waitingHints } from '../prompt/hints.ts';
 import { EMPTY_HANDOVER } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
-import { counted, withAttempt } from './after-attempt.ts';
+import { counted, withAttempt, withOwnUsage } from './after-attempt.ts';
 import { apply } from './apply.ts';
 import { approvalAnswered, approvalRequested, askPerson, START_APPROVAL } from './approval.ts';
 import { replied } from './asking-back.ts';
@@ -154,8 +154,9 @@ function started(
   };
 }
 
-function attemptEnded(before: LoopState, event: EventOf<'attempt-ended'>, moment: Moment): Decided {
-  const { state, outcome } = withAttempt(before, event, moment);
+function attemptEnded(before: LoopState, ended: EventOf<'attempt-ended'>, moment: Moment): Decided {
+  const { state: known, event } = withOwnUsage(before, ended);
+  const { state, outcome } = withAttempt(known, event, moment);
   const decided = (): Decided => {
     if (state.step.kind === 'asking-back') {
       return replied(state, state.step.answer, { outcome, facts: event.facts }, moment);

@@ -14,7 +14,7 @@ import { oneLine } from '../text/untrusted-text.ts';
 
 /** The settings that name a program for ralph to start. */
 function programs(): readonly SettingName[] {
-  return ['agentCommand', 'claudeBin', 'verify', ...commandSettings()];
+  return ['agentCommand', 'agentBin', 'verify', ...commandSettings()];
 }
 
 /** Settings that give the agent permissions. */

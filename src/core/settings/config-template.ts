@@ -1,3 +1,4 @@
+import type { AgentName } from '../agent/agents/agents.ts';
 import { isRepeatable, keyOf, SETTINGS, type SettingName, settingNames } from './settings.ts';
 import { TASK_TYPES } from './task-type.ts';
 
@@ -18,8 +19,11 @@ const TYPES_HEAD = `
 /** Settings that make sense for a single run only. */
 const OF_ONE_RUN: readonly SettingName[] = ['prompt', 'dryRun', 'json'];
 
-/** Returns a configuration file that shows every setting as a comment, made from the table of settings. */
-export function configTemplate(): string {
+/**
+ * Returns a configuration file that shows every setting as a comment, made from the table of settings. Only
+ * the agent is set, if one is given.
+ */
+export function configTemplate(agent: AgentName | null = null): string {
   let text = HEAD;
   let group = '';
   for (const name of settingNames()) {
@@ -29,7 +33,9 @@ export function configTemplate(): string {
     if (row.group !== group) text += `\n# ---- ${row.group} ----\n`;
     group = row.group;
     const choices = row.type.kind === 'choice' ? ` (${row.type.choices.join(', ')})` : '';
-    text += `\n${wrapped(`${row.help}${choices}`)}# ${key}: ${exampleOf(name)}\n`;
+    const line = name === 'agent' && agent !== null ? agent : null;
+    text += `\n${wrapped(`${row.help}${choices}`)}`;
+    text += line === null ? `# ${key}: ${exampleOf(name)}\n` : `${key}: ${line}\n`;
   }
   return text + TYPES_HEAD + Object.keys(TASK_TYPES).map(typeLines).join('');
 }

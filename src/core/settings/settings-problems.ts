@@ -156,6 +156,11 @@ function agentProblems(run: RequestedSettings): readonly string[] {
       `--agent ${agent} needs --agent-command "PROGRAM ARGUMENTS", and none was given.`,
     );
   }
+  const { permissionMode: mode } = settings;
+  const wrongMode = mode === null ? null : (AGENTS[agent].permissionModeProblem?.(mode) ?? null);
+  if (takes.includes('permissionMode') && wrongMode !== null) {
+    problems.push(`${sources.permissionMode.where} ${mode} ${wrongMode}.`);
+  }
   return [...problems, ...dashProblems(run)];
 }
 

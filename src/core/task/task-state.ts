@@ -1,4 +1,4 @@
-import { NO_USAGE, type Usage } from '../agent/attempt.ts';
+import { NO_USAGE, type SessionUsage, type Usage } from '../agent/attempt.ts';
 import type { EndedStatus } from './endings.ts';
 import type { MatchRule } from './policy.ts';
 
@@ -182,6 +182,8 @@ export interface TaskState {
   readonly paused_for_approval: boolean;
   readonly approval: Approval | null;
   readonly session_id: string | null;
+  /** What an agent that tells the total of its session has told last; null if there is none. */
+  readonly session_usage: SessionUsage | null;
   readonly git_base: string | null;
   readonly driver: Driver | null;
   /** Name of the file in the task's folder with the rest of the loop's memory. */
@@ -251,6 +253,7 @@ export function newTaskState(task: NewTask, at: string): TaskState {
     paused_for_approval: false,
     approval: null,
     session_id: null,
+    session_usage: null,
     git_base: task.gitBase,
     driver: task.driver,
     memory: null,

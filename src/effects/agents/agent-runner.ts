@@ -134,7 +134,10 @@ async function runAttempt(
       transcript.stdout(chunk);
     },
     onHeard: (chunk) => reader?.push(chunk),
-    onStderr: (chunk) => transcript.stderr(chunk),
+    onStderr(chunk) {
+      transcript.stderr(chunk);
+      reader?.pushStderr?.(chunk);
+    },
   });
   keepCost();
   transcript.close();

@@ -18,7 +18,7 @@ export interface AgentOptions {
 }
 
 /**
- * How one kind of agent is started and how its standard output is read. Its fixed properties are in
+ * How one kind of agent is started and how its output is read. Its fixed properties are in
  * `core/agent/agents/`.
  */
 export interface AgentKind {
@@ -27,7 +27,7 @@ export interface AgentKind {
   /** Folders in which installers put the program, because cron's short PATH does not include them. */
   readonly folders: readonly string[];
   args(turn: AgentTurn): readonly string[];
-  /** Returns a reader for the standard output of one attempt. */
+  /** Returns a reader for the output of one attempt. */
   read(listener: AgentListener, signs: AgentSigns): AgentReader;
   /** Checks, without starting the agent, whether it can work here. */
   examine(): readonly Finding[];
@@ -55,6 +55,8 @@ export function locate(
 export interface AgentReader {
   /** Reads the next bytes of standard output; keeps no reference to the chunk. */
   push(chunk: Buffer): void;
+  /** Reads the next bytes of standard error; absent for an agent that tells nothing there. */
+  pushStderr?(chunk: Buffer): void;
   end(): void;
   facts(): ReaderFacts;
 }
@@ -62,12 +64,19 @@ export interface AgentReader {
 /** Returns a reader that only collects facts: it calls no listener and affects no process. */
 export function silentReader(kind: AgentKind): AgentReader {
   const listener = { activity() {}, retry() {}, text() {} };
-  const signs = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };
-  return kind.read(listener, signs);
+  return kind.read(listener, QUIET_SIGNS);
 }
 
-/** The facts about an attempt that come from standard output. */
-type ReaderFacts = Pick<
+/** For a reader of output whose process has ended. */
+export const QUIET_SIGNS: AgentSigns = {
+  resultGiven() {},
+  retrying() {},
+  working() {},
+  hopeless() {},
+};
+
+/** The facts about an attempt that come from what it wrote. */
+export type ReaderFacts = Pick<
   AttemptFacts,
   | 'result'
   | 'finalMessage'
@@ -76,6 +85,7 @@ type ReaderFacts = Pick<
   | 'endedInRetry'
   | 'rateLimit'
   | 'usage'
+  | 'sessionUsage'
   | 'turns'
   | 'tools'
   | 'refused'

@@ -48,6 +48,7 @@ export function commandAgent({ settings, passthrough }: AgentOptions): AgentKind
             endedInRetry: false,
             rateLimit: null,
             usage: NO_USAGE,
+            sessionUsage: null,
             turns: 1,
             tools: 0,
             refused: [],

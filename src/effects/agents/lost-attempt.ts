@@ -1,6 +1,6 @@
 import { closeSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { Usage } from '../../core/agent/attempt.ts';
+import type { AttemptFacts } from '../../core/agent/attempt.ts';
 import { openRegular } from '../files/bounded-read.ts';
 import { readNotedCost } from '../logs/cost-notes.ts';
 import { transcriptNames } from '../logs/iteration-log.ts';
@@ -8,8 +8,8 @@ import { type AgentKind, silentReader } from './agent.ts';
 
 /** What the log says about an attempt whose driver died before it counted the attempt. */
 export interface LostAttempt {
-  /** The cost and tokens that the agent reported. */
-  readonly usage: Usage;
+  /** The cost and tokens that the agent reported, as in the facts of an attempt. */
+  readonly told: Pick<AttemptFacts, 'usage' | 'sessionUsage' | 'sessionId'>;
   /** When the agent last wrote output, as an ISO instant; null if it wrote nothing. */
   readonly lastWordAt: string | null;
 }
@@ -31,17 +31,19 @@ export function readLostAttempt(
   const logs = [stdout, `${stdout}.tail`, path.join(folder, names.stderr)];
   const touched = logs.flatMap((file) => lengthened(file));
   const lastMs = Math.max(0, ...touched);
+  const noted = readNotedCost(folder, iteration, attempt);
+  const told = toldIn(kind, stdout, fromByte);
   return {
-    usage: readNotedCost(folder, iteration, attempt) ?? usageIn(kind, stdout, fromByte),
+    told: noted === null ? told : { ...told, usage: noted },
     lastWordAt: lastMs === 0 ? null : new Date(lastMs).toISOString(),
   };
 }
 
-function usageIn(kind: AgentKind, log: string, fromByte: number): Usage {
+function toldIn(kind: AgentKind, log: string, fromByte: number): LostAttempt['told'] {
   const reader = silentReader(kind);
   pushFile(log, fromByte, reader.push);
   reader.end();
-  return reader.facts().usage;
+  return reader.facts();
 }
 
 function lengthened(file: string): readonly number[] {

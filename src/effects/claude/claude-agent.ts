@@ -50,8 +50,8 @@ export function claudeArguments(
 export function claudeAgent(options: AgentOptions): AgentKind {
   const { settings, env, cwd } = options;
   return {
-    program: settings.claudeBin ?? 'claude',
-    folders: settings.claudeBin === null ? installFolders(env) : [],
+    program: settings.agentBin ?? 'claude',
+    folders: settings.agentBin === null ? installFolders(env) : [],
     args: (turn) => claudeArguments(options, turn),
     examine: () => [...rootRefusal(options), checkLogin(cwd, env)],
     interferences: () => findOtherLoops(cwd, env),

@@ -1,14 +1,9 @@
 import type { RefusedTool, Usage } from '../../core/agent/attempt.ts';
+import { contentBlocks, MAX_MESSAGE_BYTES, nameAt, toolCall } from '../agents/event-fields.ts';
+import { createPartialOutput } from '../agents/partial-output.ts';
 import { createTailText, firstLine } from '../files/bounded-text.ts';
 import { type JsonObject, objectAt, stringAt } from '../files/json-fields.ts';
-import { createPartialOutput } from './partial-output.ts';
-import {
-  contentBlocks,
-  describeTarget,
-  isFromSubAgent,
-  MAX_MESSAGE_BYTES,
-  nameAt,
-} from './stream-events.ts';
+import { isFromSubAgent } from './stream-events.ts';
 import { createToolLedger } from './tool-ledger.ts';
 import { createUsageMeter } from './usage-meter.ts';
 
@@ -69,11 +64,11 @@ export function createConversation(listeners: ConversationListeners): Conversati
 
   const readToolUse = (block: JsonObject, ofMainAgent: boolean): void => {
     const id = nameAt(block, 'id');
-    const tool = nameAt(block, 'name') ?? 'unknown';
     const input = objectAt(block, 'input');
-    const target = describeTarget(input);
+    const call = toolCall(nameAt(block, 'name') ?? 'unknown', input);
+    const { tool, target } = call;
     tools += 1;
-    if (id !== null) ledger.called(id, tool, input);
+    if (id !== null) ledger.called(id, call, input);
     if (ofMainAgent) partial.addCall(tool, target);
     listeners.onActivity?.({ kind: 'tool', tool, target });
   };

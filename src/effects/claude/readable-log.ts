@@ -1,4 +1,5 @@
 import { withoutControls } from '../../core/text/untrusted-text.ts';
+import { contentBlocks, describeTarget, nameAt } from '../agents/event-fields.ts';
 import { oneLine } from '../files/bounded-text.ts';
 import {
   type JsonObject,
@@ -9,15 +10,7 @@ import {
 } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { dropLongStrings } from './drop-long-strings.ts';
-import {
-  contentBlocks,
-  describeTarget,
-  isFromSubAgent,
-  kindOf,
-  nameAt,
-  peekKind,
-  readResult,
-} from './stream-events.ts';
+import { isFromSubAgent, kindOf, peekKind, readResult } from './stream-events.ts';
 import { readCost } from './usage-meter.ts';
 
 /** One entry of a log as shown to a person. Texts contain no control or escape sequences. */

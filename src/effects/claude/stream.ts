@@ -1,19 +1,19 @@
 import type { ResultFacts, Usage } from '../../core/agent/attempt.ts';
 import type { AgentReader } from '../agents/agent.ts';
-import { exceedsBounds, type JsonObject, parseObject } from '../files/json-fields.ts';
-import { createLineSplitter } from '../files/line-splitter.ts';
+import { nameAt } from '../agents/event-fields.ts';
+import { createJsonLines } from '../agents/json-lines.ts';
+import { createRetryLog, type RetryListener } from '../agents/retries.ts';
+import type { JsonObject } from '../files/json-fields.ts';
 import { type ConversationListeners, createConversation } from './conversation.ts';
 import { dropLongStrings } from './drop-long-strings.ts';
 import { createRateLimits } from './rate-limits.ts';
-import { createRetryLog, type RetryListener } from './retries.ts';
 import {
-  isBraced,
   isFromModel,
   kindOf,
-  nameAt,
   peekKind,
   readRateLimit,
   readResult,
+  readRetry,
 } from './stream-events.ts';
 import { readResultUsage } from './usage-meter.ts';
 
@@ -48,8 +48,6 @@ export function createClaudeStream(
   let resultUsage: Usage | null = null;
   let reportedTurns: number | null = null;
   let sessionId: string | null = null;
-  let skippedLines = 0;
-  let brokenLines = 0;
 
   const readEvent = (kind: string | null, event: JsonObject): void => {
     switch (kind) {
@@ -57,7 +55,7 @@ export function createClaudeStream(
         sessionId = nameAt(event, 'session_id') ?? sessionId;
         return;
       case 'system/api_retry':
-        retryLog.add(event);
+        retryLog.add(readRetry(event));
         return;
       case 'rate_limit_event': {
         const limit = readRateLimit(event);
@@ -93,27 +91,16 @@ export function createClaudeStream(
     listeners.onResult?.(report);
   };
 
-  const readLine = (line: Buffer): void => {
-    if (!isBraced(line)) return;
+  const select = (line: Buffer): string | null => {
     const peeked = peekKind(line);
-    if (peeked !== null && !NEEDED.has(peeked)) return;
-    // An error must be caught here, because it would end the driver.
-    try {
-      const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
-      const json = isBig ? dropLongStrings(line, THINLY) : line.toString();
-      const event = json === null ? null : parseObject(json);
-      if (event !== null) readEvent(kindOf(event), event);
-      else if (json === null || exceedsBounds(json)) brokenLines += 1;
-    } catch {
-      brokenLines += 1;
-    }
+    if (peeked !== null && !NEEDED.has(peeked)) return '';
+    const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
+    return isBig ? dropLongStrings(line, THINLY) : line.toString();
   };
 
-  const lines = createLineSplitter({
-    onLine: readLine,
-    onSkipped: () => {
-      skippedLines += 1;
-    },
+  const lines = createJsonLines({
+    onEvent: (event) => readEvent(kindOf(event), event),
+    select,
     maxLineBytes: options.maxLineBytes,
   });
 
@@ -129,13 +116,14 @@ export function createClaudeStream(
       endedInRetry: retryLog.isRetrying(),
       rateLimit: limits.read(),
       usage: resultUsage ?? conversation.usage(),
+      sessionUsage: null,
       turns: reportedTurns ?? conversation.turns(),
       tools: conversation.tools(),
       refused: conversation.refused(),
       stoppedSubAgents: conversation.stoppedSubAgents(),
       sessionId,
-      skippedLines,
-      brokenLines,
+      skippedLines: lines.skippedLines(),
+      brokenLines: lines.brokenLines(),
     }),
   };
 }

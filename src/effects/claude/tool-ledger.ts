@@ -1,9 +1,10 @@
 import type { RefusedTool } from '../../core/agent/attempt.ts';
+import { nameAt, readDenials, type ToolCall } from '../agents/event-fields.ts';
+import { createToolAnswers } from '../agents/tool-answers.ts';
 import { remember } from '../files/bounded-map.ts';
 import { type JsonObject, numberAt, objectAt } from '../files/json-fields.ts';
-import { nameAt, readDenials, type ToolDenial } from './stream-events.ts';
 
-/** Number of calls, and of sub-agents, that are stored: enough for hours. */
+/** Number of sub-agents that are stored: enough for hours. */
 const REMEMBERED = 1_000;
 
 /** A sub-agent whose start was reported. */
@@ -17,7 +18,7 @@ interface SubAgent {
 
 interface ToolLedger {
   /** Records that the agent called a tool, which can start or stop a sub-agent. */
-  readonly called: (id: string, tool: string, input: JsonObject | null) => void;
+  readonly called: (id: string, call: ToolCall, input: JsonObject | null) => void;
   /** Records that a tool answered; ignores an answer to an unknown call. */
   readonly answered: (id: string, failed: boolean) => void;
   /** Reads a `system/task_…` event, which reports that a sub-agent has started or ended. */
@@ -31,18 +32,15 @@ interface ToolLedger {
 }
 
 /**
- * Records the order in which the tools answered, and how sub-agents ended. The order is needed because only
- * the `result` event at the end says which calls were refused, and a later call may have succeeded. In newer
- * versions of `claude` this event also contains the number of stopped sub-agents. Older versions report each
+ * Records which calls were refused, and how sub-agents ended. In newer versions of `claude` the `result`
+ * event contains the number of stopped sub-agents. Older versions report each
  * stop in a `system/task_…` event, or never mention the sub-agent again. They report shell commands
  * (`local_bash`) in the same way; those do not count.
  */
 export function createToolLedger(): ToolLedger {
-  /** Calls without an answer, each with the id of the sub-agent that it stops, or null. */
-  const open = new Map<string, { readonly tool: string; readonly stops: string | null }>();
-  const denied = new Map<string, ToolDenial>();
-  // A Map keeps the order of insertion, which is the order of the answers.
-  const answers = new Map<string, { readonly tool: string; readonly failed: boolean }>();
+  const answers = createToolAnswers();
+  /** For each open call that stops a sub-agent: the id of the sub-agent. */
+  const stopping = new Map<string, string>();
   /** For each call that starts a sub-agent: whether the sub-agent works in the background. */
   const starts = new Map<string, boolean>();
   const subAgents = new Map<string, SubAgent>();
@@ -55,20 +53,20 @@ export function createToolLedger(): ToolLedger {
     !(isInBackground ?? starts.get(callId ?? '') ?? true);
 
   return {
-    called: (id, tool, input) => {
+    called: (id, call, input) => {
+      const { tool } = call;
+      answers.called(id, call);
       const stops = STOPPING_TOOLS.has(tool) ? stoppedBy(input) : null;
-      remember(open, id, { tool, stops }, REMEMBERED);
+      if (stops !== null) remember(stopping, id, stops, REMEMBERED);
       if (input !== null && STARTING_TOOLS.has(tool)) {
         remember(starts, id, input.run_in_background === true, REMEMBERED);
       }
     },
     answered: (id, failed) => {
-      const call = open.get(id);
-      if (call === undefined) return;
-      open.delete(id);
-      remember(answers, id, { tool: call.tool, failed }, REMEMBERED);
-      const { stops } = call;
-      if (!failed && stops !== null && subAgents.has(stops)) stoppedByAgent.add(stops);
+      if (answers.answered(id, failed) === null) return;
+      const stops = stopping.get(id);
+      stopping.delete(id);
+      if (!failed && stops !== undefined && subAgents.has(stops)) stoppedByAgent.add(stops);
     },
     readSubAgent: (event) => {
       const id = nameAt(event, 'task_id');
@@ -87,27 +85,11 @@ export function createToolLedger(): ToolLedger {
       remember(subAgents, id, { ...subAgent, end }, REMEMBERED);
     },
     readReport: (event) => {
-      for (const denial of readDenials(event)) {
-        denied.set(denial.id ?? `unnamed ${denied.size}`, denial);
-      }
+      for (const { id, ...call } of readDenials(event)) answers.denied(id, call);
       const killed = objectAt(objectAt(event, 'subagent_stats') ?? {}, 'killed');
       counted = killed === null ? null : (numberAt(killed, 'system') ?? 0);
     },
-    refused: () => {
-      const place = new Map<string, number>();
-      const lastSuccess = new Map<string, number>();
-      for (const [id, { tool, failed }] of answers) {
-        const next = place.size;
-        place.set(id, next);
-        if (!failed && !denied.has(id)) lastSuccess.set(tool, next);
-      }
-      return [...denied.values()].map(({ id, tool, target, command }) => {
-        // If it is unknown when the call was refused, no call counts as later.
-        const refusedAt = (id === null ? undefined : place.get(id)) ?? Number.POSITIVE_INFINITY;
-        const laterSucceeded = (lastSuccess.get(tool) ?? -1) > refusedAt;
-        return { tool, target, command, laterSucceeded };
-      });
-    },
+    refused: answers.refused,
     stoppedSubAgents: () => {
       if (counted !== null) return Math.max(0, counted);
       return [...subAgents].filter(

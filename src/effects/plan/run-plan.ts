@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { AGENTS } from '../../core/agent/agents/agents.ts';
 import { policyOf } from '../../core/machine/policy-of.ts';
+import { contextRoom, longestPrompt } from '../../core/prompt/prompt-room.ts';
 import { settingsProblems } from '../../core/settings/settings-problems.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import type { Policy } from '../../core/task/policy.ts';
@@ -129,13 +130,23 @@ export async function planRun(
     );
   }
   problems.push(...settingsProblems(request));
-  if (problems.length > 0 || prompt === null) return { problems };
+  const { promptLimit } = AGENTS[policy.agent];
+  const room =
+    prompt === null || promptLimit === null
+      ? policy.contextChars
+      : contextRoom(prompt, promptLimit);
+  if (room === null && promptLimit !== null) {
+    problems.push(
+      `The prompt is too long for ${policy.agent}, which reads ${promptLimit.most} ${promptLimit.unit} with what ralph adds; ralph expects ${longestPrompt(promptLimit)} at most.`,
+    );
+  }
+  if (problems.length > 0 || prompt === null || room === null) return { problems };
 
   const watchFile = policy.watchFile === null ? null : inVaultFirst(policy.watchFile);
   const plan: RunPlan = {
     taskId,
     taskType: request.taskType,
-    policy,
+    policy: { ...policy, contextChars: Math.min(policy.contextChars, room) },
     settings,
     sources: request.sources,
     prompt,

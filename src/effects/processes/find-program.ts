@@ -52,6 +52,11 @@ const NOT_FOR_THE_CHILD = AGENT_NAMES.flatMap((name) => AGENTS[name].nestingVari
 /** Returns a copy of an environment without the variables of an agent that ralph runs inside. */
 export function forAgent(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const own = { ...env };
-  for (const name of NOT_FOR_THE_CHILD) delete own[name];
+  for (const name of Object.keys(own)) {
+    const isOfAgent = NOT_FOR_THE_CHILD.some((each) =>
+      typeof each === 'string' ? each === name : each.test(name),
+    );
+    if (isOfAgent) delete own[name];
+  }
   return own;
 }

@@ -62,7 +62,8 @@ const RETRY_CALL_MS = 5 * 60_000;
  * alive, `claude` answers a gentler signal with one more call to its model.
  */
 const AT_ONCE = [{ atMs: 0, signal: 'SIGKILL', to: 'everything' }] as const;
-const STDERR_TAIL_BYTES = 4_000;
+/** An agent may print its whole help after the line that says what is wrong. */
+const STDERR_TAIL_BYTES = 16_000;
 
 /*
  * The life of one attempt. The first cause wins and is never replaced.

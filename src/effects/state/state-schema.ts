@@ -157,6 +157,7 @@ function buildSchema() {
     paused_for_approval: z.catch(z.boolean(), false),
     approval: orNull(approval),
     session_id: orNull(text),
+    session_usage: orNull(z.extend(usage, { session_id: text })),
     git_base: orNull(text),
     driver: orNull(driver),
     memory: orNull(text),

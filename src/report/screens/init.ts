@@ -6,8 +6,15 @@ export interface InitLine {
   readonly why?: string;
 }
 
-/** Returns the output of `ralph init`: what it created, what existed already, and what to do next. */
-export function renderInit(lines: readonly InitLine[], isFoundFromHere: boolean): string {
+/**
+ * Returns the output of `ralph init`: what it created, what existed already, and what to do next.
+ * `needsTrust`: the configuration sets something that counts only after a person has trusted it.
+ */
+export function renderInit(
+  lines: readonly InitLine[],
+  isFoundFromHere: boolean,
+  needsTrust = false,
+): string {
   const shown = lines.map(({ kind, path, why }) => {
     if (kind === 'made') return `created      ${path}`;
     if (kind === 'was-there') return `exists       ${path}`;
@@ -15,6 +22,9 @@ export function renderInit(lines: readonly InitLine[], isFoundFromHere: boolean)
   });
   const config = lines.find(({ path }) => /ralph\.config\.\w+$/.test(path));
   const next = [
+    ...(config?.kind === 'made' && needsTrust
+      ? [`It chooses the agent, so trust it first: ralph trust ${config.path}`]
+      : []),
     ...(config === undefined || isFoundFromHere
       ? []
       : [`Outside the vault, pass --config ${config.path}.`]),

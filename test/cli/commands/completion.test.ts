@@ -105,7 +105,7 @@ const typed: readonly (readonly [string, readonly string[]])[] = [
   ['ralph status --vault /x oth', ['other']],
   ['ralph resume oth', ['other']],
   ['ralph tell oth', ['other']],
-  ['ralph run --agent', ['--agent', '--agent-command']],
+  ['ralph run --agent', ['--agent', '--agent-bin', '--agent-command']],
   ['ralph run --agent c', ['claude', 'command']],
   ['ralph run --session=f', ['fresh']],
   ['ralph run --match t', ['tag']],

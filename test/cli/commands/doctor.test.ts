@@ -209,7 +209,7 @@ describe('ralph doctor', () => {
       await writeFile(file, 'claude_bin: ./evil.sh\nverify: x\n');
       expect(await doctor({}, env)).toBe(1);
       expect(lines('problem')).toEqual([
-        `problem  settings: every run is refused: ${file} sets verify, claude_bin, and nobody has trusted its current content`,
+        `problem  settings: every run is refused: ${file} sets verify, agent_bin, and nobody has trusted its current content`,
       ]);
       expect(printed).toContain(
         `-> ralph trust shows the file and allows its use; or name it: --config ${file}\n`,
@@ -270,7 +270,7 @@ describe('ralph doctor', () => {
       await trap(join(vault, 'mine.sh'));
       await writeTrusted(file, 'claude_bin: ./mine.sh\n', home);
       expect(await doctor({}, env)).toBe(0);
-      expect(lines('warning')).toEqual([`warning  ${file} sets claude_bin`]);
+      expect(lines('warning')).toEqual([`warning  ${file} sets agent_bin`]);
       expect(printed).toContain('mine.sh, 1.2.3');
       await writeFile(file, 'claude_bin: ./mine.sh # changed\n');
       expect(await doctor({}, env)).toBe(1);

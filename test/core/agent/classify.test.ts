@@ -559,7 +559,7 @@ describe('an end without a report', () => {
 
   test.for([
     [withoutReport(0), 'the agent exited with code 0 but gave no result'],
-    [withoutReport(3, 'first\nlast words\n\n'), 'the agent exited with code 3: last words'],
+    [withoutReport(3, 'first\nlast words\n\n'), 'the agent exited with code 3: first | last words'],
     [withoutReport(3), 'the agent exited with code 3'],
     [
       attemptFacts({ end: { kind: 'signalled', signal: 'SIGSEGV' } }),

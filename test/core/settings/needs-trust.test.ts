@@ -22,7 +22,7 @@ test('exactly these settings need trust, and each has a key', () => {
   // Written out here: a row that loses its mark is a hole that nobody sees.
   expect(settingNamesNeedingTrust().toSorted()).toEqual(
     [
-      ...['acceptRefused', 'after', 'agent', 'agentCommand', 'allowedTools', 'claudeBin', 'cwd'],
+      ...['acceptRefused', 'after', 'agent', 'agentCommand', 'allowedTools', 'agentBin', 'cwd'],
       ...['dangerouslySkipPermissions', 'keepBackground', 'onEnd', 'permissionMode', 'promptFile'],
       ...['stateDir', 'until', 'vault', 'verify'],
       ...['baseline', 'knownFailures', 'verifyEach'],

@@ -252,6 +252,7 @@ describe('what is known of an attempt', () => {
       refused: [],
       stoppedSubAgents: 0,
       sessionId: null,
+      sessionUsage: null,
       skippedLines: 0,
       brokenLines: 0,
     });

@@ -39,7 +39,7 @@ async function logOf() {
   };
   const size = () => statSync(join(folder, LOG), { throwIfNoEntry: false })?.size ?? 0;
   const costOf = (attempt: number, fromByte: number) =>
-    readLostAttempt(claude, folder, { iteration: 1, attempt }, fromByte).usage.cost_usd;
+    readLostAttempt(claude, folder, { iteration: 1, attempt }, fromByte).told.usage.cost_usd;
   const note = (attempt: number, costUsd: number) => {
     const usage = { cost_usd: costUsd, input_tokens: 10, output_tokens: 5 };
     noteCost(pinned, { iteration: 1, attempt }, usage);

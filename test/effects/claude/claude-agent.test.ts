@@ -66,7 +66,7 @@ describe('the arguments', () => {
 
   test('are those that it is started with', async () => {
     const bin = await putProgram(await tempFolder(), 'claude');
-    const options = agentOptions({ claudeBin: bin, model: 'opus' });
+    const options = agentOptions({ agentBin: bin, model: 'opus' });
     expect(locate(claudeAgent(options), PLAIN_TURN, options)).toEqual({
       file: bin,
       args: claudeArguments(options, PLAIN_TURN),
@@ -103,7 +103,7 @@ describe('the arguments', () => {
   test('are those of the turn that it is started for', async () => {
     const bin = await putProgram(await tempFolder(), 'claude');
     const turn = { resumeSession: 'a-b', budgetUsd: 0.5 };
-    const options = agentOptions({ claudeBin: bin });
+    const options = agentOptions({ agentBin: bin });
     const agent = claudeAgent(options);
     for (const each of [turn, PLAIN_TURN]) {
       const expected = { file: bin, args: claudeArguments(PLAIN, each) };
@@ -134,7 +134,7 @@ describe('where claude is', () => {
       env?: NodeJS.ProcessEnv;
       bin?: string | null;
     } = {}) => {
-      const options = agentOptions({ claudeBin: bin }, { env, cwd });
+      const options = agentOptions({ agentBin: bin }, { env, cwd });
       return locate(claudeAgent(options), PLAIN_TURN, options);
     };
     return { home, one, two, cwd, find };

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describeTarget } from '../../../src/effects/agents/event-fields.ts';
 import {
   type ClaudeStreamListeners,
   createClaudeStream,
 } from '../../../src/effects/claude/stream.ts';
-import { describeTarget } from '../../../src/effects/claude/stream-events.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -136,6 +136,7 @@ describe('where the bytes are cut', () => {
       stoppedSubAgents: 0,
       refused: [],
       sessionId: 'session-1',
+      sessionUsage: null,
       skippedLines: 0,
       brokenLines: 0,
     });

@@ -137,7 +137,7 @@ describe('what a front matter sets', () => {
       permissionMode: null,
       allowedTools: [],
       agentCommand: null,
-      claudeBin: null,
+      agentBin: null,
       verify: null,
       until: null,
       after: null,

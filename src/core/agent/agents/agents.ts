@@ -1,9 +1,14 @@
 import type { Agent } from '../agent.ts';
 import { claude } from './claude.ts';
+import { codex } from './codex.ts';
 import { command } from './command.ts';
+import { copilot } from './copilot.ts';
+import { gemini } from './gemini.ts';
+import { opencode } from './opencode.ts';
+import { qwen } from './qwen.ts';
 
 /** Every agent, in the order of the help. */
-const LIST = { claude, command };
+const LIST = { claude, codex, gemini, opencode, qwen, copilot, command };
 
 export type AgentName = keyof typeof LIST;
 

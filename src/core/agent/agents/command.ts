@@ -1,4 +1,6 @@
+import { oneLine, withoutControls } from '../../text/untrusted-text.ts';
 import type { Agent } from '../agent.ts';
+import { fatal } from '../outcome.ts';
 import { readCommandLimit } from './command-limit.ts';
 
 /** Any program: it gets the prompt on standard input, and its standard output is the final message. */
@@ -13,14 +15,30 @@ export const command: Agent = {
   nestingVariables: [],
   versionVariables: null,
   permissionsNotice: null,
+  readOnlyModes: [],
+  promptLimit: null,
   installRemedy: 'correct --agent-command, or add the folder of the program to PATH',
   remedies: {
     'agent-not-found': 'install the program, or name another with --agent-command',
+    'bad-option': 'correct the options in --agent-command',
   },
-  readReport: () => null,
-  isTooLong: () => false,
+  wordings: [],
+  statusInWords: null,
+  exitCodes: {},
   readLastWords(facts, at, { timeZone }) {
     const limit = readCommandLimit(facts, at, timeZone);
-    return limit === null ? null : { kind: 'usage-limited', ...limit };
+    if (limit !== null) return { kind: 'usage-limited', ...limit };
+    const isUsage = facts.end.kind === 'exited' && facts.end.exitCode === 2;
+    const words = withoutControls(facts.stderrTail);
+    return isUsage && USAGE_TEXT.test(words) ? fatal('bad-option', wrongOption(words)) : null;
   },
 };
+
+/** By convention, a program exits with code 2 and prints its usage if it does not accept its arguments. */
+const USAGE_TEXT = /^\s*usage: ?\S/im;
+const WRONG_OPTION = /^.*\b(unexpected|unknown|unrecogni[sz]ed|invalid|illegal) .*$/im;
+
+function wrongOption(words: string): string {
+  const line = WRONG_OPTION.exec(words)?.[0] ?? words.trim().split('\n')[0] ?? '';
+  return oneLine(line, 300);
+}

@@ -10,7 +10,18 @@ export const AGENT_ROWS = {
     group: 'Agent',
     default: DEFAULT_AGENT,
     trust: true,
-    help: AGENT_NAMES.map((name) => AGENTS[name].help).join(', or '),
+    help: `${AGENT_NAMES.slice(0, -1)
+      .map((name) => AGENTS[name].help)
+      .join(', ')}, or ${AGENTS.command.help}`,
+  },
+  agentBin: {
+    flag: '--agent-bin',
+    aliases: ['--claude-bin'],
+    argument: 'PATH',
+    type: { kind: 'text' },
+    group: 'Agent',
+    trust: true,
+    help: 'the program of the agent (default: its name on PATH or where its installers put it)',
   },
   agentCommand: {
     flag: '--agent-command',
@@ -20,20 +31,12 @@ export const AGENT_ROWS = {
     trust: true,
     help: 'the command of --agent command, split into words as a shell does; no shell runs it',
   },
-  claudeBin: {
-    flag: '--claude-bin',
-    argument: 'PATH',
-    type: { kind: 'text' },
-    group: 'Agent',
-    trust: true,
-    help: 'the claude program (default: claude on PATH or where its installers put it)',
-  },
   model: {
     flag: '--model',
     argument: 'NAME',
     type: { kind: 'text' },
     group: 'Agent',
-    help: 'handed to claude as its --model',
+    help: 'the model, as the agent names it (opencode: provider/model)',
   },
   permissionMode: {
     flag: '--permission-mode',
@@ -41,7 +44,7 @@ export const AGENT_ROWS = {
     type: { kind: 'text' },
     group: 'Agent',
     trust: true,
-    help: 'handed to claude: acceptEdits, plan, bypassPermissions, …',
+    help: 'acceptEdits or plan for every agent that has them, or a word of the agent itself (codex: workspace-write)',
   },
   allowedTools: {
     flag: '--allowed-tools',
@@ -49,14 +52,14 @@ export const AGENT_ROWS = {
     type: { kind: 'texts' },
     group: 'Agent',
     trust: true,
-    help: 'handed to claude: tools it may use unasked, such as "Edit,Bash(npm test:*)"; may be repeated',
+    help: 'handed to the agent: tools it may use unasked, such as "Edit,Bash(npm test:*)"; may be repeated',
   },
   dangerouslySkipPermissions: {
     flag: '--dangerously-skip-permissions',
     type: { kind: 'switch' },
     group: 'Agent',
     trust: true,
-    help: 'handed to claude: no permission is asked for anything',
+    help: 'handed to the agent: no permission is asked for anything',
   },
   session: {
     flag: '--session',
@@ -64,7 +67,7 @@ export const AGENT_ROWS = {
     type: { kind: 'choice', choices: ['fresh', 'continue'] },
     group: 'Agent',
     default: 'fresh',
-    help: 'whether each iteration starts a new claude session or resumes the last one',
+    help: 'whether each iteration starts a new session of the agent or resumes the last one',
   },
   context: {
     flag: '--context',

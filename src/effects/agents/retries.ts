@@ -1,17 +1,15 @@
 import type { RetryFacts } from '../../core/agent/attempt.ts';
-import type { JsonObject } from '../files/json-fields.ts';
-import { readRetry } from './stream-events.ts';
 
 const MAX_KEPT = 50;
 
 /**
- * Called when `claude` waits before it repeats a request. `refusals` counts the HTTP statuses 401 and
+ * Called when an agent waits before it repeats a request. `refusals` counts the HTTP statuses 401 and
  * 403 since the API last answered: one can mean that a token is being renewed.
  */
 export type RetryListener = (retry: RetryFacts, refusals: number) => void;
 
 interface RetryLog {
-  readonly add: (event: JsonObject) => void;
+  readonly add: (retry: RetryFacts) => void;
   /** Call this when the API has answered, so that the retries have ended. */
   readonly over: () => void;
   /** Returns the last 50 retries. */
@@ -21,17 +19,16 @@ interface RetryLog {
 }
 
 /**
- * Records the retries that `claude` reports. Only an answer of the API ends them. Messages that
- * `claude` itself writes after a retry, about its interruption or failure, must not end them:
+ * Records the retries that an agent reports. Only an answer of the API ends them. Messages that
+ * the agent itself writes after a retry, about its interruption or failure, must not end them:
  * otherwise an outage that lasts until a time limit would look like a slow agent.
  */
-export function createRetryLog(onRetry: RetryListener | undefined): RetryLog {
+export function createRetryLog(onRetry?: RetryListener): RetryLog {
   const kept: RetryFacts[] = [];
   let refusals = 0;
   let retrying = false;
   return {
-    add: (event) => {
-      const retry = readRetry(event);
+    add: (retry) => {
       kept.push(retry);
       if (kept.length > MAX_KEPT) kept.shift();
       if (retry.status === 401 || retry.status === 403) refusals += 1;

@@ -5,7 +5,8 @@ const MAX_CALLS = 10;
 const MAX_CALL_CHARS = 300;
 
 interface PartialOutput {
-  readonly addText: (text: string) => void;
+  /** `continues`: the text goes on with the last one, as a chunk of the same message. */
+  readonly addText: (text: string, continues?: boolean) => void;
   readonly addCall: (tool: string, target: string) => void;
   /** Returns texts, then calls such as `[tool] Bash: npm test`; at most 64 KiB of UTF-8 in all. */
   readonly read: () => string;
@@ -16,10 +17,14 @@ interface PartialOutput {
  * next attempt gets them.
  */
 export function createPartialOutput(): PartialOutput {
-  const texts = createTailText(MAX_BYTES, '\n\n');
+  const texts = createTailText(MAX_BYTES, '');
   const calls: string[] = [];
+  let isEmpty = true;
   return {
-    addText: texts.append,
+    addText: (text, continues = false) => {
+      texts.append(continues || isEmpty ? text : `\n\n${text}`);
+      isEmpty = false;
+    },
     addCall: (tool, target) => {
       calls.push(oneLine(`[tool] ${tool}${target === '' ? '' : `: ${target}`}`, MAX_CALL_CHARS));
       if (calls.length > MAX_CALLS) calls.shift();

@@ -1,0 +1,55 @@
+import type { Agent } from '../agent.ts';
+
+const MAY_NOTHING =
+  'codex runs in its read-only sandbox: it may read files, but changes no file, so a promise that names changed work cannot be true. codex does not report what its sandbox refuses. Use --permission-mode acceptEdits (its workspace-write) or --dangerously-skip-permissions to allow changes.';
+
+/** OpenAI's codex. */
+export const codex: Agent = {
+  help: 'codex',
+  takes: [
+    'agentBin',
+    'model',
+    'permissionMode',
+    'dangerouslySkipPermissions',
+    'session',
+    'acceptRefused',
+    'askBack',
+  ],
+  ownFlags: ['--json', '--experimental-json', 'resume'],
+  budgetFlag: null,
+  expandsAtPaths: false,
+  reportsTools: true,
+  requiresReport: true,
+  nestingVariables: [/^CODEX_(?!HOME$|API_KEY$)/],
+  versionVariables: {},
+  permissionsNotice: MAY_NOTHING,
+  readOnlyModes: ['plan', 'read-only'],
+  promptLimit: { most: 1_048_576, unit: 'characters' },
+  installRemedy:
+    'install codex (npm install -g @openai/codex), or name the program with --agent-bin PATH',
+  remedies: {
+    'agent-not-found': 'install it (npm install -g @openai/codex), or name it with --agent-bin',
+    'not-logged-in': 'log in with codex login, or set a valid key for its provider',
+    'no-credit': 'add credit to the account that codex uses, then ralph resume',
+    'refused-request': 'check --model and the settings of codex',
+    'bad-option': 'remove the option, or update codex',
+  },
+  wordings: [
+    { pattern: /no rollout found for thread id/i, means: 'session-gone' },
+    { pattern: /you['’]ve hit your usage limit/i, means: 'usage-limited' },
+    { pattern: /quota exceeded\. check your plan and billing/i, means: 'no-credit' },
+    { pattern: /missing environment variable/i, means: 'not-logged-in' },
+    { pattern: /ran out of room in the model['’]s context window/i, means: 'too-long' },
+    { pattern: /does not exist or you do not have access/i, means: 'refused-request' },
+    { pattern: /^error: unexpected argument .*$/m, means: 'bad-option' },
+    {
+      pattern:
+        /at capacity|experiencing high demand|stream disconnected|rate limit exceeded|exceeded retry limit/i,
+      means: 'transient',
+    },
+    // The answer of a service that refused the request, as codex repeats it.
+    { pattern: /^\s*\{\s*"(error|detail)"/, means: 'refused-request' },
+  ],
+  statusInWords: /unexpected status (\d{3})|last status: (\d{3})/,
+  exitCodes: { 2: 'bad-option' },
+};

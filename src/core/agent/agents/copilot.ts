@@ -1,0 +1,46 @@
+import type { Agent } from '../agent.ts';
+
+/** GitHub's copilot. It tells neither cost nor tokens. */
+export const copilot: Agent = {
+  help: 'copilot',
+  takes: [
+    'agentBin',
+    'model',
+    'permissionMode',
+    'allowedTools',
+    'dangerouslySkipPermissions',
+    'session',
+    'acceptRefused',
+    'askBack',
+  ],
+  ownFlags: ['--output-format', '-p', '--prompt', '-i', '--interactive'],
+  budgetFlag: null,
+  expandsAtPaths: false,
+  reportsTools: true,
+  requiresReport: true,
+  nestingVariables: [],
+  versionVariables: { COPILOT_AUTO_UPDATE: 'false' },
+  permissionsNotice:
+    'copilot may read only: it asks before it edits files or runs commands, and without anyone to answer these are refused. Use --permission-mode acceptEdits, --allowed-tools or --dangerously-skip-permissions to allow them.',
+  readOnlyModes: [],
+  permissionModeProblem: (mode) =>
+    mode === 'acceptEdits'
+      ? null
+      : 'is not for --agent copilot, which has no permission modes; it takes acceptEdits, and --allowed-tools with its own names of tools',
+  promptLimit: null,
+  installRemedy:
+    'install copilot (npm install -g @github/copilot), or name the program with --agent-bin PATH',
+  remedies: {
+    'agent-not-found': 'install it (npm install -g @github/copilot), or name it with --agent-bin',
+    'not-logged-in': 'start copilot once and log in, or set a valid GH_TOKEN',
+    'refused-request': 'check --model and the settings of copilot',
+    'bad-option': 'remove the option, or update copilot',
+  },
+  wordings: [
+    { pattern: /no session, task, or name matched/i, means: 'session-gone' },
+    { pattern: /^error: unexpected argument .*$/m, means: 'bad-option' },
+    { pattern: /^(error: )?no authentication information found/im, means: 'not-logged-in' },
+  ],
+  statusInWords: /\(HTTP (\d{3})\)/,
+  exitCodes: {},
+};

@@ -1,0 +1,51 @@
+import type { Agent } from '../agent.ts';
+
+/** Google's gemini. */
+export const gemini: Agent = {
+  help: 'gemini',
+  takes: [
+    'agentBin',
+    'model',
+    'permissionMode',
+    'dangerouslySkipPermissions',
+    'session',
+    'acceptRefused',
+    'askBack',
+  ],
+  ownFlags: ['-o', '--output-format', '-p', '--prompt', '-i', '--prompt-interactive'],
+  budgetFlag: null,
+  expandsAtPaths: true,
+  reportsTools: true,
+  requiresReport: true,
+  nestingVariables: ['GEMINI_CLI', 'GEMINI_CLI_NO_RELAUNCH'],
+  versionVariables: {},
+  permissionsNotice:
+    'gemini may read only: its tools that change files or run commands are taken away. Use --permission-mode acceptEdits (its auto_edit) or --dangerously-skip-permissions (its yolo) to allow them.',
+  readOnlyModes: ['plan', 'default'],
+  promptLimit: { most: 8 * 1024 * 1024, unit: 'bytes' },
+  installRemedy:
+    'install gemini (npm install -g @google/gemini-cli), or name the program with --agent-bin PATH',
+  remedies: {
+    'agent-not-found':
+      'install it (npm install -g @google/gemini-cli), or name it with --agent-bin',
+    'not-logged-in': 'start gemini once and log in, or set a valid GEMINI_API_KEY',
+    'refused-request': 'check --model and the settings of gemini',
+    'bad-option': 'remove the option, or update gemini',
+  },
+  wordings: [
+    {
+      pattern: /invalid session identifier|no previous sessions found for this project/i,
+      means: 'session-gone',
+    },
+    { pattern: /exhausted your daily quota/i, means: 'usage-limited' },
+    { pattern: /API_KEY_INVALID|api key not valid/i, means: 'not-logged-in' },
+    { pattern: /please set an auth method|invalid auth method/i, means: 'not-logged-in' },
+    { pattern: /token count .{0,80}exceeds the maximum/i, means: 'too-long' },
+    { pattern: /is not found for API version/i, means: 'refused-request' },
+    { pattern: /^unknown arguments?: .*$/im, means: 'bad-option' },
+    { pattern: /FatalTurnLimitedError|reached max session turns/i, means: 'max-turns' },
+    { pattern: /fetch failed|stream ended without a finish reason/i, means: 'transient' },
+  ],
+  statusInWords: /"code":\s*(\d{3})\b/,
+  exitCodes: { 41: 'not-logged-in', 53: 'max-turns' },
+};

@@ -1,0 +1,49 @@
+import type { Agent } from '../agent.ts';
+
+/** The opencode of SST. It has no permission modes of its own. */
+export const opencode: Agent = {
+  help: 'opencode',
+  takes: [
+    'agentBin',
+    'model',
+    'permissionMode',
+    'dangerouslySkipPermissions',
+    'maxCost',
+    'session',
+    'acceptRefused',
+    'askBack',
+  ],
+  ownFlags: ['--format', '--session', '-s', '--continue', '-c', '--interactive', '-i'],
+  budgetFlag: null,
+  expandsAtPaths: false,
+  reportsTools: true,
+  requiresReport: true,
+  nestingVariables: ['OPENCODE'],
+  versionVariables: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
+  permissionsNotice: null,
+  readOnlyModes: [],
+  permissionModeProblem(mode) {
+    if (mode === 'acceptEdits') return null;
+    return mode === 'plan'
+      ? 'is not for --agent opencode: its plan agent runs commands that write. Deny the tools in the configuration of opencode instead'
+      : 'is not for --agent opencode, which has no permission modes: it does all inside its folder, and asks for the rest, which nobody answers';
+  },
+  promptLimit: null,
+  installRemedy:
+    'install opencode (npm install -g opencode-ai), or name the program with --agent-bin PATH',
+  remedies: {
+    'agent-not-found': 'install it (npm install -g opencode-ai), or name it with --agent-bin',
+    'not-logged-in': 'log in with opencode auth login, or set a valid key for its provider',
+    'refused-request': 'check --model (provider/model) and the configuration of opencode',
+    'bad-option': 'remove the option, or update opencode',
+  },
+  wordings: [
+    { pattern: /session not found/i, means: 'session-gone' },
+    { pattern: /printed its help/i, means: 'bad-option' },
+    { pattern: /ContextOverflowError/, means: 'too-long' },
+    { pattern: /ProviderModelNotFoundError|model not found/i, means: 'refused-request' },
+    { pattern: /unexpected server error/i, means: 'refused-request', atOnce: true },
+  ],
+  statusInWords: null,
+  exitCodes: {},
+};

@@ -1,0 +1,52 @@
+import type { Agent } from '../agent.ts';
+
+/** Alibaba's qwen. */
+export const qwen: Agent = {
+  help: 'qwen',
+  takes: [
+    'agentBin',
+    'model',
+    'permissionMode',
+    'allowedTools',
+    'dangerouslySkipPermissions',
+    'session',
+    'acceptRefused',
+    'askBack',
+  ],
+  ownFlags: [
+    ...['-o', '--output-format', '--input-format'],
+    ...['-p', '--prompt', '-i', '--prompt-interactive'],
+  ],
+  budgetFlag: null,
+  expandsAtPaths: true,
+  reportsTools: true,
+  requiresReport: true,
+  nestingVariables: [],
+  versionVariables: {},
+  permissionsNotice:
+    'qwen runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --permission-mode acceptEdits (its auto-edit), --allowed-tools or --dangerously-skip-permissions to allow them.',
+  readOnlyModes: ['plan'],
+  promptLimit: null,
+  installRemedy:
+    'install qwen (npm install -g @qwen-code/qwen-code), or name the program with --agent-bin PATH',
+  remedies: {
+    'agent-not-found':
+      'install it (npm install -g @qwen-code/qwen-code), or name it with --agent-bin',
+    'not-logged-in': 'start qwen once and log in, or set a valid OPENAI_API_KEY',
+    'refused-request': 'check --model and the length of the prompt',
+    'bad-option': 'remove the option, or update qwen',
+  },
+  wordings: [
+    { pattern: /no saved session found with id/i, means: 'session-gone' },
+    { pattern: /context is too large to send safely/i, means: 'too-long' },
+    { pattern: /^unknown arguments?: .*$/im, means: 'bad-option' },
+    { pattern: /please set an auth method|invalid auth method/i, means: 'not-logged-in' },
+    {
+      pattern:
+        /^\[API Error: .*\b(connection error|fetch failed|econnrefused|econnreset|etimedout|enotfound|terminated)/i,
+      means: 'transient',
+    },
+  ],
+  statusInWords: /^\[API Error: (\d{3})\b/,
+  exitCodes: {},
+};

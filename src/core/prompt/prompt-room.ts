@@ -1,0 +1,22 @@
+import type { PromptLimit } from '../agent/agent.ts';
+
+/** For ralph's own words: the note, the reminder, and what two failed commands printed. */
+const OWN_WORDS = 40 * 1024;
+/** A UTF-16 code unit takes at most three bytes of UTF-8. */
+const BYTES_PER_UNIT = 3;
+
+/**
+ * Returns how many characters of earlier output fit into a prompt beside the user's own text, or null if the
+ * user's text alone leaves no room. Hints get as much room as the earlier output.
+ */
+export function contextRoom(prompt: Uint8Array, { most, unit }: PromptLimit): number | null {
+  const isBytes = unit === 'bytes';
+  const length = isBytes ? prompt.length : new TextDecoder().decode(prompt).length;
+  const room = most - length - OWN_WORDS;
+  return room <= 0 ? null : Math.max(1, Math.floor(room / 2 / (isBytes ? BYTES_PER_UNIT : 1)));
+}
+
+/** Returns the longest text of a user for which there is room, in the unit of the limit. */
+export function longestPrompt({ most }: PromptLimit): number {
+  return most - OWN_WORDS;
+}

@@ -1,0 +1,120 @@
+import { type JsonObject, numberAt, objectAt, objectsAt, stringAt } from '../files/json-fields.ts';
+import { jsonAgent } from './json-agent.ts';
+import type { Sink } from './sink.ts';
+
+const SANDBOXES: Readonly<Record<string, string>> = {
+  acceptEdits: 'workspace-write',
+  plan: 'read-only',
+};
+
+/** The agent that runs `codex exec --json` and reads its events. */
+export const codexAgent = jsonAgent({
+  program: 'codex',
+  homeFolders: ['.local/bin'],
+  args({ resumeSession }, { settings, passthrough }) {
+    const { model, permissionMode, dangerouslySkipPermissions } = settings;
+    const sandbox = permissionMode === null ? null : (SANDBOXES[permissionMode] ?? permissionMode);
+    return [
+      ...['exec', '--json', '--skip-git-repo-check'],
+      ...(model === null ? [] : ['-m', model]),
+      ...(dangerouslySkipPermissions
+        ? ['--dangerously-bypass-approvals-and-sandbox']
+        : sandbox === null
+          ? []
+          : ['-s', sandbox]),
+      ...passthrough,
+      // With a name that is no UUID, codex would begin a new session without a word.
+      ...(resumeSession !== null && UUID.test(resumeSession) ? ['resume', resumeSession] : []),
+      '-',
+    ];
+  },
+  event(event, say) {
+    const item = objectAt(event, 'item') ?? {};
+    switch (stringAt(event, 'type')) {
+      case 'thread.started':
+        say.session(stringAt(event, 'thread_id'));
+        return;
+      case 'item.started':
+        readItem(item, say, false);
+        return;
+      case 'item.completed':
+        readItem(item, say, true);
+        return;
+      case 'error':
+        readError(stringAt(event, 'message') ?? '', say);
+        return;
+      case 'turn.failed':
+        say.error(stringAt(objectAt(event, 'error') ?? {}, 'message') ?? '', null, true);
+        return;
+      case 'turn.completed': {
+        const usage = objectAt(event, 'usage') ?? {};
+        say.usage(
+          {
+            input_tokens: numberAt(usage, 'input_tokens') ?? 0,
+            output_tokens: numberAt(usage, 'output_tokens') ?? 0,
+          },
+          'session',
+        );
+        say.result();
+        return;
+      }
+    }
+  },
+  words(line, say) {
+    const refused = /error=approval policy is \w+; reject command(?:\W+(.*))?$/.exec(line);
+    if (refused !== null) say.refusedSomewhere('command_execution', refused[1] ?? '');
+  },
+});
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** An item of a kind that is not known here counts as a tool: what was said before it is not final. */
+function readItem(item: JsonObject, say: Sink, isDone: boolean): void {
+  const kind = stringAt(item, 'type') ?? 'unknown';
+  switch (kind) {
+    case 'agent_message':
+      if (isDone) say.text(stringAt(item, 'text') ?? '');
+      return;
+    case 'reasoning':
+      say.thinking();
+      return;
+    case 'todo_list':
+    case 'error':
+      return;
+  }
+  const id = stringAt(item, 'id');
+  // A changed file has no event at its beginning.
+  if (!isDone || kind === 'file_change') say.toolStart(id, kind, targetOf(item));
+  if (isDone) say.toolEnd(id, ENDS[stringAt(item, 'status') ?? ''] ?? 'succeeded');
+}
+
+const ENDS: Readonly<Record<string, 'failed' | 'refused'>> = {
+  failed: 'failed',
+  declined: 'refused',
+};
+
+function targetOf(item: JsonObject): JsonObject {
+  const changed = objectsAt(item, 'changes').map((change) => stringAt(change, 'path') ?? '');
+  if (changed.length > 0) return { file_path: changed.join(', ') };
+  const { id, type, status, ...input } = item;
+  return input;
+}
+
+/** A retry as codex announces it: `Reconnecting... 2/5 (unexpected status 401 Unauthorized: …)`. */
+const RETRY = /^Reconnecting\.\.\. (\d+)\/(\d+)(?: \((.*)\))?/s;
+
+function readError(message: string, say: Sink): void {
+  const retry = RETRY.exec(message);
+  if (retry === null) {
+    say.error(message, null, false);
+    return;
+  }
+  const [, attempt, maxRetries, error = message] = retry;
+  const status = /\bstatus:? (\d{3})\b/.exec(error)?.[1];
+  say.retry({
+    status: status === undefined ? null : Number(status),
+    error,
+    attempt: Number(attempt),
+    maxRetries: Number(maxRetries),
+  });
+}

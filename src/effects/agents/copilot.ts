@@ -1,0 +1,59 @@
+import { numberAt, objectAt, stringAt } from '../files/json-fields.ts';
+import { jsonAgent } from './json-agent.ts';
+
+/** The agent that runs `copilot --output-format json` and reads its events. */
+export const copilotAgent = jsonAgent({
+  program: 'copilot',
+  homeFolders: ['.local/bin'],
+  args({ resumeSession }, { settings, passthrough }) {
+    const { allowedTools, model, permissionMode, dangerouslySkipPermissions } = settings;
+    const allowed = [...(permissionMode === 'acceptEdits' ? ['write'] : []), ...allowedTools];
+    return [
+      ...['--output-format', 'json'],
+      ...(model === null ? [] : [`--model=${model}`]),
+      ...(dangerouslySkipPermissions ? ['--allow-all-tools'] : []),
+      ...allowed.map((tool) => `--allow-tool=${tool}`),
+      ...(resumeSession === null ? [] : [`--resume=${resumeSession}`]),
+      ...passthrough,
+    ];
+  },
+  event(event, say) {
+    const data = objectAt(event, 'data') ?? {};
+    const id = stringAt(data, 'toolCallId');
+    switch (stringAt(event, 'type')) {
+      case 'assistant.message':
+        say.text(stringAt(data, 'content') ?? '');
+        return;
+      case 'assistant.reasoning':
+        say.thinking();
+        return;
+      case 'tool.execution_start':
+        say.toolStart(id, stringAt(data, 'toolName') ?? 'unknown', objectAt(data, 'arguments'));
+        return;
+      case 'tool.execution_complete': {
+        if (data.success === true) {
+          say.toolEnd(id, 'succeeded');
+          return;
+        }
+        const code = stringAt(objectAt(data, 'error') ?? {}, 'code');
+        say.toolEnd(id, code === 'denied' ? 'refused' : 'failed');
+        return;
+      }
+      case 'model.call_failure':
+        say.retry({
+          status: numberAt(data, 'statusCode'),
+          error: stringAt(data, 'errorMessage') ?? '',
+          attempt: numberAt(data, 'retryAttempt'),
+        });
+        return;
+      case 'session.error':
+        say.error(stringAt(data, 'message') ?? '', numberAt(data, 'statusCode'), false);
+        return;
+      case 'result': {
+        say.session(stringAt(event, 'sessionId'));
+        if (numberAt(event, 'exitCode') === 0) say.result();
+        return;
+      }
+    }
+  },
+});

@@ -1,0 +1,90 @@
+import { numberAt, objectAt, stringAt } from '../files/json-fields.ts';
+import { jsonAgent } from './json-agent.ts';
+
+const MODES: Readonly<Record<string, string>> = { acceptEdits: 'auto_edit' };
+
+/** The tools that gemini takes away in a mode that does not allow them. A call of another name is a mistake. */
+const TOOLS_OF_OTHER_MODES: ReadonlySet<string> = new Set([
+  ...['run_shell_command', 'write_file', 'replace', 'edit', 'web_fetch', 'save_memory'],
+]);
+
+/** The agent that runs `gemini -o stream-json` and reads its events. */
+export const geminiAgent = jsonAgent({
+  program: 'gemini',
+  homeFolders: ['.local/bin'],
+  args({ resumeSession }, { settings, passthrough }) {
+    const { model, permissionMode, dangerouslySkipPermissions } = settings;
+    const mode = dangerouslySkipPermissions
+      ? 'yolo'
+      : permissionMode === null
+        ? null
+        : (MODES[permissionMode] ?? permissionMode);
+    return [
+      ...['-o', 'stream-json', '--skip-trust'],
+      ...(model === null ? [] : ['-m', model]),
+      ...(mode === null ? [] : ['--approval-mode', mode]),
+      ...(resumeSession === null ? [] : ['-r', resumeSession]),
+      ...passthrough,
+    ];
+  },
+  event(event, say) {
+    const id = stringAt(event, 'tool_id');
+    switch (stringAt(event, 'type')) {
+      case 'init':
+        say.session(stringAt(event, 'session_id'));
+        return;
+      case 'message':
+        if (stringAt(event, 'role') !== 'assistant') return;
+        say.text(stringAt(event, 'content') ?? '', event.delta === true);
+        return;
+      case 'tool_use':
+        say.toolStart(id, stringAt(event, 'tool_name') ?? 'unknown', objectAt(event, 'parameters'));
+        return;
+      case 'tool_result': {
+        if (stringAt(event, 'status') !== 'error') {
+          say.toolEnd(id, 'succeeded');
+          return;
+        }
+        const why = stringAt(objectAt(event, 'error') ?? {}, 'type');
+        // The id begins with the name of the tool.
+        const [tool = ''] = (id ?? '').split('__');
+        const isRefused = why === 'tool_not_registered' && TOOLS_OF_OTHER_MODES.has(tool);
+        say.toolEnd(id, isRefused ? 'refused' : 'failed');
+        return;
+      }
+      case 'error':
+        if (stringAt(event, 'severity') === 'error') {
+          say.error(stringAt(event, 'message') ?? '', null, false);
+        }
+        return;
+      case 'result': {
+        const stats = objectAt(event, 'stats') ?? {};
+        say.usage(
+          {
+            input_tokens: numberAt(stats, 'input_tokens') ?? 0,
+            output_tokens: numberAt(stats, 'output_tokens') ?? 0,
+          },
+          'run',
+        );
+        if (stringAt(event, 'status') === 'success') {
+          say.result();
+          return;
+        }
+        const error = objectAt(event, 'error') ?? {};
+        const words = [stringAt(error, 'type') ?? '', stringAt(error, 'message') ?? ''];
+        say.error(words.join(': '), null, true);
+        return;
+      }
+    }
+  },
+  words(line, say) {
+    const retry = /^Attempt (\d+) failed(?: with status (\d{3}))?.*Retrying/i.exec(line);
+    if (retry === null) return;
+    const [, attempt, status] = retry;
+    say.retry({
+      status: status === undefined ? null : Number(status),
+      error: 'told on standard error',
+      attempt: Number(attempt),
+    });
+  },
+});

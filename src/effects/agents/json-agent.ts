@@ -1,0 +1,85 @@
+import path from 'node:path';
+import { withoutControls } from '../../core/text/untrusted-text.ts';
+import type { AgentListener } from '../../loop/ports.ts';
+import { homeFolder } from '../files/home-folder.ts';
+import type { JsonObject } from '../files/json-fields.ts';
+import { createLineSplitter } from '../files/line-splitter.ts';
+import type { AgentSigns } from '../processes/run-process.ts';
+import type { AgentKind, AgentOptions, AgentReader, AgentTurn } from './agent.ts';
+import { createJsonLines } from './json-lines.ts';
+import { createSink, type Sink } from './sink.ts';
+
+/**
+ * An agent whose output is one JSON object a line. Only what is its own is here: `sink.ts` collects what the
+ * events say, and its wordings are in `core/agent/agents/`.
+ */
+export interface JsonAgent {
+  readonly program: string;
+  /** Folders below the home folder in which installers put the program. */
+  readonly homeFolders: readonly string[];
+  args(turn: AgentTurn, options: AgentArguments): readonly string[];
+  event(event: JsonObject, say: Sink): void;
+  /**
+   * Reads a line that is no event: of standard error, or of standard output. Its place among the events is
+   * unknown.
+   */
+  words?(line: string, say: Sink, options: AgentArguments): void;
+}
+
+type AgentArguments = Pick<AgentOptions, 'settings' | 'passthrough'>;
+
+/** Returns the constructor of an agent that writes JSON lines. */
+export function jsonAgent(agent: JsonAgent): (options: AgentOptions) => AgentKind {
+  return (options) => {
+    const { settings, env, prefixArgs = [] } = options;
+    const home = homeFolder(env);
+    const own = home === null ? [] : agent.homeFolders.map((folder) => path.join(home, folder));
+    return {
+      program: settings.agentBin ?? agent.program,
+      folders: settings.agentBin === null ? [...own, '/usr/local/bin', '/opt/homebrew/bin'] : [],
+      args: (turn) => [...prefixArgs, ...agent.args(turn, options)],
+      examine: () => [
+        {
+          kind: 'ok',
+          says: `login: not checked; a run ends at once if ${agent.program} is not logged in`,
+          remedy: null,
+        },
+      ],
+      read: (listener, signs) => createJsonReader(agent, options, listener, signs),
+    };
+  };
+}
+
+/** A longer line of standard error is skipped. */
+const MAX_WORDS_BYTES = 64 * 1024;
+
+function createJsonReader(
+  agent: JsonAgent,
+  options: AgentArguments,
+  listener: AgentListener,
+  signs: AgentSigns,
+): AgentReader {
+  const { sink, facts, end } = createSink(listener, signs);
+  const readWords = (line: Buffer): void => {
+    agent.words?.(withoutControls(line.toString()).trim(), sink, options);
+  };
+  const stdout = createJsonLines({
+    onEvent: (event) => agent.event(event, sink),
+    onOther: readWords,
+  });
+  const stderr = createLineSplitter({ onLine: readWords, maxLineBytes: MAX_WORDS_BYTES });
+  return {
+    push: stdout.push,
+    pushStderr: stderr.push,
+    end() {
+      stdout.end();
+      stderr.end();
+      end();
+    },
+    facts: () => ({
+      ...facts(),
+      skippedLines: stdout.skippedLines(),
+      brokenLines: stdout.brokenLines(),
+    }),
+  };
+}

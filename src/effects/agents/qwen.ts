@@ -1,0 +1,102 @@
+import { type JsonObject, numberAt, objectAt, stringAt } from '../files/json-fields.ts';
+import { contentBlocks, readDenials } from './event-fields.ts';
+import { jsonAgent } from './json-agent.ts';
+import type { Sink } from './sink.ts';
+
+const MODES: Readonly<Record<string, string>> = { acceptEdits: 'auto-edit' };
+
+/** The agent that runs `qwen -o stream-json` and reads its events, which have the form of those of claude. */
+export const qwenAgent = jsonAgent({
+  program: 'qwen',
+  homeFolders: ['.local/bin'],
+  args({ resumeSession }, { settings, passthrough }) {
+    const { allowedTools, model, permissionMode, dangerouslySkipPermissions } = settings;
+    const mode = permissionMode === null ? null : (MODES[permissionMode] ?? permissionMode);
+    return [
+      ...['-o', 'stream-json'],
+      ...(model === null ? [] : ['-m', model]),
+      ...(dangerouslySkipPermissions ? ['--yolo'] : mode === null ? [] : ['--approval-mode', mode]),
+      ...(allowedTools.length > 0 ? [`--allowed-tools=${allowedTools.join(',')}`] : []),
+      ...(resumeSession === null ? [] : ['-r', resumeSession]),
+      ...passthrough,
+    ];
+  },
+  event(event, say) {
+    const message = objectAt(event, 'message') ?? {};
+    switch (stringAt(event, 'type')) {
+      case 'system':
+        if (stringAt(event, 'subtype') === 'init') say.session(stringAt(event, 'session_id'));
+        if (stringAt(event, 'subtype') === 'retry') readRetry(event, say);
+        return;
+      case 'assistant':
+        readMessage(message, (event.parent_tool_use_id ?? null) !== null, say);
+        return;
+      case 'user':
+        for (const block of contentBlocks(message)) {
+          if (stringAt(block, 'type') !== 'tool_result') continue;
+          say.toolEnd(
+            stringAt(block, 'tool_use_id'),
+            block.is_error === true ? 'failed' : 'succeeded',
+          );
+        }
+        return;
+      case 'result':
+        readReport(event, say);
+        return;
+    }
+  },
+});
+
+/** qwen says an error of its service as a message, too; it is no message of the model. */
+const ERROR_MESSAGE = /^\[API Error: /;
+
+function readMessage(message: JsonObject, isOfSubAgent: boolean, say: Sink): void {
+  for (const block of contentBlocks(message)) {
+    switch (stringAt(block, 'type')) {
+      case 'tool_use':
+        say.toolStart(
+          stringAt(block, 'id'),
+          stringAt(block, 'name') ?? 'unknown',
+          objectAt(block, 'input'),
+        );
+        break;
+      case 'text': {
+        const text = stringAt(block, 'text') ?? '';
+        if (!isOfSubAgent && !ERROR_MESSAGE.test(text)) say.text(text);
+        break;
+      }
+      case 'thinking':
+        if (!isOfSubAgent) say.thinking();
+    }
+  }
+}
+
+function readRetry(event: JsonObject, say: Sink): void {
+  say.retry({
+    status: numberAt(event, 'error_status'),
+    error: stringAt(event, 'error') ?? '',
+    attempt: numberAt(event, 'attempt'),
+    delayMs: numberAt(event, 'retry_delay_ms'),
+  });
+}
+
+function readReport(event: JsonObject, say: Sink): void {
+  // Here, the input tokens include the cached ones that stand beside them.
+  const usage = objectAt(event, 'usage') ?? {};
+  say.usage(
+    {
+      input_tokens: numberAt(usage, 'input_tokens') ?? 0,
+      output_tokens: numberAt(usage, 'output_tokens') ?? 0,
+    },
+    'session',
+  );
+  for (const { id, ...call } of readDenials(event)) say.refused(id, call);
+  const words = stringAt(event, 'result');
+  if (event.is_error === true || stringAt(event, 'subtype') !== 'success') {
+    const message = stringAt(objectAt(event, 'error') ?? {}, 'message');
+    say.error(message ?? words ?? stringAt(event, 'subtype') ?? '', null, true);
+    return;
+  }
+  // The report's own text is the final message, even if it is empty.
+  say.result(words);
+}

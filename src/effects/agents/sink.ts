@@ -1,0 +1,255 @@
+import {
+  addUsage,
+  NO_USAGE,
+  type ResultFacts,
+  type RetryFacts,
+  type Usage,
+} from '../../core/agent/attempt.ts';
+import type { AgentListener } from '../../loop/ports.ts';
+import { createTailText, firstLine, oneLine, tailWithin } from '../files/bounded-text.ts';
+import type { JsonObject } from '../files/json-fields.ts';
+import type { AgentSigns } from '../processes/run-process.ts';
+import type { ReaderFacts } from './agent.ts';
+import { MAX_MESSAGE_BYTES, type ToolCall, toolCall } from './event-fields.ts';
+import { createPartialOutput } from './partial-output.ts';
+import { createRetryLog } from './retries.ts';
+import { createToolAnswers } from './tool-answers.ts';
+
+/** What an agent's events say, in words that all agents share. */
+export interface Sink {
+  session(id: string | null): void;
+  /** `continues`: a chunk that goes on with the message before it. */
+  text(text: string, continues?: boolean): void;
+  /** A step begins; what was said before it is not the final message. */
+  newStep(): void;
+  /** A step ends. Its words are the final message only if it is the last, and no tool was called in it. */
+  endStep(isLast: boolean): void;
+  thinking(): void;
+  toolStart(id: string | null, tool: string, input: JsonObject | null): void;
+  toolEnd(id: string | null, how: 'succeeded' | 'failed' | 'refused'): void;
+  /** A refused call that was reported apart from the calls; `id` is null if it is unknown. */
+  refused(id: string | null, call: ToolCall): void;
+  /** A refused call that only standard error tells: its place among the calls is unknown. */
+  refusedSomewhere(tool: string, target: string): void;
+  /** `add`: of one step. `run`: of the whole attempt. `session`: of the session, earlier attempts included. */
+  usage(usage: Partial<Usage>, of: 'add' | 'run' | 'session'): void;
+  retry(retry: Partial<RetryFacts>): void;
+  /** The answer broke off, and the agent begins it again without end. */
+  cutOff(): void;
+  /** `isFinal`: the agent has given up. Otherwise, it counts only if nothing better follows. */
+  error(message: string, status: number | null, isFinal: boolean, isRetryable?: boolean): void;
+  /** The agent has answered. `message` replaces what it said; null if only that counts. */
+  result(message?: string | null): void;
+  readonly hasBegun: () => boolean;
+}
+
+/** After two refusals (HTTP 401 or 403) an attempt is hopeless. */
+const HOPELESS_REFUSALS = 2;
+/** An agent that begins a cut-off answer again without end is ended after this many in a row. */
+const MOST_CUT_OFFS = 5;
+const MAX_ACTIVITY_CHARS = 120;
+const MAX_ERROR_CHARS = 2_000;
+/** The listener gets a longer line in parts. */
+const LINE_CHARS = 64 * 1024;
+
+type SinkFacts = Omit<ReaderFacts, 'skippedLines' | 'brokenLines'>;
+
+/**
+ * Collects what an agent's events say: the final message, refusals, usage and retries. The final message is
+ * what was said after the last tool call.
+ */
+export function createSink(
+  listener: AgentListener,
+  signs: AgentSigns,
+): { readonly sink: Sink; readonly facts: () => SinkFacts; readonly end: () => void } {
+  const partial = createPartialOutput();
+  const answers = createToolAnswers();
+  const shown = createShownLines(listener);
+  let message = createTailText(MAX_MESSAGE_BYTES, '');
+  let result: ResultFacts | null = null;
+  let lastError: ResultFacts | null = null;
+  let usage = NO_USAGE;
+  let sessionUsage: Usage | null = null;
+  let sessionId: string | null = null;
+  let cutOffs = 0;
+  let turns = 0;
+  let tools = 0;
+  let isSpeaking = false;
+  let hasMessage = false;
+  let hasBegun = false;
+  let toolInStep = false;
+  const retries = createRetryLog((retry, refusals) => {
+    listener.retry(retry);
+    if (refusals >= HOPELESS_REFUSALS) signs.hopeless('hopeless-retries');
+    else signs.retrying(retry.delayMs);
+  });
+
+  /** The model has answered, so retries are over and an error before this was not the last word. */
+  const answering = (): void => {
+    hasBegun = true;
+    lastError = null;
+    retries.over();
+    signs.working();
+  };
+  const emptyMessage = (): void => {
+    shown.flush();
+    isSpeaking = false;
+    hasMessage = false;
+    message = createTailText(MAX_MESSAGE_BYTES, '');
+  };
+
+  const sink: Sink = {
+    session: (id) => {
+      hasBegun = true;
+      sessionId = id === null ? sessionId : oneLine(id, 200);
+    },
+    text: (text, continues = false) => {
+      if (text === '' || (!isSpeaking && text.trim() === '')) return;
+      answering();
+      const goesOn = continues && isSpeaking;
+      if (!goesOn) {
+        shown.flush();
+        turns += 1;
+      }
+      message.append(goesOn || !hasMessage ? text : `\n\n${text}`);
+      hasMessage = true;
+      partial.addText(text, goesOn);
+      isSpeaking = true;
+      shown.add(text);
+    },
+    newStep: () => {
+      hasBegun = true;
+      toolInStep = false;
+      signs.working();
+      emptyMessage();
+    },
+    endStep: (isLast) => {
+      cutOffs = 0;
+      if (!isLast || toolInStep) emptyMessage();
+    },
+    thinking: () => {
+      answering();
+      listener.activity({ kind: 'thinking' });
+    },
+    toolStart: (id, name, input) => {
+      answering();
+      emptyMessage();
+      const call = toolCall(oneLine(name, 200), input);
+      tools += 1;
+      toolInStep = true;
+      if (id !== null) answers.called(id, call);
+      partial.addCall(call.tool, call.target);
+      listener.activity({ kind: 'tool', tool: call.tool, target: call.target });
+    },
+    toolEnd: (id, how) => {
+      answering();
+      emptyMessage();
+      const call = id === null ? null : answers.answered(id, how !== 'succeeded');
+      if (how === 'refused' && call !== null) answers.denied(id, call);
+    },
+    refused: answers.denied,
+    refusedSomewhere: (tool, target) =>
+      answers.deniedSomewhere(toolCall(oneLine(tool, 200), { command: target })),
+    usage: (part, of) => {
+      const told = { ...NO_USAGE, ...part };
+      if (of === 'session') sessionUsage = told;
+      else usage = of === 'add' ? addUsage(usage, told) : told;
+    },
+    retry: (retry) => {
+      hasBegun = true;
+      retries.add({ ...NO_RETRY, ...retry });
+    },
+    cutOff: () => {
+      cutOffs += 1;
+      emptyMessage();
+      if (cutOffs < MOST_CUT_OFFS) return;
+      retries.add({ ...NO_RETRY, error: `an answer that was cut off ${cutOffs} times in a row` });
+      signs.hopeless('endless-retries');
+    },
+    error: (text, status, isFinal, isRetryable = false) => {
+      shown.flush();
+      const error: ResultFacts = {
+        ...NO_RESULT,
+        subtype: 'error',
+        isError: true,
+        apiErrorStatus: status,
+        text: oneLine(text, MAX_ERROR_CHARS),
+        terminalReason: isRetryable ? 'retryable' : null,
+      };
+      if (isFinal) result = error;
+      else lastError = error;
+    },
+    result: (text = null) => {
+      shown.flush();
+      retries.over();
+      const kept = text === null ? null : tailWithin(text, MAX_MESSAGE_BYTES);
+      result = { ...NO_RESULT, subtype: 'success', isError: false, text: kept };
+      signs.resultGiven();
+    },
+    hasBegun: () => hasBegun,
+  };
+
+  return {
+    sink,
+    end: shown.flush,
+    facts: () => {
+      const said = message.read();
+      const own = said.trim() === '' ? null : said;
+      const report = result ?? lastError;
+      return {
+        result: report,
+        finalMessage: report === null || report.isError ? own : (report.text ?? own),
+        partialOutput: partial.read(),
+        retries: retries.last(),
+        endedInRetry: retries.isRetrying(),
+        rateLimit: null,
+        usage,
+        sessionUsage,
+        turns,
+        tools,
+        refused: answers.refused(),
+        stoppedSubAgents: 0,
+        sessionId,
+      };
+    },
+  };
+}
+
+const NO_RETRY: RetryFacts = {
+  status: null,
+  error: '',
+  attempt: null,
+  maxRetries: null,
+  delayMs: null,
+};
+
+const NO_RESULT: Omit<ResultFacts, 'subtype' | 'isError' | 'text'> = {
+  apiErrorStatus: null,
+  errors: [],
+  terminalReason: null,
+  numTurns: null,
+};
+
+/** Shows texts in whole lines, because half a credential would not be recognised and masked. */
+function createShownLines(listener: AgentListener) {
+  let unfinished = '';
+  const show = (text: string): void => {
+    if (text.trim() === '') return;
+    listener.text(text);
+    listener.activity({ kind: 'text', text: firstLine(text, MAX_ACTIVITY_CHARS) });
+  };
+  return {
+    add(text: string): void {
+      unfinished += text;
+      const end =
+        unfinished.length > LINE_CHARS ? unfinished.length : unfinished.lastIndexOf('\n') + 1;
+      show(unfinished.slice(0, end));
+      unfinished = unfinished.slice(end);
+    },
+    flush(): void {
+      const rest = unfinished;
+      unfinished = '';
+      show(rest);
+    },
+  };
+}

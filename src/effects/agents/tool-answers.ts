@@ -1,0 +1,65 @@
+import type { RefusedTool } from '../../core/agent/attempt.ts';
+import { remember } from '../files/bounded-map.ts';
+import type { ToolCall } from './event-fields.ts';
+
+/** Number of calls that are stored: enough for hours. */
+const REMEMBERED = 1_000;
+
+interface ToolAnswers {
+  readonly called: (id: string, call: ToolCall) => void;
+  /** Records that a tool answered, and returns its call; null if the call is unknown. */
+  readonly answered: (id: string, failed: boolean) => ToolCall | null;
+  /** Records a refused call; one that is reported twice counts once. */
+  readonly denied: (id: string | null, call: ToolCall) => void;
+  /**
+   * Records a refusal whose place among the calls is unknown, so that no later call makes up for it. It
+   * counts only if no refused call of the same tool is known.
+   */
+  readonly deniedSomewhere: (call: ToolCall) => void;
+  /** Returns the refused calls, each with whether a later call of the same tool succeeded. */
+  readonly refused: () => readonly RefusedTool[];
+}
+
+/**
+ * Records the order in which the tools answered, because an agent may say only at its end which calls were
+ * refused, and a later call of the same tool may have succeeded.
+ */
+export function createToolAnswers(): ToolAnswers {
+  const open = new Map<string, ToolCall>();
+  const denied = new Map<string, ToolCall & { readonly id: string | null }>();
+  // A Map keeps the order of insertion, which is the order of the answers.
+  const answers = new Map<string, { readonly tool: string; readonly failed: boolean }>();
+  const somewhere = new Map<string, ToolCall>();
+  return {
+    called: (id, call) => remember(open, id, call, REMEMBERED),
+    answered: (id, failed) => {
+      const call = open.get(id);
+      if (call === undefined) return null;
+      open.delete(id);
+      remember(answers, id, { tool: call.tool, failed }, REMEMBERED);
+      return call;
+    },
+    denied: (id, call) => {
+      denied.set(id ?? `unnamed ${denied.size}`, { ...call, id });
+    },
+    deniedSomewhere: (call) => remember(somewhere, `${call.tool} ${call.target}`, call, REMEMBERED),
+    refused: () => {
+      const place = new Map<string, number>();
+      const lastSuccess = new Map<string, number>();
+      for (const [id, { tool, failed }] of answers) {
+        const next = place.size;
+        place.set(id, next);
+        if (!failed && !denied.has(id)) lastSuccess.set(tool, next);
+      }
+      const placed = [...denied.values()].map(({ id, tool, target, command }) => {
+        // If it is unknown when the call was refused, no call counts as later.
+        const refusedAt = (id === null ? undefined : place.get(id)) ?? Number.POSITIVE_INFINITY;
+        const laterSucceeded = (lastSuccess.get(tool) ?? -1) > refusedAt;
+        return { tool, target, command, laterSucceeded };
+      });
+      const known = new Set(placed.map(({ tool }) => tool));
+      const others = [...somewhere.values()].filter(({ tool }) => !known.has(tool));
+      return [...placed, ...others.map((call) => ({ ...call, laterSucceeded: false }))];
+    },
+  };
+}
