@@ -1,5 +1,11 @@
-import type { SettingKind } from '../src/core/settings/rows/setting-row.ts';
-import { keyOf, SETTINGS, settingNames, variableOf } from '../src/core/settings/settings.ts';
+import type { SettingRow } from '../src/core/settings/rows/setting-row.ts';
+import {
+  choicesOf,
+  keyOf,
+  SETTINGS,
+  settingNames,
+  variableOf,
+} from '../src/core/settings/settings.ts';
 import { TASK_TYPES } from '../src/core/settings/task-type.ts';
 import { ENDED_STATUSES, ENDINGS, type EndedStatus, endingRow } from '../src/core/task/endings.ts';
 import { EXIT_ALREADY_ACTIVE, EXIT_BUG, EXIT_USAGE, exitCodeFor } from '../src/exit-codes.ts';
@@ -56,14 +62,15 @@ function groupTable(group: string): string {
         code(variableOf(name)),
         `${code(keyOf(name))}${row.trust === true ? ' †' : ''}`,
         row.default === undefined ? '' : code(row.default),
-        `${row.help.replaceAll('|', '\\|')}${kindNote(row.type)}`,
+        `${row.help.replaceAll('|', '\\|')}${kindNote(row)}`,
       ];
     });
   return table(['flag', 'variable', 'key', 'default', 'what it sets'], rows);
 }
 
-function kindNote(type: SettingKind): string {
-  return type.kind === 'choice' ? `: ${type.choices.map(code).join(', ')}` : '';
+function kindNote(row: SettingRow): string {
+  const choices = choicesOf(row);
+  return choices.length === 0 ? '' : `: ${choices.map(code).join(', ')}`;
 }
 
 function taskTypesTable(): string {

@@ -187,8 +187,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .description('is everything there? each finding with its remedy')
     .option('--cwd <DIR>', 'the folder the agent works in (default: here)')
     .option('--config <FILE>', 'the configuration file')
-    .option('--agent <KIND>', 'the agent to look for (default: the one of the settings, or claude)')
-    .option('--agent-bin <PATH>', 'its program')
+    .option('--agent <KIND>', 'the agent to look for (default: that of the settings, or claude)')
+    .option('--agent-bin <PATH>', 'its program; may be repeated for a list', repeated)
     .option('--agent-command <COMMAND>', 'the command of --agent command')
     .action(async (options: DoctorOptions) => {
       const { doctor } = await import('./commands/doctor.ts');
@@ -268,4 +268,9 @@ function placed(command: Command): Command {
     .option('--vault <DIR>', 'the folder with .ralph_state (default: here)')
     .option('--state-dir <DIR>', 'where states are kept (default: .ralph_state in the vault)')
     .option('--key-file <FILE>', 'the key of a shared vault (default: your own)');
+}
+
+/** Collects the values of a flag that may be repeated. */
+function repeated(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }

@@ -1,4 +1,7 @@
+import type { AgentSetting } from '../core/agent/agent.ts';
 import type { AgentName } from '../core/agent/agents/agents.ts';
+import { textFor } from '../core/settings/agent-texts.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import { type AgentKind, type AgentOptions, locate } from '../effects/agents/agent.ts';
 import { codexAgent } from '../effects/agents/codex.ts';
 import { commandAgent } from '../effects/agents/command-agent.ts';
@@ -8,7 +11,12 @@ import { opencodeAgent } from '../effects/agents/opencode.ts';
 import { qwenAgent } from '../effects/agents/qwen.ts';
 import { createReadableEvents } from '../effects/agents/readable-events.ts';
 import { claudeAgent } from '../effects/claude/claude-agent.ts';
-import { createReadableLog, type ReadableLog } from '../effects/claude/readable-log.ts';
+import {
+  createReadableLog,
+  type LogItem,
+  type ReadableLog,
+} from '../effects/claude/readable-log.ts';
+import type { LogPart } from '../effects/logs/agent-notes.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { AgentFacts } from '../report/screens/doctor.ts';
 
@@ -23,29 +31,84 @@ const KINDS: Readonly<Record<AgentName, (options: AgentOptions) => AgentKind>> =
   command: commandAgent,
 };
 
+/** The arguments of all agents of a run. */
+export type AgentsOptions = Omit<AgentOptions, 'settings'> & {
+  readonly settings: Pick<Settings, AgentSetting>;
+};
+
 /** Returns how ralph starts an agent and reads its output. */
-export function agentKind(name: AgentName, options: AgentOptions): AgentKind {
-  return KINDS[name](options);
+export function agentKind(name: AgentName, { settings, ...options }: AgentsOptions): AgentKind {
+  const model = textFor(settings.model, name);
+  const agentBin = textFor(settings.agentBin, name);
+  return KINDS[name]({ ...options, settings: { ...settings, model, agentBin } });
+}
+
+/** Returns a function that makes each kind of agent once, when it is first asked for. */
+export function agentKinds(options: AgentsOptions): (name: AgentName) => AgentKind {
+  const made = new Map<AgentName, AgentKind>();
+  return (name) => {
+    const kind = made.get(name) ?? agentKind(name, options);
+    made.set(name, kind);
+    return kind;
+  };
 }
 
 /**
  * Returns what turns the log of an agent's output into text. `claude` writes more than its reader keeps, and
  * the output of a command is text already.
  */
-export function readableLog(name: AgentName, options: AgentOptions): ReadableLog {
+export function readableLog(name: AgentName, options: AgentsOptions): ReadableLog {
   return name === 'claude' || name === 'command'
     ? createReadableLog()
     : createReadableEvents(agentKind(name, options));
 }
 
+/**
+ * Returns what turns a log into text to which several agents have written. `partsOf` returns the parts that
+ * are known by now; before the first one, `first` has written.
+ */
+export function readableParts(
+  partsOf: () => readonly LogPart[],
+  first: AgentName,
+  options: AgentsOptions,
+): ReadableLog {
+  let position = 0;
+  let part: LogPart = { agent: first, from: 0 };
+  let log = readableLog(first, options);
+  return {
+    push(chunk) {
+      const items: LogItem[] = [];
+      const parts = partsOf();
+      for (let at = 0; at < chunk.length; ) {
+        const own = parts.findLast(({ from }) => from <= position) ?? part;
+        if (own.from !== part.from || own.agent !== part.agent) {
+          items.push(...log.end());
+          part = own;
+          log = readableLog(own.agent, options);
+        }
+        const next = parts.find(({ from }) => from > position)?.from ?? Number.POSITIVE_INFINITY;
+        const piece = chunk.subarray(at, at + Math.min(chunk.length - at, next - position));
+        items.push(...log.push(piece));
+        at += piece.length;
+        position += piece.length;
+      }
+      return items;
+    },
+    end: () => log.end(),
+  };
+}
+
 const FIRST_TURN = { resumeSession: null, budgetUsd: null };
 
 /** Returns the command that would start the agent. `missing` says where ralph looked for a missing program. */
-export function locateAgent(plan: RunPlan): {
+export function locateAgent(
+  name: AgentName,
+  plan: RunPlan,
+): {
   readonly argv: readonly string[];
   readonly missing: string | null;
 } {
-  const kind = agentKind(plan.policy.agent, plan);
+  const kind = agentKind(name, plan);
   const first = { ...FIRST_TURN, budgetUsd: plan.policy.maxCostUsd };
   const found = locate(kind, first, plan);
   if ('missing' in found) {
@@ -57,7 +120,7 @@ export function locateAgent(plan: RunPlan): {
 /** Returns what ralph can find out about an agent without starting it. */
 export function examineAgent(
   name: AgentName,
-  options: AgentOptions,
+  options: AgentsOptions,
 ): Pick<AgentFacts, 'program' | 'findings' | 'interferences'> {
   const kind = agentKind(name, options);
   return {

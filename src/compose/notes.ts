@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { isAgentName } from '../core/agent/agents/agents.ts';
 import { describeCompletion } from '../core/completion/conditions/conditions.ts';
 import type { Ending, LoopState } from '../core/machine/loop-state.ts';
 import { describeMissing, failedOutputs } from '../core/prompt/prompt.ts';
@@ -55,7 +56,7 @@ export async function leaveNote(
   const note = renderNote({
     task,
     ending,
-    agent: policy.agent,
+    agent: isAgentName(task.agent) ? task.agent : policy.agent,
     created: at,
     stateFile: paths.stateFile,
     logDir: paths.folder,

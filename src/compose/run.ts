@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { StopCause } from '../core/machine/loop-state.ts';
+import { hasSeveralAgents } from '../core/task/policy.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
-import type { AgentKind } from '../effects/agents/agent.ts';
 import {
   type ChildOptions,
   childEnvironment,
   createAgentRunner,
   type GuardedRunner,
+  type RunnerOptions,
 } from '../effects/agents/agent-runner.ts';
 import { gitSetupJson } from '../effects/branches/git-setup.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
@@ -33,7 +34,7 @@ import type { Examiner, Ports, Reporter, WorkTreeSettler } from '../loop/ports.t
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
 import { judgedBy, leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
-import { agentKind } from './agent.ts';
+import { agentKinds } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
 import { reusingChecks } from './checks.ts';
 import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
@@ -103,10 +104,10 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     donePath: plan.donePath,
     isOwn: ownFiles(plan.vault, plan.stateDir),
   });
-  const kind = agentKind(policy.agent, { ...plan, prefixArgs: run.agentPrefixArgs });
+  const kindOf = agentKinds({ ...plan, prefixArgs: run.agentPrefixArgs });
   const start =
-    run.resume === undefined ? await begin(run, watch) : await resumeRun({ ...run, kind }, watch);
-  kind.interferences?.().forEach(warn);
+    run.resume === undefined ? await begin(run, watch) : await resumeRun({ ...run, kindOf }, watch);
+  for (const name of policy.agents) kindOf(name).interferences?.().forEach(warn);
 
   const journal = createJournal(paths.eventsFile, warn);
   const requests = watchRequests(paths.folder, run.seal);
@@ -156,7 +157,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       maxIterations: policy.maxIterations,
       stateFile: paths.stateFile,
     };
-    runner = agentRunner(run, kind, child);
+    runner = agentRunner(run, kindOf, child);
     let iteration = start.state.task.current_iteration;
     const agent = runner;
     const {
@@ -285,12 +286,17 @@ function settlerOf(run: ClaimedRun, { tree, gitSetup }: Start): WorkTreeSettler 
   };
 }
 
-function agentRunner(run: ClaimedRun, kind: AgentKind, child: ChildOptions): GuardedRunner {
+function agentRunner(
+  run: ClaimedRun,
+  kindOf: RunnerOptions['kindOf'],
+  child: ChildOptions,
+): GuardedRunner {
   const { plan, paths, warn } = run;
   return createAgentRunner({
-    kind,
+    kindOf,
     cwd: plan.cwd,
     ...child,
+    notesAgents: hasSeveralAgents(plan.policy),
     logDir: paths.folder,
     iterationTimeoutMs: plan.policy.iterationTimeoutMs,
     idleTimeoutMs: plan.policy.idleTimeoutMs,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { type AgentName, isAgentName } from '../core/agent/agents/agents.ts';
 import {
   type SessionUsage,
   sessionUsageAfter,
@@ -161,9 +162,9 @@ async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
   }
 }
 
-/** A resumed run, and how its agent's output is read. */
+/** A resumed run, and how the output of an agent is read. */
 interface ResumedRun extends ClaimedRun {
-  readonly kind: AgentKind;
+  readonly kindOf: (agent: AgentName) => AgentKind;
 }
 
 /** Resumes a task: restores its state, the loop's memory and the time that is left. */
@@ -289,7 +290,7 @@ async function moveLate(task: TaskState, { vault, taskFile }: RunPlan): Promise<
 
 /** Reads the attempt that was running when the last driver died; returns null if no attempt was running. */
 function lostAttempt(
-  { kind, paths }: ResumedRun,
+  { kindOf, plan, paths }: ResumedRun,
   task: TaskState,
   step: AdoptedTask['step'],
 ): {
@@ -300,6 +301,7 @@ function lostAttempt(
   if (step === null || !isAtWork(step.memory.step)) return null;
   const { current_iteration: iteration, attempt } = task;
   const number = { iteration, attempt };
+  const kind = kindOf(isAgentName(task.agent) ? task.agent : plan.policy.agent);
   const { told, lastWordAt } = readLostAttempt(kind, paths.folder, number, step.logBytes);
   return {
     usage: usageOfAttempt(told, task.session_usage),

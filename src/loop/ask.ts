@@ -95,6 +95,7 @@ async function startAgent(
   // The machine may have slept since the limit was calculated.
   const lostMs = standstillMs(state.task.updated_at, started);
   const facts = await ports.agent.run({
+    agent: action.agent,
     prompt,
     iteration,
     attempt,

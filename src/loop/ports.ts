@@ -1,3 +1,4 @@
+import type { AgentName } from '../core/agent/agents/agents.ts';
 import type { AttemptFacts, RetryFacts } from '../core/agent/attempt.ts';
 import type { RawCheckResult } from '../core/completion/check-result.ts';
 import type { Examination, ExamPart } from '../core/completion/examination.ts';
@@ -50,6 +51,7 @@ export interface AgentRunner {
 }
 
 export interface AgentRequest {
+  readonly agent: AgentName;
   readonly prompt: Uint8Array;
   readonly iteration: number;
   readonly attempt: number;

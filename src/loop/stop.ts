@@ -23,6 +23,9 @@ export async function stop(ports: Ports, state: LoopState, ending: Ending): Prom
     exit_reason: ending.exitReason,
     exit_code: endingRow(ending.status, ending.exitReason).exitCode,
     iterations_used: state.task.metrics.iterations,
+    ...(Object.keys(state.task.agents).length > 0 && state.task.agent !== null
+      ? { agent: state.task.agent }
+      : {}),
     usage: state.task.usage,
     evidence: ending.evidence,
     changes: await changes,

@@ -1,5 +1,11 @@
-import { AGENTS, type AgentName } from '../core/agent/agents/agents.ts';
-import type { Activity, Changes, EndingFields, RalphEvent } from '../core/machine/events.ts';
+import { AGENTS, type AgentName, isAgentName } from '../core/agent/agents/agents.ts';
+import type {
+  Activity,
+  AgentChanged,
+  Changes,
+  EndingFields,
+  RalphEvent,
+} from '../core/machine/events.ts';
 import type { Notice, RalphActivity } from '../core/machine/loop-state.ts';
 import { ENDINGS, endingRow, rowOfState } from '../core/task/endings.ts';
 import type { Wait } from '../core/task/task-state.ts';
@@ -28,9 +34,9 @@ export function promptStatesPromise(promise: string): string {
 }
 
 /** Warns that the agent reads files that the prompt names with an `@`. */
-export function promptIncludesFiles(agent: AgentName, words: readonly string[]): string {
+export function promptIncludesFiles(agents: string, words: readonly string[]): string {
   const shown = words.slice(0, 3).join(', ');
-  return `${agent} reads the files that the prompt names with an @ (${shown}${words.length > 3 ? ', …' : ''}) and puts their content into it; write \\@ to keep it text.`;
+  return `${agents} reads the files that the prompt names with an @ (${shown}${words.length > 3 ? ', …' : ''}) and puts their content into it; write \\@ to keep it text.`;
 }
 
 /** Returns the notice that ralph prints once, when a default limit is reached. */
@@ -201,7 +207,9 @@ export interface MessageContext {
 export function eventLine(event: RalphEvent, telling: MessageContext): string | null {
   switch (event.event) {
     case 'iteration_started':
-      return `iteration ${event.iteration}/${event.max_iterations} started${event.attempt > 1 ? ` (attempt ${event.attempt})` : ''}`;
+      return `iteration ${event.iteration}/${event.max_iterations} started${event.agent === undefined ? '' : ` with ${event.agent}`}${event.attempt > 1 ? ` (attempt ${event.attempt})` : ''}`;
+    case 'agent_changed':
+      return changeLine(event);
     case 'agent_retry':
       return event.by === 'agent'
         ? `the agent retries by itself${event.status === null ? '' : ` after ${event.status}`}${event.delay_ms === null ? '' : `, in ${formatDuration(event.delay_ms)}`}${event.error === '' ? '' : ` (${event.error})`}`
@@ -244,6 +252,28 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
   }
 }
 
+function changeLine({ from, to, why, until, error }: Extract<RalphEvent, AgentChanged>): string {
+  const said = error === null || error === '' ? '' : ` (${error})`;
+  switch (why) {
+    case 'free-again':
+      return `${to} is free again and goes on instead of ${from}`;
+    case 'usage-limit':
+      return `${from} has reached its usage limit${said}; ${to} goes on, ${from} again after ${until}`;
+    case 'outage':
+      return `the service of ${from} does not answer${said}; ${to} goes on, ${from} again after ${until}`;
+    default: {
+      const remedy = isAgentName(from) ? AGENTS[from].remedies[why] : undefined;
+      return `${from} is skipped for the rest of this run, ${SKIPPED[why]}${said}; ${to} goes on${remedy === undefined ? '' : `; what to do: ${remedy}`}`;
+    }
+  }
+}
+
+const SKIPPED = {
+  'agent-not-found': 'since it was not found',
+  'not-logged-in': 'since it is not logged in',
+  'no-credit': 'since it has no credit',
+} as const;
+
 type CheckEnded = Extract<RalphEvent, { event: 'check_ended' }>;
 
 /** Returns null for what another line says, or what nobody has to know. */
@@ -283,7 +313,7 @@ function decisionLine(event: Extract<RalphEvent, { event: 'task_resumed' }>): st
 
 function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): string {
   const parts = [
-    `iteration ${event.iteration} ${event.outcome === 'answered' ? 'answered' : event.detail}`,
+    `iteration ${event.iteration}${event.agent === undefined ? '' : ` (${event.agent})`} ${event.outcome === 'answered' ? 'answered' : event.detail}`,
     ` in ${formatDuration(event.duration_ms)}`,
     event.cost_usd > 0 ? `, ${formatCost(event.cost_usd)}` : '',
     event.files_changed === null ? '' : `, ${plural(event.files_changed, 'file')} changed`,
@@ -300,7 +330,7 @@ export function iterationBrief(
 ): string {
   const isGood = event.outcome === 'answered';
   const facts = [
-    `${event.iteration}/${maxIterations} ${event.outcome.replaceAll('-', ' ')}`,
+    `${event.iteration}/${maxIterations}${event.agent === undefined ? '' : ` ${event.agent}`} ${event.outcome.replaceAll('-', ' ')}`,
     formatDuration(event.duration_ms),
     ...(event.cost_usd > 0 ? [formatCost(event.cost_usd)] : []),
     ...(event.files_changed === null ? [] : [plural(event.files_changed, 'file')]),
@@ -406,8 +436,13 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
         ? `answer with ralph approve ${event.task_id} or ralph reject ${event.task_id}, then resume`
         : null;
     default:
-      return remedyFor(event.status, event.exit_reason, agent);
+      return remedyFor(event.status, event.exit_reason, agentOf(event, agent));
   }
+}
+
+/** Returns the agent that had the last turn. */
+function agentOf({ agent }: EndingEvent, only: AgentName): AgentName {
+  return isAgentName(agent) ? agent : only;
 }
 
 function gateRemedy(gate: string): string {

@@ -1,6 +1,7 @@
 import { announceMissedEnd } from '../compose/announce-missed-end.ts';
 import { startRun } from '../compose/run.ts';
 import { settle } from '../compose/settings.ts';
+import type { AgentName } from '../core/agent/agents/agents.ts';
 import { NO_USAGE, type Usage } from '../core/agent/attempt.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import { nearest } from '../core/settings/nearest.ts';
@@ -35,11 +36,20 @@ type Given<Value> = Value extends number | null ? number | string : NonNullable<
 
 /** The settings of a task, under the names of the flags in camelCase; see docs/settings.md. */
 type TaskSettings = {
-  readonly [Name in Exclude<SettingName, CommandLineOnly>]?: Given<Settings[Name]>;
+  readonly [Name in Exclude<SettingName, CommandLineOnly | OfAgents>]?: Given<Settings[Name]>;
 };
+
+type OfAgents = 'agent' | 'agentBin' | 'model';
+
+/** A text for the only agent, or one for each agent of a list. */
+type AgentTexts = string | Readonly<Partial<Record<AgentName, string>>>;
 
 /** A task's settings and its listeners. */
 export interface RunTaskOptions extends TaskSettings {
+  /** One agent, or several: the next one takes over while one is at its limit. */
+  readonly agent?: AgentName | readonly AgentName[];
+  readonly agentBin?: AgentTexts;
+  readonly model?: AgentTexts;
   /** Phrases that complete the task when stated in two iterations in a row: `--signal`. */
   readonly signals?: readonly string[];
   /** Aborting it stops the loop as `ralph stop` does; the task can be resumed. */

@@ -1,14 +1,13 @@
 import { resolveSettings } from '../../src/core/settings/resolve-settings.ts';
-import type { Settings } from '../../src/core/settings/settings.ts';
-import type { AgentOptions } from '../../src/effects/agents/agent.ts';
+import type { AgentOptions, OwnSettings } from '../../src/effects/agents/agent.ts';
 
 /** What an agent is made from: the defaults, but for what is given. */
 export function agentOptions(
-  settings: Partial<Settings> = {},
+  settings: Partial<OwnSettings> = {},
   more: Partial<Omit<AgentOptions, 'settings'>> = {},
 ): AgentOptions {
   return {
-    settings: { ...resolveSettings([]).settings, ...settings },
+    settings: { ...resolveSettings([]).settings, model: null, agentBin: null, ...settings },
     passthrough: [],
     env: {},
     cwd: '/',

@@ -1,10 +1,12 @@
 import path from 'node:path';
 import { examineAgent } from '../../compose/agent.ts';
 import { examineSnapshots } from '../../compose/git-commands/snapshot-facts.ts';
-import { AGENTS, chosenAgent } from '../../core/agent/agents/agents.ts';
+import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
+import { textFor } from '../../core/settings/agent-texts.ts';
+import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import { isGiven, type Layer, type Written } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName } from '../../core/settings/settings.ts';
-import { agentOf } from '../../core/settings/settings-problems.ts';
+import { agentsOf } from '../../core/settings/settings-problems.ts';
 import { shownState } from '../../core/task/shown-task.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { freeBytes, probeFolder } from '../../effects/files/folder-probe.ts';
@@ -34,7 +36,7 @@ export interface DoctorOptions {
   readonly cwd?: string;
   readonly config?: string;
   readonly agent?: string;
-  readonly agentBin?: string;
+  readonly agentBin?: readonly string[];
   readonly agentCommand?: string;
 }
 
@@ -88,12 +90,15 @@ async function examine(
       ? path.join(vault, '.ralph_state')
       : path.resolve(cwd, settings.stateDir);
   const untrusted = untrustedOf(collected);
-  const agent = untrusted?.program == null ? await agentFacts(collected, cwd, env, signal) : null;
+  const agents: AgentFacts[] = [];
+  for (const name of untrusted?.program == null ? agentsOf(collected) : []) {
+    agents.push(await agentFacts(name, collected, cwd, env, signal));
+  }
   return {
     problems: [...collected.problems, ...(await planProblems(collected, startDir, env))],
     notices: [...collected.powers, ...collected.notices],
     untrusted,
-    agent,
+    agents,
     vault,
     vaultProbe: probeFolder(vault),
     stateDir,
@@ -144,28 +149,31 @@ function untrustedOf(collected: CollectedSettings): DoctorFacts['untrusted'] {
   const { untrusted, sources } = collected;
   if (untrusted === null) return null;
   const { powers } = untrusted;
-  const written = (name: SettingName): string | null => {
+  const of = (name: SettingName): Layer => {
     const value = powers.find((power) => power.name === name)?.value;
-    return typeof value === 'string' ? value : null;
+    return value === undefined ? {} : { [name]: { value, source: UNTRUSTED } };
   };
   const isChosen = isGiven(sources.agent) || isGiven(sources.agentCommand);
-  const agent = isChosen
-    ? agentOf(collected)
-    : chosenAgent(written('agent'), written('agentCommand'));
-  const command = isChosen ? null : written('agentCommand');
-  const bin = isGiven(sources.agentBin) ? null : written('agentBin');
-  const program = AGENTS[agent].takes.includes('agentCommand') ? command : bin;
-  return { ...untrusted, program };
+  const written = resolveSettings([{ ...of('agent'), ...of('agentCommand'), ...of('agentBin') }]);
+  const { agentCommand, agentBin } = written.settings;
+  const programs = agentsOf(isChosen ? collected : written).map((agent) => {
+    if (AGENTS[agent].takes.includes('agentCommand')) return isChosen ? null : agentCommand;
+    return isGiven(sources.agentBin) ? null : textFor(agentBin, agent);
+  });
+  const named = programs.filter((program) => program !== null).join(', ');
+  return { ...untrusted, program: named === '' ? null : named };
 }
 
+const UNTRUSTED = { kind: 'config', where: 'the configuration' } as const;
+
 async function agentFacts(
+  name: AgentName,
   collected: CollectedSettings,
   cwd: string,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<AgentFacts> {
   const { settings } = collected;
-  const name = agentOf(collected);
   const examined = examineAgent(name, { settings, passthrough: [], cwd, env });
   const { program } = examined;
   const { versionVariables } = AGENTS[name];

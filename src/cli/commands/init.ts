@@ -1,6 +1,8 @@
 import path from 'node:path';
-import { AGENT_NAMES, type AgentName } from '../../core/agent/agents/agents.ts';
+import { type AgentName, isAgentName } from '../../core/agent/agents/agents.ts';
 import { configTemplate } from '../../core/settings/config-template.ts';
+import { parseValue } from '../../core/settings/parse-value.ts';
+import { SETTINGS } from '../../core/settings/settings.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
 import { makeVaultFolders, type SetUp, writeNewConfig } from '../../effects/vault/vault-setup.ts';
@@ -11,32 +13,35 @@ import { foldersOf, startFolder } from '../tasks/named-folders.ts';
 
 export interface InitOptions {
   readonly vault?: string;
-  /** The agent that the configuration sets. */
+  /** The agents that the configuration sets. */
   readonly agent?: string;
 }
 
 /** `ralph init`: creates the vault's folders and a commented configuration. Overwrites nothing. */
 export function init(options: InitOptions): number {
   const here = startFolder();
-  const agent = options.agent === undefined ? null : agentNamed(options.agent);
+  const agents = options.agent === undefined ? null : agentsNamed(options.agent);
   const { vault } = foldersOf(options);
   const folders = makeVaultFolders(vault);
   const isVaultThere = folders[0]?.kind !== 'refused';
   const done = [
     ...folders,
-    ...(isVaultThere ? [writeNewConfig(vault, configTemplate(agent))] : []),
+    ...(isVaultThere ? [writeNewConfig(vault, configTemplate(agents))] : []),
   ];
   const lines = done.map((each) => ({ ...each, path: shown(each, here) }));
   // Inside the vault, its configuration is found.
   const isFound = isVaultThere && !leadsOut(here, vault);
-  process.stdout.write(renderInit(lines, isFound, agent !== null));
+  process.stdout.write(renderInit(lines, isFound, agents !== null));
   return done.some(({ kind }) => kind === 'refused') ? EXIT_FAILED : 0;
 }
 
-function agentNamed(name: string): AgentName {
-  const agent = AGENT_NAMES.find((each) => each === name);
-  if (agent !== undefined) return agent;
-  throw new UsageError([`--agent expects one of ${AGENT_NAMES.join(', ')}; found '${name}'.`]);
+function agentsNamed(names: string): readonly AgentName[] {
+  const parsed = parseValue(SETTINGS.agent.type, names);
+  if ('problem' in parsed) throw new UsageError([`--agent ${parsed.problem}.`]);
+  return names
+    .split(',')
+    .map((name) => name.trim())
+    .filter(isAgentName);
 }
 
 function shown({ path: file }: SetUp, here: string): string {

@@ -1,11 +1,13 @@
-import { readableLog } from '../../compose/agent.ts';
-import { agentOf } from '../../core/settings/settings-problems.ts';
+import { readableLog, readableParts } from '../../compose/agent.ts';
+import { DEFAULT_AGENT } from '../../core/agent/agents/agents.ts';
+import { agentsOf } from '../../core/settings/settings-problems.ts';
 import {
   createPlainLog,
   createReadableLog,
   type LogItem,
   type ReadableLog,
 } from '../../effects/claude/readable-log.ts';
+import { readAgentNotes } from '../../effects/logs/agent-notes.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { findTaskEntry } from '../../effects/state/task-list.ts';
 import { type LogPiece, openTaskLogs } from '../../effects/state/task-logs.ts';
@@ -44,7 +46,7 @@ export async function logs(taskId: string, options: LogsOptions): Promise<number
   }
   if (there.length === 0) say(noLogsYet(taskId));
   const outlet = standardOutlet();
-  const show = options.raw ? rawBytes : readableText(() => logOf(taskId, stateDir));
+  const show = options.raw ? rawBytes : readableText((number) => logOf(number, taskId, stateDir));
   for await (const piece of found.read({ iteration, follow })) {
     // The reader has gone, as in `ralph logs … | head`.
     if (!(await outlet.write(show(piece)))) break;
@@ -61,17 +63,22 @@ function rawBytes(piece: LogPiece): Uint8Array {
   return piece.kind === 'stdout' ? piece.chunk : new Uint8Array();
 }
 
-/** Returns what makes the output of the task's agent readable. */
-function logOf(taskId: string, stateDir: string): ReadableLog {
-  const folder = findTaskEntry(stateDir, taskId)?.folder ?? null;
+/** Returns what makes an iteration's output readable, by the agents that wrote it. */
+function logOf(iteration: number, taskId: string, stateDir: string): ReadableLog {
+  const folderNow = (): string | null => findTaskEntry(stateDir, taskId)?.folder ?? null;
+  const folder = folderNow();
   const stored = folder === null ? null : readStoredRun(folder);
   if (stored === null) return createReadableLog();
-  return readableLog(agentOf(stored), { ...stored, cwd: stored.startDir, env: {} });
+  const options = { ...stored, cwd: stored.startDir, env: {} };
+  const [first = DEFAULT_AGENT, ...others] = agentsOf(stored);
+  if (others.length === 0) return readableLog(first, options);
+  const partsOf = () => readAgentNotes(folderNow() ?? '', iteration);
+  return readableParts(partsOf, first, options);
 }
 
 /** Returns a function that turns each piece of a log into text. It holds back an incomplete line. */
-function readableText(create: () => ReadableLog): (piece: LogPiece) => string {
-  let stdout = create();
+function readableText(create: (iteration: number) => ReadableLog): (piece: LogPiece) => string {
+  let stdout: ReadableLog = createPlainLog();
   let stderr = createPlainLog();
   let hasErrors = false;
   const errors = (items: readonly LogItem[]): string => {
@@ -82,7 +89,7 @@ function readableText(create: () => ReadableLog): (piece: LogPiece) => string {
   return (piece) => {
     switch (piece.kind) {
       case 'iteration':
-        stdout = create();
+        stdout = create(piece.number);
         stderr = createPlainLog();
         hasErrors = false;
         return iterationHeader(piece.number);

@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import { SETTINGS, settingNames } from '../../core/settings/settings.ts';
+import { choicesOf as choicesIn, SETTINGS, settingNames } from '../../core/settings/settings.ts';
 import { TASK_TYPES } from '../../core/settings/task-type.ts';
 
 /** What a shell can suggest as a value. */
@@ -87,6 +87,5 @@ function suggestionFor(option: Option, argument: string | null): Suggestion {
 function choicesOf(flag: string): readonly string[] {
   if (flag === SETTINGS.taskType.flag) return Object.keys(TASK_TYPES);
   const name = settingNames().find((each) => SETTINGS[each].flag === flag);
-  const type = name === undefined ? null : SETTINGS[name].type;
-  return type?.kind === 'choice' ? type.choices : [];
+  return name === undefined ? [] : choicesIn(SETTINGS[name]);
 }

@@ -10,6 +10,7 @@ import {
 import type { SettingRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import {
+  choicesOf,
   isRepeatable,
   SETTINGS,
   type SettingName,
@@ -162,7 +163,8 @@ function flagsOf({ flag, short, argument }: SettingRow): string {
 }
 
 function helpOf(row: SettingRow): string {
-  const choices = row.type.kind === 'choice' ? ` (${row.type.choices.join(', ')})` : '';
+  const words = choicesOf(row).join(', ');
+  const choices = words === '' ? '' : ` (${words})`;
   return `${row.help}${choices}${row.default === undefined ? '' : ` (default: ${row.default})`}`;
 }
 

@@ -27,7 +27,7 @@ const EXAMPLE_OUTPUT = '(the output of the previous iteration)';
 
 async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<PlanFacts> {
   const { policy } = plan;
-  const agent = locateAgent(plan);
+  const agents = policy.agents.map((name) => ({ name, ...locateAgent(name, plan) }));
   const prompt = new TextDecoder('utf-8', { ignoreBOM: true }).decode(plan.prompt);
   // A continued session remembers its own output.
   const output = policy.session === 'continue' ? null : EXAMPLE_OUTPUT;
@@ -38,7 +38,8 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
     completion: describeCompletion(policy),
     full_iterations: fullIterations(plan),
     max_iterations: policy.maxIterations,
-    argv: agent.argv,
+    argv: agents[0]?.argv ?? [],
+    further_agents: agents.slice(1).map(({ name, argv }) => ({ agent: name, argv })),
     cwd: plan.cwd,
     first_prompt: prompt + buildAddition(policy, carry, 1),
     continuation_prompt: prompt + buildAddition(policy, carry, 2),
@@ -52,7 +53,9 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
     warnings: [
       ...notices,
       ...planWarnings(plan),
-      ...(agent.missing === null ? [] : [`Cannot find the agent: ${agent.missing}.`]),
+      ...agents.flatMap(({ missing }) =>
+        missing === null ? [] : [`Cannot find the agent: ${missing}.`],
+      ),
     ],
   };
 }
@@ -60,7 +63,7 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
 /** Returns a value as a user would write it. An absent value is shown as the run fills it in. */
 function shownValue(name: SettingName, plan: RunPlan): unknown {
   const inForce: Partial<Record<SettingName, unknown>> = {
-    agent: plan.policy.agent,
+    agent: plan.policy.agents.join(','),
     promise: plan.policy.promise,
     askBack: plan.policy.askBack,
     doneFolder: plan.policy.doneFolder,
@@ -72,6 +75,10 @@ function shownValue(name: SettingName, plan: RunPlan): unknown {
     cwd: plan.cwd,
   };
   if (name === 'verify') return plan.settings.verify.map(writeCheck);
+  if (name === 'model' || name === 'agentBin') {
+    const [text = null, ...further] = plan.settings[name];
+    return further.length === 0 ? text : plan.settings[name];
+  }
   const value = inForce[name] ?? plan.settings[name];
   const isDuration = SETTINGS[name].type.kind === 'duration';
   return isDuration && typeof value === 'number' ? writeDuration(value) : value;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type FileRun, type OrchestrateOptions, orchestrate } from '../../compose/rescue.ts';
 import { isInRepository } from '../../compose/work-tree-hold.ts';
-import { AGENTS } from '../../core/agent/agents/agents.ts';
+import { rulesForAll } from '../../core/agent/agents/agents.ts';
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import { RESCUE_PROMISE, rescuePrompt } from '../../core/rescue/rescue-prompt.ts';
 import type { VaultCommand, VaultLayer } from '../../core/settings/rescue-settings.ts';
@@ -127,7 +127,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   }
   const prompt = rescuePrompt(
     { name: file.name, text: file.text ?? '', stuckForMs: request.stuckForMs },
-    AGENTS[policy.agent],
+    rulesForAll(policy.agents),
   );
   const layer = {
     ...asked,

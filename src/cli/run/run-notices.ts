@@ -24,21 +24,25 @@ export function announcements(plan: RunPlan): readonly string[] {
 export function planWarnings(plan: RunPlan): readonly string[] {
   const { policy, settings } = plan;
   const warnings: string[] = [];
-  const { permissionsNotice, readOnlyModes, expandsAtPaths } = AGENTS[policy.agent];
   const { permissionMode } = settings;
-  const allowsNothing =
-    (permissionMode === null || readOnlyModes.includes(permissionMode)) &&
-    settings.allowedTools.length === 0 &&
-    !settings.dangerouslySkipPermissions &&
-    plan.passthrough.length === 0;
-  if (permissionsNotice !== null && allowsNothing) warnings.push(permissionsNotice);
+  for (const agent of policy.agents) {
+    const { permissionsNotice, readOnlyModes } = AGENTS[agent];
+    const allowsNothing =
+      (permissionMode === null || readOnlyModes.includes(permissionMode)) &&
+      settings.allowedTools.length === 0 &&
+      !settings.dangerouslySkipPermissions &&
+      plan.passthrough.length === 0;
+    if (permissionsNotice !== null && allowsNothing) warnings.push(permissionsNotice);
+  }
   const { promise } = policy;
   const text = new TextDecoder().decode(plan.prompt);
   if (promise !== null && couldStatePromise(text, promise, policy)) {
     warnings.push(promptStatesPromise(promise));
   }
-  const paths = expandsAtPaths && plan.taskFile === null ? pathsIncluded(text, plan) : [];
-  if (paths.length > 0) warnings.push(promptIncludesFiles(policy.agent, paths));
+  const reading = policy.agents.filter((agent) => AGENTS[agent].expandsAtPaths);
+  const isRead = reading.length > 0 && plan.taskFile === null;
+  const paths = isRead ? pathsIncluded(text, plan) : [];
+  if (paths.length > 0) warnings.push(promptIncludesFiles(reading.join(' and '), paths));
   return warnings;
 }
 

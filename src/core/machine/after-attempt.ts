@@ -1,17 +1,18 @@
 import { AGENTS } from '../agent/agents/agents.ts';
 import { addUsage, sessionUsageAfter, usageOfAttempt } from '../agent/attempt.ts';
 import { classify } from '../agent/classify.ts';
-import { type CountedOutcome, describeOutcome, type Outcome } from '../agent/outcome.ts';
+import { type CountedOutcome, describeOutcome, isCounted, type Outcome } from '../agent/outcome.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
 import { promptTexts } from '../prompt/prompt.ts';
 import { preview } from '../secrets/secrets.ts';
-import type { Policy } from '../task/policy.ts';
+import { agentNamed, type Policy } from '../task/policy.ts';
 import { laterBy, type TaskState, withError } from '../task/task-state.ts';
 import { askBack } from './asking-back.ts';
 import type { Decided, Moment } from './decision.ts';
 import type { EventOf, LoopState } from './loop-state.ts';
 import { answerOf } from './record-iteration.ts';
+import { withoutTrouble, withUsageOfAgent } from './turns.ts';
 
 /** Takes off what an agent told of its session before, if it tells only the total of the whole session. */
 export function withOwnUsage(
@@ -36,7 +37,7 @@ export function withAttempt(
   moment: Moment,
 ): { readonly state: LoopState; readonly outcome: Outcome } {
   const outcome = outcomeOf(state, event, moment);
-  return { state: withFacts(state, event, outcome), outcome };
+  return { state: withFacts(state, event, outcome, moment.policy), outcome };
 }
 
 /** Decides what follows a counted attempt: a question about its promise, or an observation of its work. */
@@ -47,7 +48,7 @@ export function counted(
   moment: Moment,
 ): Decided {
   const verdict = verdictOn(state, outcome, facts.finalMessage, moment.policy);
-  const answer = answerOf(state, { outcome, verdict, facts, startedAt });
+  const answer = answerOf(state, { outcome, verdict, facts, startedAt }, moment.policy);
   return askBack(state, answer, moment) ?? { state, decision: { kind: 'looking', answer } };
 }
 
@@ -88,7 +89,12 @@ function verdictOn(
 }
 
 /** Adds the cost, the session and the error of an attempt to the state. */
-function withFacts(state: LoopState, event: EventOf<'attempt-ended'>, outcome: Outcome): LoopState {
+function withFacts(
+  state: LoopState,
+  event: EventOf<'attempt-ended'>,
+  outcome: Outcome,
+  policy: Policy,
+): LoopState {
   const { facts } = event;
   let task: TaskState = {
     ...state.task,
@@ -96,11 +102,14 @@ function withFacts(state: LoopState, event: EventOf<'attempt-ended'>, outcome: O
     session_id: facts.sessionId ?? state.task.session_id,
     timeout_at: laterBy(state.task.timeout_at, facts.retryWaitMs),
   };
+  task = withUsageOfAgent(task, policy, facts.usage);
+  if (isCounted(outcome)) task = withoutTrouble(task, policy);
   if (outcome.kind !== 'answered' && outcome.kind !== 'stopped' && outcome.kind !== 'bounded') {
     task = withError(task, {
       at: event.at,
       iteration: task.current_iteration,
       attempt: task.attempt,
+      ...agentNamed(policy),
       kind: outcome.kind === 'fatal' ? `fatal:${outcome.cause}` : outcome.kind,
       message: preview(describeOutcome(outcome), 200),
     });

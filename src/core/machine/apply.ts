@@ -2,7 +2,7 @@ import { NO_USAGE } from '../agent/attempt.ts';
 import { wantsBaseline } from '../completion/check-result.ts';
 import { waitingHints } from '../prompt/hints.ts';
 import { buildAddition } from '../prompt/prompt.ts';
-import type { Policy } from '../task/policy.ts';
+import { agentNamed, type Policy } from '../task/policy.ts';
 import { msBetween } from '../task/task-state.ts';
 import { type Decided, type Decision, type End, type Moment, publish } from './decision.ts';
 import { announcedAgain, endTask, PAUSED, stoppedBy, TIME_OVER } from './ending.ts';
@@ -16,6 +16,7 @@ import {
 import { budgetLeft } from './next-iteration.ts';
 import { iteratedEvent } from './record-iteration.ts';
 import { treeToSettle } from './settling.ts';
+import { onTurn, takeTurn } from './turns.ts';
 
 /** Builds the next state and the actions from what a step has decided. */
 export function apply({ state, announced = [], decision }: Decided, moment: Moment): Transition {
@@ -48,15 +49,21 @@ function insteadOf(state: LoopState, decision: Decision, { at, policy }: Moment)
 function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment): Transition {
   switch (decision.kind) {
     case 'end': {
-      const { task, ending } = endTask(state.task, at, decision);
+      const { task, ending } = endTask(state.task, at, decision, policy);
       return to({ ...state, step: { kind: 'ended' }, task }, { kind: 'stop', ending });
     }
     case 'announce-end': {
       const { task, ending } = announcedAgain(state.task);
       return to({ ...state, task }, { kind: 'stop', ending });
     }
-    case 'start':
-      return start(state, decision.prompt, policy);
+    case 'start': {
+      const turn = takeTurn(state, decision, { at, policy });
+      const next =
+        turn.decision?.kind === 'start'
+          ? start(turn.state, turn.decision.prompt, onTurn(policy, turn.state.task))
+          : apply({ ...turn, announced: [] }, { at, policy });
+      return { state: next.state, actions: [...(turn.announced ?? []), ...next.actions] };
+    }
     case 'ask-back': {
       const { answer, question: text } = decision;
       const asking: LoopState = { ...state, step: { kind: 'asking-back', answer } };
@@ -130,9 +137,10 @@ function start(before: LoopState, prompt: 'next' | 'same' | 'updated', policy: P
   const told = session === null ? carry : { ...carry, output: null };
   const addition = buildAddition(policy, told, iteration);
   const { max_iterations, timeout_at, usage } = task;
+  const counts = { iteration, max_iterations, attempt, ...agentNamed(policy) };
   return to(
     state,
-    publish({ event: 'iteration_started', iteration, max_iterations, attempt, timeout_at, usage }),
+    publish({ event: 'iteration_started', ...counts, timeout_at, usage }),
     startAgent(state, { kind: 'task', addition }, session, policy),
   );
 }
@@ -145,6 +153,9 @@ function startAgent(
 ): Action {
   const { current_iteration: iteration, attempt, timeout_at: taskDeadlineAt } = state.task;
   const budgetUsd = budgetLeft(state, policy);
-  const kind = 'start-agent';
-  return { kind, iteration, attempt, prompt, taskDeadlineAt, resumeSession, budgetUsd };
+  return {
+    kind: 'start-agent',
+    ...{ agent: policy.agent, iteration, attempt, prompt, taskDeadlineAt },
+    ...{ resumeSession, budgetUsd },
+  };
 }

@@ -71,7 +71,7 @@ export function replied(
   const settled: CountedAnswer = isSettled
     ? { ...known, verdict }
     : { ...known, ...(message === null ? {} : { reply: tailOf(message, LONGEST_REPLY) }) };
-  return settle(state, settled);
+  return settle(state, settled, policy);
 }
 
 /**
@@ -86,12 +86,12 @@ export function questionLost(
 ): Decided {
   const isUnpaid = lost === null || Object.values(lost).every((amount) => amount === 0);
   const again = isUnpaid && state.trouble.interrupted <= 1 ? askBack(state, answer, moment) : null;
-  return again ?? settle(state, answer);
+  return again ?? settle(state, answer, moment.policy);
 }
 
 /** Observes the work folder next. The record of the iteration includes the cost of the question. */
-function settle(state: LoopState, answer: CountedAnswer): Decided {
-  const settled = answerOf(state, { ...answer, startedAt: answer.record.started_at });
+function settle(state: LoopState, answer: CountedAnswer, policy: Policy): Decided {
+  const settled = answerOf(state, { ...answer, startedAt: answer.record.started_at }, policy);
   return { state, decision: { kind: 'looking', answer: settled } };
 }
 

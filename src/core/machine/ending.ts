@@ -1,4 +1,5 @@
 import { type EndedStatus, endingRow, type StatusAndReason } from '../task/endings.ts';
+import { agentNamed, type Policy } from '../task/policy.ts';
 import { msBetween, type TaskState } from '../task/task-state.ts';
 import type { End, HowItEnded } from './decision.ts';
 import type { EndingBody, EndingFields } from './events.ts';
@@ -42,8 +43,12 @@ function untilTold({ driver }: TaskState, { status }: Ending): TaskState['driver
 }
 
 /** Returns the task with its end at `at`, and its ending. */
-export function endTask(task: TaskState, at: string, how: HowItEnded): EndedTask {
-  const ending = endingOf(how);
+export function endTask(task: TaskState, at: string, how: HowItEnded, policy: Policy): EndedTask {
+  const { evidence = null } = how;
+  const ending = endingOf({
+    ...how,
+    evidence: evidence && { ...evidence, ...agentNamed(policy) },
+  });
   const total_duration_seconds = Math.max(0, msBetween(task.started_at, at)) / 1000;
   return {
     task: {

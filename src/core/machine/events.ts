@@ -2,7 +2,7 @@ import type { Usage } from '../agent/attempt.ts';
 import type { CheckResult } from '../completion/check-result.ts';
 import type { EndedStatus, EndingRow } from '../task/endings.ts';
 import type { LineChanges } from '../task/line-changes.ts';
-import type { Evidence, IterationRecord, TaskGit } from '../task/task-state.ts';
+import type { AgentStanding, Evidence, IterationRecord, TaskGit } from '../task/task-state.ts';
 
 /** What the agent is doing at this moment. */
 export type Activity =
@@ -25,6 +25,8 @@ export interface EndingFields {
   readonly exit_reason: string;
   readonly exit_code: number;
   readonly iterations_used: number;
+  /** The agent that had the last turn; absent in a task with only one agent. */
+  readonly agent?: string;
   readonly usage: Usage;
   readonly evidence: Evidence | null;
   /** Null if git cannot report them. */
@@ -34,6 +36,20 @@ export interface EndingFields {
   readonly note: string | null;
   readonly state_file: string;
   readonly log_dir: string;
+}
+
+/** Another agent of the list has its turn, or will have it after the wait that follows. */
+export interface AgentChanged {
+  readonly event: 'agent_changed';
+  readonly iteration: number;
+  readonly from: string;
+  readonly to: string;
+  /** Why `from` lost its turn; `free-again` if nothing is wrong with it, but `to` comes before it. */
+  readonly why: NonNullable<AgentStanding['why']> | 'free-again';
+  /** Until when `from` is held, as an ISO instant; null if it is skipped for the rest of the run, or free. */
+  readonly until: string | null;
+  /** What `from` reported, in one line; null if nothing is wrong with it. */
+  readonly error: string | null;
 }
 
 /** The events of the journal and of `--json`. Their names and fields are part of the contract. */
@@ -61,11 +77,14 @@ export type EventBody =
       readonly iteration: number;
       readonly max_iterations: number;
       readonly attempt: number;
+      /** The agent that is started; absent in a task with only one agent. */
+      readonly agent?: string;
       /** ISO instant at which the time for the whole task is over; a wait moves it. */
       readonly timeout_at: string;
       /** What the task has used so far. */
       readonly usage: Usage;
     }
+  | AgentChanged
   | { readonly event: 'agent_activity'; readonly iteration: number; readonly activity: Activity }
   | {
       readonly event: 'agent_retry';

@@ -1,3 +1,4 @@
+import type { AgentName } from '../agent/agents/agents.ts';
 import type { AttemptFacts, SessionUsage } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import type { ApprovalRequest } from '../completion/approval-request.ts';
@@ -284,6 +285,7 @@ export type Action = Question | Announcement;
 export type Question =
   | {
       readonly kind: 'start-agent';
+      readonly agent: AgentName;
       readonly iteration: number;
       readonly attempt: number;
       readonly prompt: AgentPrompt;

@@ -1,9 +1,9 @@
-import { AGENTS } from '../agent/agents/agents.ts';
+import { AGENTS, DEFAULT_AGENT } from '../agent/agents/agents.ts';
 import { promiseInForce } from '../completion/conditions/conditions.ts';
 import { untagged } from '../completion/promise.ts';
 import type { SourcedSettings } from '../settings/setting-source.ts';
 import type { Settings } from '../settings/settings.ts';
-import { agentOf } from '../settings/settings-problems.ts';
+import { agentsOf } from '../settings/settings-problems.ts';
 import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
 
@@ -20,7 +20,7 @@ interface PolicyFacts {
 
 /** Builds the policy of a task. A setting that the loop reads unchanged needs no line here. */
 export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFacts): Policy {
-  const agent = agentOf({ settings, sources });
+  const agents = agentsOf({ settings, sources });
   const given = {
     ...settings,
     promise: settings.promise === null ? null : untagged(settings.promise),
@@ -30,12 +30,13 @@ export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFa
   };
   return {
     ...given,
-    agent,
+    agent: agents[0] ?? DEFAULT_AGENT,
+    agents,
     promise: promiseInForce(given),
     watchFile: settings.watchFile ?? facts.fileInWork,
     abortPromise: settings.abortPromise === null ? null : untagged(settings.abortPromise),
     // Without a session, the agent cannot be asked about its answer.
-    askBack: settings.askBack && AGENTS[agent].takes.includes('askBack'),
+    askBack: settings.askBack && agents.every((agent) => AGENTS[agent].takes.includes('askBack')),
     maxCostUsd: settings.maxCost,
     maxUsagePercent: settings.maxUsage,
     approvalRequired: facts.approvalRequired,

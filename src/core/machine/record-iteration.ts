@@ -15,6 +15,7 @@ import type { Handover, Missing } from '../prompt/prompt.ts';
 import { findingText } from '../proof/findings.ts';
 import type { FindingProof } from '../proof/statement.ts';
 import { preview } from '../secrets/secrets.ts';
+import { agentNamed, type Policy } from '../task/policy.ts';
 import { withIteration } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { afterIteration } from './breaker.ts';
@@ -25,12 +26,14 @@ import type { Announcement, CountedAnswer, LoopState, Streaks } from './loop-sta
 export function answerOf(
   { task, attemptsUsage }: LoopState,
   { startedAt, ...answer }: Omit<CountedAnswer, 'record'> & { readonly startedAt: string },
+  policy: Policy,
 ): CountedAnswer {
   const { facts, outcome, verdict } = answer;
   return {
     ...answer,
     record: {
       number: task.current_iteration,
+      ...agentNamed(policy),
       started_at: startedAt,
       duration_ms: facts.durationMs,
       outcome: outcome.kind,
@@ -99,7 +102,7 @@ export function record(
       progress: report === null ? task.progress : progressOf(report),
       breaker: afterIteration(task.breaker, {
         progress,
-        error: error ? describeOutcome(outcome) : null,
+        error: error ? errorOf(answer) : null,
       }),
     },
     carry: { ...carryFrom(answer, sightings, held, failed), ...startIn(state) },
@@ -113,6 +116,11 @@ export function record(
       confirmations: held?.gate === 'confirm' ? state.streaks.confirmations + 1 : 0,
     },
   };
+}
+
+/** The same error of another agent is another error. */
+function errorOf({ outcome, record: { agent } }: CountedAnswer): string {
+  return `${agent === undefined ? '' : `${agent}: `}${describeOutcome(outcome)}`;
 }
 
 /** Counts the claims in a row that the same finding has held. */

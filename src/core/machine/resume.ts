@@ -1,5 +1,5 @@
 import { addUsage } from '../agent/attempt.ts';
-import type { Policy } from '../task/policy.ts';
+import { agentNamed, type Policy } from '../task/policy.ts';
 import { laterBy, NO_BREAKER, withError } from '../task/task-state.ts';
 import { askAgain } from './approval.ts';
 import { questionLost } from './asking-back.ts';
@@ -14,6 +14,7 @@ import {
   NO_TROUBLE,
 } from './loop-state.ts';
 import { continueAtOnce } from './next-iteration.ts';
+import { withoutSkipped, withUsageOfAgent } from './turns.ts';
 
 /*
  * Where a task resumes. The action that was running when the driver died is repeated. An attempt that was
@@ -35,7 +36,7 @@ export function resumed(state: LoopState, event: EventOf<'resumed'>, moment: Mom
   if (state.task.status === 'completed' || event.tellsOnly === true) {
     return { state, decision: { kind: 'announce-end' } };
   }
-  const running = withLost(takenUp(state, event, moment.policy), event);
+  const running = withLost(takenUp(state, event, moment.policy), event, moment.policy);
   const { current_iteration: iteration, max_iterations } = running.task;
   const next = continued(running, event, moment);
   return {
@@ -85,7 +86,7 @@ function takenUp(
     trouble: { ...trouble, outageSince: null, limitedSince: null },
     streaks: isStalled ? NO_STREAKS : state.streaks,
     task: {
-      ...task,
+      ...withoutSkipped(task),
       status: 'running',
       exit_reason: null,
       evidence: null,
@@ -101,6 +102,7 @@ function takenUp(
 function withLost(
   state: LoopState,
   { at, lost, lostSession = null }: EventOf<'resumed'>,
+  policy: Policy,
 ): LoopState {
   if (lost === null) return state;
   const { task, trouble } = state;
@@ -110,7 +112,7 @@ function withLost(
     trouble: { ...trouble, interrupted: trouble.interrupted + 1 },
     task: withError(
       {
-        ...task,
+        ...withUsageOfAgent(task, policy, lost),
         usage: addUsage(task.usage, lost),
         session_usage: lostSession ?? task.session_usage,
       },
@@ -118,6 +120,7 @@ function withLost(
         at,
         iteration: task.current_iteration,
         attempt: task.attempt,
+        ...agentNamed(policy),
         kind: 'interrupted',
         message: 'ralph was killed while the agent worked; the cost until then is counted',
       },

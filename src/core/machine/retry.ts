@@ -1,12 +1,14 @@
 import { AGENTS } from '../agent/agents/agents.ts';
+import type { AttemptFacts } from '../agent/attempt.ts';
 import { describeOutcome, type Outcome } from '../agent/outcome.ts';
-import { backOffMs, SLOWEST_RETRY_MS } from '../task/policy.ts';
+import { backOffMs, hasSeveralAgents, SLOWEST_RETRY_MS } from '../task/policy.ts';
 import { laterBy, msBetween } from '../task/task-state.ts';
 import { type Decided, type Decision, type Moment, publish } from './decision.ts';
 import { end, stoppedBy } from './ending.ts';
 import type { EventBody } from './events.ts';
 import type { Announcement, EventOf, LoopState, Trouble } from './loop-state.ts';
 import { budgetLeft, endUsedUp } from './next-iteration.ts';
+import { hasOthers, isStillOut, loseTurn, skippedBecause } from './turns.ts';
 
 type Failed<Kind extends Outcome['kind']> = Extract<Outcome, { kind: Kind }>;
 
@@ -25,7 +27,7 @@ export function retry(
   if (over !== null) return { state, decision: over };
   switch (outcome.kind) {
     case 'transient':
-      return backOff(state, outcome, event.random, moment);
+      return backOff(state, outcome, event, moment);
     case 'usage-limited':
       return waitForReset(state, outcome, event, moment);
     case 'session-gone': {
@@ -40,16 +42,22 @@ const RETRY: Decision = { kind: 'start', prompt: 'same' };
 
 /**
  * Retries after a transient error: quickly at first, then every five minutes. Gives up when the slow
- * retries would take longer than `maxWaitMs`.
+ * retries would take longer than `maxWaitMs`. In a list of agents, the next one takes over instead of the
+ * slow retries.
  */
 function backOff(
   state: LoopState,
   { status, message: error }: Failed<'transient'>,
-  random: number,
-  { at, policy }: Moment,
+  { random, facts }: EventOf<'attempt-ended'>,
+  moment: Moment,
 ): Decided {
+  const { at, policy } = moment;
   const transientAttempts = state.trouble.transientAttempts + 1;
-  const quick = transientAttempts <= policy.retries;
+  const quick = transientAttempts <= policy.retries && !isStillOut(state.task, policy);
+  if (!quick && hasSeveralAgents(policy)) {
+    const until = laterBy(at, SLOWEST_RETRY_MS);
+    return loseTurn(state, { why: 'outage', until, error }, moment, hasWorked(facts));
+  }
   const outageSince = quick ? null : (state.trouble.outageSince ?? at);
   const delay_ms = quick ? backOffMs(transientAttempts, random) : SLOWEST_RETRY_MS;
   if (outageSince !== null && msBetween(outageSince, at) + delay_ms > policy.maxWaitMs) {
@@ -88,18 +96,25 @@ function waitForReset(
   state: LoopState,
   { resetsAt, message: error }: Failed<'usage-limited'>,
   { facts }: EventOf<'attempt-ended'>,
-  { at, policy }: Moment,
+  moment: Moment,
 ): Decided {
+  const { at, policy } = moment;
   // An attempt that produced output has hit a new limit, not the previous one.
-  const hasWorked = facts.usage.output_tokens > 0;
-  const limitedInARow = hasWorked ? 1 : state.trouble.limitedInARow + 1;
-  const limitedSince = (hasWorked ? null : state.trouble.limitedSince) ?? at;
+  const isNew = hasWorked(facts);
+  const limitedInARow = isNew ? 1 : state.trouble.limitedInARow + 1;
+  const limitedSince = (isNew ? null : state.trouble.limitedSince) ?? at;
   const isAhead = resetsAt !== null && msBetween(at, resetsAt) > 0;
   const pauses = limitedInARow - (isAhead ? 1 : 0);
   const pauseMs =
     pauses === 0 ? 0 : Math.min(LONGEST_LIMIT_WAIT_MS, FIRST_LIMIT_WAIT_MS * 2 ** (pauses - 1));
   const resetMs = isAhead && resetsAt !== null ? msBetween(at, resetsAt) + RESET_MARGIN_MS : 0;
   const until = laterBy(at, Math.max(pauseMs, resetMs));
+  if (hasSeveralAgents(policy)) {
+    // While another agent works, there is no hurry to try this one again.
+    const held = isAhead ? until : laterBy(at, Math.max(pauseMs, SLOWEST_RETRY_MS));
+    const counted = withTrouble(state, { limitedInARow });
+    return loseTurn(counted, { why: 'usage-limit', until: held, error }, moment, isNew);
+  }
   if (msBetween(limitedSince, until) > policy.maxWaitMs) {
     return { state, decision: end('usage_limited', 'usage_limit', { error, until: resetsAt }) };
   }
@@ -111,14 +126,19 @@ function waitForReset(
   };
 }
 
+function hasWorked({ usage }: AttemptFacts): boolean {
+  return usage.output_tokens > 0;
+}
+
 const FATAL_RETRIES = 3;
 const FATAL_RETRY_MS = 60_000;
 
 /**
- * Ends the task on a fatal error. Retries first if ralph can leave out a flag that the agent does not know,
+ * Ends the task on a fatal error, or skips this agent of a list. Retries first if ralph can leave out a flag that the agent does not know,
  * or if the agent had worked before and is now missing or not logged in.
  */
-function fatal(state: LoopState, outcome: Failed<'fatal'>, { at, policy }: Moment): Decided {
+function fatal(state: LoopState, outcome: Failed<'fatal'>, moment: Moment): Decided {
+  const { at, policy } = moment;
   const { cause, message } = outcome;
   const { droppedFlags, fatalRetries } = state.trouble;
   const { budgetFlag: flag } = AGENTS[policy.agent];
@@ -130,6 +150,10 @@ function fatal(state: LoopState, outcome: Failed<'fatal'>, { at, policy }: Momen
       decision: RETRY,
     };
   }
+  const skipped = hasSeveralAgents(policy) ? skippedBecause(cause) : null;
+  const skip = (why: NonNullable<typeof skipped>): Decided =>
+    loseTurn(state, { why, until: null, error: message }, moment, false);
+  if (skipped !== null && hasOthers(state.task, policy)) return skip(skipped);
   // An agent that had worked before can return: it is being updated, or its token renewed.
   const mayPass = cause === 'agent-not-found' || cause === 'not-logged-in';
   if (mayPass && state.hasAnswered && fatalRetries < FATAL_RETRIES) {
@@ -140,5 +164,6 @@ function fatal(state: LoopState, outcome: Failed<'fatal'>, { at, policy }: Momen
       decision: { kind: 'wait', wait: { kind: 'recheck', until: laterBy(at, FATAL_RETRY_MS) } },
     };
   }
+  if (skipped !== null) return skip(skipped);
   return { state, decision: end('failed', `failed:${cause}`, { error: message }) };
 }

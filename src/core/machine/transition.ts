@@ -27,6 +27,7 @@ import { withReport } from './record-iteration.ts';
 import { resumed } from './resume.ts';
 import { retry } from './retry.ts';
 import { withSettlement } from './settling.ts';
+import { onTurn } from './turns.ts';
 
 /**
  * The heart of the program: takes an event, returns the next state and the actions. `decide` picks the
@@ -63,7 +64,7 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
     case 'pause-requested':
       return noted({ ...state, pauseRequested: true });
     default: {
-      const moment = { at: event.at, policy };
+      const moment = { at: event.at, policy: onTurn(policy, state.task) };
       if (isByCaller(event)) return apply(byCaller(state, event, moment), moment);
       const task = { ...withoutStandstill(state.task, event), updated_at: event.at };
       return apply(decide({ ...state, task }, event, moment), moment);
@@ -181,5 +182,6 @@ function waited(state: LoopState, { tookMs, heldUpMs }: EventOf<'waited'>): Deci
   if (task.wait.kind === 'delay') return { state, decision: { kind: 'start', prompt: 'next' } };
   // The wait does not use up the task's time; `heldUpMs` has already been added to the limit.
   const rested = { ...state, task: postponed(task, tookMs - heldUpMs) };
-  return { state: rested, decision: { kind: 'start', prompt: 'same' } };
+  const isCounted = task.metrics.iterations >= task.current_iteration;
+  return { state: rested, decision: { kind: 'start', prompt: isCounted ? 'next' : 'same' } };
 }

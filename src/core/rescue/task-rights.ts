@@ -44,6 +44,10 @@ export function rightsOf(settings: Settings, passthrough: readonly string[]): re
 /** Returns, as flags, the programs of a task that differ from the allowed ones. */
 export function programsBeyond(settings: Settings, allowed: Settings): readonly string[] {
   return programs().flatMap((name) => {
+    if (name === 'agentBin') {
+      const agentBin = settings.agentBin.filter((text) => !allowed.agentBin.includes(text));
+      return asFlags(name, { ...settings, agentBin });
+    }
     if (name !== 'verify') return settings[name] === allowed[name] ? [] : asFlags(name, settings);
     const known = allowed.verify.map(({ command }) => command);
     const verify = settings.verify.filter(({ command }) => !known.includes(command));

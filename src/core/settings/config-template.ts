@@ -1,5 +1,12 @@
 import type { AgentName } from '../agent/agents/agents.ts';
-import { isRepeatable, keyOf, SETTINGS, type SettingName, settingNames } from './settings.ts';
+import {
+  choicesOf,
+  isRepeatable,
+  keyOf,
+  SETTINGS,
+  type SettingName,
+  settingNames,
+} from './settings.ts';
 import { TASK_TYPES } from './task-type.ts';
 
 const HEAD = `# Settings of ralph for this folder and those below it. Every line is a comment:
@@ -21,9 +28,9 @@ const OF_ONE_RUN: readonly SettingName[] = ['prompt', 'dryRun', 'json'];
 
 /**
  * Returns a configuration file that shows every setting as a comment, made from the table of settings. Only
- * the agent is set, if one is given.
+ * the agents are set, if some are given.
  */
-export function configTemplate(agent: AgentName | null = null): string {
+export function configTemplate(agents: readonly AgentName[] | null = null): string {
   let text = HEAD;
   let group = '';
   for (const name of settingNames()) {
@@ -32,8 +39,9 @@ export function configTemplate(agent: AgentName | null = null): string {
     const row = SETTINGS[name];
     if (row.group !== group) text += `\n# ---- ${row.group} ----\n`;
     group = row.group;
-    const choices = row.type.kind === 'choice' ? ` (${row.type.choices.join(', ')})` : '';
-    const line = name === 'agent' && agent !== null ? agent : null;
+    const words = choicesOf(row).join(', ');
+    const choices = words === '' ? '' : ` (${words})`;
+    const line = name === 'agent' && agents !== null ? agents.join(',') : null;
     text += `\n${wrapped(`${row.help}${choices}`)}`;
     text += line === null ? `# ${key}: ${exampleOf(name)}\n` : `${key}: ${line}\n`;
   }

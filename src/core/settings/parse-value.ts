@@ -1,3 +1,4 @@
+import { textsFromMap } from './agent-texts.ts';
 import { readChecks } from './checks.ts';
 import { parseDuration } from './duration.ts';
 import { nearest } from './nearest.ts';
@@ -22,12 +23,16 @@ function read(type: SettingKind, written: unknown): unknown {
       return typeof written === 'string' ? written : null;
     case 'texts':
       return textsOf(written);
+    case 'agent-texts':
+      return isMap(written) ? textsFromMap(written) : textsOf(written);
     case 'checks':
       return readChecks(written);
     case 'switch':
       return switchOf(written);
     case 'choice':
       return type.choices.find((choice) => choice === written) ?? null;
+    case 'choices':
+      return choicesIn(written, type.choices);
     case 'count':
       return numberOf(written, type.min, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : null));
     case 'duration':
@@ -47,6 +52,20 @@ function textsOf(written: unknown): readonly string[] | null {
   if (typeof written === 'string') return [written];
   if (!Array.isArray(written)) return null;
   return written.every((each) => typeof each === 'string') ? written : null;
+}
+
+function isMap(written: unknown): written is object {
+  return typeof written === 'object' && written !== null && !Array.isArray(written);
+}
+
+/** Reads words that are all choices: a text with commas between them, or a list. */
+function choicesIn(written: unknown, choices: readonly string[]): readonly string[] | null {
+  const words = wordsIn(written);
+  return words.length > 0 && words.every((word) => choices.includes(word)) ? words : null;
+}
+
+function wordsIn(written: unknown): readonly string[] {
+  return (textsOf(written) ?? []).flatMap((text) => text.split(',')).map((word) => word.trim());
 }
 
 const SWITCH_WORDS: ReadonlyMap<string, boolean> = new Map([
@@ -89,12 +108,16 @@ function expected(type: SettingKind): string {
       return 'text';
     case 'texts':
       return 'text, or a list of texts';
+    case 'agent-texts':
+      return 'text, or AGENT=TEXT for each agent';
     case 'checks':
       return 'a shell command, a list of them, or names with a command each';
     case 'switch':
       return 'true or false';
     case 'choice':
       return `one of ${type.choices.join(', ')}`;
+    case 'choices':
+      return `one of ${type.choices.join(', ')}, or several with commas between them`;
     case 'count':
       return `a whole number, at least ${type.min}`;
     case 'cost':
@@ -110,8 +133,9 @@ function expected(type: SettingKind): string {
 
 /** Suggests the choice that was probably meant. */
 function meant(type: SettingKind, written: unknown): string {
-  const near =
-    type.kind === 'choice' && typeof written === 'string' ? nearest(written, type.choices) : null;
+  if (type.kind !== 'choice' && type.kind !== 'choices') return '';
+  const wrong = wordsIn(written).find((word) => !type.choices.includes(word));
+  const near = wrong === undefined ? null : nearest(wrong, type.choices);
   return near === null ? '' : ` (did you mean ${near}?)`;
 }
 

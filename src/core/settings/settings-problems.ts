@@ -1,5 +1,6 @@
 import type { AgentSetting } from '../agent/agent.ts';
-import { AGENT_NAMES, AGENTS, type AgentName, chosenAgent } from '../agent/agents/agents.ts';
+import { AGENT_NAMES, AGENTS, type AgentName, DEFAULT_AGENT } from '../agent/agents/agents.ts';
+import { namedText, textFor } from './agent-texts.ts';
 import { isGiven, type Source, type SourcedSettings } from './setting-source.ts';
 import { commandSettings, SETTINGS, type SettingName } from './settings.ts';
 import { shellWords } from './shell-words.ts';
@@ -131,19 +132,37 @@ function seconds(ms: number): string {
   return `${ms / 1000}s`;
 }
 
-/** Returns the agent that the settings of a run choose. */
-export function agentOf({ settings, sources }: SourcedSettings): AgentName {
-  return chosenAgent(isGiven(sources.agent) ? settings.agent : null, settings.agentCommand);
+/** Returns the agents that the settings of a run choose, in order. */
+export function agentsOf({ settings, sources }: SourcedSettings): readonly AgentName[] {
+  return chosenAgents(isGiven(sources.agent) ? settings.agent : null, settings.agentCommand);
+}
+
+/** An agent command implies the agent `command` if no agent is named. */
+export function chosenAgents(
+  named: readonly AgentName[] | null,
+  agentCommand: string | null,
+): readonly AgentName[] {
+  return named ?? [agentCommand === null ? DEFAULT_AGENT : 'command'];
 }
 
 function agentProblems(run: RequestedSettings): readonly string[] {
+  const agents = agentsOf(run);
+  return [
+    ...agents.flatMap((agent) => problemsOf(agent, run)),
+    ...textProblems(run),
+    ...(agents.length === 1 ? [] : listProblems(run)),
+  ];
+}
+
+/** Finds what one agent does not take. In a list, a setting from anywhere has to fit all of them. */
+function problemsOf(agent: AgentName, run: RequestedSettings): readonly string[] {
   const { settings, sources } = run;
-  const agent = agentOf(run);
   const { takes } = AGENTS[agent];
+  const isMeant = agentsOf(run).length > 1 ? isGiven : isFlag;
   // A setting that is turned off asks for nothing that the agent lacks.
   const problems = SETTINGS_OF_SOME.filter(
-    (name) => !takes.includes(name) && isFlag(sources[name]) && settings[name] !== false,
-  ).map((name) => `${SETTINGS[name].flag} ${whoTakes(name)}; found --agent ${agent}.`);
+    (name) => !takes.includes(name) && isMeant(sources[name]) && settings[name] !== false,
+  ).map((name) => `${sources[name].where} ${whoTakes(name)}; found --agent ${agent}.`);
   const words = takes.includes('agentCommand')
     ? shellWords(settings.agentCommand ?? '')
     : undefined;
@@ -161,7 +180,61 @@ function agentProblems(run: RequestedSettings): readonly string[] {
   if (takes.includes('permissionMode') && wrongMode !== null) {
     problems.push(`${sources.permissionMode.where} ${mode} ${wrongMode}.`);
   }
-  return [...problems, ...dashProblems(run)];
+  return [...problems, ...dashProblems(agent, run)];
+}
+
+/** The settings with a text for each agent. */
+const TEXTS_OF_AGENTS = ['model', 'agentBin'] as const;
+
+/** Finds texts that name an agent which does not work here, and in a list those that name none. */
+function textProblems(run: RequestedSettings): readonly string[] {
+  const { settings, sources } = run;
+  const agents = agentsOf(run);
+  return TEXTS_OF_AGENTS.flatMap((name) =>
+    settings[name].flatMap((text) => {
+      const { where } = sources[name];
+      const named = namedText(text);
+      if (named === null) {
+        return agents.length === 1
+          ? []
+          : [
+              `${where} expects AGENT=${SETTINGS[name].argument} for a list of agents; found '${text}'.`,
+            ];
+      }
+      // A configuration may have texts for more agents than one run uses.
+      const isStray = !agents.includes(named.agent) && isFlag(sources[name]);
+      return isStray ? [`${where} names ${named.agent}; found --agent ${agents.join(',')}.`] : [];
+    }),
+  );
+}
+
+/** The values of `--permission-mode` that mean the same to every agent that has them. */
+const COMMON_MODES = ['acceptEdits', 'plan'];
+
+function listProblems(run: RequestedSettings): readonly string[] {
+  const { settings, sources, passthrough } = run;
+  const agents = agentsOf(run);
+  const { where } = sources.agent;
+  const problems: string[] = [];
+  if (agents.includes('command')) {
+    problems.push(
+      `${where} expects a list without command: its output does not tell a limit or a failure reliably enough to change agents.`,
+    );
+  }
+  const twice = agents.find((agent, index) => agents.indexOf(agent) !== index);
+  if (twice !== undefined) problems.push(`${where} expects each agent once; found ${twice} twice.`);
+  const { permissionMode: mode } = settings;
+  if (mode !== null && !COMMON_MODES.includes(mode)) {
+    problems.push(
+      `${sources.permissionMode.where} expects ${COMMON_MODES.join(' or ')} for a list of agents, since other words are those of one agent; found '${mode}'.`,
+    );
+  }
+  if (passthrough.length > 0) {
+    problems.push(
+      `A list of agents takes no words after --, since each agent has other flags; found '${passthrough.join(' ')}'.`,
+    );
+  }
+  return problems;
 }
 
 /** The settings that not every agent takes. */
@@ -176,11 +249,13 @@ function whoTakes(setting: AgentSetting): string {
 const HANDED_ON = ['model', 'permissionMode', 'allowedTools'] as const;
 
 /** Finds values that look like a flag: a mistake, or an attempt to pass hidden flags to the agent. */
-function dashProblems(run: RequestedSettings): readonly string[] {
-  const { settings, sources } = run;
-  const agent = agentOf(run);
+function dashProblems(
+  agent: AgentName,
+  { settings, sources }: RequestedSettings,
+): readonly string[] {
+  const values = { ...settings, model: textFor(settings.model, agent) };
   return HANDED_ON.filter((name) => AGENTS[agent].takes.includes(name)).flatMap((name) =>
-    [settings[name] ?? []]
+    [values[name] ?? []]
       .flat()
       .filter((value) => value.trimStart().startsWith('-'))
       .map(
@@ -191,10 +266,13 @@ function dashProblems(run: RequestedSettings): readonly string[] {
 }
 
 function passthroughProblems(run: RequestedSettings): readonly string[] {
-  const agent = agentOf(run);
-  return AGENTS[agent].ownFlags
-    .filter((flag) => run.passthrough.some((word) => word === flag || word.startsWith(`${flag}=`)))
-    .map((flag) => `${flag} after -- would break how ralph talks to ${agent}; take it out.`);
+  return agentsOf(run).flatMap((agent) =>
+    AGENTS[agent].ownFlags
+      .filter((flag) =>
+        run.passthrough.some((word) => word === flag || word.startsWith(`${flag}=`)),
+      )
+      .map((flag) => `${flag} after -- would break how ralph talks to ${agent}; take it out.`),
+  );
 }
 
 /** Settings that need to know whose change each is, so no other task may work in the same files. */

@@ -27,10 +27,12 @@ export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof TABLE)[
 type ValueOf<Row extends SettingRow> = Row['type'] extends {
   readonly choices: readonly (infer Choice)[];
 }
-  ? Choice
+  ? Row['type']['kind'] extends 'choices'
+    ? readonly Choice[]
+    : Choice
   : Row['type']['kind'] extends 'text' | 'command'
     ? string | null
-    : Row['type']['kind'] extends 'texts'
+    : Row['type']['kind'] extends 'texts' | 'agent-texts'
       ? readonly string[]
       : Row['type']['kind'] extends 'checks'
         ? readonly Check[]
@@ -61,7 +63,12 @@ export function commandSettings(): readonly CommandSetting[] {
 
 /** Whether a setting has several values, so that its flag may be repeated. */
 export function isRepeatable({ type }: SettingRow): boolean {
-  return type.kind === 'texts' || type.kind === 'checks';
+  return type.kind === 'texts' || type.kind === 'checks' || type.kind === 'agent-texts';
+}
+
+/** Returns the words that a setting can have as its value; empty if it takes other values. */
+export function choicesOf({ type }: SettingRow): readonly string[] {
+  return type.kind === 'choice' || type.kind === 'choices' ? type.choices : [];
 }
 
 /** Returns the settings that a configuration file found by ralph may set only after a person trusted it. */

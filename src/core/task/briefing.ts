@@ -15,6 +15,7 @@ export interface Happening {
     | 'held'
     | 'retried'
     | 'limited'
+    | 'changed'
     | 'asked'
     | 'ended';
   readonly detail: string;

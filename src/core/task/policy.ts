@@ -1,8 +1,10 @@
+import type { AgentName } from '../agent/agents/agents.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** The settings that the loop reads as they were given. The others have a form of their own in `Policy`. */
 export type LoopSettings = Omit<
   Settings,
+  | 'agent'
   | 'watchGlob'
   | 'doneFolder'
   | 'signal'
@@ -17,6 +19,10 @@ export type LoopSettings = Omit<
 
 /** The settings and facts by which the loop decides. All durations are in milliseconds. */
 export interface Policy extends LoopSettings {
+  /** The agent whose turn it is; before the first turn, the first of the list. */
+  readonly agent: AgentName;
+  /** The agents in the order in which they take turns; mostly there is one. */
+  readonly agents: readonly AgentName[];
   readonly watchGlobs: readonly string[];
   readonly doneFolder: string;
   readonly signals: readonly string[];
@@ -35,6 +41,24 @@ export interface Policy extends LoopSettings {
   readonly maxWaitMs: number;
   /** The machine's time zone, used for a reset time without a zone. */
   readonly timeZone: string;
+}
+
+/** Returns the policy with some changes. Does not read its time zone, which takes a while. */
+export function withPolicy(policy: Policy, changes: Partial<Policy>): Policy {
+  const changed: Policy = Object.create(Object.prototype, {
+    ...Object.getOwnPropertyDescriptors(policy),
+    ...Object.getOwnPropertyDescriptors(changes),
+  });
+  return changed;
+}
+
+export function hasSeveralAgents({ agents }: Policy): boolean {
+  return agents.length > 1;
+}
+
+/** Names the agent whose turn it is, for the records and events of a task with several agents. */
+export function agentNamed(policy: Policy): { readonly agent?: AgentName } {
+  return hasSeveralAgents(policy) ? { agent: policy.agent } : {};
 }
 
 /** The longest interval between retries during an outage. */

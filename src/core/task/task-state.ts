@@ -10,6 +10,8 @@ export type Status = 'pending' | 'running' | EndedStatus;
 /** One counted iteration, as the state file and the notes show it. */
 export interface IterationRecord {
   readonly number: number;
+  /** The agent that answered; absent in a task with only one agent. */
+  readonly agent?: string;
   readonly started_at: string;
   readonly duration_ms: number;
   /** The kind of its outcome: `answered`, `bounded`, `timed-out` or `errored`. */
@@ -32,9 +34,29 @@ export interface ErrorRecord {
   readonly at: string;
   readonly iteration: number;
   readonly attempt: number;
+  /** Absent in a task with only one agent. */
+  readonly agent?: string;
   readonly kind: string;
   readonly message: string;
 }
+
+/** Why an agent of a list gets no turn for a while: the next one takes over. */
+export const HELD_BECAUSE = ['usage-limit', 'outage'] as const;
+/** Why an agent of a list gets no turn for the rest of the run. */
+export const SKIPPED_BECAUSE = ['agent-not-found', 'not-logged-in', 'no-credit'] as const;
+
+/** What is known of one agent of a list. */
+export interface AgentStanding {
+  /** It gets no turn before this ISO instant; null if it is not held. */
+  readonly held_until: string | null;
+  /** Why it was held last, and has not answered since, or why it is skipped; null for neither. */
+  readonly why: (typeof HELD_BECAUSE | typeof SKIPPED_BECAUSE)[number] | null;
+  /** What it reported then, in one line. */
+  readonly error: string | null;
+  readonly usage: Usage;
+}
+
+export const NOT_HELD = { held_until: null, why: null, error: null } as const;
 
 /** What the loop waits for; `until` is an ISO instant. */
 export interface Wait {
@@ -57,6 +79,8 @@ export interface Evidence {
   readonly kind: (typeof EVIDENCE_KINDS)[number];
   /** One line for people: the evidence itself, such as the line that states the promise. */
   readonly detail: string;
+  /** The agent that completed the task; absent in a task with only one agent. */
+  readonly agent?: string;
   /** Whether it is proven; absent if nobody looked, for example in a task that a library keeps. */
   readonly proof?: EvidenceProof;
 }
@@ -181,6 +205,11 @@ export interface TaskState {
   readonly breaker: BreakerState;
   readonly paused_for_approval: boolean;
   readonly approval: Approval | null;
+  /** The agent of the running attempt, or of the last one; null before the first. */
+  readonly agent: string | null;
+  /** The agents of a list by name; empty in a task with only one agent. */
+  readonly agents: Readonly<Record<string, AgentStanding>>;
+  /** The session of that agent. */
   readonly session_id: string | null;
   /** What an agent that tells the total of its session has told last; null if there is none. */
   readonly session_usage: SessionUsage | null;
@@ -252,6 +281,8 @@ export function newTaskState(task: NewTask, at: string): TaskState {
     breaker: NO_BREAKER,
     paused_for_approval: false,
     approval: null,
+    agent: null,
+    agents: {},
     session_id: null,
     session_usage: null,
     git_base: task.gitBase,

@@ -1,5 +1,7 @@
+import type { AgentName } from '../../core/agent/agents/agents.ts';
 import type { AttemptFacts, Leftover } from '../../core/agent/attempt.ts';
 import type { AgentRequest, AgentRunner } from '../../loop/ports.ts';
+import { noteAgent } from '../logs/agent-notes.ts';
 import { noteCost } from '../logs/cost-notes.ts';
 import { createTranscript } from '../logs/iteration-log.ts';
 import { endLeftovers } from '../processes/end-process.ts';
@@ -22,8 +24,11 @@ export interface ChildOptions {
 }
 
 export interface RunnerOptions extends ChildOptions {
-  readonly kind: AgentKind;
+  /** Returns how an agent is started and read. */
+  readonly kindOf: (agent: AgentName) => AgentKind;
   readonly cwd: string;
+  /** Whether it is noted which agent writes to a log. */
+  readonly notesAgents: boolean;
   /** Folder of the iteration logs. */
   readonly logDir: string;
   readonly iterationTimeoutMs: number;
@@ -94,8 +99,9 @@ async function runAttempt(
   guard: Guard,
   exempt: () => readonly LeftoverProcess[],
 ): Promise<{ facts: AttemptFacts; left: readonly LeftoverProcess[] }> {
-  const command = locate(options.kind, request, options);
-  if ('missing' in command) return { facts: notFound(command.missing, options.kind), left: [] };
+  const kind = options.kindOf(request.agent);
+  const command = locate(kind, request, options);
+  if ('missing' in command) return { facts: notFound(command.missing, kind), left: [] };
 
   const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);
   let reader: AgentReader | null = null;
@@ -121,7 +127,11 @@ async function runAttempt(
     onMembers: (members) => guard.note([...exempt(), ...members]),
     onStart: (signs) => {
       transcript.open();
-      reader = options.kind.read(request.listener, {
+      if (options.notesAgents) {
+        const { agent, iteration } = request;
+        noteAgent(options.logs, iteration, { agent, from: transcript.length() });
+      }
+      reader = kind.read(request.listener, {
         ...signs,
         resultGiven() {
           keepCost();
@@ -141,7 +151,7 @@ async function runAttempt(
   });
   keepCost();
   transcript.close();
-  const heard = endReader(reader, options.kind);
+  const heard = endReader(reader, kind);
   if (heard.skippedLines > 0) options.warn(skippedLinesNotice(heard.skippedLines));
   if (heard.brokenLines > 0) options.warn(brokenLinesNotice(heard.brokenLines));
   return {

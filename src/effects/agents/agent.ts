@@ -6,9 +6,15 @@ import type { AgentListener } from '../../loop/ports.ts';
 import { type AgentCommand, type AgentMissing, findProgram } from '../processes/find-program.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
 
+/** The settings of one agent: from a setting with a text for each, only its own. */
+export type OwnSettings = Omit<Pick<Settings, AgentSetting>, 'model' | 'agentBin'> & {
+  readonly model: string | null;
+  readonly agentBin: string | null;
+};
+
 /** The arguments from which an `AgentKind` is made. */
 export interface AgentOptions {
-  readonly settings: Pick<Settings, AgentSetting>;
+  readonly settings: OwnSettings;
   /** The user's arguments after `--`. */
   readonly passthrough: readonly string[];
   /** Arguments before ralph's own flags: the script, if the program is an interpreter. */

@@ -16,6 +16,8 @@ import type { PinnedFolder } from '../trust/pinned-folder.ts';
 /** A file that grows up to a bound; beyond it the head and the newest tail are kept. */
 export interface BoundedLog {
   write(chunk: Uint8Array): void;
+  /** Its length in bytes. */
+  length(): number;
   /** Whether more than the bound was written; then part of it may be left out. */
   isFull(): boolean;
   close(): void;
@@ -91,6 +93,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
         if (chunk.length > room) writeRing(chunk.subarray(room));
       });
     },
+    length: () => size,
     isFull: () => ringed > 0,
     close() {
       tryTo(() => {

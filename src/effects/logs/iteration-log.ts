@@ -7,6 +7,8 @@ interface Transcript {
   open(): void;
   stdout(chunk: Uint8Array): void;
   stderr(chunk: Uint8Array): void;
+  /** The length of standard output so far, in bytes. */
+  length(): number;
   /** Whether part of standard output may be missing. */
   isCut(): boolean;
   close(): void;
@@ -43,6 +45,7 @@ export function createTranscript(
     },
     stdout: (chunk) => stdout?.write(chunk),
     stderr: (chunk) => stderr?.write(chunk),
+    length: () => stdout?.length() ?? 0,
     isCut: () => stdout?.isFull() === true,
     close() {
       stdout?.close();

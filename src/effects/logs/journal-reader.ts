@@ -56,6 +56,7 @@ function readEntry(event: JsonObject, at: string): JournalEntry | null {
 function readIteration(event: JsonObject, at: string): BriefIteration {
   return {
     number: amountAt(event, 'iteration'),
+    ...agentIn(event),
     started_at: instantAt(event, 'started_at') ?? at,
     duration_ms: amountAt(event, 'duration_ms'),
     outcome: stringAt(event, 'outcome') ?? 'answered',
@@ -72,6 +73,11 @@ function readIteration(event: JsonObject, at: string): BriefIteration {
     output_preview: stringAt(event, 'output_preview') ?? '',
     detail: stringAt(event, 'detail') ?? '',
   };
+}
+
+function agentIn(event: JsonObject): Pick<BriefIteration, 'agent'> {
+  const agent = stringAt(event, 'agent');
+  return agent === null ? {} : { agent };
 }
 
 function readHappening(event: JsonObject, at: string): Happening | null {
@@ -92,6 +98,11 @@ function readHappening(event: JsonObject, at: string): Happening | null {
       return happening('finding', text('detail'));
     case 'usage_limit_wait':
       return happening('limited', text('until'));
+    case 'agent_changed':
+      return happening(
+        'changed',
+        `${text('from')} to ${text('to')}, ${text('why').replaceAll('-', ' ')}`,
+      );
     case 'agent_retry':
       return text('by') === 'ralph' ? happening('retried', text('error')) : null;
     case 'task_paused':

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { AGENTS } from '../../core/agent/agents/agents.ts';
+import { AGENTS, rulesForAll } from '../../core/agent/agents/agents.ts';
 import { policyOf } from '../../core/machine/policy-of.ts';
 import { contextRoom, longestPrompt } from '../../core/prompt/prompt-room.ts';
 import { settingsProblems } from '../../core/settings/settings-problems.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
-import type { Policy } from '../../core/task/policy.ts';
+import { type Policy, withPolicy } from '../../core/task/policy.ts';
 import { isTaskId, TASK_ID_RULE } from '../../core/task/task-id.ts';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
@@ -116,13 +116,12 @@ export async function planRun(
       request.approvalRequired === true ? `work on ${settings.taskFile ?? taskId}` : null,
     timeZone: machineZone,
   });
-  const policy: Policy = {
-    ...plain,
+  const policy = withPolicy(plain, {
     planFile: plain.planFile === null ? null : inTree(plain.planFile),
     watchGlobs: plain.watchGlobs.map(inTree),
     protect: plain.protect.map(inTree),
-  };
-  const places = { promptFile, taskFile, vault, rules: AGENTS[policy.agent] };
+  });
+  const places = { promptFile, taskFile, vault, rules: rulesForAll(policy.agents) };
   const prompt = await readPrompt(request, places, problems);
   if (policy.promise === '') {
     problems.push(
@@ -130,23 +129,14 @@ export async function planRun(
     );
   }
   problems.push(...settingsProblems(request));
-  const { promptLimit } = AGENTS[policy.agent];
-  const room =
-    prompt === null || promptLimit === null
-      ? policy.contextChars
-      : contextRoom(prompt, promptLimit);
-  if (room === null && promptLimit !== null) {
-    problems.push(
-      `The prompt is too long for ${policy.agent}, which reads ${promptLimit.most} ${promptLimit.unit} with what ralph adds; ralph expects ${longestPrompt(promptLimit)} at most.`,
-    );
-  }
-  if (problems.length > 0 || prompt === null || room === null) return { problems };
+  const contextChars = prompt === null ? 0 : contextFitting(prompt, policy, problems);
+  if (problems.length > 0 || prompt === null) return { problems };
 
   const watchFile = policy.watchFile === null ? null : inVaultFirst(policy.watchFile);
   const plan: RunPlan = {
     taskId,
     taskType: request.taskType,
-    policy: { ...policy, contextChars: Math.min(policy.contextChars, room) },
+    policy: withPolicy(policy, { contextChars }),
     settings,
     sources: request.sources,
     prompt,
@@ -182,6 +172,26 @@ export async function requirePlan(
   if ('plan' in planned && problems.length === 0) return planned.plan;
   // A file name in a problem can contain line breaks.
   throw new UsageError([...problems, ...notices].map((each) => oneLine(each, 2_000)));
+}
+
+/**
+ * Returns how many characters of earlier output fit into the prompt of every agent. Adds to `problems` if the
+ * user's own prompt is too long for one.
+ */
+function contextFitting(prompt: Uint8Array, policy: Policy, problems: string[]): number {
+  let most = policy.contextChars;
+  for (const agent of policy.agents) {
+    const { promptLimit: limit } = AGENTS[agent];
+    if (limit === null) continue;
+    const room = contextRoom(prompt, limit);
+    if (room === null) {
+      problems.push(
+        `The prompt is too long for ${agent}, which reads ${limit.most} ${limit.unit} with what ralph adds; ralph expects ${longestPrompt(limit)} at most.`,
+      );
+    }
+    most = Math.min(most, room ?? most);
+  }
+  return most;
 }
 
 /** Returns the paths in the state folder to which a run writes, except files that a rename replaces. */

@@ -4,9 +4,11 @@ import {
   EVIDENCE_KINDS,
   type Evidence,
   type EvidenceProof,
+  HELD_BECAUSE,
   laterBy,
   NOTHING_IN_GIT,
   SCHEMA_VERSION,
+  SKIPPED_BECAUSE,
   type TaskState,
 } from '../../core/task/task-state.ts';
 
@@ -40,6 +42,7 @@ function buildSchema() {
 
   const iteration = z.object({
     number: count,
+    agent: z.exactOptional(text),
     started_at: instant,
     duration_ms: amount,
     outcome: text,
@@ -60,13 +63,22 @@ function buildSchema() {
     at: instant,
     iteration: count,
     attempt: count,
+    agent: z.exactOptional(text),
     kind: text,
     message: text,
+  });
+
+  const standing = z.object({
+    held_until: orNull(instant),
+    why: orNull(z.enum([...HELD_BECAUSE, ...SKIPPED_BECAUSE])),
+    error: orNull(text),
+    usage,
   });
 
   const evidence = z.object({
     kind: z.enum(EVIDENCE_KINDS),
     detail: text,
+    agent: z.exactOptional(text),
     proof: orNull(z.object({ proven: z.boolean(), text, findings: z.array(text) })),
   });
 
@@ -156,6 +168,8 @@ function buildSchema() {
     ),
     paused_for_approval: z.catch(z.boolean(), false),
     approval: orNull(approval),
+    agent: orNull(text),
+    agents: z.catch(z.record(text, standing), {}),
     session_id: orNull(text),
     session_usage: orNull(z.extend(usage, { session_id: text })),
     git_base: orNull(text),

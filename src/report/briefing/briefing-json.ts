@@ -70,6 +70,9 @@ function taskJson(task: BriefTask, briefing: Briefing): object {
       cost_usd: task.costUsd,
       work_seconds: seconds(task.workMs),
     },
+    ...(task.task === null || Object.keys(task.task.agents).length === 0
+      ? {}
+      : { agents: task.task.agents }),
     iterations: task.iterations.map((each) => ({
       ...each,
       lines: task.lines[each.number] ?? null,

@@ -1,4 +1,4 @@
-import { DEFAULT_AGENT } from '../../core/agent/agents/agents.ts';
+import { DEFAULT_AGENT, isAgentName } from '../../core/agent/agents/agents.ts';
 import type { Briefing, BriefTask, Happening } from '../../core/task/briefing.ts';
 import { type EndedStatus, endingRow, isEnded } from '../../core/task/endings.ts';
 import type { LineChanges } from '../../core/task/line-changes.ts';
@@ -62,7 +62,9 @@ function failure(exitReason: string, error: string): string {
 
 /** Returns general advice for a task that ended, or null if there is none. */
 export function remedyOf({ shown, task }: BriefTask): string | null {
-  return remedyFor(shown.state, task?.exit_reason ?? '', DEFAULT_AGENT);
+  const agent = task?.agent ?? null;
+  const known = isAgentName(agent) ? agent : DEFAULT_AGENT;
+  return remedyFor(shown.state, task?.exit_reason ?? '', known);
 }
 
 /** Returns the shell command that resumes a task, or null if no command can. */
@@ -136,6 +138,7 @@ const HAPPENINGS: Readonly<Record<Happening['kind'], string>> = {
   finding: 'something spoke against the claim',
   held: 'claimed complete, not accepted',
   retried: 'tried again',
+  changed: 'changed agents',
   limited: 'waits for a usage limit until',
   asked: 'asked for an approval',
   ended: 'ended',

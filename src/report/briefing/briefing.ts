@@ -1,5 +1,6 @@
 import type { BriefGroup, Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { agentsText } from '../agent-words.ts';
 import { formatCost, formatDuration, formatLines, plural } from '../format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
 import { cell, codeSpan, fenced, inlineText } from '../notes/markdown.ts';
@@ -108,6 +109,8 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
   if (rows.length === 0) return [];
   // Lines are shown only where a snapshot tells them.
   const hasLines = rows.some((task) => linesOf(task) !== null);
+  const agents = ({ task }: BriefTask): string | null => (task === null ? null : agentsText(task));
+  const hasAgents = rows.some((task) => agents(task) !== null);
   const lines = rows.map((task) =>
     [
       cell(task.shown.taskId),
@@ -116,6 +119,7 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
       iterationsOf(task),
       formatDuration(task.workMs),
       formatCost(task.costUsd),
+      ...(hasAgents ? [cell(agents(task) ?? '–')] : []),
       ...(hasLines ? [linesText(task)] : []),
       cell(reasonOf(task) || (task.shown.last ?? '')),
     ].join(' | '),
@@ -123,8 +127,8 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
   return [
     [
       `## ${title}\n`,
-      `| task | state | last (UTC) | iterations | time | cost |${hasLines ? ' lines |' : ''} why |`,
-      `| --- | --- | --- | --- | --- | --- |${hasLines ? ' --- |' : ''} --- |`,
+      `| task | state | last (UTC) | iterations | time | cost |${hasAgents ? ' agents |' : ''}${hasLines ? ' lines |' : ''} why |`,
+      `| --- | --- | --- | --- | --- | --- |${hasAgents ? ' --- |' : ''}${hasLines ? ' --- |' : ''} --- |`,
       ...lines.map((line) => `| ${line} |`),
     ].join('\n'),
   ];

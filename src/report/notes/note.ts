@@ -5,6 +5,7 @@ import { endingRow } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { agentsText } from '../agent-words.ts';
 import { formatCost, formatDuration } from '../format.ts';
 import { remedyFor } from '../messages.ts';
 import { cell, codeSpan, fenced, inlineText } from './markdown.ts';
@@ -75,11 +76,13 @@ function frontMatter({ task, ending, created, stateFile, logDir }: NoteFacts): s
 function whatHappened({ task, ending }: NoteFacts): string {
   const cost = task.usage.cost_usd > 0 ? ` at ${formatCost(task.usage.cost_usd)}` : '';
   const time = formatDuration(task.metrics.total_duration_seconds * 1000);
+  const agents = agentsText(task);
   const used = `${task.metrics.iterations} of ${task.max_iterations} iterations, ${time}${cost}`;
   return [
     ...(ending.error === null ? [] : [inlineText(ending.error)]),
     ...(ending.until === null ? [] : [`The limit resets at ${ending.until}.`]),
     `Used: ${used}.`,
+    ...(agents === null ? [] : [`By agent: ${inlineText(agents)}.`]),
   ].join('\n\n');
 }
 

@@ -17,8 +17,8 @@ export interface DoctorFacts {
         readonly program: string | null;
       })
     | null;
-  /** The facts of the agent; null if an untrusted configuration chooses it. */
-  readonly agent: AgentFacts | null;
+  /** The facts of each agent; empty if an untrusted configuration chooses them. */
+  readonly agents: readonly AgentFacts[];
   readonly vault: string;
   readonly vaultProbe: FolderFacts;
   readonly stateDir: string;
@@ -65,12 +65,12 @@ export function findings(facts: DoctorFacts): readonly Finding[] {
   return [
     ...settingsFindings(facts),
     ...untrustedFindings(facts),
-    ...(facts.agent === null ? [] : agentFindings(facts.agent)),
+    ...facts.agents.flatMap(agentFindings),
     ...folderFindings(facts),
     ...spaceFindings(facts),
     gitFinding(facts),
     ...snapshotFindings(facts.snapshots),
-    ...hookFindings(facts),
+    ...facts.agents.flatMap(hookFindings),
     ...stateFindings(facts),
   ];
 }
@@ -191,16 +191,10 @@ function gitFinding({ git, cwd }: DoctorFacts): Finding {
   }
 }
 
-function hookFindings({ agent }: DoctorFacts): readonly Finding[] {
-  if (agent?.interferences == null) return [];
-  if (agent.interferences.length === 0) {
-    return [ok(`hooks: no other loop interferes with ${agent.name}`)];
-  }
-  return agent.interferences.map((says) => ({
-    kind: 'warning',
-    says: `hooks: ${says}`,
-    remedy: null,
-  }));
+function hookFindings({ name, interferences }: AgentFacts): readonly Finding[] {
+  if (interferences === null) return [];
+  if (interferences.length === 0) return [ok(`hooks: no other loop interferes with ${name}`)];
+  return interferences.map((says) => ({ kind: 'warning', says: `hooks: ${says}`, remedy: null }));
 }
 
 const BROKEN = {

@@ -11,6 +11,11 @@ export interface PlanFacts {
   readonly full_iterations: number;
   readonly max_iterations: number;
   readonly argv: readonly string[];
+  /** The other agents of a list, in order. */
+  readonly further_agents: readonly {
+    readonly agent: string;
+    readonly argv: readonly string[];
+  }[];
   readonly cwd: string;
   readonly first_prompt: string;
   readonly continuation_prompt: string;
@@ -34,12 +39,10 @@ export function renderPlan(facts: PlanFacts): string {
     section('Time', [
       `the limit of the whole task allows ${plural(plan.full_iterations, 'iteration')} of full length; at most ${plural(plan.max_iterations, 'iteration')} will run`,
     ]),
-    section('The agent is started with', [
-      plan.argv
-        .map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word)))
-        .join(' '),
-      `in ${plan.cwd}`,
-    ]),
+    section('The agent is started with', [commandLine(plan.argv), `in ${plan.cwd}`]),
+    ...plan.further_agents.map(({ agent, argv }) =>
+      section(`If the agents before it are held, ${agent} is started with`, [commandLine(argv)]),
+    ),
     section('The first prompt', shortened(plan.first_prompt)),
     section('A continuation prompt', shortened(plan.continuation_prompt)),
     ...(plan.judges.length > 0 ? [section('What decides the checks', plan.judges)] : []),
@@ -52,6 +55,12 @@ export function renderPlan(facts: PlanFacts): string {
   ]
     .join('\n\n')
     .concat('\n');
+}
+
+function commandLine(argv: readonly string[]): string {
+  return argv
+    .map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word)))
+    .join(' ');
 }
 
 function section(title: string, lines: readonly string[]): string {

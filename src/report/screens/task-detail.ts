@@ -1,6 +1,7 @@
 import type { LineChanges, LinesByIteration } from '../../core/task/line-changes.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
+import { agentsText } from '../agent-words.ts';
 import { columnsOf, fitted, padded } from '../columns.ts';
 import { formatCost, formatDuration, formatLines } from '../format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
@@ -53,6 +54,7 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
     ['iterations', iterationsOf(task)],
     ['time', timeOf(detail)],
     ['cost', costOf(detail)],
+    ['agents', agentsText(task)],
     ['waits', shown.wait === null ? null : waitText(shown.wait)],
     [
       'progress',
@@ -66,14 +68,14 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
       'evidence',
       task.evidence === null
         ? null
-        : `${task.evidence.kind.replaceAll('-', ' ')}: ${task.evidence.detail}`,
+        : `${task.evidence.kind.replaceAll('-', ' ')}: ${task.evidence.detail}${task.evidence.agent === undefined ? '' : ` (${task.evidence.agent})`}`,
     ],
     ...task.errors
       .slice(-ERRORS_SHOWN)
       .map(
-        ({ at, iteration, kind, message }): Field => [
+        ({ at, iteration, agent, kind, message }): Field => [
           'error',
-          `${seconds(at)} iteration ${iteration}, ${kind}: ${message}`,
+          `${seconds(at)} iteration ${iteration}, ${agent === undefined ? '' : `${agent}, `}${kind}: ${message}`,
         ],
       ),
     ['look back', back && (detail.isTreeGone ? back.diff : lookBackText(back))],
@@ -153,20 +155,22 @@ function costOf({ task, maxCostUsd }: TaskDetail): string {
   return `${formatCost(used)} of ${formatCost(maxCostUsd)} used, ${formatCost(Math.max(0, maxCostUsd - used))} left`;
 }
 
-/** Lines are shown only where a snapshot tells them. */
-function headingsFor(lines: LinesByIteration): readonly string[] {
+/** Lines are shown only where a snapshot tells them, and agents only where there are several. */
+function headingsFor(task: TaskState, lines: LinesByIteration): readonly string[] {
   const more = Object.keys(lines).length === 0 ? [] : ['LINES'];
-  return ['#', 'WHEN', 'TIME', 'OUTCOME', 'COST', 'FILES', ...more, 'FIRST WORDS'];
+  const agent = Object.keys(task.agents).length === 0 ? [] : ['AGENT'];
+  return ['#', ...agent, 'WHEN', 'TIME', 'OUTCOME', 'COST', 'FILES', ...more, 'FIRST WORDS'];
 }
 
 function iterationLines({ task, lines: changed }: TaskDetail, width: number): readonly string[] {
   if (task.iterations.length === 0) return ['No iteration has ended yet.'];
   const left = task.metrics.iterations - task.iterations.length;
-  const headings = headingsFor(changed);
+  const headings = headingsFor(task, changed);
   const rows = [
     headings,
     ...task.iterations.map((record) => [
       String(record.number),
+      ...(headings.includes('AGENT') ? [record.agent ?? '–'] : []),
       seconds(record.started_at).slice('2026-'.length).replace('T', ' '),
       formatDuration(record.duration_ms),
       record.near_miss ? `${record.outcome}, near miss` : record.outcome,

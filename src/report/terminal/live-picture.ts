@@ -8,6 +8,8 @@ export interface LiveFacts {
   readonly iteration: number;
   readonly maxIterations: number;
   readonly attempt: number;
+  /** The agent at work; null in a task with only one agent. */
+  readonly agent: string | null;
   readonly elapsedMs: number;
   /** Milliseconds left until the time limit of the whole task; null until the limit is known. */
   readonly leftMs: number | null;
@@ -67,8 +69,8 @@ export function pictureOf(
 }
 
 function standing(facts: LiveFacts, columns: number, signs: Signs, colors: ChalkInstance): string {
-  const { attempt, leftMs, costUsd } = facts;
-  const head = `iteration ${facts.iteration}/${facts.maxIterations}${attempt > 1 ? `, attempt ${attempt}` : ''}`;
+  const { attempt, agent, leftMs, costUsd } = facts;
+  const head = `iteration ${facts.iteration}/${facts.maxIterations}${agent === null ? '' : ` ${agent}`}${attempt > 1 ? `, attempt ${attempt}` : ''}`;
   const elapsed = formatClock(facts.elapsedMs);
   const left = leftMs === null ? [] : [`${formatCountdown(leftMs)} left`];
   const cost = costUsd > 0 ? [formatCost(costUsd)] : [];

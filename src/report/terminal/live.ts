@@ -41,6 +41,7 @@ export function liveView(options: LiveOptions): RunView {
     iteration: 1,
     maxIterations: 1,
     attempt: 1,
+    agent: null,
     costUsd: 0,
     tick: 0,
   };
@@ -99,6 +100,7 @@ export function liveView(options: LiveOptions): RunView {
             iteration: event.iteration,
             maxIterations: event.max_iterations,
             attempt: event.attempt,
+            agent: event.agent ?? null,
             costUsd: event.usage.cost_usd,
           };
           time = { endsAtMs: Date.parse(event.timeout_at) };
@@ -147,6 +149,7 @@ export function liveView(options: LiveOptions): RunView {
         case 'commit_failed':
         case 'revert_failed':
         case 'usage_limit_wait':
+        case 'agent_changed':
         case 'near_miss':
         case 'claim_held':
         case 'task_paused':

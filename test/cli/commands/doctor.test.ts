@@ -377,7 +377,7 @@ describe('its judgement', () => {
     problems: [],
     notices: [],
     untrusted: null,
-    agent,
+    agents: [agent],
     vault: '/v',
     vaultProbe: { kind: 'writable' },
     stateDir: '/v/.ralph_state',
@@ -403,7 +403,7 @@ describe('its judgement', () => {
     ['room unknown', { freeBytes: null }, []],
     [
       'what the agent itself finds',
-      { agent: { ...agent, findings: [{ kind: 'warning', says: 'x', remedy: 'y' }] } },
+      { agents: [{ ...agent, findings: [{ kind: 'warning', says: 'x', remedy: 'y' }] }] },
       ['warning'],
     ],
     ['a state folder', { stateProbe: { kind: 'not-writable', why: 'x' } }, ['problem']],

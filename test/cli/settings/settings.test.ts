@@ -75,6 +75,10 @@ function samples(name: SettingName): readonly (readonly [written: string, become
         const choice = type.choices[index % type.choices.length] ?? '';
         return [choice, choice];
       });
+    case 'choices':
+      return ['codex', 'claude,codex', 'gemini'].map((text) => [text, text.split(',')]);
+    case 'agent-texts':
+      return ['one', 'codex=two', 'x y'].map((text) => [text, [text]]);
     case 'switch':
       return [
         ['', true],

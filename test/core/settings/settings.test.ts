@@ -30,7 +30,10 @@ function problemOf({ type, default: text, negation }: SettingRow): string | null
     case 'percent':
       return Number(text) >= 1 && Number(text) <= 100 ? null : 'no percent';
     case 'choice':
+    case 'choices':
       return type.choices.includes(text) ? null : 'no choice';
+    case 'agent-texts':
+      return 'a text for an agent has none';
     case 'switch':
       // What is off needs no default, and what is on has a flag that turns it off.
       return text === 'true' && negation !== undefined ? null : 'a switch is off';

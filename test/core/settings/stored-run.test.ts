@@ -25,6 +25,10 @@ function example(type: SettingKind): unknown {
       return 0.30000000000000004;
     case 'percent':
       return 85.5;
+    case 'choices':
+      return type.choices.slice(0, 2);
+    case 'agent-texts':
+      return { claude: 'one', codex: 'two' };
     case 'choice':
       return type.choices.at(-1);
     case 'switch':

@@ -37,7 +37,8 @@ async function stage(kind: AgentKind, more: Partial<RunnerOptions> = {}) {
   const heard: string[] = [];
   const activities: Activity[] = [];
   const runner = createAgentRunner({
-    kind,
+    kindOf: () => kind,
+    notesAgents: false,
     cwd: folder,
     env: { PATH: process.env.PATH },
     runId,
@@ -71,6 +72,7 @@ async function stage(kind: AgentKind, more: Partial<RunnerOptions> = {}) {
   });
   const run = (request: Partial<AgentRequest> = {}) =>
     runner.run({
+      agent: 'command',
       prompt: Buffer.from('Do it.'),
       iteration: 1,
       attempt: 1,

@@ -6,6 +6,7 @@ import { AGENT_NAMES, AGENTS } from '../../../src/core/agent/agents/agents.ts';
 import type { AttemptEnd, AttemptFacts, CutCause } from '../../../src/core/agent/attempt.ts';
 import { classify } from '../../../src/core/agent/classify.ts';
 import type { Outcome } from '../../../src/core/agent/outcome.ts';
+import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import { agentOptions } from '../../helpers/agent-options.ts';
 import { attemptFacts } from '../../helpers/attempt-facts.ts';
 import {
@@ -36,7 +37,8 @@ interface Output {
 function play(agent: EventAgent, { stdout, stderr = '' }: Output) {
   let hopeless: CutCause | null = null;
   let texts = '';
-  const kind = agentKind(agent, agentOptions({}, { passthrough: ['--bogus'] }));
+  const { settings } = resolveSettings([]);
+  const kind = agentKind(agent, { ...agentOptions(), settings, passthrough: ['--bogus'] });
   const reader = kind.read(
     {
       activity() {},

@@ -18,12 +18,11 @@ export const DEFAULT_AGENT: AgentName = 'claude';
 
 export const AGENT_NAMES: readonly AgentName[] = Object.keys(LIST).filter(isAgentName);
 
-/** Returns the agent that the settings choose. An agent command implies `command` if no agent is named. */
-export function chosenAgent(named: unknown, agentCommand: string | null): AgentName {
-  if (isAgentName(named)) return named;
-  return agentCommand === null ? DEFAULT_AGENT : 'command';
+/** Returns how text for a prompt is quoted that any of these agents may read. */
+export function rulesForAll(agents: readonly AgentName[]): Pick<Agent, 'expandsAtPaths'> {
+  return { expandsAtPaths: agents.some((name) => AGENTS[name].expandsAtPaths) };
 }
 
-function isAgentName(name: unknown): name is AgentName {
+export function isAgentName(name: unknown): name is AgentName {
   return typeof name === 'string' && Object.hasOwn(LIST, name);
 }

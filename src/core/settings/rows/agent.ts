@@ -6,22 +6,24 @@ export const AGENT_ROWS = {
   agent: {
     flag: '--agent',
     argument: 'KIND',
-    type: { kind: 'choice', choices: AGENT_NAMES },
+    type: { kind: 'choices', choices: AGENT_NAMES },
     group: 'Agent',
     default: DEFAULT_AGENT,
     trust: true,
     help: `${AGENT_NAMES.slice(0, -1)
       .map((name) => AGENTS[name].help)
-      .join(', ')}, or ${AGENTS.command.help}`,
+      .join(
+        ', ',
+      )}, or ${AGENTS.command.help}; or a list such as claude,codex: the next one takes over while one is at its limit or out of order`,
   },
   agentBin: {
     flag: '--agent-bin',
     aliases: ['--claude-bin'],
     argument: 'PATH',
-    type: { kind: 'text' },
+    type: { kind: 'agent-texts' },
     group: 'Agent',
     trust: true,
-    help: 'the program of the agent (default: its name on PATH or where its installers put it)',
+    help: 'the program of the agent (default: its name on PATH or where its installers put it); AGENT=PATH for one of a list, may be repeated',
   },
   agentCommand: {
     flag: '--agent-command',
@@ -34,9 +36,9 @@ export const AGENT_ROWS = {
   model: {
     flag: '--model',
     argument: 'NAME',
-    type: { kind: 'text' },
+    type: { kind: 'agent-texts' },
     group: 'Agent',
-    help: 'the model, as the agent names it (opencode: provider/model)',
+    help: 'the model, as the agent names it (opencode: provider/model); AGENT=NAME for one of a list, may be repeated',
   },
   permissionMode: {
     flag: '--permission-mode',

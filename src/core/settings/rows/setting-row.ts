@@ -19,6 +19,10 @@ export type SettingKind =
   /** A percentage from 1 to 100. */
   | { readonly kind: 'percent' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  /** One choice or several, with commas between them. */
+  | { readonly kind: 'choices'; readonly choices: readonly string[] }
+  /** A text for the agent, or `AGENT=TEXT` for each of several: see `agent-texts.ts`. */
+  | { readonly kind: 'agent-texts' }
   | { readonly kind: 'switch' };
 
 type SettingGroup = 'Prompt' | 'Completion' | 'Limits' | 'Agent' | 'Git' | 'Around it' | 'Output';

@@ -1,5 +1,6 @@
 import type { BriefIteration, Briefing, BriefTask } from '../../../core/task/briefing.ts';
 import type { LineChanges, LinesByIteration } from '../../../core/task/line-changes.ts';
+import { agentsText } from '../../agent-words.ts';
 import { formatCost, formatDuration, formatLines } from '../../format.ts';
 import { lookBackOf, ownBranchOf } from '../../look-back.ts';
 import {
@@ -50,6 +51,7 @@ function facts(each: BriefTask, briefing: Briefing): Markup {
         ? null
         : `${task.metrics.iterations} of ${task.max_iterations} iterations, ${formatCost(task.usage.cost_usd)}`,
     ],
+    ['Agents', task === null ? null : agentsText(task)],
     ['Progress', progressOf(each)],
     ['What to do', remedy],
     ['Continue with', command === null ? null : html`<code>${command}</code>`],
@@ -138,17 +140,22 @@ function iterationTable({ iterations, lines }: BriefTask): Markup {
   if (iterations.length === 0) return NOTHING;
   // Lines are shown only where a snapshot tells them.
   const changed = iterations.some(({ number }) => lines[number] !== undefined) ? lines : null;
-  return html`<h3>Iterations</h3><div class="scroll" tabindex="0"><table><thead><tr><th class="right">#</th><th>Outcome</th><th class="right">Time</th><th class="right">Cost</th><th>When</th><th class="right">Files</th>${changed === null ? '' : html`<th class="right">Lines</th>`}<th class="right">Tokens out</th><th>First words</th></tr></thead><tbody>${iterations.map((each) => row(each, changed))}</tbody></table></div>`;
+  const hasAgents = iterations.some(({ agent }) => agent !== undefined);
+  return html`<h3>Iterations</h3><div class="scroll" tabindex="0"><table><thead><tr><th class="right">#</th>${hasAgents ? html`<th>Agent</th>` : ''}<th>Outcome</th><th class="right">Time</th><th class="right">Cost</th><th>When</th><th class="right">Files</th>${changed === null ? '' : html`<th class="right">Lines</th>`}<th class="right">Tokens out</th><th>First words</th></tr></thead><tbody>${iterations.map((each) => row(each, changed, hasAgents))}</tbody></table></div>`;
 }
 
-function row(iteration: BriefIteration, lines: LinesByIteration | null): Markup {
+function row(
+  iteration: BriefIteration,
+  lines: LinesByIteration | null,
+  hasAgents: boolean,
+): Markup {
   const { number, started_at, duration_ms, cost_usd, files_changed, output_tokens } = iteration;
   const words = [
     iteration.outcome === 'answered' ? '' : iteration.detail,
     iteration.refused.length === 0 ? '' : `refused: ${iteration.refused.join('; ')}`,
     iteration.output_preview,
   ].filter((part) => part !== '');
-  return html`<tr><td class="right num">${number}</td><td><span class="badge ${iterationTone(iteration)}">${outcomeWords(iteration)}</span></td><td class="right num">${formatDuration(duration_ms)}</td><td class="right num">${formatCost(cost_usd)}</td><td class="num when">${minute(started_at)}</td><td class="right num files">${files_changed ?? '–'}</td>${lines === null ? '' : html`<td class="right num files">${linesText(lines[number])}</td>`}<td class="right num tokens">${output_tokens}</td><td class="words">${words.join(' — ')}</td></tr>`;
+  return html`<tr><td class="right num">${number}</td>${hasAgents ? html`<td>${iteration.agent ?? '–'}</td>` : ''}<td><span class="badge ${iterationTone(iteration)}">${outcomeWords(iteration)}</span></td><td class="right num">${formatDuration(duration_ms)}</td><td class="right num">${formatCost(cost_usd)}</td><td class="num when">${minute(started_at)}</td><td class="right num files">${files_changed ?? '–'}</td>${lines === null ? '' : html`<td class="right num files">${linesText(lines[number])}</td>`}<td class="right num tokens">${output_tokens}</td><td class="words">${words.join(' — ')}</td></tr>`;
 }
 
 function linesText(lines: LineChanges | undefined): string {

@@ -1,0 +1,226 @@
+import { type AgentName, DEFAULT_AGENT } from '../agent/agents/agents.ts';
+import { addUsage, NO_USAGE, type Usage } from '../agent/attempt.ts';
+import { hasSeveralAgents, type Policy, withPolicy } from '../task/policy.ts';
+import {
+  type AgentStanding,
+  type HELD_BECAUSE,
+  msBetween,
+  NOT_HELD,
+  SKIPPED_BECAUSE,
+  type TaskState,
+} from '../task/task-state.ts';
+import { type Decided, type Decision, type Moment, publish } from './decision.ts';
+import { end } from './ending.ts';
+import type { AgentChanged } from './events.ts';
+import type { Announcement, LoopState } from './loop-state.ts';
+
+/*
+ * Whose turn it is in a list of agents: that of the first one that is neither held nor skipped.
+ *
+ *   working ──┬─ plan limit, outage ──────────────────► held until its reset ──┐
+ *      ▲      └─ not found, not logged in, no credit ─► skipped for this run ──┤
+ *      │                                                                       │
+ *      ├── one is free: the same iteration again, at once ◄────────────────────┤
+ *      ├── all are held: one wait, until the earliest reset ◄──────────────────┤
+ *      └── all are skipped: the end, by the cause of the first ◄───────────────┘
+ *
+ * An earlier one of the list has its turn again at the beginning of an iteration, once its reset has passed.
+ * No session goes from one agent to another.
+ */
+
+type Held = (typeof HELD_BECAUSE)[number];
+type Skipped = (typeof SKIPPED_BECAUSE)[number];
+
+/** Why an agent loses its turn. `until` is an ISO instant. */
+export type LostTurn =
+  | { readonly why: Held; readonly until: string; readonly error: string }
+  | { readonly why: Skipped; readonly until: null; readonly error: string };
+
+/** Returns the policy with the agent whose turn it is, by which all steps decide. */
+export function onTurn(policy: Policy, task: TaskState): Policy {
+  const agent = policy.agents.find((name) => name === task.agent);
+  return agent === undefined || !hasSeveralAgents(policy) ? policy : withPolicy(policy, { agent });
+}
+
+/** Adds to what the agent whose turn it is has used. Does nothing in a task with only one agent. */
+export function withUsageOfAgent(task: TaskState, policy: Policy, usage: Usage): TaskState {
+  if (!hasSeveralAgents(policy)) return task;
+  const used = addUsage(standingOf(task, policy.agent).usage, usage);
+  return withStanding(task, policy.agent, { usage: used });
+}
+
+/** Notes that nothing is wrong any more with the agent whose turn it is. */
+export function withoutTrouble(task: TaskState, { agent }: Policy): TaskState {
+  return task.agents[agent] === undefined ? task : withStanding(task, agent, NOT_HELD);
+}
+
+/** Returns the task for another run: a person may have mended what an agent was skipped for. */
+export function withoutSkipped(task: TaskState): TaskState {
+  const agents = Object.entries(task.agents).map(([name, standing]) => [
+    name,
+    isSkipped(standing) ? { ...standing, ...NOT_HELD } : standing,
+  ]);
+  return { ...task, agents: Object.fromEntries(agents) };
+}
+
+/** Whether the agent whose turn it is was held because of an outage, and has not answered since. */
+export function isStillOut(task: TaskState, { agent }: Policy): boolean {
+  return standingOf(task, agent).why === 'outage';
+}
+
+/** Returns why a fatal cause takes an agent of a list out of the run, or null if it ends the task. */
+export function skippedBecause(cause: string): Skipped | null {
+  return SKIPPED_BECAUSE.find((each) => each === cause) ?? null;
+}
+
+/** Whether another agent of the list could still have a turn in this run. */
+export function hasOthers(task: TaskState, { agent, agents }: Policy): boolean {
+  return agents.some((name) => name !== agent && !isSkipped(standingOf(task, name)));
+}
+
+/**
+ * Takes the turn from an agent. The next one that is free continues with the same iteration at once. If
+ * none is, ralph waits for the one that is free first, or the task ends. `hasWorked`: the agent had
+ * done something before, so waiting begins anew to count against `maxWaitMs`.
+ */
+export function loseTurn(
+  state: LoopState,
+  { why, until, error }: LostTurn,
+  moment: Moment,
+  hasWorked: boolean,
+): Decided {
+  const { agent: from } = moment.policy;
+  const task = withStanding(state.task, from, { held_until: until, why, error });
+  const { limitedSince } = state.trouble;
+  const trouble = { ...state.trouble, limitedSince: hasWorked ? null : limitedSince };
+  const lost: LoopState = { ...state, task, trouble };
+  const next = firstFree(task, moment);
+  if (next === null) return waitForFirst(lost, { why, until, error }, moment);
+  return changed(lost, next, { why, until, error }, moment, { kind: 'start', prompt: 'same' });
+}
+
+/**
+ * Gives the turn to the agent that starts next. In a new iteration that is the first of the list that is
+ * free. Waits if none is, as after a resume.
+ */
+export function takeTurn(
+  state: LoopState,
+  decision: Extract<Decision, { kind: 'start' }>,
+  moment: Moment,
+): Decided {
+  const { policy } = moment;
+  const { task } = state;
+  const isOurs = policy.agents.some((name) => name === task.agent);
+  if (decision.prompt === 'same' && isOurs && hasSeveralAgents(policy)) return { state, decision };
+  const next = hasSeveralAgents(policy) ? firstFree(task, moment) : policy.agent;
+  return next === null
+    ? waitForFirst(state, NOTHING_WRONG, moment)
+    : changed(state, next, NOTHING_WRONG, moment, decision);
+}
+
+const NOTHING_WRONG = { why: 'free-again', until: null, error: null } as const;
+
+type Change = Pick<AgentChanged, 'why' | 'until' | 'error'>;
+
+/** Gives the turn to another agent, which begins a new session. */
+function changed(
+  state: LoopState,
+  to: AgentName,
+  because: Change,
+  { policy }: Moment,
+  decision: Decision,
+): Decided {
+  const { agent: from, current_iteration: iteration } = state.task;
+  if (from === to) return { state, decision };
+  const next: LoopState = {
+    ...state,
+    task: { ...state.task, agent: to, session_id: from === null ? state.task.session_id : null },
+    // What another agent has come to says nothing about this one.
+    trouble: { ...state.trouble, transientAttempts: 0, fatalRetries: 0 },
+    hasAnswered: from === null && state.hasAnswered,
+  };
+  if (from === null || !hasSeveralAgents(policy)) return { state: next, decision };
+  const told = publish({ event: 'agent_changed', iteration, from, to, ...because });
+  return { state: next, announced: [told], decision };
+}
+
+/** Waits for the agent that is free first, or ends the task if that takes too long or none ever is. */
+function waitForFirst(state: LoopState, because: Change, moment: Moment): Decided {
+  const { at, policy } = moment;
+  const [first] = policy.agents
+    .flatMap((name) => {
+      const { held_until: until, why } = standingOf(state.task, name);
+      return until === null ? [] : [{ name, until, isOut: why === 'outage' }];
+    })
+    .sort((one, other) => msBetween(other.until, one.until));
+  const error = allErrors(state.task, policy);
+  if (first === undefined) return endSkipped(state, error, policy);
+  const { name, until, isOut } = first;
+  const limitedSince = state.trouble.limitedSince ?? at;
+  if (msBetween(limitedSince, until) > policy.maxWaitMs) {
+    const reason = isOut ? 'outage' : 'usage_limit';
+    return { state, decision: end('usage_limited', reason, { error, until }) };
+  }
+  const { current_iteration: iteration, attempt } = state.task;
+  const delay_ms = msBetween(at, until);
+  const waiting: Announcement = isOut
+    ? publish({
+        ...{ event: 'agent_retry', iteration, attempt, by: 'ralph' },
+        ...{ status: null, delay_ms, error },
+      })
+    : publish({ event: 'usage_limit_wait', iteration, until });
+  const decision: Decision = {
+    kind: 'wait',
+    wait: { kind: isOut ? 'outage' : 'usage-limit', until },
+  };
+  const turned = changed(state, name, because, moment, decision);
+  return {
+    state: { ...turned.state, trouble: { ...turned.state.trouble, limitedSince } },
+    announced: [...(turned.announced ?? []), waiting],
+    decision,
+  };
+}
+
+/** Ends the task: every agent is skipped. The first of the list decides how it ended. */
+function endSkipped(state: LoopState, error: string, { agents }: Policy): Decided {
+  const [agent = DEFAULT_AGENT] = agents;
+  const cause = skippedBecause(standingOf(state.task, agent).why ?? '') ?? 'agent-not-found';
+  return {
+    state: { ...state, task: { ...state.task, agent } },
+    decision: end('failed', `failed:${cause}`, { error }),
+  };
+}
+
+/** Says of each agent why it has no turn. */
+function allErrors(task: TaskState, { agents }: Policy): string {
+  return agents
+    .map((name) => {
+      const { held_until: until, why, error } = standingOf(task, name);
+      const what = until === null ? (why?.replaceAll('-', ' ') ?? '') : `held until ${until}`;
+      return `${name}: ${[what, error ?? ''].filter((part) => part !== '').join(', ')}`;
+    })
+    .join('; ');
+}
+
+function firstFree(task: TaskState, { at, policy }: Moment): AgentName | null {
+  const isFree = ({ held_until: until, ...standing }: AgentStanding): boolean =>
+    !isSkipped(standing) && (until === null || msBetween(at, until) <= 0);
+  return policy.agents.find((name) => isFree(standingOf(task, name))) ?? null;
+}
+
+function isSkipped({ why }: Pick<AgentStanding, 'why'>): boolean {
+  return why !== null && skippedBecause(why) !== null;
+}
+
+function standingOf({ agents }: TaskState, name: AgentName): AgentStanding {
+  return agents[name] ?? { ...NOT_HELD, usage: NO_USAGE };
+}
+
+function withStanding(
+  task: TaskState,
+  name: AgentName,
+  changes: Partial<AgentStanding>,
+): TaskState {
+  const standing = { ...standingOf(task, name), ...changes };
+  return { ...task, agents: { ...task.agents, [name]: standing } };
+}

@@ -1,0 +1,55 @@
+import { closeSync } from 'node:fs';
+import path from 'node:path';
+import { type AgentName, isAgentName } from '../../core/agent/agents/agents.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { appendLines, openForAppend } from '../files/append-lines.ts';
+import { KB, readTail } from '../files/bounded-read.ts';
+import { numberAt, parseObject } from '../files/json-fields.ts';
+import type { PinnedFolder } from '../trust/pinned-folder.ts';
+import { iterationName } from './iteration-log.ts';
+
+/*
+ * In a list of agents, several may write to the log of one iteration. A file beside it notes where the part
+ * of each begins.
+ */
+
+/** The part of a log that one attempt has written. */
+export interface LogPart {
+  readonly agent: AgentName;
+  /** Where it begins, in bytes of standard output. */
+  readonly from: number;
+}
+
+/** Writes down which agent writes to an iteration's log from now on. Ignores errors; never throws. */
+export function noteAgent(folder: PinnedFolder, iteration: number, part: LogPart): void {
+  try {
+    folder.check();
+    const descriptor = openForAppend(path.join(folder.path, agentNotesName(iteration)));
+    try {
+      appendLines(descriptor, `${safeJson(part)}\n`);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // Writing the state file fails the same way, and is reported.
+  }
+}
+
+/** Returns the parts of an iteration's log in order; empty if they are not known. */
+export function readAgentNotes(folder: string, iteration: number): readonly LogPart[] {
+  let text: string;
+  try {
+    text = readTail(path.join(folder, agentNotesName(iteration)), 64 * KB).toString();
+  } catch {
+    return [];
+  }
+  return text.split('\n').flatMap((line) => {
+    const note = parseObject(line);
+    const from = note === null ? null : numberAt(note, 'from');
+    return from !== null && isAgentName(note?.agent) ? [{ agent: note.agent, from }] : [];
+  });
+}
+
+function agentNotesName(iteration: number): string {
+  return `${iterationName(iteration)}.agents.jsonl`;
+}

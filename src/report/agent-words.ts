@@ -1,0 +1,29 @@
+import { AGENTS, isAgentName } from '../core/agent/agents/agents.ts';
+import type { AgentStanding, TaskState } from '../core/task/task-state.ts';
+import { formatCost } from './format.ts';
+
+/** Says what each agent of a list has used, and which is held or skipped; null for a task with one agent. */
+export function agentsText({ agents }: Pick<TaskState, 'agents'>): string | null {
+  const words = Object.entries(agents).map(
+    ([name, standing]) =>
+      `${name} ${[usedText(name, standing), ...stoodText(standing)].join(', ')}`,
+  );
+  return words.length === 0 ? null : words.join('; ');
+}
+
+/** An agent that takes no `--max-cost` does not tell what it costs. */
+export function tellsCost(name: string): boolean {
+  return !isAgentName(name) || AGENTS[name].takes.includes('maxCost');
+}
+
+function usedText(name: string, { usage }: AgentStanding): string {
+  if (tellsCost(name)) return formatCost(usage.cost_usd);
+  const tokens = usage.input_tokens + usage.output_tokens;
+  return tokens === 0 ? 'cost not told' : `cost not told (${tokens} tokens)`;
+}
+
+function stoodText({ held_until, why }: AgentStanding): readonly string[] {
+  if (why === null) return [];
+  const because = why.replaceAll('-', ' ');
+  return [held_until === null ? `skipped: ${because}` : `${because} until ${held_until}`];
+}
