@@ -22,10 +22,10 @@ import { promptTexts } from '../prompt/prompt.ts';
 import { findingDetail } from '../proof/findings.ts';
 import type { FindingProof } from '../proof/statement.ts';
 import { preview } from '../secrets/secrets.ts';
+import { breakerVerdict } from '../task/breaker.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { askPerson } from './approval.ts';
-import { breakerVerdict } from './breaker.ts';
 import {
   type Decided,
   type Decision,

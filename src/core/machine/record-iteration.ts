@@ -15,10 +15,10 @@ import type { Handover, Missing } from '../prompt/prompt.ts';
 import { findingText } from '../proof/findings.ts';
 import type { FindingProof } from '../proof/statement.ts';
 import { preview } from '../secrets/secrets.ts';
+import { afterIteration } from '../task/breaker.ts';
 import { agentNamed, type Policy } from '../task/policy.ts';
 import { withIteration } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
-import { afterIteration } from './breaker.ts';
 import { publish } from './decision.ts';
 import type { Announcement, CountedAnswer, LoopState, Streaks } from './loop-state.ts';
 

@@ -1,5 +1,5 @@
-import { type BreakerState, NO_BREAKER } from '../task/task-state.ts';
 import { clip, withoutControls } from '../text/untrusted-text.ts';
+import { type BreakerState, NO_BREAKER } from './task-state.ts';
 
 /*
  * The circuit breaker: stops a loop that gets nowhere before it uses up its limits.

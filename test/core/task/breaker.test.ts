@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  afterIteration,
-  breakerVerdict,
-  normalisedError,
-} from '../../../src/core/machine/breaker.ts';
+import { afterIteration, breakerVerdict, normalisedError } from '../../../src/core/task/breaker.ts';
 import { type BreakerState, NO_BREAKER } from '../../../src/core/task/task-state.ts';
 
 const moved = { progress: true, error: null };
