@@ -119,13 +119,13 @@ describe('empty work', () => {
 });
 
 describe('a bent judge', () => {
-  test.for<[what: string, changes: Changes, held: string, told: string]>([
+  test.for<[what: string, more: Examination, held: string, told: string]>([
     ['is held before the old exam', {}, 'held', 'told'],
     ['is held where the old exam fails', { oldExam: exam(raw(3, 1)) }, 'held', 'told'],
     ['is held where it ran fewer tests', { oldExam: exam(raw(2)) }, 'held', 'told'],
     ['is held where it could not be made', { oldExam: NOT_MADE }, 'held', 'told'],
     ['is cleared where the old exam passes', { oldExam: exam(raw(3)) }, 'cleared', 'cleared'],
-  ] as readonly [string, Examination, string, string][])('%s', ([, more, held, told]) => {
+  ])('%s', ([, more, held, told]) => {
     const examination = { ...judgesSeen({ tree: 'tree', bent: [BENT] }), ...more };
     const changes = { examination, checksAtStart: [check(3, 1)] };
     expect(found(changes)).toEqual([`bent-judge ${held}`]);
