@@ -1,22 +1,24 @@
 import path from 'node:path';
 import type { RawCheckResult } from '../core/completion/check-result.ts';
-import type { Examination, ExamPart, JudgesSeen, Rerun } from '../core/completion/examination.ts';
+import type { JudgesSeen, Rerun } from '../core/completion/examination.ts';
 import { runOf } from '../core/proof/check-words.ts';
 import type { Check } from '../core/settings/checks.ts';
 import { runGitOf } from '../effects/branches/checkout.ts';
 import { gitAsker } from '../effects/branches/open-repository.ts';
 import { treesBeside } from '../effects/branches/own-tree.ts';
+import { realPath } from '../effects/files/real-path.ts';
 import { runMeasuredCommand } from '../effects/processes/measured-command.ts';
 import type { CheckPlace } from '../effects/proof/check-place.ts';
 import { checkClean } from '../effects/proof/clean-checkout.ts';
 import { bentInFolder, markJudges } from '../effects/proof/folder-judges.ts';
-import { findJudges, lookAtJudges } from '../effects/proof/judge-look.ts';
+import { findJudges, type JudgesOfTree, lookAtJudges } from '../effects/proof/judge-look.ts';
 import { findPrograms, switchedPrograms } from '../effects/proof/judge-programs.ts';
 import { type JudgesAtStart, programsOf } from '../effects/proof/judges-at-start.ts';
 import { sitOldExam } from '../effects/proof/old-exam.ts';
 import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
+import type { Examiner } from '../loop/ports.ts';
 import { runCheck } from './checks.ts';
 import type { ClaimedRun } from './held-run.ts';
 
@@ -30,20 +32,26 @@ export interface ExaminedTask {
   readonly env: () => NodeJS.ProcessEnv;
 }
 
-/** Looks into one part of a claim. What cannot be found out is an answer as well, so it never rejects. */
-export async function examine(
-  task: ExaminedTask,
-  part: ExamPart,
-  checks: readonly Check[],
-): Promise<Examination> {
-  switch (part) {
-    case 'judges':
-      return { judges: await lookAtTask(task, checks) };
-    case 'oldExam':
-      return { oldExam: await rerunOf(() => oldExam(task, checks)) };
-    case 'cleanCheckout':
-      return { cleanCheckout: await rerunOf(() => cleanCheckout(task, checks)) };
-  }
+/** Creates the port that examines claims. What cannot be found out is an answer as well. */
+export function createExaminer(given: ExaminedTask): Examiner {
+  const task = { ...given, known: new Map<string, Promise<JudgesOfTree>>() };
+  return {
+    async examine(part, checks) {
+      switch (part) {
+        case 'judges':
+          return { judges: await lookAtTask(task, checks) };
+        case 'oldExam':
+          return { oldExam: await rerunOf(() => oldExam(task, checks)) };
+        case 'cleanCheckout':
+          return { cleanCheckout: await rerunOf(() => cleanCheckout(task, checks)) };
+      }
+    },
+  };
+}
+
+interface Examined extends ExaminedTask {
+  /** What decided in the tree of the start, by the checks. */
+  readonly known: Map<string, Promise<JudgesOfTree>>;
 }
 
 async function rerunOf(run: () => Promise<Rerun>): Promise<Rerun> {
@@ -55,7 +63,7 @@ async function rerunOf(run: () => Promise<Rerun>): Promise<Rerun> {
   }));
 }
 
-async function lookAtTask(task: ExaminedTask, checks: readonly Check[]): Promise<JudgesSeen> {
+async function lookAtTask(task: Examined, checks: readonly Check[]): Promise<JudgesSeen> {
   const { run, keeper, atStart } = task;
   const { cwd, env, settings } = run.plan;
   const tree = keeper?.isWorking === true ? (keeper.store.newest?.tree ?? null) : null;
@@ -92,22 +100,28 @@ async function lookInFolder(
   return { bent, stood: files.length + folder.scripts.length > 0, changedTests: 0 };
 }
 
-async function lookInTree(task: ExaminedTask, checks: readonly string[]): Promise<Found> {
+async function lookInTree(task: Examined, checks: readonly string[]): Promise<Found> {
   const { atStart, look } = await compare(task, checks);
   return { bent: look.bent, stood: atStart.stands, changedTests: look.changedTests };
 }
 
 /** Compares the claimed tree with that of the start. */
-async function compare({ run, keeper }: ExaminedTask, checks: readonly string[]) {
+async function compare({ run, keeper, known }: Examined, checks: readonly string[]) {
   const ends = keeper?.ends() ?? null;
   const claimed = keeper?.store.newest?.tree;
   if (keeper === null || ends === null || claimed === undefined) {
     throw new Error('there is no snapshot of the claim');
   }
   const { git } = keeper;
-  const folder = path.relative(git.repository.root, run.plan.cwd);
+  const folder = path.relative(git.repository.root, realPath(run.plan.cwd));
   const common = { git, checks, folder };
-  const atStart = await findJudges(common, ends.first);
+  const key = JSON.stringify(checks);
+  const found = known.get(key) ?? findJudges(common, ends.first);
+  known.set(key, found);
+  const atStart = await found.catch((error) => {
+    known.delete(key);
+    throw error;
+  });
   const { acceptChanged } = run.plan.settings;
   const look = await lookAtJudges({
     ...common,
@@ -119,7 +133,7 @@ async function compare({ run, keeper }: ExaminedTask, checks: readonly string[])
   return { git, folder, claimed, atStart, look };
 }
 
-async function oldExam(task: ExaminedTask, checks: readonly Check[]): Promise<Rerun> {
+async function oldExam(task: Examined, checks: readonly Check[]): Promise<Rerun> {
   const commands = checks.map(({ command }) => command);
   const { git, folder: below, claimed, look } = await compare(task, commands);
   const results = await sitOldExam({
@@ -138,7 +152,7 @@ async function cleanCheckout(task: ExaminedTask, checks: readonly Check[]): Prom
   const checked = await checkClean({
     ...(await checkoutOf(task, 'clean')),
     ...{ git: keeper.git, tree },
-    below: path.relative(keeper.git.repository.root, plan.cwd),
+    below: path.relative(keeper.git.repository.root, realPath(plan.cwd)),
     copy: { from: plan.cwd, globs: plan.settings.copy },
     setup: plan.settings.setup,
     run: (command, place) => runMeasuredCommand(command, optionsIn(task, place)),

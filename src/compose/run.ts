@@ -31,12 +31,13 @@ import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import { TaskAlreadyActiveError } from '../errors.ts';
 import type { Examiner, Ports, Reporter, WorkTreeSettler } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
-import { leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
+import { judgedBy, leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { agentKind } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
 import { reusingChecks } from './checks.ts';
 import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
+import { judgesOfPlan } from './judges.ts';
 import { noteWriter } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import type { openTaskTree } from './own-work-tree.ts';
@@ -142,6 +143,8 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       say: (what) => warn(unsupportedFlagNotice(what)),
       doing: (what) => view.doing?.(what),
     };
+    const judges = run.resume === undefined ? await judgesOfPlan(plan) : [];
+    if (judges.length > 0) warn(judgedBy(judges));
     // The last driver died after it saved these events and before it published them.
     for (const event of start.untold) reporter.publish(event);
     // The next save may overwrite the stored step that contains these events.
@@ -182,9 +185,11 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       },
       start.baseline,
     );
-    const verify = reusingChecks(keeper, (each) => {
+    const verify = reusingChecks(keeper, async (each) => {
       observer.disturb();
-      return check(each);
+      const result = await check(each);
+      if (iteration === 0) await observer.beginAgain();
+      return result;
     });
     const ports: Ports = {
       agent: {
@@ -253,11 +258,14 @@ function examinerOf(
   { tree: { keeper }, judges }: Start,
   env: () => NodeJS.ProcessEnv,
 ): Examiner {
+  let opened: Promise<Examiner> | null = null;
   return {
     async examine(part, checks) {
       if (judges === null) throw new Error('a task without checks has nothing to examine');
-      const { examine } = await import('./examiner.ts');
-      return examine({ run, keeper, atStart: judges, env }, part, checks);
+      opened ??= import('./examiner.ts').then(({ createExaminer }) =>
+        createExaminer({ run, keeper, atStart: judges, env }),
+      );
+      return (await opened).examine(part, checks);
     },
   };
 }

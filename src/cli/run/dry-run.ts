@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { locateAgent } from '../../compose/agent.ts';
+import { judgesOfPlan } from '../../compose/judges.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';
 import { writeCheck } from '../../core/settings/checks.ts';
@@ -16,15 +17,15 @@ import { type PlanFacts, renderPlan } from '../../report/screens/plan.ts';
 import { planWarnings } from './run-notices.ts';
 
 /** `ralph run --dry-run`: prints what a run would do. Starts and writes nothing. */
-export function dryRun(plan: RunPlan, notices: readonly string[]): number {
-  const facts = planFacts(plan, notices);
+export async function dryRun(plan: RunPlan, notices: readonly string[]): Promise<number> {
+  const facts = await planFacts(plan, notices);
   process.stdout.write(plan.settings.json ? `${safeJson(facts, 2)}\n` : renderPlan(facts));
   return 0;
 }
 
 const EXAMPLE_OUTPUT = '(the output of the previous iteration)';
 
-function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {
+async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<PlanFacts> {
   const { policy } = plan;
   const agent = locateAgent(plan);
   const prompt = new TextDecoder('utf-8', { ignoreBOM: true }).decode(plan.prompt);
@@ -46,6 +47,7 @@ function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {
       value: shownValue(name, plan),
       source: plan.sources[name].where,
     })),
+    judges: await judgesOfPlan(plan),
     writes: writes(plan),
     warnings: [
       ...notices,
