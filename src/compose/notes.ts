@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describeCompletion } from '../core/completion/conditions/conditions.ts';
 import type { Ending, LoopState } from '../core/machine/loop-state.ts';
-import { describeMissing, failedOutputs } from '../core/prompt/prompt.ts';
+import { describeMissing, failedOutputs, type Handover } from '../core/prompt/prompt.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import { leadsOut } from '../effects/files/real-path.ts';
@@ -63,7 +63,16 @@ export async function leaveNote(
     lastOutput: carry.output === null ? null : withoutControls(carry.output).slice(-8_000),
     missing: carry.missing.map((missing) => describeMissing(missing, policy)),
     commandOutputs: failedOutputs(carry),
+    checkout: keptCheckout(carry),
     again: resumeCommand(facts, ending.status),
   });
   return writeNote({ folder, reason: ending.note, taskId, at, text: maskSecrets(note) });
+}
+
+/** Returns where the clean checkout is kept that held the last claim, or null. */
+function keptCheckout({ missing }: Handover): string | null {
+  const folders = missing.flatMap((each) =>
+    each.kind === 'held' && each.held.gate === 'clean-checkout' ? [each.held.folder] : [],
+  );
+  return folders[0] ?? null;
 }

@@ -214,6 +214,16 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(files(2));
   });
 
+  test('the only file that changed has its name told', async () => {
+    const { changes, git, at, folder } = await stage({ 'a.txt': 'a', 'b.txt': 'b' });
+    await put(folder, { 'a.txt': 'changed' });
+    expect(await changes()).toEqual({ ...files(1), onlyFile: at('a.txt') });
+    git('commit', '--all', '-m', 'a');
+    await put(folder, { 'b.txt': 'changed', 'c.txt': 'new' });
+    expect(await changes()).toEqual(commits(1, 2));
+    expect(await changes()).toEqual(NOTHING);
+  });
+
   test('a link that now leads elsewhere counts as changed', async () => {
     const { since, at } = await stage();
     await symlink('a.txt', at('link'));

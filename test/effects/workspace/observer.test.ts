@@ -135,6 +135,40 @@ describe('--until', () => {
   });
 });
 
+describe('the plan file in a work tree', () => {
+  const PLAN = 'sub/plan.md';
+  test.for<[what: string, files: Files, onlyPlan: boolean | undefined]>([
+    ['the plan alone', { [PLAN]: '- [x] a\n' }, true],
+    ['the plan and another file', { [PLAN]: '- [x] a\n', 'b.txt': 'b' }, undefined],
+    ['another file alone', { 'b.txt': 'b' }, undefined],
+    ['nothing', {}, undefined],
+  ])('is told apart where it is all that changed: %s', async ([, files, onlyPlan]) => {
+    const { folder, observer } = await stageGit(
+      (cwd) => ({ planFile: join(cwd, 'link', 'plan.md') }),
+      { [PLAN]: '- [ ] a\n' },
+    );
+    // A plan is the same file by every path that leads to it.
+    await symlink('sub', join(folder, 'link'));
+    await observer.mark();
+    await observer.look();
+    const { progress } = await iterate(observer, () => put(folder, files));
+    expect(progress.git?.filesChanged).toBe(Object.keys(files).length);
+    expect(progress.git?.onlyPlan).toBe(onlyPlan);
+  });
+
+  test('is compared with what it was at the start of the task', async () => {
+    const { folder, observer } = await stageGit(
+      (cwd) => ({ planFile: join(cwd, PLAN), planSections: ['now'] }),
+      { [PLAN]: '- [ ] a\n## Now\n- [ ] b\n' },
+    );
+    for (const text of ['## Now\n- [x] b\n', '## Now\n']) {
+      expect(await iterate(observer, () => put(folder, { [PLAN]: text }))).toMatchObject({
+        planAtStart: { open: 1, done: 0 },
+      });
+    }
+  });
+});
+
 describe('the plan file', () => {
   const planned = (files: Files) => stage(files, (cwd) => ({ planFile: join(cwd, 'plan.md') }));
 
