@@ -30,8 +30,6 @@ export interface ExaminedTask {
   readonly atStart: JudgesAtStart;
   /** The environment of the user's commands. */
   readonly env: () => NodeJS.ProcessEnv;
-  /** Ends what the agent left running, unless the user wants it kept. */
-  readonly endLeftovers: () => Promise<void>;
 }
 
 /** Creates the port that examines claims. What cannot be found out is an answer as well. */
@@ -45,7 +43,6 @@ export function createExaminer(given: ExaminedTask): Examiner {
         case 'oldExam':
           return { oldExam: await rerunOf(() => oldExam(task, checks)) };
         case 'cleanCheckout':
-          await task.endLeftovers();
           return { cleanCheckout: await rerunOf(() => cleanCheckout(task, checks)) };
       }
     },

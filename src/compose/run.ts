@@ -36,7 +36,6 @@ import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { agentKind } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
 import { reusingChecks } from './checks.ts';
-import type { ExaminedTask } from './examiner.ts';
 import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
 import { judgesOfPlan } from './judges.ts';
 import { noteWriter } from './notes.ts';
@@ -207,10 +206,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
           : promptFile(plan.promptFile, plan.prompt, warn),
       snapshots: start.tree.snapshots,
       settler: settlerOf(run, start),
-      examiner: examinerOf(run, start, {
-        env: () => childEnvironment(child, iteration),
-        endLeftovers: () => agent.close(stops.hurry),
-      }),
+      examiner: examinerOf(run, start, () => childEnvironment(child, iteration)),
       observer,
       commands: userCommands(verify, observer.run, runEnd, warn),
       moveToDone: () => moveToDone(start.state.task, plan, warn),
@@ -260,14 +256,14 @@ async function storedForm(judges: JudgesAtStart | null): Promise<string | null> 
 function examinerOf(
   run: ClaimedRun,
   { tree: { keeper }, judges }: Start,
-  more: Pick<ExaminedTask, 'env' | 'endLeftovers'>,
+  env: () => NodeJS.ProcessEnv,
 ): Examiner {
   let opened: Promise<Examiner> | null = null;
   return {
     async examine(part, checks) {
       if (judges === null) throw new Error('a task without checks has nothing to examine');
       opened ??= import('./examiner.ts').then(({ createExaminer }) =>
-        createExaminer({ run, keeper, atStart: judges, ...more }),
+        createExaminer({ run, keeper, atStart: judges, env }),
       );
       return (await opened).examine(part, checks);
     },

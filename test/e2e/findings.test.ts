@@ -1,4 +1,4 @@
-import { readFileSync, symlinkSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-claude.ts';
@@ -309,6 +309,26 @@ describe('an agent that takes the easy way', () => {
     expect(scene.prompt(2)).toContain('With what decides the checks as it was at the start');
   });
 });
+
+test('a program that another PATH finds after a resume is no switched one', async () => {
+  const scene = await makeScene([{ text: 'Not yet.', shell: WORK }, { text: CLAIM }]);
+  for (const [name, text] of Object.entries(RED)) await scene.write(name, text);
+  await scene.write('Makefile', `check:\n\t${FIXED}\n`);
+  await scene.write('.gitignore', '.ralph_state\nNeeds_Action\nother\n');
+  symlinkSync('/usr/bin/make', await scene.write('other/make', '').then(emptied));
+  scene.makeRepository();
+  await scene.run(['--proof', 'hold', '--verify', 'make -s check', '-n', '1']);
+  const path = [join(scene.folder, 'other'), scene.fake.dir];
+  const end = await scene.ralph(['resume', 't', '-n', '+1', '--delay', '0'], { path });
+  expect(end.exitCode, end.stderr).toBe(0);
+  expect(said(scene)).toEqual([]);
+});
+
+/** Removes a file, so that a link can take its name. */
+function emptied(file: string): string {
+  rmSync(file);
+  return file;
+}
 
 describe('honest work', () => {
   const held: readonly (readonly [string, Task])[] = [

@@ -318,7 +318,7 @@ describe('an agent that may edit files, and nothing more', () => {
     },
   );
 
-  test.for(['settings.json', 'baseline.json'])(
+  test.for(['settings.json', 'baseline.json', 'judges.json'])(
     'cannot have %s believed that it changes after the end',
     async (name) => {
       const scene = await makeScene([WORKING, WORKING, DONE]);
