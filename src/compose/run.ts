@@ -26,10 +26,10 @@ import { ownFiles } from '../effects/vault/vault-folders.ts';
 import { findGitAbove } from '../effects/workspace/git-view.ts';
 import { baselineJson } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
-import { TaskAlreadyActiveError } from '../errors.ts';
+import { messageOf, TaskAlreadyActiveError } from '../errors.ts';
 import type { Ports, Reporter, WorkTreeSettler } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
-import { leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
+import { leftoverLine, proofNotKept, unsupportedFlagNotice } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { agentKind } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
@@ -191,6 +191,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       settler: settlerOf(run, start),
       observer,
       commands: userCommands(verify, observer.run, runEnd, warn),
+      keepProof: proofKeeper(run, start),
       moveToDone: () => moveToDone(start.state.task, plan, warn),
       requests,
       approvals: approvalDesk(plan, paths, warn),
@@ -240,6 +241,20 @@ function settlerOf(run: ClaimedRun, { tree, gitSetup }: Start): WorkTreeSettler 
   return {
     commit: async (request) => (await open()).commit(request),
     revert: async (request) => (await open()).revert(request),
+  };
+}
+
+/** Its code is loaded at the end of a task that has anything to prove. */
+function proofKeeper(run: ClaimedRun, { tree }: Start): Ports['keepProof'] {
+  const { verify, proof } = run.plan.policy;
+  if (verify.length === 0 && proof !== 'hold') return async () => {};
+  return async (state) => {
+    try {
+      const { keepProof } = await import('./keep-proof.ts');
+      await keepProof(run, tree.keeper, state);
+    } catch (error) {
+      run.warn(proofNotKept(messageOf(error)));
+    }
   };
 }
 

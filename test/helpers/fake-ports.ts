@@ -59,7 +59,7 @@ export interface FakePorts {
   /**
    * Every effect in its order: `save working 1.1`, `tell task_started`, `read prompt`,
    * `mark`, `run agent 1.1`, `look`, `verify npm test`, `after ./sync`, `wait 2000`, `close agent`,
-   * `write note`, `archive`, `on-end task_completed`; `settle hints` where some were read.
+   * `write note`, `keep proof`, `archive`, `on-end task_completed`; `settle hints` where some were read.
    */
   readonly effects: string[];
   readonly events: RalphEvent[];
@@ -203,6 +203,9 @@ export function fakePorts(script: Script): FakePorts {
         given.push(event);
         effect(`on-end ${event.event}`);
       },
+    },
+    async keepProof({ proof }) {
+      if (proof !== undefined) effect('keep proof');
     },
     moveToDone: async () => {},
     notes: {

@@ -51,6 +51,7 @@ function checkProof(
     baseline: start === undefined ? 'not-run' : start.verdict === 'passed' ? 'passed' : 'failed',
     tests: result.tests,
     failed: result.failed?.length ?? null,
+    knownFailures: verdict === 'known-failures' ? (start?.failed ?? []) : [],
     outputSha256: result.outputSha256,
     log: null,
   };

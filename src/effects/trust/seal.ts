@@ -27,7 +27,7 @@ export interface Seal {
 }
 
 /** The sealed files beside the state file. */
-type SealedKind = 'settings' | 'memory' | 'baseline' | 'git-setup';
+type SealedKind = 'settings' | 'memory' | 'baseline' | 'git-setup' | 'proof';
 
 export const STATE = 'state';
 
