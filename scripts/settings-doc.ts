@@ -72,8 +72,9 @@ function taskTypesTable(): string {
     limits.maxIterations ?? '',
     limits.iterationTimeout ?? '',
     limits.timeout ?? '',
+    limits.proof ?? 'tell',
   ]);
-  return table(['type', 'max iterations', 'iteration timeout', 'whole task'], rows);
+  return table(['type', 'max iterations', 'iteration timeout', 'whole task', 'proof'], rows);
 }
 
 /** What the exit codes of ended tasks mean. */

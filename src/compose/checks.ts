@@ -1,12 +1,18 @@
 import { asCheckResult, type RawCheckResult } from '../core/completion/check-result.ts';
+import type { MeasuredResult } from '../core/completion/command-result.ts';
 import type { Check } from '../core/settings/checks.ts';
 import type { ShellOptions } from '../effects/processes/shell-command.ts';
 import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 
-/** Runs a check of `--verify`. What it reads to judge a check is loaded with the first one. */
+/** Runs a check of `--verify`. */
 export async function runCheck(check: Check, options: ShellOptions): Promise<RawCheckResult> {
+  return asCheckResult(check, await runMeasured(check.command, options));
+}
+
+/** Runs a command that decides. What it reads to judge the output is loaded with the first one. */
+export async function runMeasured(command: string, options: ShellOptions): Promise<MeasuredResult> {
   const { runMeasuredCommand } = await import('../effects/processes/measured-command.ts');
-  return asCheckResult(check, await runMeasuredCommand(check.command, options));
+  return runMeasuredCommand(command, options);
 }
 
 /** Runs one check and does not look for an earlier result. */

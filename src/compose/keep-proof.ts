@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { commandsToCheck } from '../core/completion/conditions/conditions.ts';
 import type { LoopState } from '../core/machine/loop-state.ts';
 import { type ProofFacts, proofStatement } from '../core/proof/statement.ts';
 import { findJudges, judgeDigests } from '../effects/proof/judge-look.ts';
@@ -20,11 +21,10 @@ export async function keepProof(
   const { tree, checks, findings } = proof;
   const { settings, policy, cwd } = plan;
   const folder = keeper === null ? '' : path.relative(keeper.git.repository.root, cwd);
-  const commands = checks.map(({ command }) => command);
   const known =
     keeper === null || tree === null
       ? NOTHING_KNOWN
-      : await factsOfTree(keeper, tree, { checks: commands, folder });
+      : await factsOfTree(keeper, tree, { checks: commandsToCheck(policy), folder });
   const statement = proofStatement({
     ...{ tree, checks, findings, ...known },
     setup: {

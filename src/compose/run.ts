@@ -5,6 +5,7 @@ import { withoutControls } from '../core/text/untrusted-text.ts';
 import type { AgentKind } from '../effects/agents/agent.ts';
 import {
   type ChildOptions,
+  childEnvironment,
   createAgentRunner,
   type GuardedRunner,
 } from '../effects/agents/agent-runner.ts';
@@ -16,6 +17,7 @@ import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { settingsJson } from '../effects/plan/stored-settings.ts';
 import { preventSleep } from '../effects/processes/keep-awake.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
+import type { JudgesAtStart } from '../effects/proof/judges-at-start.ts';
 import { watchRequests } from '../effects/state/requests.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
@@ -27,9 +29,9 @@ import { findGitAbove } from '../effects/workspace/git-view.ts';
 import { baselineJson } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import { messageOf, TaskAlreadyActiveError } from '../errors.ts';
-import type { Ports, Reporter, WorkTreeSettler } from '../loop/ports.ts';
+import type { Examiner, Ports, Reporter, WorkTreeSettler } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
-import { leftoverLine, proofNotKept, unsupportedFlagNotice } from '../report/messages.ts';
+import { judgedBy, leftoverLine, proofNotKept, unsupportedFlagNotice } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { agentKind } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
@@ -121,6 +123,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
         settings: settingsJson(plan),
         baseline: baselineJson(start.baseline, watch),
         gitSetup: start.gitSetup === null ? null : gitSetupJson(start.gitSetup),
+        judges: await storedForm(start.judges),
       },
       warn,
       syncEvents: journal.sync,
@@ -139,6 +142,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       say: (what) => warn(unsupportedFlagNotice(what)),
       doing: (what) => view.doing?.(what),
     };
+    if (run.resume === undefined) await nameJudges(run, start);
     // The last driver died after it saved these events and before it published them.
     for (const event of start.untold) reporter.publish(event);
     // The next save may overwrite the stored step that contains these events.
@@ -153,7 +157,12 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     runner = agentRunner(run, kind, child);
     let iteration = start.state.task.current_iteration;
     const agent = runner;
-    const { run: runCommand, check, runEnd } = commandRunners(plan, child, stops, () => iteration);
+    const {
+      run: runCommand,
+      measure,
+      check,
+      runEnd,
+    } = commandRunners(plan, child, stops, () => iteration);
     const { keeper } = start.tree;
     const isResumed = run.resume !== undefined;
     const asked = start.state.task.approval?.file ?? null;
@@ -166,6 +175,10 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
         run(command, input) {
           keeper?.loseTree();
           return runCommand(command, input);
+        },
+        measure(command) {
+          keeper?.loseTree();
+          return measure(command);
         },
       },
       start.baseline,
@@ -189,6 +202,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
           : promptFile(plan.promptFile, plan.prompt, warn),
       snapshots: start.tree.snapshots,
       settler: settlerOf(run, start),
+      examiner: examinerOf(run, start, () => childEnvironment(child, iteration)),
       observer,
       commands: userCommands(verify, observer.run, runEnd, warn),
       keepProof: proofKeeper(run, start),
@@ -228,6 +242,37 @@ const NO_TREE: TaskTree = {
   discard: async () => {},
   whileHeld: (run) => run(),
 };
+
+/** Tells a person at the start what decides the checks. */
+async function nameJudges({ plan, warn }: ClaimedRun, { judges }: Start): Promise<void> {
+  if (judges === null) return;
+  const { judgeFilesHere } = await import('../effects/proof/judges-here.ts');
+  const isOwn = ownFiles(plan.vault, plan.stateDir);
+  const place = { cwd: plan.cwd, checks: judges.checks, isOwn };
+  const files = await judgeFilesHere(place, plan.env, judges.folder);
+  if (files.length > 0) warn(judgedBy(files));
+}
+
+async function storedForm(judges: JudgesAtStart | null): Promise<string | null> {
+  if (judges === null) return null;
+  const { judgesJson } = await import('../effects/proof/judges-at-start.ts');
+  return judgesJson(judges);
+}
+
+/** Its code is loaded with the first claim whose checks passed. */
+function examinerOf(
+  run: ClaimedRun,
+  { tree: { keeper }, judges }: Start,
+  env: () => NodeJS.ProcessEnv,
+): Examiner {
+  return {
+    async examine(part, checks) {
+      if (judges === null) throw new Error('a task without checks has nothing to examine');
+      const { examine } = await import('./examiner.ts');
+      return examine({ run, keeper, atStart: judges, env }, part, checks);
+    },
+  };
+}
 
 /** Its code is loaded with the first commit or revert. */
 function settlerOf(run: ClaimedRun, { tree, gitSetup }: Start): WorkTreeSettler {

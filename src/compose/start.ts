@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Usage } from '../core/agent/attempt.ts';
+import { commandsToCheck } from '../core/completion/conditions/conditions.ts';
 import { timeLeftMs, workedUntil } from '../core/machine/clock-gap.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import { isAtWork, type LoopEvent, type LoopState } from '../core/machine/loop-state.ts';
@@ -24,11 +25,12 @@ import { nameInside } from '../effects/files/real-path.ts';
 import { untoldEvents } from '../effects/logs/untold-events.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { settingsJson } from '../effects/plan/stored-settings.ts';
+import type { JudgesAtStart } from '../effects/proof/judges-at-start.ts';
 import type { LoopMemory } from '../effects/state/saved-step.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { intoWorkProblem, takeIntoWork } from '../effects/vault/task-file.ts';
-import { IN_PROGRESS } from '../effects/vault/vault-folders.ts';
+import { IN_PROGRESS, ownFiles } from '../effects/vault/vault-folders.ts';
 import {
   type Baseline,
   type BaselineRequest,
@@ -57,6 +59,8 @@ export interface Start {
   readonly tree: WatchedTree;
   /** What a commit runs, as it was when the task began; null if that is not known. */
   readonly gitSetup: GitSetup | null;
+  /** What decided the checks when the task began; null without checks. */
+  readonly judges: JudgesAtStart | null;
 }
 
 /** Starts a new task: moves its task file, records the baseline and creates the state. */
@@ -79,6 +83,7 @@ export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<St
     untold: [],
     tree,
     gitSetup: await gitSetupOf(run, tree, true),
+    judges: await judgesOf(run, true),
   };
 }
 
@@ -91,6 +96,20 @@ async function gitSetupOf(
   if (keeper === null) return isBeginning ? null : storedGitSetup(run.paths.folder);
   const settle = await import('./settle.ts');
   return settle.gitSetupOf(run, keeper, isBeginning);
+}
+
+/** Returns what decided the checks at the start. Other checks, given with a resume, begin with it. */
+async function judgesOf(
+  { plan, paths }: ClaimedRun,
+  isBeginning: boolean,
+): Promise<JudgesAtStart | null> {
+  const checks = commandsToCheck(plan.policy);
+  if (checks.length === 0) return null;
+  const { storedJudges, takeJudges } = await import('../effects/proof/judges-at-start.ts');
+  const stored = isBeginning ? null : storedJudges(paths.folder);
+  const isSame = stored !== null && checks.every((check) => stored.checks.includes(check));
+  const isOwn = ownFiles(plan.vault, plan.stateDir);
+  return isSame ? stored : takeJudges({ cwd: plan.cwd, checks, isOwn }, plan.env);
 }
 
 /** The first state, if it is saved already, and why the task's own work tree is not ready, or null. */
@@ -118,6 +137,7 @@ async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
     settings: settingsJson(plan),
     baseline: '{}\n',
     gitSetup: null,
+    judges: null,
   };
   const store = await createStateStore({ paths, seal, clock, task: noted, files, warn });
   await store.save(initialState(noted), []);
@@ -193,10 +213,11 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   };
   const baseline = fitted?.baseline ?? (await takeBaseline(watch));
   const gitSetup = await gitSetupOf(run, tree, task.status === 'pending');
+  const judges = await judgesOf(run, task.status === 'pending');
   if (task.status === 'pending') {
     const noted = { ...state, task: { ...state.task, git_base: gitBase } };
     const event = startedEvent(plan, at, setupFailed);
-    return { ...notBegun(noted, plan, leftMs), event, baseline, tree, gitSetup };
+    return { ...notBegun(noted, plan, leftMs), event, baseline, tree, gitSetup, judges };
   }
   return {
     state,
@@ -208,6 +229,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     untold: untoldEvents(paths.eventsFile, step?.events ?? []),
     tree,
     gitSetup,
+    judges,
   };
 }
 

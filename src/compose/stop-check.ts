@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { type CheckResult, judgeCheck } from '../core/completion/check-result.ts';
-import type { CommandResult } from '../core/completion/command-result.ts';
 import type { Sightings } from '../core/completion/sightings.ts';
 import type { StoredRun } from '../core/settings/stored-run.ts';
 import type { Policy } from '../core/task/policy.ts';
@@ -18,7 +17,7 @@ import { takeBaseline } from '../effects/workspace/baseline.ts';
 import { fitBaseline, readBaseline } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 
-import { runCheck } from './checks.ts';
+import { runCheck, runMeasured } from './checks.ts';
 
 /** A task to check, and its folders. */
 export interface StopScene {
@@ -60,13 +59,10 @@ export async function observeTask(scene: StopScene, mayRun: boolean): Promise<Si
         ? fitted.baseline
         : await takeBaseline(asItIs);
   const commands = mayRun ? watch.commands : {};
-  const run = (command: string) => runTaskCommand(scene, command);
-  return createObserver({ ...watch, commands, run }, baseline).look();
-}
-
-/** Runs one of the task's commands in the agent's folder, with the time limit of one iteration. */
-async function runTaskCommand(scene: StopScene, command: string): Promise<CommandResult> {
-  return inScene(scene, (options) => runShellCommand(command, '', options));
+  const measure = (command: string) => inScene(scene, (options) => runMeasured(command, options));
+  const run = (command: string, input: string) =>
+    inScene(scene, (options) => runShellCommand(command, input, options));
+  return createObserver({ ...watch, commands, run, measure }, baseline).look();
 }
 
 /** Runs all checks of a task in the same way. */
@@ -81,6 +77,7 @@ export async function runTaskChecks(scene: StopScene): Promise<readonly CheckRes
   });
 }
 
+/** Runs commands in the agent's folder, each with the time limit of one iteration. */
 async function inScene<Result>(
   scene: StopScene,
   run: (options: ShellOptions) => Promise<Result>,

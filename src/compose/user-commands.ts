@@ -8,7 +8,7 @@ import { runShellCommand, type ShellOptions } from '../effects/processes/shell-c
 import type { RunCommand } from '../effects/workspace/observer.ts';
 import type { Commands, StopRequests } from '../loop/ports.ts';
 import { commandFailed } from '../report/messages.ts';
-import { runCheck } from './checks.ts';
+import { runCheck, runMeasured } from './checks.ts';
 
 /**
  * Creates the port that runs the user's own commands. `runEnd` is null if there is no `--on-end`. Failures
@@ -58,12 +58,13 @@ export function commandRunners(
   const run = (command: string, input: string, stopsThen = stops) =>
     runShellCommand(command, input, optionsNow(stopsThen));
   const check = (each: Check) => runCheck(each, optionsNow());
+  const measure = (command: string) => runMeasured(command, optionsNow());
   const { onEnd } = settings;
-  if (onEnd === null) return { run, check, runEnd: null };
+  if (onEnd === null) return { run, measure, check, runEnd: null };
   const runEnd = (input: string): Promise<CommandResult> => {
     // The first request has already stopped the loop, so only a second request ends this command.
     const signal = stops.signal.aborted ? stops.hurry : stops.signal;
     return run(onEnd, input, { signal, hurry: stops.hurry, cause: () => null });
   };
-  return { run, check, runEnd };
+  return { run, measure, check, runEnd };
 }

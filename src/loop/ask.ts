@@ -35,6 +35,8 @@ export async function ask(
       return { kind: 'verified', ...answeredNow(), result };
     }
     case 'examine': {
+      // What the agent left running must not help the checks.
+      if (action.part === 'cleanCheckout') await ports.agent.close(ports.stops.hurry);
       const found = await ports.examiner.examine(action.part, action.checks);
       return { kind: 'examined', ...answeredNow(), found };
     }

@@ -160,6 +160,16 @@ const EXAMINING = {
   cleanCheckout: 'running the checks in a clean checkout',
 } as const;
 
+/** Files that are named before the rest is only counted. */
+const MOST_JUDGES = 6;
+
+/** Names the files that decide what the checks say. */
+export function judgedBy(files: readonly string[]): string {
+  const more = files.length - MOST_JUDGES;
+  const shown = files.slice(0, MOST_JUDGES).join(', ');
+  return `The checks are decided by ${shown}${more > 0 ? ` and ${plural(more, 'more file')}` : ''}.`;
+}
+
 function waitText(kind: Wait['kind'], left: string): string {
   switch (kind) {
     case 'delay':
@@ -203,7 +213,8 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
     case 'check_ended':
       return checkLine(event);
     case 'finding':
-      return `found against the claim${event.held ? ', which is held' : ''}: ${event.detail}`;
+      // The line about the held claim says what holds it.
+      return event.held ? null : `found against the claim: ${event.detail}`;
     case 'iteration_committed':
       return `committed ${plural(event.files, 'file')} on ${event.branch} (${event.commit.slice(0, 10)})`;
     case 'commit_failed':
@@ -402,9 +413,7 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
 }
 
 function gateRemedy(gate: string): string {
-  const { refused, unproven } = ENDINGS.stalled.reasons;
-  if (gate === 'refused-tools') return `; what to do: ${refused.remedy}`;
-  return gate === 'stopped-subagents' ? `; what to do: ${unproven.remedy}` : '';
+  return gate === 'refused-tools' ? `; what to do: ${ENDINGS.stalled.reasons.refused.remedy}` : '';
 }
 
 /** Returns what to do about an ending, from the state of its task, or null if there is no general advice. */

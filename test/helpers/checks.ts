@@ -3,7 +3,7 @@ import {
   type CheckResult,
   type RawCheckResult,
 } from '../../src/core/completion/check-result.ts';
-import type { CommandResult } from '../../src/core/completion/command-result.ts';
+import type { CommandResult, MeasuredResult } from '../../src/core/completion/command-result.ts';
 import { type Check, readChecks } from '../../src/core/settings/checks.ts';
 import { START } from './new-task.ts';
 
@@ -17,9 +17,14 @@ export function rawResult(
   result: CommandResult,
   more: Partial<RawCheckResult> = {},
 ): RawCheckResult {
-  const measured = { startedAt: START, durationMs: 1_000, tests: null, failed: null };
   const check = { name: result.command, command: result.command };
-  return { ...asCheckResult(check, { ...result, ...measured, outputSha256: '' }), ...more };
+  return { ...asCheckResult(check, measuredResult(result)), ...more };
+}
+
+/** A command of a condition that ended so. */
+export function measuredResult(result: CommandResult): MeasuredResult {
+  const measured = { startedAt: START, durationMs: 1_000, tests: null, failed: null };
+  return { ...result, ...measured, outputSha256: '' };
 }
 
 /** The same, judged by its exit code alone. */

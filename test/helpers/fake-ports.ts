@@ -13,6 +13,7 @@ import type { Settlement } from '../../src/core/snapshots/settlement.ts';
 import { laterBy, msBetween } from '../../src/core/task/task-state.ts';
 import type { AgentRequest, Ports } from '../../src/loop/ports.ts';
 import { rawResult } from './checks.ts';
+import { judgesSeen } from './loop-in-hand.ts';
 import { START } from './new-task.ts';
 
 /** One start of the agent, as the test wants it. */
@@ -124,6 +125,12 @@ export function fakePorts(script: Script): FakePorts {
   };
 
   const ports: Ports = {
+    examiner: {
+      async examine(part) {
+        effect(`examine ${part}`);
+        return judgesSeen();
+      },
+    },
     agent: {
       async run(request) {
         requests.push(request);

@@ -1,6 +1,7 @@
 import type { AttemptFacts, Usage } from '../../src/core/agent/attempt.ts';
 import type { RawCheckResult } from '../../src/core/completion/check-result.ts';
 import type { CommandResult } from '../../src/core/completion/command-result.ts';
+import type { Examination, ExamPart, JudgesSeen } from '../../src/core/completion/examination.ts';
 import { NOTHING_SEEN, type Sightings } from '../../src/core/completion/sightings.ts';
 import type { EventBody } from '../../src/core/machine/events.ts';
 import type {
@@ -47,6 +48,26 @@ export interface Turn {
   readonly followedBy: EventBody | null;
 }
 
+const NOTHING_BENT: JudgesSeen = {
+  bent: [],
+  stood: true,
+  changedTests: 0,
+  tree: null,
+  programs: {},
+};
+
+/** What is found out about a sound claim. */
+const SOUND: Readonly<Record<ExamPart, Examination>> = {
+  judges: { judges: NOTHING_BENT },
+  oldExam: { oldExam: { kind: 'ran', results: [], folder: null } },
+  cleanCheckout: { cleanCheckout: { kind: 'ran', results: [], folder: null } },
+};
+
+/** What an examiner finds that finds nothing; `more` is what it finds. */
+export function judgesSeen(more: Partial<JudgesSeen> = {}): Examination {
+  return { judges: { ...NOTHING_BENT, ...more } };
+}
+
 /** How long a task lies about before it is taken up again. */
 export const A_DAY_MS = 24 * 3_600_000;
 
@@ -60,9 +81,14 @@ interface Resuming {
 
 /**
  * The pure loop with a clock of its own, event by event. `start` comes first; each method lets
- * time pass and hands one event to `transition`.
+ * time pass and hands one event to `transition`. With `examines` the test says itself what is found out about
+ * a claim, by `examined`.
  */
-export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number) {
+export function loopInHand(
+  changes: Partial<Policy> = {},
+  taskTimeoutMs?: number,
+  { examines = false }: { readonly examines?: boolean } = {},
+) {
   let policy = loopPolicy(changes);
   const { driver } = newTask(policy);
   let state = initialState(newTask(policy, taskTimeoutMs));
@@ -76,7 +102,11 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
     state = next.state;
     heardMs = awakeMs;
     heldUpMs = 0;
-    return turnOf(state, next.actions, at);
+    const examine = next.actions.find((action) => action.kind === 'examine');
+    // Most tests are about something else, so the claim is found to be sound.
+    return examine === undefined || examines
+      ? turnOf(state, next.actions, at)
+      : hand({ kind: 'examined', ...answeredNow(), found: SOUND[examine.part] });
   };
   /** Less than nothing sets the clock back. */
   const pass = (ms: number): void => {
@@ -119,6 +149,7 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
     },
     verified: (result: CommandResult, more: Partial<RawCheckResult> = {}) =>
       hand({ kind: 'verified', ...answeredNow(), result: rawResult(result, more) }),
+    examined: (found: Examination) => hand({ kind: 'examined', ...answeredNow(), found }),
     settled: (settlement: Settlement) => hand({ kind: 'settled', ...answeredNow(), settlement }),
     /** The command after the iteration took so long. */
     followed(ms = 0): Turn {

@@ -1,6 +1,9 @@
 import path from 'node:path';
 import { locateAgent } from '../../compose/agent.ts';
-import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
+import {
+  commandsToCheck,
+  describeCompletion,
+} from '../../core/completion/conditions/conditions.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';
 import { writeCheck } from '../../core/settings/checks.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
@@ -12,19 +15,20 @@ import {
 } from '../../core/settings/settings.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { type PlanFacts, renderPlan } from '../../report/screens/plan.ts';
 import { planWarnings } from './run-notices.ts';
 
 /** `ralph run --dry-run`: prints what a run would do. Starts and writes nothing. */
-export function dryRun(plan: RunPlan, notices: readonly string[]): number {
-  const facts = planFacts(plan, notices);
+export async function dryRun(plan: RunPlan, notices: readonly string[]): Promise<number> {
+  const facts = await planFacts(plan, notices);
   process.stdout.write(plan.settings.json ? `${safeJson(facts, 2)}\n` : renderPlan(facts));
   return 0;
 }
 
 const EXAMPLE_OUTPUT = '(the output of the previous iteration)';
 
-function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {
+async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<PlanFacts> {
   const { policy } = plan;
   const agent = locateAgent(plan);
   const prompt = new TextDecoder('utf-8', { ignoreBOM: true }).decode(plan.prompt);
@@ -46,6 +50,7 @@ function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {
       value: shownValue(name, plan),
       source: plan.sources[name].where,
     })),
+    judges: await judges(plan),
     writes: writes(plan),
     warnings: [
       ...notices,
@@ -79,6 +84,14 @@ function shownValue(name: SettingName, plan: RunPlan): unknown {
 function fullIterations({ policy, taskTimeoutMs }: RunPlan): number {
   const { iterationTimeoutMs, delayMs } = policy;
   return Math.floor((taskTimeoutMs + delayMs) / (iterationTimeoutMs + delayMs));
+}
+
+/** Returns the files that decide what the checks say; empty without checks. */
+async function judges({ policy, cwd, vault, stateDir, env }: RunPlan): Promise<readonly string[]> {
+  const checks = commandsToCheck(policy);
+  if (checks.length === 0) return [];
+  const { judgeFilesHere } = await import('../../effects/proof/judges-here.ts');
+  return judgeFilesHere({ cwd, checks, isOwn: ownFiles(vault, stateDir) }, env);
 }
 
 function writes(plan: RunPlan): PlanFacts['writes'] {

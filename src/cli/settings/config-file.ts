@@ -180,6 +180,7 @@ const LIMIT_KEYS = {
   max_iterations: 'maxIterations',
   iteration_timeout: 'iterationTimeout',
   timeout: 'timeout',
+  proof: 'proof',
 } as const;
 
 function readTaskTypes(value: unknown, where: string, reader: Reader): void {

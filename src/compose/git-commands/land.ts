@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { type CheckResult, failedChecks, judgeCheck } from '../../core/completion/check-result.ts';
+import { knownFailuresOf } from '../../core/completion/repeated-proof.ts';
 import { storedPolicy } from '../../core/machine/policy-of.ts';
+import { factsOfStatement } from '../../core/proof/statement.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import {
   type LandingForm,
@@ -27,6 +29,7 @@ import { errorCode } from '../../effects/files/write-file.ts';
 import { thisDriver } from '../../effects/lock/driver-identity.ts';
 import { runShellCommand, type ShellOptions } from '../../effects/processes/shell-command.ts';
 import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
+import type { ReadProof } from '../../effects/proof/proof-file.ts';
 import type { Repository } from '../../effects/snapshots/repository.ts';
 import { SnapshotError } from '../../effects/snapshots/snapshot-store.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
@@ -42,6 +45,8 @@ export interface TaskToLand {
   readonly stored: StoredRun;
   /** Where an open task of this id lies, even if this one is in the history. */
   readonly paths: TaskPaths;
+  /** Its proof, if it is completed and has checks. */
+  readonly proof: ReadProof | null;
   readonly vault: string;
   /** The branch that the user named, or null. */
   readonly onto: string | null;
@@ -238,7 +243,7 @@ function unknownAuthor(): UsageError {
 /** Runs `--copy`, `--setup` and all checks as the task had them; null if all is green. */
 async function checkIn(
   scratch: string,
-  { state, stored, vault, paths, env }: TaskToLand,
+  { state, stored, vault, paths, proof, env }: TaskToLand,
   { root }: Repository,
   ask: AskGit,
   stops: SignalWatch,
@@ -263,9 +268,11 @@ async function checkIn(
     const result = await runShellCommand(setup, '', options());
     if (result.exitCode !== 0) return { kind: 'setup-failed', result };
   }
+  // What failed at the start may fail here, too, if the task was completed in spite of it.
+  const known = proof?.isOwn ? knownFailuresOf(factsOfStatement(proof.statement)) : null;
   const results: CheckResult[] = [];
   for (const check of policy.verify) {
-    results.push(judgeCheck(await runCheck(check, options()), null, policy));
+    results.push(judgeCheck(await runCheck(check, options()), known, policy));
   }
   const failed = failedChecks(results);
   return failed.length === 0 ? null : { kind: 'checks-failed', failed };

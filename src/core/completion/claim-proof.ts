@@ -3,7 +3,7 @@ import type { CheckProof, FindingProof, ProofFacts } from '../proof/statement.ts
 import type { EvidenceProof } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { type CheckResult, isSameCheck } from './check-result.ts';
-import { type FindingsView, findAgainst, judgedIn } from './claim-findings.ts';
+import { type ClaimFinding, type FindingsView, findAgainst, judgedIn } from './claim-findings.ts';
 
 /** What proves a claim that every gate has passed. */
 export interface ClaimProof extends Pick<ProofFacts, 'tree' | 'checks' | 'findings'> {
@@ -12,11 +12,12 @@ export interface ClaimProof extends Pick<ProofFacts, 'tree' | 'checks' | 'findin
 
 /** Returns the findings against a claim as the proof has them. */
 export function findingProofs(view: FindingsView): readonly FindingProof[] {
-  return findAgainst(view).map(({ found, held }) => ({
-    finding: found.finding,
-    detail: oneLine(findingDetail(found), 300),
-    held,
-  }));
+  return findAgainst(view).map(findingProof);
+}
+
+/** Returns a finding as the proof has it. */
+export function findingProof({ found, held }: Pick<ClaimFinding, 'found' | 'held'>): FindingProof {
+  return { finding: found.finding, detail: oneLine(findingDetail(found), 300), held };
 }
 
 /** Collects what proves a claim. */

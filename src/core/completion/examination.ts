@@ -1,6 +1,6 @@
 import type { BentJudge } from '../proof/findings.ts';
 import type { RawCheckResult } from './check-result.ts';
-import type { MeasuredResult } from './command-result.ts';
+import type { CommandResult } from './command-result.ts';
 
 /** What is found out about a claim whose checks passed. Each part is looked at once a gate asks for it. */
 export interface Examination {
@@ -38,6 +38,6 @@ export type Rerun =
       readonly kind: 'not-made';
       readonly why: string;
       /** What its set-up command printed; null if that did not fail. */
-      readonly setup: MeasuredResult | null;
+      readonly setup: CommandResult | null;
       readonly folder: string | null;
     };

@@ -14,7 +14,7 @@ import {
   oldExamOf,
 } from './claim-findings.ts';
 import type { ClaimProof } from './claim-proof.ts';
-import type { MeasuredResult } from './command-result.ts';
+import type { CommandResult } from './command-result.ts';
 import type { Examination, ExamPart } from './examination.ts';
 import type { Sightings } from './sightings.ts';
 import type { WorkSeen } from './work-seen.ts';
@@ -64,7 +64,7 @@ export type Blocker =
       readonly failed: readonly CheckResult[];
       /** Why the checks could not be run there, as a clause; null if they were. */
       readonly why: string | null;
-      readonly setup: MeasuredResult | null;
+      readonly setup: CommandResult | null;
       /** Where a person can look at the checkout; null if it is gone. */
       readonly folder: string | null;
     }

@@ -1,11 +1,13 @@
 import { describeOutcome } from '../agent/outcome.ts';
 import { type ApprovalRequest, readApprovalRequest } from '../completion/approval-request.ts';
 import { type CheckResult, failedChecks, judgeCheck } from '../completion/check-result.ts';
-import { claimProof, findingProofs } from '../completion/claim-proof.ts';
+import type { FindingsView } from '../completion/claim-findings.ts';
+import { claimProof, findingProof, findingProofs } from '../completion/claim-proof.ts';
 import { findClaims, statesOneOf } from '../completion/conditions/conditions.ts';
 import type { Examination } from '../completion/examination.ts';
 import {
   askGates,
+  type Blocker,
   type ClaimVerdict,
   type ClaimView,
   checksOfClaim,
@@ -18,6 +20,7 @@ import { NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
 import { addWork, NO_WORK, type WorkSeen } from '../completion/work-seen.ts';
 import { promptTexts } from '../prompt/prompt.ts';
 import { findingDetail } from '../proof/findings.ts';
+import type { FindingProof } from '../proof/statement.ts';
 import { preview } from '../secrets/secrets.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine } from '../text/untrusted-text.ts';
@@ -192,11 +195,19 @@ function judgeClaims(
     if (gates.kind === 'passed') return { kind: 'passed', claim, proof: claimProof(seen) };
     if (gates.kind !== 'held') return gates;
     if (judged.kind === 'no-claim') {
-      const findings = wasLookedInto(gates.held) ? findingProofs(seen) : [];
+      const findings = findingsOf(gates.held, seen);
       judged = { kind: 'held', claim, held: gates.held, findings };
     }
   }
   return judged;
+}
+
+/** Returns the findings that are told about a held claim. Before the gates look for them there are none. */
+function findingsOf(held: Blocker, view: FindingsView): readonly FindingProof[] {
+  if (held.gate === 'stopped-subagents') {
+    return held.findings.map((found) => findingProof({ found, held: true }));
+  }
+  return wasLookedInto(held) ? findingProofs(view) : [];
 }
 
 /** Ends the task after a judged iteration, asks a person, or continues with the next iteration. */

@@ -18,6 +18,13 @@ import {
   withoutControls,
 } from '../text/untrusted-text.ts';
 import { excerpts, OUTPUT_ROOM } from './excerpts.ts';
+import {
+  checkName,
+  describeFailedChecks,
+  describeFailure,
+  describeHold,
+  hasWords,
+} from './held-claim.ts';
 import { type Hint, newestHints, type PromptHints } from './hints.ts';
 
 /** What the next prompt says about the previous iteration. */
@@ -200,23 +207,6 @@ function startLines(policy: Policy, { failedAtStart = [] }: Handover): readonly 
   return [`These checks failed before you began: ${checks.join('; ')}.${rule}`];
 }
 
-/** Names a check in a sentence: `unit (npm test)`, or only the command of an unnamed one. */
-function checkName(
-  { name, command }: Pick<CheckResult, 'name' | 'command'>,
-  rules: MaterialRules,
-): string {
-  const [shown, run] = [materialLine(name, rules), materialLine(command, rules)];
-  return shown === run ? run : `${shown} (${run})`;
-}
-
-/** Says how checks failed, as the end of a sentence. */
-function describeFailedChecks(failed: readonly CheckResult[], rules: MaterialRules): string {
-  const each = failed.map((result) => `${checkName(result, rules)} ${describeFailure(result)}`);
-  const [what, who] = failed.length === 1 ? ['a check', 'it'] : ['these checks', 'they'];
-  const where = failed.some(hasWords) ? ` What ${who} printed stands above.` : '';
-  return `${what} failed: ${each.join('; ')}.${where}`;
-}
-
 /** The longest reason of a person that the prompt repeats, in UTF-16 code units. */
 const LONGEST_REASON = 1_000;
 
@@ -268,31 +258,9 @@ export function describeMissing(missing: Missing, policy: Policy): string {
   }
 }
 
-function describeHold(
-  held: Exclude<Blocker, { gate: 'refused-tools' }>,
-  rules: MaterialRules,
-): string {
-  switch (held.gate) {
-    case 'min-iterations':
-      return `Your statement that the task is complete came early: at least ${held.from} iterations are asked for. Go through the work again and improve it.`;
-    case 'protect':
-      return `Your statement that the task is complete was not accepted, because protected files have changed: ${materialLine(held.files.slice(0, 10).join(', '), rules)}. Put them back as they were.`;
-    case 'verify':
-      return `Your statement that the task is complete was not accepted, because ${describeFailedChecks(held.failed, rules)}`;
-    case 'stopped-subagents':
-      return `Your statement that the task is complete was not accepted, because the system stopped ${held.count === 1 ? 'a sub-agent of yours' : `${held.count} of your sub-agents`} before the end. Do that part yourself, or start it again and wait for its answer; check the result, then state it again. Only the person who started this can name a command that vouches for it, by --verify.`;
-    case 'confirm':
-      return `You stated that the task is complete (${held.so_far} of ${held.of} times). Do not go on working: check with fresh eyes whether it truly is complete. If it is, state it again; if not, say what is missing and mend it.`;
-  }
-}
-
-function describeFailure({ timedOut, exitCode }: CommandResult): string {
-  return timedOut ? 'did not end in time' : `exited with ${exitCode ?? 'a signal'}`;
-}
-
 /** The output of one of the user's commands. */
 export interface CommandOutput {
-  readonly by: 'verify' | 'until' | 'commit';
+  readonly by: 'verify' | 'until' | 'commit' | 'setup';
   /** The name of the check, for `verify`; otherwise null. */
   readonly check: string | null;
   readonly output: string;
@@ -308,6 +276,10 @@ export function failedOutputs(carry: Handover): readonly CommandOutput[] {
       const { result } = missing;
       return hasWords(result) ? [{ by: 'until', check: null, output: result.output }] : [];
     }
+    const setup = missing.kind === 'held' && 'setup' in missing.held ? missing.held.setup : null;
+    if (setup !== null) {
+      return hasWords(setup) ? [{ by: 'setup', check: null, output: setup.output }] : [];
+    }
     return checksIn(missing)
       .filter(hasWords)
       .map(({ name, output }) => ({ by: 'verify', check: name, output }));
@@ -316,16 +288,13 @@ export function failedOutputs(carry: Handover): readonly CommandOutput[] {
 
 function checksIn(missing: Missing): readonly CheckResult[] {
   if (missing.kind === 'checks-failed' || missing.kind === 'refused') return missing.failed;
-  return missing.kind === 'held' && missing.held.gate === 'verify' ? missing.held.failed : [];
-}
-
-function hasWords({ output }: Pick<CommandResult, 'output'>): boolean {
-  return output.trim() !== '';
+  return missing.kind === 'held' && 'failed' in missing.held ? missing.held.failed : [];
 }
 
 const TITLES = {
   until: 'the output of the command that decides whether the task is complete',
   commit: 'what kept your work from being committed',
+  setup: 'what preparing a clean checkout printed',
 } as const;
 
 /** Marks the outputs as data, like all text that does not come from the user. */
@@ -346,7 +315,7 @@ function outputBlocks(policy: Policy, carry: Handover): readonly PromptText[] {
     })),
     ...failed.flatMap(({ by, output }) => {
       if (by === 'verify') return [];
-      const texts = by === 'until' ? excerpts([output], OUTPUT_ROOM) : [output];
+      const texts = by === 'commit' ? [output] : excerpts([output], OUTPUT_ROOM);
       return texts.map((text) => ({ title: TITLES[by], output: text }));
     }),
     ...reverted.map((output) => ({ title: 'the changes that were taken back', output })),

@@ -43,8 +43,8 @@ function exampleOf(name: SettingName): string {
 }
 
 function typeLines(type: string): string {
-  const { maxIterations, iterationTimeout, timeout } = TASK_TYPES[type] ?? {};
-  const limits = { max_iterations: maxIterations, iteration_timeout: iterationTimeout, timeout };
+  const { maxIterations, iterationTimeout, ...others } = TASK_TYPES[type] ?? {};
+  const limits = { max_iterations: maxIterations, iteration_timeout: iterationTimeout, ...others };
   const lines = Object.entries(limits).flatMap(([key, limit]) =>
     limit === undefined ? [] : [`#     ${key}: ${limit}\n`],
   );

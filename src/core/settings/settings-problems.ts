@@ -24,7 +24,7 @@ export function settingsProblems(run: RequestedSettings): readonly string[] {
 }
 
 /** Settings that say how checks are run: a mistake without any. */
-const NEEDING_CHECKS = ['verifyEach', 'baseline', 'knownFailures'] as const;
+const NEEDING_CHECKS = ['verifyEach', 'baseline', 'knownFailures', 'verifyClean'] as const;
 
 const PHRASES = ['signal', 'abortPromise'] as const;
 
@@ -56,9 +56,16 @@ function conditionProblems({ settings, sources }: RequestedSettings): readonly s
   }
   for (const name of NEEDING_CHECKS) {
     const isOn = settings[name] === true || settings[name] === 'allow';
-    if (isOn && isFlag(sources[name]) && settings.verify.length === 0) {
+    const decides =
+      settings.verify.length > 0 || (name === 'verifyClean' && settings.until !== null);
+    if (isOn && isFlag(sources[name]) && !decides) {
       problems.push(`${SETTINGS[name].flag} needs --verify, and it was not given.`);
     }
+  }
+  if (settings.verifyClean && settings.snapshots === false) {
+    problems.push(
+      `${sources.verifyClean.where} and ${sources.snapshots.where} exclude each other: a clean checkout is made from the snapshot of the claim.`,
+    );
   }
   if (settings.baseline === false && settings.knownFailures === 'allow') {
     problems.push(

@@ -1,8 +1,10 @@
 import type { SettingName } from './settings.ts';
 
-/** The limits that a task type sets, as written on the command line. */
+/** The limits that a task type sets, and how strictly claims are judged, as written on the command line. */
 export type TaskTypeLimits = Readonly<
-  Partial<Record<Extract<SettingName, 'maxIterations' | 'iterationTimeout' | 'timeout'>, string>>
+  Partial<
+    Record<Extract<SettingName, 'maxIterations' | 'iterationTimeout' | 'timeout' | 'proof'>, string>
+  >
 >;
 
 /** The built-in task types. A configuration file may change them and add others. */
@@ -11,7 +13,7 @@ export const TASK_TYPES: Readonly<Record<string, TaskTypeLimits>> = {
   invoice_generation: { maxIterations: '3', iterationTimeout: '180s', timeout: '30m' },
   social_media_posting: { maxIterations: '3', iterationTimeout: '180s', timeout: '30m' },
   weekly_audit: { maxIterations: '10', iterationTimeout: '180s', timeout: '30m' },
-  coding: { maxIterations: '30', iterationTimeout: '30m', timeout: '8h' },
+  coding: { maxIterations: '30', iterationTimeout: '30m', timeout: '8h', proof: 'hold' },
   default: { maxIterations: '5', iterationTimeout: '180s', timeout: '30m' },
 };
 

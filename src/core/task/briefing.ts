@@ -11,6 +11,7 @@ export interface Happening {
     | 'resumed'
     | 'asked-back'
     | 'near-miss'
+    | 'finding'
     | 'held'
     | 'retried'
     | 'limited'

@@ -139,7 +139,7 @@ export const ENDINGS = {
       },
       unproven: {
         remedy:
-          'ask in the prompt for sub-agents that are waited for, or name a command that checks the work with --verify: a claim that it confirms is believed',
+          'look at what was found; if it is as it should be, resume with the flag that accepts it, and if sub-agents were stopped, name a command that checks the work with --verify',
       },
       interrupted: {
         remedy:

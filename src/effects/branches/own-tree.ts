@@ -46,13 +46,18 @@ export async function planTree(request: NewTree): Promise<OwnWorkTree | null> {
       : ['rev-parse', '--symbolic-full-name', '--verify', '--end-of-options', base];
   const ref = asText((await git(repository.root, args)) ?? '').trim();
   const isBranch = ref.startsWith(refOf(''));
-  const trees = realPath(folder ?? `${await mainFolder(repository, git)}.ralph`);
+  const trees = realPath(folder ?? (await treesBeside(repository, git)));
   return {
     ...(await freeNames(request, trees)),
     base: commit.trim(),
     onto: isBranch ? ref.slice(refOf('').length) : null,
     origin: realPath(repository.root),
   };
+}
+
+/** Returns the folder beside a repository for the work trees and checkouts of tasks. */
+export async function treesBeside(repository: Repository, git: RunGit): Promise<string> {
+  return `${await mainFolder(repository, git)}.ralph`;
 }
 
 /**

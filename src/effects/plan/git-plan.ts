@@ -77,6 +77,9 @@ function gitFlags({ settings, sources }: SourcedSettings): readonly string[] {
     return value !== false && value !== null;
   };
   return settingNames()
-    .filter((name) => SETTINGS[name].group === 'Git' && sources[name].kind === 'flag' && isOn(name))
+    .filter((name) => {
+      const isOfGit = SETTINGS[name].group === 'Git' && sources[name].kind === 'flag';
+      return (isOfGit || name === 'verifyClean') && isOn(name);
+    })
     .map((name) => sources[name].where);
 }

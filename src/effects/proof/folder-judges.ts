@@ -27,7 +27,7 @@ export interface FolderJudges {
   readonly programs: readonly string[];
 }
 
-interface FolderOfChecks {
+export interface FolderOfChecks {
   /** Absolute path of the folder that checks run in. */
   readonly cwd: string;
   readonly checks: readonly string[];

@@ -3,7 +3,7 @@ import type { ProofStatement } from '../../core/proof/statement.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
-import { errorCode, writeFileAtomic } from '../files/write-file.ts';
+import { errorCode, removeFile, writeFileAtomic } from '../files/write-file.ts';
 import { ProofError } from '../../errors.ts';
 import { fileOf, type Seal } from '../trust/seal.ts';
 import { readStatement } from './read-statement.ts';
@@ -22,6 +22,11 @@ export async function writeProof(
   const text = seal.close(`${safeJson(statement, 2)}\n`, fileOf('proof', run));
   if (Buffer.byteLength(text) > MAX_BYTES) throw new Error('it would be too large to be read');
   await writeFileAtomic(path.join(folder, PROOF), text);
+}
+
+/** Removes the proof of a task that is not completed any more. Throws the system's error. */
+export function removeProof(folder: string): void {
+  removeFile(path.join(folder, PROOF));
 }
 
 /** A proof as it was read. */

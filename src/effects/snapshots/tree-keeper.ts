@@ -71,8 +71,8 @@ export interface TreeKeeper extends Snapshots {
   loseTree(): void;
   /** Whether the repository is still the one around the folder. */
   isHere(): boolean;
-  /** Returns how many files the attempts have changed since the last call; null if that is unknown. */
-  filesTouched(): number | null;
+  /** Returns the files that the attempts have changed since the last call; null if they are unknown. */
+  filesTouched(): readonly TreePath[] | null;
   /** Ids of the first and the newest snapshot's commits; null if there is none. */
   ends(): { readonly first: string; readonly newest: string } | null;
   /** Returns the number of the next snapshot, for one that is made past the keeper. */
@@ -255,9 +255,9 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       for (const name of [...kept.changed, ...kept.moved]) touched.add(name);
     },
     filesTouched() {
-      const count = touched?.size ?? null;
+      const names = touched === null ? null : [...touched];
       touched = new Set();
-      return count;
+      return names;
     },
     ends() {
       const newest = store.newest?.commit ?? null;

@@ -4,6 +4,7 @@ import {
   type GitChange,
   type GitProgress,
   type GitProgressRequest,
+  onlyFileOf,
 } from '../workspace/git-progress.ts';
 import { REFS, tipsIn } from '../workspace/git-view.ts';
 import { countNewCommits } from '../workspace/new-commits.ts';
@@ -58,10 +59,14 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
     async since(): Promise<GitChange | null> {
       usesStatus ||= isBlind();
       if (usesStatus) return byStatus.since();
-      const filesChanged = keeper.filesTouched();
-      if (filesChanged === null) return null;
+      const names = keeper.filesTouched();
+      if (names === null) return null;
       const isSame = sign !== null && headSign(repository) === sign;
-      return { commits: isSame ? 0 : (await lookAtCommits()).commits, filesChanged };
+      return {
+        commits: isSame ? 0 : (await lookAtCommits()).commits,
+        filesChanged: names.length,
+        ...onlyFileOf(repository.root, names),
+      };
     },
     async inAll(base, hurry) {
       const ends = keeper.ends();

@@ -11,6 +11,8 @@ export interface TaskFiles {
   readonly baseline: string;
   /** Null if the task has no snapshots. */
   readonly gitSetup: string | null;
+  /** Null without checks. */
+  readonly judges: string | null;
 }
 
 /** A file beside the state, as this driver wrote it. */
@@ -24,7 +26,7 @@ export interface FileBeside {
 
 export function filesBeside(
   folder: string,
-  { prompt, settings, baseline, gitSetup }: TaskFiles,
+  { prompt, settings, baseline, gitSetup, judges }: TaskFiles,
   seal: Seal,
   task: Pick<TaskState, 'task_id' | 'started_at'>,
 ): readonly FileBeside[] {
@@ -35,6 +37,9 @@ export function filesBeside(
     ...(gitSetup === null
       ? []
       : [fileBeside(`${folder}/git-setup.json`, seal.close(gitSetup, fileOf('git-setup', task)))]),
+    ...(judges === null
+      ? []
+      : [fileBeside(`${folder}/judges.json`, seal.close(judges, fileOf('judges', task)))]),
   ];
 }
 

@@ -2,6 +2,8 @@ import * as z from 'zod/mini';
 import { ENDED_STATUSES } from '../../core/task/endings.ts';
 import {
   EVIDENCE_KINDS,
+  type Evidence,
+  type EvidenceProof,
   laterBy,
   NOTHING_IN_GIT,
   SCHEMA_VERSION,

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import type { PlanCount } from '../../core/completion/plan-file.ts';
 import {
   type FileMark,
   type FileMarks,
@@ -8,16 +9,19 @@ import {
   markFile,
   markFiles,
 } from './file-marks.ts';
+import { countPlan, type PlanRequest } from './plan-count.ts';
 
 /** The fingerprints of files at the task's start. */
 export interface Baseline {
   readonly watched: FileMarks;
   readonly done: FileMark | null;
   readonly protected: FileMarks;
+  /** The boxes of the plan; null without one, or if the baseline is of an older ralph. */
+  readonly plan: PlanCount | null;
 }
 
 /** The files that a baseline records. */
-export interface BaselineRequest {
+export interface BaselineRequest extends PlanRequest {
   readonly cwd: string;
   readonly globs: readonly string[];
   /** Whether files that already match `globs` at the task's start count as matches, too. */
@@ -37,6 +41,7 @@ export async function takeBaseline(request: BaselineRequest): Promise<Baseline> 
     watched: existing ? {} : await markFiles(globs, request),
     done: donePath === null ? null : await markFile(donePath),
     protected: await markFiles(protectedGlobs, hiddenToo(request)),
+    plan: countPlan(request),
   };
 }
 

@@ -1,6 +1,7 @@
+import path from 'node:path';
 import { monotonicMs } from '../time/monotonic.ts';
 import { isSameFile, markDirtyFiles } from './dirty-files.ts';
-import { type RunGit, runGit } from './git-command.ts';
+import { asText, type RunGit, runGit } from './git-command.ts';
 import { findGitAbove, findWorkTree, readView, type View, type WorkTree } from './git-view.ts';
 import { countNewCommits, type GitHere } from './new-commits.ts';
 
@@ -36,6 +37,8 @@ export interface GitChange {
   readonly commits: number;
   /** Number of files whose content has changed, including new, deleted and committed files. */
   readonly filesChanged: number;
+  /** Absolute path of the file, if only one has changed. */
+  readonly onlyFile?: string;
   /** In text files; absent if only the files were compared. */
   readonly lines?: { readonly added: number; readonly removed: number };
 }
@@ -154,13 +157,20 @@ async function compare(
   const gone = [...before.dirty.keys()].filter((name) => !now.dirty.has(name));
   // Files that git no longer lists were committed, reverted, deleted, or are ignored now.
   const clean = await markDirtyFiles(now.root, gone, before.dirty);
-  let filesChanged = 0;
+  const changed: string[] = [];
   for (const name of new Set([...now.dirty.keys(), ...gone, ...committed])) {
     const then = before.dirty.get(name);
     const since = now.dirty.get(name) ?? clean.get(name);
-    if (then === undefined || since === undefined || !isSameFile(then, since)) filesChanged += 1;
+    if (then === undefined || since === undefined || !isSameFile(then, since)) changed.push(name);
   }
-  return { commits, filesChanged };
+  return { commits, filesChanged: changed.length, ...onlyFileOf(now.root, changed) };
+}
+
+/** Returns the only changed file as an absolute path. Git's names are bytes in a text. */
+export function onlyFileOf(root: string, names: readonly string[]): Pick<GitChange, 'onlyFile'> {
+  const [name] = names;
+  if (name === undefined || names.length > 1) return {};
+  return { onlyFile: path.join(root, asText(name)) };
 }
 
 /** The id of the empty tree, which every repository knows, by the length of the repository's ids. */

@@ -36,6 +36,7 @@ export function baselineJson(baseline: Baseline, request: BaselineRequest): stri
     watched: renamed(baseline.watched, (file) => nameInside(cwd, file)),
     done: baseline.done,
     protected: renamed(baseline.protected, (file) => nameInside(cwd, file)),
+    plan: baseline.plan,
   };
   return `${safeJson(kept)}\n`;
 }
@@ -68,6 +69,7 @@ function keptSchema() {
     watched: z.record(z.string(), mark),
     done: z.nullable(mark),
     protected: z.record(z.string(), mark),
+    plan: z._default(z.nullable(z.object({ open: z.number(), done: z.number() })), null),
   });
 }
 
@@ -108,6 +110,7 @@ export async function fitBaseline(
     watched: renamed(kept.watched, (name) => fileIn(cwd, from, name)),
     done: kept.done,
     protected: renamed(kept.protected, (name) => fileIn(cwd, from, name)),
+    plan: kept.plan,
   };
   if (realPath(from) !== realPath(cwd)) {
     if (reachesOut !== undefined) {
@@ -164,6 +167,7 @@ async function withNewPatterns(
     watched: hasNewGlobs ? { ...fresh.watched, ...stillWatched } : placed.watched,
     done: placed.done,
     protected: hasNewProtect ? { ...fresh.protected, ...stillProtected } : placed.protected,
+    plan: placed.plan,
   };
 }
 

@@ -1,11 +1,11 @@
 import path from 'node:path';
 import type { CommandResult, MeasuredResult } from '../../core/completion/command-result.ts';
 import { commandsOf } from '../../core/completion/conditions/conditions.ts';
-import { type PlanCount, readPlan } from '../../core/completion/plan-file.ts';
+import type { PlanCount } from '../../core/completion/plan-file.ts';
 import type { ProgressSigns, Sightings } from '../../core/completion/sightings.ts';
 import type { Policy } from '../../core/task/policy.ts';
 import type { Observer } from '../../loop/ports.ts';
-import { MB, tryReadText } from '../files/bounded-read.ts';
+import { realPath } from '../files/real-path.ts';
 import type { Baseline, BaselineRequest } from './baseline.ts';
 import {
   differs,
@@ -15,12 +15,11 @@ import {
   markFile,
   markFiles,
 } from './file-marks.ts';
-import type { GitProgress } from './git-progress.ts';
+import type { GitChange, GitProgress } from './git-progress.ts';
+import { countPlan } from './plan-count.ts';
 
 /** The files and commands that a task observes. */
 export interface Watch extends BaselineRequest {
-  /** Absolute path of the plan; null if the task has no plan. */
-  readonly planFile: string | null;
   /** The shell commands to run for each observation, by the kind of the condition. */
   readonly commands: Readonly<Record<string, string>>;
 }
@@ -30,9 +29,13 @@ export function watchOf(
   policy: Policy,
   place: Pick<Watch, 'cwd' | 'existing' | 'donePath' | 'isOwn'>,
 ): Watch {
-  const { watchGlobs: globs, protect, planFile } = policy;
+  const { watchGlobs: globs, protect, planFile, planSection: planSections } = policy;
   const plan = planFile === null ? null : path.resolve(place.cwd, planFile);
-  return { ...place, globs, protect, planFile: plan, commands: commandsOf(policy) };
+  return {
+    ...place,
+    ...{ globs, protect, planSections, planFile: plan },
+    commands: commandsOf(policy),
+  };
 }
 
 /** Runs one of the user's shell commands with the text `input` on its standard input. */
@@ -108,18 +111,18 @@ export function createObserver(
       pending?.mark();
       if (beforeIsNow) return;
       before = await markFiles(request.globs, request, before);
-      planBefore = planOf(request.planFile);
+      planBefore = countPlan(request);
       beforeIsNow = true;
     },
     async look() {
       const now = await markFiles(request.globs, request, before);
-      const plan = planOf(request.planFile);
+      const plan = countPlan(request);
       // Computed before the commands run, since their changes are not the agent's. A resumed task can begin
       // with an observation, when there is no earlier state to compare with.
       const progress: ProgressSigns = !filesAreMarked
         ? { git: null, watched: null }
         : {
-            git: knownSign((await git?.since()) ?? null),
+            git: knownSign(signOf((await git?.since()) ?? null, request.planFile)),
             watched: knownSign(watchedMoved(request, now, before, planBefore, plan)),
           };
       mayBeOld = false;
@@ -135,6 +138,7 @@ export function createObserver(
         movedFile: moved ? request.donePath : null,
         commands: await runAll(request.commands),
         plan,
+        planAtStart: baseline.plan,
         protectedChanged: await changedOrGone(baseline.protected, unchanged, cwd),
         approvalFile,
         progress,
@@ -149,17 +153,17 @@ export function createObserver(
   };
 }
 
-function isSign(sign: unknown): boolean {
-  if (typeof sign !== 'object' || sign === null) return sign === true;
-  return Object.values(sign).some((count) => count > 0);
+function signOf(change: GitChange | null, planFile: string | null): ProgressSigns['git'] {
+  if (change === null) return null;
+  const { commits, filesChanged, onlyFile = null } = change;
+  const isPlan =
+    onlyFile !== null && planFile !== null && realPath(onlyFile) === realPath(planFile);
+  return { commits, filesChanged, ...(isPlan ? { onlyPlan: true } : {}) };
 }
 
-/** There is a limit because the agent writes this file. */
-const PLAN_MAX_BYTES = MB;
-
-function planOf(planFile: string | null): PlanCount | null {
-  const text = planFile === null ? null : tryReadText(planFile, PLAN_MAX_BYTES);
-  return text === null ? null : readPlan(text);
+function isSign(sign: unknown): boolean {
+  if (typeof sign !== 'object' || sign === null) return sign === true;
+  return Object.values(sign).some((count) => typeof count === 'number' && count > 0);
 }
 
 /** Whether a watched file changed or the plan has more done steps; null if the task has neither. */

@@ -142,6 +142,7 @@ const HAPPENINGS: Readonly<Record<Happening['kind'], string>> = {
   resumed: 'resumed',
   'asked-back': 'was asked whether it is done',
   'near-miss': 'mentioned the promise without stating it',
+  finding: 'something spoke against the claim',
   held: 'claimed complete, not accepted',
   retried: 'tried again',
   limited: 'waits for a usage limit until',

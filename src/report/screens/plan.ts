@@ -19,6 +19,8 @@ export interface PlanFacts {
     readonly value: unknown;
     readonly source: string;
   }[];
+  /** Files that decide what the checks say. */
+  readonly judges: readonly string[];
   readonly writes: readonly { readonly path: string; readonly what: string }[];
   readonly warnings: readonly string[];
 }
@@ -40,6 +42,7 @@ export function renderPlan(facts: PlanFacts): string {
     ]),
     section('The first prompt', shortened(plan.first_prompt)),
     section('A continuation prompt', shortened(plan.continuation_prompt)),
+    ...(plan.judges.length > 0 ? [section('What decides the checks', plan.judges)] : []),
     section(
       'What would be written',
       plan.writes.map(({ path, what }) => `${path}: ${what}`),

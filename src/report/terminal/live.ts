@@ -138,6 +138,9 @@ export function liveView(options: LiveOptions): RunView {
             lineOf(event),
             event.verdict === 'failed' ? colors.yellow : colors.dim,
           );
+        case 'finding':
+          if (eventLine(event, options) === null) return;
+          return sentence(' ', lineOf(event), colors.yellow);
         case 'iteration_committed':
         case 'iteration_reverted':
           return sentence(' ', lineOf(event), colors.dim);
@@ -145,7 +148,6 @@ export function liveView(options: LiveOptions): RunView {
         case 'revert_failed':
         case 'usage_limit_wait':
         case 'near_miss':
-        case 'finding':
         case 'claim_held':
         case 'task_paused':
           return sentence(' ', lineOf(event), colors.yellow);

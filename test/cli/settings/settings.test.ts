@@ -338,7 +338,7 @@ describe('task types', () => {
       invoice_generation: { maxIterations: '3', ...common },
       social_media_posting: { maxIterations: '3', ...common },
       weekly_audit: { maxIterations: '10', ...common },
-      coding: { maxIterations: '30', iterationTimeout: '30m', timeout: '8h' },
+      coding: { maxIterations: '30', iterationTimeout: '30m', timeout: '8h', proof: 'hold' },
       default: { maxIterations: '5', ...common },
     });
   });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckResult } from '../../../src/core/completion/check-result.ts';
-import { askGates, type Claim, type ClaimView } from '../../../src/core/completion/gates.ts';
+import type { Claim } from '../../../src/core/completion/claim.ts';
+import { askGates, type ClaimView } from '../../../src/core/completion/gates.ts';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
+import { NO_WORK } from '../../../src/core/completion/work-seen.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { refusedTool } from '../../helpers/attempt-facts.ts';
 import { checkResult, checks } from '../../helpers/checks.ts';
@@ -17,6 +19,8 @@ const CUT = [checkResult({ ...COMMAND, exitCode: null, timedOut: true })];
 const CHANGED = { ...NOTHING_SEEN, protectedChanged: ['test/a.test.ts'] };
 const PUSH = refusedTool('Bash', 'git push');
 
+const NOT_EXAMINED = { checksAtStart: null, work: NO_WORK, examination: null };
+
 /** What holds a claim; `passed` or `ask-verify` where nothing does. */
 function held(changes: Partial<ClaimView> & { settings?: Partial<Policy> } = {}): string {
   const { settings = {}, ...view } = changes;
@@ -27,6 +31,7 @@ function held(changes: Partial<ClaimView> & { settings?: Partial<Policy> } = {})
     stoppedSubAgents: 0,
     sightings: NOTHING_SEEN,
     verified: null,
+    ...NOT_EXAMINED,
     confirmations: 1,
     policy: loopPolicy(settings),
     ...view,
@@ -89,6 +94,7 @@ describe('the gates, each by itself', () => {
       stoppedSubAgents: 0,
       sightings: NOTHING_SEEN,
       verified: null,
+      ...NOT_EXAMINED,
       confirmations: 1,
       policy: loopPolicy({ acceptRefused: ['Bash'] }),
     });

@@ -13,7 +13,7 @@ import {
   resultFacts,
   withoutReport,
 } from '../../helpers/attempt-facts.ts';
-import { checkResult, checks } from '../../helpers/checks.ts';
+import { checkResult, checks, measuredResult } from '../../helpers/checks.ts';
 import {
   DONE,
   type Loop,
@@ -266,7 +266,11 @@ describe('confirmation', () => {
 
 describe('the conditions', () => {
   const until = (exitCode: number | null) =>
-    seen({ commands: { until: { command: 'test -f ok', exitCode, timedOut: false, output: '' } } });
+    seen({
+      commands: {
+        until: measuredResult({ command: 'test -f ok', exitCode, timedOut: false, output: '' }),
+      },
+    });
   const plan = (done: number, open: number) => seen({ plan: { done, open } });
   const ALL = {
     watchGlobs: ['out/*'],
@@ -351,7 +355,9 @@ describe('the abort promise', () => {
   test('ends the task as failed, and comes before completion', () => {
     const loop = nonstop({ ...ABORT, ...VERIFY, until: 'true' });
     const sightings = seen({
-      commands: { until: { command: 'true', exitCode: 0, timedOut: false, output: '' } },
+      commands: {
+        until: measuredResult({ command: 'true', exitCode: 0, timedOut: false, output: '' }),
+      },
     });
     const turn = loop.iterate(answered('CANNOT BE DONE'), sightings);
     expect(turn.actions).toEqual(['task_iterated', 'near_miss', 'stop:failed']);

@@ -25,7 +25,10 @@ async function folderWith(
     await mkdir(dirname(join(cwd, file)), { recursive: true });
     await writeFile(join(cwd, file), `content of ${file}`);
   }
-  const none = { globs: [], existing: false, donePath: null, protect: [], isOwn: () => false };
+  const none = {
+    ...{ globs: [], existing: false, donePath: null, protect: [] },
+    ...{ isOwn: () => false, planFile: null, planSections: [] },
+  };
   return { cwd, ...none, ...changes };
 }
 

@@ -79,6 +79,7 @@ describe('hostile text is harmless in', () => {
       first_prompt: HOSTILE,
       continuation_prompt: HOSTILE,
       settings: [{ name: HOSTILE, value: [HOSTILE, { a: HOSTILE }], source: HOSTILE }],
+      judges: [],
       writes: [{ path: HOSTILE, what: HOSTILE }],
       warnings: [HOSTILE],
     });
@@ -163,6 +164,7 @@ describe('a plan', () => {
       first_prompt: '',
       continuation_prompt: '',
       settings: [],
+      judges: [],
       writes: [],
       warnings: [],
     };

@@ -38,6 +38,11 @@ export function commandsOf(policy: ConditionPolicy): Readonly<Record<string, str
   return Object.fromEntries(commands.filter(([, command]) => command !== null));
 }
 
+/** Returns the commands whose success can complete a task: of its checks, and of its conditions. */
+export function commandsToCheck(policy: Policy): readonly string[] {
+  return [...policy.verify.map(({ command }) => command), ...Object.values(commandsOf(policy))];
+}
+
 /** Whether checking the conditions of a policy runs a command or searches the work tree. */
 export function isSlowToCheck(policy: ConditionPolicy): boolean {
   return CONDITIONS.some(

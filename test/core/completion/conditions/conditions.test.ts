@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CountedOutcome } from '../../../../src/core/agent/outcome.ts';
+import type { Claim } from '../../../../src/core/completion/claim.ts';
 import type { IterationView } from '../../../../src/core/completion/conditions/condition.ts';
 import {
   CONDITIONS,
@@ -7,7 +8,6 @@ import {
   findClaims,
   judgeMessage,
 } from '../../../../src/core/completion/conditions/conditions.ts';
-import type { Claim } from '../../../../src/core/completion/gates.ts';
 import type { PromiseVerdict } from '../../../../src/core/completion/promise.ts';
 import { NOTHING_SEEN, type Sightings } from '../../../../src/core/completion/sightings.ts';
 import { EMPTY_HANDOVER, promptTexts } from '../../../../src/core/prompt/prompt.ts';

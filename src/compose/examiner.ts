@@ -1,0 +1,204 @@
+import path from 'node:path';
+import type { RawCheckResult } from '../core/completion/check-result.ts';
+import type { Examination, ExamPart, JudgesSeen, Rerun } from '../core/completion/examination.ts';
+import { runOf } from '../core/proof/check-words.ts';
+import type { Check } from '../core/settings/checks.ts';
+import { runGitOf } from '../effects/branches/checkout.ts';
+import { gitAsker } from '../effects/branches/open-repository.ts';
+import { treesBeside } from '../effects/branches/own-tree.ts';
+import { realPath } from '../effects/files/real-path.ts';
+import { runMeasuredCommand } from '../effects/processes/measured-command.ts';
+import type { CheckPlace } from '../effects/proof/check-place.ts';
+import { checkClean } from '../effects/proof/clean-checkout.ts';
+import { bentInFolder, markJudges } from '../effects/proof/folder-judges.ts';
+import { findJudges, lookAtJudges } from '../effects/proof/judge-look.ts';
+import { findPrograms, switchedPrograms } from '../effects/proof/judge-programs.ts';
+import { type JudgesAtStart, programsOf } from '../effects/proof/judges-at-start.ts';
+import { sitOldExam } from '../effects/proof/old-exam.ts';
+import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
+import { ownFiles } from '../effects/vault/vault-folders.ts';
+import { messageOf } from '../errors.ts';
+import { runCheck } from './checks.ts';
+import type { ClaimedRun } from './held-run.ts';
+
+/** A task whose claims are examined. */
+export interface ExaminedTask {
+  readonly run: ClaimedRun;
+  /** Null outside git, and with `--no-snapshots`. */
+  readonly keeper: TreeKeeper | null;
+  readonly atStart: JudgesAtStart;
+  /** The environment of the user's commands. */
+  readonly env: () => NodeJS.ProcessEnv;
+}
+
+/** Looks into one part of a claim. What cannot be found out is an answer as well, so it never rejects. */
+export async function examine(
+  task: ExaminedTask,
+  part: ExamPart,
+  checks: readonly Check[],
+): Promise<Examination> {
+  switch (part) {
+    case 'judges':
+      return { judges: await lookAtTask(task, checks) };
+    case 'oldExam':
+      return { oldExam: await rerunOf(() => oldExam(task, checks)) };
+    case 'cleanCheckout':
+      return { cleanCheckout: await rerunOf(() => cleanCheckout(task, checks)) };
+  }
+}
+
+async function rerunOf(run: () => Promise<Rerun>): Promise<Rerun> {
+  return run().catch((error) => ({
+    kind: 'not-made',
+    why: `the checkout could not be made: ${messageOf(error)}`,
+    setup: null,
+    folder: null,
+  }));
+}
+
+async function lookAtTask(task: ExaminedTask, checks: readonly Check[]): Promise<JudgesSeen> {
+  const { run, keeper, atStart } = task;
+  const { cwd, env, settings } = run.plan;
+  const tree = keeper?.isWorking === true ? (keeper.store.newest?.tree ?? null) : null;
+  const commands = checks.map(({ command }) => command);
+  const place = { env, cwd };
+  const isSamePath = atStart.path === (env.PATH ?? '');
+  const before = programsOf(atStart);
+  const switched = isSamePath
+    ? switchedPrograms(before, findPrograms(before.keys(), place), settings.acceptChanged)
+    : [];
+  const programs = programsRun(commands, place);
+  try {
+    const found =
+      tree === null ? await lookInFolder(task, commands) : await lookInTree(task, commands);
+    return { ...found, bent: [...found.bent, ...switched], tree, programs };
+  } catch (error) {
+    const unknown = { kind: 'unknown' as const, why: messageOf(error) };
+    return { bent: [unknown, ...switched], stood: true, changedTests: 0, tree, programs };
+  }
+}
+
+type Found = Pick<JudgesSeen, 'bent' | 'stood' | 'changedTests'>;
+
+async function lookInFolder(
+  { run, atStart }: ExaminedTask,
+  checks: readonly string[],
+): Promise<Found> {
+  const { plan } = run;
+  const isOwn = ownFiles(plan.vault, plan.stateDir);
+  const { folder } = atStart;
+  const now = await markJudges({ cwd: plan.cwd, checks, isOwn }, folder);
+  const bent = bentInFolder(folder, now, plan.settings.acceptChanged);
+  const files = Object.values(folder.files).filter((mark) => mark !== '');
+  return { bent, stood: files.length + folder.scripts.length > 0, changedTests: 0 };
+}
+
+async function lookInTree(task: ExaminedTask, checks: readonly string[]): Promise<Found> {
+  const { atStart, look } = await compare(task, checks);
+  return { bent: look.bent, stood: atStart.stands, changedTests: look.changedTests };
+}
+
+/** Compares the claimed tree with that of the start. */
+async function compare({ run, keeper }: ExaminedTask, checks: readonly string[]) {
+  const ends = keeper?.ends() ?? null;
+  const claimed = keeper?.store.newest?.tree;
+  if (keeper === null || ends === null || claimed === undefined) {
+    throw new Error('there is no snapshot of the claim');
+  }
+  const { git } = keeper;
+  const folder = path.relative(git.repository.root, realPath(run.plan.cwd));
+  const common = { git, checks, folder };
+  const atStart = await findJudges(common, ends.first);
+  const { acceptChanged } = run.plan.settings;
+  const look = await lookAtJudges({
+    ...common,
+    start: ends.first,
+    atStart,
+    claimed,
+    acceptChanged,
+  });
+  return { git, folder, claimed, atStart, look };
+}
+
+async function oldExam(task: ExaminedTask, checks: readonly Check[]): Promise<Rerun> {
+  const commands = checks.map(({ command }) => command);
+  const { git, folder: below, claimed, look } = await compare(task, commands);
+  const results = await sitOldExam({
+    ...(await checkoutOf(task, 'exam')),
+    ...{ git, below, claimed, undone: look.undone },
+    check: (place) => runAll(task, checks, place),
+  });
+  return { kind: 'ran', results, folder: null };
+}
+
+async function cleanCheckout(task: ExaminedTask, checks: readonly Check[]): Promise<Rerun> {
+  const { run, keeper } = task;
+  const { plan } = run;
+  const tree = keeper?.store.newest?.tree;
+  if (keeper === null || tree === undefined) throw new Error('there is no snapshot of the claim');
+  const checked = await checkClean({
+    ...(await checkoutOf(task, 'clean')),
+    ...{ git: keeper.git, tree },
+    below: path.relative(keeper.git.repository.root, realPath(plan.cwd)),
+    copy: { from: plan.cwd, globs: plan.settings.copy },
+    setup: plan.settings.setup,
+    run: (command, place) => runMeasuredCommand(command, optionsIn(task, place)),
+    check: (place) => runAll(task, checks, place),
+    hasPassed: (results) => results.every(({ exitCode }) => exitCode === 0),
+  });
+  if (checked.kind === 'setup-failed') {
+    const { result, folder } = checked;
+    return { kind: 'not-made', why: 'its set-up command failed', setup: result, folder };
+  }
+  const folder = checked.kind === 'failed' ? checked.folder : null;
+  return { kind: 'ran', results: checked.answer, folder };
+}
+
+/** Returns which program each command runs first, as it is found on PATH. */
+function programsRun(
+  commands: readonly string[],
+  place: Parameters<typeof findPrograms>[1],
+): Readonly<Record<string, string>> {
+  const found = commands.flatMap((command) => {
+    const [name] = runOf(command).programs;
+    const file = name === undefined ? null : (findPrograms([name], place).get(name) ?? null);
+    return file === null ? [] : [[command, file] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+/** What both checkouts need: where they are made, and how git is asked. */
+async function checkoutOf({ run, keeper }: ExaminedTask, name: 'exam' | 'clean') {
+  if (keeper === null) throw new Error('the task has no snapshots');
+  const { plan, driver, stops } = run;
+  const ask = gitAsker(plan.env, driver.run_id, stops.hurry);
+  const trees = await treesBeside(keeper.git.repository, runGitOf(ask));
+  return {
+    ask,
+    folder: path.join(trees, `${plan.taskId}.${name}`),
+    head: keeper.store.head?.commit ?? null,
+    isOwn: ownFiles(plan.vault, plan.stateDir),
+  };
+}
+
+async function runAll(
+  task: ExaminedTask,
+  checks: readonly Check[],
+  place: CheckPlace,
+): Promise<readonly RawCheckResult[]> {
+  const results: RawCheckResult[] = [];
+  for (const check of checks) {
+    results.push({ ...(await runCheck(check, optionsIn(task, place))), where: 'clean' });
+  }
+  return results;
+}
+
+function optionsIn({ run, env }: ExaminedTask, { cwd, temporary }: CheckPlace) {
+  const { policy } = run.plan;
+  return {
+    cwd,
+    env: { ...env(), TMPDIR: temporary },
+    timeoutMs: policy.iterationTimeoutMs,
+    stops: run.stops,
+  };
+}

@@ -1,0 +1,83 @@
+import type { CheckResult } from '../completion/check-result.ts';
+import type { CommandResult } from '../completion/command-result.ts';
+import type { Blocker } from '../completion/gates.ts';
+import { type Finding, findingText } from '../proof/findings.ts';
+import { type MaterialRules, materialLine } from '../text/untrusted-text.ts';
+
+/** Tells the agent why its claim was not accepted, and what to do. */
+export function describeHold(
+  held: Exclude<Blocker, { gate: 'refused-tools' }>,
+  rules: MaterialRules,
+): string {
+  switch (held.gate) {
+    case 'min-iterations':
+      return `Your statement that the task is complete came early: at least ${held.from} iterations are asked for. Go through the work again and improve it.`;
+    case 'protect':
+      return `${NOT_ACCEPTED} protected files have changed: ${materialLine(held.files.slice(0, 10).join(', '), rules)}. Put them back as they were.`;
+    case 'verify':
+      return `${NOT_ACCEPTED} ${describeFailedChecks(held.failed, rules)}`;
+    case 'clean-checkout':
+      return `${NOT_ACCEPTED} the work was checked once more in a fresh checkout, with nothing of what git ignores and nothing that you left running, and there ${
+        held.why === null
+          ? describeFailedChecks(held.failed, rules)
+          : `${materialLine(held.why, rules)}.${held.setup !== null && hasWords(held.setup) ? ' What was printed stands above.' : ''}`
+      } Make the checks pass from the files that git keeps.`;
+    case 'confirm':
+      return `You stated that the task is complete (${held.so_far} of ${held.of} times). Do not go on working: check with fresh eyes whether it truly is complete. If it is, state it again; if not, say what is missing and mend it.`;
+    default:
+      return [
+        `${NOT_ACCEPTED} this was found: ${materialLine(held.findings.map(findingText).join('; '), rules)}.`,
+        ...(held.failed.length === 0
+          ? []
+          : [
+              `With what decides the checks as it was at the start, ${describeFailedChecks(held.failed, rules)}`,
+            ]),
+        ...held.findings.map(adviceOn),
+        'Only the person who started this can set a flag.',
+      ].join(' ');
+  }
+}
+
+const NOT_ACCEPTED = 'Your statement that the task is complete was not accepted, because';
+
+function adviceOn({ finding }: Finding): string {
+  switch (finding) {
+    case 'empty-work':
+      return 'Do the work itself, or say plainly what keeps you from it.';
+    case 'bent-judge':
+      return 'Put back what decides the checks as it was at the start, and make the work pass by it.';
+    case 'fewer-tests':
+      return 'Let all tests run that ran at the start, and mend the work, not the tests.';
+    case 'fewer-boxes':
+      return 'Put the missing boxes back into the plan, and do what they ask for.';
+    case 'stopped-subagents':
+      return 'Do that part yourself, or start it again and wait for its answer; check the result, then state it again.';
+  }
+}
+
+/** Names a check in a sentence: `unit (npm test)`, or only the command of an unnamed one. */
+export function checkName(
+  { name, command }: Pick<CheckResult, 'name' | 'command'>,
+  rules: MaterialRules,
+): string {
+  const [shown, run] = [materialLine(name, rules), materialLine(command, rules)];
+  return shown === run ? run : `${shown} (${run})`;
+}
+
+/** Says how checks failed, as the end of a sentence. */
+export function describeFailedChecks(failed: readonly CheckResult[], rules: MaterialRules): string {
+  const each = failed.map((result) => `${checkName(result, rules)} ${describeFailure(result)}`);
+  const [what, who] = failed.length === 1 ? ['a check', 'it'] : ['these checks', 'they'];
+  const where = failed.some(hasWords) ? ` What ${who} printed stands above.` : '';
+  return `${what} failed: ${each.join('; ')}.${where}`;
+}
+
+/** Says how a command failed, as a predicate. */
+export function describeFailure({ timedOut, exitCode }: CommandResult): string {
+  return timedOut ? 'did not end in time' : `exited with ${exitCode ?? 'a signal'}`;
+}
+
+/** Whether a command printed anything. */
+export function hasWords({ output }: Pick<CommandResult, 'output'>): boolean {
+  return output.trim() !== '';
+}

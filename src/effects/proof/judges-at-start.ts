@@ -1,0 +1,64 @@
+import path from 'node:path';
+import * as z from 'zod/mini';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
+import { parseObject } from '../files/json-fields.ts';
+import { type FolderJudges, type FolderOfChecks, markJudges } from './folder-judges.ts';
+import { type FoundPrograms, findPrograms } from './judge-programs.ts';
+
+/** What decided the checks of a task at its start, as far as no snapshot tells it. */
+export interface JudgesAtStart {
+  readonly checks: readonly string[];
+  readonly folder: FolderJudges;
+  /** PATH, and where each program was found on it. Another PATH finds others. */
+  readonly path: string;
+  readonly programs: Readonly<Record<string, string | null>>;
+}
+
+/** Looks at what decides checks now. Never rejects for what cannot be read. */
+export async function takeJudges(
+  place: FolderOfChecks,
+  env: NodeJS.ProcessEnv,
+): Promise<JudgesAtStart> {
+  const folder = await markJudges(place);
+  return {
+    checks: place.checks,
+    folder,
+    path: env.PATH ?? '',
+    programs: Object.fromEntries(findPrograms(folder.programs, { env, cwd: place.cwd })),
+  };
+}
+
+/** Returns the programs as they were found at the start. */
+export function programsOf({ programs }: JudgesAtStart): FoundPrograms {
+  return new Map(Object.entries(programs));
+}
+
+/** Returns the text of `judges.json`, not sealed yet. */
+export function judgesJson(judges: JudgesAtStart): string {
+  return `${safeJson(judges)}\n`;
+}
+
+const JUDGES_MAX_BYTES = 8 * MB;
+
+/** Reads `judges.json` in a task's folder, whose seal is checked elsewhere; null if it is missing or damaged. */
+export function storedJudges(taskFolder: string): JudgesAtStart | null {
+  const text = tryReadText(path.join(taskFolder, 'judges.json'), JUDGES_MAX_BYTES);
+  if (text === null) return null;
+  const parsed = schema().safeParse(parseObject(text));
+  return parsed.success ? parsed.data : null;
+}
+
+function schema() {
+  const text = z.string();
+  return z.object({
+    checks: z.array(text),
+    folder: z.object({
+      files: z.record(text, z.nullable(text)),
+      scripts: z.array(z.object({ file: text, name: text, line: text })),
+      programs: z.array(text),
+    }),
+    path: text,
+    programs: z.record(text, z.nullable(text)),
+  });
+}

@@ -1,0 +1,38 @@
+import path from 'node:path';
+import { isJudgeName } from '../../core/proof/judge-names.ts';
+import { toolSection } from '../../core/proof/tool-section.ts';
+import { gitAsker } from '../branches/open-repository.ts';
+import { findGitAbove } from '../workspace/git-view.ts';
+
+import type { FolderJudges, FolderOfChecks } from './folder-judges.ts';
+import { markJudges } from './folder-judges.ts';
+import { asText } from './tree-files.ts';
+
+/**
+ * Names the files that decide what checks say now, relative to the folder, in order: what the checks run, and
+ * in a git work tree what configures their tools. Never rejects for what cannot be read.
+ */
+export async function judgeFilesHere(
+  place: FolderOfChecks,
+  env: NodeJS.ProcessEnv,
+  known?: FolderJudges,
+): Promise<readonly string[]> {
+  const { files, scripts } = known ?? (await markJudges(place));
+  const run = Object.keys(files).filter((file) => files[file] !== '');
+  const names = new Set([...run, ...scripts.map(({ file }) => file)]);
+  for (const name of await judgesByName(place.cwd, env)) names.add(name);
+  return [...names].toSorted();
+}
+
+const LISTED = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'];
+
+async function judgesByName(cwd: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+  const root = findGitAbove(cwd);
+  if (root === null) return [];
+  const { exitCode, output } = await gitAsker(env)(root, LISTED);
+  if (exitCode !== 0) return [];
+  return output
+    .split('\0')
+    .filter((name) => isJudgeName(name) && toolSection(name, '') === null)
+    .map((name) => path.relative(cwd, path.join(root, asText(name))));
+}

@@ -1,0 +1,19 @@
+import { type PlanCount, readPlan } from '../../core/completion/plan-file.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
+
+/** A plan file, and what of it counts. */
+export interface PlanRequest {
+  /** Absolute path; null if the task has no plan. */
+  readonly planFile: string | null;
+  /** Headings under which boxes count; empty if all do. */
+  readonly planSections: readonly string[];
+}
+
+/** There is a limit because the agent writes this file. */
+const PLAN_MAX_BYTES = MB;
+
+/** Counts the boxes of a plan; null without a plan, or if it cannot be read. */
+export function countPlan({ planFile, planSections }: PlanRequest): PlanCount | null {
+  const text = planFile === null ? null : tryReadText(planFile, PLAN_MAX_BYTES);
+  return text === null ? null : readPlan(text, planSections);
+}
