@@ -353,7 +353,16 @@ function filled(says: string, why: string): string {
 
 /** One more fact about an ending. Its text is never cut. */
 export interface EndingFact {
-  readonly label: 'proof' | 'finding' | 'changed' | 'look back' | 'branch' | 'what to do' | 'note' | 'logs' | 'next';
+  readonly label:
+    | 'proof'
+    | 'finding'
+    | 'changed'
+    | 'look back'
+    | 'branch'
+    | 'what to do'
+    | 'note'
+    | 'logs'
+    | 'next';
   readonly text: string;
 }
 

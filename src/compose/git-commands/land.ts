@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { type CheckResult, failedChecks, judgeCheck } from '../../core/completion/check-result.ts';
-import { knownFailuresOf } from '../../core/completion/repeated-proof.ts';
 import { storedPolicy } from '../../core/machine/policy-of.ts';
-import { factsOfStatement } from '../../core/proof/statement.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import {
   type LandingForm,
@@ -29,11 +27,12 @@ import { errorCode } from '../../effects/files/write-file.ts';
 import { thisDriver } from '../../effects/lock/driver-identity.ts';
 import { runShellCommand, type ShellOptions } from '../../effects/processes/shell-command.ts';
 import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
-import type { ReadProof } from '../../effects/proof/proof-file.ts';
+import { provenFailures } from '../../effects/proof/proof-file.ts';
 import type { Repository } from '../../effects/snapshots/repository.ts';
 import { SnapshotError } from '../../effects/snapshots/snapshot-store.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import { systemClock } from '../../effects/time/clock.ts';
+import type { Seal } from '../../effects/trust/seal.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { callGit } from '../../effects/workspace/git-command.ts';
 import { messageOf, UsageError } from '../../errors.ts';
@@ -45,8 +44,9 @@ export interface TaskToLand {
   readonly stored: StoredRun;
   /** Where an open task of this id lies, even if this one is in the history. */
   readonly paths: TaskPaths;
-  /** Its proof, if it is completed and has checks. */
-  readonly proof: ReadProof | null;
+  /** Where it lies, in the history if it is completed. */
+  readonly folder: string;
+  readonly seal: Seal;
   readonly vault: string;
   /** The branch that the user named, or null. */
   readonly onto: string | null;
@@ -243,7 +243,7 @@ function unknownAuthor(): UsageError {
 /** Runs `--copy`, `--setup` and all checks as the task had them; null if all is green. */
 async function checkIn(
   scratch: string,
-  { state, stored, vault, paths, proof, env }: TaskToLand,
+  { state, stored, vault, paths, folder, seal, env }: TaskToLand,
   { root }: Repository,
   ask: AskGit,
   stops: SignalWatch,
@@ -269,7 +269,7 @@ async function checkIn(
     if (result.exitCode !== 0) return { kind: 'setup-failed', result };
   }
   // What failed at the start may fail here, too, if the task was completed in spite of it.
-  const known = proof?.isOwn ? knownFailuresOf(factsOfStatement(proof.statement)) : null;
+  const known = provenFailures(folder, seal, state);
   const results: CheckResult[] = [];
   for (const check of policy.verify) {
     results.push(judgeCheck(await runCheck(check, options()), known, policy));

@@ -216,7 +216,9 @@ async function repositoryOf(
     if (opened.kind === 'repository') return opened.repository;
     ({ why } = opened);
   }
-  throw new ProofError(`A proof is about a tree in a git repository, and none can be used: ${why}.`);
+  throw new ProofError(
+    `A proof is about a tree in a git repository, and none can be used: ${why}.`,
+  );
 }
 
 async function findTree(

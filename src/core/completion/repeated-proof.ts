@@ -1,4 +1,4 @@
-import { type Finding, fewerTests } from '../proof/findings.ts';
+import { fewerTests } from '../proof/findings.ts';
 import type { CheckProof, ProofFacts } from '../proof/statement.ts';
 import {
   type CheckAtStart,
@@ -11,7 +11,13 @@ import {
 /** What is not as a proof has it, once its checks have run again. */
 export type ProofDifference =
   | { readonly kind: 'check-failed'; readonly result: CheckResult }
-  | { readonly kind: 'fewer-tests'; readonly found: Finding }
+  /** Null where the number is unknown. */
+  | {
+      readonly kind: 'fewer-tests';
+      readonly name: string;
+      readonly tests: number | null;
+      readonly testsThen: number | null;
+    }
   /** A judge file of the tree has another content. */
   | { readonly kind: 'judge-changed'; readonly name: string };
 
@@ -48,10 +54,11 @@ export function differencesFrom(
   const then = checksOfProof(facts);
   const ofChecks = results.flatMap((result): ProofDifference[] => {
     if (result.verdict === 'failed') return [{ kind: 'check-failed', result }];
-    const ranThen = then.find((check) => isSameCheck(check, result))?.tests ?? null;
+    const { name, tests } = result;
+    const testsThen = then.find((check) => isSameCheck(check, result))?.tests ?? null;
     // A check that ran no test then proves no less with none now.
-    const found = result.tests === ranThen ? null : fewerTests(result.name, result.tests, ranThen);
-    return found === null ? [] : [{ kind: 'fewer-tests', found }];
+    const isFewer = tests !== testsThen && fewerTests(name, tests, testsThen) !== null;
+    return isFewer ? [{ kind: 'fewer-tests', name, tests, testsThen }] : [];
   });
   const ofJudges = facts.judges.flatMap(({ name, sha256 }): ProofDifference[] =>
     judges.some((judge) => judge.name === name && judge.sha256 === sha256)

@@ -1,10 +1,12 @@
 import path from 'node:path';
-import type { ProofStatement } from '../../core/proof/statement.ts';
+import type { CheckAtStart } from '../../core/completion/check-result.ts';
+import { knownFailuresOf } from '../../core/completion/repeated-proof.ts';
+import { factsOfStatement, type ProofStatement } from '../../core/proof/statement.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
+import { ProofError } from '../../errors.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
 import { errorCode, removeFile, writeFileAtomic } from '../files/write-file.ts';
-import { ProofError } from '../../errors.ts';
 import { fileOf, type Seal } from '../trust/seal.ts';
 import { readStatement } from './read-statement.ts';
 
@@ -47,6 +49,23 @@ export function readProof(folder: string, seal: Seal, run: Run): ReadProof | nul
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
     throw error;
+  }
+}
+
+/**
+ * Returns which tests of a completed task failed at its start and may fail again; null if it has no proof that
+ * this user's ralph wrote. Never throws.
+ */
+export function provenFailures(
+  folder: string,
+  seal: Seal,
+  run: Run,
+): readonly CheckAtStart[] | null {
+  try {
+    const proof = readProof(folder, seal, run);
+    return proof?.isOwn ? knownFailuresOf(factsOfStatement(proof.statement)) : null;
+  } catch {
+    return null;
   }
 }
 

@@ -60,9 +60,9 @@ export async function land(taskId: string, options: LandOptions): Promise<number
   const stored = requireStoredRun(found.paths.folder, found.state);
   if (!mayLand(taskId, found, options)) return EXIT_FAILED;
   const { landTask } = await import('../../../compose/git-commands/land.ts');
-  const proof = proofOfTask(found.paths.folder, found.state, sealAt(place));
   const { end, stays, onto } = await landTask({
-    ...{ state: found.state, stored, paths, proof, form, vault: place.vault },
+    ...{ state: found.state, stored, paths, form, vault: place.vault },
+    ...{ folder: found.paths.folder, seal: sealAt(place) },
     onto: options.onto ?? null,
     env: process.env,
     onWait: (pid) =>
