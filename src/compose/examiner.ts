@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { RawCheckResult } from '../core/completion/check-result.ts';
-import type { Examination, ExamPart, JudgesSeen, Rerun } from '../core/completion/examination.ts';
+import type { JudgesSeen, Rerun } from '../core/completion/examination.ts';
 import { runOf } from '../core/proof/check-words.ts';
 import type { Check } from '../core/settings/checks.ts';
 import { runGitOf } from '../effects/branches/checkout.ts';
@@ -11,13 +11,14 @@ import { runMeasuredCommand } from '../effects/processes/measured-command.ts';
 import type { CheckPlace } from '../effects/proof/check-place.ts';
 import { checkClean } from '../effects/proof/clean-checkout.ts';
 import { bentInFolder, markJudges } from '../effects/proof/folder-judges.ts';
-import { findJudges, lookAtJudges } from '../effects/proof/judge-look.ts';
+import { findJudges, type JudgesOfTree, lookAtJudges } from '../effects/proof/judge-look.ts';
 import { findPrograms, switchedPrograms } from '../effects/proof/judge-programs.ts';
 import { type JudgesAtStart, programsOf } from '../effects/proof/judges-at-start.ts';
 import { sitOldExam } from '../effects/proof/old-exam.ts';
 import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
+import type { Examiner } from '../loop/ports.ts';
 import { runCheck } from './checks.ts';
 import type { ClaimedRun } from './held-run.ts';
 
@@ -31,20 +32,26 @@ export interface ExaminedTask {
   readonly env: () => NodeJS.ProcessEnv;
 }
 
-/** Looks into one part of a claim. What cannot be found out is an answer as well, so it never rejects. */
-export async function examine(
-  task: ExaminedTask,
-  part: ExamPart,
-  checks: readonly Check[],
-): Promise<Examination> {
-  switch (part) {
-    case 'judges':
-      return { judges: await lookAtTask(task, checks) };
-    case 'oldExam':
-      return { oldExam: await rerunOf(() => oldExam(task, checks)) };
-    case 'cleanCheckout':
-      return { cleanCheckout: await rerunOf(() => cleanCheckout(task, checks)) };
-  }
+/** Creates the port that examines claims. What cannot be found out is an answer as well. */
+export function createExaminer(given: ExaminedTask): Examiner {
+  const task = { ...given, known: new Map<string, Promise<JudgesOfTree>>() };
+  return {
+    async examine(part, checks) {
+      switch (part) {
+        case 'judges':
+          return { judges: await lookAtTask(task, checks) };
+        case 'oldExam':
+          return { oldExam: await rerunOf(() => oldExam(task, checks)) };
+        case 'cleanCheckout':
+          return { cleanCheckout: await rerunOf(() => cleanCheckout(task, checks)) };
+      }
+    },
+  };
+}
+
+interface Examined extends ExaminedTask {
+  /** What decided in the tree of the start, by the checks. */
+  readonly known: Map<string, Promise<JudgesOfTree>>;
 }
 
 async function rerunOf(run: () => Promise<Rerun>): Promise<Rerun> {
@@ -56,7 +63,7 @@ async function rerunOf(run: () => Promise<Rerun>): Promise<Rerun> {
   }));
 }
 
-async function lookAtTask(task: ExaminedTask, checks: readonly Check[]): Promise<JudgesSeen> {
+async function lookAtTask(task: Examined, checks: readonly Check[]): Promise<JudgesSeen> {
   const { run, keeper, atStart } = task;
   const { cwd, env, settings } = run.plan;
   const tree = keeper?.isWorking === true ? (keeper.store.newest?.tree ?? null) : null;
@@ -93,13 +100,13 @@ async function lookInFolder(
   return { bent, stood: files.length + folder.scripts.length > 0, changedTests: 0 };
 }
 
-async function lookInTree(task: ExaminedTask, checks: readonly string[]): Promise<Found> {
+async function lookInTree(task: Examined, checks: readonly string[]): Promise<Found> {
   const { atStart, look } = await compare(task, checks);
   return { bent: look.bent, stood: atStart.stands, changedTests: look.changedTests };
 }
 
 /** Compares the claimed tree with that of the start. */
-async function compare({ run, keeper }: ExaminedTask, checks: readonly string[]) {
+async function compare({ run, keeper, known }: Examined, checks: readonly string[]) {
   const ends = keeper?.ends() ?? null;
   const claimed = keeper?.store.newest?.tree;
   if (keeper === null || ends === null || claimed === undefined) {
@@ -108,7 +115,13 @@ async function compare({ run, keeper }: ExaminedTask, checks: readonly string[])
   const { git } = keeper;
   const folder = path.relative(git.repository.root, realPath(run.plan.cwd));
   const common = { git, checks, folder };
-  const atStart = await findJudges(common, ends.first);
+  const key = JSON.stringify(checks);
+  const found = known.get(key) ?? findJudges(common, ends.first);
+  known.set(key, found);
+  const atStart = await found.catch((error) => {
+    known.delete(key);
+    throw error;
+  });
   const { acceptChanged } = run.plan.settings;
   const look = await lookAtJudges({
     ...common,
@@ -120,7 +133,7 @@ async function compare({ run, keeper }: ExaminedTask, checks: readonly string[])
   return { git, folder, claimed, atStart, look };
 }
 
-async function oldExam(task: ExaminedTask, checks: readonly Check[]): Promise<Rerun> {
+async function oldExam(task: Examined, checks: readonly Check[]): Promise<Rerun> {
   const commands = checks.map(({ command }) => command);
   const { git, folder: below, claimed, look } = await compare(task, commands);
   const results = await sitOldExam({

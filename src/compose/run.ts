@@ -265,11 +265,14 @@ function examinerOf(
   { tree: { keeper }, judges }: Start,
   env: () => NodeJS.ProcessEnv,
 ): Examiner {
+  let opened: Promise<Examiner> | null = null;
   return {
     async examine(part, checks) {
       if (judges === null) throw new Error('a task without checks has nothing to examine');
-      const { examine } = await import('./examiner.ts');
-      return examine({ run, keeper, atStart: judges, env }, part, checks);
+      opened ??= import('./examiner.ts').then(({ createExaminer }) =>
+        createExaminer({ run, keeper, atStart: judges, env }),
+      );
+      return (await opened).examine(part, checks);
     },
   };
 }

@@ -1,16 +1,11 @@
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { timeInProcess } from '../in-process.js';
 import { timeInTurn } from '../timing.js';
 import { commitTree } from './looking.js';
 
 /** @typedef {import('../rows.js').Bench} Bench */
 /** @typedef {{ ms: number, calls: number }} Taken */
 /** @typedef {{ first: Taken, changed: readonly Taken[], unchanged: readonly Taken[] }} Times */
-
-const [LOADER, TIMER] = ['../../run-typescript.js', '../time-snapshots.ts'].map((name) =>
-  fileURLToPath(new URL(name, import.meta.url)),
-);
 
 /** Snapshots of a small and a large work tree, with few files changed, and with none. */
 export function snapshots(/** @type {Bench} */ { scene, runs, quick }) {
@@ -34,14 +29,10 @@ export function snapshots(/** @type {Bench} */ { scene, runs, quick }) {
 
 /** @returns {Times} */
 function timed(
-  /** @type {import('../scene.js').Scene} */ { env },
+  /** @type {import('../scene.js').Scene} */ scene,
   /** @type {string} */ tree,
   /** @type {number} */ changes,
   /** @type {number} */ runs,
 ) {
-  const argv = ['--import', `${LOADER}`, `${TIMER}`, tree, String(changes), String(runs)];
-  const { NODE_PATH = '' } = process.env;
-  return JSON.parse(
-    execFileSync(process.execPath, argv, { env: { ...env, NODE_PATH }, encoding: 'utf8' }),
-  );
+  return timeInProcess(scene, 'time-snapshots.ts', [tree, String(changes), String(runs)]);
 }
