@@ -36,6 +36,8 @@ export interface Script {
   readonly settlements?: readonly Settlement[];
   /** Whether `effects` contains the snapshots, too. */
   readonly showsSnapshots?: boolean;
+  /** Whether `effects` contains the proof, too. */
+  readonly showsProof?: boolean;
   /** What nobody wants to be told of. */
   readonly unwanted?: readonly string[];
   /** Whether a look asks git, so that it takes time; it does if nothing is said. */
@@ -60,7 +62,7 @@ export interface FakePorts {
   /**
    * Every effect in its order: `save working 1.1`, `tell task_started`, `read prompt`,
    * `mark`, `run agent 1.1`, `look`, `verify npm test`, `after ./sync`, `wait 2000`, `close agent`,
-   * `write note`, `keep proof`, `archive`, `on-end task_completed`; `settle hints` where some were read.
+   * `write note`, `archive`, `on-end task_completed`; `settle hints` where some were read.
    */
   readonly effects: string[];
   readonly events: RalphEvent[];
@@ -212,7 +214,7 @@ export function fakePorts(script: Script): FakePorts {
       },
     },
     async keepProof({ proof }) {
-      if (proof !== undefined) effect('keep proof');
+      if (script.showsProof === true) effect(`keep proof: ${proof?.evidence.text ?? 'none'}`);
     },
     moveToDone: async () => {},
     notes: {

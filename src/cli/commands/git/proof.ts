@@ -66,7 +66,7 @@ export async function proof(idOrFile: string, options: ProofOptions): Promise<nu
   const facts = factsOfStatement(named.statement);
   if (again) return repeat(named, facts, place, options.yes ?? false);
   const screen = proofScreen(facts, named.statement.predicate.result);
-  await standardOutlet().write(json ? `${named.json}\n` : screen);
+  await standardOutlet().write(json ? `${named.json}\n` : maskSecrets(screen));
   if (options.repo === undefined) {
     if (!named.isOwn) say(`${named.what} was not written by you here, or was changed since`);
     return 0;
@@ -145,7 +145,7 @@ async function repeat(
   });
   const about = { what, tree: repeated.tree, folder: repeated.folder };
   if (repeated.kind === 'ran' && repeated.differences.length === 0) {
-    say(stillHolds(repeated.results, about));
+    say(maskSecrets(stillHolds(repeated.results, about)));
     return 0;
   }
   const text =
