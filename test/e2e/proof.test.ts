@@ -44,7 +44,7 @@ async function makeProven(...args: Parameters<typeof makeRepository>): Promise<S
 async function clone(scene: Scene) {
   const git = gitIn(scene.folder);
   git('add', '--all');
-  git('commit', '-q', '-m', 'Do it');
+  git('commit', '-q', '--allow-empty', '-m', 'Do it');
   const [folder, home] = [await tempFolder(), await tempFolder()];
   gitIn(folder)('clone', '-q', `file://${scene.folder}`, 'clone');
   const file = join(folder, 'theirs.json');

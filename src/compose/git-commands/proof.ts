@@ -16,6 +16,7 @@ import { type AskGit, CheckoutError, runGitOf } from '../../effects/branches/che
 import { claimLanding } from '../../effects/branches/landing-claim.ts';
 import { gitAsker, openRepository } from '../../effects/branches/open-repository.ts';
 import { treesBeside } from '../../effects/branches/own-tree.ts';
+import { leadsOut } from '../../effects/files/real-path.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { runShellCommand, type ShellOptions } from '../../effects/processes/shell-command.ts';
@@ -28,6 +29,7 @@ import { asTreePath } from '../../effects/proof/tree-files.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/snapshots/private-git.ts';
 import type { Repository } from '../../effects/snapshots/repository.ts';
 import { SnapshotError } from '../../effects/snapshots/snapshot-store.ts';
+import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import type { Seal } from '../../effects/trust/seal.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { messageOf, ProofError, UsageError } from '../../errors.ts';
@@ -56,6 +58,12 @@ export interface PlacedProof {
   /** Absolute paths of folders, the best one first. */
   readonly folders: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+}
+
+/** Returns the folder of a task's snapshots; null if it has none. */
+export function gitFolderOf({ folder, stateDir }: TaskPaths): string | null {
+  const own = path.join(folder, 'git');
+  return existsSync(own) && !leadsOut(own, stateDir) ? own : null;
 }
 
 /** Returns the folders in which the repository of a task may be found. */
@@ -92,6 +100,8 @@ export type Repeated = {
 export interface ProofToRepeat extends PlacedProof {
   /** Names the checkout: the id of the task, or of the tree. */
   readonly name: string;
+  /** The folder of the task's snapshots, which knows its filtered files; null for a proof from elsewhere. */
+  readonly gitFolder: string | null;
   /** Ralph's own files, which are not copied. */
   readonly vault: string;
   readonly stateDir: string;
@@ -116,15 +126,16 @@ async function repeatWatched(proof: ProofToRepeat, stops: SignalWatch): Promise<
   const ask = gitAsker(proof.env, undefined, stops.hurry);
   const repository = await repositoryOf(proof, ask);
   const tree = await findTree(proof.facts, repository, ask);
-  const gitFolder = path.join(repository.commonDir, 'ralph', 'proof-git');
+  const scratch = path.join(repository.commonDir, 'ralph', 'proof-git');
+  const folder = proof.gitFolder ?? scratch;
   const stopped = new ProofError('It was stopped before the checks had ended.');
   let ended: (() => void) | null = null;
   try {
     ended = await claimLanding(repository, stops.signal, proof.onWait);
     if (ended === null) throw stopped;
     // A killed ralph may have left it.
-    rmSync(gitFolder, { recursive: true, force: true });
-    const options = { folder: gitFolder, repository, env: proof.env, timeoutMs: GIT_TIMEOUT_MS };
+    rmSync(scratch, { recursive: true, force: true });
+    const options = { folder, repository, env: proof.env, timeoutMs: GIT_TIMEOUT_MS };
     const repeated = await runIn(openPrivateGit(options), tree, proof, ask, stops);
     if (stops.signal.aborted) throw stopped;
     return repeated;
@@ -134,7 +145,7 @@ async function repeatWatched(proof: ProofToRepeat, stops: SignalWatch): Promise<
     throw new ProofError(`The checks could not run again: ${messageOf(error)}.`);
   } finally {
     if (ended !== null) {
-      rmSync(gitFolder, { recursive: true, force: true });
+      rmSync(scratch, { recursive: true, force: true });
       ended();
     }
   }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import {
   findProvenTree,
   foldersOfTask,
+  gitFolderOf,
   proofOfFile,
   proofOfTask,
   repeatProof,
@@ -48,6 +49,7 @@ interface NamedProof extends Pick<ReturnType<typeof proofOfFile>, 'statement' | 
   /** Names the checkout. */
   readonly name: string;
   readonly folders: readonly string[];
+  readonly gitFolder: string | null;
 }
 
 /** `ralph proof ID` or `ralph proof FILE --repo DIR`: shows what a task has proven, or checks it again. */
@@ -97,6 +99,7 @@ function proofNamed(taskId: string, place: TaskFolders): NamedProof | string {
     what: `the proof of ${taskId}`,
     name: taskId,
     folders: foldersOfTask(state, paths.folder),
+    gitFolder: isOwn ? gitFolderOf(paths) : null,
   };
 }
 
@@ -119,6 +122,7 @@ function proofInFile(file: string, repo: string): NamedProof {
     what: 'this proof',
     name: `proof-${tree.slice(0, 12)}`,
     folders: [path.resolve(startFolder(), repo)],
+    gitFolder: null,
   };
 }
 
@@ -128,7 +132,7 @@ async function repeat(
   { vault, stateDir }: TaskFolders,
   isAgreed: boolean,
 ): Promise<number> {
-  const { what, name, folders } = named;
+  const { what, name, folders, gitFolder } = named;
   const commands = checksOfProof(facts).map(({ command }) => command);
   if (commands.length === 0) throw new ProofError(`${what} names no check that could run again.`);
   const placed = { facts, folders, env: process.env };
@@ -139,7 +143,7 @@ async function repeat(
     return EXIT_FAILED;
   }
   const repeated = await repeatProof({
-    ...{ ...placed, name, vault, stateDir },
+    ...{ ...placed, name, gitFolder, vault, stateDir },
     onWait: (pid) =>
       say(`waiting for other checks in this repository${pid === null ? '' : ` (pid ${pid})`}`),
   });
