@@ -10,6 +10,7 @@ const config: KnipConfig = {
     'scripts/*.{js,ts}!',
     // Started as a program of its own.
     'scripts/bench/time-snapshots.ts!',
+    'scripts/bench/time-proof.ts!',
     'test/fixtures/**/*.{js,mjs,cjs,ts}',
   ],
   project: ['src/**/*.ts!', 'test/**/*.ts', 'scripts/**/*.{js,ts}'],

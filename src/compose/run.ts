@@ -37,6 +37,7 @@ import { agentKind } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
 import { reusingChecks } from './checks.ts';
 import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
+import { judgesOfPlan } from './judges.ts';
 import { noteWriter } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import type { openTaskTree } from './own-work-tree.ts';
@@ -142,7 +143,8 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       say: (what) => warn(unsupportedFlagNotice(what)),
       doing: (what) => view.doing?.(what),
     };
-    if (run.resume === undefined) await nameJudges(run, start);
+    const judges = run.resume === undefined ? await judgesOfPlan(plan) : [];
+    if (judges.length > 0) warn(judgedBy(judges));
     // The last driver died after it saved these events and before it published them.
     for (const event of start.untold) reporter.publish(event);
     // The next save may overwrite the stored step that contains these events.
@@ -183,9 +185,11 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       },
       start.baseline,
     );
-    const verify = reusingChecks(keeper, (each) => {
+    const verify = reusingChecks(keeper, async (each) => {
       observer.disturb();
-      return check(each);
+      const result = await check(each);
+      if (iteration === 0) await observer.beginAgain();
+      return result;
     });
     const ports: Ports = {
       agent: {
@@ -242,16 +246,6 @@ const NO_TREE: TaskTree = {
   discard: async () => {},
   whileHeld: (run) => run(),
 };
-
-/** Tells a person at the start what decides the checks. */
-async function nameJudges({ plan, warn }: ClaimedRun, { judges }: Start): Promise<void> {
-  if (judges === null) return;
-  const { judgeFilesHere } = await import('../effects/proof/judges-here.ts');
-  const isOwn = ownFiles(plan.vault, plan.stateDir);
-  const place = { cwd: plan.cwd, checks: judges.checks, isOwn };
-  const files = await judgeFilesHere(place, plan.env, judges.folder);
-  if (files.length > 0) warn(judgedBy(files));
-}
 
 async function storedForm(judges: JudgesAtStart | null): Promise<string | null> {
   if (judges === null) return null;

@@ -1,9 +1,7 @@
 import path from 'node:path';
 import { locateAgent } from '../../compose/agent.ts';
-import {
-  commandsToCheck,
-  describeCompletion,
-} from '../../core/completion/conditions/conditions.ts';
+import { judgesOfPlan } from '../../compose/judges.ts';
+import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';
 import { writeCheck } from '../../core/settings/checks.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
@@ -15,7 +13,6 @@ import {
 } from '../../core/settings/settings.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
-import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { type PlanFacts, renderPlan } from '../../report/screens/plan.ts';
 import { planWarnings } from './run-notices.ts';
 
@@ -50,7 +47,7 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
       value: shownValue(name, plan),
       source: plan.sources[name].where,
     })),
-    judges: await judges(plan),
+    judges: await judgesOfPlan(plan),
     writes: writes(plan),
     warnings: [
       ...notices,
@@ -84,14 +81,6 @@ function shownValue(name: SettingName, plan: RunPlan): unknown {
 function fullIterations({ policy, taskTimeoutMs }: RunPlan): number {
   const { iterationTimeoutMs, delayMs } = policy;
   return Math.floor((taskTimeoutMs + delayMs) / (iterationTimeoutMs + delayMs));
-}
-
-/** Returns the files that decide what the checks say; empty without checks. */
-async function judges({ policy, cwd, vault, stateDir, env }: RunPlan): Promise<readonly string[]> {
-  const checks = commandsToCheck(policy);
-  if (checks.length === 0) return [];
-  const { judgeFilesHere } = await import('../../effects/proof/judges-here.ts');
-  return judgeFilesHere({ cwd, checks, isOwn: ownFiles(vault, stateDir) }, env);
 }
 
 function writes(plan: RunPlan): PlanFacts['writes'] {

@@ -107,7 +107,7 @@ export function record(
     reported: null,
     streaks: {
       ...state.streaks,
-      ...unprovenAfter(state.streaks, held),
+      ...unprovenAfter(state, held),
       signals,
       refusedClaims: held?.gate === 'refused-tools' ? state.streaks.refusedClaims + 1 : 0,
       confirmations: held?.gate === 'confirm' ? state.streaks.confirmations + 1 : 0,
@@ -117,9 +117,11 @@ export function record(
 
 /** Counts the claims in a row that the same finding has held. */
 function unprovenAfter(
-  { unprovenClaims, unprovenBy }: Streaks,
+  { streaks: { unprovenClaims, unprovenBy }, stopRequested }: LoopState,
   held: Blocker | null,
 ): Pick<Streaks, 'unprovenClaims' | 'unprovenBy'> {
+  // A stop may have cut the old exam off, which says nothing then.
+  if (stopRequested !== null) return { unprovenClaims };
   if (held === null || !('findings' in held)) return { unprovenClaims: 0 };
   const isSame = unprovenBy === held.gate;
   return { unprovenClaims: isSame ? unprovenClaims + 1 : 1, unprovenBy: held.gate };

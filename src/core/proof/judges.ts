@@ -3,7 +3,7 @@ import { isInstalled, isTestName } from './judge-names.ts';
 import { fieldsOfJson, isFields } from './tool-section.ts';
 
 /** A line of a `package.json` that a check runs. */
-export interface JudgeScript {
+interface JudgeScript {
   /** The path of the `package.json`, relative to the top of the work tree. */
   readonly file: string;
   readonly name: string;

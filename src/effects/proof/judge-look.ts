@@ -37,7 +37,7 @@ export interface JudgesOfTree {
 }
 
 /** What a path gets back for the old exam. */
-export type Undone =
+type Undone =
   | { readonly kind: 'entry'; readonly entry: TreeEntry }
   | { readonly kind: 'text'; readonly text: string };
 

@@ -4,8 +4,7 @@ import { toolSection } from '../../core/proof/tool-section.ts';
 import { gitAsker } from '../branches/open-repository.ts';
 import { findGitAbove } from '../workspace/git-view.ts';
 
-import type { FolderJudges, FolderOfChecks } from './folder-judges.ts';
-import { markJudges } from './folder-judges.ts';
+import { type FolderOfChecks, markJudges } from './folder-judges.ts';
 import { asText } from './tree-files.ts';
 
 /**
@@ -15,9 +14,8 @@ import { asText } from './tree-files.ts';
 export async function judgeFilesHere(
   place: FolderOfChecks,
   env: NodeJS.ProcessEnv,
-  known?: FolderJudges,
 ): Promise<readonly string[]> {
-  const { files, scripts } = known ?? (await markJudges(place));
+  const { files, scripts } = await markJudges(place);
   const run = Object.keys(files).filter((file) => files[file] !== '');
   const names = new Set([...run, ...scripts.map(({ file }) => file)]);
   for (const name of await judgesByName(place.cwd, env)) names.add(name);

@@ -64,11 +64,14 @@ export function createObserver(
   readonly run: RunCommand;
   /** Called when another program is started whose changes are not the agent's. */
   readonly disturb: () => void;
+  /** Called when a program has run before the first iteration: what it wrote completes nothing. */
+  readonly beginAgain: () => Promise<void>;
 } {
   const { cwd, git, pending } = request;
   /** Newer fingerprints of protected files whose content is the same. */
   const unchanged = new Map<string, FileMark>();
-  let before = baseline.watched;
+  let atStart = baseline.watched;
+  let before = atStart;
   let planBefore: PlanCount | null = null;
   // The state after an iteration is the state before the next one, unless a command runs in between.
   let gitIsMarked = true;
@@ -100,6 +103,11 @@ export function createObserver(
   return {
     run,
     disturb,
+    async beginAgain() {
+      if (request.globs.length === 0 || request.existing) return;
+      atStart = await markFiles(request.globs, request, atStart);
+      before = atStart;
+    },
     get usesGit() {
       return git?.isIdle === false;
     },
@@ -134,7 +142,7 @@ export function createObserver(
       const moved =
         request.donePath !== null && (await differs(request.donePath, baseline.done ?? undefined));
       return {
-        watchMatches: changed(now, baseline.watched, cwd),
+        watchMatches: changed(now, atStart, cwd),
         movedFile: moved ? request.donePath : null,
         commands: await runAll(request.commands),
         plan,
