@@ -18,7 +18,7 @@ export async function keepProof(
   { task, proof }: LoopState,
 ): Promise<void> {
   if (proof === undefined) return;
-  const { tree, checks, findings } = proof;
+  const { tree, checks, findings, changedTests } = proof;
   const { settings, policy, cwd } = plan;
   const folder = keeper === null ? '' : path.relative(keeper.git.repository.root, cwd);
   const known =
@@ -26,7 +26,7 @@ export async function keepProof(
       ? NOTHING_KNOWN
       : await factsOfTree(keeper, tree, { checks: commandsToCheck(policy), folder });
   const statement = proofStatement({
-    ...{ tree, checks, findings, ...known },
+    ...{ tree, checks, findings, changedTests, ...known },
     setup: {
       ...{ folder, setup: settings.setup, copy: settings.copy },
       timeoutMs: policy.iterationTimeoutMs,

@@ -316,7 +316,10 @@ export function isEnding(event: RalphEvent): event is EndingEvent {
 
 /** Returns the closing lines: how the task ended, why, and what to do next. */
 function endingLines(event: EndingEvent, telling: MessageContext): string {
-  const hints = endingFacts(event, telling).map(({ label, text }) => `${label}: ${text}`);
+  const hints = endingFacts(event, telling).map(({ label, text }) =>
+    // It begins with its own word.
+    label === 'proof' ? text : `${label}: ${text}`,
+  );
   return [endingLine(event), ...hints].join('\n');
 }
 

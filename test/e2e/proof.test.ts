@@ -95,7 +95,7 @@ describe('a completed task with checks', () => {
     );
     const { stderr, exitCode } = await scene.run(['--verify', 'sh check.sh']);
     expect(exitCode).toBe(0);
-    expect(stderr).toContain('ralph: proof: not proven: check.sh changed\n');
+    expect(stderr).toContain('ralph: not proven: check.sh changed\n');
     expect(stderr).toContain('ralph: finding: check.sh changed\n');
     const status = await scene.ralph(['status', 't']);
     expect(status.stdout).toContain('finding     check.sh changed\n');
@@ -149,7 +149,7 @@ describe('a task without checks', () => {
   test('has no proof, and says so in one line', async () => {
     const scene = await makeRepository();
     const { stderr } = await scene.run();
-    expect(stderr).toContain('ralph: proof: not proven: the promise alone\n');
+    expect(stderr).toContain('ralph: not proven: the promise alone\n');
     expect(scene.has(PROOF)).toBe(false);
     const shown = await scene.ralph(['proof', 't']);
     expect(shown).toMatchObject({

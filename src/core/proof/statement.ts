@@ -60,6 +60,8 @@ export interface ProofFacts {
   readonly judges: readonly { readonly name: string; readonly sha256: string }[];
   readonly checks: readonly CheckProof[];
   readonly findings: readonly FindingProof[];
+  /** Test files that stood at the start and were changed or removed; only a person can tell why. */
+  readonly changedTests: number;
   readonly setup: CheckSetup;
 }
 
@@ -98,6 +100,7 @@ export interface ProofStatement {
       readonly log: string | null;
     }[];
     readonly ralph_findings: readonly FindingProof[];
+    readonly ralph_changed_tests: number;
     readonly ralph_setup: {
       readonly folder: string;
       readonly setup: string | null;
@@ -112,7 +115,7 @@ export interface ProofStatement {
  * warned if it passed although it does not end with 0, as a known failure does.
  */
 export function proofStatement(facts: ProofFacts): ProofStatement {
-  const { tree, committedTree, commit, judges, checks, findings, setup } = facts;
+  const { tree, committedTree, commit, judges, checks, findings, changedTests, setup } = facts;
   const names = [...new Set(checks.map(({ name }) => name))];
   const verdicts = new Map(names.map((name) => [name, verdictOf(checks, name)]));
   const namesOf = (verdict: Verdict) => names.filter((name) => verdicts.get(name) === verdict);
@@ -149,6 +152,7 @@ export function proofStatement(facts: ProofFacts): ProofStatement {
         log: check.log,
       })),
       ralph_findings: findings.map(({ finding, detail, held }) => ({ finding, detail, held })),
+      ralph_changed_tests: changedTests,
       ralph_setup: {
         folder: setup.folder,
         setup: setup.setup,
@@ -208,6 +212,7 @@ export function factsOfStatement({ subject, predicate }: ProofStatement): ProofF
       log: check.log,
     })),
     findings: predicate.ralph_findings,
+    changedTests: predicate.ralph_changed_tests,
     setup: {
       folder: predicate.ralph_setup.folder,
       setup: predicate.ralph_setup.setup,

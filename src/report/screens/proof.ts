@@ -22,7 +22,7 @@ const RESULTS: Readonly<Record<Result, string>> = {
 
 /** Shows a proof in ten lines at most. Its texts may be anybody's. */
 export function proofScreen(facts: ProofFacts, result: Result): string {
-  const { tree, committedTree, commit, checks, judges, findings } = facts;
+  const { tree, committedTree, commit, checks, findings } = facts;
   const names = [...new Set(checks.map(({ name }) => name))];
   const rows: readonly (readonly [label: string, text: string | null])[] = [
     ['result', checks.length === 0 ? 'no check was asked for' : RESULTS[result]],
@@ -30,7 +30,7 @@ export function proofScreen(facts: ProofFacts, result: Result): string {
     ['committed', committedTree === null ? null : `as tree ${committedTree}`],
     ['commit', commit],
     ...few(names, CHECKS_SHOWN, 'check').map((name) => ['check', checkLine(checks, name)] as const),
-    ['judged by', judges.length === 0 ? null : judgesText(judges.map(({ name }) => name))],
+    ['judged by', judgesText(facts)],
     ...few(
       findings.map(({ detail }) => detail),
       FINDINGS_SHOWN,
@@ -69,10 +69,13 @@ function checkLine(checks: readonly CheckProof[], name: string): string {
   return `${oneLine(what, 150)}: ${facts.join(', ')}`;
 }
 
-function judgesText(names: readonly string[]): string {
-  const more = names.length - NAMES_SHOWN;
-  const shown = names.slice(0, NAMES_SHOWN).map((name) => oneLine(name, 60));
-  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+function judgesText({ judges, changedTests }: ProofFacts): string | null {
+  const more = judges.length - NAMES_SHOWN;
+  const shown = judges.slice(0, NAMES_SHOWN).map(({ name }) => oneLine(name, 60));
+  const files = `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const tests = `${plural(changedTests, 'test file')} changed since the start`;
+  const parts = [...(judges.length > 0 ? [files] : []), ...(changedTests > 0 ? [tests] : [])];
+  return parts.length === 0 ? null : parts.join('; ');
 }
 
 /** Lists what `ralph proof --again` runs, so that a person can agree. */

@@ -29,6 +29,7 @@ const FACTS: ProofFacts = {
   judges: [{ name: 'vitest.config.ts', sha256: 'a'.repeat(64) }],
   checks: [CHECK],
   findings: [],
+  changedTests: 2,
   setup: { folder: 'web', setup: 'npm ci', copy: ['.env'], timeoutMs: 60_000 },
 };
 const TOLD = { finding: 'bent-judge', detail: 'vitest.config.ts changed', held: false };
@@ -66,6 +67,7 @@ test('is an in-toto statement of a test result', () => {
         },
       ],
       ralph_findings: [TOLD],
+      ralph_changed_tests: 2,
       ralph_setup: { folder: 'web', setup: 'npm ci', copy: ['.env'], timeout_ms: 60_000 },
     },
   });

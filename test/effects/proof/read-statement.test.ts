@@ -17,6 +17,7 @@ const STATEMENT = proofStatement({
     },
   ],
   findings: [{ finding: 'fewer-tests', detail: 'none', held: true }],
+  changedTests: 2,
   setup: { folder: '', setup: null, copy: [], timeoutMs: 1_000 },
 });
 
