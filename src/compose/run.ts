@@ -28,17 +28,17 @@ import { ownFiles } from '../effects/vault/vault-folders.ts';
 import { findGitAbove } from '../effects/workspace/git-view.ts';
 import { baselineJson } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
-import { messageOf, TaskAlreadyActiveError } from '../errors.ts';
+import { TaskAlreadyActiveError } from '../errors.ts';
 import type { Examiner, Ports, Reporter, WorkTreeSettler } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
-import { judgedBy, leftoverLine, proofNotKept, unsupportedFlagNotice } from '../report/messages.ts';
+import { judgedBy, leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { agentKind } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
 import { reusingChecks } from './checks.ts';
 import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
 import { judgesOfPlan } from './judges.ts';
-import { noteWriter } from './notes.ts';
+import { noteWriter, proofKeeper } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import type { openTaskTree } from './own-work-tree.ts';
 import { begin, resumeRun, type Start } from './start.ts';
@@ -209,7 +209,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       examiner: examinerOf(run, start, () => childEnvironment(child, iteration)),
       observer,
       commands: userCommands(verify, observer.run, runEnd, warn),
-      keepProof: proofKeeper(run, start),
+      keepProof: proofKeeper(run, keeper),
       moveToDone: () => moveToDone(start.state.task, plan, warn),
       requests,
       approvals: approvalDesk(plan, paths, warn),
@@ -283,20 +283,6 @@ function settlerOf(run: ClaimedRun, { tree, gitSetup }: Start): WorkTreeSettler 
   return {
     commit: async (request) => (await open()).commit(request),
     revert: async (request) => (await open()).revert(request),
-  };
-}
-
-/** Its code is loaded at the end of a task that has anything to prove. */
-function proofKeeper(run: ClaimedRun, { tree }: Start): Ports['keepProof'] {
-  const { verify, proof } = run.plan.policy;
-  if (verify.length === 0 && proof !== 'hold') return async () => {};
-  return async (state) => {
-    try {
-      const { keepProof } = await import('./keep-proof.ts');
-      await keepProof(run, tree.keeper, state);
-    } catch (error) {
-      run.warn(proofNotKept(messageOf(error)));
-    }
   };
 }
 
