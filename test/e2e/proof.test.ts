@@ -1,9 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { withoutControls } from '../../src/core/text/untrusted-text.ts';
 import type { Turn } from '../helpers/fake-claude.ts';
+import { until } from '../helpers/processes.ts';
 import { gitIn } from '../helpers/repository.ts';
 import { runRalph } from '../helpers/run-ralph.ts';
 import { type Json, makeScene, type Scene } from '../helpers/scene.ts';
@@ -237,6 +239,57 @@ describe('ralph proof ID --again', () => {
     expect(await scene.ralph(['proof', 't', '--again'])).toMatchObject({ exitCode: 0 });
     expect(existsSync(`${scene.folder}.ralph`)).toBe(false);
     expect(gitIn(scene.folder)('worktree', 'list').split('\n')).toHaveLength(1);
+  });
+
+  test('waits while another one of the repository is at it', async () => {
+    const scene = await makeRepository();
+    const waits = ': > "$SIGN"; while ! test -e "$SIGN.go"; do sleep 0.05; done';
+    await scene.run(['--verify', `test -z "$SIGN" || { ${waits}; }; test -f b.txt`]);
+    const sign = join(scene.home, 'sign');
+    const first = await scene.start(['proof', 't', '--again'], { env: { SIGN: sign } });
+    await until(
+      () => existsSync(sign),
+      () => 'the check',
+    );
+    const second = await scene.start(['proof', 't', '--again']);
+    await second.untilStderr(/waiting for other checks in this repository/);
+    writeFileSync(`${sign}.go`, '');
+    expect(await first.ended).toMatchObject({ exitCode: 0 });
+    expect(await second.ended).toMatchObject({ exitCode: 0 });
+  });
+
+  test('has the files that a filter of the user keeps in another form', async () => {
+    const scene = await makeRepository();
+    const filter = `[filter "x"]\n\tclean = sed s/^/X/\n\tsmudge = sed s/^X//\n\trequired\n`;
+    appendFileSync(join(scene.home, '.gitconfig'), filter);
+    await scene.write('.gitattributes', '*.x filter=x\n');
+    await scene.write('a.x', 'hello\n');
+    const env = { HOME: scene.home, PATH: process.env.PATH };
+    for (const args of [
+      ['add', '--all'],
+      ['commit', '-q', '-m', 'x'],
+    ]) {
+      execFileSync('git', args, { cwd: scene.folder, env });
+    }
+    expect(gitIn(scene.folder)('show', 'HEAD:a.x')).toBe('Xhello');
+    const end = await scene.run(['--verify', 'grep -q ^hello a.x && test -f b.txt']);
+    expect(end).toMatchObject({ exitCode: 0 });
+    expect(await scene.ralph(['proof', 't', '--again'])).toMatchObject({ exitCode: 0 });
+  });
+
+  test('says that it was stopped', async () => {
+    const scene = await makeRepository();
+    await scene.run(['--verify', 'test -z "$SIGN" || { : > "$SIGN"; sleep 60; }; test -f b.txt']);
+    const sign = join(scene.home, 'sign');
+    const run = await scene.start(['proof', 't', '--again'], { env: { SIGN: sign } });
+    await until(
+      () => existsSync(sign),
+      () => 'the check',
+    );
+    run.child.kill('SIGINT');
+    const { exitCode, stderr } = await run.ended;
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('It was stopped before the checks had ended.');
   });
 
   test('runs nothing of a proof that another hand has changed', async () => {
