@@ -44,7 +44,20 @@ async function put(folder: string, content: Files): Promise<void> {
 
 /** What a look from this folder finds. */
 function watch(folder: string, more: Partial<GitProgressRequest> = {}) {
-  return createGitProgress({ cwd: folder, excluded: [], env: ENV, ...more });
+  const { mark, since, inAll } = createGitProgress({
+    ...{ cwd: folder, excluded: [], env: ENV },
+    ...more,
+  });
+  return {
+    ...{ mark, inAll, changes: since },
+    /** What has changed, in numbers. */
+    async since() {
+      const change = await since();
+      if (change === null) return null;
+      const { onlyFile, ...numbers } = change;
+      return numbers;
+    },
+  };
 }
 
 /** A repository with one commit of these files, and the dirt on top of it; marked. */
@@ -59,8 +72,8 @@ async function stage(committed: Files = { 'a.txt': 'a' }, dirt: Files = {}, opti
   const { within = '.', ...more } = options;
   const progress = watch(join(folder, within), more);
   const base = await progress.mark();
-  const { since, mark } = progress;
-  return { folder, git, base, since, mark, progress, at: inside(folder) };
+  const { since, changes, mark } = progress;
+  return { folder, git, base, since, changes, mark, progress, at: inside(folder) };
 }
 
 function inside(folder: string) {
