@@ -1,17 +1,19 @@
 import path from 'node:path';
-import { describeCompletion } from '../core/completion/conditions/conditions.ts';
+import { commandsToCheck, describeCompletion } from '../core/completion/conditions/conditions.ts';
 import type { Ending, LoopState } from '../core/machine/loop-state.ts';
 import { describeMissing, failedOutputs, type Handover } from '../core/prompt/prompt.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import { leadsOut } from '../effects/files/real-path.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
+import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { writeNote } from '../effects/vault/note-file.ts';
 import { NEEDS_ACTION } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
-import type { NoteWriter } from '../loop/ports.ts';
+import type { NoteWriter, Ports } from '../loop/ports.ts';
+import { proofNotKept } from '../report/messages.ts';
 import { renderNote } from '../report/notes/note.ts';
 import { resumeCommand } from '../report/resume-command.ts';
 import type { ClaimedRun } from './held-run.ts';
@@ -34,6 +36,28 @@ export function noteWriter({ plan, paths, seal, warn }: ClaimedRun): NoteWriter 
         return null;
       }
     },
+  };
+}
+
+/** Creates the port that writes the proof of a task. Its code is loaded only if there is anything to prove. */
+export function proofKeeper(
+  { plan, paths, seal, warn }: ClaimedRun,
+  keeper: Pick<TreeKeeper, 'git'> | null,
+): Ports['keepProof'] {
+  const { settings, policy, cwd } = plan;
+  const { setup, copy } = settings;
+  if (policy.verify.length === 0 && policy.proof !== 'hold') return async () => {};
+  return async (state) => {
+    try {
+      const { keepProof } = await import('../effects/proof/keep-proof.ts');
+      await keepProof({
+        ...{ folder: paths.folder, seal, state, cwd, git: keeper?.git ?? null },
+        commands: commandsToCheck(policy),
+        setup: { setup, copy, timeoutMs: policy.iterationTimeoutMs },
+      });
+    } catch (error) {
+      warn(proofNotKept(messageOf(error)));
+    }
   };
 }
 

@@ -6,6 +6,7 @@ import { cell, codeSpan, fenced, inlineText } from '../notes/markdown.ts';
 import { taskCommand } from '../resume-command.ts';
 import {
   commandOf,
+  findingsOf,
   gitFacts,
   linesOf,
   minute,
@@ -117,7 +118,7 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
       formatDuration(task.workMs),
       formatCost(task.costUsd),
       ...(hasLines ? [linesText(task)] : []),
-      cell(reasonOf(task) || (task.shown.last ?? '')),
+      cell([reasonOf(task) || (task.shown.last ?? ''), ...findingsOf(task)].join('; ')),
     ].join(' | '),
   );
   return [

@@ -4,6 +4,7 @@ import { formatCost, formatDuration, formatLines } from '../../format.ts';
 import { lookBackOf, ownBranchOf } from '../../look-back.ts';
 import {
   commandOf,
+  findingsOf,
   gitFacts,
   happeningWords,
   minute,
@@ -51,6 +52,7 @@ function facts(each: BriefTask, briefing: Briefing): Markup {
         : `${task.metrics.iterations} of ${task.max_iterations} iterations, ${formatCost(task.usage.cost_usd)}`,
     ],
     ['Progress', progressOf(each)],
+    ...findingsOf(each).map((finding) => ['Finding', finding] as const),
     ['What to do', remedy],
     ['Continue with', command === null ? null : html`<code>${command}</code>`],
     ['Changes', back === null ? null : html`<code>${back.diff}</code>`],
