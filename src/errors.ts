@@ -383,6 +383,17 @@ export class SnapshotsError extends Error {
   }
 }
 
+/** A proof cannot be read, or what it is about is not there. */
+export class ProofError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  /** `sentence` says what was expected, what was found and what to do. */
+  constructor(sentence: string) {
+    super(sentence);
+    this.name = 'ProofError';
+  }
+}
+
 /** Returns the message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

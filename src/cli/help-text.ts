@@ -18,6 +18,11 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
     logs: ['ralph logs nightly --follow', 'ralph logs nightly --iteration 3 --raw'],
     diff: ['ralph diff nightly', 'ralph diff nightly 3..5 --stat'],
     snapshots: ['ralph snapshots nightly'],
+    proof: [
+      'ralph proof nightly',
+      'ralph proof nightly --again',
+      'ralph proof proof.json --repo . --again',
+    ],
     report: ['ralph report --since 24h', 'ralph report --html report.html'],
   },
   'Steer it:': {

@@ -5,6 +5,7 @@ import type { CheckOptions } from './commands/check.ts';
 import type { DoctorOptions } from './commands/doctor.ts';
 import type { DiffOptions } from './commands/git/diff.ts';
 import type { LandOptions } from './commands/git/land.ts';
+import type { ProofOptions } from './commands/git/proof.ts';
 import type { SnapshotsOptions } from './commands/git/snapshots.ts';
 import type { UndoOptions } from './commands/git/undo.ts';
 import type { InitOptions } from './commands/init.ts';
@@ -78,6 +79,17 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .action(async (id: string, options: SnapshotsOptions) => {
       const { snapshots } = await import('./commands/git/snapshots.ts');
       exitCode = await snapshots(id, options);
+    });
+  placed(program.command('proof'))
+    .description('what a completed task has proven; or check it once more')
+    .argument('<id>', 'the task; with --repo, the file of a proof')
+    .option('--again', 'run the checks on that very tree, in a clean checkout')
+    .option('--repo <DIR>', 'the repository that the proof in a file is about')
+    .option('--json', 'as JSON, an in-toto statement')
+    .option('--yes', 'run the commands of a file without asking')
+    .action(async (id: string, options: ProofOptions) => {
+      const { proof } = await import('./commands/git/proof.ts');
+      exitCode = await proof(id, options);
     });
   placed(program.command('undo'))
     .description('take back what an iteration and all after it changed')

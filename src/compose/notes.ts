@@ -1,18 +1,20 @@
 import path from 'node:path';
 import { isAgentName } from '../core/agent/agents/agents.ts';
-import { describeCompletion } from '../core/completion/conditions/conditions.ts';
+import { commandsToCheck, describeCompletion } from '../core/completion/conditions/conditions.ts';
 import type { Ending, LoopState } from '../core/machine/loop-state.ts';
-import { describeMissing, failedOutputs } from '../core/prompt/prompt.ts';
+import { describeMissing, failedOutputs, type Handover } from '../core/prompt/prompt.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import { leadsOut } from '../effects/files/real-path.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
+import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { writeNote } from '../effects/vault/note-file.ts';
 import { NEEDS_ACTION } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
-import type { NoteWriter } from '../loop/ports.ts';
+import type { NoteWriter, Ports } from '../loop/ports.ts';
+import { proofNotKept } from '../report/messages.ts';
 import { renderNote } from '../report/notes/note.ts';
 import { resumeCommand } from '../report/resume-command.ts';
 import type { ClaimedRun } from './held-run.ts';
@@ -35,6 +37,28 @@ export function noteWriter({ plan, paths, seal, warn }: ClaimedRun): NoteWriter 
         return null;
       }
     },
+  };
+}
+
+/** Creates the port that writes the proof of a task. Its code is loaded only if there is anything to prove. */
+export function proofKeeper(
+  { plan, paths, seal, warn }: ClaimedRun,
+  keeper: Pick<TreeKeeper, 'git'> | null,
+): Ports['keepProof'] {
+  const { settings, policy, cwd } = plan;
+  const { setup, copy } = settings;
+  if (policy.verify.length === 0 && policy.proof !== 'hold') return async () => {};
+  return async (state) => {
+    try {
+      const { keepProof } = await import('../effects/proof/keep-proof.ts');
+      await keepProof({
+        ...{ folder: paths.folder, seal, state, cwd, git: keeper?.git ?? null },
+        commands: commandsToCheck(policy),
+        setup: { setup, copy, timeoutMs: policy.iterationTimeoutMs },
+      });
+    } catch (error) {
+      warn(proofNotKept(messageOf(error)));
+    }
   };
 }
 
@@ -64,7 +88,16 @@ export async function leaveNote(
     lastOutput: carry.output === null ? null : withoutControls(carry.output).slice(-8_000),
     missing: carry.missing.map((missing) => describeMissing(missing, policy)),
     commandOutputs: failedOutputs(carry),
+    checkout: keptCheckout(carry),
     again: resumeCommand(facts, ending.status),
   });
   return writeNote({ folder, reason: ending.note, taskId, at, text: maskSecrets(note) });
+}
+
+/** Returns where the clean checkout is kept that held the last claim, or null. */
+function keptCheckout({ missing }: Handover): string | null {
+  const folders = missing.flatMap((each) =>
+    each.kind === 'held' && each.held.gate === 'clean-checkout' ? [each.held.folder] : [],
+  );
+  return folders[0] ?? null;
 }

@@ -39,7 +39,7 @@ import { approvalDesk, moveToDone } from './approvals.ts';
 import { reusingChecks } from './checks.ts';
 import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
 import { judgesOfPlan } from './judges.ts';
-import { noteWriter } from './notes.ts';
+import { noteWriter, proofKeeper } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import type { openTaskTree } from './own-work-tree.ts';
 import { begin, resumeRun, type Start } from './start.ts';
@@ -210,6 +210,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       examiner: examinerOf(run, start, () => childEnvironment(child, iteration)),
       observer,
       commands: userCommands(verify, observer.run, runEnd, warn),
+      keepProof: proofKeeper(run, keeper),
       moveToDone: () => moveToDone(start.state.task, plan, warn),
       requests,
       approvals: approvalDesk(plan, paths, warn),

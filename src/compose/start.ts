@@ -248,7 +248,8 @@ function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopM
   const { step } = memory;
   const before = placeBefore(run, task);
   const isElsewhere = before.cwd !== run.plan.cwd || before.donePath !== run.plan.donePath;
-  return step.kind === 'verifying' && (isElsewhere || step.sightings.commands === undefined)
+  const isChecking = step.kind === 'verifying' || step.kind === 'examining';
+  return isChecking && (isElsewhere || step.sightings.commands === undefined)
     ? { ...memory, step: { kind: 'looking', answer: step.answer } }
     : memory;
 }

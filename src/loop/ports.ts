@@ -37,6 +37,8 @@ export interface Ports {
   readonly approvals: ApprovalDesk;
   /** Aborts with the error if ralph's own code throws where nothing awaits it. */
   readonly bugs: AbortSignal;
+  /** Writes the proof of a completed task, if it has checks. Reports a failure, and never rejects. */
+  readonly keepProof: (state: LoopState) => Promise<void>;
   /** Moves the file of a completed task to `Done`. */
   readonly moveToDone: () => Promise<void>;
   /** Ends everything that is running, because the loop cannot continue. */

@@ -6,7 +6,7 @@ import { withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';
 import { eventOf } from './shown.ts';
 
-/** Ends leftover processes, writes the note, archives a completed task, and then announces the ending. */
+/** Ends leftover processes, writes note or proof, archives a completed task, and then announces the ending. */
 export async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<EndingFields> {
   await ports.agent.close(ports.stops.hurry);
   // Runs in parallel with the rest, since it may take a while.
@@ -14,6 +14,7 @@ export async function stop(ports: Ports, state: LoopState, ending: Ending): Prom
   const changes = base === null ? null : ports.observer.changes(base, ports.stops.hurry);
   const note = ending.note === null ? null : await ports.notes.write(state, ending);
   if (ending.status === 'completed') {
+    await ports.keepProof(state);
     await ports.moveToDone();
     await ports.store.archive();
   }

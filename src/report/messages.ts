@@ -8,7 +8,7 @@ import type {
 } from '../core/machine/events.ts';
 import type { Notice, RalphActivity } from '../core/machine/loop-state.ts';
 import { ENDINGS, endingRow, rowOfState } from '../core/task/endings.ts';
-import type { Wait } from '../core/task/task-state.ts';
+import type { EvidenceProof, Wait } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
 import { fitted } from './columns.ts';
 import { formatCost, formatCountdown, formatDuration, formatLines, plural } from './format.ts';
@@ -352,7 +352,10 @@ export function isEnding(event: RalphEvent): event is EndingEvent {
 
 /** Returns the closing lines: how the task ended, why, and what to do next. */
 function endingLines(event: EndingEvent, telling: MessageContext): string {
-  const hints = endingFacts(event, telling).map(({ label, text }) => `${label}: ${text}`);
+  const hints = endingFacts(event, telling).map(({ label, text }) =>
+    // It begins with its own word.
+    label === 'proof' ? text : `${label}: ${text}`,
+  );
   return [endingLine(event), ...hints].join('\n');
 }
 
@@ -389,7 +392,16 @@ function filled(says: string, why: string): string {
 
 /** One more fact about an ending. Its text is never cut. */
 export interface EndingFact {
-  readonly label: 'changed' | 'look back' | 'branch' | 'what to do' | 'note' | 'logs' | 'next';
+  readonly label:
+    | 'proof'
+    | 'finding'
+    | 'changed'
+    | 'look back'
+    | 'branch'
+    | 'what to do'
+    | 'note'
+    | 'logs'
+    | 'next';
   readonly text: string;
 }
 
@@ -399,6 +411,9 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   const add = (label: EndingFact['label'], text: string | null): void => {
     if (text !== null) facts.push({ label, text });
   };
+  const { proof } = event.evidence ?? {};
+  if (proof !== undefined) add('proof', proofText(proof));
+  for (const finding of proof?.findings ?? []) add('finding', finding);
   add('changed', event.changes === null ? null : changesText(event.changes));
   if (task !== null) {
     const back = hasChangedNothing(event) ? null : lookBackOf(event.git, task);
@@ -414,6 +429,11 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   const { isFinal = false } = endingRow(event.status, event.exit_reason);
   if (!isFinal && task !== null) add('next', resumeCommand(task, event.status));
   return facts;
+}
+
+/** Says in one line whether a completed task is proven, and by what, or why not. */
+export function proofText({ proven, text }: EvidenceProof): string {
+  return `${proven ? 'proven' : 'not proven'}: ${text}`;
 }
 
 function changesText(changes: Changes): string {
@@ -472,6 +492,11 @@ export function completedByAnother(taskId: string, problem: string | null): stri
       ? 'your ralph did not write that here'
       : `ralph cannot tell whether you wrote that (${problem})`;
   return `the state of ${taskId} says that it is completed, but ${why}; ralph run --task-id ${taskId} does the work again`;
+}
+
+/** `why` is half a sentence. */
+export function proofNotKept(why: string): string {
+  return `The proof of this task could not be written: ${why.replace(/\.$/, '')}.`;
 }
 
 /** `why` is half a sentence. */

@@ -17,10 +17,10 @@ describe('what the documents take from the code', () => {
   });
 
   test('is filled anew, whatever stood there', () => {
-    const stale = '<!-- table: task-types -->\nold\n<!-- end -->\ntext\n';
+    const stale = '<!-- table: task-types -->\nstale\n<!-- end -->\ntext\n';
     const fresh = withTables(stale, read);
     for (const type of Object.keys(TASK_TYPES)) expect(fresh).toContain(`| \`${type}\` |`);
-    expect(fresh).not.toContain('old');
+    expect(fresh).not.toContain('stale');
     expect(fresh).toMatch(/\n<!-- end -->\ntext\n$/);
     expect(() => withTables('<!-- table: nothing -->\n<!-- end -->', read)).toThrow('nothing');
   });

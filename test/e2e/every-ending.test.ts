@@ -170,7 +170,7 @@ const EXAMPLES: readonly Example[] = [
   STALLED('no-progress', 'not completed: stalled (no progress)', `${CLEARER}--no-progress-limit 0`),
   STALLED('same-error', 'not completed: stalled (same error)', `${CLEARER}--same-error-limit 0`),
   STALLED('refused', 'not completed: stalled (refused)', 'allow the tools with --allowed-tools'),
-  STALLED('unproven', 'not completed: stalled (unproven)', 'ask in the prompt for sub-agents'),
+  STALLED('unproven', 'not completed: stalled (unproven)', 'look at what was found'),
   STALLED('interrupted', 'not completed: stalled (interrupted)', 'something keeps killing ralph', {
     cron: 'is refused',
   }),

@@ -64,6 +64,9 @@ interface Machine {
   ): { status: number | null; stdout: string; stderr: string };
 }
 
+/** The task type `coding` holds a claim of an agent that has done nothing. */
+const WORKED: Turn = { tools: [{ name: 'Edit' }] };
+
 async function makeMachine(): Promise<Machine> {
   const root = await tempFolder();
   const [project, home, bin] = ['project', 'home', 'bin'].map((name) => path.join(root, name));
@@ -114,7 +117,10 @@ describe('examples/crontab', () => {
 
   test('runs with a bare PATH, finds claude in the home, and leaves nothing to mail', async () => {
     const machine = await makeMachine();
-    const claude = await machine.install([{ text: 'Not yet.' }, { text: 'NIGHTLY DONE' }]);
+    const claude = await machine.install([
+      { text: 'Not yet.' },
+      { ...WORKED, text: 'NIGHTLY DONE' },
+    ]);
     // Between its two iterations there is a pause of two seconds, which is not what is shown here.
     const config = path.join(machine.project, 'ralph.config.yaml');
     writeFileSync(config, 'delay: 0\n');
@@ -140,7 +146,7 @@ describe('examples/ralph-nightly.service', () => {
     const [program = '', ...args] = shellWords(command) ?? [];
     expect(program).toBe('/usr/local/bin/ralph');
     const machine = await makeMachine();
-    const claude = await machine.install([{ text: 'NIGHTLY DONE' }]);
+    const claude = await machine.install([{ ...WORKED, text: 'NIGHTLY DONE' }]);
     writeFileSync(path.join(machine.project, 'ralph.config.yaml'), 'delay: 0\n');
     const { status, stdout } = machine.shell([path.join(machine.bin, 'ralph'), ...args], {});
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'NIGHTLY DONE\n' });
@@ -194,7 +200,7 @@ describe('examples/nightly.sh', () => {
 
   test('runs a task', async () => {
     const { install, shell } = await makeMachine();
-    const claude = await install([{ text: 'TASK_COMPLETE' }]);
+    const claude = await install([{ ...WORKED, text: 'TASK_COMPLETE' }]);
     const { status, stdout, stderr } = shell([script, 'tasks/nightly.md'], {});
     expect({ status, stdout, stderr }).toEqual({
       status: 0,
@@ -250,7 +256,7 @@ describe('examples/github-actions.yml', () => {
 
   test('does the work that it checked', async () => {
     const machine = await makeMachine();
-    const claude = await machine.install([{ text: 'All tidy.\n\nNIGHTLY DONE' }]);
+    const claude = await machine.install([{ ...WORKED, text: 'All tidy.\n\nNIGHTLY DONE' }]);
     const { status, stdout } = runStep(machine, work);
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'All tidy.\n\nNIGHTLY DONE\n' });
     expect(claude.calls()[0]).toMatchObject({

@@ -336,7 +336,9 @@ describe('sub-agents that the system stopped', () => {
     expect(note).toMatchObject({ frontMatter: { reason: 'unproven' } });
     for (const told of [stderr, note?.text]) expect(told).toMatch(/sub-agent[\s\S]*--verify/);
     expect(scene.journal().at(-1)).toMatchObject({ event: 'task_stalled', exit_code: 5 });
-    expect(scene.prompt(2)).toContain('because the system stopped a sub-agent of yours');
+    expect(scene.prompt(2)).toContain(
+      'because this was found: the system stopped 1 sub-agent before the end; a --verify command',
+    );
   });
 
   test('once, and then none: completed', async () => {

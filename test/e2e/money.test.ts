@@ -120,7 +120,7 @@ describe('a task that a person vouches for', () => {
   test('is not told events that are none of its own, nor an end', async () => {
     const scene = await makeScene([
       { text: 'Still at it.', hangsAfterResult: true },
-      { text: 'Done.\n\nTASK_COMPLETE' },
+      { text: 'Done.\n\nTASK_COMPLETE', tools: [{ name: 'Edit' }] },
     ]);
     await killedAfterReport(scene, RUN);
     const { sum, ...state } = scene.state();

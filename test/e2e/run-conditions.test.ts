@@ -154,7 +154,7 @@ describe('--watch-file', () => {
     const { exitCode } = await scene.run([...WATCH, '-n', '3']);
     expect(exitCode).toBe(0);
     expect(scene.fake.calls()).toHaveLength(2);
-    expect(scene.state().evidence).toEqual({
+    expect(scene.state().evidence).toMatchObject({
       kind: 'file-moved',
       detail: join(scene.folder, 'Done/x.md'),
     });

@@ -295,13 +295,15 @@ describe('a task of one’s own that is gone on with by a pass', () => {
 describe('an agent that may edit files, and nothing more', () => {
   const SEALED = '.ralph_state/t/settings.json';
   /** What such an agent writes into the settings of its own task. */
-  const LIFT = `sed -i 's/"value": "false"/"value": "true"/; s/"max_cost": {/"max_cost": { "was": 1,/' ${SEALED}`;
+  const LIFT = `sed -i 's/"command": "false"/"command": "true"/; s/"max_cost": {/"max_cost": { "was": 1,/' ${SEALED}`;
 
   test('lifts no gate while the loop runs: the driver puts its files back, and says so', async () => {
     const scene = await makeScene([{ ...WORKING, shell: LIFT }, DONE]);
     const { stderr } = await scene.run(['-n', '2', '--verify', 'false']);
     expect(stderr).toContain(`${SEALED} was changed by another hand`);
-    expect(JSON.parse(scene.read(SEALED)).settings.verify.value).toBe('false');
+    expect(JSON.parse(scene.read(SEALED)).settings.verify.value).toEqual([
+      { name: 'false', command: 'false' },
+    ]);
   });
 
   test.for(['prompt.md', 'baseline.json', 'settings.json'])(
@@ -316,7 +318,7 @@ describe('an agent that may edit files, and nothing more', () => {
     },
   );
 
-  test.for(['settings.json', 'baseline.json'])(
+  test.for(['settings.json', 'baseline.json', 'judges.json'])(
     'cannot have %s believed that it changes after the end',
     async (name) => {
       const scene = await makeScene([WORKING, WORKING, DONE]);

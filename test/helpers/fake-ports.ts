@@ -36,6 +36,8 @@ export interface Script {
   readonly settlements?: readonly Settlement[];
   /** Whether `effects` contains the snapshots, too. */
   readonly showsSnapshots?: boolean;
+  /** Whether `effects` contains the proof, too. */
+  readonly showsProof?: boolean;
   /** What nobody wants to be told of. */
   readonly unwanted?: readonly string[];
   /** Whether a look asks git, so that it takes time; it does if nothing is said. */
@@ -210,6 +212,9 @@ export function fakePorts(script: Script): FakePorts {
         given.push(event);
         effect(`on-end ${event.event}`);
       },
+    },
+    async keepProof({ proof }) {
+      if (script.showsProof === true) effect(`keep proof: ${proof?.evidence.text ?? 'none'}`);
     },
     moveToDone: async () => {},
     notes: {

@@ -97,16 +97,20 @@ export function loopInHand(
   let heardMs = 0;
   let heldUpMs = 0;
 
-  const hand = (event: LoopEvent): Turn => {
+  const hand = (event: LoopEvent, earlier: readonly Action[] = []): Turn => {
     const next = transition(state, event, policy);
+    const actions = [...earlier, ...next.actions];
     state = next.state;
     heardMs = awakeMs;
     heldUpMs = 0;
     const examine = next.actions.find((action) => action.kind === 'examine');
     // Most tests are about something else, so the claim is found to be sound.
-    return examine === undefined || examines
-      ? turnOf(state, next.actions, at)
-      : hand({ kind: 'examined', ...answeredNow(), found: SOUND[examine.part] });
+    if (examine === undefined || examines) return turnOf(state, actions, at);
+    const found = { kind: 'examined' as const, ...answeredNow(), found: SOUND[examine.part] };
+    return hand(
+      found,
+      actions.filter((action) => action !== examine),
+    );
   };
   /** Less than nothing sets the clock back. */
   const pass = (ms: number): void => {

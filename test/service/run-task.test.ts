@@ -71,7 +71,11 @@ describe('a task that is completed', () => {
       iterations: 2,
       usage: { cost_usd: 0.02, input_tokens: 200, output_tokens: 20 },
       finalMessage: 'Done.\n\nTASK_COMPLETE',
-      evidence: { kind: 'promise', detail: 'TASK_COMPLETE' },
+      evidence: {
+        kind: 'promise',
+        detail: 'TASK_COMPLETE',
+        proof: { proven: false, text: 'the promise alone', findings: [] },
+      },
       stateFile: join(scene.folder, '.ralph_state/history/t.json'),
       note: null,
     });

@@ -12,7 +12,7 @@ import {
   showBroken,
   showTask,
 } from '../../core/task/shown-task.ts';
-import type { TaskState } from '../../core/task/task-state.ts';
+import type { Evidence, TaskState } from '../../core/task/task-state.ts';
 import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
@@ -114,8 +114,7 @@ function withoutControlsIn(task: TaskState): TaskState {
     watch_file: task.watch_file === null ? null : line(task.watch_file),
     done_folder: line(task.done_folder),
     exit_reason: task.exit_reason === null ? null : line(task.exit_reason),
-    evidence:
-      task.evidence === null ? null : { ...task.evidence, detail: line(task.evidence.detail) },
+    evidence: task.evidence && evidenceInLines(task.evidence, line),
     progress:
       task.progress === null
         ? null
@@ -140,4 +139,12 @@ function withoutControlsIn(task: TaskState): TaskState {
       output_preview: line(record.output_preview),
     })),
   };
+}
+
+function evidenceInLines(evidence: Evidence, line: (text: string) => string): Evidence {
+  const { detail, proof } = evidence;
+  const shown = { ...evidence, detail: line(detail) };
+  if (proof === undefined) return shown;
+  const { text, findings } = proof;
+  return { ...shown, proof: { ...proof, text: line(text), findings: findings.map(line) } };
 }

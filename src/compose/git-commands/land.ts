@@ -27,10 +27,12 @@ import { errorCode } from '../../effects/files/write-file.ts';
 import { thisDriver } from '../../effects/lock/driver-identity.ts';
 import { runShellCommand, type ShellOptions } from '../../effects/processes/shell-command.ts';
 import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
+import { provenFailures } from '../../effects/proof/proof-file.ts';
 import type { Repository } from '../../effects/snapshots/repository.ts';
 import { SnapshotError } from '../../effects/snapshots/snapshot-store.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import { systemClock } from '../../effects/time/clock.ts';
+import type { Seal } from '../../effects/trust/seal.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { callGit } from '../../effects/workspace/git-command.ts';
 import { messageOf, UsageError } from '../../errors.ts';
@@ -42,6 +44,9 @@ export interface TaskToLand {
   readonly stored: StoredRun;
   /** Where an open task of this id lies, even if this one is in the history. */
   readonly paths: TaskPaths;
+  /** Where it lies, in the history if it is completed. */
+  readonly folder: string;
+  readonly seal: Seal;
   readonly vault: string;
   /** The branch that the user named, or null. */
   readonly onto: string | null;
@@ -238,7 +243,7 @@ function unknownAuthor(): UsageError {
 /** Runs `--copy`, `--setup` and all checks as the task had them; null if all is green. */
 async function checkIn(
   scratch: string,
-  { state, stored, vault, paths, env }: TaskToLand,
+  { state, stored, vault, paths, folder, seal, env }: TaskToLand,
   { root }: Repository,
   ask: AskGit,
   stops: SignalWatch,
@@ -263,9 +268,11 @@ async function checkIn(
     const result = await runShellCommand(setup, '', options());
     if (result.exitCode !== 0) return { kind: 'setup-failed', result };
   }
+  // What failed at the start may fail here, too, if the task was completed in spite of it.
+  const known = provenFailures(folder, seal, state);
   const results: CheckResult[] = [];
   for (const check of policy.verify) {
-    results.push(judgeCheck(await runCheck(check, options()), null, policy));
+    results.push(judgeCheck(await runCheck(check, options()), known, policy));
   }
   const failed = failedChecks(results);
   return failed.length === 0 ? null : { kind: 'checks-failed', failed };

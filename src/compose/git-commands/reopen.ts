@@ -5,6 +5,7 @@ import { stateJson } from '../../core/task/state-json.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { writeFileAtomic } from '../../effects/files/write-file.ts';
 import { thisDriver } from '../../effects/lock/driver-identity.ts';
+import { removeProof } from '../../effects/proof/proof-file.ts';
 import { inHistory, type TaskPaths } from '../../effects/state/task-folder.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { type Seal, STATE } from '../../effects/trust/seal.ts';
@@ -31,6 +32,7 @@ export async function reopenTask(
     for (const part of ['stateFile', 'folder'] as const) {
       if (!existsSync(paths[part])) renameSync(moved[part], paths[part]);
     }
+    removeProof(paths.folder);
     const reopened: TaskState = {
       ...task,
       status: 'stopped',

@@ -20,10 +20,16 @@ export function asCheckResult({ name }: Check, result: MeasuredResult): RawCheck
   return { ...result, name, where: 'work-tree', isReused: false };
 }
 
+/** A check, and which of its tests failed at the start. */
+export interface CheckAtStart extends Check {
+  /** Their names; null if they are unknown. */
+  readonly failed: readonly string[] | null;
+}
+
 /** Judges a result. `atStart` is how the checks stood before the first iteration, or null. */
 export function judgeCheck(
   result: RawCheckResult,
-  atStart: readonly CheckResult[] | null,
+  atStart: readonly CheckAtStart[] | null,
   { knownFailures }: Pick<Settings, 'knownFailures'>,
 ): CheckResult {
   if (result.exitCode === 0) return { ...result, verdict: 'passed' };

@@ -6,7 +6,8 @@ import { type CheckResult, isSameCheck } from './check-result.ts';
 import { type ClaimFinding, type FindingsView, findAgainst, judgedIn } from './claim-findings.ts';
 
 /** What proves a claim that every gate has passed. */
-export interface ClaimProof extends Pick<ProofFacts, 'tree' | 'checks' | 'findings'> {
+export interface ClaimProof
+  extends Pick<ProofFacts, 'tree' | 'checks' | 'findings' | 'changedTests'> {
   readonly evidence: EvidenceProof;
 }
 
@@ -23,7 +24,7 @@ export function findingProof({ found, held }: Pick<ClaimFinding, 'found' | 'held
 /** Collects what proves a claim. */
 export function claimProof(view: FindingsView): ClaimProof {
   const { examination, checks } = view;
-  const { tree = null, programs = {} } = examination.judges ?? {};
+  const { tree = null, programs = {}, changedTests = 0 } = examination.judges ?? {};
   const { cleanCheckout } = examination;
   const clean = cleanCheckout?.kind === 'ran' ? judgedIn(cleanCheckout, view) : [];
   const findings = findingProofs(view);
@@ -31,6 +32,7 @@ export function claimProof(view: FindingsView): ClaimProof {
     tree,
     checks: [...checks, ...clean].map((result) => checkProof(result, view, programs)),
     findings,
+    changedTests,
     evidence: {
       ...proofInWords(view, { tree, isClean: clean.length > 0 }),
       findings: findings.map(({ detail }) => detail),
@@ -52,6 +54,7 @@ function checkProof(
     baseline: start === undefined ? 'not-run' : start.verdict === 'passed' ? 'passed' : 'failed',
     tests: result.tests,
     failed: result.failed?.length ?? null,
+    knownFailures: verdict === 'known-failures' ? (start?.failed ?? []) : [],
     outputSha256: result.outputSha256,
     log: null,
   };

@@ -1,6 +1,6 @@
 import { describeOutcome } from '../agent/outcome.ts';
 import { type ApprovalRequest, readApprovalRequest } from '../completion/approval-request.ts';
-import { type CheckResult, failedChecks, judgeCheck } from '../completion/check-result.ts';
+import { type CheckResult, failedChecks } from '../completion/check-result.ts';
 import type { FindingsView } from '../completion/claim-findings.ts';
 import { claimProof, findingProof, findingProofs } from '../completion/claim-proof.ts';
 import { findClaims, statesOneOf } from '../completion/conditions/conditions.ts';
@@ -26,16 +26,9 @@ import { breakerVerdict } from '../task/breaker.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { askPerson } from './approval.ts';
-import {
-  type Decided,
-  type Decision,
-  type End,
-  type Moment,
-  publish,
-  strayed,
-} from './decision.ts';
+import { type Decided, type Decision, type End, type Moment, publish } from './decision.ts';
 import { end, stoppedBy, TIME_OVER } from './ending.ts';
-import type { Announcement, CountedAnswer, EventOf, Judgement, LoopState } from './loop-state.ts';
+import type { CountedAnswer, Judgement, LoopState } from './loop-state.ts';
 import { endBudget, endUsage, nextIteration } from './next-iteration.ts';
 import {
   describeTools,
@@ -269,69 +262,4 @@ function endStalled(
       ? `no progress in ${count} iterations: no commit, no change of a file, no progress reported`
       : `the same error in ${count} iterations: ${describeOutcome(outcome)}`;
   return end('stalled', reason, { error: `${seen} (${flag} 0 turns this off)` });
-}
-
-/**
- * Adds the result of a check, and runs the next one, also after one has failed, or decides what follows all of
- * them. A driver that dies in between runs them all again: the files may have changed meanwhile.
- */
-export function checked(state: LoopState, event: EventOf<'verified'>, moment: Moment): Decided {
-  const { step } = state;
-  if (step.kind !== 'verifying' && step.kind !== 'measuring') return strayed(state);
-  const { checksAtStart = null } = state;
-  const result = judgeCheck(event.result, checksAtStart, moment.policy);
-  const results = [...step.results, result];
-  const told = [ranEvent(state, result)];
-  if (results.length < moment.policy.verify.length) {
-    return { state, announced: told, decision: { ...step, results } };
-  }
-  const next =
-    step.kind === 'verifying'
-      ? judge(state, { ...step, verified: results }, moment)
-      : measured(state, results);
-  return { ...next, announced: [...told, ...(next.announced ?? [])] };
-}
-
-/** Adds what was found out about a claim, and judges it again. */
-export function examined(
-  state: LoopState,
-  { found }: EventOf<'examined'>,
-  moment: Moment,
-): Decided {
-  const { step } = state;
-  if (step.kind !== 'examining') return strayed(state);
-  return judge(state, { ...step, examination: { ...step.examination, ...found } }, moment);
-}
-
-/** Keeps how the checks stood, and starts the first iteration. */
-function measured(state: LoopState, results: readonly CheckResult[]): Decided {
-  // A check that a stop cut off says nothing: all run again when the task is resumed.
-  if (state.stopRequested !== null) return { state, decision: { kind: 'start', prompt: 'next' } };
-  const failed = failedChecks(results).map(({ name, command, failed: tests }) => ({
-    ...{ name, command },
-    failed: tests,
-  }));
-  const carry = failed.length === 0 ? state.carry : { ...state.carry, failedAtStart: failed };
-  return {
-    state: { ...state, checksAtStart: results, carry },
-    decision: { kind: 'start', prompt: 'next' },
-  };
-}
-
-function ranEvent(state: LoopState, result: CheckResult): Announcement {
-  const { name, command, exitCode, timedOut, verdict, durationMs, tests, isReused } = result;
-  return publish({
-    event: 'check_ended',
-    iteration: state.task.current_iteration,
-    check: oneLine(name, 200),
-    command: oneLine(command, 200),
-    verdict,
-    on_claim: state.step.kind === 'verifying' && state.step.forClaim,
-    exit_code: exitCode,
-    timed_out: timedOut,
-    duration_ms: durationMs,
-    tests,
-    failed: result.failed?.length ?? null,
-    reused: isReused,
-  });
 }

@@ -110,7 +110,7 @@ export function record(
     reported: null,
     streaks: {
       ...state.streaks,
-      ...unprovenAfter(state.streaks, held),
+      ...unprovenAfter(state, held),
       signals,
       refusedClaims: held?.gate === 'refused-tools' ? state.streaks.refusedClaims + 1 : 0,
       confirmations: held?.gate === 'confirm' ? state.streaks.confirmations + 1 : 0,
@@ -125,9 +125,11 @@ function errorOf({ outcome, record: { agent } }: CountedAnswer): string {
 
 /** Counts the claims in a row that the same finding has held. */
 function unprovenAfter(
-  { unprovenClaims, unprovenBy }: Streaks,
+  { streaks: { unprovenClaims, unprovenBy }, stopRequested }: LoopState,
   held: Blocker | null,
 ): Pick<Streaks, 'unprovenClaims' | 'unprovenBy'> {
+  // A stop may have cut the old exam off, which says nothing then.
+  if (stopRequested !== null) return { unprovenClaims };
   if (held === null || !('findings' in held)) return { unprovenClaims: 0 };
   const isSame = unprovenBy === held.gate;
   return { unprovenClaims: isSame ? unprovenClaims + 1 : 1, unprovenBy: held.gate };
@@ -274,7 +276,10 @@ function describeHeld(held: Blocker): string {
         held.failed.length === 0
           ? ''
           : `; with what decides the checks as it was at the start, ${describeFailed(held.failed)}`;
-      return `${findings}${exam}`;
+      const why = held.why ?? null;
+      const notMade =
+        why === null ? '' : `; with what decides the checks as it was at the start, ${why}`;
+      return `${findings}${exam}${notMade}`;
     }
   }
 }

@@ -22,6 +22,7 @@ import { withoutSkipped, withUsageOfAgent } from './turns.ts';
  *
  *   looking, verifying, settling, ───────────► the same action again
  *   following, waiting
+ *   examining ───────────────────────────────► all checks again, or another look without any
  *   measuring ───────────────────────────────► all checks again, before the first iteration
  *   working, ended within an iteration ──────► a further attempt of the same iteration; the cost of the
  *                                              lost one is counted, and five in a row end the task
@@ -145,8 +146,7 @@ function continued(
     return { state, decision: end('stalled', 'interrupted', { error }) };
   }
   if (step.kind === 'asking-back') return questionLost(state, step.answer, lost, moment);
-  const isChecking = step.kind === 'verifying' || step.kind === 'examining';
-  if (isChecking && moment.policy.verify.length === 0) {
+  if (step.kind === 'verifying' && moment.policy.verify.length === 0) {
     const { answer, sightings } = step;
     return judge(state, { answer, sightings, verified: null }, moment);
   }
@@ -155,13 +155,16 @@ function continued(
 
 function repeated(state: LoopState, moment: Moment): Decision {
   const { step, task } = state;
+  const { policy } = moment;
   if (step.kind === 'looking') return step;
   // An older ralph saved neither field.
   if (step.kind === 'verifying') return { ...step, results: [], forClaim: step.forClaim ?? true };
   if (step.kind === 'examining') {
     // The files may have changed meanwhile.
     const { answer, sightings } = step;
-    return { kind: 'verifying', answer, sightings, results: [], forClaim: true };
+    return policy.verify.length === 0
+      ? { kind: 'looking', answer }
+      : { kind: 'verifying', answer, sightings, results: [], forClaim: true };
   }
   if (step.kind === 'settling') return settle(state, step, moment);
   if (step.kind === 'following') return follow(state, step, moment);

@@ -9,10 +9,11 @@ import { apply } from './apply.ts';
 import { approvalAnswered, approvalRequested, askPerson, START_APPROVAL } from './approval.ts';
 import { replied } from './asking-back.ts';
 import { byCaller, isByCaller } from './caller-events.ts';
+import { checked, examined } from './checking.ts';
 import { postponed, withoutStandstill } from './clock-gap.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { end } from './ending.ts';
-import { checked, examined, follow, followed, judge } from './judge.ts';
+import { follow, followed, judge } from './judge.ts';
 import {
   type Announcement,
   type CallerEvent,

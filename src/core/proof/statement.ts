@@ -23,6 +23,8 @@ export interface CheckProof {
   /** Null where the number is unknown. */
   readonly tests: number | null;
   readonly failed: number | null;
+  /** The tests that may fail, since they failed at the start; empty unless it passed because of that. */
+  readonly knownFailures: readonly string[];
   /** SHA-256 of its output, in hex. */
   readonly outputSha256: string;
   /** The path of the log with its output; null if there is none. */
@@ -37,6 +39,17 @@ export interface FindingProof {
   readonly held: boolean;
 }
 
+/** How a checkout is made ready for the checks, and where they run in it. */
+export interface CheckSetup {
+  /** The folder that checks run in, relative to the root of the work tree, or empty. */
+  readonly folder: string;
+  /** What is run and copied first, by `--setup` and `--copy`. */
+  readonly setup: string | null;
+  readonly copy: readonly string[];
+  /** For one command, in ms. */
+  readonly timeoutMs: number;
+}
+
 export interface ProofFacts {
   /** The tree that was judged; null outside git. */
   readonly tree: string | null;
@@ -47,6 +60,9 @@ export interface ProofFacts {
   readonly judges: readonly { readonly name: string; readonly sha256: string }[];
   readonly checks: readonly CheckProof[];
   readonly findings: readonly FindingProof[];
+  /** Test files that stood at the start and were changed or removed; only a person can tell why. */
+  readonly changedTests: number;
+  readonly setup: CheckSetup;
 }
 
 interface ProofSubject {
@@ -79,10 +95,18 @@ export interface ProofStatement {
       readonly where: CheckProof['where'];
       readonly tests: number | null;
       readonly failed: number | null;
+      readonly known_failures: readonly string[];
       readonly output_sha256: string;
       readonly log: string | null;
     }[];
     readonly ralph_findings: readonly FindingProof[];
+    readonly ralph_changed_tests: number;
+    readonly ralph_setup: {
+      readonly folder: string;
+      readonly setup: string | null;
+      readonly copy: readonly string[];
+      readonly timeout_ms: number;
+    };
   };
 }
 
@@ -91,7 +115,7 @@ export interface ProofStatement {
  * warned if it passed although it does not end with 0, as a known failure does.
  */
 export function proofStatement(facts: ProofFacts): ProofStatement {
-  const { tree, committedTree, commit, judges, checks, findings } = facts;
+  const { tree, committedTree, commit, judges, checks, findings, changedTests, setup } = facts;
   const names = [...new Set(checks.map(({ name }) => name))];
   const verdicts = new Map(names.map((name) => [name, verdictOf(checks, name)]));
   const namesOf = (verdict: Verdict) => names.filter((name) => verdicts.get(name) === verdict);
@@ -123,10 +147,18 @@ export function proofStatement(facts: ProofFacts): ProofStatement {
         where: check.where,
         tests: check.tests,
         failed: check.failed,
+        known_failures: check.knownFailures,
         output_sha256: check.outputSha256,
         log: check.log,
       })),
       ralph_findings: findings.map(({ finding, detail, held }) => ({ finding, detail, held })),
+      ralph_changed_tests: changedTests,
+      ralph_setup: {
+        folder: setup.folder,
+        setup: setup.setup,
+        copy: setup.copy,
+        timeout_ms: setup.timeoutMs,
+      },
     },
   };
 }
@@ -175,9 +207,17 @@ export function factsOfStatement({ subject, predicate }: ProofStatement): ProofF
       where: check.where,
       tests: check.tests,
       failed: check.failed,
+      knownFailures: check.known_failures,
       outputSha256: check.output_sha256,
       log: check.log,
     })),
     findings: predicate.ralph_findings,
+    changedTests: predicate.ralph_changed_tests,
+    setup: {
+      folder: predicate.ralph_setup.folder,
+      setup: predicate.ralph_setup.setup,
+      copy: predicate.ralph_setup.copy,
+      timeoutMs: predicate.ralph_setup.timeout_ms,
+    },
   };
 }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import * as z from 'zod/mini';
 import { PREDICATE_TYPE, type ProofStatement, STATEMENT_TYPE } from '../../core/proof/statement.ts';
 
@@ -12,6 +13,14 @@ export function readStatement(text: string): ProofStatement | null {
   } catch {
     return null;
   }
+}
+
+/** The longest time that a timer can wait. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Whether a folder is below the one that it is relative to, or is that one. */
+function staysInside(folder: string): boolean {
+  return !path.isAbsolute(folder) && !folder.includes('\0') && !folder.split('/').includes('..');
 }
 
 function schema() {
@@ -41,11 +50,19 @@ function schema() {
           where: z.enum(['work-tree', 'clean']),
           tests: z.nullable(count),
           failed: z.nullable(count),
+          known_failures: z.array(text),
           output_sha256: sha256,
           log: z.nullable(text),
         }),
       ),
       ralph_findings: z.array(z.object({ finding: text, detail: text, held: z.boolean() })),
+      ralph_changed_tests: count,
+      ralph_setup: z.object({
+        folder: z.string().check(z.refine(staysInside)),
+        setup: z.nullable(text),
+        copy: z.array(text),
+        timeout_ms: z.number().check(z.int(), z.gte(1), z.lte(LONGEST_MS)),
+      }),
     }),
   });
 }

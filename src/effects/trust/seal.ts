@@ -27,7 +27,7 @@ export interface Seal {
 }
 
 /** The sealed files beside the state file. */
-type SealedKind = 'settings' | 'memory' | 'baseline' | 'git-setup' | 'judges';
+type SealedKind = 'settings' | 'memory' | 'baseline' | 'git-setup' | 'judges' | 'proof';
 
 export const STATE = 'state';
 

@@ -63,6 +63,7 @@ function taskJson(task: BriefTask, briefing: Briefing): object {
     group: task.group,
     reason: reasonOf(task),
     command: commandOf(task, briefing),
+    proof: task.shown.isOwn ? (task.task?.evidence?.proof ?? null) : null,
     note: task.note?.file ?? null,
     // These figures are for the period of the briefing; the fields above cover the whole task.
     span: {

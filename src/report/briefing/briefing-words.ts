@@ -5,7 +5,7 @@ import type { LineChanges } from '../../core/task/line-changes.ts';
 import type { ShownState } from '../../core/task/shown-task.ts';
 import type { TaskGit } from '../../core/task/task-state.ts';
 import { formatCost, formatDuration, plural } from '../format.ts';
-import { remedyFor } from '../messages.ts';
+import { proofText, remedyFor } from '../messages.ts';
 import { resumeCommand, shellQuote, type TaskPlace } from '../resume-command.ts';
 import { isForeign, NOT_YOURS } from '../screens/status.ts';
 
@@ -34,11 +34,13 @@ export function reasonOf(task: BriefTask): string {
 function whyOf({ shown, task }: BriefTask): string {
   if (task === null) return `its state in ${shown.stateFile} cannot be read`;
   switch (shown.state) {
-    case 'completed':
+    case 'completed': {
+      const { evidence } = task;
       // The evidence in a state that this user did not write proves nothing.
-      return task.evidence === null || !shown.isOwn
-        ? ''
-        : `${task.evidence.kind.replaceAll('-', ' ')}: ${task.evidence.detail}`;
+      if (evidence === null || !shown.isOwn) return '';
+      const claim = `${evidence.kind.replaceAll('-', ' ')}: ${evidence.detail}`;
+      return evidence.proof === undefined ? claim : `${claim}; ${proofText(evidence.proof)}`;
+    }
     case 'paused_awaiting_approval':
       return task.approval === null ? '' : task.approval.what;
     case 'interrupted':
@@ -53,6 +55,13 @@ function whyOf({ shown, task }: BriefTask): string {
     default:
       return '';
   }
+}
+
+/** Returns what was found against the completed task, apart from what its reason says; empty for most. */
+export function findingsOf({ shown, task }: BriefTask): readonly string[] {
+  const { proof } = task?.evidence ?? {};
+  if (proof === undefined || !shown.isOwn) return [];
+  return proof.findings.filter((finding) => finding !== proof.text);
 }
 
 function failure(exitReason: string, error: string): string {

@@ -7,6 +7,7 @@ import { cell, codeSpan, fenced, inlineText } from '../notes/markdown.ts';
 import { taskCommand } from '../resume-command.ts';
 import {
   commandOf,
+  findingsOf,
   gitFacts,
   linesOf,
   minute,
@@ -121,7 +122,7 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
       formatCost(task.costUsd),
       ...(hasAgents ? [cell(agents(task) ?? '–')] : []),
       ...(hasLines ? [linesText(task)] : []),
-      cell(reasonOf(task) || (task.shown.last ?? '')),
+      cell([reasonOf(task) || (task.shown.last ?? ''), ...findingsOf(task)].join('; ')),
     ].join(' | '),
   );
   return [

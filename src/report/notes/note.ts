@@ -25,6 +25,8 @@ export interface NoteFacts {
   readonly missing: readonly string[];
   /** The output of the user's commands that failed after the last iteration. */
   readonly commandOutputs: readonly CommandOutput[];
+  /** Where the clean checkout is kept that held the last claim; null if none did. */
+  readonly checkout: string | null;
   /** The shell command that resumes the task. */
   readonly again: string;
 }
@@ -73,7 +75,7 @@ function frontMatter({ task, ending, created, stateFile, logDir }: NoteFacts): s
   return `---\n${lines.join('\n')}\n---`;
 }
 
-function whatHappened({ task, ending }: NoteFacts): string {
+function whatHappened({ task, ending, checkout }: NoteFacts): string {
   const cost = task.usage.cost_usd > 0 ? ` at ${formatCost(task.usage.cost_usd)}` : '';
   const time = formatDuration(task.metrics.total_duration_seconds * 1000);
   const agents = agentsText(task);
@@ -81,6 +83,9 @@ function whatHappened({ task, ending }: NoteFacts): string {
   return [
     ...(ending.error === null ? [] : [inlineText(ending.error)]),
     ...(ending.until === null ? [] : [`The limit resets at ${ending.until}.`]),
+    ...(checkout === null
+      ? []
+      : [`The clean checkout that held the last claim is kept in ${codeSpan(checkout)}.`]),
     `Used: ${used}.`,
     ...(agents === null ? [] : [`By agent: ${inlineText(agents)}.`]),
   ].join('\n\n');

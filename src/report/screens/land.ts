@@ -90,7 +90,8 @@ function refusalText(why: LandingRefusal, { onto, file, checks }: LandingFacts):
 
 const OUTPUT_CHARS = 4_000;
 
-function commandText(
+/** Says how a command failed, with the end of its output below: at most `room` characters. */
+export function commandText(
   { command, exitCode, timedOut, output }: CommandResult,
   room = OUTPUT_CHARS,
 ): string {

@@ -5,6 +5,7 @@ import { agentsText } from '../agent-words.ts';
 import { columnsOf, fitted, padded } from '../columns.ts';
 import { formatCost, formatDuration, formatLines } from '../format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
+import { proofText } from '../messages.ts';
 import type { TaskPlace } from '../resume-command.ts';
 import { isForeign, NOT_YOURS, painted, type TableOptions, waitText } from './status.ts';
 
@@ -41,6 +42,7 @@ type Field = readonly [name: string, text: string | null];
 function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[] {
   const { shown, task, place } = detail;
   const { progress } = task;
+  const { proof } = task.evidence ?? {};
   // These commands do nothing with a task that is not this user's.
   const back = isForeign(shown) ? null : lookBackOf(task.git, place);
   const branch = isForeign(shown) ? null : ownBranchOf(task.git, place);
@@ -70,6 +72,8 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
         ? null
         : `${task.evidence.kind.replaceAll('-', ' ')}: ${task.evidence.detail}${task.evidence.agent === undefined ? '' : ` (${task.evidence.agent})`}`,
     ],
+    ['proof', proof === undefined ? null : proofText(proof)],
+    ...(proof?.findings ?? []).map((finding): Field => ['finding', finding]),
     ...task.errors
       .slice(-ERRORS_SHOWN)
       .map(

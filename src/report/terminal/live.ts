@@ -199,6 +199,7 @@ function isShown(what: RalphActivity, nowMs: number): boolean {
 }
 
 const LABEL_COLUMNS = 10;
+const PROSE = new Set(['proof', 'finding', 'changed', 'what to do']);
 
 /** Returns the last lines: why the task ended, what it changed, where to read more, and what to do next. */
 function summary(
@@ -218,7 +219,7 @@ function summary(
   ];
   for (const { label, text } of endingFacts(event, options)) {
     // Paths and commands are not wrapped, so they can be copied.
-    const isProse = label === 'what to do' || label === 'changed';
+    const isProse = PROSE.has(label);
     const parts = isProse ? wrapped(text, columns - LABEL_COLUMNS - 5) : [text];
     parts.forEach((part, index) => {
       const name = padded(index === 0 ? label : '', LABEL_COLUMNS);

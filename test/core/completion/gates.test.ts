@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckResult } from '../../../src/core/completion/check-result.ts';
 import type { Claim } from '../../../src/core/completion/claim.ts';
+import type { Examination, Rerun } from '../../../src/core/completion/examination.ts';
 import { askGates, type ClaimView } from '../../../src/core/completion/gates.ts';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import { NO_WORK } from '../../../src/core/completion/work-seen.ts';
+import type { BentJudge } from '../../../src/core/proof/findings.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { refusedTool } from '../../helpers/attempt-facts.ts';
-import { checkResult, checks } from '../../helpers/checks.ts';
+import { checkResult, checks, measuredResult, rawResult } from '../../helpers/checks.ts';
+import { judgesSeen } from '../../helpers/loop-in-hand.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
 
 const BY_WORDS: Claim = { evidence: { kind: 'promise', detail: 'DONE' }, byWords: true };
@@ -178,5 +181,106 @@ describe('the gates in their order', () => {
     const view = { ...all, refused: [], sightings: NOTHING_SEEN, verified: PASSED };
     expect(held({ ...view, settings: enough })).toBe('confirm');
     expect(held({ ...view, settings: enough, confirmations: 2 })).toBe('passed');
+  });
+});
+
+describe('a claim that is looked into', () => {
+  const verify = checks('npm test');
+  const HOLD = { proof: 'hold', verify, verifyClean: true } as const;
+  const BENT: BentJudge = { kind: 'file', path: 'check.sh', change: 'changed' };
+  const sound = judgesSeen({ tree: 'tree' });
+  const bent = judgesSeen({ tree: 'tree', bent: [BENT] });
+  const ran = (exitCode: number, folder: string | null = null): Rerun => ({
+    kind: 'ran',
+    results: [rawResult({ ...COMMAND, exitCode })],
+    folder,
+  });
+  const NOT_MADE: Rerun = { kind: 'not-made', why: 'no space', setup: null, folder: null };
+
+  /** The answer, and which part of the claim is asked for. */
+  function answer(
+    examination: Examination,
+    settings: Partial<Policy> = {},
+    more: Partial<ClaimView> = {},
+  ) {
+    const answered = askGates({
+      ...{ claim: BY_WORDS, iteration: 3, refused: [], stoppedSubAgents: 0 },
+      ...{ sightings: NOTHING_SEEN, verified: PASSED, ...NOT_EXAMINED, confirmations: 1 },
+      ...{ examination, policy: loopPolicy({ ...HOLD, ...settings }), ...more },
+    });
+    if (answered.kind === 'ask-examine') return `ask ${answered.part}`;
+    return answered.kind === 'held' ? answered.held.gate : answered.kind;
+  }
+
+  test('asks for one part after the other, as each is needed', () => {
+    expect(answer({})).toBe('ask judges');
+    expect(answer(sound)).toBe('ask cleanCheckout');
+    expect(answer(bent)).toBe('ask oldExam');
+    expect(answer({ ...bent, oldExam: ran(0) })).toBe('ask cleanCheckout');
+    expect(answer({ ...bent, oldExam: ran(1) })).toBe('bent-judge');
+    expect(answer({ ...bent, oldExam: NOT_MADE })).toBe('bent-judge');
+    expect(answer({ ...sound, cleanCheckout: ran(1) })).toBe('clean-checkout');
+    expect(answer({ ...sound, cleanCheckout: NOT_MADE })).toBe('clean-checkout');
+    expect(answer({ ...sound, cleanCheckout: ran(0) }, { confirm: 2 })).toBe('confirm');
+    expect(answer({ ...sound, cleanCheckout: ran(0) })).toBe('passed');
+  });
+
+  test('asks for nothing before its checks passed, and for nothing without checks', () => {
+    expect(answer({}, {}, { verified: FAILED })).toBe('verify');
+    expect(answer({}, {}, { sightings: CHANGED })).toBe('protect');
+    expect(answer({}, {}, { verified: null })).toBe('ask-verify');
+    expect(answer({}, { verify: [] }, { verified: null })).toBe('passed');
+  });
+
+  test('takes the command that decided for a check', () => {
+    const claim: Claim = { evidence: { kind: 'until', detail: 'make' }, byWords: false };
+    const commands = { until: measuredResult({ ...COMMAND, command: 'make', exitCode: 0 }) };
+    const sightings = { ...NOTHING_SEEN, commands };
+    const settings = { verify: [], until: 'make' };
+    expect(answer({}, settings, { claim, sightings, verified: null })).toBe('ask judges');
+    expect(answer(sound, settings, { claim, sightings, verified: null })).toBe('ask cleanCheckout');
+  });
+
+  test('is not asked for an old exam, or held, where findings are only told', () => {
+    const settings = { proof: 'tell', verifyClean: false } as const;
+    expect(answer({}, settings)).toBe('ask judges');
+    expect(answer(bent, settings)).toBe('passed');
+  });
+
+  test('names all findings that hold it, the first as its gate, and what failed in the old exam', () => {
+    const held = askGates({
+      ...{ claim: BY_WORDS, iteration: 3, refused: [], stoppedSubAgents: 0 },
+      ...{ sightings: NOTHING_SEEN, verified: PASSED, ...NOT_EXAMINED, confirmations: 1 },
+      examination: { ...bent, oldExam: ran(1) },
+      policy: loopPolicy({ ...HOLD, acceptEmpty: false }),
+    });
+    expect(held).toMatchObject({
+      kind: 'held',
+      held: {
+        gate: 'empty-work',
+        findings: [{ finding: 'empty-work' }, { finding: 'bent-judge', judges: [BENT] }],
+        failed: [{ command: 'npm test', exitCode: 1 }],
+      },
+    });
+  });
+
+  test('that fails in a clean checkout says where that is kept', () => {
+    const held = askGates({
+      ...{ claim: BY_WORDS, iteration: 3, refused: [], stoppedSubAgents: 0 },
+      ...{ sightings: NOTHING_SEEN, verified: PASSED, ...NOT_EXAMINED, confirmations: 1 },
+      examination: { ...sound, cleanCheckout: ran(1, '/r.ralph/t.clean') },
+      policy: loopPolicy(HOLD),
+    });
+    expect(held).toMatchObject({
+      held: { gate: 'clean-checkout', why: null, folder: '/r.ralph/t.clean', failed: [{}] },
+    });
+  });
+
+  test('stopped sub-agents come before findings, and checks that pass outweigh them', () => {
+    const stopped = { stoppedSubAgents: 1 };
+    const without = { verify: [], acceptEmpty: false };
+    expect(answer({}, without, { ...stopped, verified: null })).toBe('stopped-subagents');
+    expect(answer({}, without, { verified: null })).toBe('empty-work');
+    expect(answer(bent, {}, stopped)).toBe('ask oldExam');
   });
 });

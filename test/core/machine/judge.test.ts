@@ -185,10 +185,14 @@ describe('sub-agents that the system stopped', () => {
     const loop = nonstop({});
     const turn = loop.iterate(STOPPED);
     expect(heldBy(turn)).toEqual(['stopped-subagents']);
-    expect(turn.addition).toContain('because the system stopped 2 of your sub-agents');
+    expect(turn.addition).toContain(
+      'because this was found: the system stopped 2 sub-agents before the end; a --verify command can vouch for the work.',
+    );
     const { ending } = loop.iterate(answered(TAG, { stoppedSubAgents: 1 }));
     expect(ending).toMatchObject({ status: 'stalled', exitReason: 'unproven', note: 'STALLED' });
-    expect(ending?.error).toMatch(/stopped sub-agents: 1 of them$/);
+    expect(ending?.error).toMatch(
+      /both times this was found: the system stopped 1 sub-agent before the end$/,
+    );
   });
 
   test('twice, but not in a row: the loop continues', () => {

@@ -197,7 +197,10 @@ describe('completion', () => {
       status: 'completed',
       exitReason: 'completed',
       event: 'task_completed',
-      evidence: { kind: 'promise', detail: TAG },
+      evidence: {
+        ...{ kind: 'promise', detail: TAG },
+        proof: { proven: false, text: 'the promise alone', findings: [] },
+      },
       note: null,
       error: null,
       until: null,

@@ -18,6 +18,7 @@ const CHECK: CheckProof = {
   where: 'work-tree',
   tests: 214,
   failed: 0,
+  knownFailures: [],
   outputSha256: 'b'.repeat(64),
   log: 'checks/unit.log',
 };
@@ -28,6 +29,8 @@ const FACTS: ProofFacts = {
   judges: [{ name: 'vitest.config.ts', sha256: 'a'.repeat(64) }],
   checks: [CHECK],
   findings: [],
+  changedTests: 2,
+  setup: { folder: 'web', setup: 'npm ci', copy: ['.env'], timeoutMs: 60_000 },
 };
 const TOLD = { finding: 'bent-judge', detail: 'vitest.config.ts changed', held: false };
 
@@ -58,11 +61,14 @@ test('is an in-toto statement of a test result', () => {
           where: 'work-tree',
           tests: 214,
           failed: 0,
+          known_failures: [],
           output_sha256: 'b'.repeat(64),
           log: 'checks/unit.log',
         },
       ],
       ralph_findings: [TOLD],
+      ralph_changed_tests: 2,
+      ralph_setup: { folder: 'web', setup: 'npm ci', copy: ['.env'], timeout_ms: 60_000 },
     },
   });
 });

@@ -12,10 +12,13 @@ const STATEMENT = proofStatement({
       ...{ name: 'unit', command: 'npm test', exitCode: null, hasPassed: false, durationMs: 1 },
       ...{ startedAt: '2026-01-02T03:04:05.000Z', program: null, baseline: 'not-run' as const },
       ...{ where: 'clean' as const, tests: null, failed: null, log: null },
+      knownFailures: ['a'],
       outputSha256: 'b'.repeat(64),
     },
   ],
   findings: [{ finding: 'fewer-tests', detail: 'none', held: true }],
+  changedTests: 2,
+  setup: { folder: '', setup: null, copy: [], timeoutMs: 1_000 },
 });
 
 test('reads what was written, and leaves out what it does not know', () => {
@@ -34,6 +37,17 @@ test.for<readonly [string, object]>([
   ['an id that is too short', { subject: [{ name: 'tree', digest: { gitTree: '1234' } }] }],
 ])('is no proof with %s', ([, change]) => {
   expect(readStatement(JSON.stringify({ ...STATEMENT, ...change }))).toBeNull();
+});
+
+test.for<readonly [string, object]>([
+  ['a folder above', { folder: '../other' }],
+  ['a folder elsewhere', { folder: '/etc' }],
+  ['more time than there is', { timeout_ms: 2 ** 31 }],
+])('is no proof with %s', ([, change]) => {
+  const { predicate } = STATEMENT;
+  const ralph_setup = { ...predicate.ralph_setup, ...change };
+  const changed = { ...STATEMENT, predicate: { ...predicate, ralph_setup } };
+  expect(readStatement(JSON.stringify(changed))).toBeNull();
 });
 
 test.for(['', 'null', '[]', '{"_type"'])('is no proof: %s', (text) => {

@@ -352,8 +352,11 @@ describe('the watched file', () => {
     const { folder } = await stageMove({});
     const request = observerRequest({ cwd: folder });
     const baseline = await takeBaseline(request);
-    expect(baseline).toEqual({ watched: {}, done: null, protected: {} });
-    expect(await createObserver(request, baseline).look()).toEqual(NOTHING_SEEN);
+    expect(baseline).toEqual({ watched: {}, done: null, protected: {}, plan: null });
+    expect(await createObserver(request, baseline).look()).toEqual({
+      ...NOTHING_SEEN,
+      planAtStart: null,
+    });
   });
 });
 

@@ -44,7 +44,20 @@ async function put(folder: string, content: Files): Promise<void> {
 
 /** What a look from this folder finds. */
 function watch(folder: string, more: Partial<GitProgressRequest> = {}) {
-  return createGitProgress({ cwd: folder, excluded: [], env: ENV, ...more });
+  const { mark, since, inAll } = createGitProgress({
+    ...{ cwd: folder, excluded: [], env: ENV },
+    ...more,
+  });
+  return {
+    ...{ mark, inAll, changes: since },
+    /** What has changed, in numbers. */
+    async since() {
+      const change = await since();
+      if (change === null) return null;
+      const { onlyFile, ...numbers } = change;
+      return numbers;
+    },
+  };
 }
 
 /** A repository with one commit of these files, and the dirt on top of it; marked. */
@@ -59,8 +72,8 @@ async function stage(committed: Files = { 'a.txt': 'a' }, dirt: Files = {}, opti
   const { within = '.', ...more } = options;
   const progress = watch(join(folder, within), more);
   const base = await progress.mark();
-  const { since, mark } = progress;
-  return { folder, git, base, since, mark, progress, at: inside(folder) };
+  const { since, changes, mark } = progress;
+  return { folder, git, base, since, changes, mark, progress, at: inside(folder) };
 }
 
 function inside(folder: string) {
@@ -199,6 +212,16 @@ describe('a file has changed', () => {
     await chmod(at('a.sh'), 0o755);
     await chmod(at('b.sh'), 0o755);
     expect(await since()).toEqual(files(2));
+  });
+
+  test('the only file that changed has its name told', async () => {
+    const { changes, git, at, folder } = await stage({ 'a.txt': 'a', 'b.txt': 'b' });
+    await put(folder, { 'a.txt': 'changed' });
+    expect(await changes()).toEqual({ ...files(1), onlyFile: at('a.txt') });
+    git('commit', '--all', '-m', 'a');
+    await put(folder, { 'b.txt': 'changed', 'c.txt': 'new' });
+    expect(await changes()).toEqual(commits(1, 2));
+    expect(await changes()).toEqual(NOTHING);
   });
 
   test('a link that now leads elsewhere counts as changed', async () => {

@@ -297,7 +297,7 @@ describe('a filter of the repository is not run', () => {
     const { mark, since } = scene.watch({ cwd: linked });
     await mark();
     await writeFile(join(linked, 'new.txt'), 'm');
-    expect(await since()).toEqual({ commits: 0, filesChanged: 1 });
+    expect(await since()).toMatchObject({ commits: 0, filesChanged: 1 });
   });
 });
 
@@ -389,7 +389,7 @@ describe('git', () => {
     await mark();
     await writeFile(join(scene.folder, 'a.txt'), 'b');
     await ask(scene, [...AS_SOMEBODY, 'commit', '-am', 'second']);
-    expect(await since()).toEqual({ commits: 1, filesChanged: 1 });
+    expect(await since()).toMatchObject({ commits: 1, filesChanged: 1 });
     expect(scene.traces()).toEqual([]);
   });
 

@@ -2,13 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CommandResult } from '../../../src/core/completion/command-result.ts';
+import type { MeasuredResult } from '../../../src/core/completion/command-result.ts';
 import type { Sightings } from '../../../src/core/completion/sightings.ts';
 import { takeBaseline } from '../../../src/effects/workspace/baseline.ts';
 import { createGitProgress } from '../../../src/effects/workspace/git-progress.ts';
 import { createObserver, type ObserverRequest } from '../../../src/effects/workspace/observer.ts';
 import type { Observer } from '../../../src/loop/ports.ts';
 import { observerRequest, succeeded } from '../../fixtures/observer-request.ts';
+import { measuredResult } from '../../helpers/checks.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 type Files = Readonly<Record<string, string>>;
@@ -81,6 +82,7 @@ describe('where nothing can be looked at', () => {
       movedFile: null,
       commands: {},
       plan: null,
+      planAtStart: null,
       protectedChanged: [],
       approvalFile: null,
       progress: { git: null, watched: null },
@@ -113,20 +115,57 @@ describe('the watched file', () => {
 });
 
 describe('--until', () => {
-  test('is run at each look, and only there, with nothing on its standard input', async () => {
-    const results = [1, 0].map((exitCode) => ({ ...succeeded('make check'), exitCode }));
-    const inputs: string[] = [];
-    const run = async (command: string, input: string): Promise<CommandResult> => {
-      inputs.push(`${command} < ${input}`);
-      return results[inputs.length - 1] ?? succeeded(command);
+  test('is run at each look, and only there', async () => {
+    const results = [1, 0].map((exitCode) =>
+      measuredResult({ ...succeeded('make check'), exitCode }),
+    );
+    const measured: string[] = [];
+    const measure = async (command: string): Promise<MeasuredResult> => {
+      measured.push(command);
+      return results[measured.length - 1] ?? measuredResult(succeeded(command));
     };
-    const { observer } = await stage({}, { commands: { until: 'make check' }, run });
+    const { observer, ran } = await stage({}, { commands: { until: 'make check' }, measure });
     await observer.mark();
-    expect(inputs).toEqual([]);
+    expect(measured).toEqual([]);
     expect((await observer.look()).commands).toEqual({ until: results[0] });
     await observer.mark();
     expect((await observer.look()).commands).toEqual({ until: results[1] });
-    expect(inputs).toEqual(['make check < ', 'make check < ']);
+    expect(measured).toEqual(['make check', 'make check']);
+    expect(ran).toEqual([]);
+  });
+});
+
+describe('the plan file in a work tree', () => {
+  const PLAN = 'sub/plan.md';
+  test.for<[what: string, files: Files, onlyPlan: boolean | undefined]>([
+    ['the plan alone', { [PLAN]: '- [x] a\n' }, true],
+    ['the plan and another file', { [PLAN]: '- [x] a\n', 'b.txt': 'b' }, undefined],
+    ['another file alone', { 'b.txt': 'b' }, undefined],
+    ['nothing', {}, undefined],
+  ])('is told apart where it is all that changed: %s', async ([, files, onlyPlan]) => {
+    const { folder, observer } = await stageGit(
+      (cwd) => ({ planFile: join(cwd, 'link', 'plan.md') }),
+      { [PLAN]: '- [ ] a\n' },
+    );
+    // A plan is the same file by every path that leads to it.
+    await symlink('sub', join(folder, 'link'));
+    await observer.mark();
+    await observer.look();
+    const { progress } = await iterate(observer, () => put(folder, files));
+    expect(progress.git?.filesChanged).toBe(Object.keys(files).length);
+    expect(progress.git?.onlyPlan).toBe(onlyPlan);
+  });
+
+  test('is compared with what it was at the start of the task', async () => {
+    const { folder, observer } = await stageGit(
+      (cwd) => ({ planFile: join(cwd, PLAN), planSections: ['now'] }),
+      { [PLAN]: '- [ ] a\n## Now\n- [ ] b\n' },
+    );
+    for (const text of ['## Now\n- [x] b\n', '## Now\n']) {
+      expect(await iterate(observer, () => put(folder, { [PLAN]: text }))).toMatchObject({
+        planAtStart: { open: 1, done: 0 },
+      });
+    }
   });
 });
 

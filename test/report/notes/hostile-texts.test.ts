@@ -97,6 +97,7 @@ describe('hostile text is harmless in', () => {
       completion: HOSTILE,
       lastOutput: HOSTILE,
       missing: [HOSTILE],
+      checkout: HOSTILE,
       commandOutputs: [{ by: 'verify', check: HOSTILE, output: HOSTILE }],
       again: `ralph resume '${HOSTILE}'`,
     });

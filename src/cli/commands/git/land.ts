@@ -62,6 +62,7 @@ export async function land(taskId: string, options: LandOptions): Promise<number
   const { landTask } = await import('../../../compose/git-commands/land.ts');
   const { end, stays, onto } = await landTask({
     ...{ state: found.state, stored, paths, form, vault: place.vault },
+    ...{ folder: found.paths.folder, seal: sealAt(place) },
     onto: options.onto ?? null,
     env: process.env,
     onWait: (pid) =>

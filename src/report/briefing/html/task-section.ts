@@ -5,6 +5,7 @@ import { formatCost, formatDuration, formatLines } from '../../format.ts';
 import { lookBackOf, ownBranchOf } from '../../look-back.ts';
 import {
   commandOf,
+  findingsOf,
   gitFacts,
   happeningWords,
   minute,
@@ -53,6 +54,7 @@ function facts(each: BriefTask, briefing: Briefing): Markup {
     ],
     ['Agents', task === null ? null : agentsText(task)],
     ['Progress', progressOf(each)],
+    ...findingsOf(each).map((finding) => ['Finding', finding] as const),
     ['What to do', remedy],
     ['Continue with', command === null ? null : html`<code>${command}</code>`],
     ['Changes', back === null ? null : html`<code>${back.diff}</code>`],

@@ -1,0 +1,251 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { CheckResult, RawCheckResult } from '../../core/completion/check-result.ts';
+import type { CommandResult } from '../../core/completion/command-result.ts';
+import {
+  checksOfProof,
+  differencesFrom,
+  type JudgeDigests,
+  judgeAgain,
+  type ProofDifference,
+} from '../../core/completion/repeated-proof.ts';
+import type { ProofFacts } from '../../core/proof/statement.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
+import { type AskGit, CheckoutError, runGitOf } from '../../effects/branches/checkout.ts';
+import { claimLanding } from '../../effects/branches/landing-claim.ts';
+import { gitAsker, openRepository } from '../../effects/branches/open-repository.ts';
+import { treesBeside } from '../../effects/branches/own-tree.ts';
+import { leadsOut } from '../../effects/files/real-path.ts';
+import { errorCode } from '../../effects/files/write-file.ts';
+import { readStoredRun } from '../../effects/plan/stored-settings.ts';
+import { runShellCommand, type ShellOptions } from '../../effects/processes/shell-command.ts';
+import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
+import type { CheckPlace } from '../../effects/proof/check-place.ts';
+import { checkClean } from '../../effects/proof/clean-checkout.ts';
+import { judgeDigests } from '../../effects/proof/judge-look.ts';
+import { type ReadProof, readProof, readProofFile } from '../../effects/proof/proof-file.ts';
+import { asTreePath } from '../../effects/proof/tree-files.ts';
+import { openPrivateGit, type PrivateGit } from '../../effects/snapshots/private-git.ts';
+import type { Repository } from '../../effects/snapshots/repository.ts';
+import { SnapshotError } from '../../effects/snapshots/snapshot-store.ts';
+import type { TaskPaths } from '../../effects/state/task-folder.ts';
+import type { Seal } from '../../effects/trust/seal.ts';
+import { ownFiles } from '../../effects/vault/vault-folders.ts';
+import { messageOf, ProofError, UsageError } from '../../errors.ts';
+import { runCheck } from '../checks.ts';
+
+/** Reads the proof of a completed task from its folder; null if it has none. Throws a `ProofError`. */
+export function proofOfTask(folder: string, state: TaskState, seal: Seal): ReadProof | null {
+  return readProof(folder, seal, state);
+}
+
+/** Reads a proof that may be anybody's. Throws a `ProofError`, or a `UsageError` if the file is not there. */
+export function proofOfFile(file: string): ReadProof {
+  try {
+    return readProofFile(file);
+  } catch (error) {
+    if (errorCode(error) === '') throw error;
+    throw new UsageError([
+      `ralph proof expects the file of a proof beside --repo; ${file} cannot be read: ${messageOf(error)}.`,
+    ]);
+  }
+}
+
+/** A proof, and where the repository that it is about may be. */
+export interface PlacedProof {
+  readonly facts: ProofFacts;
+  /** Absolute paths of folders, the best one first. */
+  readonly folders: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Returns the folder of a task's snapshots; null if it has none. */
+export function gitFolderOf({ folder, stateDir }: TaskPaths): string | null {
+  const own = path.join(folder, 'git');
+  return existsSync(own) && !leadsOut(own, stateDir) ? own : null;
+}
+
+/** Returns the folders in which the repository of a task may be found. */
+export function foldersOfTask({ git }: TaskState, folder: string): readonly string[] {
+  const tree = git.work_tree;
+  if (tree !== null) return [tree.path, tree.origin].filter((place) => existsSync(place));
+  const stored = readStoredRun(folder);
+  return stored === null ? [] : [path.resolve(stored.startDir, stored.settings.cwd ?? '.')];
+}
+
+/**
+ * Returns the tree of a proof that the repository has: the one that was judged, or the one that git has
+ * committed in its place. Rejects with a `ProofError` if it has neither.
+ */
+export async function findProvenTree(proof: PlacedProof): Promise<string> {
+  const ask = gitAsker(proof.env);
+  return findTree(proof.facts, await repositoryOf(proof, ask), ask);
+}
+
+/** What came of running the checks of a proof again. */
+export type Repeated = {
+  readonly tree: string;
+  /** Where the checkout is kept, so that a person can look at it; null if it was removed. */
+  readonly folder: string | null;
+} & (
+  | {
+      readonly kind: 'ran';
+      readonly results: readonly CheckResult[];
+      readonly differences: readonly ProofDifference[];
+    }
+  | { readonly kind: 'setup-failed'; readonly result: CommandResult }
+);
+
+export interface ProofToRepeat extends PlacedProof {
+  /** Names the checkout: the id of the task, or of the tree. */
+  readonly name: string;
+  /** The folder of the task's snapshots, which knows its filtered files; null for a proof from elsewhere. */
+  readonly gitFolder: string | null;
+  /** Ralph's own files, which are not copied. */
+  readonly vault: string;
+  readonly stateDir: string;
+  /** Called once if another task is just landing, or another proof is repeated. */
+  readonly onWait: (pid: number | null) => void;
+}
+
+/**
+ * Runs the checks of a proof once more, on its tree in a clean checkout. Whoever calls it has made sure that
+ * a person wants to have the commands of the proof run. Rejects with a `ProofError` if it cannot be done.
+ */
+export async function repeatProof(proof: ProofToRepeat): Promise<Repeated> {
+  const stops = watchSignals();
+  try {
+    return await repeatWatched(proof, stops);
+  } finally {
+    stops.close();
+  }
+}
+
+async function repeatWatched(proof: ProofToRepeat, stops: SignalWatch): Promise<Repeated> {
+  const ask = gitAsker(proof.env, undefined, stops.hurry);
+  const repository = await repositoryOf(proof, ask);
+  const tree = await findTree(proof.facts, repository, ask);
+  const scratch = path.join(repository.commonDir, 'ralph', 'proof-git');
+  const folder = proof.gitFolder ?? scratch;
+  const stopped = new ProofError('It was stopped before the checks had ended.');
+  let ended: (() => void) | null = null;
+  try {
+    ended = await claimLanding(repository, stops.signal, proof.onWait);
+    if (ended === null) throw stopped;
+    // A killed ralph may have left it.
+    rmSync(scratch, { recursive: true, force: true });
+    const options = { folder, repository, env: proof.env, timeoutMs: GIT_TIMEOUT_MS };
+    const repeated = await runIn(openPrivateGit(options), tree, proof, ask, stops);
+    if (stops.signal.aborted) throw stopped;
+    return repeated;
+  } catch (error) {
+    const isExpected = error instanceof CheckoutError || error instanceof SnapshotError;
+    if (!isExpected && errorCode(error) === '') throw error;
+    throw new ProofError(`The checks could not run again: ${messageOf(error)}.`);
+  } finally {
+    if (ended !== null) {
+      rmSync(scratch, { recursive: true, force: true });
+      ended();
+    }
+  }
+}
+
+/** For one call of git that writes a whole tree. */
+const GIT_TIMEOUT_MS = 10 * 60_000;
+
+async function runIn(
+  git: PrivateGit,
+  tree: string,
+  proof: ProofToRepeat,
+  ask: AskGit,
+  stops: SignalWatch,
+): Promise<Repeated> {
+  const { facts, name, vault, stateDir, env } = proof;
+  const { folder: below, setup, copy, timeoutMs } = facts.setup;
+  const { repository } = git;
+  const optionsIn = ({ cwd, temporary }: CheckPlace): ShellOptions => ({
+    cwd,
+    // The marker finds what a check leaves running.
+    env: { ...env, TMPDIR: temporary, RALPH_RUN_ID: randomUUID() },
+    timeoutMs,
+    stops,
+  });
+  const judges = await judgesIn(git, tree, facts);
+  const check = async (place: CheckPlace) => {
+    const raw: RawCheckResult[] = [];
+    for (const each of checksOfProof(facts)) {
+      raw.push({ ...(await runCheck(each, optionsIn(place))), where: 'clean' });
+    }
+    const results = judgeAgain(facts, raw);
+    return { results, differences: differencesFrom(facts, results, judges) };
+  };
+  const trees = await treesBeside(repository, runGitOf(ask));
+  const end = await checkClean({
+    ...{ git, ask, tree, below, setup, check },
+    folder: path.join(trees, `${name}.again`),
+    head: await headFor(facts, tree, repository, ask),
+    copy: { from: path.join(repository.root, below), globs: copy },
+    isOwn: ownFiles(vault, stateDir),
+    run: (command, place) => runShellCommand(command, '', optionsIn(place)),
+    hasPassed: ({ differences }) => differences.length === 0,
+  });
+  if (end.kind === 'setup-failed') {
+    return { kind: 'setup-failed', tree, result: end.result, folder: end.folder };
+  }
+  return { kind: 'ran', tree, ...end.answer, folder: end.kind === 'failed' ? end.folder : null };
+}
+
+/** The tree that git has committed may have other bytes, so its judges are not compared. */
+async function judgesIn(git: PrivateGit, tree: string, facts: ProofFacts): Promise<JudgeDigests> {
+  if (tree !== facts.tree) return facts.judges;
+  const files = facts.judges.map(({ name }) => asTreePath(name));
+  return judgeDigests(git, tree, files);
+}
+
+/** Returns the commit of the proof, if it has this tree; otherwise that of HEAD. Null before the first one. */
+async function headFor(
+  { commit }: ProofFacts,
+  tree: string,
+  { root }: Repository,
+  ask: AskGit,
+): Promise<string | null> {
+  const git = runGitOf(ask);
+  const parse = async (what: string): Promise<string | null> =>
+    (await git(root, ['rev-parse', '-q', '--verify', what]))?.trim() ?? null;
+  const isOfTree = commit !== null && (await parse(`${commit}^{tree}`)) === tree;
+  return isOfTree ? commit : parse('HEAD^{commit}');
+}
+
+async function repositoryOf(
+  { folders }: Pick<PlacedProof, 'folders'>,
+  ask: AskGit,
+): Promise<Repository> {
+  let why = 'its folder is gone';
+  for (const folder of folders) {
+    const opened = await openRepository(folder, ask);
+    if (opened.kind === 'repository') return opened.repository;
+    ({ why } = opened);
+  }
+  throw new ProofError(
+    `A proof is about a tree in a git repository, and none can be used: ${why}.`,
+  );
+}
+
+async function findTree(
+  { tree, committedTree }: ProofFacts,
+  { root }: Repository,
+  ask: AskGit,
+): Promise<string> {
+  if (tree === null) {
+    throw new ProofError('This proof names no tree: the task did not work in a git repository.');
+  }
+  for (const id of [tree, committedTree]) {
+    if (id === null) continue;
+    const { exitCode, output } = await ask(root, ['cat-file', '-t', id]);
+    if (exitCode === 0 && output.trim() === 'tree') return id;
+  }
+  throw new ProofError(
+    `${root} has not got the tree ${tree} that was judged; fetch the branch that contains it, or name another repository.`,
+  );
+}

@@ -1,0 +1,69 @@
+import { fewerTests } from '../proof/findings.ts';
+import type { CheckProof, ProofFacts } from '../proof/statement.ts';
+import {
+  type CheckAtStart,
+  type CheckResult,
+  isSameCheck,
+  judgeCheck,
+  type RawCheckResult,
+} from './check-result.ts';
+
+/** What is not as a proof has it, once its checks have run again. */
+export type ProofDifference =
+  | { readonly kind: 'check-failed'; readonly result: CheckResult }
+  /** Null where the number is unknown. */
+  | {
+      readonly kind: 'fewer-tests';
+      readonly name: string;
+      readonly tests: number | null;
+      readonly testsThen: number | null;
+    }
+  /** A judge file of the tree has another content. */
+  | { readonly kind: 'judge-changed'; readonly name: string };
+
+/** The judge files of a tree, with the SHA-256 of each in hex. */
+export type JudgeDigests = ProofFacts['judges'];
+
+/** Returns the checks of a proof, each once: as it went in the clean checkout, if it ran there, too. */
+export function checksOfProof({ checks }: Pick<ProofFacts, 'checks'>): readonly CheckProof[] {
+  return checks.filter((check, place) =>
+    checks.every((other, at) => at <= place || !isSameCheck(other, check)),
+  );
+}
+
+/** Returns which tests failed at the start of the task, as far as they may fail again. */
+export function knownFailuresOf({ checks }: Pick<ProofFacts, 'checks'>): readonly CheckAtStart[] {
+  return checks.map(({ name, command, knownFailures: failed }) => ({ name, command, failed }));
+}
+
+/** Judges checks that ran again as they were judged for the proof. */
+export function judgeAgain(
+  facts: Pick<ProofFacts, 'checks'>,
+  results: readonly RawCheckResult[],
+): readonly CheckResult[] {
+  const known = knownFailuresOf(facts);
+  return results.map((result) => judgeCheck(result, known, { knownFailures: 'allow' }));
+}
+
+/** Compares checks that ran again with their proof. */
+export function differencesFrom(
+  facts: ProofFacts,
+  results: readonly CheckResult[],
+  judges: JudgeDigests,
+): readonly ProofDifference[] {
+  const then = checksOfProof(facts);
+  const ofChecks = results.flatMap((result): ProofDifference[] => {
+    if (result.verdict === 'failed') return [{ kind: 'check-failed', result }];
+    const { name, tests } = result;
+    const testsThen = then.find((check) => isSameCheck(check, result))?.tests ?? null;
+    // A check that ran no test then proves no less with none now.
+    const isFewer = tests !== testsThen && fewerTests(name, tests, testsThen) !== null;
+    return isFewer ? [{ kind: 'fewer-tests', name, tests, testsThen }] : [];
+  });
+  const ofJudges = facts.judges.flatMap(({ name, sha256 }): ProofDifference[] =>
+    judges.some((judge) => judge.name === name && judge.sha256 === sha256)
+      ? []
+      : [{ kind: 'judge-changed', name }],
+  );
+  return [...ofChecks, ...ofJudges];
+}

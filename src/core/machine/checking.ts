@@ -1,0 +1,75 @@
+import { type CheckResult, failedChecks, judgeCheck } from '../completion/check-result.ts';
+import { oneLine } from '../text/untrusted-text.ts';
+import { type Decided, type Moment, publish, strayed } from './decision.ts';
+import { judge } from './judge.ts';
+import type { Announcement, EventOf, LoopState } from './loop-state.ts';
+
+/*
+ * The checks of a claim, one after the other, and what is found out about it once they have passed. What
+ * comes of it is judged in `judge.ts`.
+ */
+
+/**
+ * Adds the result of a check, and runs the next one, also after one has failed, or decides what follows all of
+ * them. A driver that dies in between runs them all again: the files may have changed meanwhile.
+ */
+export function checked(state: LoopState, event: EventOf<'verified'>, moment: Moment): Decided {
+  const { step } = state;
+  if (step.kind !== 'verifying' && step.kind !== 'measuring') return strayed(state);
+  const { checksAtStart = null } = state;
+  const result = judgeCheck(event.result, checksAtStart, moment.policy);
+  const results = [...step.results, result];
+  const told = [ranEvent(state, result)];
+  if (results.length < moment.policy.verify.length) {
+    return { state, announced: told, decision: { ...step, results } };
+  }
+  const next =
+    step.kind === 'verifying'
+      ? judge(state, { ...step, verified: results }, moment)
+      : measured(state, results);
+  return { ...next, announced: [...told, ...(next.announced ?? [])] };
+}
+
+/** Adds what was found out about a claim, and judges it again. */
+export function examined(
+  state: LoopState,
+  { found }: EventOf<'examined'>,
+  moment: Moment,
+): Decided {
+  const { step } = state;
+  if (step.kind !== 'examining') return strayed(state);
+  return judge(state, { ...step, examination: { ...step.examination, ...found } }, moment);
+}
+
+/** Keeps how the checks stood, and starts the first iteration. */
+function measured(state: LoopState, results: readonly CheckResult[]): Decided {
+  // A check that a stop cut off says nothing: all run again when the task is resumed.
+  if (state.stopRequested !== null) return { state, decision: { kind: 'start', prompt: 'next' } };
+  const failed = failedChecks(results).map(({ name, command, failed: tests }) => ({
+    ...{ name, command },
+    failed: tests,
+  }));
+  const carry = failed.length === 0 ? state.carry : { ...state.carry, failedAtStart: failed };
+  return {
+    state: { ...state, checksAtStart: results, carry },
+    decision: { kind: 'start', prompt: 'next' },
+  };
+}
+
+function ranEvent(state: LoopState, result: CheckResult): Announcement {
+  const { name, command, exitCode, timedOut, verdict, durationMs, tests, isReused } = result;
+  return publish({
+    event: 'check_ended',
+    iteration: state.task.current_iteration,
+    check: oneLine(name, 200),
+    command: oneLine(command, 200),
+    verdict,
+    on_claim: state.step.kind === 'verifying' && state.step.forClaim,
+    exit_code: exitCode,
+    timed_out: timedOut,
+    duration_ms: durationMs,
+    tests,
+    failed: result.failed?.length ?? null,
+    reused: isReused,
+  });
+}

@@ -1,0 +1,55 @@
+import path from 'node:path';
+import type { LoopState } from '../../core/machine/loop-state.ts';
+import { type CheckSetup, type ProofFacts, proofStatement } from '../../core/proof/statement.ts';
+import type { PrivateGit } from '../snapshots/private-git.ts';
+import type { Seal } from '../trust/seal.ts';
+import { findJudges, judgeDigests } from './judge-look.ts';
+import { writeProof } from './proof-file.ts';
+import { subjectsOf } from './proof-subjects.ts';
+
+export interface ProofToKeep {
+  /** The task's folder. */
+  readonly folder: string;
+  readonly seal: Seal;
+  readonly state: Pick<LoopState, 'task' | 'proof'>;
+  /** The git of the task's snapshots; null if it has none. */
+  readonly git: PrivateGit | null;
+  /** Absolute path of the folder in which the checks ran. */
+  readonly cwd: string;
+  /** The commands whose judges the proof names. */
+  readonly commands: readonly string[];
+  readonly setup: Omit<CheckSetup, 'folder'>;
+}
+
+/**
+ * Writes the proof of a completed task beside its state. If a driver has died since it wrote it, the same is
+ * written again. Rejects if git or the system fails.
+ */
+export async function keepProof(request: ProofToKeep): Promise<void> {
+  const { git, cwd, commands, seal, state } = request;
+  const { task, proof } = state;
+  if (proof === undefined) return;
+  const { tree, checks, findings, changedTests } = proof;
+  const folder = git === null ? '' : path.relative(git.repository.root, cwd);
+  const known =
+    git === null || tree === null
+      ? NOTHING_KNOWN
+      : await factsOfTree(git, tree, { checks: commands, folder });
+  const setup = { folder, ...request.setup };
+  const facts = { tree, checks, findings, changedTests, setup, ...known };
+  await writeProof(request.folder, proofStatement(facts), { seal, run: task });
+}
+
+type FactsOfTree = Pick<ProofFacts, 'committedTree' | 'commit' | 'judges'>;
+
+const NOTHING_KNOWN: FactsOfTree = { committedTree: null, commit: null, judges: [] };
+
+async function factsOfTree(
+  git: PrivateGit,
+  tree: string,
+  place: { readonly checks: readonly string[]; readonly folder: string },
+): Promise<FactsOfTree> {
+  const { files } = await findJudges({ git, ...place }, tree);
+  const judges = await judgeDigests(git, tree, files);
+  return { ...(await subjectsOf(git, tree)), judges };
+}

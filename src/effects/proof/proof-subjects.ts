@@ -1,0 +1,87 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { ProofFacts } from '../../core/proof/statement.ts';
+import { differenceOf } from '../branches/dirty-paths.ts';
+import { type PrivateGit, runOnRepository } from '../snapshots/private-git.ts';
+import { isRepository } from '../snapshots/restore-files.ts';
+import { SnapshotError } from '../snapshots/snapshot-store.ts';
+import type { TreePath } from '../snapshots/tree-changes.ts';
+import { asInput } from '../workspace/git-command.ts';
+import { withoutOwnFilters } from '../workspace/git-filters.ts';
+import { listTree } from './tree-files.ts';
+
+/**
+ * Finds under which other names the files of a tree may come back: as the tree that git commits by its own
+ * rules for line ends and filters, and as the commit of HEAD if that has one of these trees. Rejects with a
+ * `SnapshotError` if git fails.
+ */
+export async function subjectsOf(
+  git: PrivateGit,
+  tree: string,
+): Promise<Pick<ProofFacts, 'committedTree' | 'commit'>> {
+  const { exitCode, output } = await git.onRepository(['rev-parse', 'HEAD', 'HEAD^{tree}']);
+  const [commit = null, headTree = null] = exitCode === 0 ? output.split('\n') : [];
+  if (headTree === tree) return { committedTree: tree, commit };
+  const committedTree = await committedTreeOf(git, tree, headTree);
+  return { committedTree, commit: headTree !== null && headTree === committedTree ? commit : null };
+}
+
+/**
+ * Returns the tree that `git add` makes of the files of a tree; null if a program of the repository would
+ * have a say in it. The work tree is not asked, since it may have changed: what HEAD does not have is written
+ * to a folder of ralph's own and added from there.
+ */
+async function committedTreeOf(
+  git: PrivateGit,
+  tree: string,
+  headTree: string | null,
+): Promise<string | null> {
+  const own = await withoutOwnFilters(git.repository.root, runOnRepository(git));
+  if (own === null || own.length > 0) return null;
+  const folder = path.join(git.folder, 'to-commit');
+  const index = path.join(folder, 'index');
+  const files = path.join(folder, 'files');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(files, { recursive: true, mode: 0o700 });
+  const env = { GIT_WORK_TREE: files } as const;
+  const must = async (asked: ReturnType<PrivateGit['run']>): Promise<string> => {
+    const { exitCode, output } = await asked;
+    if (exitCode !== 0) throw new SnapshotError('git cannot tell which tree it would commit');
+    return output;
+  };
+  try {
+    const entries = await listTree(git, tree);
+    const different = headTree === null ? null : await differenceOf(git, headTree, tree);
+    const isDifferent = (name: TreePath): boolean => different?.has(name) ?? true;
+    const [repositories, plain] = partition([...entries].filter(([name]) => isDifferent(name)));
+    // Which rules hold is in these files, also where HEAD has them.
+    const rules = [...entries.keys()].filter((name) => /(?:^|\/)\.gitattributes$/.test(name));
+    await must(git.run(['read-tree', tree], { index }));
+    await must(
+      git.run(['checkout-index', '--force', '--quiet', '-z', '--stdin'], {
+        ...{ index, env },
+        input: asInput(new Set([...plain, ...rules])),
+      }),
+    );
+    const onRepository = (args: readonly string[], input?: Uint8Array): Promise<string> =>
+      must(git.onRepository(['-c', 'core.splitIndex=false', ...args], { index, env, input }));
+    const gone = [...(different?.keys() ?? [])].filter((name) => !entries.has(name));
+    await onRepository(['read-tree', ...(headTree === null ? ['--empty'] : ['--reset', headTree])]);
+    const adding = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
+    await onRepository(adding, asInput([...gone, ...plain]));
+    const lines = repositories.map((name) => `${entries.get(name)}\t${name}\0`).join('');
+    await onRepository(['update-index', '-z', '--index-info'], Buffer.from(lines, 'latin1'));
+    return (await onRepository(['write-tree'])).trim();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Returns the paths of repositories within the work tree, and all other paths. */
+function partition(
+  entries: readonly (readonly [TreePath, string])[],
+): readonly [repositories: readonly TreePath[], plain: readonly TreePath[]] {
+  const namesOf = (isWanted: boolean): readonly TreePath[] =>
+    entries.flatMap(([name, entry]) => (isRepository(entry) === isWanted ? [name] : []));
+  return [namesOf(true), namesOf(false)];
+}

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import type { RawCheckResult } from '../../../src/core/completion/check-result.ts';
+import type { FindingsView } from '../../../src/core/completion/claim-findings.ts';
+import { claimProof, findingProofs } from '../../../src/core/completion/claim-proof.ts';
+import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
+import type { BentJudge } from '../../../src/core/proof/findings.ts';
+import type { Evidence } from '../../../src/core/task/task-state.ts';
+import { checkResult, rawResult } from '../../helpers/checks.ts';
+import { judgesSeen } from '../../helpers/loop-in-hand.ts';
+import { loopPolicy } from '../../helpers/loop-policy.ts';
+import { START } from '../../helpers/new-task.ts';
+
+const TREE = '3f2a91c0000000000000000000000000000000aa';
+const BENT: BentJudge = { kind: 'file', path: 'vitest.config.ts', change: 'changed' };
+const ended = (command: string, exitCode = 0) => ({
+  ...{ command, exitCode, timedOut: false, output: '' },
+});
+const UNIT = checkResult(ended('npm test'), { name: 'unit', tests: 214 });
+const LINT = checkResult(ended('npm run lint'), { name: 'lint' });
+const inClean = (result: RawCheckResult): RawCheckResult => ({ ...result, where: 'clean' });
+
+function view(changes: Partial<FindingsView> = {}, kind: Evidence['kind'] = 'promise') {
+  const view: FindingsView = {
+    claim: { evidence: { kind, detail: 'DONE' }, byWords: kind === 'promise' },
+    sightings: NOTHING_SEEN,
+    work: { changed: true, usedTools: true },
+    checks: [UNIT, LINT],
+    checksAtStart: null,
+    examination: judgesSeen({ tree: TREE, programs: { 'npm test': '/usr/bin/npm' } }),
+    policy: loopPolicy({ acceptEmpty: false }),
+    ...changes,
+  };
+  return view;
+}
+
+function words(changes: Partial<FindingsView>, kind?: Evidence['kind']) {
+  const { proven, text } = claimProof(view(changes, kind)).evidence;
+  return `${proven ? 'proven' : 'not proven'}: ${text}`;
+}
+
+describe('in a line', () => {
+  test.for<[string, Partial<FindingsView>]>([
+    ['proven: unit (214 tests), lint on tree 3f2a91c', {}],
+    ['proven: unit (214 tests), lint', { examination: judgesSeen() }],
+    ['proven: unit (1 test)', { checks: [{ ...UNIT, tests: 1 }], examination: judgesSeen() }],
+    [
+      'proven: unit (214 tests), lint on tree 3f2a91c in a clean checkout',
+      {
+        examination: {
+          ...judgesSeen({ tree: TREE }),
+          cleanCheckout: { kind: 'ran', results: [inClean(UNIT), inClean(LINT)], folder: null },
+        },
+      },
+    ],
+    ['not proven: vitest.config.ts changed', { examination: judgesSeen({ bent: [BENT] }) }],
+    [
+      'proven: unit (214 tests), lint on tree 3f2a91c',
+      {
+        examination: {
+          ...judgesSeen({ bent: [BENT], tree: TREE }),
+          oldExam: { kind: 'ran', results: [inClean(UNIT), inClean(LINT)], folder: null },
+        },
+      },
+    ],
+    [
+      'not proven: nothing was changed, and no tool of the agent succeeded',
+      { checks: [], work: { changed: false, usedTools: false } },
+    ],
+  ])('%s', ([text, changes]) => {
+    expect(words(changes)).toBe(text);
+  });
+
+  test.for<[Evidence['kind'], string]>([
+    ['promise', 'the promise alone'],
+    ['watch-glob', 'the file alone'],
+    ['file-moved', 'the moved file alone'],
+    ['plan-file', 'the plan alone'],
+    ['signal', 'the signal alone'],
+  ])('without a check, %s is not proven: %s', ([kind, text]) => {
+    expect(words({ checks: [], examination: {} }, kind)).toBe(`not proven: ${text}`);
+  });
+});
+
+describe('the facts', () => {
+  test('name each check, how it stood at the start, and how it went here and elsewhere', () => {
+    const checksAtStart = [checkResult(ended('npm test', 1), { name: 'unit', tests: 200 })];
+    const known = { ...UNIT, exitCode: 1, verdict: 'known-failures' as const, failed: ['a', 'b'] };
+    const examination = {
+      ...judgesSeen({ tree: TREE, programs: { 'npm test': '/usr/bin/npm' } }),
+      cleanCheckout: {
+        kind: 'ran' as const,
+        results: [inClean(rawResult(ended('npm run lint'), { name: 'lint' }))],
+        folder: null,
+      },
+    };
+    const proof = claimProof(view({ checks: [known, LINT], checksAtStart, examination }));
+    expect(proof.tree).toBe(TREE);
+    expect(proof.checks).toEqual([
+      {
+        ...{ name: 'unit', command: 'npm test', exitCode: 1, hasPassed: true },
+        ...{ durationMs: 1_000, startedAt: START, program: '/usr/bin/npm', baseline: 'failed' },
+        ...{ where: 'work-tree', tests: 214, failed: 2, outputSha256: '', log: null },
+      },
+      {
+        ...{ name: 'lint', command: 'npm run lint', exitCode: 0, hasPassed: true },
+        ...{ durationMs: 1_000, startedAt: START, program: null, baseline: 'not-run' },
+        ...{ where: 'work-tree', tests: null, failed: null, outputSha256: '', log: null },
+      },
+      expect.objectContaining({ name: 'lint', where: 'clean', baseline: 'not-run' }),
+    ]);
+  });
+
+  test('say that a check passed at the start', () => {
+    const { checks } = claimProof(view({ checksAtStart: [UNIT] }));
+    expect(checks.map(({ baseline }) => baseline)).toEqual(['passed', 'not-run']);
+  });
+
+  test('have each finding in one line, held or not', () => {
+    const path = `a\n${'b'.repeat(400)}`;
+    const examination = judgesSeen({ bent: [{ kind: 'file', path, change: 'new' }] });
+    const [told] = findingProofs(view({ examination }));
+    expect(told).toMatchObject({ finding: 'bent-judge', held: false });
+    expect(told?.detail).not.toContain('\n');
+    expect(told?.detail.length).toBeLessThanOrEqual(300);
+    const policy = loopPolicy({ proof: 'hold' });
+    expect(findingProofs(view({ examination, policy }))).toMatchObject([{ held: true }]);
+    expect(claimProof(view({ examination })).evidence.findings).toEqual([told?.detail]);
+  });
+});

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import type { CheckProof, ProofFacts } from '../../../src/core/proof/statement.ts';
+import { proofScreen } from '../../../src/report/screens/proof.ts';
+
+const CHECK: CheckProof = {
+  ...{ name: 'unit', command: 'npm test', exitCode: 0, hasPassed: true, durationMs: 3_200 },
+  ...{ startedAt: '2026-01-02T03:04:05.000Z', program: null, baseline: 'failed' },
+  ...{ where: 'work-tree', tests: 214, failed: 0, knownFailures: [], log: null },
+  outputSha256: 'b'.repeat(64),
+};
+const FACTS: ProofFacts = {
+  tree: '1'.repeat(40),
+  committedTree: null,
+  commit: null,
+  judges: [],
+  checks: [CHECK, { ...CHECK, where: 'clean' }],
+  findings: [],
+  changedTests: 2,
+  setup: { folder: '', setup: null, copy: [], timeoutMs: 1_000 },
+};
+
+test('says of each check how it went', () => {
+  expect(proofScreen(FACTS, 'PASSED')).toBe(
+    [
+      'result     passed',
+      `tree       ${FACTS.tree}`,
+      'check      unit (npm test): passed, 214 tests, 3.2s, also in a clean checkout, failed at the start',
+      'judged by  2 test files changed since the start',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('takes ten lines at most', () => {
+  const checks = ['a', 'b', 'c', 'd'].map((name) => ({ ...CHECK, name, command: name }));
+  const judges = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, sha256: '' }));
+  const findings = ['one', 'two', 'three'].map((detail) => ({ finding: 'x', detail, held: false }));
+  const ids = { committedTree: '2'.repeat(40), commit: '3'.repeat(40) };
+  const text = proofScreen({ ...FACTS, ...ids, checks, judges, findings }, 'WARNED');
+  expect(text.trimEnd().split('\n')).toHaveLength(10);
+  expect(text).toContain('check      2 more checks\n');
+  expect(text).toContain(
+    'judged by  a, b, c, d and 1 more; 2 test files changed since the start\n',
+  );
+  expect(text).toContain('finding    one\nfinding    2 more findings\n');
+});
+
+test('tells a check that failed, one with known failures, and that there was none', () => {
+  const failed = { ...CHECK, exitCode: null, hasPassed: false, tests: null };
+  const known = { ...CHECK, name: 'lint', exitCode: 1, knownFailures: ['a'] };
+  const text = proofScreen({ ...FACTS, checks: [failed, known] }, 'FAILED');
+  expect(text).toContain('unit (npm test): failed (killed), 3.2s');
+  expect(text).toContain('lint (npm test): passed, with known failures, 214 tests');
+  expect(proofScreen({ ...FACTS, checks: [] }, 'WARNED')).toContain('no check was asked for');
+});
