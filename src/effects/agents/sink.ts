@@ -47,6 +47,8 @@ export interface Sink {
 const HOPELESS_REFUSALS = 2;
 /** An agent that begins a cut-off answer again without end is ended after this many in a row. */
 const MOST_CUT_OFFS = 5;
+/** It becomes an argument of the agent, so it must not look like a flag. */
+const SESSION_ID = /^[A-Za-z0-9][\w.-]{0,199}$/;
 const MAX_ACTIVITY_CHARS = 120;
 const MAX_ERROR_CHARS = 2_000;
 /** The listener gets a longer line in parts. */
@@ -101,7 +103,7 @@ export function createSink(
   const sink: Sink = {
     session: (id) => {
       hasBegun = true;
-      sessionId = id === null ? sessionId : oneLine(id, 200);
+      if (id !== null && SESSION_ID.test(id)) sessionId = id;
     },
     text: (text, continues = false) => {
       if (text === '' || (!isSpeaking && text.trim() === '')) return;
