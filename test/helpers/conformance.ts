@@ -27,6 +27,8 @@ export interface Played extends Expected {
   readonly file: string;
   /** Default 0; `cut` where the iteration limit passed, `hopeless` where ralph ends the agent itself. */
   readonly end?: number | 'cut' | 'hopeless';
+  /** How far the agent tells it, for the table. */
+  readonly note?: string;
 }
 
 /** A text instead says why an agent cannot tell it. */
@@ -41,7 +43,7 @@ export interface ConformanceCase {
 
 const PROMISE = 'All done.\n\n<promise>DONE</promise>';
 const DENIAL = 'Two tests still fail.';
-const NOT_SEEN = 'no such answer of its service is known';
+const NOT_SEEN = 'how it would word this is not known';
 
 /** The same recording name for all, but for what is given. */
 function row(file: string, end: Played['end'], others: Partial<Row> = {}): Row {
@@ -86,6 +88,7 @@ export const CONFORMANCE: readonly ConformanceCase[] = [
       codex: {
         file: 'refused-then-promise',
         refused: ['command_execution'],
+        note: 'a call that asked for more rights, nothing else',
         message: `I ask for more rights.\n\n${PROMISE}`,
       },
       gemini: { file: 'refused-then-promise', refused: ['write_file'] },
@@ -164,7 +167,7 @@ export const CONFORMANCE: readonly ConformanceCase[] = [
         end: 1,
         outcome: 'usage-limited until 2026-01-05T12:55:00.000Z',
       },
-      gemini: { file: 'plan-limit', end: 173, outcome: 'usage-limited' },
+      gemini: { file: 'plan-limit', end: 173, outcome: 'usage-limited', note: 'without its reset' },
       opencode: 'it retries this as a busy service',
       qwen: NOT_SEEN,
       copilot: NOT_SEEN,
@@ -235,7 +238,8 @@ export function conformanceTable(): readonly (readonly string[])[] {
     title,
     ...EVENT_AGENTS.map((agent) => {
       const played = agents[agent];
-      return typeof played === 'string' ? `no: ${played}` : 'yes';
+      if (typeof played === 'string') return `no: ${played}`;
+      return played.note === undefined ? 'yes' : `yes: ${played.note}`;
     }),
   ]);
 }

@@ -1,4 +1,4 @@
-import type { AttemptFacts, Usage } from '../../src/core/agent/attempt.ts';
+import type { AttemptFacts, SessionUsage, Usage } from '../../src/core/agent/attempt.ts';
 import {
   type CommandResult,
   NOTHING_SEEN,
@@ -57,6 +57,8 @@ interface Resuming {
   readonly timeLeftMs?: number;
   /** What the agent of the dead driver had cost. */
   readonly lost?: Usage | null;
+  /** What that agent told of its whole session. */
+  readonly lostSession?: SessionUsage | null;
 }
 
 /**
@@ -146,7 +148,7 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
      */
     resume(
       settings: Partial<Policy> = {},
-      { afterMs = A_DAY_MS, timeLeftMs, lost = null }: Resuming = {},
+      { afterMs = A_DAY_MS, timeLeftMs, lost = null, lostSession = null }: Resuming = {},
     ): Turn {
       const { task } = state;
       const left = timeLeftMs ?? msBetween(lastWorkAt(task), task.timeout_at);
@@ -159,7 +161,7 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
         pauseRequested: false,
         task: { ...kept.task, driver: driver && { ...driver, run_id: 'run-2', beat_at: at } },
       };
-      return hand({ kind: 'resumed', at, timeLeftMs: left, lost });
+      return hand({ kind: 'resumed', at, timeLeftMs: left, lost, lostSession });
     },
   };
 }
