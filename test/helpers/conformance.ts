@@ -89,11 +89,11 @@ export const CONFORMANCE: readonly ConformanceCase[] = [
         file: 'refused-then-promise',
         refused: ['command_execution'],
         note: 'a call that asked for more rights, nothing else',
-        message: `I ask for more rights.\n\n${PROMISE}`,
+        message: `First I look.\n\n${PROMISE}`,
       },
       gemini: { file: 'refused-then-promise', refused: ['write_file'] },
       opencode: { file: 'refused-then-promise', refused: ['bash'] },
-      qwen: { file: 'refused-then-promise', refused: ['write_file'] },
+      qwen: { file: 'refused-then-promise', refused: ['run_shell_command'] },
       copilot: { file: 'refused-then-promise', refused: ['bash'] },
     }),
   },
@@ -192,6 +192,7 @@ export const CONFORMANCE: readonly ConformanceCase[] = [
     agents: row('cut-in-retries', 'cut', {
       claude: { file: 'interrupted-in-retries', end: 'cut' },
       opencode: 'it tells nothing of its retries, so it counts as timed out',
+      qwen: 'it tells nothing while a service fails (100 s), so it counts as timed out',
     }),
   },
   {
@@ -202,7 +203,7 @@ export const CONFORMANCE: readonly ConformanceCase[] = [
       codex: { file: 'answer-cut-off', end: 1 },
       gemini: { file: 'answer-cut-off', end: 0 },
       opencode: { file: 'answer-cut-off', end: 'hopeless' },
-      qwen: NOT_SEEN,
+      qwen: { file: 'answer-cut-off', end: 1 },
       copilot: NOT_SEEN,
     },
   },
@@ -224,10 +225,11 @@ export const CONFORMANCE: readonly ConformanceCase[] = [
   },
   {
     title: 'what it had said when it was cut in a tool',
-    expected: { outcome: 'timed-out', partial: 'I run the tests.' },
+    expected: { outcome: 'timed-out', partial: 'First I look.' },
     agents: row('killed-in-tool', 'cut', {
       claude: { file: 'interrupted-in-tool', end: 'cut', partial: '[tool] Bash' },
-      copilot: { file: 'killed-in-tool', end: 'cut', partial: 'First I look.' },
+      opencode: { file: 'killed-in-tool', end: 'cut', partial: 'I run the tests.' },
+      qwen: { file: 'killed-in-tool', end: 'cut', partial: 'I run the tests.' },
     }),
   },
 ];

@@ -119,7 +119,7 @@ function agentProblems(run: RequestedSettings): readonly string[] {
   // A setting that is turned off asks for nothing that the agent lacks.
   const problems = SETTINGS_OF_SOME.filter(
     (name) => !takes.includes(name) && isFlag(sources[name]) && settings[name] !== false,
-  ).map((name) => `${SETTINGS[name].flag} ${whoTakes(name)}; found --agent ${agent}.`);
+  ).map((name) => `${sources[name].where} ${whoTakes(name)}; found --agent ${agent}.`);
   const words = takes.includes('agentCommand')
     ? shellWords(settings.agentCommand ?? '')
     : undefined;

@@ -151,7 +151,9 @@ export function createSink(
     },
     refused: answers.denied,
     refusedSomewhere: (tool, target) =>
-      answers.deniedSomewhere(toolCall(oneLine(tool, 200), { command: target })),
+      answers.deniedSomewhere(
+        toolCall(oneLine(tool, 200), target === '' ? null : { command: target }),
+      ),
     usage: (part, of) => {
       const told = { ...NO_USAGE, ...part };
       if (of === 'session') sessionUsage = told;
@@ -175,7 +177,8 @@ export function createSink(
         subtype: 'error',
         isError: true,
         apiErrorStatus: status,
-        text: oneLine(text, MAX_ERROR_CHARS),
+        // The last event of gemini may only say that there was an error.
+        text: text === '' ? (lastError?.text ?? '') : oneLine(text, MAX_ERROR_CHARS),
         terminalReason: isRetryable ? 'retryable' : null,
       };
       if (isFinal) result = error;

@@ -176,7 +176,7 @@ function reversed(value: unknown): unknown {
 
 /** Cases of one agent only. */
 describe('what only one agent does', () => {
-  test.for<[agent: EventAgent, file: string, end: Played['end'], expected: string]>([
+  test.for<[agent: EventAgent, file: string, end: NonNullable<Played['end']>, expected: string]>([
     ['codex', 'bad-request-400', 1, 'fatal:refused-request'],
     ['gemini', 'bad-key-400', 144, 'fatal:not-logged-in'],
     ['gemini', 'network-gone', 1, 'transient'],
@@ -193,7 +193,9 @@ describe('what only one agent does', () => {
 
   test('opencode: a call that was rejected is refused once, though standard error tells it too', () => {
     const { refused } = attempt('opencode', { file: 'rejected-and-ended' });
-    expect(refused).toMatchObject([{ tool: 'bash', target: 'echo hi', laterSucceeded: false }]);
+    expect(refused).toMatchObject([
+      { tool: 'bash', target: 'echo hi > out.txt; ls', laterSucceeded: false },
+    ]);
   });
 
   test('opencode: a denied tool that succeeds later is made up for', () => {
