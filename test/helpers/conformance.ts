@@ -8,7 +8,7 @@ export const EVENT_AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'qwen', 'c
 export type EventAgent = (typeof EVENT_AGENTS)[number];
 
 /** What an attempt comes to. A field that is absent is not compared. */
-export interface Expected {
+interface Expected {
   /** `answered`, `transient`, `fatal:not-logged-in`, `usage-limited until 2026-…`. */
   readonly outcome?: string;
   readonly message?: string | null;
