@@ -213,6 +213,14 @@ describe('what only one agent does', () => {
     expect([4, 5].map(hopelessAfter)).toEqual([null, 'endless-retries']);
   });
 
+  test('opencode: an unexpected error is the model only before it has done anything', () => {
+    const lines = textOf(join(FOLDER, 'opencode/unknown-model-at-once.jsonl'));
+    const work = textOf(join(FOLDER, 'opencode/killed-in-tool.jsonl'));
+    const { facts } = play('opencode', { stdout: work + lines });
+    const late = attemptFacts({ ...facts, end: { kind: 'exited', exitCode: 1 } });
+    expect(judged('opencode', late)).toBe('errored');
+  });
+
   test('opencode: its help names what was given after --', () => {
     const facts = attempt('opencode', { file: 'unknown-flag', end: 1 });
     const outcome = classify(facts, AGENTS.opencode, AT, { timeZone: 'UTC' });
