@@ -64,7 +64,7 @@ describe.for(EVENT_AGENTS)('--agent %s', (agent) => {
     const { exitCode } = await scene.run(['--agent', agent, '--agent-bin', bin, ...DONE]);
     expect(exitCode).toBe(5);
     const { iterations } = scene.state();
-    expect(iterations[0]?.refused[0]).toMatch(/write_file|bash|command_execution/);
+    expect(iterations[0]?.refused[0]).toMatch(/write_file|bash|command/);
   });
 
   test('ends at the first bad key, with what to do', async () => {
