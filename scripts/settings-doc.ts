@@ -9,6 +9,7 @@ import {
 import { TASK_TYPES } from '../src/core/settings/task-type.ts';
 import { ENDED_STATUSES, ENDINGS, type EndedStatus, endingRow } from '../src/core/task/endings.ts';
 import { EXIT_ALREADY_ACTIVE, EXIT_BUG, EXIT_USAGE, exitCodeFor } from '../src/exit-codes.ts';
+import { conformanceTable, EVENT_AGENTS } from '../test/helpers/conformance.ts';
 
 /** The tables in the documents that are made from the code, by the name of their place. */
 const DOC_TABLES: Readonly<Record<string, () => string>> = {
@@ -16,6 +17,7 @@ const DOC_TABLES: Readonly<Record<string, () => string>> = {
   'task-types': taskTypesTable,
   'exit-codes': exitCodesTable,
   endings: endingsTable,
+  agents: agentsTable,
 };
 
 /**
@@ -156,6 +158,11 @@ function reasonsOf(status: EndedStatus): readonly string[] {
   return Object.keys(ENDINGS[status].reasons);
 }
 
+/** What ralph knows of each agent, from the cases that a test plays. */
+function agentsTable(): string {
+  return table(['what ralph knows', ...EVENT_AGENTS.map(code)], conformanceTable());
+}
+
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
@@ -172,4 +179,5 @@ export const DOCUMENTS: readonly string[] = [
   'docs/resume.md',
   'docs/automation.md',
   'docs/library.md',
+  'docs/agents.md',
 ];

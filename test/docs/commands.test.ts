@@ -20,6 +20,10 @@ const DOCUMENTS = [
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
   'CONTRIBUTING.md': ['--sample', '--seed', '--from'],
   'docs/performance.md': ['--only', '--quick', '--runs'],
+  'docs/agents.md': [
+    ...['--approval-mode', '--allow-tool', '--allow-all-tools', '--auto', '--yolo'],
+    '--dangerously-bypass-approvals-and-sandbox',
+  ],
 };
 
 function help(...args: readonly string[]): string {

@@ -10,23 +10,40 @@ import { tempFolder } from '../helpers/temp-folder.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** A program that notes its arguments and what it reads, and states the promise. */
-const AGENT = `#!/bin/sh
+/** A program that notes its arguments and what it reads, and writes these events. */
+const agent = (events: readonly object[]): string => `#!/bin/sh
 printf '%s\\n' "$*" >> "$CALLS"
 cat >> "$CALLS"
-echo 'All is done.'
-echo '<promise>TASK_COMPLETE</promise>'
+${events.map((event) => `printf '%s\\n' '${JSON.stringify(event)}'`).join('\n')}
 `;
 
+const WORDS = 'All is done.\n\n<promise>TASK_COMPLETE</promise>';
+
 test.for([
-  ['codex.sh', 'codex', 'exec --full-auto -'],
-  ['gemini.sh', 'gemini', '--yolo'],
-] as const)('examples/%s drives %s', async ([script, agent, args]) => {
+  [
+    'codex.sh',
+    'codex',
+    'exec --json --skip-git-repo-check -s workspace-write -',
+    [
+      { type: 'item.completed', item: { type: 'agent_message', text: WORDS } },
+      { type: 'turn.completed', usage: {} },
+    ],
+  ],
+  [
+    'gemini.sh',
+    'gemini',
+    '-o stream-json --skip-trust --approval-mode yolo',
+    [
+      { type: 'message', role: 'assistant', content: WORDS, delta: true },
+      { type: 'result', status: 'success', stats: {} },
+    ],
+  ],
+] as const)('examples/%s drives %s', async ([script, name, args, events]) => {
   const folder = await tempFolder();
   const bin = path.join(folder, 'bin');
   mkdirSync(bin);
-  writeFileSync(path.join(bin, agent), AGENT);
-  chmodSync(path.join(bin, agent), 0o755);
+  writeFileSync(path.join(bin, name), agent(events));
+  chmodSync(path.join(bin, name), 0o755);
   symlinkSync(path.join(ROOT, 'bin', 'ralph.js'), path.join(bin, 'ralph'));
   writeFileSync(path.join(folder, 'task.md'), 'Write the changelog.\n');
   const calls = path.join(folder, 'calls');
@@ -42,7 +59,7 @@ test.for([
     timeout: 20_000,
   });
 
-  expect(ended.stdout).toBe('All is done.\n<promise>TASK_COMPLETE</promise>\n');
+  expect(ended.stdout).toBe(`${WORDS}\n`);
   expect(ended.status).toBe(0);
   const seen = readFileSync(calls, 'utf8');
   expect(seen.startsWith(`${args}\nWrite the changelog.\n`)).toBe(true);

@@ -131,7 +131,7 @@ describe('one thing is wrong, and one thing is said', () => {
       (id): [string[], RegExp] => [['--task-id', id], /--task-id expects/],
     ),
     // Agents.
-    [['--agent', 'gemini'], /--agent expects one of claude, command; found 'gemini'/],
+    [['--agent', 'other'], /--agent expects one of claude, codex, .*, command; found 'other'/],
     [['--agent', 'command'], /--agent command needs --agent-command/],
     [['--agent', 'command', '--agent-command', '  '], /--agent command needs --agent-command/],
     [['--agent', 'command', '--agent-command', "sh -c 'x"], /quote that is not closed/],

@@ -3,6 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { AGENT_NAMES } from '../../src/core/agent/agents/agents.ts';
 import { makeFakeClaude } from '../helpers/fake-claude.ts';
 import { runRalph } from '../helpers/run-ralph.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
@@ -68,7 +69,7 @@ test('the completion of the built command completes its own commands, flags and 
     [...commands.map(([, name]) => name), '--help', '--version'].toSorted(),
   );
   expect(help).not.toContain('__');
-  expect(complete('ralph', 'run', '--agent', '')).toEqual(['claude', 'command']);
+  expect(complete('ralph', 'run', '--agent', '')).toEqual(AGENT_NAMES);
   expect(complete('ralph', 'status', '')).toEqual(['nightly', 'weekly']);
   expect(complete('ralph', 'logs', '--vault', folder, '')).toEqual([]);
   expect(complete('ralph', 'stop', 'w')).toEqual(['weekly']);

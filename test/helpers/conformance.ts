@@ -8,7 +8,7 @@ export const EVENT_AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'qwen', 'c
 export type EventAgent = (typeof EVENT_AGENTS)[number];
 
 /** What an attempt comes to. A field that is absent is not compared. */
-export interface Expected {
+interface Expected {
   /** `answered`, `transient`, `fatal:not-logged-in`, `usage-limited until 2026-…`. */
   readonly outcome?: string;
   readonly message?: string | null;
@@ -27,6 +27,8 @@ export interface Played extends Expected {
   readonly file: string;
   /** Default 0; `cut` where the iteration limit passed, `hopeless` where ralph ends the agent itself. */
   readonly end?: number | 'cut' | 'hopeless';
+  /** How far the agent tells it, for the table. */
+  readonly note?: string;
 }
 
 /** A text instead says why an agent cannot tell it. */
@@ -41,7 +43,7 @@ export interface ConformanceCase {
 
 const PROMISE = 'All done.\n\n<promise>DONE</promise>';
 const DENIAL = 'Two tests still fail.';
-const NOT_SEEN = 'no such answer of its service is known';
+const NOT_SEEN = 'how it would word this is not known';
 
 /** The same recording name for all, but for what is given. */
 function row(file: string, end: Played['end'], others: Partial<Row> = {}): Row {
@@ -86,11 +88,12 @@ export const CONFORMANCE: readonly ConformanceCase[] = [
       codex: {
         file: 'refused-then-promise',
         refused: ['command_execution'],
-        message: `I ask for more rights.\n\n${PROMISE}`,
+        note: 'a call that asked for more rights, nothing else',
+        message: `First I look.\n\n${PROMISE}`,
       },
       gemini: { file: 'refused-then-promise', refused: ['write_file'] },
       opencode: { file: 'refused-then-promise', refused: ['bash'] },
-      qwen: { file: 'refused-then-promise', refused: ['write_file'] },
+      qwen: { file: 'refused-then-promise', refused: ['run_shell_command'] },
       copilot: { file: 'refused-then-promise', refused: ['bash'] },
     }),
   },
@@ -164,7 +167,7 @@ export const CONFORMANCE: readonly ConformanceCase[] = [
         end: 1,
         outcome: 'usage-limited until 2026-01-05T12:55:00.000Z',
       },
-      gemini: { file: 'plan-limit', end: 173, outcome: 'usage-limited' },
+      gemini: { file: 'plan-limit', end: 173, outcome: 'usage-limited', note: 'without its reset' },
       opencode: 'it retries this as a busy service',
       qwen: NOT_SEEN,
       copilot: NOT_SEEN,
@@ -189,6 +192,7 @@ export const CONFORMANCE: readonly ConformanceCase[] = [
     agents: row('cut-in-retries', 'cut', {
       claude: { file: 'interrupted-in-retries', end: 'cut' },
       opencode: 'it tells nothing of its retries, so it counts as timed out',
+      qwen: 'it tells nothing while a service fails (100 s), so it counts as timed out',
     }),
   },
   {
@@ -199,7 +203,7 @@ export const CONFORMANCE: readonly ConformanceCase[] = [
       codex: { file: 'answer-cut-off', end: 1 },
       gemini: { file: 'answer-cut-off', end: 0 },
       opencode: { file: 'answer-cut-off', end: 'hopeless' },
-      qwen: NOT_SEEN,
+      qwen: { file: 'answer-cut-off', end: 1 },
       copilot: NOT_SEEN,
     },
   },
@@ -221,10 +225,11 @@ export const CONFORMANCE: readonly ConformanceCase[] = [
   },
   {
     title: 'what it had said when it was cut in a tool',
-    expected: { outcome: 'timed-out', partial: 'I run the tests.' },
+    expected: { outcome: 'timed-out', partial: 'First I look.' },
     agents: row('killed-in-tool', 'cut', {
       claude: { file: 'interrupted-in-tool', end: 'cut', partial: '[tool] Bash' },
-      copilot: { file: 'killed-in-tool', end: 'cut', partial: 'First I look.' },
+      opencode: { file: 'killed-in-tool', end: 'cut', partial: 'I run the tests.' },
+      qwen: { file: 'killed-in-tool', end: 'cut', partial: 'I run the tests.' },
     }),
   },
 ];
@@ -235,7 +240,8 @@ export function conformanceTable(): readonly (readonly string[])[] {
     title,
     ...EVENT_AGENTS.map((agent) => {
       const played = agents[agent];
-      return typeof played === 'string' ? `no: ${played}` : 'yes';
+      if (typeof played === 'string') return `no: ${played}`;
+      return played.note === undefined ? 'yes' : `yes: ${played.note}`;
     }),
   ]);
 }

@@ -1,4 +1,4 @@
-import type { AttemptFacts, Usage } from '../../src/core/agent/attempt.ts';
+import type { AttemptFacts, SessionUsage, Usage } from '../../src/core/agent/attempt.ts';
 import type { RawCheckResult } from '../../src/core/completion/check-result.ts';
 import type { CommandResult } from '../../src/core/completion/command-result.ts';
 import type { Examination, ExamPart, JudgesSeen } from '../../src/core/completion/examination.ts';
@@ -77,6 +77,8 @@ interface Resuming {
   readonly timeLeftMs?: number;
   /** What the agent of the dead driver had cost. */
   readonly lost?: Usage | null;
+  /** What that agent told of its whole session. */
+  readonly lostSession?: SessionUsage | null;
 }
 
 /**
@@ -181,7 +183,7 @@ export function loopInHand(
      */
     resume(
       settings: Partial<Policy> = {},
-      { afterMs = A_DAY_MS, timeLeftMs, lost = null }: Resuming = {},
+      { afterMs = A_DAY_MS, timeLeftMs, lost = null, lostSession = null }: Resuming = {},
     ): Turn {
       const { task } = state;
       const left = timeLeftMs ?? msBetween(lastWorkAt(task), task.timeout_at);
@@ -194,7 +196,7 @@ export function loopInHand(
         pauseRequested: false,
         task: { ...kept.task, driver: driver && { ...driver, run_id: 'run-2', beat_at: at } },
       };
-      return hand({ kind: 'resumed', at, timeLeftMs: left, lost });
+      return hand({ kind: 'resumed', at, timeLeftMs: left, lost, lostSession });
     },
   };
 }

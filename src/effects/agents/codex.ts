@@ -61,8 +61,10 @@ export const codexAgent = jsonAgent({
     }
   },
   words(line, say) {
-    const refused = /error=approval policy is \w+; reject command(?:\W+(.*))?$/.exec(line);
-    if (refused !== null) say.refusedSomewhere('command_execution', refused[1] ?? '');
+    // It does not say which command.
+    if (/error=approval policy is \w+; reject command/.test(line)) {
+      say.refusedSomewhere('command_execution', '');
+    }
   },
 });
 

@@ -71,8 +71,8 @@ export const geminiAgent = jsonAgent({
           return;
         }
         const error = objectAt(event, 'error') ?? {};
-        const words = [stringAt(error, 'type') ?? '', stringAt(error, 'message') ?? ''];
-        say.error(words.join(': '), null, true);
+        const words = [stringAt(error, 'type'), stringAt(error, 'message')];
+        say.error(words.filter((word) => word !== null).join(': '), null, true);
         return;
       }
     }

@@ -74,7 +74,7 @@ function readTool(part: JsonObject, say: Sink): void {
   const tool = stringAt(part, 'tool') ?? 'unknown';
   const denied = tool === 'invalid' ? stringAt(input ?? {}, 'tool') : null;
   if (denied !== null && TOOLS.has(denied)) {
-    say.toolStart(id, denied, input);
+    say.toolStart(id, denied, null);
     say.toolEnd(id, 'refused');
     return;
   }

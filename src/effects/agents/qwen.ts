@@ -26,7 +26,8 @@ export const qwenAgent = jsonAgent({
     switch (stringAt(event, 'type')) {
       case 'system':
         if (stringAt(event, 'subtype') === 'init') say.session(stringAt(event, 'session_id'));
-        if (stringAt(event, 'subtype') === 'retry') readRetry(event, say);
+        // It tells this of an answer that was cut off, and nothing while a service fails.
+        if (stringAt(event, 'subtype') === 'retry') say.retry({ error: 'an answer was cut off' });
         return;
       case 'assistant':
         readMessage(message, (event.parent_tool_use_id ?? null) !== null, say);
@@ -69,15 +70,6 @@ function readMessage(message: JsonObject, isOfSubAgent: boolean, say: Sink): voi
         if (!isOfSubAgent) say.thinking();
     }
   }
-}
-
-function readRetry(event: JsonObject, say: Sink): void {
-  say.retry({
-    status: numberAt(event, 'error_status'),
-    error: stringAt(event, 'error') ?? '',
-    attempt: numberAt(event, 'attempt'),
-    delayMs: numberAt(event, 'retry_delay_ms'),
-  });
 }
 
 function readReport(event: JsonObject, say: Sink): void {

@@ -47,6 +47,8 @@ export interface Sink {
 const HOPELESS_REFUSALS = 2;
 /** An agent that begins a cut-off answer again without end is ended after this many in a row. */
 const MOST_CUT_OFFS = 5;
+/** It becomes an argument of the agent, so it must not look like a flag. */
+const SESSION_ID = /^[A-Za-z0-9][\w.-]{0,199}$/;
 const MAX_ACTIVITY_CHARS = 120;
 const MAX_ERROR_CHARS = 2_000;
 /** The listener gets a longer line in parts. */
@@ -101,7 +103,7 @@ export function createSink(
   const sink: Sink = {
     session: (id) => {
       hasBegun = true;
-      sessionId = id === null ? sessionId : oneLine(id, 200);
+      if (id !== null && SESSION_ID.test(id)) sessionId = id;
     },
     text: (text, continues = false) => {
       if (text === '' || (!isSpeaking && text.trim() === '')) return;
@@ -149,7 +151,9 @@ export function createSink(
     },
     refused: answers.denied,
     refusedSomewhere: (tool, target) =>
-      answers.deniedSomewhere(toolCall(oneLine(tool, 200), { command: target })),
+      answers.deniedSomewhere(
+        toolCall(oneLine(tool, 200), target === '' ? null : { command: target }),
+      ),
     usage: (part, of) => {
       const told = { ...NO_USAGE, ...part };
       if (of === 'session') sessionUsage = told;
@@ -173,7 +177,8 @@ export function createSink(
         subtype: 'error',
         isError: true,
         apiErrorStatus: status,
-        text: oneLine(text, MAX_ERROR_CHARS),
+        // The last event of gemini may only say that there was an error.
+        text: text === '' ? (lastError?.text ?? '') : oneLine(text, MAX_ERROR_CHARS),
         terminalReason: isRetryable ? 'retryable' : null,
       };
       if (isFinal) result = error;

@@ -106,7 +106,7 @@ const typed: readonly (readonly [string, readonly string[]])[] = [
   ['ralph resume oth', ['other']],
   ['ralph tell oth', ['other']],
   ['ralph run --agent', ['--agent', '--agent-bin', '--agent-command']],
-  ['ralph run --agent c', ['claude', 'command']],
+  ['ralph run --agent cl', ['claude']],
   ['ralph run --session=f', ['fresh']],
   ['ralph run --match t', ['tag']],
   ['ralph run --task-type cod', ['coding']],

@@ -111,6 +111,17 @@ describe('ralph doctor', () => {
     expect(printed).toContain('mine, 1.0 [1]\n');
   });
 
+  test('looks for the agent that a flag names, and prints its version', async () => {
+    const { bin, env } = await healthy();
+    await writeFile(join(bin, 'codex'), '#!/bin/sh\necho "codex-cli 1.2"\n', { mode: 0o755 });
+    expect(await doctor({ agent: 'codex' }, env)).toBe(0);
+    expect(printed).toContain(`agent: ${join(bin, 'codex')}, codex-cli 1.2`);
+    expect(printed).toContain('login: not checked; a run ends at once if codex is not logged in');
+    expect(await doctor({ agent: 'gemini' }, env)).toBe(1);
+    expect(printed).toContain('-> install gemini');
+    expect(await doctor({ agent: 'gemini', agentBin: join(bin, 'codex') }, env)).toBe(0);
+  });
+
   test('judges a command by its program alone', async () => {
     const { env } = await healthy();
     const { ANTHROPIC_API_KEY: _, ...without } = env;

@@ -49,6 +49,19 @@ describe('ralph init', () => {
     expect(printed).toContain('ralph doctor');
   });
 
+  test('sets the agent that is named, which needs trust', async () => {
+    const vault = await tempFolder();
+    expect(init({ vault, agent: 'codex' })).toBe(0);
+    const file = join(vault, 'ralph.config.yaml');
+    const text = readFileSync(file, 'utf8');
+    const { layer, problems } = readConfig({ file, text, wasFound: false });
+    expect(problems).toEqual([]);
+    expect(layer.agent?.value).toBe('codex');
+    expect(Object.keys(layer)).toEqual(['agent']);
+    expect(printed).toContain('ralph trust');
+    expect(() => init({ vault, agent: 'other' })).toThrow(/expects one of claude, codex/);
+  });
+
   test('creates the vault itself, with the folders above it', async () => {
     const vault = join(await tempFolder(), 'a', 'b');
     expect(init({ vault })).toBe(0);

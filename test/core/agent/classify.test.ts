@@ -14,6 +14,9 @@ import {
   withoutReport,
 } from '../../helpers/attempt-facts.ts';
 
+const USAGE =
+  "error: unexpected argument '--full-auto' found\n\nUsage: codex exec [OPTIONS] [PROMPT]\n\nFor more information, try '--help'.\n";
+
 /** Of an attempt that ended at this instant on a machine in UTC. */
 function classified(facts: AttemptFacts, agent: AgentName = 'claude'): Outcome {
   return classify(facts, AGENTS[agent], '2026-01-05T12:00:00.000Z', { timeZone: 'UTC' });
@@ -592,6 +595,17 @@ describe('a command, which gives no report', () => {
   test.for<[what: string, facts: AttemptFacts, expected: string]>([
     ['code 0', command({ kind: 'exited', exitCode: 0 }), 'answered'],
     ['code 2', command({ kind: 'exited', exitCode: 2 }), 'errored'],
+    [
+      'code 2 and a usage text',
+      command({ kind: 'exited', exitCode: 2 }, USAGE),
+      'fatal:bad-option',
+    ],
+    ['code 1 and a usage text', command({ kind: 'exited', exitCode: 1 }, USAGE), 'errored'],
+    [
+      'code 2 and words about usage',
+      command({ kind: 'exited', exitCode: 2 }, 'disk usage: 100 %\n'),
+      'errored',
+    ],
     ['code 127', command({ kind: 'exited', exitCode: 127 }, 'sh: npx: not found\n'), 'errored'],
     ['a signal', command({ kind: 'signalled', signal: 'SIGKILL' }), 'errored'],
     [
@@ -629,5 +643,12 @@ describe('a command, which gives no report', () => {
     ],
   ])('%s', ([, facts, expected]) => {
     expect(outcome(facts, 'command')).toBe(expected);
+  });
+
+  test('names the option that is wrong, and not the hint at --help behind it', () => {
+    const facts = command({ kind: 'exited', exitCode: 2 }, USAGE);
+    expect(classified(facts, 'command')).toMatchObject({
+      message: "error: unexpected argument '--full-auto' found",
+    });
   });
 });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { agentKind } from '../../../src/compose/agent.ts';
@@ -178,7 +178,7 @@ function reversed(value: unknown): unknown {
 
 /** Cases of one agent only. */
 describe('what only one agent does', () => {
-  test.for<[agent: EventAgent, file: string, end: Played['end'], expected: string]>([
+  test.for<[agent: EventAgent, file: string, end: NonNullable<Played['end']>, expected: string]>([
     ['codex', 'bad-request-400', 1, 'fatal:refused-request'],
     ['gemini', 'bad-key-400', 144, 'fatal:not-logged-in'],
     ['gemini', 'network-gone', 1, 'transient'],
@@ -195,7 +195,9 @@ describe('what only one agent does', () => {
 
   test('opencode: a call that was rejected is refused once, though standard error tells it too', () => {
     const { refused } = attempt('opencode', { file: 'rejected-and-ended' });
-    expect(refused).toMatchObject([{ tool: 'bash', target: 'echo hi', laterSucceeded: false }]);
+    expect(refused).toMatchObject([
+      { tool: 'bash', target: 'echo hi > out.txt; ls', laterSucceeded: false },
+    ]);
   });
 
   test('opencode: a denied tool that succeeds later is made up for', () => {
@@ -211,6 +213,14 @@ describe('what only one agent does', () => {
     const hopelessAfter = (count: number) =>
       play('opencode', { stdout: lines.slice(0, count * 3).join('\n') }).hopeless;
     expect([4, 5].map(hopelessAfter)).toEqual([null, 'endless-retries']);
+  });
+
+  test('opencode: an unexpected error is the model only before it has done anything', () => {
+    const lines = textOf(join(FOLDER, 'opencode/unknown-model-at-once.jsonl'));
+    const work = textOf(join(FOLDER, 'opencode/killed-in-tool.jsonl'));
+    const { facts } = play('opencode', { stdout: work + lines });
+    const late = attemptFacts({ ...facts, end: { kind: 'exited', exitCode: 1 } });
+    expect(judged('opencode', late)).toBe('errored');
   });
 
   test('opencode: its help names what was given after --', () => {

@@ -295,6 +295,42 @@ describe('the agent', () => {
     ]);
   });
 
+  test.for<[agent: string, WrittenSettings, string]>([
+    ['codex', { allowedTools: ['Edit'] }, '--allowed-tools is for'],
+    ['gemini', { allowedTools: ['Edit'] }, '--allowed-tools is for'],
+    ['opencode', { allowedTools: ['Edit'] }, '--allowed-tools is for'],
+    ['codex', { maxCost: '1' }, '--max-cost is for --agent claude or opencode'],
+    ['gemini', { maxCost: '1' }, '--max-cost is for'],
+    ['qwen', { maxCost: '1' }, '--max-cost is for'],
+    ['copilot', { maxCost: '1' }, '--max-cost is for'],
+    ['codex', { maxUsage: '50' }, '--max-usage is for --agent claude;'],
+    ['opencode', { permissionMode: 'plan' }, 'its plan agent runs commands that write'],
+    ['opencode', { permissionMode: 'yolo' }, 'has no permission modes'],
+    ['copilot', { permissionMode: 'plan' }, 'has no permission modes'],
+  ])('%s refuses what it lacks: %o', async ([agent, written, words]) => {
+    expect(await problems({ agent, ...written })).toEqual([expect.stringContaining(words)]);
+  });
+
+  test.for<[agent: string, WrittenSettings]>([
+    ['codex', { permissionMode: 'workspace-write', session: 'continue', model: 'm' }],
+    ['gemini', { permissionMode: 'plan', acceptRefused: ['*'] }],
+    ['opencode', { permissionMode: 'acceptEdits', maxCost: '1' }],
+    ['qwen', { permissionMode: 'yolo', allowedTools: ['x'] }],
+    ['copilot', { permissionMode: 'acceptEdits', allowedTools: ['shell'] }],
+  ])('%s takes %o', async ([agent, written]) => {
+    expect(await problems({ agent, ...written })).toEqual([]);
+  });
+
+  test('reads no more than it can: the prompt is refused, and the earlier output is cut', async () => {
+    const prompt = (length: number) => 'x'.repeat(length);
+    const wrong = await problems({ agent: 'codex', prompt: prompt(1_020_000) });
+    expect(wrong).toEqual([expect.stringMatching(/too long for codex, which reads 1048576 char/)]);
+    expect(await problems({ agent: 'gemini', prompt: prompt(1_020_000) })).toEqual([]);
+    const long = await sound({ agent: 'codex', prompt: prompt(1_000_000) });
+    expect(long.policy.contextChars).toBe(3_808);
+    expect((await sound({ agent: 'codex' })).policy.contextChars).toBe(20_000);
+  });
+
   test.for([
     ['--output-format', 'text'],
     ['--output-format=text'],

@@ -43,7 +43,7 @@ export const qwen: Agent = {
     { pattern: /please set an auth method|invalid auth method/i, means: 'not-logged-in' },
     {
       pattern:
-        /^\[API Error: .*\b(connection error|fetch failed|econnrefused|econnreset|etimedout|enotfound|terminated)/i,
+        /^\[API Error: .*\b(connection error|fetch failed|econnrefused|econnreset|etimedout|enotfound|terminated|stream ended)/i,
       means: 'transient',
     },
   ],
