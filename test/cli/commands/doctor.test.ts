@@ -119,7 +119,7 @@ describe('ralph doctor', () => {
     expect(printed).toContain('login: not checked; a run ends at once if codex is not logged in');
     expect(await doctor({ agent: 'gemini' }, env)).toBe(1);
     expect(printed).toContain('-> install gemini');
-    expect(await doctor({ agent: 'gemini', agentBin: join(bin, 'codex') }, env)).toBe(0);
+    expect(await doctor({ agent: 'gemini', agentBin: [join(bin, 'codex')] }, env)).toBe(0);
   });
 
   test('judges a command by its program alone', async () => {

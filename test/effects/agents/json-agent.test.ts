@@ -1,14 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { agentKind } from '../../../src/compose/agent.ts';
+import { type AgentsOptions, agentKind } from '../../../src/compose/agent.ts';
 import type { AgentName } from '../../../src/core/agent/agents/agents.ts';
 import type { RetryFacts } from '../../../src/core/agent/attempt.ts';
+import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import type { Settings } from '../../../src/core/settings/settings.ts';
 import { QUIET_SIGNS } from '../../../src/effects/agents/agent.ts';
 import { forAgent } from '../../../src/effects/processes/find-program.ts';
-import { agentOptions } from '../../helpers/agent-options.ts';
 
 const FIRST = { resumeSession: null, budgetUsd: null };
 const UUID = '01a2b3c4-0000-7000-8000-000000000001';
+
+/** What the agents of a run are made from: the defaults, but for what is given. */
+function options(
+  settings: Partial<Settings> = {},
+  more: Partial<AgentsOptions> = {},
+): AgentsOptions {
+  const { settings: defaults } = resolveSettings([]);
+  return { settings: { ...defaults, ...settings }, passthrough: [], env: {}, cwd: '/', ...more };
+}
 
 function argv(
   agent: AgentName,
@@ -16,7 +25,7 @@ function argv(
   passthrough: readonly string[] = [],
   resumeSession: string | null = null,
 ): string {
-  const kind = agentKind(agent, agentOptions(settings, { passthrough }));
+  const kind = agentKind(agent, options(settings, { passthrough }));
   return [kind.program, ...kind.args({ ...FIRST, resumeSession })].join(' ');
 }
 
@@ -32,11 +41,11 @@ describe('the arguments', () => {
   });
 
   test.for<[AgentName, Partial<Settings>, string]>([
-    ['codex', { model: 'm' }, '-m m'],
-    ['gemini', { model: 'm' }, '-m m'],
-    ['opencode', { model: 'p/m' }, '-m p/m'],
-    ['qwen', { model: 'm' }, '-m m'],
-    ['copilot', { model: 'm' }, '--model=m'],
+    ['codex', { model: ['m'] }, '-m m'],
+    ['gemini', { model: ['m'] }, '-m m'],
+    ['opencode', { model: ['p/m'] }, '-m p/m'],
+    ['qwen', { model: ['m'] }, '-m m'],
+    ['copilot', { model: ['m'] }, '--model=m'],
     ['codex', { permissionMode: 'acceptEdits' }, '-s workspace-write'],
     ['codex', { permissionMode: 'plan' }, '-s read-only'],
     ['codex', { permissionMode: 'danger-full-access' }, '-s danger-full-access'],
@@ -84,9 +93,9 @@ describe('the arguments', () => {
   });
 
   test('begin with the program that --agent-bin names, which is looked for nowhere else', () => {
-    const kind = agentKind('codex', agentOptions({ agentBin: './mine' }, { env: { HOME: '/h' } }));
+    const kind = agentKind('codex', options({ agentBin: ['./mine'] }, { env: { HOME: '/h' } }));
     expect(kind).toMatchObject({ program: './mine', folders: [] });
-    const plain = agentKind('opencode', agentOptions({}, { env: { HOME: '/h' } }));
+    const plain = agentKind('opencode', options({}, { env: { HOME: '/h' } }));
     expect(plain.folders).toContain('/h/.opencode/bin');
   });
 });
@@ -115,7 +124,7 @@ test('an agent does not see the variables of one that ralph runs inside', () => 
 function read(agent: AgentName, stdout: readonly object[], stderr = '') {
   const signs: string[] = [];
   const retries: RetryFacts[] = [];
-  const reader = agentKind(agent, agentOptions()).read(
+  const reader = agentKind(agent, options()).read(
     { activity() {}, text() {}, retry: (retry) => retries.push(retry) },
     {
       ...QUIET_SIGNS,
