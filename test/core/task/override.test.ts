@@ -43,7 +43,7 @@ describe('the flags of a resume', () => {
   test('override single settings, and their alternatives', () => {
     const { run, problems } = resumedWith({ delay: '7s', agentCommand: 'codex exec' });
     expect(problems).toEqual([]);
-    expect(run.settings).toMatchObject({ delay: 7_000, maxIterations: 5, agent: 'claude' });
+    expect(run.settings).toMatchObject({ delay: 7_000, maxIterations: 5, agent: ['claude'] });
     expect(run.sources.delay).toEqual({ kind: 'flag', where: 'delay' });
     expect(run.sources.maxIterations).toEqual({ kind: 'flag', where: '--max-iterations' });
   });
