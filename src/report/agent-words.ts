@@ -1,5 +1,5 @@
 import { AGENTS, isAgentName } from '../core/agent/agents/agents.ts';
-import type { AgentStanding, TaskState } from '../core/task/task-state.ts';
+import type { AgentStanding, IterationRecord, TaskState } from '../core/task/task-state.ts';
 import { formatCost } from './format.ts';
 
 /** Says what each agent of a list has used, and which is held or skipped; null for a task with one agent. */
@@ -11,8 +11,21 @@ export function agentsText({ agents }: Pick<TaskState, 'agents'>): string | null
   return words.length === 0 ? null : words.join('; ');
 }
 
+/** Returns the cost of an iteration in US dollars, or says that its agent does not tell it. */
+export function costText({ agent, cost_usd }: Pick<IterationRecord, 'agent' | 'cost_usd'>): string {
+  return agent !== undefined && !tellsCost(agent) ? 'not told' : formatCost(cost_usd);
+}
+
+/** Names the agents that worked without telling a cost, as an addition to the total; empty if all told it. */
+export function untoldText({ agents }: Pick<TaskState, 'agents'>): string {
+  const untold = Object.entries(agents).filter(
+    ([name, { usage }]) => !tellsCost(name) && usage.output_tokens > 0,
+  );
+  return untold.length === 0 ? '' : ` without ${untold.map(([name]) => name).join(', ')}`;
+}
+
 /** An agent that takes no `--max-cost` does not tell what it costs. */
-export function tellsCost(name: string): boolean {
+function tellsCost(name: string): boolean {
   return !isAgentName(name) || AGENTS[name].takes.includes('maxCost');
 }
 

@@ -460,7 +460,7 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
   }
 }
 
-/** Returns the agent that had the last turn. */
+/** Returns the agent that worked last. */
 function agentOf({ agent }: EndingEvent, only: AgentName): AgentName {
   return isAgentName(agent) ? agent : only;
 }

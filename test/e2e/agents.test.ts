@@ -1,42 +1,13 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeScene, type Scene } from '../helpers/scene.ts';
+import { playedAgent } from '../helpers/played-agent.ts';
+import { makeScene } from '../helpers/scene.ts';
 
-const RECORDED = join(import.meta.dirname, '../fixtures/transcripts');
-
-/** A program that plays one recording for each call, the last one again, and notes its arguments and input. */
-async function played(
-  agent: string,
-  recordings: readonly { readonly file: string; readonly exitCode?: number }[],
-): Promise<{
-  readonly scene: Scene;
-  readonly bin: string;
-  readonly calls: () => readonly string[];
-}> {
+/** A scene, and beside it an agent that plays recordings. */
+async function played(agent: string, recordings: Parameters<typeof playedAgent>[2]) {
   const scene = await makeScene({ text: 'not asked' });
-  const dir = join(scene.folder, 'agent');
-  mkdirSync(dir);
-  const cases = recordings.map(({ file, exitCode = 0 }, index) => {
-    const base = join(RECORDED, agent, file);
-    const pattern = index === recordings.length - 1 ? '*' : String(index + 1);
-    return `${pattern}) cat '${base}.jsonl'; cat '${base}.stderr' >&2 2>/dev/null; exit ${exitCode};;`;
-  });
-  const bin = join(dir, agent);
-  writeFileSync(
-    bin,
-    `#!/bin/sh
-echo "$*" >> '${dir}/argv'
-number=$(wc -l < '${dir}/argv' | tr -d ' ')
-cat > '${dir}/input'
-case $number in
-${cases.join('\n')}
-esac
-`,
-  );
-  chmodSync(bin, 0o755);
-  const calls = () => readFileSync(join(dir, 'argv'), 'utf8').trimEnd().split('\n');
-  return { scene, bin, calls };
+  return { scene, ...playedAgent(scene.folder, agent, recordings) };
 }
 
 const EVENT_AGENTS = ['codex', 'gemini', 'opencode', 'qwen', 'copilot'];

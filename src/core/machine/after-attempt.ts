@@ -12,7 +12,7 @@ import { askBack } from './asking-back.ts';
 import type { Decided, Moment } from './decision.ts';
 import type { EventOf, LoopState } from './loop-state.ts';
 import { answerOf } from './record-iteration.ts';
-import { withoutTrouble, withUsageOfAgent } from './turns.ts';
+import { withoutTrouble, withUsageOfAgent } from './shifts.ts';
 
 /** Takes off what an agent told of its session before, if it tells only the total of the whole session. */
 export function withOwnUsage(

@@ -16,7 +16,7 @@ import {
 import { budgetLeft } from './next-iteration.ts';
 import { iteratedEvent } from './record-iteration.ts';
 import { treeToSettle } from './settling.ts';
-import { onTurn, takeTurn } from './turns.ts';
+import { onShift, takeShift } from './shifts.ts';
 
 /** Builds the next state and the actions from what a step has decided. */
 export function apply({ state, announced = [], decision }: Decided, moment: Moment): Transition {
@@ -57,12 +57,12 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
       return to({ ...state, task }, { kind: 'stop', ending });
     }
     case 'start': {
-      const turn = takeTurn(state, decision, { at, policy });
+      const taken = takeShift(state, decision, { at, policy });
       const next =
-        turn.decision?.kind === 'start'
-          ? start(turn.state, turn.decision.prompt, onTurn(policy, turn.state.task))
-          : apply({ ...turn, announced: [] }, { at, policy });
-      return { state: next.state, actions: [...(turn.announced ?? []), ...next.actions] };
+        taken.decision?.kind === 'start'
+          ? start(taken.state, taken.decision.prompt, onShift(policy, taken.state.task))
+          : apply({ ...taken, announced: [] }, { at, policy });
+      return { state: next.state, actions: [...(taken.announced ?? []), ...next.actions] };
     }
     case 'ask-back': {
       const { answer, question: text } = decision;

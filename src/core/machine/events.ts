@@ -25,7 +25,7 @@ export interface EndingFields {
   readonly exit_reason: string;
   readonly exit_code: number;
   readonly iterations_used: number;
-  /** The agent that had the last turn; absent in a task with only one agent. */
+  /** The agent that worked last; absent in a task with only one agent. */
   readonly agent?: string;
   readonly usage: Usage;
   readonly evidence: Evidence | null;
@@ -38,13 +38,13 @@ export interface EndingFields {
   readonly log_dir: string;
 }
 
-/** Another agent of the list has its turn, or will have it after the wait that follows. */
+/** Another agent of the list takes over, at once or after the wait that follows. */
 export interface AgentChanged {
   readonly event: 'agent_changed';
   readonly iteration: number;
   readonly from: string;
   readonly to: string;
-  /** Why `from` lost its turn; `free-again` if nothing is wrong with it, but `to` comes before it. */
+  /** Why `from` stopped; `free-again` if nothing is wrong with it, but `to` comes before it. */
   readonly why: NonNullable<AgentStanding['why']> | 'free-again';
   /** Until when `from` is held, as an ISO instant; null if it is skipped for the rest of the run, or free. */
   readonly until: string | null;

@@ -14,7 +14,7 @@ import {
   NO_TROUBLE,
 } from './loop-state.ts';
 import { continueAtOnce } from './next-iteration.ts';
-import { withoutSkipped, withUsageOfAgent } from './turns.ts';
+import { withoutSkipped, withUsageOfAgent } from './shifts.ts';
 
 /*
  * Where a task resumes. The action that was running when the driver died is repeated. An attempt that was

@@ -8,7 +8,7 @@ import { end, stoppedBy } from './ending.ts';
 import type { EventBody } from './events.ts';
 import type { Announcement, EventOf, LoopState, Trouble } from './loop-state.ts';
 import { budgetLeft, endUsedUp } from './next-iteration.ts';
-import { hasOthers, isStillOut, loseTurn, skippedBecause } from './turns.ts';
+import { hasOthers, isStillOut, loseShift, skippedBecause } from './shifts.ts';
 
 type Failed<Kind extends Outcome['kind']> = Extract<Outcome, { kind: Kind }>;
 
@@ -56,7 +56,7 @@ function backOff(
   const quick = transientAttempts <= policy.retries && !isStillOut(state.task, policy);
   if (!quick && hasSeveralAgents(policy)) {
     const until = laterBy(at, SLOWEST_RETRY_MS);
-    return loseTurn(state, { why: 'outage', until, error }, moment, hasWorked(facts));
+    return loseShift(state, { why: 'outage', until, error }, moment, hasWorked(facts));
   }
   const outageSince = quick ? null : (state.trouble.outageSince ?? at);
   const delay_ms = quick ? backOffMs(transientAttempts, random) : SLOWEST_RETRY_MS;
@@ -113,7 +113,7 @@ function waitForReset(
     // While another agent works, there is no hurry to try this one again.
     const held = isAhead ? until : laterBy(at, Math.max(pauseMs, SLOWEST_RETRY_MS));
     const counted = withTrouble(state, { limitedInARow });
-    return loseTurn(counted, { why: 'usage-limit', until: held, error }, moment, isNew);
+    return loseShift(counted, { why: 'usage-limit', until: held, error }, moment, isNew);
   }
   if (msBetween(limitedSince, until) > policy.maxWaitMs) {
     return { state, decision: end('usage_limited', 'usage_limit', { error, until: resetsAt }) };
@@ -152,7 +152,7 @@ function fatal(state: LoopState, outcome: Failed<'fatal'>, moment: Moment): Deci
   }
   const skipped = hasSeveralAgents(policy) ? skippedBecause(cause) : null;
   const skip = (why: NonNullable<typeof skipped>): Decided =>
-    loseTurn(state, { why, until: null, error: message }, moment, false);
+    loseShift(state, { why, until: null, error: message }, moment, false);
   if (skipped !== null && hasOthers(state.task, policy)) return skip(skipped);
   // An agent that had worked before can return: it is being updated, or its token renewed.
   const mayPass = cause === 'agent-not-found' || cause === 'not-logged-in';

@@ -28,7 +28,7 @@ import { withReport } from './record-iteration.ts';
 import { resumed } from './resume.ts';
 import { retry } from './retry.ts';
 import { withSettlement } from './settling.ts';
-import { onTurn } from './turns.ts';
+import { onShift } from './shifts.ts';
 
 /**
  * The heart of the program: takes an event, returns the next state and the actions. `decide` picks the
@@ -65,7 +65,7 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
     case 'pause-requested':
       return noted({ ...state, pauseRequested: true });
     default: {
-      const moment = { at: event.at, policy: onTurn(policy, state.task) };
+      const moment = { at: event.at, policy: onShift(policy, state.task) };
       if (isByCaller(event)) return apply(byCaller(state, event, moment), moment);
       const task = { ...withoutStandstill(state.task, event), updated_at: event.at };
       return apply(decide({ ...state, task }, event, moment), moment);

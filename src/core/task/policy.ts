@@ -19,9 +19,9 @@ export type LoopSettings = Omit<
 
 /** The settings and facts by which the loop decides. All durations are in milliseconds. */
 export interface Policy extends LoopSettings {
-  /** The agent whose turn it is; before the first turn, the first of the list. */
+  /** The agent on shift; before the first iteration, the first of the list. */
   readonly agent: AgentName;
-  /** The agents in the order in which they take turns; mostly there is one. */
+  /** All agents, in the order in which they take over; mostly there is one. */
   readonly agents: readonly AgentName[];
   readonly watchGlobs: readonly string[];
   readonly doneFolder: string;
@@ -56,7 +56,7 @@ export function hasSeveralAgents({ agents }: Policy): boolean {
   return agents.length > 1;
 }
 
-/** Names the agent whose turn it is, for the records and events of a task with several agents. */
+/** Names the agent on shift, for the records and events of a task with several agents. */
 export function agentNamed(policy: Policy): { readonly agent?: AgentName } {
   return hasSeveralAgents(policy) ? { agent: policy.agent } : {};
 }

@@ -40,14 +40,14 @@ export interface ErrorRecord {
   readonly message: string;
 }
 
-/** Why an agent of a list gets no turn for a while: the next one takes over. */
+/** Why an agent of a list is not started for a while: the next one takes over. */
 export const HELD_BECAUSE = ['usage-limit', 'outage'] as const;
-/** Why an agent of a list gets no turn for the rest of the run. */
+/** Why an agent of a list is not started any more in this run. */
 export const SKIPPED_BECAUSE = ['agent-not-found', 'not-logged-in', 'no-credit'] as const;
 
 /** What is known of one agent of a list. */
 export interface AgentStanding {
-  /** It gets no turn before this ISO instant; null if it is not held. */
+  /** It is not started before this ISO instant; null if it is not held. */
   readonly held_until: string | null;
   /** Why it was held last, and has not answered since, or why it is skipped; null for neither. */
   readonly why: (typeof HELD_BECAUSE | typeof SKIPPED_BECAUSE)[number] | null;

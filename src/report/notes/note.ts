@@ -5,7 +5,7 @@ import { endingRow } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
-import { agentsText } from '../agent-words.ts';
+import { agentsText, costText } from '../agent-words.ts';
 import { formatCost, formatDuration } from '../format.ts';
 import { remedyFor } from '../messages.ts';
 import { cell, codeSpan, fenced, inlineText } from './markdown.ts';
@@ -99,7 +99,7 @@ function iterationTable(task: TaskState): string {
       String(record.number),
       formatDuration(record.duration_ms),
       record.near_miss ? `${record.outcome}, near miss` : record.outcome,
-      formatCost(record.cost_usd),
+      costText(record),
       cell(record.output_preview),
     ].join(' | '),
   );

@@ -1,7 +1,7 @@
 import type { LineChanges, LinesByIteration } from '../../core/task/line-changes.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { agentsText } from '../agent-words.ts';
+import { agentsText, costText, untoldText } from '../agent-words.ts';
 import { columnsOf, fitted, padded } from '../columns.ts';
 import { formatCost, formatDuration, formatLines } from '../format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
@@ -155,7 +155,7 @@ function timeOf({ shown, task, at }: TaskDetail): string {
 
 function costOf({ task, maxCostUsd }: TaskDetail): string {
   const used = task.usage.cost_usd;
-  if (maxCostUsd === null) return formatCost(used);
+  if (maxCostUsd === null) return `${formatCost(used)}${untoldText(task)}`;
   return `${formatCost(used)} of ${formatCost(maxCostUsd)} used, ${formatCost(Math.max(0, maxCostUsd - used))} left`;
 }
 
@@ -178,7 +178,7 @@ function iterationLines({ task, lines: changed }: TaskDetail, width: number): re
       seconds(record.started_at).slice('2026-'.length).replace('T', ' '),
       formatDuration(record.duration_ms),
       record.near_miss ? `${record.outcome}, near miss` : record.outcome,
-      formatCost(record.cost_usd),
+      costText(record),
       record.files_changed === null ? '–' : String(record.files_changed),
       ...(headings.includes('LINES') ? [linesOf(changed[record.number])] : []),
       record.output_preview.replace(/\s+/g, ' '),

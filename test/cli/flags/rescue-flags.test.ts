@@ -70,7 +70,7 @@ describe('the flags of rescue and watch alone', () => {
       'watch',
       { RALPH_START_NEW: '0', HOME: '/h' },
     );
-    expect(flags.layer.model?.value).toBe('opus');
+    expect(flags.layer.model?.value).toEqual(['opus']);
     expect(flags.passthrough).toEqual(['--add-dir', 'x']);
     expect(env).toEqual({ HOME: '/h' });
   });

@@ -318,7 +318,7 @@ describe('settings that replace one another are taken from one source', () => {
   test('claude by flag replaces the command of the configuration', async () => {
     const written = { flags: ['--agent', 'claude'], config: 'agent_command: codex exec -\n' };
     expect((await collect(written)).settings).toMatchObject({
-      agent: 'claude',
+      agent: ['claude'],
       agentCommand: null,
     });
     expect(await problemsOf(written)).toEqual([]);

@@ -331,6 +331,52 @@ describe('the agent', () => {
     expect((await sound({ agent: 'codex' })).policy.contextChars).toBe(20_000);
   });
 
+  test('may be a list, and each has its own model and program', async () => {
+    const written = {
+      agent: 'claude, codex',
+      model: ['claude=opus', 'codex=gpt'],
+      agentBin: { codex: '/opt/codex' },
+      permissionMode: 'acceptEdits',
+    };
+    expect(await sound(written)).toMatchObject({
+      policy: { agent: 'claude', agents: ['claude', 'codex'] },
+      settings: { agentBin: ['codex=/opt/codex'] },
+    });
+  });
+
+  test.for<[string, WrittenSettings, RegExp]>([
+    ['the agent command', { agent: 'claude,command', agentCommand: 'sh' }, /without command/],
+    ['an agent twice', { agent: 'codex,codex' }, /each agent once; found codex twice/],
+    ['a model for nobody', { model: 'opus' }, /AGENT=NAME for a list of agents; found 'opus'/],
+    ['a program for nobody', { agentBin: '/x' }, /AGENT=PATH for a list .*; found '\/x'/],
+    ['a model for another', { model: 'gemini=x' }, /names gemini; found --agent claude,codex/],
+    ['own permission words', { permissionMode: 'workspace-write' }, /acceptEdits or plan/],
+    ['tools that one cannot allow', { allowedTools: ['Edit'] }, /is for .*found --agent codex/],
+    ['a budget that one cannot keep', { maxCost: '2' }, /is for .*; found --agent codex/],
+    [
+      'a mode that one has not',
+      { agent: 'claude,opencode', permissionMode: 'plan' },
+      /plan agent runs commands that write/,
+    ],
+  ])('of a list is refused with %s', async ([, written, words]) => {
+    expect(await problems({ agent: 'claude,codex', ...written })).toContainEqual(
+      expect.stringMatching(words),
+    );
+  });
+
+  test('of a list takes nothing after --', async () => {
+    const found = await problems({ agent: 'claude,codex' }, { passthrough: ['--x'] });
+    expect(found).toEqual([expect.stringMatching(/no words after --/)]);
+  });
+
+  test('of a list has to read the whole prompt', async () => {
+    const prompt = 'x'.repeat(1_020_000);
+    expect(await problems({ prompt })).toEqual([]);
+    expect(await problems({ prompt, agent: 'claude,codex' })).toEqual([
+      expect.stringContaining('too long for codex'),
+    ]);
+  });
+
   test.for([
     ['--output-format', 'text'],
     ['--output-format=text'],

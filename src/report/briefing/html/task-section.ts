@@ -1,6 +1,6 @@
 import type { BriefIteration, Briefing, BriefTask } from '../../../core/task/briefing.ts';
 import type { LineChanges, LinesByIteration } from '../../../core/task/line-changes.ts';
-import { agentsText } from '../../agent-words.ts';
+import { agentsText, costText, untoldText } from '../../agent-words.ts';
 import { formatCost, formatDuration, formatLines } from '../../format.ts';
 import { lookBackOf, ownBranchOf } from '../../look-back.ts';
 import {
@@ -50,7 +50,7 @@ function facts(each: BriefTask, briefing: Briefing): Markup {
       'Total use',
       task === null
         ? null
-        : `${task.metrics.iterations} of ${task.max_iterations} iterations, ${formatCost(task.usage.cost_usd)}`,
+        : `${task.metrics.iterations} of ${task.max_iterations} iterations, ${formatCost(task.usage.cost_usd)}${untoldText(task)}`,
     ],
     ['Agents', task === null ? null : agentsText(task)],
     ['Progress', progressOf(each)],
@@ -151,13 +151,13 @@ function row(
   lines: LinesByIteration | null,
   hasAgents: boolean,
 ): Markup {
-  const { number, started_at, duration_ms, cost_usd, files_changed, output_tokens } = iteration;
+  const { number, started_at, duration_ms, files_changed, output_tokens } = iteration;
   const words = [
     iteration.outcome === 'answered' ? '' : iteration.detail,
     iteration.refused.length === 0 ? '' : `refused: ${iteration.refused.join('; ')}`,
     iteration.output_preview,
   ].filter((part) => part !== '');
-  return html`<tr><td class="right num">${number}</td>${hasAgents ? html`<td>${iteration.agent ?? '–'}</td>` : ''}<td><span class="badge ${iterationTone(iteration)}">${outcomeWords(iteration)}</span></td><td class="right num">${formatDuration(duration_ms)}</td><td class="right num">${formatCost(cost_usd)}</td><td class="num when">${minute(started_at)}</td><td class="right num files">${files_changed ?? '–'}</td>${lines === null ? '' : html`<td class="right num files">${linesText(lines[number])}</td>`}<td class="right num tokens">${output_tokens}</td><td class="words">${words.join(' — ')}</td></tr>`;
+  return html`<tr><td class="right num">${number}</td>${hasAgents ? html`<td>${iteration.agent ?? '–'}</td>` : ''}<td><span class="badge ${iterationTone(iteration)}">${outcomeWords(iteration)}</span></td><td class="right num">${formatDuration(duration_ms)}</td><td class="right num">${costText(iteration)}</td><td class="num when">${minute(started_at)}</td><td class="right num files">${files_changed ?? '–'}</td>${lines === null ? '' : html`<td class="right num files">${linesText(lines[number])}</td>`}<td class="right num tokens">${output_tokens}</td><td class="words">${words.join(' — ')}</td></tr>`;
 }
 
 function linesText(lines: LineChanges | undefined): string {

@@ -131,7 +131,7 @@ describe('an agent of a list', () => {
 });
 
 describe('an earlier agent of the list', () => {
-  test('has its turn again at the beginning of an iteration, once its reset has passed', () => {
+  test('is on shift again from the beginning of an iteration, once its reset has passed', () => {
     const loop = pair();
     loop.iterate(limited(laterBy(START, HOUR)));
     expect(next(loop.iterate(WORK))).toBe('codex 2.1');
@@ -208,7 +208,7 @@ describe('when all agents are held', () => {
     expect(ending?.error).toMatch(/claude: held until .*; codex: held until /);
   });
 
-  test('by outages, they are tried in turn until --max-wait is over', () => {
+  test('by outages, they are tried one after the other until --max-wait is over', () => {
     const loop = pair({ retries: 0, maxWaitMs: 12 * MINUTE });
     expect(next(loop.iterate({ ...OVERLOADED, durationMs: 0 }))).toBe('codex 1.2');
     const tried: string[] = [];

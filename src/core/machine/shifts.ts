@@ -15,7 +15,7 @@ import type { AgentChanged } from './events.ts';
 import type { Announcement, LoopState } from './loop-state.ts';
 
 /*
- * Whose turn it is in a list of agents: that of the first one that is neither held nor skipped.
+ * Which agent of a list is on shift: the first one that is neither held nor skipped.
  *
  *   working ──┬─ plan limit, outage ──────────────────► held until its reset ──┐
  *      ▲      └─ not found, not logged in, no credit ─► skipped for this run ──┤
@@ -24,32 +24,32 @@ import type { Announcement, LoopState } from './loop-state.ts';
  *      ├── all are held: one wait, until the earliest reset ◄──────────────────┤
  *      └── all are skipped: the end, by the cause of the first ◄───────────────┘
  *
- * An earlier one of the list has its turn again at the beginning of an iteration, once its reset has passed.
+ * An earlier one of the list is on shift again from the beginning of an iteration, once its reset has passed.
  * No session goes from one agent to another.
  */
 
 type Held = (typeof HELD_BECAUSE)[number];
 type Skipped = (typeof SKIPPED_BECAUSE)[number];
 
-/** Why an agent loses its turn. `until` is an ISO instant. */
-export type LostTurn =
+/** Why the shift of an agent ends. `until` is an ISO instant. */
+export type LostShift =
   | { readonly why: Held; readonly until: string; readonly error: string }
   | { readonly why: Skipped; readonly until: null; readonly error: string };
 
-/** Returns the policy with the agent whose turn it is, by which all steps decide. */
-export function onTurn(policy: Policy, task: TaskState): Policy {
+/** Returns the policy with the agent on shift, by which all steps decide. */
+export function onShift(policy: Policy, task: TaskState): Policy {
   const agent = policy.agents.find((name) => name === task.agent);
   return agent === undefined || !hasSeveralAgents(policy) ? policy : withPolicy(policy, { agent });
 }
 
-/** Adds to what the agent whose turn it is has used. Does nothing in a task with only one agent. */
+/** Adds to what the agent on shift has used. Does nothing in a task with only one agent. */
 export function withUsageOfAgent(task: TaskState, policy: Policy, usage: Usage): TaskState {
   if (!hasSeveralAgents(policy)) return task;
   const used = addUsage(standingOf(task, policy.agent).usage, usage);
   return withStanding(task, policy.agent, { usage: used });
 }
 
-/** Notes that nothing is wrong any more with the agent whose turn it is. */
+/** Notes that nothing is wrong any more with the agent on shift. */
 export function withoutTrouble(task: TaskState, { agent }: Policy): TaskState {
   return task.agents[agent] === undefined ? task : withStanding(task, agent, NOT_HELD);
 }
@@ -63,7 +63,7 @@ export function withoutSkipped(task: TaskState): TaskState {
   return { ...task, agents: Object.fromEntries(agents) };
 }
 
-/** Whether the agent whose turn it is was held because of an outage, and has not answered since. */
+/** Whether the agent on shift was held because of an outage, and has not answered since. */
 export function isStillOut(task: TaskState, { agent }: Policy): boolean {
   return standingOf(task, agent).why === 'outage';
 }
@@ -73,19 +73,19 @@ export function skippedBecause(cause: string): Skipped | null {
   return SKIPPED_BECAUSE.find((each) => each === cause) ?? null;
 }
 
-/** Whether another agent of the list could still have a turn in this run. */
+/** Whether another agent of the list could still work in this run. */
 export function hasOthers(task: TaskState, { agent, agents }: Policy): boolean {
   return agents.some((name) => name !== agent && !isSkipped(standingOf(task, name)));
 }
 
 /**
- * Takes the turn from an agent. The next one that is free continues with the same iteration at once. If
+ * Ends the shift of an agent. The next one that is free continues with the same iteration at once. If
  * none is, ralph waits for the one that is free first, or the task ends. `hasWorked`: the agent had
  * done something before, so waiting begins anew to count against `maxWaitMs`.
  */
-export function loseTurn(
+export function loseShift(
   state: LoopState,
-  { why, until, error }: LostTurn,
+  { why, until, error }: LostShift,
   moment: Moment,
   hasWorked: boolean,
 ): Decided {
@@ -100,10 +100,10 @@ export function loseTurn(
 }
 
 /**
- * Gives the turn to the agent that starts next. In a new iteration that is the first of the list that is
+ * Puts the agent that starts next on shift. In a new iteration that is the first of the list that is
  * free. Waits if none is, as after a resume.
  */
-export function takeTurn(
+export function takeShift(
   state: LoopState,
   decision: Extract<Decision, { kind: 'start' }>,
   moment: Moment,
@@ -122,7 +122,7 @@ const NOTHING_WRONG = { why: 'free-again', until: null, error: null } as const;
 
 type Change = Pick<AgentChanged, 'why' | 'until' | 'error'>;
 
-/** Gives the turn to another agent, which begins a new session. */
+/** Puts another agent on shift, which begins a new session. */
 function changed(
   state: LoopState,
   to: AgentName,
@@ -191,7 +191,7 @@ function endSkipped(state: LoopState, error: string, { agents }: Policy): Decide
   };
 }
 
-/** Says of each agent why it has no turn. */
+/** Says of each agent why it does not work. */
 function allErrors(task: TaskState, { agents }: Policy): string {
   return agents
     .map((name) => {
