@@ -54,7 +54,7 @@ test('each place has its say in its turn, and settings.json remembers which', as
   expect(scene.fake.calls()[0]?.argv.join(' ')).toContain('--model=opus');
   expect(keptSettings(scene, 'Ralph_State')).toMatchObject({
     prompt: { value: 'Fix it', source: 'RALPH_PROMPT' },
-    model: { value: 'opus', source: '--model' },
+    model: { value: ['opus'], source: '--model' },
     timeout: { value: 2_700_000, source: 'RALPH_TIMEOUT_MINUTES' },
     retries: { value: 2, source: 'RALPH_RETRIES' },
     max_iterations: { value: 10, source: 'task type weekly_audit' },

@@ -122,6 +122,16 @@ describe('ralph doctor', () => {
     expect(await doctor({ agent: 'gemini', agentBin: [join(bin, 'codex')] }, env)).toBe(0);
   });
 
+  test('looks for every agent of a list', async () => {
+    const { bin, env } = await healthy();
+    const codex = join(bin, 'codex');
+    expect(await doctor({ agent: 'claude,codex' }, env)).toBe(1);
+    expect(printed).toContain('-> install codex');
+    await writeFile(codex, '#!/bin/sh\necho "codex-cli 1.2"\n', { mode: 0o755 });
+    expect(await doctor({ agent: 'claude,codex', agentBin: [`codex=${codex}`] }, env)).toBe(0);
+    expect(printed).toContain(`agent: ${codex}, codex-cli 1.2`);
+  });
+
   test('judges a command by its program alone', async () => {
     const { env } = await healthy();
     const { ANTHROPIC_API_KEY: _, ...without } = env;

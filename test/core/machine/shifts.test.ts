@@ -308,6 +308,19 @@ describe('a resume', () => {
     expect(next(begin().resume({}, { afterMs: 4 * HOUR }))).toBe('claude 1.3');
   });
 
+  test('with other agents that are held goes on with the next iteration after the wait', () => {
+    const agents = ['claude', 'codex', 'gemini'] as const;
+    const loop = pair({ agents, maxIterations: 3 });
+    loop.iterate(limited(laterBy(START, 3 * HOUR)));
+    loop.iterate(errorReport("You've hit your usage limit. try again in 5 hours"));
+    loop.iterate(WORK);
+    loop.iterate(WORK);
+    expect(next(loop.iterate(WORK))).toBe('max_iterations_reached max_iterations');
+    const settings = { agents: ['claude', 'codex'], maxIterations: 9 } as const;
+    expect(loop.resume(settings, { afterMs: HOUR }).waitMs).toBeGreaterThan(HOUR);
+    expect(next(loop.wait())).toBe('claude 4.1');
+  });
+
   test('with another agent hands it no session', () => {
     const loop = nonstop({ session: 'continue' });
     loop.iterate(WORK);
