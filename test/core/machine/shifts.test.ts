@@ -86,6 +86,14 @@ describe('an agent of a list', () => {
     expect(turn.state.task.agents.claude?.held_until).toBe(laterBy(loop.now(), 5 * MINUTE));
   });
 
+  test('that takes over in an outage has all retries of its own', () => {
+    const loop = pair({ retries: 1 });
+    loop.iterate(OVERLOADED);
+    loop.wait();
+    expect(next(loop.iterate(OVERLOADED))).toBe('codex 1.3');
+    expect(loop.iterate(BUSY).state.task.wait?.kind).toBe('back-off');
+  });
+
   test('never hands over on another failure', () => {
     const failures = [
       errorReport('API Error: 400 bad request', 400),
@@ -208,6 +216,16 @@ describe('when all agents are held', () => {
     expect(ending?.error).toMatch(/claude: held until .*; codex: held until /);
   });
 
+  test('the wait counts anew once an agent has worked', () => {
+    const loop = pair({ maxWaitMs: HOUR });
+    const usage = { cost_usd: 1, input_tokens: 1, output_tokens: 1 };
+    loop.iterate(limited(laterBy(START, 50 * MINUTE)));
+    loop.iterate(errorReport("You've hit your usage limit. try again in 5 hours"));
+    expect(next(loop.wait())).toBe('claude 1.3');
+    const again = loop.iterate(limited(laterBy(loop.now(), 50 * MINUTE), { usage }));
+    expect(again.state.task.wait?.kind).toBe('usage-limit');
+  });
+
   test('by outages, they are tried one after the other until --max-wait is over', () => {
     const loop = pair({ retries: 0, maxWaitMs: 12 * MINUTE });
     expect(next(loop.iterate({ ...OVERLOADED, durationMs: 0 }))).toBe('codex 1.2');
@@ -273,6 +291,14 @@ describe('an agent that cannot work', () => {
     loop.iterate(WORK);
     expect(loop.iterate(notFound()).state.task.wait?.kind).toBe('recheck');
     expect(next(loop.wait())).toBe('codex 2.2');
+  });
+
+  test('is not looked for again while another one can work, whatever it had answered', () => {
+    const loop = pair();
+    loop.iterate(WORK);
+    expect(next(loop.iterate(notFound()))).toBe('codex 2.2');
+    // This one has not answered yet.
+    expect(next(loop.iterate(notFound()))).toBe('failed failed:agent-not-found');
   });
 
   test('is tried again by a resume', () => {
