@@ -14,7 +14,7 @@ import { asText, listTree } from './tree-files.ts';
 
 /*
  * The old exam: the claimed tree, with judge files and test files as they were at the start. What git
- * ignores is linked in. A link is quick, whatever is behind it, but what a check writes through it is
+ * ignores, and what no snapshot has, is linked in. A link is quick, whatever is behind it, but what a check writes through it is
  * written in the work tree, as it is when the check runs there: `rm -rf dist` takes away the link alone,
  * `rm -rf dist/*` the user's files.
  */
@@ -63,20 +63,26 @@ function writeText({ folder }: FreshCheckout, name: TreePath, text: string): voi
   writeFileSync(place, text);
 }
 
+const OTHERS = ['ls-files', '-z', '--others', '--exclude-standard'];
 /** What git prints of everything that it ignores: a folder of nothing else is one line. */
-const IGNORED = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory'];
+const IGNORED = [...OTHERS, '--ignored', '--directory'];
 
 async function linkIgnored(
   { folder }: FreshCheckout,
   { git, ask, claimed, isOwn }: OldExamRequest<unknown>,
 ): Promise<void> {
   const { root } = git.repository;
-  const answer = await ask(root, IGNORED);
-  if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
-  const ignored = answer.output.split('\0').filter((name) => name !== '' && name !== './');
-  // A judge that git ignores is in no snapshot: nobody knows how it was at the start.
-  const linked = ignored.filter((name) => !isJudgeName(name));
-  const submodules = [...(await listTree(git, claimed))].flatMap(([name, entry]) =>
+  const list = async (args: readonly string[]): Promise<readonly string[]> => {
+    const answer = await ask(root, args);
+    if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
+    return answer.output.split('\0').filter((name) => name !== '' && name !== './');
+  };
+  const tree = await listTree(git, claimed);
+  // Files that are too large for a snapshot, or that the user keeps out of it.
+  const leftOut = (await list(OTHERS)).filter((name) => !tree.has(name));
+  // A judge that is in no snapshot: nobody knows how it was at the start.
+  const linked = [...(await list(IGNORED)), ...leftOut].filter((name) => !isJudgeName(name));
+  const submodules = [...tree].flatMap(([name, entry]) =>
     entry.startsWith('160000 ') ? [name] : [],
   );
   for (const name of [...linked, ...submodules].map((each) => asText(each).replace(/\/$/, ''))) {
