@@ -9,6 +9,7 @@ import { isInside, realPath } from '../files/real-path.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { type CheckPlace, placeIn } from './check-place.ts';
+import { IGNORED } from './ignored-judges.ts';
 import type { JudgeLook } from './judge-look.ts';
 import { asText, listTree } from './tree-files.ts';
 
@@ -30,6 +31,8 @@ export interface OldExamRequest<T> {
   readonly undone: JudgeLook['undone'];
   /** The folder that checks run in, relative to the root of the work tree, or empty. */
   readonly below: string;
+  /** Ignored judge files that are what they were at the start, relative to the root. */
+  readonly asAtStart?: ReadonlySet<string>;
   /** Whether ralph itself writes this file; such files are not linked in. */
   readonly isOwn: (file: string) => boolean;
   /** Runs the checks. */
@@ -64,12 +67,10 @@ function writeText({ folder }: FreshCheckout, name: TreePath, text: string): voi
 }
 
 const OTHERS = ['ls-files', '-z', '--others', '--exclude-standard'];
-/** What git prints of everything that it ignores: a folder of nothing else is one line. */
-const IGNORED = [...OTHERS, '--ignored', '--directory'];
 
 async function linkIgnored(
   { folder }: FreshCheckout,
-  { git, ask, claimed, isOwn }: OldExamRequest<unknown>,
+  { git, ask, claimed, isOwn, asAtStart = new Set() }: OldExamRequest<unknown>,
 ): Promise<void> {
   const { root } = git.repository;
   const list = async (args: readonly string[]): Promise<readonly string[]> => {
@@ -80,8 +81,10 @@ async function linkIgnored(
   const tree = await listTree(git, claimed);
   // Files that are too large for a snapshot, or that the user keeps out of it.
   const leftOut = (await list(OTHERS)).filter((name) => !tree.has(name));
-  // A judge that is in no snapshot: nobody knows how it was at the start.
-  const linked = [...(await list(IGNORED)), ...leftOut].filter((name) => !isJudgeName(name));
+  // A judge that is in no snapshot cannot be put back.
+  const linked = [...(await list(IGNORED)), ...leftOut].filter(
+    (name) => !isJudgeName(name) || asAtStart.has(asText(name)),
+  );
   const submodules = [...tree].flatMap(([name, entry]) =>
     entry.startsWith('160000 ') ? [name] : [],
   );
