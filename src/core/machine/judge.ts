@@ -67,7 +67,7 @@ export function judge(state: LoopState, observed: Observed, moment: Moment): Dec
   const approval = isAborted ? null : readApproval(message, own, sightings);
   const work = addWork(state.work ?? NO_WORK, sightings.progress, answer.facts);
   const judged =
-    isAborted || approval !== null
+    isAborted || approval !== null || wasCutOff(state, examination)
       ? NO_CLAIM
       : judgeClaims(state, { ...observed, examination, work }, signals, policy);
   const isEachWanted =
@@ -91,6 +91,18 @@ export function judge(state: LoopState, observed: Observed, moment: Moment): Dec
     announced: [publish(iteratedEvent(recorded, answer)), ...furtherEvents(answer, judged)],
     decision: settle(recorded, { answer, judged, isAborted, approval, ...checks }, moment),
   };
+}
+
+/** Whether a stop cut off the checks in a checkout: that says nothing about the claim. */
+function wasCutOff({ stopRequested }: LoopState, examination: Examination): boolean {
+  if (stopRequested === null) return false;
+  const reruns = [examination.oldExam, examination.cleanCheckout];
+  return reruns.some((rerun) => {
+    if (rerun === undefined) return false;
+    const results =
+      rerun.kind === 'ran' ? rerun.results : rerun.setup === null ? [] : [rerun.setup];
+    return results.some(({ exitCode, timedOut }) => exitCode === null && !timedOut);
+  });
 }
 
 /** Returns the agent's message, null if it did not end well, and whether it states the abort promise. */

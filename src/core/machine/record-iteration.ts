@@ -123,8 +123,11 @@ function unprovenAfter(
   // A stop may have cut the old exam off, which says nothing then.
   if (stopRequested !== null) return { unprovenClaims };
   if (held === null || !('findings' in held)) return { unprovenClaims: 0 };
-  const isSame = unprovenBy === held.gate;
-  return { unprovenClaims: isSame ? unprovenClaims + 1 : 1, unprovenBy: held.gate };
+  const names = [...new Set(held.findings.map(({ finding }) => finding))];
+  const again = names.filter((name) => unprovenBy?.includes(name));
+  return again.length > 0
+    ? { unprovenClaims: unprovenClaims + 1, unprovenBy: again }
+    : { unprovenClaims: 1, unprovenBy: names };
 }
 
 /** Stores a script's progress report; it also counts as progress of the running iteration. */
