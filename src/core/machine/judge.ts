@@ -31,6 +31,7 @@ import { end, stoppedBy, TIME_OVER } from './ending.ts';
 import type { CountedAnswer, Judgement, LoopState } from './loop-state.ts';
 import { endBudget, endUsage, nextIteration } from './next-iteration.ts';
 import {
+  describeHeld,
   describeTools,
   furtherEvents,
   iteratedEvent,
@@ -261,9 +262,10 @@ function endStalled(
     const error = `the task was stated complete twice while these tools were refused: ${tools}`;
     return end('stalled', 'refused', { error });
   }
-  if (held !== null && 'findings' in held && streaks.unprovenClaims >= 2) {
-    const details = held.findings.map(findingDetail).join('; ');
-    const error = `the task was stated complete twice, and both times this was found: ${oneLine(details, 600)}`;
+  if (held !== null && streaks.unprovenClaims >= 2) {
+    const found =
+      'findings' in held ? held.findings.map(findingDetail).join('; ') : describeHeld(held);
+    const error = `the task was stated complete twice, and both times this was found: ${oneLine(found, 600)}`;
     return end('stalled', 'unproven', { error });
   }
   const opened = breakerVerdict(task.breaker, policy);

@@ -34,6 +34,27 @@ export async function takeJudges(
   };
 }
 
+/**
+ * Adds checks that a resume has named to those of the start: what is known of the start stays, and the rest
+ * begins now.
+ */
+export function withNewChecks(atStart: JudgesAtStart, now: JudgesAtStart): JudgesAtStart {
+  const { folder } = atStart;
+  const known = new Set(folder.scripts.map(({ file, name }) => `${file} ${name}`));
+  const scripts = now.folder.scripts.filter(({ file, name }) => !known.has(`${file} ${name}`));
+  return {
+    ...now,
+    folder: {
+      files: { ...now.folder.files, ...folder.files },
+      scripts: [...folder.scripts, ...scripts],
+      programs: [...new Set([...folder.programs, ...now.folder.programs])],
+    },
+    // Another PATH finds other programs.
+    programs: now.path === atStart.path ? { ...now.programs, ...atStart.programs } : now.programs,
+    ignored: atStart.ignored ?? now.ignored,
+  };
+}
+
 /** Returns the programs as they were found at the start. */
 export function programsOf({ programs }: JudgesAtStart): FoundPrograms {
   return new Map(Object.entries(programs));

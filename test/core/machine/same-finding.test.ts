@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Rerun } from '../../../src/core/completion/examination.ts';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import { answered } from '../../helpers/attempt-facts.ts';
-import { checks } from '../../helpers/checks.ts';
+import { checks, rawResult } from '../../helpers/checks.ts';
 import { judgesSeen, loopInHand } from '../../helpers/loop-in-hand.ts';
 
 const DONE = answered('All good. <promise>DONE</promise>');
@@ -29,7 +30,7 @@ test('a finding that holds two claims running ends the task, whatever else is fo
   expect(claim(loop, 2).ending).toMatchObject({ status: 'stalled', exitReason: 'unproven' });
 });
 
-test('another finding begins anew', () => {
+test('another finding counts for itself', () => {
   const settings = { proof: 'hold', baseline: false, planFile: 'PLAN.md', delayMs: 0 } as const;
   const loop = loopInHand(settings, undefined, { examines: true });
   loop.start();
@@ -38,4 +39,34 @@ test('another finding begins anew', () => {
   expect(loop.iterate(DONE, seen).ending).toBeNull();
   expect(loop.iterate(answered('Not yet.'), seen).ending).toBeNull();
   expect(loop.iterate(DONE, seen).ending).toBeNull();
+});
+
+test('a clean checkout that cannot be made twice running ends the task, one whose checks fail does not', () => {
+  const settings = { verify: checks('sh check.sh'), verifyClean: true, delayMs: 0 } as const;
+  const loop = loopInHand(settings, undefined, { examines: true });
+  const judged = (cleanCheckout: Rerun) => {
+    loop.iterate(DONE);
+    loop.verified(ENDED);
+    loop.examined(judgesSeen());
+    return loop.examined({ cleanCheckout });
+  };
+  const notMade = {
+    kind: 'not-made',
+    why: 'no room on the disk',
+    setup: null,
+    folder: null,
+  } as const;
+  const red = {
+    kind: 'ran',
+    results: [rawResult({ ...ENDED, exitCode: 1 })],
+    folder: null,
+  } as const;
+  loop.start();
+  expect(judged(notMade).ending).toBeNull();
+  expect(judged(red).ending).toBeNull();
+  expect(judged(red).ending).toBeNull();
+  expect(judged(notMade).ending).toBeNull();
+  const { ending } = judged(notMade);
+  expect(ending).toMatchObject({ status: 'stalled', exitReason: 'unproven' });
+  expect(ending?.error).toContain('no room on the disk');
 });
