@@ -1,12 +1,13 @@
 import path from 'node:path';
 import type { RawCheckResult } from '../core/completion/check-result.ts';
 import type { JudgesSeen, Rerun } from '../core/completion/examination.ts';
+import { checkBelow, type NamedPlace, relativeCheck } from '../core/proof/check-places.ts';
 import { runOf } from '../core/proof/check-words.ts';
 import type { Check } from '../core/settings/checks.ts';
 import { runGitOf } from '../effects/branches/checkout.ts';
 import { gitAsker } from '../effects/branches/open-repository.ts';
 import { treesBeside } from '../effects/branches/own-tree.ts';
-import { realPath } from '../effects/files/real-path.ts';
+import { isInside, realPath } from '../effects/files/real-path.ts';
 import { runMeasuredCommand } from '../effects/processes/measured-command.ts';
 import type { CheckPlace } from '../effects/proof/check-place.ts';
 import { checkClean } from '../effects/proof/clean-checkout.ts';
@@ -106,7 +107,8 @@ async function lookInTree(task: Examined, checks: readonly string[]): Promise<Fo
 }
 
 /** Compares the claimed tree with that of the start. */
-async function compare({ run, keeper, known }: Examined, checks: readonly string[]) {
+async function compare(task: Examined, checks: readonly string[]) {
+  const { run, keeper, known } = task;
   const ends = keeper?.ends() ?? null;
   const claimed = keeper?.store.newest?.tree;
   if (keeper === null || ends === null || claimed === undefined) {
@@ -114,7 +116,9 @@ async function compare({ run, keeper, known }: Examined, checks: readonly string
   }
   const { git } = keeper;
   const folder = path.relative(git.repository.root, realPath(run.plan.cwd));
-  const common = { git, checks, folder };
+  const places = placesOf(task);
+  const read = checks.map((check) => relativeCheck(check, places, folder));
+  const common = { git, checks: read, folder, programs: programsInTree(task) };
   const key = JSON.stringify(checks);
   const found = known.get(key) ?? findJudges(common, ends.first);
   known.set(key, found);
@@ -133,13 +137,58 @@ async function compare({ run, keeper, known }: Examined, checks: readonly string
   return { git, folder, claimed, atStart, look };
 }
 
+/** How checks may name the work tree, and the folder that they run in. */
+function placesOf({ run, keeper }: ExaminedTask): readonly NamedPlace[] {
+  if (keeper === null) return [];
+  const { root } = keeper.git.repository;
+  const { cwd } = run.plan;
+  const below = path.relative(root, realPath(cwd));
+  return [
+    { as: root, below: '' },
+    { as: cwd, below },
+    ...(below !== '' && cwd.endsWith(`/${below}`)
+      ? [{ as: cwd.slice(0, -below.length - 1), below: '' }]
+      : []),
+  ];
+}
+
+/** The programs of checks that were found in the work tree itself, relative to its root. */
+function programsInTree({ keeper, atStart }: ExaminedTask): readonly string[] {
+  const root = keeper?.git.repository.root ?? '';
+  return [...programsOf(atStart).values()].flatMap((file) =>
+    file !== null && isInside(root, realPath(file)) ? [path.relative(root, realPath(file))] : [],
+  );
+}
+
+/** The old exam finds programs of the work tree as they are in it. */
+function withPathOf(task: ExaminedTask, { folder }: CheckPlace): ExaminedTask {
+  const env = () => {
+    const own = task.env();
+    return { ...own, PATH: pathIn(task, own.PATH ?? '', folder) };
+  };
+  return { ...task, env };
+}
+
+/** A PATH that leads into the checkout instead of the work tree. */
+function pathIn(task: ExaminedTask, search: string, folder: string): string {
+  const root = task.keeper?.git.repository.root ?? '';
+  return search
+    .split(path.delimiter)
+    .map((entry) => {
+      const place = path.isAbsolute(entry) ? realPath(entry) : '';
+      const isThere = place === root || (place !== '' && isInside(root, place));
+      return isThere ? path.join(folder, path.relative(root, place)) : entry;
+    })
+    .join(path.delimiter);
+}
+
 async function oldExam(task: Examined, checks: readonly Check[]): Promise<Rerun> {
   const commands = checks.map(({ command }) => command);
   const { git, folder: below, claimed, look } = await compare(task, commands);
   const results = await sitOldExam({
     ...(await checkoutOf(task, 'exam')),
     ...{ git, below, claimed, undone: look.undone },
-    check: (place) => runAll(task, checks, place),
+    check: (place) => runAll(withPathOf(task, place), checks, place),
   });
   return { kind: 'ran', results, folder: null };
 }
@@ -200,8 +249,12 @@ async function runAll(
   place: CheckPlace,
 ): Promise<readonly RawCheckResult[]> {
   const results: RawCheckResult[] = [];
+  const places = placesOf(task);
   for (const check of checks) {
-    results.push({ ...(await runCheck(check, optionsIn(task, place))), where: 'clean' });
+    const { command } = check;
+    // A check that names the work tree by its path would look at that, and not at the checkout.
+    const there = { ...check, command: checkBelow(command, places, place.folder) };
+    results.push({ ...(await runCheck(there, optionsIn(task, place))), command, where: 'clean' });
   }
   return results;
 }

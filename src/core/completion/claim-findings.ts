@@ -68,19 +68,46 @@ export function needsOldExam(view: FindingsView): boolean {
 
 type OldExamAnswer =
   | { readonly kind: 'passed' }
-  | { readonly kind: 'failed'; readonly failed: readonly CheckResult[] };
+  | {
+      readonly kind: 'failed';
+      readonly failed: readonly CheckResult[];
+      /** Why the checks could not be run, as a clause; null if they were. */
+      readonly why: string | null;
+    };
 
-/** Judges the old exam: all checks pass in it, with as many tests as at the start. Null if there was none. */
+/**
+ * Judges the old exam: all checks pass in it, with as many tests as at the start. A check that had nothing to
+ * judge by then has nothing there, so it is left out if it judges now. Null if there was no exam.
+ */
 export function oldExamOf(
-  view: Pick<FindingsView, 'examination' | 'checksAtStart' | 'policy'>,
+  view: Pick<FindingsView, 'examination' | 'checks' | 'checksAtStart' | 'policy'>,
 ): OldExamAnswer | null {
   const { oldExam } = view.examination;
   if (oldExam === undefined) return null;
-  if (oldExam.kind === 'not-made') return { kind: 'failed', failed: [] };
-  const results = judgedIn(oldExam, view);
+  if (oldExam.kind === 'not-made') return { kind: 'failed', failed: [], why: oldExam.why };
+  const results = judgedIn(oldExam, view).filter((result) => !isNew(result, view));
   const failed = failedChecks(results);
   const isPassed = failed.length === 0 && fewerThanAtStart(results, view).length === 0;
-  return isPassed ? { kind: 'passed' } : { kind: 'failed', failed };
+  return isPassed ? { kind: 'passed' } : { kind: 'failed', failed, why: null };
+}
+
+/** Whether a check had nothing to judge by at the start, and has tests now. */
+function isNew(
+  check: CheckResult,
+  { checks, checksAtStart }: Pick<FindingsView, 'checks' | 'checksAtStart'>,
+): boolean {
+  const start = checksAtStart?.find((each) => isSameCheck(each, check));
+  const now = checks.find((each) => isSameCheck(each, check));
+  return start !== undefined && judgedNothing(start) && (now?.tests ?? 0) > 0;
+}
+
+/** What programs say of a script or a target that is not there. */
+const NOT_THERE =
+  /^(?:npm (?:ERR!|error) Missing script: |Error: no test specified$|make: \*\*\* No rule to make target [^,]*\.\s+Stop\.|.*ERR_PNPM_NO_SCRIPT|error Command "[^"]*" not found\.)/m;
+
+/** Whether a check ran no test at the start, or what it names was not there. */
+function judgedNothing({ exitCode, tests, output }: CheckResult): boolean {
+  return tests === 0 || (tests === null && exitCode !== 0 && NOT_THERE.test(output));
 }
 
 /** Judges the results of a checkout by how the checks stood before the first iteration. */
@@ -91,13 +118,13 @@ export function judgedIn(
   return rerun.results.map((result) => judgeCheck(result, checksAtStart, policy));
 }
 
-/** Whether anything judged the work at the start. A judge that ran no test had nothing to judge by. */
-function judgeStood({ examination, checksAtStart }: FindingsView): boolean {
-  const ranNone =
-    checksAtStart !== null &&
-    checksAtStart.length > 0 &&
-    checksAtStart.every(({ tests }) => tests === 0);
-  return examination.judges?.stood === true && !ranNone;
+/** Whether anything judged the work at the start. Checks that had nothing to judge by are none. */
+function judgeStood({ examination, checks, checksAtStart }: FindingsView): boolean {
+  const hadNothing = checks.every((check) => {
+    const start = checksAtStart?.find((each) => isSameCheck(each, check));
+    return start !== undefined && judgedNothing(start);
+  });
+  return examination.judges?.stood === true && !hadNothing;
 }
 
 function emptyWork({ claim, work, policy }: FindingsView): Finding | null {

@@ -58,6 +58,8 @@ export type Blocker =
       readonly findings: readonly Finding[];
       /** The checks that failed in the old exam. */
       readonly failed: readonly CheckResult[];
+      /** Why there could be no old exam, as a clause; absent or null if nothing was in its way. */
+      readonly why?: string | null;
     }
   | {
       readonly gate: 'clean-checkout';
@@ -176,7 +178,7 @@ function findings(view: ClaimView): GateAnswer {
   return held({
     gate: first.found.finding,
     findings: open.map(({ found }) => found),
-    failed: exam?.kind === 'failed' ? exam.failed : [],
+    ...(exam?.kind === 'failed' ? { failed: exam.failed, why: exam.why } : { failed: [] }),
   });
 }
 

@@ -268,7 +268,10 @@ function describeHeld(held: Blocker): string {
         held.failed.length === 0
           ? ''
           : `; with what decides the checks as it was at the start, ${describeFailed(held.failed)}`;
-      return `${findings}${exam}`;
+      const why = held.why ?? null;
+      const notMade =
+        why === null ? '' : `; with what decides the checks as it was at the start, ${why}`;
+      return `${findings}${exam}${notMade}`;
     }
   }
 }

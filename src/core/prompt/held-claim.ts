@@ -32,6 +32,11 @@ export function describeHold(
           : [
               `With what decides the checks as it was at the start, ${describeFailedChecks(held.failed, rules)}`,
             ]),
+        ...((held.why ?? null) === null
+          ? []
+          : [
+              `The checks could not be run with what decides them as it was at the start: ${materialLine(held.why ?? '', rules)}.`,
+            ]),
         ...held.findings.map(adviceOn),
         'Only the person who started this can set a flag.',
       ].join(' ');

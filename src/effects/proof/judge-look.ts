@@ -23,6 +23,8 @@ export interface ChecksOfTree {
   readonly checks: readonly string[];
   /** The folder that checks run in, relative to the top of the work tree, or empty. */
   readonly folder: string;
+  /** Programs of the checks that were found in the work tree, relative to its top; absent if none were. */
+  readonly programs?: readonly string[];
 }
 
 /** What decides what checks say in one tree. */
@@ -54,7 +56,7 @@ export interface JudgeLook {
 
 /** Finds what decides in a tree. Rejects with a `SnapshotError` if git fails. */
 export async function findJudges(
-  { git, checks, folder }: ChecksOfTree,
+  { git, checks, folder, programs = [] }: ChecksOfTree,
   tree: string,
 ): Promise<JudgesOfTree> {
   const files = await listTree(git, tree);
@@ -69,7 +71,9 @@ export async function findJudges(
   const packageJsons = new Map(
     [...texts].filter(([path]) => isPackageJson(path)).map(([path, text]) => [asText(path), text]),
   );
-  const judges = judgesOf(checks, packageJsons, folder);
+  const named = judgesOf(checks, packageJsons, folder);
+  const own = programs.filter((file) => !isInstalled(file));
+  const judges = { ...named, files: [...new Set([...named.files, ...own])].toSorted() };
   const run = new Set(judges.files.map((file) => pathInTree(git, file)));
   const scripted = new Set(judges.scripts.map(({ file }) => asTreePath(file)));
   const found = [...files.keys()].filter(
