@@ -3,11 +3,11 @@ import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Usage } from '../core/agent/attempt.ts';
 import { commandsToCheck } from '../core/completion/conditions/conditions.ts';
-import { timeLeftMs, workedUntil } from '../core/machine/clock-gap.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import { isAtWork, type LoopEvent, type LoopState } from '../core/machine/loop-state.ts';
 import { initialState } from '../core/machine/transition.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
+import { timeLeftMs, workedUntil } from '../core/task/clock-gap.ts';
 import {
   hasUnannouncedEnding,
   laterBy,

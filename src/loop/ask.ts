@@ -1,12 +1,6 @@
-import { standstillMs } from '../core/machine/clock-gap.ts';
-import type {
-  AgentPrompt,
-  LoopEvent,
-  LoopState,
-  Question,
-  Timing,
-} from '../core/machine/loop-state.ts';
+import type { AgentPrompt, LoopEvent, LoopState, Question } from '../core/machine/loop-state.ts';
 import { preview } from '../core/secrets/secrets.ts';
+import { standstillMs, type Timing } from '../core/task/clock-gap.ts';
 import { type Approval, laterBy } from '../core/task/task-state.ts';
 import type { Ports } from './ports.ts';
 import { cleanActivity, doingOf, eventOf, shownText } from './shown.ts';

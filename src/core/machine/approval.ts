@@ -1,9 +1,9 @@
 import type { ApprovalRequest } from '../completion/approval-request.ts';
 import type { Missing } from '../prompt/prompt.ts';
 import { maskSecrets } from '../secrets/secrets.ts';
+import { postponed } from '../task/clock-gap.ts';
 import { type Approval, laterBy, type TaskState } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
-import { postponed } from './clock-gap.ts';
 import { type Decided, type Decision, type Moment, publish, strayed } from './decision.ts';
 import { end, PAUSED, stoppedBy } from './ending.ts';
 import type { EventOf, LoopState, PersonsAnswer } from './loop-state.ts';

@@ -1,6 +1,7 @@
 import { NO_USAGE } from '../agent/attempt.ts';
 import { judgePromise } from '../completion/promise.ts';
 import { maskSecrets, preview } from '../secrets/secrets.ts';
+import { postponed } from '../task/clock-gap.ts';
 import {
   type Evidence,
   laterBy,
@@ -11,7 +12,6 @@ import {
 } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { askPerson, withAnswer } from './approval.ts';
-import { postponed } from './clock-gap.ts';
 import { type Decided, type Moment, publish } from './decision.ts';
 import type { EventBody } from './events.ts';
 import type { CallerEvent, IterationReport, LoopEvent, LoopState } from './loop-state.ts';

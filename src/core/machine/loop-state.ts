@@ -13,6 +13,7 @@ import type { Hint } from '../prompt/hints.ts';
 import type { Handover } from '../prompt/prompt.ts';
 import type { Check } from '../settings/checks.ts';
 import type { Settlement, TreeToSettle } from '../snapshots/settlement.ts';
+import type { Timing } from '../task/clock-gap.ts';
 import type { EndedStatus, EndingRow, StatusAndReason } from '../task/endings.ts';
 import type {
   Approval,
@@ -167,15 +168,6 @@ export const NO_STREAKS: Streaks = {
   confirmations: 0,
   signals: 0,
 };
-
-/** When an action finished, and how long it took. */
-export interface Timing {
-  readonly at: string;
-  /** Milliseconds since the previous event, by a clock that stops while the machine sleeps. */
-  readonly tookMs: number;
-  /** The part of `tookMs` in which ralph itself was suspended, for example by Ctrl-Z. */
-  readonly heldUpMs: number;
-}
 
 /** What happened. Every event carries its instant, since the core has no clock. */
 export type LoopEvent =

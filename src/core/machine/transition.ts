@@ -2,6 +2,7 @@ import { NO_USAGE } from '../agent/attempt.ts';
 import { isCounted } from '../agent/outcome.ts';
 import { waitingHints } from '../prompt/hints.ts';
 import { EMPTY_HANDOVER } from '../prompt/prompt.ts';
+import { postponed, withoutStandstill } from '../task/clock-gap.ts';
 import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
 import { counted, withAttempt } from './after-attempt.ts';
@@ -10,7 +11,6 @@ import { approvalAnswered, approvalRequested, askPerson, START_APPROVAL } from '
 import { replied } from './asking-back.ts';
 import { byCaller, isByCaller } from './caller-events.ts';
 import { checked, examined } from './checking.ts';
-import { postponed, withoutStandstill } from './clock-gap.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { end } from './ending.ts';
 import { follow, followed, judge } from './judge.ts';

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { withHeartbeat } from '../../core/machine/clock-gap.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { isAtWork, type LoopState } from '../../core/machine/loop-state.ts';
+import { withHeartbeat } from '../../core/task/clock-gap.ts';
 import { stateJson } from '../../core/task/state-json.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { messageOf } from '../../errors.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withHeartbeat, workedUntil } from '../../../src/core/machine/clock-gap.ts';
+import { withHeartbeat, workedUntil } from '../../../src/core/task/clock-gap.ts';
 import { HEARTBEAT_MS, type Here, isDriverAlive } from '../../../src/core/task/driver.ts';
 import { type Driver, laterBy } from '../../../src/core/task/task-state.ts';
 import { newTask, START } from '../../helpers/new-task.ts';

@@ -1,12 +1,14 @@
-import { HEARTBEAT_MS } from '../task/driver.ts';
-import {
-  isWorkedUntil,
-  lastWorkAt,
-  laterBy,
-  msBetween,
-  type TaskState,
-} from '../task/task-state.ts';
-import type { LoopEvent, Timing } from './loop-state.ts';
+import { HEARTBEAT_MS } from './driver.ts';
+import { isWorkedUntil, lastWorkAt, laterBy, msBetween, type TaskState } from './task-state.ts';
+
+/** When an action finished, and how long it took. */
+export interface Timing {
+  readonly at: string;
+  /** Milliseconds since the previous event, by a clock that stops while the machine sleeps. */
+  readonly tookMs: number;
+  /** The part of `tookMs` in which ralph itself was suspended, for example by Ctrl-Z. */
+  readonly heldUpMs: number;
+}
 
 /**
  * Returns how many milliseconds the wall clock moved beyond the time that really passed, because the machine
@@ -28,7 +30,10 @@ export function standstillMs(since: string, { at, tookMs, heldUpMs }: Timing): n
 }
 
 /** Moves the task's time limit by the standstill before an event, so that the task keeps its time. */
-export function withoutStandstill(task: TaskState, event: LoopEvent): TaskState {
+export function withoutStandstill(
+  task: TaskState,
+  event: Timing | { readonly at: string },
+): TaskState {
   return 'tookMs' in event ? postponed(task, standstillMs(task.updated_at, event)) : task;
 }
 

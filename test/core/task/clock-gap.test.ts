@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
-import { timeLeftMs } from '../../../src/core/machine/clock-gap.ts';
 import type { ApprovalAnswer } from '../../../src/core/machine/loop-state.ts';
+import { timeLeftMs } from '../../../src/core/task/clock-gap.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';
 import { answered, errorReport } from '../../helpers/attempt-facts.ts';
