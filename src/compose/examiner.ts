@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { RawCheckResult } from '../core/completion/check-result.ts';
 import type { JudgesSeen, Rerun } from '../core/completion/examination.ts';
+import { accepting } from '../core/proof/accepted.ts';
 import { checkBelow, type NamedPlace, relativeCheck } from '../core/proof/check-places.ts';
 import { runOf } from '../core/proof/check-words.ts';
 import type { Check } from '../core/settings/checks.ts';
@@ -12,6 +13,7 @@ import { runMeasuredCommand } from '../effects/processes/measured-command.ts';
 import type { CheckPlace } from '../effects/proof/check-place.ts';
 import { checkClean } from '../effects/proof/clean-checkout.ts';
 import { bentInFolder, markJudges } from '../effects/proof/folder-judges.ts';
+import { bentIgnored, markIgnoredJudges } from '../effects/proof/ignored-judges.ts';
 import { findJudges, type JudgesOfTree, lookAtJudges } from '../effects/proof/judge-look.ts';
 import { findPrograms, switchedPrograms } from '../effects/proof/judge-programs.ts';
 import { type JudgesAtStart, programsOf } from '../effects/proof/judges-at-start.ts';
@@ -103,7 +105,21 @@ async function lookInFolder(
 
 async function lookInTree(task: Examined, checks: readonly string[]): Promise<Found> {
   const { atStart, look } = await compare(task, checks);
-  return { bent: look.bent, stood: atStart.stands, changedTests: look.changedTests };
+  const { bent } = await lookAtIgnored(task);
+  return { bent: [...look.bent, ...bent], stood: atStart.stands, changedTests: look.changedTests };
+}
+
+/** Compares the judges that git ignores with the start. */
+async function lookAtIgnored({ run, keeper, atStart: { ignored } }: ExaminedTask) {
+  const { plan, driver, stops } = run;
+  if (keeper === null || ignored === null) return { bent: [], asAtStart: new Set<string>() };
+  const { root } = keeper.git.repository;
+  const ask = gitAsker(plan.env, driver.run_id, stops.hurry);
+  const now = await markIgnoredJudges(root, ask);
+  const folder = path.relative(root, realPath(plan.cwd));
+  const bent = bentIgnored(ignored, now, accepting(plan.settings.acceptChanged, folder));
+  const changed = new Set(bent.map((judge) => (judge.kind === 'file' ? judge.path : '')));
+  return { bent, asAtStart: new Set(Object.keys(now).filter((name) => !changed.has(name))) };
 }
 
 /** Compares the claimed tree with that of the start. */
@@ -188,6 +204,7 @@ async function oldExam(task: Examined, checks: readonly Check[]): Promise<Rerun>
   const results = await sitOldExam({
     ...(await checkoutOf(task, 'exam')),
     ...{ git, below, claimed, undone: look.undone },
+    asAtStart: (await lookAtIgnored(task)).asAtStart,
     check: (place) => runAll(withPathOf(task, place), checks, place),
   });
   return { kind: 'ran', results, folder: null };

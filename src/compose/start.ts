@@ -111,11 +111,15 @@ async function judgesOf(
 ): Promise<JudgesAtStart | null> {
   const checks = commandsToCheck(plan.policy);
   if (checks.length === 0) return null;
-  const { storedJudges, takeJudges } = await import('../effects/proof/judges-at-start.ts');
+  const { storedJudges, takeJudges, withNewChecks } = await import(
+    '../effects/proof/judges-at-start.ts'
+  );
   const stored = isBeginning ? null : storedJudges(paths.folder);
   const isSame = stored !== null && checks.every((check) => stored.checks.includes(check));
+  if (isSame) return stored;
   const isOwn = ownFiles(plan.vault, plan.stateDir);
-  return isSame ? stored : takeJudges({ cwd: plan.cwd, checks, isOwn }, plan.env);
+  const now = await takeJudges({ cwd: plan.cwd, checks, isOwn }, plan.env);
+  return stored === null ? now : withNewChecks(stored, now);
 }
 
 /** The first state, if it is saved already, and why the task's own work tree is not ready, or null. */

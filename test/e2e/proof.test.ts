@@ -1,5 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -263,7 +270,8 @@ describe('ralph proof ID --again', () => {
     const filter = `[filter "x"]\n\tclean = sed s/^/X/\n\tsmudge = sed s/^X//\n\trequired\n`;
     appendFileSync(join(scene.home, '.gitconfig'), filter);
     await scene.write('.gitattributes', '*.x filter=x\n');
-    await scene.write('a.x', 'hello\n');
+    // Git looks at the content of a file that is as new as its index.
+    utimesSync(await scene.write('a.x', 'hello\n'), 1_700_000_000, 1_700_000_000);
     const env = { HOME: scene.home, PATH: process.env.PATH };
     for (const args of [
       ['add', '--all'],

@@ -118,13 +118,19 @@ export function judgedIn(
   return rerun.results.map((result) => judgeCheck(result, checksAtStart, policy));
 }
 
-/** Whether anything judged the work at the start. Checks that had nothing to judge by are none. */
+/**
+ * Whether anything judged the work at the start: a judge file, or tests that ran without one. Checks that had
+ * nothing to judge by are none.
+ */
 function judgeStood({ examination, checks, checksAtStart }: FindingsView): boolean {
   const hadNothing = checks.every((check) => {
     const start = checksAtStart?.find((each) => isSameCheck(each, check));
     return start !== undefined && judgedNothing(start);
   });
-  return examination.judges?.stood === true && !hadNothing;
+  const ranTests = checks.some((check) =>
+    checksAtStart?.some((each) => isSameCheck(each, check) && (each.tests ?? 0) > 0),
+  );
+  return (examination.judges?.stood === true || ranTests) && !hadNothing;
 }
 
 function emptyWork({ claim, work, policy }: FindingsView): Finding | null {

@@ -199,6 +199,11 @@ function cleanCheckout(view: ClaimView): GateAnswer {
   return failed.length === 0 ? PASSED : held({ gate, failed, why: null, setup: null, folder });
 }
 
+/** Whether a claim is held because there can be no clean checkout, whatever the agent does. */
+export function isWithoutCheckout(held: Blocker): boolean {
+  return held.gate === 'clean-checkout' && held.why !== null && held.setup === null;
+}
+
 function confirmation({ confirmations, policy }: ClaimView): GateAnswer {
   if (confirmations >= policy.confirm) return PASSED;
   return held({ gate: 'confirm', so_far: confirmations, of: policy.confirm });

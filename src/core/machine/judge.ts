@@ -31,6 +31,7 @@ import { end, stoppedBy, TIME_OVER } from './ending.ts';
 import type { CountedAnswer, Judgement, LoopState } from './loop-state.ts';
 import { endBudget, endUsage, nextIteration } from './next-iteration.ts';
 import {
+  describeHeld,
   describeTools,
   furtherEvents,
   iteratedEvent,
@@ -67,7 +68,7 @@ export function judge(state: LoopState, observed: Observed, moment: Moment): Dec
   const approval = isAborted ? null : readApproval(message, own, sightings);
   const work = addWork(state.work ?? NO_WORK, sightings.progress, answer.facts);
   const judged =
-    isAborted || approval !== null
+    isAborted || approval !== null || wasCutOff(state, examination)
       ? NO_CLAIM
       : judgeClaims(state, { ...observed, examination, work }, signals, policy);
   const isEachWanted =
@@ -91,6 +92,18 @@ export function judge(state: LoopState, observed: Observed, moment: Moment): Dec
     announced: [publish(iteratedEvent(recorded, answer)), ...furtherEvents(answer, judged)],
     decision: settle(recorded, { answer, judged, isAborted, approval, ...checks }, moment),
   };
+}
+
+/** Whether a stop cut off the checks in a checkout: that says nothing about the claim. */
+function wasCutOff({ stopRequested }: LoopState, examination: Examination): boolean {
+  if (stopRequested === null) return false;
+  const reruns = [examination.oldExam, examination.cleanCheckout];
+  return reruns.some((rerun) => {
+    if (rerun === undefined) return false;
+    const results =
+      rerun.kind === 'ran' ? rerun.results : rerun.setup === null ? [] : [rerun.setup];
+    return results.some(({ exitCode, timedOut }) => exitCode === null && !timedOut);
+  });
 }
 
 /** Returns the agent's message, null if it did not end well, and whether it states the abort promise. */
@@ -249,9 +262,10 @@ function endStalled(
     const error = `the task was stated complete twice while these tools were refused: ${tools}`;
     return end('stalled', 'refused', { error });
   }
-  if (held !== null && 'findings' in held && streaks.unprovenClaims >= 2) {
-    const details = held.findings.map(findingDetail).join('; ');
-    const error = `the task was stated complete twice, and both times this was found: ${oneLine(details, 600)}`;
+  if (held !== null && streaks.unprovenClaims >= 2) {
+    const found =
+      'findings' in held ? held.findings.map(findingDetail).join('; ') : describeHeld(held);
+    const error = `the task was stated complete twice, and both times this was found: ${oneLine(found, 600)}`;
     return end('stalled', 'unproven', { error });
   }
   const opened = breakerVerdict(task.breaker, policy);

@@ -153,8 +153,8 @@ export interface Streaks {
   readonly refusedClaims: number;
   /** Claims that were blocked by the same finding. */
   readonly unprovenClaims: number;
-  /** Its name; absent if there is none. */
-  readonly unprovenBy?: string;
+  /** The names of those that held all of them; absent if there are none. */
+  readonly unprovenBy?: readonly string[];
   /** Claims that passed every gate except the last, confirmation. */
   readonly confirmations: number;
   /** Iterations in which a signal was stated. */

@@ -2,7 +2,12 @@ import { type AttemptFacts, outputOf, type RefusedTool } from '../agent/attempt.
 import { describeOutcome, isCounted } from '../agent/outcome.ts';
 import { hasMalformedRequest } from '../completion/approval-request.ts';
 import type { CheckResult } from '../completion/check-result.ts';
-import { type Blocker, type ClaimVerdict, openRefusals } from '../completion/gates.ts';
+import {
+  type Blocker,
+  type ClaimVerdict,
+  isWithoutCheckout,
+  openRefusals,
+} from '../completion/gates.ts';
 import {
   type ProgressReport,
   progressOf,
@@ -130,9 +135,19 @@ function unprovenAfter(
 ): Pick<Streaks, 'unprovenClaims' | 'unprovenBy'> {
   // A stop may have cut the old exam off, which says nothing then.
   if (stopRequested !== null) return { unprovenClaims };
-  if (held === null || !('findings' in held)) return { unprovenClaims: 0 };
-  const isSame = unprovenBy === held.gate;
-  return { unprovenClaims: isSame ? unprovenClaims + 1 : 1, unprovenBy: held.gate };
+  const names = unprovenBecauseOf(held);
+  if (names.length === 0) return { unprovenClaims: 0 };
+  const again = names.filter((name) => unprovenBy?.includes(name));
+  return again.length > 0
+    ? { unprovenClaims: unprovenClaims + 1, unprovenBy: again }
+    : { unprovenClaims: 1, unprovenBy: names };
+}
+
+/** Names what no further work of the agent is likely to mend. */
+function unprovenBecauseOf(held: Blocker | null): readonly string[] {
+  if (held === null) return [];
+  if ('findings' in held) return [...new Set(held.findings.map(({ finding }) => finding))];
+  return isWithoutCheckout(held) ? [held.gate] : [];
 }
 
 /** Stores a script's progress report; it also counts as progress of the running iteration. */
@@ -256,7 +271,7 @@ function findingsIn(judged: ClaimVerdict): readonly FindingProof[] {
 }
 
 /** Says in one line for people why a gate blocked a claim. */
-function describeHeld(held: Blocker): string {
+export function describeHeld(held: Blocker): string {
   switch (held.gate) {
     case 'min-iterations':
       return `not before iteration ${held.from}`;

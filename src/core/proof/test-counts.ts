@@ -100,13 +100,3 @@ class Voice {
     return { ran, failed: failed.map((name) => `${this.prefix} ${name}`) };
   }
 }
-
-/**
- * Counts the tests in a whole output. If its middle was cut out, summaries may be missing: a number read from
- * it is too small, so count while the check prints instead.
- */
-export function countTests(output: string): TestCounts {
-  const counter = new TestCounter();
-  counter.read(output);
-  return counter.counts();
-}

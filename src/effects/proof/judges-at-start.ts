@@ -1,9 +1,11 @@
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { safeJson } from '../../core/text/safe-json.ts';
+import { gitAsker } from '../branches/open-repository.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { type FolderJudges, type FolderOfChecks, markJudges } from './folder-judges.ts';
+import { type IgnoredJudges, markIgnoredJudges } from './ignored-judges.ts';
 import { type FoundPrograms, findPrograms } from './judge-programs.ts';
 
 /** What decided the checks of a task at its start, as far as no snapshot tells it. */
@@ -13,6 +15,8 @@ export interface JudgesAtStart {
   /** PATH, and where each program was found on it. Another PATH finds others. */
   readonly path: string;
   readonly programs: Readonly<Record<string, string | null>>;
+  /** Judges that git ignores; null if nobody looked. */
+  readonly ignored: IgnoredJudges | null;
 }
 
 /** Looks at what decides checks now. Never rejects for what cannot be read. */
@@ -26,6 +30,28 @@ export async function takeJudges(
     folder,
     path: env.PATH ?? '',
     programs: Object.fromEntries(findPrograms(folder.programs, { env, cwd: place.cwd })),
+    ignored: await markIgnoredJudges(place.cwd, gitAsker(env)),
+  };
+}
+
+/**
+ * Adds checks that a resume has named to those of the start: what is known of the start stays, and the rest
+ * begins now.
+ */
+export function withNewChecks(atStart: JudgesAtStart, now: JudgesAtStart): JudgesAtStart {
+  const { folder } = atStart;
+  const known = new Set(folder.scripts.map(({ file, name }) => `${file} ${name}`));
+  const scripts = now.folder.scripts.filter(({ file, name }) => !known.has(`${file} ${name}`));
+  return {
+    ...now,
+    folder: {
+      files: { ...now.folder.files, ...folder.files },
+      scripts: [...folder.scripts, ...scripts],
+      programs: [...new Set([...folder.programs, ...now.folder.programs])],
+    },
+    // Another PATH finds other programs.
+    programs: now.path === atStart.path ? { ...now.programs, ...atStart.programs } : now.programs,
+    ignored: atStart.ignored ?? now.ignored,
   };
 }
 
@@ -60,5 +86,6 @@ function schema() {
     }),
     path: text,
     programs: z.record(text, z.nullable(text)),
+    ignored: z._default(z.nullable(z.record(text, z.nullable(text))), null),
   });
 }

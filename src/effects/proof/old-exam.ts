@@ -9,12 +9,13 @@ import { isInside, realPath } from '../files/real-path.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { type CheckPlace, placeIn } from './check-place.ts';
+import { IGNORED } from './ignored-judges.ts';
 import type { JudgeLook } from './judge-look.ts';
 import { asText, listTree } from './tree-files.ts';
 
 /*
  * The old exam: the claimed tree, with judge files and test files as they were at the start. What git
- * ignores is linked in. A link is quick, whatever is behind it, but what a check writes through it is
+ * ignores, and what no snapshot has, is linked in. A link is quick, whatever is behind it, but what a check writes through it is
  * written in the work tree, as it is when the check runs there: `rm -rf dist` takes away the link alone,
  * `rm -rf dist/*` the user's files.
  */
@@ -30,6 +31,8 @@ export interface OldExamRequest<T> {
   readonly undone: JudgeLook['undone'];
   /** The folder that checks run in, relative to the root of the work tree, or empty. */
   readonly below: string;
+  /** Ignored judge files that are what they were at the start, relative to the root. */
+  readonly asAtStart?: ReadonlySet<string>;
   /** Whether ralph itself writes this file; such files are not linked in. */
   readonly isOwn: (file: string) => boolean;
   /** Runs the checks. */
@@ -63,20 +66,26 @@ function writeText({ folder }: FreshCheckout, name: TreePath, text: string): voi
   writeFileSync(place, text);
 }
 
-/** What git prints of everything that it ignores: a folder of nothing else is one line. */
-const IGNORED = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory'];
+const OTHERS = ['ls-files', '-z', '--others', '--exclude-standard'];
 
 async function linkIgnored(
   { folder }: FreshCheckout,
-  { git, ask, claimed, isOwn }: OldExamRequest<unknown>,
+  { git, ask, claimed, isOwn, asAtStart = new Set() }: OldExamRequest<unknown>,
 ): Promise<void> {
   const { root } = git.repository;
-  const answer = await ask(root, IGNORED);
-  if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
-  const ignored = answer.output.split('\0').filter((name) => name !== '' && name !== './');
-  // A judge that git ignores is in no snapshot: nobody knows how it was at the start.
-  const linked = ignored.filter((name) => !isJudgeName(name));
-  const submodules = [...(await listTree(git, claimed))].flatMap(([name, entry]) =>
+  const list = async (args: readonly string[]): Promise<readonly string[]> => {
+    const answer = await ask(root, args);
+    if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
+    return answer.output.split('\0').filter((name) => name !== '' && name !== './');
+  };
+  const tree = await listTree(git, claimed);
+  // Files that are too large for a snapshot, or that the user keeps out of it.
+  const leftOut = (await list(OTHERS)).filter((name) => !tree.has(name));
+  // A judge that is in no snapshot cannot be put back.
+  const linked = [...(await list(IGNORED)), ...leftOut].filter(
+    (name) => !isJudgeName(name) || asAtStart.has(asText(name)),
+  );
+  const submodules = [...tree].flatMap(([name, entry]) =>
     entry.startsWith('160000 ') ? [name] : [],
   );
   for (const name of [...linked, ...submodules].map((each) => asText(each).replace(/\/$/, ''))) {

@@ -13,6 +13,7 @@ import {
   markFile,
   markFiles,
 } from './file-marks.ts';
+import { countPlan } from './plan-count.ts';
 
 /**
  * A baseline as stored in `baseline.json`. Files in the working directory have relative names, so that the
@@ -26,6 +27,17 @@ export interface KeptBaseline extends Baseline {
     readonly protect: readonly string[];
     readonly done_path: string | null;
   } | null;
+  /** The plan that was counted, and the headings whose boxes; null without one, or in an older file. */
+  readonly plan_of: PlanOf | null;
+}
+
+interface PlanOf {
+  readonly file: string;
+  readonly sections: readonly string[];
+}
+
+function planOf({ cwd, planFile, planSections }: BaselineRequest): PlanOf | null {
+  return planFile === null ? null : { file: nameInside(cwd, planFile), sections: planSections };
 }
 
 /** Returns the text of `baseline.json`, not sealed yet. */
@@ -37,6 +49,7 @@ export function baselineJson(baseline: Baseline, request: BaselineRequest): stri
     done: baseline.done,
     protected: renamed(baseline.protected, (file) => nameInside(cwd, file)),
     plan: baseline.plan,
+    plan_of: planOf(request),
   };
   return `${safeJson(kept)}\n`;
 }
@@ -70,6 +83,7 @@ function keptSchema() {
     done: z.nullable(mark),
     protected: z.record(z.string(), mark),
     plan: z._default(z.nullable(z.object({ open: z.number(), done: z.number() })), null),
+    plan_of: z._default(z.nullable(z.object({ file: z.string(), sections: texts })), null),
   });
 }
 
@@ -110,7 +124,7 @@ export async function fitBaseline(
     watched: renamed(kept.watched, (name) => fileIn(cwd, from, name)),
     done: kept.done,
     protected: renamed(kept.protected, (name) => fileIn(cwd, from, name)),
-    plan: kept.plan,
+    plan: isSamePlan(kept.plan_of, planOf(request)) ? kept.plan : countPlan(request),
   };
   if (realPath(from) !== realPath(cwd)) {
     if (reachesOut !== undefined) {
@@ -127,6 +141,11 @@ export async function fitBaseline(
     if (!isAsNoted) return { misfit: `${donePath} is not as ${takenDonePath ?? 'it'} was noted` };
   }
   return { baseline: await withNewPatterns(placed, taken, request) };
+}
+
+/** Whether a count of the plan still says something: other boxes are compared from the resume on. */
+function isSamePlan(before: PlanOf | null, now: PlanOf | null): boolean {
+  return before === null || now === null || JSON.stringify(before) === JSON.stringify(now);
 }
 
 /** Returns the first file that is missing, changed, or matches without a fingerprint; otherwise null. */

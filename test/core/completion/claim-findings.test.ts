@@ -273,6 +273,6 @@ describe('the old exam', () => {
   test('that ran fewer tests has failed, although no check did', () => {
     const examination = { ...bent, oldExam: exam(raw(1)) };
     const answer = oldExamOf(view({ examination, checksAtStart: [check(3)] }));
-    expect(answer).toEqual({ kind: 'failed', failed: [] });
+    expect(answer).toEqual({ kind: 'failed', failed: [], why: null });
   });
 });

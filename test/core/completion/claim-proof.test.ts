@@ -83,7 +83,8 @@ describe('in a line', () => {
 
 describe('the facts', () => {
   test('name each check, how it stood at the start, and how it went here and elsewhere', () => {
-    const checksAtStart = [checkResult(ended('npm test', 1), { name: 'unit', tests: 200 })];
+    const failedThen = { name: 'unit', tests: 200, failed: ['a', 'b', 'c'] };
+    const checksAtStart = [checkResult(ended('npm test', 1), failedThen)];
     const known = { ...UNIT, exitCode: 1, verdict: 'known-failures' as const, failed: ['a', 'b'] };
     const examination = {
       ...judgesSeen({ tree: TREE, programs: { 'npm test': '/usr/bin/npm' } }),
@@ -100,11 +101,13 @@ describe('the facts', () => {
         ...{ name: 'unit', command: 'npm test', exitCode: 1, hasPassed: true },
         ...{ durationMs: 1_000, startedAt: START, program: '/usr/bin/npm', baseline: 'failed' },
         ...{ where: 'work-tree', tests: 214, failed: 2, outputSha256: '', log: null },
+        knownFailures: ['a', 'b', 'c'],
       },
       {
         ...{ name: 'lint', command: 'npm run lint', exitCode: 0, hasPassed: true },
         ...{ durationMs: 1_000, startedAt: START, program: null, baseline: 'not-run' },
         ...{ where: 'work-tree', tests: null, failed: null, outputSha256: '', log: null },
+        knownFailures: [],
       },
       expect.objectContaining({ name: 'lint', where: 'clean', baseline: 'not-run' }),
     ]);

@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
 import { judgesOf } from '../../../src/core/proof/judges.ts';
-import { countTests } from '../../../src/core/proof/test-counts.ts';
 import { toolSection } from '../../../src/core/proof/tool-section.ts';
+import { countTests } from '../../helpers/count-tests.ts';
 import { expectLinear, SHORT } from '../../helpers/growth.ts';
 
 // An agent writes what is read here.

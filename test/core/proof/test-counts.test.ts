@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { countTests, TestCounter } from '../../../src/core/proof/test-counts.ts';
+import { TestCounter } from '../../../src/core/proof/test-counts.ts';
 import { sumOfCounts } from '../../../src/core/proof/test-tally.ts';
+import { countTests } from '../../helpers/count-tests.ts';
 
 // Each file in outputs/ holds what one runner really printed, one part for each case: `##### case # exit 1`.
 // Escapes are written as ␛ and carriage returns as ␍; stack traces, paths and times are cut or neutral.

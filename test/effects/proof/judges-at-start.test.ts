@@ -6,6 +6,7 @@ import {
   programsOf,
   storedJudges,
   takeJudges,
+  withNewChecks,
 } from '../../../src/effects/proof/judges-at-start.ts';
 import { put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -49,3 +50,17 @@ test.for(['', '[]', '{"checks":[]}', '{"checks":"a","folder":{},"path":"","progr
     expect(storedJudges(folder)).toBeNull();
   },
 );
+
+test('checks that a resume adds leave what is known of the start as it is', async () => {
+  const { cwd, bin, judges } = await taken();
+  put(cwd, { 'check.sh': 'exit 0\n', 'more.sh': 'true\n' });
+  const checks = ['sh check.sh', 'sh more.sh', 'judge work.txt'];
+  const place = { cwd, checks, isOwn: () => false };
+  const now = await takeJudges(place, { PATH: `${cwd}:${bin}` });
+  const both = withNewChecks(judges, now);
+  expect(both.folder.files['check.sh']).toBe(judges.folder.files['check.sh']);
+  expect(both.folder.files['more.sh']).toMatch(/^[0-9a-f]{64}$/);
+  expect(both.checks).toEqual(checks);
+  const moved = { ...now, path: bin, programs: { ...now.programs, judge: '/elsewhere/judge' } };
+  expect(withNewChecks(judges, moved).programs.judge).toBe(join(bin, 'judge'));
+});

@@ -1,0 +1,52 @@
+import path from 'node:path';
+import type { accepting } from '../../core/proof/accepted.ts';
+import type { BentJudge } from '../../core/proof/findings.ts';
+import { isJudgeName } from '../../core/proof/judge-names.ts';
+import type { AskGit } from '../branches/checkout.ts';
+import { markFile } from '../workspace/file-marks.ts';
+import { findGitAbove } from '../workspace/git-view.ts';
+import { asText } from './tree-files.ts';
+
+/*
+ * Files that git ignores are in no snapshot. Those that decide by their name are known by their hash, but not
+ * the ones in folders that git ignores as a whole: such are installed or built.
+ */
+
+/** SHA-256 in hex by the path relative to the top of the work tree; null for one that cannot be read. */
+export type IgnoredJudges = Readonly<Record<string, string | null>>;
+
+/** What git prints of everything that it ignores: a folder of nothing else is one line. */
+export const IGNORED = [
+  ...['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory'],
+];
+
+/** Looks at the ignored files that decide by their name. Outside git there are none. */
+export async function markIgnoredJudges(cwd: string, ask: AskGit): Promise<IgnoredJudges> {
+  const root = findGitAbove(cwd);
+  if (root === null) return {};
+  const { exitCode, output } = await ask(root, IGNORED);
+  if (exitCode !== 0) return {};
+  const marks: Record<string, string | null> = {};
+  for (const name of output
+    .split('\0')
+    .filter((each) => !each.endsWith('/') && isJudgeName(each))) {
+    const mark = await markFile(path.join(root, asText(name)));
+    marks[asText(name)] = mark?.sha256 ?? null;
+  }
+  return marks;
+}
+
+/** Compares the ignored judges with the start. One that git began or ceased to ignore is in a snapshot. */
+export function bentIgnored(
+  atStart: IgnoredJudges,
+  now: IgnoredJudges,
+  isAccepted: ReturnType<typeof accepting>,
+): readonly BentJudge[] {
+  const names = [...new Set([...Object.keys(atStart), ...Object.keys(now)])].toSorted();
+  return names.flatMap((name): readonly BentJudge[] => {
+    const [before, after] = [atStart[name], now[name]];
+    if (before === after || isAccepted(name)) return [];
+    const change = before === undefined ? 'new' : after === undefined ? 'removed' : 'changed';
+    return [{ kind: 'file', path: name, change }];
+  });
+}
