@@ -223,6 +223,19 @@ describe('what only one agent does', () => {
     expect(judged('opencode', late)).toBe('errored');
   });
 
+  test('opencode: an answer that is whole ends the row of those that were cut off', () => {
+    const cutOff = textOf(join(FOLDER, 'opencode/answer-cut-off.jsonl')).trimEnd().split('\n');
+    const whole = textOf(join(FOLDER, 'opencode/early-promise-then-denial.jsonl')).trimEnd();
+    const four = cutOff.slice(0, 12).join('\n');
+    expect(play('opencode', { stdout: [four, whole, four].join('\n') }).hopeless).toBeNull();
+  });
+
+  test('gemini: a tool that it never had is a mistake, and not refused', () => {
+    const file = join(FOLDER, 'gemini/refused-then-promise.jsonl');
+    const stdout = textOf(file).replaceAll('write_file', 'make_coffee');
+    expect(play('gemini', { stdout }).facts.refused).toEqual([]);
+  });
+
   test('opencode: its help names what was given after --', () => {
     const facts = attempt('opencode', { file: 'unknown-flag', end: 1 });
     const outcome = classify(facts, AGENTS.opencode, AT, { timeZone: 'UTC' });
