@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { planLimited, type Turn } from '../helpers/fake-claude.ts';
+import { endAllInLater } from '../helpers/living-in.ts';
 import { playedAgent } from '../helpers/played-agent.ts';
+import { untilDead } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 const HOUR_S = 3_600;
@@ -97,6 +99,27 @@ test('if all are held the run ends with 75 and names the earliest reset, and so 
   const calls = [scene.fake.calls().length, codex.calls().length];
   expect((await scene.ralph(['resume', 't'])).exitCode).toBe(75);
   expect([scene.fake.calls().length, codex.calls().length]).toEqual(calls);
+});
+
+test('after kill -9 the iteration goes on with the agent that worked, and the held one is not asked', async () => {
+  const { scene, codex } = await pair(
+    [{ hangs: true }, { text: 'All.\n\n<promise>DONE</promise>' }],
+    [{ file: 'plan-limit', exitCode: 1 }],
+  );
+  endAllInLater(scene.home);
+  const agents = ['--agent', 'codex,claude', '--agent-bin', `codex=${codex.bin}`];
+  const run = ['run', '--prompt', 'Fix it', '--delay', '0', '--task-id', 't'];
+  const ralph = await scene.start([...run, ...agents, ...DONE]);
+  await scene.fake.untilCalls(1);
+  process.kill(ralph.pid, 'SIGKILL');
+  await untilDead(ralph.pid);
+  expect((await scene.ralph(['resume', 't'])).exitCode).toBe(0);
+  expect(started(scene)).toEqual(['codex 1.1', 'claude 1.2', 'claude 1.3']);
+  expect(codex.calls()).toHaveLength(1);
+  expect(scene.state()).toMatchObject({
+    metrics: { iterations: 1 },
+    agents: { codex: { why: 'usage-limit' } },
+  });
 });
 
 test('an agent that is not there is skipped, which is said once', async () => {

@@ -132,17 +132,13 @@ function seconds(ms: number): string {
   return `${ms / 1000}s`;
 }
 
-/** Returns the agents that the settings of a run choose, in order. */
+/**
+ * Returns the agents that the settings of a run choose, in order. An agent command implies the agent
+ * `command` if no agent is named.
+ */
 export function agentsOf({ settings, sources }: SourcedSettings): readonly AgentName[] {
-  return chosenAgents(isGiven(sources.agent) ? settings.agent : null, settings.agentCommand);
-}
-
-/** An agent command implies the agent `command` if no agent is named. */
-export function chosenAgents(
-  named: readonly AgentName[] | null,
-  agentCommand: string | null,
-): readonly AgentName[] {
-  return named ?? [agentCommand === null ? DEFAULT_AGENT : 'command'];
+  if (isGiven(sources.agent)) return settings.agent;
+  return [settings.agentCommand === null ? DEFAULT_AGENT : 'command'];
 }
 
 function agentProblems(run: RequestedSettings): readonly string[] {
