@@ -138,7 +138,7 @@ describe('what a front matter sets', () => {
       allowedTools: [],
       agentCommand: null,
       claudeBin: null,
-      verify: null,
+      verify: [],
       until: null,
       after: null,
       maxCost: null,
