@@ -60,6 +60,8 @@ async function untilCalls(scene: Scene, count: number): Promise<void> {
   await scene.fake.untilCalls(count);
 }
 
+const IDLE = 'nothing was changed, and no tool of the agent succeeded';
+
 describe('a task that is completed', () => {
   test('resolves to how it ended', async () => {
     const { scene, run, events, notices } = await stage([WORKING, DONE]);
@@ -74,7 +76,7 @@ describe('a task that is completed', () => {
       evidence: {
         kind: 'promise',
         detail: 'TASK_COMPLETE',
-        proof: { proven: false, text: 'the promise alone', findings: [] },
+        proof: { proven: false, text: IDLE, findings: [IDLE] },
       },
       stateFile: join(scene.folder, '.ralph_state/history/t.json'),
       note: null,
@@ -86,6 +88,7 @@ describe('a task that is completed', () => {
       'task_iterated',
       'iteration_started',
       'task_iterated',
+      'finding',
       'task_completed',
     ]);
     // No guard is missing, and nothing else is odd.
