@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { planLimited, type Turn } from '../helpers/fake-claude.ts';
 import { endAllInLater } from '../helpers/living-in.ts';
 import { playedAgent } from '../helpers/played-agent.ts';
-import { untilDead } from '../helpers/processes.ts';
+import { until, untilDead } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 const HOUR_S = 3_600;
@@ -51,8 +51,8 @@ test('a plan limit hands the same iteration to the next agent at once, and all b
     /agents claude \$.*, usage limit until .*; codex cost not told \(240 tokens\)/,
   );
   expect((await scene.ralph(['report'])).stdout).toContain('codex cost not told');
-  const page = await scene.ralph(['report', '--html']);
-  expect(page.stdout).toContain('<th>Agent</th>');
+  await scene.ralph(['report', '--html', 'page.html']);
+  expect(scene.read('page.html')).toMatch(/<th>Agent<\/th>.*<td>codex<\/td>.*not told/s);
   // Each part of the log is read as its agent wrote it.
   const logs = await scene.ralph(['logs', 't']);
   expect(logs.stdout).toMatch(/session limit[\s\S]*All done\./);
@@ -103,14 +103,21 @@ test('if all are held the run ends with 75 and names the earliest reset, and so 
 
 test('after kill -9 the iteration goes on with the agent that worked, and the held one is not asked', async () => {
   const { scene, codex } = await pair(
-    [{ hangs: true }, { text: 'All.\n\n<promise>DONE</promise>' }],
+    [
+      { text: 'Still at it.', costUsd: 2, hangsAfterResult: true },
+      { text: 'All.\n\n<promise>DONE</promise>', costUsd: 1 },
+    ],
     [{ file: 'plan-limit', exitCode: 1 }],
   );
   endAllInLater(scene.home);
   const agents = ['--agent', 'codex,claude', '--agent-bin', `codex=${codex.bin}`];
   const run = ['run', '--prompt', 'Fix it', '--delay', '0', '--task-id', 't'];
   const ralph = await scene.start([...run, ...agents, ...DONE]);
-  await scene.fake.untilCalls(1);
+  const log = '.ralph_state/t/iteration-0001.stdout.log';
+  await until(
+    () => scene.has(log) && scene.read(log).includes('"total_cost_usd":2'),
+    () => `the cost of claude; ralph says ${ralph.stderr()}`,
+  );
   process.kill(ralph.pid, 'SIGKILL');
   await untilDead(ralph.pid);
   expect((await scene.ralph(['resume', 't'])).exitCode).toBe(0);
@@ -118,7 +125,9 @@ test('after kill -9 the iteration goes on with the agent that worked, and the he
   expect(codex.calls()).toHaveLength(1);
   expect(scene.state()).toMatchObject({
     metrics: { iterations: 1 },
-    agents: { codex: { why: 'usage-limit' } },
+    errors: [{ agent: 'codex' }, { agent: 'claude', kind: 'interrupted' }],
+    // What it told before the kill is read from the log as its own, and counted once.
+    agents: { codex: { why: 'usage-limit' }, claude: { usage: { cost_usd: 3 } } },
   });
 });
 

@@ -131,7 +131,10 @@ describe('one thing is wrong, and one thing is said', () => {
       (id): [string[], RegExp] => [['--task-id', id], /--task-id expects/],
     ),
     // Agents.
-    [['--agent', 'other'], /--agent expects one of claude, codex, .*, command; found 'other'/],
+    [
+      ['--agent', 'other'],
+      /--agent expects one of claude, codex, .*, command, or several .*; found 'other'/,
+    ],
     [['--agent', 'command'], /--agent command needs --agent-command/],
     [['--agent', 'command', '--agent-command', '  '], /--agent command needs --agent-command/],
     [['--agent', 'command', '--agent-command', "sh -c 'x"], /quote that is not closed/],
