@@ -25,6 +25,8 @@ export type Reply =
       readonly type: string;
       readonly message: string;
       readonly headers: Readonly<Record<string, string>>;
+      /** Added to the error itself. */
+      readonly fields?: Readonly<Record<string, unknown>>;
     }
   /** No answer at all, until the caller or the server goes. */
   | { readonly kind: 'hung' }
