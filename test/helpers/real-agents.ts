@@ -91,6 +91,8 @@ export interface AgentScene
   readonly api: MessagesApi;
   /** Where the agent keeps its sessions. */
   readonly sessions: string;
+  /** What ties it to the stand-in, for after `--`. */
+  readonly passthrough: readonly string[];
   /** `ralph run --agent … --task-id t`, with `--prompt "Fix it."` unless `args` have another. */
   run(args?: readonly string[]): Promise<RalphEnd>;
   start(args?: readonly string[]): ReturnType<typeof startRalph>;
@@ -102,7 +104,12 @@ export interface AgentScene
 const RUN_MS = 100_000;
 
 /** Makes a scene. What is still alive of it when the test is over is ended. */
-export async function makeAgentScene(agent: RealAgent, script: ApiScript): Promise<AgentScene> {
+export async function makeAgentScene(
+  agent: RealAgent,
+  script: ApiScript,
+  /** A tool that opencode denies; the others ask by themselves. */
+  { denies }: { readonly denies?: string } = {},
+): Promise<AgentScene> {
   const { folder, home, write, has, state, notes } = await makeScene();
   endAllInLater(home);
   const setup = SETUPS[agent];
@@ -123,8 +130,10 @@ export async function makeAgentScene(agent: RealAgent, script: ApiScript): Promi
     env: {
       ...{ HTTP_PROXY: api.url, HTTPS_PROXY: api.url, NO_PROXY: '127.0.0.1' },
       ...setup.env(api.url),
+      ...(denies !== undefined && { OPENCODE_PERMISSION: JSON.stringify({ [denies]: 'deny' }) }),
     },
   };
+  const passthrough = setup.passthrough?.(api.url) ?? [];
   const words = (args: readonly string[]): readonly string[] => {
     const [own, passed] = splitAt(args, '--');
     return [
@@ -133,12 +142,13 @@ export async function makeAgentScene(agent: RealAgent, script: ApiScript): Promi
         ? []
         : ['--prompt', 'Fix it.']),
       ...own,
-      ...['--', ...(setup.passthrough?.(api.url) ?? []), ...passed],
+      ...['--', ...passthrough, ...passed],
     ];
   };
   return {
     ...{ folder, home, write, has, state, notes, api },
     sessions: join(home, setup.sessions),
+    passthrough,
     run: (args = []) => runRalph(words(args), around),
     start: (args = []) => startRalph(words(args), around),
     ralph: (args) => runRalph(args, around),

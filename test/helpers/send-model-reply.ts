@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type Block, type Reply, USAGE } from './api-replies.ts';
+import { type Block, USAGE } from './api-replies.ts';
 import type { KindOf } from './api-requests.ts';
 import type { SendReply } from './send-reply.ts';
 
@@ -9,7 +9,7 @@ import type { SendReply } from './send-reply.ts';
  */
 
 /** How many of the input tokens of each reply the service had in its cache. */
-export const CACHED_TOKENS = 400;
+const CACHED_TOKENS = 400;
 
 const MODEL_PATH = /\/responses$|:(streamGenerateContent|generateContent)$|\/chat\/completions$/;
 
