@@ -17,20 +17,16 @@ interface AcceptanceCase {
   readonly title: string;
   /** The title of the row in the conformance table that decides whether the agent can tell it. */
   readonly row?: string;
-  /** Agents for which there is nothing to test, and why. */
-  readonly without?: Partial<Readonly<Record<RealAgent, string>>>;
   play(agent: RealAgent): Promise<void>;
 }
 
-/** Returns why this case does not apply to the agent; null if it does. */
-export function whyNot({ row, without }: AcceptanceCase, agent: RealAgent): string | null {
-  if (row !== undefined) {
-    const told = CONFORMANCE.find(({ title }) => title === row);
-    if (told === undefined) throw new Error(`the conformance table has no row “${row}”`);
-    const played = told.agents[agent];
-    if (typeof played === 'string') return played;
-  }
-  return without?.[agent] ?? null;
+/** Returns why the agent cannot tell what this row of the conformance table is about; null if it can. */
+export function whyNot(row: string | undefined, agent: RealAgent): string | null {
+  if (row === undefined) return null;
+  const found = CONFORMANCE.find(({ title }) => title === row);
+  if (found === undefined) throw new Error(`the conformance table has no row “${row}”`);
+  const played = found.agents[agent];
+  return typeof played === 'string' ? played : null;
 }
 
 const PROMISED = 'All done.\n\n<promise>DONE</promise>';
@@ -39,8 +35,13 @@ const DENIAL = 'Two tests still fail.';
 const DONE = ['--promise', 'DONE'] as const;
 const WITH_TOOLS = [...DONE, '--dangerously-skip-permissions'] as const;
 const TOOL_NAMES = /command_execution|run_shell_command|bash/;
-/** Longer than any of them needs to its first call on a busy machine. */
-const LIMIT = ['--iteration-timeout', '40s'] as const;
+/**
+ * An iteration limit that leaves time for the first call on a busy machine. codex is fast, and tells the model
+ * after 30 s at most that a command is still running.
+ */
+function limitOf(agent: RealAgent): readonly string[] {
+  return ['--iteration-timeout', agent === 'codex' ? '15s' : '40s'];
+}
 /** By these, the client libraries of the agents wait no longer than this between their own retries. */
 const AT_ONCE = { 'retry-after-ms': '10', 'retry-after': '0' } as const;
 
@@ -93,7 +94,9 @@ function failure(agent: RealAgent, status: number): Reply {
           500: ['server_error', 'Internal error.'],
         };
   const [type, message] = types[status] ?? ['unknown', 'Unknown.'];
-  return error(status, type, message, status === 429 ? AT_ONCE : {});
+  if (status !== 429) return error(status, type, message);
+  const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '0.1s' }];
+  return error(status, type, message, AT_ONCE, agent === 'gemini' ? { details } : {});
 }
 
 export const ACCEPTANCE: readonly AcceptanceCase[] = [
@@ -164,7 +167,8 @@ export const ACCEPTANCE: readonly AcceptanceCase[] = [
       expect((await scene.run([...DONE, '-n', '1'])).exitCode).toBe(3);
       expect(scene.has('made')).toBe(false);
       expect(scene.state().iterations[0].refused[0]).toMatch(TOOL_NAMES);
-      expect(scene.notes()[0]?.text).toMatch(TOOL_NAMES);
+      // Its Markdown escapes the underscores.
+      expect(scene.notes()[0]?.text.replaceAll('\\', '')).toMatch(TOOL_NAMES);
     },
   },
   {
@@ -182,7 +186,14 @@ export const ACCEPTANCE: readonly AcceptanceCase[] = [
     row: 'a rate limit',
     play: async (agent) => {
       const scene = await makeAgentScene(agent, () => failure(agent, 429));
-      const end = await scene.run([...DONE, ...LIMIT, '--retries', '0', '--max-wait', '0']);
+      const end = await scene.run([
+        ...DONE,
+        ...limitOf(agent),
+        '--retries',
+        '0',
+        '--max-wait',
+        '0',
+      ]);
       expect(end).toMatchObject({ exitCode: 75 });
     },
   },
@@ -193,20 +204,32 @@ export const ACCEPTANCE: readonly AcceptanceCase[] = [
       const resetsAt = Math.floor(Date.now() / 1000) + 7200;
       const limit: Reply =
         agent === 'codex'
-          ? error(429, 'usage_limit_reached', 'The limit has been reached', {}, {
-              plan_type: 'plus',
-              resets_at: resetsAt,
-            })
-          : error(429, 'RESOURCE_EXHAUSTED', 'You exceeded your current quota.', {}, {
-              details: [
-                {
-                  '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
-                  violations: [{ quotaId: 'GenerateRequestsPerDayPerProjectPerModel' }],
-                },
-              ],
-            });
+          ? error(
+              429,
+              'usage_limit_reached',
+              'The limit has been reached',
+              {},
+              {
+                plan_type: 'plus',
+                resets_at: resetsAt,
+              },
+            )
+          : error(
+              429,
+              'RESOURCE_EXHAUSTED',
+              'You exceeded your current quota.',
+              {},
+              {
+                details: [
+                  {
+                    '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+                    violations: [{ quotaId: 'GenerateRequestsPerDayPerProjectPerModel' }],
+                  },
+                ],
+              },
+            );
       const scene = await makeAgentScene(agent, () => limit);
-      const { exitCode } = await scene.run([...DONE, ...LIMIT, '--max-wait', '0']);
+      const { exitCode } = await scene.run([...DONE, ...limitOf(agent), '--max-wait', '0']);
       expect(exitCode).toBe(75);
       const { text: note } = scene.notes()[0] ?? { text: '' };
       // codex tells the minute.
@@ -218,13 +241,19 @@ export const ACCEPTANCE: readonly AcceptanceCase[] = [
     },
   },
   {
-    title: 'a service that fails for longer than the iteration limit: transient, not timed out',
+    title: 'a service that fails for longer than the iteration limit: not timed out',
     row: 'its own retries, where the iteration limit cuts them',
     async play(agent) {
-      const scene = await makeAgentScene(agent, () => failure(agent, 500));
-      const limit = agent === 'codex' ? '12s' : '25s';
-      const args = ['--iteration-timeout', limit, '--retries', '0', '--max-wait', '0'];
-      expect(await scene.run([...DONE, ...args])).toMatchObject({ exitCode: 75 });
+      const limitSeconds = agent === 'codex' ? 10 : 20;
+      const recoversAt = Date.now() + (limitSeconds + 3) * 1000;
+      const scene = await makeAgentScene(agent, () =>
+        Date.now() < recoversAt ? failure(agent, 500) : text(PROMISED),
+      );
+      const limit = ['--iteration-timeout', `${limitSeconds}s`];
+      const end = await scene.run([...DONE, ...limit, '--retries', '0', '--max-wait', '0']);
+      expect(end.stderr).not.toContain('timed out');
+      // An agent that gives up sooner leaves an outage, which is waited for.
+      expect(end.exitCode).toBeOneOf([0, 75]);
     },
   },
   {
@@ -240,7 +269,7 @@ export const ACCEPTANCE: readonly AcceptanceCase[] = [
       expect(second?.raw).toContain('First answer.');
       expect(second?.body?.messages.length).toBeGreaterThan(first?.body?.messages.length ?? 0);
       const { usage, session_id } = scene.state();
-      if (whyNotTokens(agent) === null && agent !== 'qwen') {
+      if (whyNot('tokens', agent) === null && agent !== 'qwen') {
         expect(usage.input_tokens).toBe(2 * USAGE.input_tokens);
       }
       await rm(scene.sessions, { recursive: true });
@@ -254,7 +283,7 @@ export const ACCEPTANCE: readonly AcceptanceCase[] = [
     title: 'the iteration limit in a tool: nothing is left, what was said goes on',
     async play(agent) {
       const scene = await makeAgentScene(agent, [longStep(agent), text(PROMISED)]);
-      const ralph = await scene.start([...WITH_TOOLS, ...LIMIT, '-n', '2']);
+      const ralph = await scene.start([...WITH_TOOLS, ...limitOf(agent), '-n', '2']);
       await untilTool(scene);
       const { exitCode, stderr } = await ralph.ended;
       expect(stderr).toContain('timed out (iteration limit)');
@@ -289,26 +318,19 @@ export const ACCEPTANCE: readonly AcceptanceCase[] = [
     title: 'a long prompt arrives byte for byte',
     async play(agent) {
       const scene = await makeAgentScene(agent, [text(PROMISED)]);
-      const size = agent === 'qwen' ? 500_000 : 1_000_000;
-      const words = `<<${'Zeile: äöü, "quoted"\\n\t見て\n'.repeat(size / 25).slice(0, size)}>>`;
+      const line = 'Zeile: äöü, "quoted"\\n\t見て\n';
+      const bytes = agent === 'qwen' ? 500_000 : 1_000_000;
+      const words = `<<${line.repeat(bytes / Buffer.byteLength(line))}>>`;
       const file = await scene.write('long.md', words);
       expect((await scene.run([...DONE, '--prompt-file', file])).exitCode).toBe(0);
       expect(scene.api.wasSent(words)).toBe(true);
     },
   },
   {
-    title: 'a prompt over the limit: refused before anything starts',
-    without: {
-      opencode: 'no limit is known',
-      qwen: 'its limit depends on its model',
-      copilot: 'no limit is known',
-    },
+    title: 'a prompt of more than 1 MB: refused before anything starts',
     async play(agent) {
-      const scene = await makeAgentScene(agent, [text(PROMISED)]);
-      const file = await scene.write(
-        'long.md',
-        'x'.repeat(agent === 'codex' ? 1_048_577 : 8 << 20),
-      );
+      const scene = await makeAgentScene(agent, []);
+      const file = await scene.write('long.md', 'x'.repeat(1_048_577));
       expect((await scene.run([...DONE, '--prompt-file', file])).exitCode).toBe(2);
       expect(scene.api.requests).toEqual([]);
     },
@@ -361,10 +383,6 @@ lines.on('line', (line) => {
 lines.on('close', () => process.stdout.write('{"type":"text","text":"half'));
 `;
 
-function whyNotTokens(agent: RealAgent): string | null {
-  return whyNot({ title: '', row: 'tokens', play: async () => {} }, agent);
-}
-
 async function endsAt(
   agent: RealAgent,
   reply: Reply,
@@ -372,7 +390,7 @@ async function endsAt(
   reason: string,
 ): Promise<void> {
   const scene = await makeAgentScene(agent, many(reply, 50));
-  const end = await scene.run([...DONE, ...LIMIT]);
+  const end = await scene.run([...DONE, ...limitOf(agent)]);
   expect({ exitCode: end.exitCode, reason: scene.state().exit_reason }).toEqual({
     exitCode,
     reason,

@@ -6,7 +6,7 @@ import { binFolder, installProgram, type NpmProgram } from './install-program.ts
 const CLAUDE_VERSIONS = ['2.1.197', '2.1.330'] as const;
 
 /** The version of this run: RALPH_TEST_CLAUDE, or the first. */
-export const CLAUDE_VERSION = chosenVersion(process.env.RALPH_TEST_CLAUDE);
+const CLAUDE_VERSION = chosenVersion(process.env.RALPH_TEST_CLAUDE);
 
 const CLAUDE: NpmProgram = {
   name: 'claude',
@@ -22,6 +22,31 @@ const CLAUDE: NpmProgram = {
       .map((name) => join(scope, name, 'claude'));
   },
 };
+
+/** The facts in which the versions differ, as they are in this run. ralph depends on none of them. */
+export const CLAUDE_FACTS = {
+  '2.1.197': {
+    /** Whether `usage` in the result has the tokens of sub-agents. */
+    usageHasSubAgents: false,
+    overloadedStatus: null,
+    networkGone: 'Unable to connect to API',
+    cost: 'Total cost:',
+    /** The answer to an unknown slash command; null if the model gets it as a prompt. */
+    unknownCommand: 'Unknown command: /fix',
+    endsToolOnSigterm: false,
+    /** Whether a refusal is told when it happens, and not in the result alone. */
+    tellsRefusalsAtOnce: false,
+  },
+  '2.1.330': {
+    usageHasSubAgents: true,
+    overloadedStatus: 529,
+    networkGone: 'API Error: Connection dropped (ECONNRESET)',
+    cost: 'Estimated cost:',
+    unknownCommand: null,
+    endsToolOnSigterm: true,
+    tellsRefusalsAtOnce: true,
+  },
+}[CLAUDE_VERSION];
 
 /** A folder for PATH that holds nothing but the real `claude`. */
 export const CLAUDE_BIN_DIR = binFolder(CLAUDE);

@@ -37,7 +37,7 @@ const SETUPS: Readonly<Record<RealAgent, Setup>> = {
       ...['-c', 'model_provider="loop"', '-c', 'analytics.enabled=false', '--disable', 'plugins'],
       ...['-m', 'gpt-5'],
     ],
-    shell: (cmd) => toolUse('exec_command', { cmd }),
+    shell: (cmd) => toolUse('exec_command', { cmd, yield_time_ms: 30_000 }),
     sessions: '.codex/sessions',
   },
   gemini: {
