@@ -30,7 +30,7 @@ const LOOP = {
 
 const SETUPS: Readonly<Record<RealAgent, Setup>> = {
   codex: {
-    env: () => ({ LOOP_KEY: 'sk-loop' }),
+    env: () => ({ LOOP_KEY: 'sk-loopback' }),
     passthrough: (url) => [
       '-c',
       `model_providers.loop={name="loop",base_url="${url}/v1",env_key="LOOP_KEY",wire_api="responses"}`,
@@ -42,7 +42,11 @@ const SETUPS: Readonly<Record<RealAgent, Setup>> = {
   },
   gemini: {
     env: (url) => ({
-      ...{ GEMINI_API_KEY: 'loop', GOOGLE_GEMINI_BASE_URL: url, GEMINI_MODEL: 'gemini-2.5-flash' },
+      ...{
+        GEMINI_API_KEY: 'sk-loopback',
+        GOOGLE_GEMINI_BASE_URL: url,
+        GEMINI_MODEL: 'gemini-2.5-flash',
+      },
     }),
     files: {
       '.gemini/settings.json': {
@@ -58,14 +62,18 @@ const SETUPS: Readonly<Record<RealAgent, Setup>> = {
       ...{ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
       OPENCODE_CONFIG_CONTENT: JSON.stringify({
         ...{ model: 'loop/m1', small_model: 'loop/m1' },
-        provider: { loop: { ...LOOP, options: { baseURL: `${url}/v1`, apiKey: 'k' } } },
+        provider: { loop: { ...LOOP, options: { baseURL: `${url}/v1`, apiKey: 'sk-loopback' } } },
       }),
     }),
     shell: chat('bash', { description: 'A step' }),
     sessions: '.local/share/opencode',
   },
   qwen: {
-    env: (url) => ({ OPENAI_API_KEY: 'k', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'm1' }),
+    env: (url) => ({
+      OPENAI_API_KEY: 'sk-loopback',
+      OPENAI_BASE_URL: `${url}/v1`,
+      OPENAI_MODEL: 'm1',
+    }),
     files: {
       '.qwen/settings.json': {
         security: { auth: { selectedType: 'openai' } },
@@ -77,7 +85,7 @@ const SETUPS: Readonly<Record<RealAgent, Setup>> = {
   },
   copilot: {
     env: (url) => ({
-      ...{ COPILOT_PROVIDER_BASE_URL: `${url}/v1`, COPILOT_PROVIDER_API_KEY: 'k' },
+      ...{ COPILOT_PROVIDER_BASE_URL: `${url}/v1`, COPILOT_PROVIDER_API_KEY: 'sk-loopback' },
       ...{ COPILOT_MODEL: 'm1', COPILOT_OFFLINE: 'true', COPILOT_AUTO_UPDATE: 'false' },
     }),
     shell: chat('bash', { description: 'A step' }),
