@@ -6,6 +6,7 @@ import { ACCEPTANCE, whyNot } from './cases.ts';
 export function playCases(agent: RealAgent): void {
   describe(`the real ${agent}`, () => {
     for (const acceptance of ACCEPTANCE) {
+      if (acceptance.of?.includes(agent) === false) continue;
       const why = whyNot(acceptance.row, agent);
       if (why === null) test(acceptance.title, () => acceptance.play(agent));
       else test.skip(`${acceptance.title} (${why})`);

@@ -26,8 +26,6 @@ const CLAUDE: NpmProgram = {
 /** The facts in which the versions differ, as they are in this run. ralph depends on none of them. */
 export const CLAUDE_FACTS = {
   '2.1.197': {
-    /** Whether `usage` in the result has the tokens of sub-agents. */
-    usageHasSubAgents: false,
     overloadedStatus: null,
     networkGone: 'Unable to connect to API',
     cost: 'Total cost:',
@@ -38,7 +36,6 @@ export const CLAUDE_FACTS = {
     tellsRefusalsAtOnce: false,
   },
   '2.1.330': {
-    usageHasSubAgents: true,
     overloadedStatus: 529,
     networkGone: 'API Error: Connection dropped (ECONNRESET)',
     cost: 'Estimated cost:',
