@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   error,
+  hang,
   planLimitHeaders,
   type Reply,
   text,
@@ -8,6 +9,7 @@ import {
   USAGE,
   withHeaders,
 } from '../helpers/api-replies.ts';
+import { CLAUDE_FACTS } from '../helpers/install-claude.ts';
 import type { MessagesApi } from '../helpers/messages-api.ts';
 import { PLAN_LOGIN } from '../helpers/real-claude.ts';
 import { bash, makeRealScene, WITH_BASH } from '../helpers/real-scene.ts';
@@ -198,6 +200,14 @@ describe('tools', () => {
     const end = await scene.run(['-n', '1', '--allowed-tools', 'Bash(echo:*)']);
     expect(end).toMatchObject({ exitCode: 0 });
     expect(scene.state().iterations[0].refused).toEqual(['Bash: touch made']);
+  });
+
+  test('refused, and then no result: known where it is told at once', async () => {
+    const scene = await makeRealScene([bash('touch made'), hang()]);
+    const end = await scene.run(['-n', '1', '--iteration-timeout', '5s']);
+    expect(end).toMatchObject({ exitCode: 3 });
+    const known = CLAUDE_FACTS.tellsRefusalsAtOnce ? ['Bash: touch made'] : [];
+    expect(scene.state().iterations[0].refused).toEqual(known);
   });
 
   test('nothing but refusals and a promise, twice: exit 5; --accept-refused lets it through', async () => {

@@ -25,6 +25,8 @@ export type Reply =
       readonly type: string;
       readonly message: string;
       readonly headers: Readonly<Record<string, string>>;
+      /** Added to the error itself. */
+      readonly fields: Readonly<Record<string, unknown>>;
     }
   /** No answer at all, until the caller or the server goes. */
   | { readonly kind: 'hung' }
@@ -62,8 +64,9 @@ export function error(
   type: string,
   message: string,
   headers: Readonly<Record<string, string>> = {},
+  fields: Readonly<Record<string, unknown>> = {},
 ): Reply {
-  return { kind: 'error', status, type, message, headers };
+  return { kind: 'error', status, type, message, headers, fields };
 }
 
 /** The same message with HTTP headers of its own. */

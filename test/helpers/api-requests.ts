@@ -30,8 +30,14 @@ export interface RecordedRequest {
   readonly body: RequestBody | null;
 }
 
+/** Tells what a request was for, by its method, its path and its body. */
+export type KindOf = (method: string, path: string, body: RequestBody | null) => RequestKind;
+
 /** Reads a request to its end. */
-export async function readRequest(request: IncomingMessage): Promise<RecordedRequest> {
+export async function readRequest(
+  request: IncomingMessage,
+  kindOf: KindOf = kindOfMessages,
+): Promise<RecordedRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const raw = Buffer.concat(chunks).toString('utf8');
@@ -41,7 +47,7 @@ export async function readRequest(request: IncomingMessage): Promise<RecordedReq
   return { kind: kindOf(method, path, body), method, path, headers: request.headers, raw, body };
 }
 
-function kindOf(method: string, path: string, body: RequestBody | null): RequestKind {
+function kindOfMessages(method: string, path: string, body: RequestBody | null): RequestKind {
   if (method === 'HEAD' && path === '/') return 'probe';
   // A whole address in place of a path: on its way to another host, through this one as its proxy.
   if (!path.startsWith('/')) return 'stray';
@@ -56,7 +62,9 @@ function readBody(raw: string): RequestBody | null {
   try {
     const value: unknown = JSON.parse(raw);
     if (typeof value !== 'object' || value === null) return null;
-    const { model, stream, messages, tools } = value as Record<string, unknown>;
+    const { model, stream, tools, ...rest } = value as Record<string, unknown>;
+    // The Responses API calls them `input`, Gemini `contents`.
+    const messages = rest.messages ?? rest.input ?? rest.contents;
     return {
       model: typeof model === 'string' ? model : '',
       stream: stream === true,

@@ -7,10 +7,11 @@ export function server(pidFile: string): string {
 }
 
 /** The pid that a program writes into a file, once it is there; that process is ended with the test. */
-export async function untilPid(file: string): Promise<number> {
+export async function untilPid(file: string, timeoutMs?: number): Promise<number> {
   const pid = await until(
     () => Number(/^(\d+)\n/.exec(readIfThere(file))?.[1] ?? 0) || null,
     () => `a pid in ${file}`,
+    timeoutMs,
   );
   endLater(pid);
   return pid;

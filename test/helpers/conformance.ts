@@ -138,7 +138,6 @@ export const CONFORMANCE: readonly ConformanceCase[] = [
     agents: row('prompt-too-long', 1, {
       claude: { file: 'prompt-too-long-400', end: 1 },
       gemini: { file: 'prompt-too-long', end: 144 },
-      copilot: NOT_SEEN,
     }),
   },
   {

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { error, type Reply, text, USAGE } from './api-replies.ts';
-import { type RecordedRequest, readRequest } from './api-requests.ts';
-import { createSender, sendError, sendJson } from './send-reply.ts';
+import { type KindOf, type RecordedRequest, readRequest } from './api-requests.ts';
+import { createSender, type SendReply, sendError, sendJson } from './send-reply.ts';
 
 /**
  * A stand-in for the Messages API on 127.0.0.1, scripted reply by reply, so that the real `claude` can be
@@ -40,13 +40,21 @@ const SCRIPT_RAN_OUT = error(
 /** Starts a stand-in that answers main calls by `script`, and every `side` call with `side`. */
 export async function startMessagesApi(
   script: ApiScript,
-  { side = text('A side answer.') }: { readonly side?: Reply } = {},
+  {
+    side = text('A side answer.'),
+    kindOf,
+    send = createSender(),
+  }: {
+    readonly side?: Reply;
+    /** Given with `send` for an API of another form. */
+    readonly kindOf?: KindOf;
+    readonly send?: SendReply;
+  } = {},
 ): Promise<MessagesApi> {
   const requests: RecordedRequest[] = [];
   const mainCalls: RecordedRequest[] = [];
   const waiting = new Set<() => void>();
   const queue = typeof script === 'function' ? [] : script.flat();
-  const send = createSender();
   let overrun = 0;
 
   async function nextReply(call: RecordedRequest, index: number): Promise<Reply> {
@@ -58,17 +66,17 @@ export async function startMessagesApi(
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const call = await readRequest(request);
+    const call = await readRequest(request, kindOf);
     requests.push(call);
     switch (call.kind) {
       case 'main': {
         const index = mainCalls.push(call) - 1;
         for (const look of waiting) look();
-        send(await nextReply(call, index), call.body, response);
+        send(await nextReply(call, index), call, response);
         return;
       }
       case 'side':
-        send(side, call.body, response);
+        send(side, call, response);
         return;
       case 'count':
         sendJson(response, 200, { input_tokens: USAGE.input_tokens });

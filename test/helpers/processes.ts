@@ -109,8 +109,9 @@ function linesOf(stream: Readable): () => string {
 export async function until<T>(
   sign: () => T | false | null | undefined,
   what: () => string,
+  timeoutMs = DEADLINE_MS,
 ): Promise<T> {
-  const deadline = now() + DEADLINE_MS;
+  const deadline = now() + timeoutMs;
   for (;;) {
     const seen = sign();
     if (seen !== false && seen !== null && seen !== undefined) return seen;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Block, type Reply, USAGE } from './api-replies.ts';
-import type { RequestBody } from './api-requests.ts';
+import type { RecordedRequest } from './api-requests.ts';
 
 /** A block as it goes out: a tool call has an id by then. */
 type NumberedBlock = Block & { readonly id?: string };
@@ -12,7 +12,7 @@ interface WholeMessage {
 }
 
 /** Sends a reply, as events where the request asked for a stream. Its messages and tool calls are numbered through. */
-export type SendReply = (reply: Reply, body: RequestBody | null, response: ServerResponse) => void;
+export type SendReply = (reply: Reply, call: RecordedRequest, response: ServerResponse) => void;
 
 /** A sender whose numbers begin at 1. */
 export function createSender(): SendReply {
@@ -40,7 +40,7 @@ export function createSender(): SendReply {
     return message;
   }
 
-  return (reply, body, response) => {
+  return (reply, { body }, response) => {
     switch (reply.kind) {
       case 'hung':
         return;

@@ -9,6 +9,8 @@ interface ToolAnswers {
   readonly called: (id: string, call: ToolCall) => void;
   /** Records that a tool answered, and returns its call; null if the call is unknown. */
   readonly answered: (id: string, failed: boolean) => ToolCall | null;
+  /** Returns the call of this id while it has no answer; null if it is unknown. */
+  readonly callOf: (id: string) => ToolCall | null;
   /** Records a refused call; one that is reported twice counts once. */
   readonly denied: (id: string | null, call: ToolCall) => void;
   /**
@@ -39,6 +41,7 @@ export function createToolAnswers(): ToolAnswers {
       remember(answers, id, { tool: call.tool, failed }, REMEMBERED);
       return call;
     },
+    callOf: (id) => open.get(id) ?? null,
     denied: (id, call) => {
       denied.set(id ?? `unnamed ${denied.size}`, { ...call, id });
     },

@@ -27,6 +27,8 @@ interface Conversation {
   readonly readAssistant: (event: JsonObject) => void;
   readonly readToolResults: (event: JsonObject) => void;
   /** Reads from a `result` event which tool calls were refused and how many sub-agents were stopped. */
+  /** Reads a `system/permission_denied` event. */
+  readonly readDenial: (event: JsonObject) => void;
   readonly readReport: (event: JsonObject) => void;
   /** Returns the last 1 MiB of text in the main agent's last message; null if it has no text. */
   readonly lastMessage: () => string | null;
@@ -103,6 +105,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
         ledger.answered(id, block.is_error === true);
       }
     },
+    readDenial: ledger.readDenial,
     readReport: ledger.readReport,
     lastMessage: () => {
       const text = message.text.read();

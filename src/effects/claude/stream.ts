@@ -57,6 +57,9 @@ export function createClaudeStream(
       case 'system/api_retry':
         retryLog.add(readRetry(event));
         return;
+      case 'system/permission_denied':
+        conversation.readDenial(event);
+        return;
       case 'rate_limit_event': {
         const limit = readRateLimit(event);
         if (limit !== null) limits.add(limit);
@@ -83,7 +86,7 @@ export function createClaudeStream(
   // contains the cost of both, but only the turns since the first.
   const readReport = (event: JsonObject, report: ResultFacts): void => {
     result = report;
-    resultUsage = readResultUsage(event) ?? resultUsage;
+    resultUsage = readResultUsage(event, resultUsage) ?? resultUsage;
     if (report.numTurns !== null) reportedTurns = (reportedTurns ?? 0) + report.numTurns;
     conversation.readReport(event);
     sessionId = nameAt(event, 'session_id') ?? sessionId;
@@ -132,6 +135,7 @@ export function createClaudeStream(
 const NEEDED: ReadonlySet<string> = new Set([
   'system/init',
   'system/api_retry',
+  'system/permission_denied',
   'system/task_started',
   'system/task_notification',
   'system/task_updated',

@@ -1,5 +1,5 @@
 import type { RefusedTool } from '../../core/agent/attempt.ts';
-import { nameAt, readDenials, type ToolCall } from '../agents/event-fields.ts';
+import { nameAt, readDenials, type ToolCall, toolCall } from '../agents/event-fields.ts';
 import { createToolAnswers } from '../agents/tool-answers.ts';
 import { remember } from '../files/bounded-map.ts';
 import { type JsonObject, numberAt, objectAt } from '../files/json-fields.ts';
@@ -23,6 +23,11 @@ interface ToolLedger {
   readonly answered: (id: string, failed: boolean) => void;
   /** Reads a `system/task_…` event, which reports that a sub-agent has started or ended. */
   readonly readSubAgent: (event: JsonObject) => void;
+  /**
+   * Reads a `system/permission_denied` event, which newer versions write while they run. A `result` event
+   * lists the call again; only without one does this event count.
+   */
+  readonly readDenial: (event: JsonObject) => void;
   /** Reads a `result` event; a refused call that two of them list counts once. */
   readonly readReport: (event: JsonObject) => void;
   /** Returns the refused calls, each with whether a later call of the same tool succeeded. */
@@ -83,6 +88,13 @@ export function createToolLedger(): ToolLedger {
       const end = ENDS.get(nameAt(objectAt(event, 'patch') ?? event, 'status') ?? '');
       if (subAgent === undefined || end === undefined) return;
       remember(subAgents, id, { ...subAgent, end }, REMEMBERED);
+    },
+    readDenial: (event) => {
+      const id = nameAt(event, 'tool_use_id');
+      // Without an id, the report would count it a second time.
+      if (id === null) return;
+      const tool = nameAt(event, 'tool_name') ?? 'unknown';
+      answers.denied(id, answers.callOf(id) ?? toolCall(tool, null));
     },
     readReport: (event) => {
       for (const { id, ...call } of readDenials(event)) answers.denied(id, call);

@@ -1,4 +1,4 @@
-import type { Usage } from '../../core/agent/attempt.ts';
+import { addUsage, NO_USAGE, type Usage } from '../../core/agent/attempt.ts';
 import { remember } from '../files/bounded-map.ts';
 import { isObject, type JsonObject, numberAt, objectAt } from '../files/json-fields.ts';
 
@@ -41,27 +41,41 @@ export function createUsageMeter(): UsageMeter {
 }
 
 /**
- * Returns the cost (in US dollars) and the tokens (including cached input) in a `result` event; null if
- * one of them is missing. `modelUsage` is preferred because it includes sub-agents, like
- * `total_cost_usd`; plain `usage` does not. All of them cover only this process, even in a resumed
- * session.
+ * Returns the cost (in US dollars) and the tokens (including cached input) of this process so far, from a
+ * `result` event; `previous` is what the event before it returned. Returns null if one of them is missing.
+ * `modelUsage` is preferred because it includes sub-agents, like `total_cost_usd`; plain `usage` does not.
+ * In newer versions, both cover earlier processes of a resumed session, too; these versions report in
+ * `model_usage_since_last_result` what is new.
  */
-export function readResultUsage(result: JsonObject): Usage | null {
+export function readResultUsage(result: JsonObject, previous: Usage | null): Usage | null {
+  const news = modelsAt(result, 'model_usage_since_last_result');
+  if (news.length > 0) {
+    const cost = news.reduce((total, model) => total + (plausibleCost(model, 'costUSD') ?? 0), 0);
+    return addUsage(previous ?? NO_USAGE, { cost_usd: cost, ...tokensOf(news) });
+  }
   const cost = readCost(result);
-  const tokens = readModelUsage(result) ?? readPlainUsage(result);
+  const models = modelsAt(result, 'modelUsage');
+  const tokens = models.length > 0 ? tokensOf(models) : readPlainUsage(result);
   if (cost === null || tokens === null) return null;
   return { cost_usd: cost, ...tokens };
 }
 
 /** Returns the cost in a `result` event, in US dollars; null if it is missing or implausible. */
 export function readCost(result: JsonObject): number | null {
-  const cost = numberAt(result, 'total_cost_usd');
+  return plausibleCost(result, 'total_cost_usd');
+}
+
+function plausibleCost(object: JsonObject, key: string): number | null {
+  const cost = numberAt(object, key);
   return cost !== null && cost >= 0 && cost <= MOST_USD ? cost : null;
 }
 
-function readModelUsage(result: JsonObject): Tokens | null {
-  const models = Object.values(objectAt(result, 'modelUsage') ?? {}).filter(isObject);
-  if (models.length === 0) return null;
+/** Returns the usage of each model. */
+function modelsAt(result: JsonObject, key: string): readonly JsonObject[] {
+  return Object.values(objectAt(result, key) ?? {}).filter(isObject);
+}
+
+function tokensOf(models: readonly JsonObject[]): Tokens {
   const sum = (key: string) => models.reduce((total, model) => total + countAt(model, key), 0);
   return {
     input_tokens:

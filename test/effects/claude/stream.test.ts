@@ -551,6 +551,22 @@ describe('usage', () => {
     expect({ turns, finalMessage }).toEqual({ turns: 3, finalMessage: 'done' });
   });
 
+  test('of a resumed session is only what is new, where the report says it', () => {
+    const model = (inputTokens: number, costUSD: number) => ({
+      'model-1': { inputTokens, outputTokens: 5, cacheReadInputTokens: 7, costUSD },
+    });
+    const report = (earlier: number, own: number) =>
+      result({
+        total_cost_usd: earlier + own,
+        modelUsage: model(1000 * (earlier + own), earlier + own),
+        model_usage_since_last_result: model(1000 * own, own),
+      });
+    const first = { cost_usd: 2, input_tokens: 2007, output_tokens: 5 };
+    expect(read([report(3, 2)]).usage).toEqual(first);
+    const both = { cost_usd: 2.5, input_tokens: 2514, output_tokens: 10 };
+    expect(read([report(3, 2), INIT, report(5, 0.5)]).usage).toEqual(both);
+  });
+
   test.for([1e308, 1_000_001, -0.01, '5', null, Number.NaN])(
     'takes a cost of %o for none',
     (cost) => {
@@ -642,6 +658,22 @@ describe('refused tools', () => {
       { tool: 'Edit', target: '', laterSucceeded: false },
       { tool: 'Write', target: '', laterSucceeded: false },
     ]);
+  });
+
+  test('are known without a report where they are told at once, and count once with one', () => {
+    const told = (id: string, tool: string) => ({
+      ...{ type: 'system', subtype: 'permission_denied', tool_name: tool, tool_use_id: id },
+      message: 'It needs approval.',
+    });
+    const run = assistant('m1', [call('t1', 'Bash', { command: 'npm test' })]);
+    const events = [run, told('t1', 'Bash'), answer('t1', true)];
+    const refused = [{ tool: 'Bash', target: 'npm test', laterSucceeded: false }];
+    expect(read(events).refused).toMatchObject(refused);
+    const report = result({ permission_denials: [denial('t1', 'Bash', { command: 'npm test' })] });
+    expect(read([...events, report]).refused).toMatchObject(refused);
+    expect(read([told('t9', 'Write')]).refused).toMatchObject([{ tool: 'Write', target: '' }]);
+    const nameless = { type: 'system', subtype: 'permission_denied', tool_name: 'Bash' };
+    expect(read([nameless]).refused).toEqual([]);
   });
 
   test('are unknown without a report', () => {

@@ -38,6 +38,7 @@ export const copilot: Agent = {
   },
   wordings: [
     { pattern: /no session, task, or name matched/i, means: 'session-gone' },
+    { pattern: /request exceeds the model['’]s prompt budget/i, means: 'too-long' },
     { pattern: /^error: unexpected argument .*$/m, means: 'bad-option' },
     { pattern: /^(error: )?no authentication information found/im, means: 'not-logged-in' },
   ],
