@@ -3,6 +3,7 @@ import { policyOf, storedPolicy } from '../../../src/core/machine/policy-of.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import { layerOf } from '../../../src/core/settings/setting-source.ts';
 import type { SettingName } from '../../../src/core/settings/settings.ts';
+import { withPolicy } from '../../../src/core/task/policy.ts';
 import type { TaskState } from '../../../src/core/task/task-state.ts';
 import { newTask } from '../../helpers/new-task.ts';
 import { stored } from '../../helpers/stored.ts';
@@ -100,4 +101,19 @@ describe('the policy of a stored task', () => {
       iterationTimeoutMs: 300_000,
     });
   });
+});
+
+test('a changed policy reads the time zone only when it is asked for', () => {
+  let asked = 0;
+  const timeZone = () => {
+    asked += 1;
+    return 'Europe/Berlin';
+  };
+  const changed = withPolicy(policyFor({}, { timeZone }), { agent: 'codex' });
+  expect({ agent: changed.agent, promise: changed.promise, asked }).toEqual({
+    agent: 'codex',
+    promise: 'TASK_COMPLETE',
+    asked: 0,
+  });
+  expect(changed.timeZone).toBe('Europe/Berlin');
 });
