@@ -11,7 +11,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 type RequestKind = 'main' | 'side' | 'count' | 'probe' | 'stray';
 
 /** The parts of a request body that tests look at. */
-export interface RequestBody {
+interface RequestBody {
   readonly model: string;
   readonly stream: boolean;
   readonly messages: readonly unknown[];
