@@ -10,7 +10,7 @@ export default defineConfig({
     globalSetup: ['scripts/build-before-tests.js', 'test/helpers/install-agents.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 110_000,
+    testTimeout: 170_000,
     hookTimeout: 90_000,
   },
 });

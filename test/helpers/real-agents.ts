@@ -109,7 +109,7 @@ export interface AgentScene
 }
 
 /** How long a run may take: opencode and qwen need up to 20 s before their first call on a busy machine. */
-const RUN_MS = 100_000;
+const RUN_MS = 150_000;
 
 /** Makes a scene. What is still alive of it when the test is over is ended. */
 export async function makeAgentScene(
