@@ -78,7 +78,8 @@ export const geminiAgent = jsonAgent({
     }
   },
   words(line, say) {
-    const retry = /^Attempt (\d+) failed(?: with status (\d{3}))?.*Retrying/i.exec(line);
+    // That it tries again may stand in a later line. After the last attempt its result follows.
+    const retry = /^Attempt (\d+) failed(?: with status (\d{3}))?/i.exec(line);
     if (retry === null) return;
     const [, attempt, status] = retry;
     say.retry({

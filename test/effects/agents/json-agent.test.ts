@@ -158,6 +158,10 @@ describe('the retries of an agent', () => {
     ]);
     const stderr = 'Attempt 3 failed with status 503. Retrying with backoff... _ApiError: {}\n';
     expect(read('gemini', [], stderr).retries).toMatchObject([{ status: 503, attempt: 3 }]);
+    // A service that says when to come back.
+    const asked =
+      'Attempt 2 failed: Too many requests.\nSuggested retry after 0.1s.. Retrying after 5034ms...\n';
+    expect(read('gemini', [], asked).retries).toMatchObject([{ status: null, attempt: 2 }]);
   });
 
   test('end with the next words of the model', () => {
