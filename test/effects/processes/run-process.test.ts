@@ -196,11 +196,11 @@ describe('the output', () => {
     expect(said(life).length).toBe(3_000_004);
   });
 
-  test('keeps the end of standard error, 4,000 bytes at most, and hands on all of it', async () => {
+  test('keeps the end of standard error, 16,000 bytes at most, and hands on all of it', async () => {
     const script = 'head -c 1000000 /dev/zero | tr "\\0" x >&2; echo "last words" >&2';
     const life = startAgent(shell(script));
     const { stderrTail } = await life.report;
-    expect(stderrTail).toBe(`${'x'.repeat(4000 - 11)}last words\n`);
+    expect(stderrTail).toBe(`${'x'.repeat(16_000 - 11)}last words\n`);
     expect(Buffer.concat(life.stderrChunks).length).toBe(1_000_011);
   });
 
