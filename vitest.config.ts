@@ -9,6 +9,7 @@ const { RALPH_TESTS_LEFT_OUT = '' } = process.env;
 const exclude = [
   ...configDefaults.exclude,
   'test/claude/**',
+  'test/agents/**',
   ...RALPH_TESTS_LEFT_OUT.split(' ').filter((pattern) => pattern !== ''),
 ];
 
