@@ -54,13 +54,16 @@ export function agentKinds(options: AgentsOptions): (name: AgentName) => AgentKi
 }
 
 /**
- * Returns what turns the log of an agent's output into text. `claude` writes more than its reader keeps, and
- * the output of a command is text already.
+ * Whether a log of this agent is readable only by its own reader. `claude` writes more than its reader keeps,
+ * and the output of a command is text already.
  */
-export function readableLog(name: AgentName, options: AgentsOptions): ReadableLog {
-  return name === 'claude' || name === 'command'
-    ? createReadableLog()
-    : createReadableEvents(agentKind(name, options));
+export function hasOwnEvents(name: AgentName): boolean {
+  return name !== 'claude' && name !== 'command';
+}
+
+/** Returns what turns the log of an agent's output into text. */
+function readableLog(name: AgentName, options: AgentsOptions): ReadableLog {
+  return hasOwnEvents(name) ? createReadableEvents(agentKind(name, options)) : createReadableLog();
 }
 
 /**

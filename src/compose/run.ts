@@ -34,7 +34,7 @@ import type { Examiner, Ports, Reporter, WorkTreeSettler } from '../loop/ports.t
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
 import { judgedBy, leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
-import { agentKinds } from './agent.ts';
+import { agentKinds, hasOwnEvents } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
 import { reusingChecks } from './checks.ts';
 import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
@@ -297,7 +297,7 @@ function agentRunner(
     kindOf,
     cwd: plan.cwd,
     ...child,
-    notesAgents: hasSeveralAgents(plan.policy),
+    notesAgents: hasSeveralAgents(plan.policy) || hasOwnEvents(plan.policy.agent),
     logDir: paths.folder,
     iterationTimeoutMs: plan.policy.iterationTimeoutMs,
     idleTimeoutMs: plan.policy.idleTimeoutMs,

@@ -1,6 +1,5 @@
-import { readableLog, readableParts } from '../../compose/agent.ts';
+import { readableParts } from '../../compose/agent.ts';
 import { DEFAULT_AGENT } from '../../core/agent/agents/agents.ts';
-import { agentsOf } from '../../core/settings/settings-problems.ts';
 import {
   createPlainLog,
   createReadableLog,
@@ -70,10 +69,9 @@ function logOf(iteration: number, taskId: string, stateDir: string): ReadableLog
   const stored = folder === null ? null : readStoredRun(folder);
   if (stored === null) return createReadableLog();
   const options = { ...stored, cwd: stored.startDir, env: {} };
-  const [first = DEFAULT_AGENT, ...others] = agentsOf(stored);
-  if (others.length === 0) return readableLog(first, options);
   const partsOf = () => readAgentNotes(folderNow() ?? '', iteration);
-  return readableParts(partsOf, first, options);
+  // The settings name the agents of the last run; another may have written this log, without a note.
+  return readableParts(partsOf, DEFAULT_AGENT, options);
 }
 
 /** Returns a function that turns each piece of a log into text. It holds back an incomplete line. */

@@ -26,10 +26,11 @@ export function planWarnings(plan: RunPlan): readonly string[] {
   const warnings: string[] = [];
   const { permissionMode } = settings;
   for (const agent of policy.agents) {
-    const { permissionsNotice, readOnlyModes } = AGENTS[agent];
+    const { permissionsNotice, readOnlyModes, takes } = AGENTS[agent];
     const allowsNothing =
       (permissionMode === null || readOnlyModes.includes(permissionMode)) &&
-      settings.allowedTools.length === 0 &&
+      // An environment or a configuration may have tools for other agents.
+      (settings.allowedTools.length === 0 || !takes.includes('allowedTools')) &&
       !settings.dangerouslySkipPermissions &&
       plan.passthrough.length === 0;
     if (permissionsNotice !== null && allowsNothing) warnings.push(permissionsNotice);

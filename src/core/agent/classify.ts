@@ -98,7 +98,7 @@ function readErrorReport(report: ResultFacts, attempt: Attempt): Outcome {
   const isLimit = told?.means === 'usage-limited' && (status === null || status === 429);
   if (isLimit) return outcomeOf(told, attempt, words);
   if (status === 401 || status === 403) return fatal('not-logged-in', text);
-  if (told?.means === 'no-credit') return fatal('no-credit', text);
+  if (told?.means === 'no-credit' || status === 402) return fatal('no-credit', text);
   // Some services answer a bad key with 400.
   if (told?.means === 'not-logged-in' && (status === null || status < 429)) {
     return fatal('not-logged-in', text);

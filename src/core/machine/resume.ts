@@ -1,6 +1,6 @@
 import { addUsage } from '../agent/attempt.ts';
-import { agentNamed, type Policy } from '../task/policy.ts';
-import { laterBy, NO_BREAKER, withError } from '../task/task-state.ts';
+import { agentNamed, hasSeveralAgents, type Policy } from '../task/policy.ts';
+import { laterBy, NO_BREAKER, type TaskState, type Wait, withError } from '../task/task-state.ts';
 import { askAgain } from './approval.ts';
 import { questionLost } from './asking-back.ts';
 import { type Decided, type Decision, type Moment, publish } from './decision.ts';
@@ -168,6 +168,16 @@ function repeated(state: LoopState, moment: Moment): Decision {
   }
   if (step.kind === 'settling') return settle(state, step, moment);
   if (step.kind === 'following') return follow(state, step, moment);
-  if (step.kind === 'waiting' && task.wait !== null) return { kind: 'wait', wait: task.wait };
+  if (step.kind === 'waiting' && task.wait !== null && isStillDue(task, task.wait, policy)) {
+    return { kind: 'wait', wait: task.wait };
+  }
   return askAgain(task, moment) ?? continueAtOnce(state, moment);
+}
+
+/** Whether a wait concerns an agent that still works. In a list, `takeShift` knows who is held until when. */
+function isStillDue({ agent }: TaskState, { kind }: Wait, policy: Policy): boolean {
+  if (kind === 'delay' || agent === null) return true;
+  const isHeld = kind === 'usage-limit' || kind === 'outage';
+  if (isHeld && hasSeveralAgents(policy)) return false;
+  return policy.agents.some((name) => name === agent);
 }

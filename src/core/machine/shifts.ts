@@ -42,9 +42,9 @@ export function onShift(policy: Policy, task: TaskState): Policy {
   return agent === undefined || !hasSeveralAgents(policy) ? policy : withPolicy(policy, { agent });
 }
 
-/** Adds to what the agent on shift has used. Does nothing in a task with only one agent. */
+/** Adds to what the agent on shift has used. Does nothing in a task that never had several agents. */
 export function withUsageOfAgent(task: TaskState, policy: Policy, usage: Usage): TaskState {
-  if (!hasSeveralAgents(policy)) return task;
+  if (!hasSeveralAgents(policy) && Object.keys(task.agents).length === 0) return task;
   const used = addUsage(standingOf(task, policy.agent).usage, usage);
   return withStanding(task, policy.agent, { usage: used });
 }

@@ -107,7 +107,7 @@ async function runAttempt(
   let reader: AgentReader | null = null;
   const keepCost = (): void => {
     if (reader !== null && transcript.isCut()) {
-      noteCost(options.logs, request, reader.facts().usage);
+      noteCost(options.logs, request, reader.facts());
     }
   };
   const report = await runAgentProcess({

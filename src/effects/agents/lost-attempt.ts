@@ -32,9 +32,8 @@ export function readLostAttempt(
   const touched = logs.flatMap((file) => lengthened(file));
   const lastMs = Math.max(0, ...touched);
   const noted = readNotedCost(folder, iteration, attempt);
-  const told = toldIn(kind, stdout, fromByte);
   return {
-    told: noted === null ? told : { ...told, usage: noted },
+    told: noted ?? toldIn(kind, stdout, fromByte),
     lastWordAt: lastMs === 0 ? null : new Date(lastMs).toISOString(),
   };
 }

@@ -86,12 +86,17 @@ export function createSink(
     else signs.retrying(retry.delayMs);
   });
 
+  /** The model works on, so an answer before this was not its last: what follows may be cut off. */
+  const workingOn = (): void => {
+    hasBegun = true;
+    if (result?.isError === false) result = null;
+    signs.working();
+  };
   /** The model has answered, so retries are over and an error before this was not the last word. */
   const answering = (): void => {
-    hasBegun = true;
+    workingOn();
     lastError = null;
     retries.over();
-    signs.working();
   };
   const emptyMessage = (): void => {
     shown.flush();
@@ -120,9 +125,8 @@ export function createSink(
       shown.add(text);
     },
     newStep: () => {
-      hasBegun = true;
+      workingOn();
       toolInStep = false;
-      signs.working();
       emptyMessage();
     },
     endStep: (isLast) => {

@@ -9,8 +9,8 @@ import type { PinnedFolder } from '../trust/pinned-folder.ts';
 import { iterationName } from './iteration-log.ts';
 
 /*
- * In a list of agents, several may write to the log of one iteration. A file beside it notes where the part
- * of each begins.
+ * Several agents of a list may write to the log of one iteration, and a task can be resumed with another
+ * agent. A file beside the log notes where the part of each begins; without one, claude or a command wrote it.
  */
 
 /** The part of a log that one attempt has written. */

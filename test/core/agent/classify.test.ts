@@ -71,6 +71,7 @@ describe('a failure that claude reports', () => {
     ['a request too large', 'Request too large (max 32MB).', 413, 'fatal:refused-request'],
     ['no credit', 'Credit balance is too low', 400, 'fatal:no-credit'],
     ['no credit, no status', 'Credit balance is too low', null, 'fatal:no-credit'],
+    ['a payment is required', 'API Error: 402 Insufficient Balance', 402, 'fatal:no-credit'],
     ['a rate limit', LIMIT_429, 429, 'transient:429'],
     ['a server error', 'API Error: 500 Internal server error.', 500, 'transient:500'],
     ['a bad gateway', 'API Error: 502 Bad gateway', 502, 'transient:502'],
@@ -597,8 +598,13 @@ describe('a command, which gives no report', () => {
     ['code 2', command({ kind: 'exited', exitCode: 2 }), 'errored'],
     [
       'code 2 and a usage text',
-      command({ kind: 'exited', exitCode: 2 }, USAGE),
+      { ...command({ kind: 'exited', exitCode: 2 }, USAGE), finalMessage: null },
       'fatal:bad-option',
+    ],
+    [
+      'code 2 and the usage of another program, after a first word',
+      command({ kind: 'exited', exitCode: 2 }, USAGE),
+      'errored',
     ],
     ['code 1 and a usage text', command({ kind: 'exited', exitCode: 1 }, USAGE), 'errored'],
     [
@@ -646,7 +652,8 @@ describe('a command, which gives no report', () => {
   });
 
   test('names the option that is wrong, and not the hint at --help behind it', () => {
-    const facts = command({ kind: 'exited', exitCode: 2 }, USAGE);
+    const usage = command({ kind: 'exited', exitCode: 2 }, USAGE);
+    const facts = { ...usage, finalMessage: null };
     expect(classified(facts, 'command')).toMatchObject({
       message: "error: unexpected argument '--full-auto' found",
     });

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { NO_USAGE } from '../../../src/core/agent/attempt.ts';
 import type { AgentKind } from '../../../src/effects/agents/agent.ts';
 import { readLostAttempt } from '../../../src/effects/agents/lost-attempt.ts';
 import { claudeAgent } from '../../../src/effects/claude/claude-agent.ts';
@@ -42,7 +43,7 @@ async function logOf() {
     readLostAttempt(claude, folder, { iteration: 1, attempt }, fromByte).told.usage.cost_usd;
   const note = (attempt: number, costUsd: number) => {
     const usage = { cost_usd: costUsd, input_tokens: 10, output_tokens: 5 };
-    noteCost(pinned, { iteration: 1, attempt }, usage);
+    noteCost(pinned, { iteration: 1, attempt }, { usage, sessionUsage: null, sessionId: null });
   };
   return { folder, begin, size, costOf, note };
 }
@@ -93,13 +94,22 @@ describe('what a lost attempt has cost', () => {
     log.note(1, 1);
     log.note(2, 2);
     log.note(2, 4);
-    expect(readNotedCost(log.folder, 1, 1)).toMatchObject({ cost_usd: 1 });
+    expect(readNotedCost(log.folder, 1, 1)).toMatchObject({ usage: { cost_usd: 1 } });
     expect(readNotedCost(log.folder, 1, 2)).toEqual({
-      cost_usd: 4,
-      input_tokens: 10,
-      output_tokens: 5,
+      usage: { cost_usd: 4, input_tokens: 10, output_tokens: 5 },
+      sessionUsage: null,
+      sessionId: null,
     });
     expect(readNotedCost(log.folder, 1, 3)).toBeNull();
     expect(readNotedCost(log.folder, 2, 1)).toBeNull();
+  });
+
+  test('is known of an agent that tells only the total of its session', async () => {
+    const folder = await tempFolder();
+    const sessionUsage = { cost_usd: 0, input_tokens: 5_000, output_tokens: 700 };
+    const told = { usage: NO_USAGE, sessionUsage, sessionId: 'session-1' };
+    noteCost(pinFolder(folder), { iteration: 1, attempt: 1 }, told);
+    const lost = readLostAttempt(claude, folder, { iteration: 1, attempt: 1 }, 0);
+    expect(lost.told).toEqual(told);
   });
 });

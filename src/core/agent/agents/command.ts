@@ -28,7 +28,9 @@ export const command: Agent = {
   readLastWords(facts, at, { timeZone }) {
     const limit = readCommandLimit(facts, at, timeZone);
     if (limit !== null) return { kind: 'usage-limited', ...limit };
-    const isUsage = facts.end.kind === 'exited' && facts.end.exitCode === 2;
+    // After a first word, the usage is that of another program, which the command ran.
+    const isUsage =
+      facts.end.kind === 'exited' && facts.end.exitCode === 2 && facts.finalMessage === null;
     const words = withoutControls(facts.stderrTail);
     return isUsage && USAGE_TEXT.test(words) ? fatal('bad-option', wrongOption(words)) : null;
   },
