@@ -33,6 +33,11 @@ export function promptStatesPromise(promise: string): string {
   return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt could count as done. Put the promise into a sentence instead.`;
 }
 
+/** A limit from an environment or a configuration that the agent of this run cannot hold. */
+export function limitsNothing(where: string, agent: string): string {
+  return `${where} limits nothing in this run: ${agent} does not tell what it uses of it.`;
+}
+
 /** Warns that the agent reads files that the prompt names with an `@`. */
 export function promptIncludesFiles(agents: string, words: readonly string[]): string {
   const shown = words.slice(0, 3).join(', ');

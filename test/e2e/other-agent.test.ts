@@ -22,3 +22,11 @@ test('tools that an environment allows to other agents do not hide what codex ma
   const { stderr } = await scene.run(args, { env: { RALPH_ALLOWED_TOOLS: 'Edit' } });
   expect(stderr).toContain('read-only sandbox');
 });
+
+test('a limit of cost that codex cannot hold is said, where it is no mistake', async () => {
+  const scene = await makeScene({ text: 'not asked' });
+  const { bin } = playedAgent(scene.folder, 'codex', [{ file: 'promise' }]);
+  const args = ['--agent', 'codex', '--agent-bin', bin, '--promise', 'DONE'];
+  const { stderr } = await scene.run(args, { env: { RALPH_MAX_COST: '1' } });
+  expect(stderr).toContain('RALPH_MAX_COST limits nothing in this run: codex does not tell');
+});

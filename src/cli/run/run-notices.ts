@@ -5,7 +5,12 @@ import { describeCompletion } from '../../core/completion/conditions/conditions.
 import { judgePromise } from '../../core/completion/promise.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
-import { promptIncludesFiles, promptStatesPromise, startLine } from '../../report/messages.ts';
+import {
+  limitsNothing,
+  promptIncludesFiles,
+  promptStatesPromise,
+  startLine,
+} from '../../report/messages.ts';
 
 /** Returns what a person should know before the first iteration, one sentence each. */
 export function announcements(plan: RunPlan): readonly string[] {
@@ -22,7 +27,7 @@ export function announcements(plan: RunPlan): readonly string[] {
 
 /** Returns warnings about settings that the user perhaps did not mean, one sentence each. */
 export function planWarnings(plan: RunPlan): readonly string[] {
-  const { policy, settings } = plan;
+  const { policy, settings, sources } = plan;
   const warnings: string[] = [];
   const { permissionMode } = settings;
   for (const agent of policy.agents) {
@@ -34,6 +39,12 @@ export function planWarnings(plan: RunPlan): readonly string[] {
       !settings.dangerouslySkipPermissions &&
       plan.passthrough.length === 0;
     if (permissionsNotice !== null && allowsNothing) warnings.push(permissionsNotice);
+  }
+  for (const limit of ['maxCost', 'maxUsage'] as const) {
+    const isTaken = policy.agents.every((agent) => AGENTS[agent].takes.includes(limit));
+    if (settings[limit] !== null && !isTaken) {
+      warnings.push(limitsNothing(sources[limit].where, policy.agent));
+    }
   }
   const { promise } = policy;
   const text = new TextDecoder().decode(plan.prompt);

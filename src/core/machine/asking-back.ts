@@ -76,7 +76,7 @@ export function replied(
 
 /**
  * Decides what follows if the driver died while the agent was asked. The question is repeated once, and only
- * if the lost one cost nothing, so that it is not paid for twice.
+ * if the lost one cost nothing, so that it is not paid for twice. Another agent does not know the session.
  */
 export function questionLost(
   state: LoopState,
@@ -85,7 +85,10 @@ export function questionLost(
   moment: Moment,
 ): Decided {
   const isUnpaid = lost === null || Object.values(lost).every((amount) => amount === 0);
-  const again = isUnpaid && state.trouble.interrupted <= 1 ? askBack(state, answer, moment) : null;
+  const { agent } = state.task;
+  const knowsSession = agent === null || agent === moment.policy.agent;
+  const mayAsk = isUnpaid && knowsSession && state.trouble.interrupted <= 1;
+  const again = mayAsk ? askBack(state, answer, moment) : null;
   return again ?? settle(state, answer, moment.policy);
 }
 

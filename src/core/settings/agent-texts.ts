@@ -15,6 +15,13 @@ export function textsFromMap(map: object): readonly string[] | null {
   return texts.length === Object.keys(map).length ? texts : null;
 }
 
+/** Returns the texts in one that names several agents with commas between them, as `--agent` does. */
+export function textsIn(written: string): readonly string[] {
+  return namedText(written) === null ? [written] : written.split(NEXT_AGENT);
+}
+
+const NEXT_AGENT = new RegExp(`,\\s*(?=(?:${AGENT_NAMES.join('|')})=)`);
+
 /** Returns the agent that a text is for and the rest of it; null if it names no agent. */
 export function namedText(
   text: string,

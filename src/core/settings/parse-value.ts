@@ -1,4 +1,4 @@
-import { textsFromMap } from './agent-texts.ts';
+import { textsFromMap, textsIn } from './agent-texts.ts';
 import { readChecks } from './checks.ts';
 import { parseDuration } from './duration.ts';
 import { nearest } from './nearest.ts';
@@ -24,7 +24,7 @@ function read(type: SettingKind, written: unknown): unknown {
     case 'texts':
       return textsOf(written);
     case 'agent-texts':
-      return isMap(written) ? textsFromMap(written) : textsOf(written);
+      return isMap(written) ? textsFromMap(written) : (textsOf(written)?.flatMap(textsIn) ?? null);
     case 'checks':
       return readChecks(written);
     case 'switch':

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { answered, errorReport } from '../../helpers/attempt-facts.ts';
-import { DONE, nonstop, WORK } from '../../helpers/loop-events.ts';
+import { DONE, nonstop, TAG, WORK } from '../../helpers/loop-events.ts';
 
 const HOUR = 3_600_000;
 const A_WEEK = 7 * 24 * HOUR;
@@ -30,6 +30,19 @@ describe('a resume with other agents', () => {
     const loop = codexAlone();
     loop.iterate(LIMITED);
     expect(loop.resume({}, AN_HOUR_LATER).waitMs).toBeGreaterThan(3 * HOUR);
+  });
+
+  test('asks no other agent about an answer', () => {
+    const doubtful = answered(`All tests pass.\n${TAG}\nSummary: two files changed.`);
+    const lost = { cost_usd: 0, input_tokens: 0, output_tokens: 0 };
+    const asked = () => {
+      const loop = codexAlone();
+      expect(loop.iterate(doubtful).agent?.resumeSession).not.toBeNull();
+      return loop;
+    };
+    expect(asked().resume({}, { lost }).agent).toMatchObject({ agent: 'codex', attempt: 3 });
+    const turn = asked().resume({ agent: 'gemini', agents: ['gemini'] }, { lost });
+    expect(turn.agent).toBeNull();
   });
 
   test('counts on for an agent that was one of several before', () => {
