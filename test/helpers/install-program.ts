@@ -57,8 +57,10 @@ async function installInto(folder: string, program: NpmProgram): Promise<void> {
   await writeFile(join(folder, 'package.json'), '{"private":true}\n');
   const npm = ['install', `${program.package}@${program.version}`, '--prefix', folder];
   const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'];
+  // Some ask for a newer Node than they need. Under `npm run`, npm is as strict as this project is with itself.
+  const engines = '--no-engine-strict';
   // Without scripts nothing foreign runs during the installation; the program comes in the package of the platform.
-  await run('npm', [...npm, '--ignore-scripts', '--include=optional', ...quiet], {
+  await run('npm', [...npm, engines, '--ignore-scripts', '--include=optional', ...quiet], {
     cwd: folder,
     timeout: 300_000,
   });
