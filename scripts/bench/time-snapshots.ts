@@ -1,19 +1,11 @@
 // Times snapshots of a work tree within this process and prints the figures as JSON. It is started by
 // rows/snapshots.js with the folder of a repository, how many files change, and how often.
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { openPrivateGit, type PrivateGit } from '../../src/effects/snapshots/private-git.ts';
-import { findRepository } from '../../src/effects/snapshots/repository.ts';
+import type { PrivateGit } from '../../src/effects/snapshots/private-git.ts';
 import { createSnapshotStore } from '../../src/effects/snapshots/snapshot-store.ts';
-import { runGit } from '../../src/effects/workspace/git-command.ts';
+import { openTimedTree } from './timed-tree.ts';
 
 const [root = '.', changes = '1', runs = '10'] = process.argv.slice(2);
-const timeoutMs = 60_000;
-const { env } = process;
-const repository = await findRepository(root, (cwd, args) => runGit({ cwd, args, env, timeoutMs }));
-if (repository === null) throw new Error(`There is no repository in ${root}.`);
-const folder = mkdtempSync(join(root, '..', 'own-git-'));
-const git = openPrivateGit({ folder, repository, env, timeoutMs });
+const { git, refs, change } = await openTimedTree(root);
 let calls = 0;
 const counted: PrivateGit = {
   ...git,
@@ -26,7 +18,6 @@ const counted: PrivateGit = {
     return git.onRepository(...call);
   },
 };
-const refs = `refs/ralph/bench-${process.pid}`;
 const request = { git: counted, refs, newest: null, maxBytes: 1e6, pathspecs: [] };
 const store = createSnapshotStore(request);
 let taken = 0;
@@ -44,15 +35,10 @@ async function take(): Promise<{ readonly ms: number; readonly calls: number }> 
 }
 
 const first = await take();
-const folders = readdirSync(root).filter((name) => name.startsWith('folder-'));
 const changed: { readonly ms: number; readonly calls: number }[] = [];
 const unchanged: typeof changed = [];
 for (let run = 0; run <= Number(runs); run += 1) {
-  for (let change = 0; change < Number(changes); change += 1) {
-    const place = folders[(run * 7 + change * 31) % folders.length] ?? '';
-    const name = readdirSync(join(root, place))[change] ?? '';
-    writeFileSync(join(root, place, name), `Changed in run ${run}, ${process.pid}.\n`);
-  }
+  change(run, Number(changes));
   const [after, again] = [await take(), await take()];
   // The first one warms up.
   if (run > 0) {
