@@ -5,7 +5,7 @@ import { accepting } from '../core/proof/accepted.ts';
 import { checkBelow, type NamedPlace, relativeCheck } from '../core/proof/check-places.ts';
 import { runOf } from '../core/proof/check-words.ts';
 import type { Check } from '../core/settings/checks.ts';
-import { runGitOf } from '../effects/branches/checkout.ts';
+import { type AskGit, runGitOf } from '../effects/branches/checkout.ts';
 import { gitAsker } from '../effects/branches/open-repository.ts';
 import { treesBeside } from '../effects/branches/own-tree.ts';
 import { isInside, realPath } from '../effects/files/real-path.ts';
@@ -110,14 +110,14 @@ async function lookInTree(task: Examined, checks: readonly string[]): Promise<Fo
 }
 
 /** Compares the judges that git ignores with the start. */
-async function lookAtIgnored({ run, keeper, atStart: { ignored } }: ExaminedTask) {
-  const { plan, driver, stops } = run;
+async function lookAtIgnored(task: ExaminedTask) {
+  const { run, keeper } = task;
+  const { ignored } = task.atStart;
   if (keeper === null || ignored === null) return { bent: [], asAtStart: new Set<string>() };
   const { root } = keeper.git.repository;
-  const ask = gitAsker(plan.env, driver.run_id, stops.hurry);
-  const now = await markIgnoredJudges(root, ask);
-  const folder = path.relative(root, realPath(plan.cwd));
-  const bent = bentIgnored(ignored, now, accepting(plan.settings.acceptChanged, folder));
+  const now = await markIgnoredJudges(root, askerOf(run));
+  const isAccepted = accepting(run.plan.settings.acceptChanged, belowRoot(task));
+  const bent = bentIgnored(ignored, now, isAccepted);
   const changed = new Set(bent.map((judge) => (judge.kind === 'file' ? judge.path : '')));
   return { bent, asAtStart: new Set(Object.keys(now).filter((name) => !changed.has(name))) };
 }
@@ -131,7 +131,7 @@ async function compare(task: Examined, checks: readonly string[]) {
     throw new Error('there is no snapshot of the claim');
   }
   const { git } = keeper;
-  const folder = path.relative(git.repository.root, realPath(run.plan.cwd));
+  const folder = belowRoot(task);
   const places = placesOf(task);
   const read = checks.map((check) => relativeCheck(check, places, folder));
   const common = { git, checks: read, folder, programs: programsInTree(task) };
@@ -153,12 +153,22 @@ async function compare(task: Examined, checks: readonly string[]) {
   return { git, folder, claimed, atStart, look };
 }
 
+/** Returns the folder that checks run in, relative to the root of the work tree; empty for the root, or outside git. */
+function belowRoot({ run, keeper }: ExaminedTask): string {
+  return keeper === null ? '' : path.relative(keeper.git.repository.root, realPath(run.plan.cwd));
+}
+
+function askerOf({ plan, driver, stops }: ClaimedRun): AskGit {
+  return gitAsker(plan.env, driver.run_id, stops.hurry);
+}
+
 /** How checks may name the work tree, and the folder that they run in. */
-function placesOf({ run, keeper }: ExaminedTask): readonly NamedPlace[] {
+function placesOf(task: ExaminedTask): readonly NamedPlace[] {
+  const { run, keeper } = task;
   if (keeper === null) return [];
   const { root } = keeper.git.repository;
   const { cwd } = run.plan;
-  const below = path.relative(root, realPath(cwd));
+  const below = belowRoot(task);
   return [
     { as: root, below: '' },
     { as: cwd, below },
@@ -218,7 +228,7 @@ async function cleanCheckout(task: ExaminedTask, checks: readonly Check[]): Prom
   const checked = await checkClean({
     ...(await checkoutOf(task, 'clean')),
     ...{ git: keeper.git, tree },
-    below: path.relative(keeper.git.repository.root, realPath(plan.cwd)),
+    below: belowRoot(task),
     copy: { from: plan.cwd, globs: plan.settings.copy },
     setup: plan.settings.setup,
     run: (command, place) => runMeasuredCommand(command, optionsIn(task, place)),
@@ -249,8 +259,8 @@ function programsRun(
 /** What both checkouts need: where they are made, and how git is asked. */
 async function checkoutOf({ run, keeper }: ExaminedTask, name: 'exam' | 'clean') {
   if (keeper === null) throw new Error('the task has no snapshots');
-  const { plan, driver, stops } = run;
-  const ask = gitAsker(plan.env, driver.run_id, stops.hurry);
+  const { plan } = run;
+  const ask = askerOf(run);
   const trees = await treesBeside(keeper.git.repository, runGitOf(ask));
   return {
     ask,

@@ -144,7 +144,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       say: (what) => warn(unsupportedFlagNotice(what)),
       doing: (what) => view.doing?.(what),
     };
-    const judges = run.resume === undefined ? await judgesOfPlan(plan) : [];
+    const judges = run.resume === undefined ? await judgesOfPlan(plan, start.judges) : [];
     if (judges.length > 0) warn(judgedBy(judges));
     // The last driver died after it saved these events and before it published them.
     for (const event of start.untold) reporter.publish(event);

@@ -110,7 +110,7 @@ export interface ProofToRepeat extends PlacedProof {
 }
 
 /**
- * Runs the checks of a proof once more, on its tree in a clean checkout. Whoever calls it has made sure that
+ * Runs the checks of a proof once more, on its tree in a clean checkout. The caller has made sure that
  * a person wants to have the commands of the proof run. Rejects with a `ProofError` if it cannot be done.
  */
 export async function repeatProof(proof: ProofToRepeat): Promise<Repeated> {

@@ -3,19 +3,20 @@ import { isJudgeName } from '../../core/proof/judge-names.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import { gitAsker } from '../branches/open-repository.ts';
 import { findGitAbove } from '../workspace/git-view.ts';
-
-import { type FolderOfChecks, markJudges } from './folder-judges.ts';
+import { type FolderJudges, type FolderOfChecks, markJudges } from './folder-judges.ts';
 import { asText } from './tree-files.ts';
 
 /**
  * Names the files that decide what checks say now, relative to the folder, in order: what the checks run, and
- * in a git work tree what configures their tools. Never rejects for what cannot be read.
+ * in a git work tree what configures their tools. `known` is what they run, if
+ * that was just looked at. Never rejects for what cannot be read.
  */
 export async function judgeFilesHere(
   place: FolderOfChecks,
   env: NodeJS.ProcessEnv,
+  known: FolderJudges | null,
 ): Promise<readonly string[]> {
-  const { files, scripts } = await markJudges(place);
+  const { files, scripts } = known ?? (await markJudges(place));
   const run = Object.keys(files).filter((file) => files[file] !== '');
   const names = new Set([...run, ...scripts.map(({ file }) => file)]);
   for (const name of await judgesByName(place.cwd, env)) names.add(name);
