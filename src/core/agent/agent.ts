@@ -72,7 +72,7 @@ export interface Agent {
     at: string,
     machine: HostMachine,
   ) => { readonly resetsAt: string | null } | null;
-  /** Returns the failure in a report that says it is none, or null. */
+  /** Returns the failure that a report of success hides, or null. */
   readonly readAnswer?: (report: ResultFacts, facts: AttemptFacts) => Outcome | null;
   /** Returns the outcome that the last words of a failed attempt without any report name, or null. */
   readonly readLastWords?: (

@@ -119,8 +119,8 @@ export function judgedIn(
 }
 
 /**
- * Whether anything judged the work at the start: a judge file, or tests that ran without one. Checks that had
- * nothing to judge by are none.
+ * Whether anything judged the work at the start: a judge file, or tests that ran without such a file. Checks
+ * that had nothing to judge by do not count.
  */
 function judgeStood({ examination, checks, checksAtStart }: FindingsView): boolean {
   const hadNothing = checks.every((check) => {

@@ -199,7 +199,7 @@ function cleanCheckout(view: ClaimView): GateAnswer {
   return failed.length === 0 ? PASSED : held({ gate, failed, why: null, setup: null, folder });
 }
 
-/** Whether a claim is held because there can be no clean checkout, whatever the agent does. */
+/** Whether a claim is held because there can be no clean checkout, and nothing that the agent does can change that. */
 export function isWithoutCheckout(held: Blocker): boolean {
   return held.gate === 'clean-checkout' && held.why !== null && held.setup === null;
 }

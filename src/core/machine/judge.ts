@@ -208,7 +208,7 @@ function judgeClaims(
   return judged;
 }
 
-/** Returns the findings that are told about a held claim. Before the gates look for them there are none. */
+/** Returns the findings that are told about a held claim; empty if a gate held it before they were looked for. */
 function findingsOf(held: Blocker, view: FindingsView): readonly FindingProof[] {
   if (held.gate === 'stopped-subagents') {
     return held.findings.map((found) => findingProof({ found, held: true }));

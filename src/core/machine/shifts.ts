@@ -81,7 +81,7 @@ export function hasOthers(task: TaskState, { agent, agents }: Policy): boolean {
 /**
  * Ends the shift of an agent. The next one that is free continues with the same iteration at once. If
  * none is, ralph waits for the one that is free first, or the task ends. `hasWorked`: the agent had
- * done something before, so waiting begins anew to count against `maxWaitMs`.
+ * done something before, so waiting counts from the beginning against `maxWaitMs`.
  */
 export function loseShift(
   state: LoopState,

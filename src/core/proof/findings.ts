@@ -3,7 +3,7 @@ export type Finding =
   /** No iteration has changed anything, and the claim is a plan's or one by words. */
   | { readonly finding: 'empty-work'; readonly claim: 'plan' | 'words' }
   | { readonly finding: 'bent-judge'; readonly judges: readonly BentJudge[] }
-  /** Null where the number is unknown. */
+  /** Null if a number is unknown. */
   | {
       readonly finding: 'fewer-tests';
       readonly check: string;

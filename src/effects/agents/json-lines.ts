@@ -15,7 +15,7 @@ interface JsonLinesOptions {
   readonly onEvent: (event: JsonObject) => void;
   /** Called with each line that is not a JSON object. */
   readonly onOther?: ((line: Buffer) => void) | undefined;
-  /** Returns the part of a line to parse: '' for a line without interest, null for one that cannot be read. */
+  /** Returns the part of a line to parse: '' for a line without interest, null if it cannot be read. */
   readonly select?: ((line: Buffer) => string | null) | undefined;
   readonly maxLineBytes?: number | undefined;
 }

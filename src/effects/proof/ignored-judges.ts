@@ -12,7 +12,7 @@ import { asText } from './tree-files.ts';
  * the ones in folders that git ignores as a whole: such are installed or built.
  */
 
-/** SHA-256 in hex by the path relative to the top of the work tree; null for one that cannot be read. */
+/** SHA-256 in hex by the path relative to the top of the work tree; null if the file cannot be read. */
 export type IgnoredJudges = Readonly<Record<string, string | null>>;
 
 /** What git prints of everything that it ignores: a folder of nothing else is one line. */
@@ -20,7 +20,7 @@ export const IGNORED = [
   ...['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory'],
 ];
 
-/** Looks at the ignored files that decide by their name. Outside git there are none. */
+/** Looks at the ignored files that decide by their name. Finds nothing outside git. */
 export async function markIgnoredJudges(cwd: string, ask: AskGit): Promise<IgnoredJudges> {
   const root = findGitAbove(cwd);
   if (root === null) return {};
@@ -36,7 +36,7 @@ export async function markIgnoredJudges(cwd: string, ask: AskGit): Promise<Ignor
   return marks;
 }
 
-/** Compares the ignored judges with the start. One that git began or ceased to ignore is in a snapshot. */
+/** Compares the ignored judges with the start. A file that git began or ceased to ignore is in a snapshot. */
 export function bentIgnored(
   atStart: IgnoredJudges,
   now: IgnoredJudges,

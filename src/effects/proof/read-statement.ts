@@ -18,7 +18,7 @@ export function readStatement(text: string): ProofStatement | null {
 /** The longest time that a timer can wait. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Whether a folder is below the one that it is relative to, or is that one. */
+/** Whether a relative path stays in its folder, or names that folder. */
 function staysInside(folder: string): boolean {
   return !path.isAbsolute(folder) && !folder.includes('\0') && !folder.split('/').includes('..');
 }
