@@ -96,6 +96,7 @@ async function startAgent(
     taskDeadlineAt: laterBy(action.taskDeadlineAt, lostMs),
     resumeSession: action.resumeSession,
     budgetUsd: action.budgetUsd,
+    limits: action.limits,
     stops: ports.stops,
     listener: {
       // There can be thousands a second, so only the agent's own text is masked, not the whole event.
@@ -121,6 +122,10 @@ async function startAgent(
             error: preview(retry.error, 200),
           }),
         ),
+      found: (sign) =>
+        ports.reporter.publish(eventOf(ports, state, { event: 'supervisor', iteration, ...sign })),
+      silentTool: (call) =>
+        ports.reporter.publish(eventOf(ports, state, { event: 'tool_silent', iteration, ...call })),
       text(text) {
         if (ports.reporter.wants('agent-text')) ports.reporter.agentText(shownText(text));
       },

@@ -4,6 +4,7 @@ import type { RawCheckResult } from '../core/completion/check-result.ts';
 import type { Examination, ExamPart } from '../core/completion/examination.ts';
 import type { ProgressReport } from '../core/completion/progress-report.ts';
 import type { Sightings } from '../core/completion/sightings.ts';
+import type { SignFound } from '../core/agent/sign.ts';
 import type { Activity, Changes, RalphEvent } from '../core/machine/events.ts';
 import type {
   ApprovalAnswer,
@@ -17,6 +18,7 @@ import type {
 import type { Hint } from '../core/prompt/hints.ts';
 import type { Check } from '../core/settings/checks.ts';
 import type { Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';
+import type { SignLimits } from '../core/supervisor/supervisor.ts';
 import type { Approval, ThereBefore } from '../core/task/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose/run.ts` binds each port to an effect. */
@@ -61,6 +63,8 @@ export interface AgentRequest {
   readonly taskDeadlineAt: string;
   readonly resumeSession: string | null;
   readonly budgetUsd: number | null;
+  /** What may not happen in this attempt. */
+  readonly limits: SignLimits;
   readonly stops: StopRequests;
   readonly listener: AgentListener;
 }
@@ -70,6 +74,17 @@ export interface AgentListener {
   activity(activity: Activity): void;
   retry(retry: RetryFacts): void;
   text(text: string): void;
+  /** Called with what goes wrong in the attempt. After a `cut` the agent is ended. */
+  found(sign: SignFound): void;
+  /** Called with a call that has had no answer for `minutes`. */
+  silentTool(call: SilentCall): void;
+}
+
+/** A call of a tool that has not answered. */
+export interface SilentCall {
+  readonly tool: string;
+  readonly target: string;
+  readonly minutes: number;
 }
 
 /** Stores the state. A failed write is reported once and does not stop the loop. */

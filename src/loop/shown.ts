@@ -54,6 +54,7 @@ export function cleanActivity(activity: Activity): Activity {
     case 'text':
       return { ...activity, text: maskLine(preview(activity.text, 200)) };
     case 'thinking':
+    case 'sub-agents':
       return activity;
   }
 }

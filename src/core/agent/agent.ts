@@ -16,6 +16,9 @@ export type AgentSetting =
   | 'acceptRefused'
   | 'askBack';
 
+/** What an agent tells while it works; some tell it only at their end, or not at all. */
+export type Told = 'calls' | 'refusals' | 'tokens' | 'sub-agents' | 'cost';
+
 /** The machine that ralph runs on. Read `timeZone` only when needed: this getter takes a while. */
 export interface HostMachine {
   readonly timeZone: string;
@@ -36,8 +39,8 @@ export interface Agent {
   readonly budgetFlag: string | null;
   /** Whether the agent replaces `@path` in a prompt by the contents of that file. */
   readonly expandsAtPaths: boolean;
-  /** Whether it tells which tools it calls. */
-  readonly reportsTools: boolean;
+  /** What it tells while it works, so that an iteration can be ended by it. */
+  readonly tells: readonly Told[];
   /** Whether an attempt without a closing report has failed. */
   readonly requiresReport: boolean;
   /** Variables by which the agent recognises that the same program has started it: names or patterns. */

@@ -3,6 +3,8 @@
  * `classify` derives the outcome from them.
  */
 
+import type { SignFound } from './sign.ts';
+
 /** Why ralph itself ended the agent. The first cause wins over anything that the agent reports later. */
 export type CutCause =
   /** The time limit of one iteration passed. */
@@ -16,7 +18,9 @@ export type CutCause =
   /** The agent kept retrying after a refusal (401, 403) that no retry can fix. */
   | 'hopeless-retries'
   /** The agent began an answer again and again that was cut off each time, and would not have ended. */
-  | 'endless-retries';
+  | 'endless-retries'
+  /** The agent only repeated itself, or used more than it may: `AttemptFacts.cutBy` says how. */
+  | 'supervisor';
 
 /** How the agent's process ended. */
 export type AttemptEnd =
@@ -91,6 +95,8 @@ export interface Leftover {
 /** Everything that ralph knows of one attempt of the agent. */
 export interface AttemptFacts {
   readonly end: AttemptEnd;
+  /** The sign by which ralph ended it; absent for any other end. */
+  readonly cutBy?: SignFound;
   readonly durationMs: number;
   /** Null if the agent gave no result report (always for a plain command). */
   readonly result: ResultFacts | null;

@@ -55,6 +55,10 @@ function classifyCut(cause: CutCause, facts: AttemptFacts): Outcome {
       return fatal('not-logged-in', describeRetries(facts));
     case 'endless-retries':
       return transient(facts, describeRetries(facts));
+    case 'supervisor':
+      return facts.cutBy === undefined
+        ? errored('ralph ended it, and did not note why')
+        : { kind: 'cut', by: facts.cutBy };
     case 'iteration-timeout':
     case 'idle-timeout':
       // A timeout during the agent's own retries is an outage, not a slow agent.

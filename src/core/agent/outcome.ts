@@ -1,4 +1,5 @@
 import type { AttemptFacts } from './attempt.ts';
+import { describeSign, type SignFound } from './sign.ts';
 
 /** Causes of a failure that another attempt cannot fix. */
 export type FatalCause =
@@ -19,6 +20,8 @@ export type Outcome =
   | { readonly kind: 'bounded'; readonly by: 'max-turns' | 'max-budget' }
   /** One of ralph's time limits passed. */
   | { readonly kind: 'timed-out'; readonly limit: 'iteration' | 'idle' | 'task' }
+  /** The agent only repeated itself, or used more than it may, so ralph ended it. */
+  | { readonly kind: 'cut'; readonly by: SignFound }
   /** A signal or a request to stop ended it; the iteration does not count. */
   | { readonly kind: 'stopped' }
   /** A temporary failure: the same iteration is tried again. */
@@ -41,7 +44,7 @@ export type Outcome =
 /** Outcomes that count as an iteration. */
 export type CountedOutcome = Extract<
   Outcome,
-  { kind: 'answered' | 'bounded' | 'timed-out' | 'errored' }
+  { kind: 'answered' | 'bounded' | 'timed-out' | 'cut' | 'errored' }
 >;
 
 /** Whether the iteration counts: the agent answered, or failed although it could have answered. */
@@ -50,6 +53,7 @@ export function isCounted(outcome: Outcome): outcome is CountedOutcome {
     outcome.kind === 'answered' ||
     outcome.kind === 'bounded' ||
     outcome.kind === 'timed-out' ||
+    outcome.kind === 'cut' ||
     outcome.kind === 'errored'
   );
 }
@@ -89,6 +93,8 @@ export function describeOutcome(outcome: Outcome): string {
       return outcome.limit === 'idle'
         ? 'silent for too long'
         : `timed out (${outcome.limit} limit)`;
+    case 'cut':
+      return `cut by ralph: ${describeSign(outcome.by)}`;
     case 'stopped':
       return 'stopped';
     case 'transient':

@@ -2,6 +2,7 @@ import { NO_USAGE } from '../agent/attempt.ts';
 import { wantsBaseline } from '../completion/check-result.ts';
 import { waitingHints } from '../prompt/hints.ts';
 import { buildAddition } from '../prompt/prompt.ts';
+import { limitsOf } from '../supervisor/signs.ts';
 import { agentNamed, type Policy } from '../task/policy.ts';
 import { msBetween } from '../task/task-state.ts';
 import { type Decided, type Decision, type End, type Moment, publish } from './decision.ts';
@@ -13,7 +14,7 @@ import {
   NO_TROUBLE,
   type Transition,
 } from './loop-state.ts';
-import { budgetLeft } from './next-iteration.ts';
+import { budgetLeft, moneyLeft } from './next-iteration.ts';
 import { iteratedEvent } from './record-iteration.ts';
 import { treeToSettle } from './settling.ts';
 import { onShift, takeShift } from './shifts.ts';
@@ -153,9 +154,10 @@ function startAgent(
 ): Action {
   const { current_iteration: iteration, attempt, timeout_at: taskDeadlineAt } = state.task;
   const budgetUsd = budgetLeft(state, policy);
+  const limits = limitsOf(policy, policy.agent, moneyLeft(state, policy));
   return {
     kind: 'start-agent',
     ...{ agent: policy.agent, iteration, attempt, prompt, taskDeadlineAt },
-    ...{ resumeSession, budgetUsd },
+    ...{ resumeSession, budgetUsd, limits },
   };
 }

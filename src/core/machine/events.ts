@@ -1,4 +1,5 @@
 import type { Usage } from '../agent/attempt.ts';
+import type { SignFound } from '../agent/sign.ts';
 import type { CheckResult } from '../completion/check-result.ts';
 import type { EndedStatus, EndingRow } from '../task/endings.ts';
 import type { LineChanges } from '../task/line-changes.ts';
@@ -8,7 +9,9 @@ import type { AgentStanding, Evidence, IterationRecord, TaskGit } from '../task/
 export type Activity =
   | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'thinking' };
+  | { readonly kind: 'thinking' }
+  /** How many sub-agents of this attempt are at work. */
+  | { readonly kind: 'sub-agents'; readonly working: number };
 
 /** All changes in the work tree since the task's start, whether by the agent or by others. */
 export interface Changes {
@@ -95,6 +98,16 @@ export type EventBody =
       readonly status: number | null;
       readonly delay_ms: number | null;
       readonly error: string;
+    }
+  /** Something goes wrong inside the iteration: it goes on (`told`), or ralph ends it (`cut`). */
+  | ({ readonly event: 'supervisor'; readonly iteration: number } & SignFound)
+  | {
+      /** A tool has not answered for some time. Nothing follows from it but the time limits. */
+      readonly event: 'tool_silent';
+      readonly iteration: number;
+      readonly tool: string;
+      readonly target: string;
+      readonly minutes: number;
     }
   | ({ readonly event: 'task_iterated'; readonly iteration: number } & Omit<
       IterationRecord,

@@ -14,6 +14,7 @@ import type { Hint } from '../prompt/hints.ts';
 import type { Handover } from '../prompt/prompt.ts';
 import type { Check } from '../settings/checks.ts';
 import type { Settlement, TreeToSettle } from '../snapshots/settlement.ts';
+import type { SignLimits } from '../supervisor/supervisor.ts';
 import type { Timing } from '../task/clock-gap.ts';
 import type { EndedStatus, EndingRow, StatusAndReason } from '../task/endings.ts';
 import type {
@@ -287,6 +288,8 @@ export type Question =
       readonly resumeSession: string | null;
       /** The rest of the budget in US dollars, for an agent that can enforce it; null: no limit. */
       readonly budgetUsd: number | null;
+      /** What may not happen in this attempt. */
+      readonly limits: SignLimits;
     }
   | { readonly kind: 'look' }
   | {

@@ -58,11 +58,14 @@ export function endUsage(
   return end('usage_limited', 'max_usage', { error, until: rateLimit?.resetsAt ?? null });
 }
 
-/** Returns the remaining budget in US dollars, at least 0.01; null if the agent is not given one. */
-export function budgetLeft({ task, trouble }: LoopState, policy: Policy): number | null {
-  const { maxCostUsd } = policy;
+/** Returns the remaining budget in US dollars, at least 0.01; null without one. */
+export function moneyLeft({ task }: LoopState, { maxCostUsd }: Policy): number | null {
+  return maxCostUsd === null ? null : Math.max(0.01, maxCostUsd - task.usage.cost_usd);
+}
+
+/** Returns the remaining budget if the agent itself keeps to one; null otherwise. */
+export function budgetLeft(state: LoopState, policy: Policy): number | null {
   const { budgetFlag } = AGENTS[policy.agent];
-  if (maxCostUsd === null || budgetFlag === null) return null;
-  if (trouble.droppedFlags.includes(budgetFlag)) return null;
-  return Math.max(0.01, maxCostUsd - task.usage.cost_usd);
+  if (budgetFlag === null || state.trouble.droppedFlags.includes(budgetFlag)) return null;
+  return moneyLeft(state, policy);
 }

@@ -42,6 +42,7 @@ export function answerOf(
       started_at: startedAt,
       duration_ms: facts.durationMs,
       outcome: outcome.kind,
+      ...(outcome.kind === 'cut' ? { cut_by: outcome.by.sign } : {}),
       exit_code: exitCodeOf(facts),
       completed: false,
       near_miss: verdict.kind === 'near-miss' || verdict.kind === 'in-doubt',

@@ -33,7 +33,7 @@ export function wayToSettle(judgement: Judgement, policy: Policy): WayToSettle |
 }
 
 function wasCut({ outcome }: CountedAnswer): boolean {
-  return outcome.kind === 'timed-out' || outcome.kind === 'bounded';
+  return outcome.kind === 'timed-out' || outcome.kind === 'bounded' || outcome.kind === 'cut';
 }
 
 /** Whether a check failed that judges each iteration, and not only a claim. One that a stop cut off has not. */

@@ -1,6 +1,7 @@
 import { AGENTS } from '../agent/agents/agents.ts';
 import type { RefusedTool } from '../agent/attempt.ts';
 import type { CountedOutcome } from '../agent/outcome.ts';
+import { describeSign, type SignName } from '../agent/sign.ts';
 import { type DoubtfulPlace, PLACES } from '../completion/back-question.ts';
 import type { CheckResult } from '../completion/check-result.ts';
 import type { CommandResult } from '../completion/command-result.ts';
@@ -332,6 +333,8 @@ function describeBadEnd(outcome: CountedOutcome, policy: Policy, rules: Material
       return outcome.limit === 'idle'
         ? 'The previous iteration was ended because it was silent for too long. Work in steps that show progress.'
         : `The previous iteration was ended after its time limit of ${Math.round(policy.iterationTimeoutMs / 1000)} seconds. Work in smaller steps.`;
+    case 'cut':
+      return `The previous iteration was ended because ${materialLine(describeSign(outcome.by), rules)}. ${CUT_ADVICE[outcome.by.sign]}`;
     case 'bounded':
       return `The previous iteration was cut by its own ${outcome.by === 'max-turns' ? 'turn' : 'budget'} limit.`;
     case 'errored':
@@ -340,6 +343,18 @@ function describeBadEnd(outcome: CountedOutcome, policy: Policy, rules: Material
       return '';
   }
 }
+
+const REPEATED = 'Do not try that again: find out why it does not help, and go another way.';
+
+const CUT_ADVICE: Readonly<Record<SignName, string>> = {
+  'same-failing-call': REPEATED,
+  'same-call': REPEATED,
+  refused:
+    'Nobody allows these calls: find a way without them, or say plainly in your final message what you need.',
+  tokens: 'Work in smaller steps, and end your turn before you have used as many.',
+  subagents: 'Start fewer of them, and do small steps yourself.',
+  money: '',
+};
 
 /** Explains the loop to the agent. Stays under 900 characters, and is the same in every iteration. */
 export function protocolNote(policy: Policy): string {

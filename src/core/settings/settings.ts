@@ -6,12 +6,14 @@ import { LIMIT_ROWS } from './rows/limits.ts';
 import { LOCATION_AND_OUTPUT_ROWS } from './rows/places.ts';
 import { PROOF_ROWS } from './rows/proof.ts';
 import type { SettingRow } from './rows/setting-row.ts';
+import { SUPERVISOR_ROWS } from './rows/supervisor.ts';
 
 /** Every setting, in the order of the help. */
 const TABLE = {
   ...COMPLETION_ROWS,
   ...PROOF_ROWS,
   ...LIMIT_ROWS,
+  ...SUPERVISOR_ROWS,
   ...AGENT_ROWS,
   ...GIT_ROWS,
   ...LOCATION_AND_OUTPUT_ROWS,

@@ -141,6 +141,24 @@ export const ENDINGS = {
         remedy:
           'look at what was found; if it is as it should be, resume with the flag that accepts it, and if sub-agents were stopped, name a command that checks the work with --verify',
       },
+      'supervisor:same-failing-call': {
+        remedy:
+          'read the log of the last iteration for what fails, and mend it or make the prompt clearer; --same-failing-limit 0 lets it continue anyway',
+      },
+      'supervisor:same-call': {
+        remedy:
+          'read the log of the last iteration for what it repeats, and make the prompt clearer; --same-call-limit 0 lets it continue anyway',
+      },
+      'supervisor:refused': {
+        remedy:
+          'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions; --refused-limit 0 lets it continue anyway',
+      },
+      'supervisor:tokens': {
+        remedy: 'give it a smaller task, or more tokens with --max-iteration-tokens',
+      },
+      'supervisor:subagents': {
+        remedy: 'tell it in the prompt to start fewer sub-agents, or raise --max-subagents',
+      },
       interrupted: {
         remedy:
           'something keeps killing ralph: look for a time limit of cron or systemd, or for the OOM killer (dmesg); ralph resume continues',

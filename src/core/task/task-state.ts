@@ -1,4 +1,5 @@
 import { NO_USAGE, type SessionUsage, type Usage } from '../agent/attempt.ts';
+import type { SignName } from '../agent/sign.ts';
 import type { EndedStatus } from './endings.ts';
 import type { MatchRule } from './policy.ts';
 
@@ -14,8 +15,10 @@ export interface IterationRecord {
   readonly agent?: string;
   readonly started_at: string;
   readonly duration_ms: number;
-  /** The kind of its outcome: `answered`, `bounded`, `timed-out` or `errored`. */
+  /** The kind of its outcome: `answered`, `bounded`, `timed-out`, `cut` or `errored`. */
   readonly outcome: string;
+  /** The sign by which ralph ended it; absent for any other outcome. */
+  readonly cut_by?: SignName;
   readonly exit_code: number | null;
   readonly completed: boolean;
   readonly near_miss: boolean;

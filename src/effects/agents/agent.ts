@@ -2,6 +2,7 @@ import type { AgentSetting } from '../../core/agent/agent.ts';
 import type { AttemptFacts } from '../../core/agent/attempt.ts';
 import type { Finding } from '../../core/agent/finding.ts';
 import type { Settings } from '../../core/settings/settings.ts';
+import type { AgentDeed } from '../../core/supervisor/supervisor.ts';
 import type { AgentListener } from '../../loop/ports.ts';
 import { type AgentCommand, type AgentMissing, findProgram } from '../processes/find-program.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
@@ -34,11 +35,19 @@ export interface AgentKind {
   readonly folders: readonly string[];
   args(turn: AgentTurn): readonly string[];
   /** Returns a reader for the output of one attempt. */
-  read(listener: AgentListener, signs: AgentSigns): AgentReader;
+  read(listener: ReaderListener, signs: AgentSigns): AgentReader;
+  /** Returns variables for an attempt that may last `limitMs` milliseconds; absent if it needs none. */
+  variables?(limitMs: number): NodeJS.ProcessEnv;
   /** Checks, without starting the agent, whether it can work here. */
   examine(): readonly Finding[];
   /** Returns what would disturb every attempt; each result is one sentence that says what to do. */
   interferences?(): readonly string[];
+}
+
+/** What a reader tells while the agent works. */
+export interface ReaderListener extends Pick<AgentListener, 'activity' | 'retry' | 'text'> {
+  /** Called with each step that the supervisor counts. */
+  did(deed: AgentDeed): void;
 }
 
 export interface AgentTurn {
@@ -69,7 +78,7 @@ export interface AgentReader {
 
 /** Returns a reader that only collects facts: it calls no listener and affects no process. */
 export function silentReader(kind: AgentKind): AgentReader {
-  const listener = { activity() {}, retry() {}, text() {} };
+  const listener = { activity() {}, retry() {}, text() {}, did() {} };
   return kind.read(listener, QUIET_SIGNS);
 }
 

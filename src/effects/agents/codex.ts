@@ -97,8 +97,9 @@ const ENDS: Readonly<Record<string, 'failed' | 'refused'>> = {
 
 function targetOf(item: JsonObject): JsonObject {
   const changed = objectsAt(item, 'changes').map((change) => stringAt(change, 'path') ?? '');
-  if (changed.length > 0) return { file_path: changed.join(', ') };
   const { id, type, status, ...input } = item;
+  // The changes themselves are not told, so each counts as another one.
+  if (changed.length > 0) return { file_path: changed.join(', '), id };
   return input;
 }
 

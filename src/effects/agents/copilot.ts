@@ -32,7 +32,8 @@ export const copilotAgent = jsonAgent({
         return;
       case 'tool.execution_complete': {
         if (data.success === true) {
-          say.toolEnd(id, 'succeeded');
+          const exitCode = numberAt(objectAt(data, 'shellExecution') ?? {}, 'exitCode') ?? 0;
+          say.toolEnd(id, exitCode === 0 ? 'succeeded' : 'failed');
           return;
         }
         const code = stringAt(objectAt(data, 'error') ?? {}, 'code');

@@ -1,11 +1,10 @@
 import path from 'node:path';
 import { withoutControls } from '../../core/text/untrusted-text.ts';
-import type { AgentListener } from '../../loop/ports.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import type { JsonObject } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
-import type { AgentKind, AgentOptions, AgentReader, AgentTurn } from './agent.ts';
+import type { AgentKind, AgentOptions, AgentReader, AgentTurn, ReaderListener } from './agent.ts';
 import { createJsonLines } from './json-lines.ts';
 import { createSink, type Sink } from './sink.ts';
 
@@ -56,7 +55,7 @@ const MAX_WORDS_BYTES = 64 * 1024;
 function createJsonReader(
   agent: JsonAgent,
   options: AgentArguments,
-  listener: AgentListener,
+  listener: ReaderListener,
   signs: AgentSigns,
 ): AgentReader {
   const { sink, facts, end } = createSink(listener, signs);

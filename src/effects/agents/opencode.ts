@@ -80,7 +80,8 @@ function readTool(part: JsonObject, say: Sink): void {
   }
   say.toolStart(id, tool, input);
   if (stringAt(state, 'status') !== 'error') {
-    say.toolEnd(id, 'succeeded');
+    const exitCode = numberAt(objectAt(state, 'metadata') ?? {}, 'exit') ?? 0;
+    say.toolEnd(id, exitCode === 0 ? 'succeeded' : 'failed');
     return;
   }
   const isRejected = /rejected permission|rule which prevents/i.test(
@@ -92,14 +93,18 @@ function readTool(part: JsonObject, say: Sink): void {
 function readStep(part: JsonObject, say: Sink): void {
   const tokens = objectAt(part, 'tokens') ?? {};
   const cache = objectAt(tokens, 'cache') ?? {};
+  const costUsd = amountAt(part, 'cost');
+  const output = amountAt(tokens, 'output');
+  const uncached = amountAt(tokens, 'input') + amountAt(cache, 'write');
   say.usage(
     {
-      cost_usd: amountAt(part, 'cost'),
-      input_tokens: amountAt(tokens, 'input') + amountAt(cache, 'read') + amountAt(cache, 'write'),
-      output_tokens: amountAt(tokens, 'output'),
+      cost_usd: costUsd,
+      input_tokens: uncached + amountAt(cache, 'read'),
+      output_tokens: output,
     },
     'add',
   );
+  say.used(uncached + output, costUsd);
   const reason = stringAt(part, 'reason');
   if (reason === 'unknown') {
     say.cutOff();

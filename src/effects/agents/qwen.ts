@@ -1,4 +1,4 @@
-import { type JsonObject, numberAt, objectAt, stringAt } from '../files/json-fields.ts';
+import { amountAt, type JsonObject, numberAt, objectAt, stringAt } from '../files/json-fields.ts';
 import { contentBlocks, readDenials } from './event-fields.ts';
 import { jsonAgent } from './json-agent.ts';
 import type { Sink } from './sink.ts';
@@ -30,7 +30,7 @@ export const qwenAgent = jsonAgent({
         if (stringAt(event, 'subtype') === 'retry') say.retry({ error: 'an answer was cut off' });
         return;
       case 'assistant':
-        readMessage(message, (event.parent_tool_use_id ?? null) !== null, say);
+        readMessage(message, stringAt(event, 'parent_tool_use_id'), say);
         return;
       case 'user':
         for (const block of contentBlocks(message)) {
@@ -51,7 +51,11 @@ export const qwenAgent = jsonAgent({
 /** qwen says an error of its service as a message, too; it is no message of the model. */
 const ERROR_MESSAGE = /^\[API Error: /;
 
-function readMessage(message: JsonObject, isOfSubAgent: boolean, say: Sink): void {
+/** `by`: the call that started the sub-agent; null for the main agent. */
+function readMessage(message: JsonObject, by: string | null, say: Sink): void {
+  const usage = objectAt(message, 'usage') ?? {};
+  const cached = amountAt(usage, 'cache_read_input_tokens');
+  say.used(amountAt(usage, 'input_tokens') - cached + amountAt(usage, 'output_tokens'));
   for (const block of contentBlocks(message)) {
     switch (stringAt(block, 'type')) {
       case 'tool_use':
@@ -59,15 +63,16 @@ function readMessage(message: JsonObject, isOfSubAgent: boolean, say: Sink): voi
           stringAt(block, 'id'),
           stringAt(block, 'name') ?? 'unknown',
           objectAt(block, 'input'),
+          by,
         );
         break;
       case 'text': {
         const text = stringAt(block, 'text') ?? '';
-        if (!isOfSubAgent && !ERROR_MESSAGE.test(text)) say.text(text);
+        if (by === null && !ERROR_MESSAGE.test(text)) say.text(text);
         break;
       }
       case 'thinking':
-        if (!isOfSubAgent) say.thinking();
+        if (by === null) say.thinking();
     }
   }
 }

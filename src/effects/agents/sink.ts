@@ -5,11 +5,10 @@ import {
   type RetryFacts,
   type Usage,
 } from '../../core/agent/attempt.ts';
-import type { AgentListener } from '../../loop/ports.ts';
 import { createTailText, firstLine, oneLine, tailWithin } from '../files/bounded-text.ts';
 import type { JsonObject } from '../files/json-fields.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
-import type { ReaderFacts } from './agent.ts';
+import type { ReaderFacts, ReaderListener } from './agent.ts';
 import { MAX_MESSAGE_BYTES, type ToolCall, toolCall } from './event-fields.ts';
 import { createPartialOutput } from './partial-output.ts';
 import { createRetryLog } from './retries.ts';
@@ -25,12 +24,15 @@ export interface Sink {
   /** A step ends. Its words are the final message only if it is the last, and no tool was called in it. */
   endStep(isLast: boolean): void;
   thinking(): void;
-  toolStart(id: string | null, tool: string, input: JsonObject | null): void;
+  /** `by`: the call that started the sub-agent; null or absent for the main agent. */
+  toolStart(id: string | null, tool: string, input: JsonObject | null, by?: string | null): void;
   toolEnd(id: string | null, how: 'succeeded' | 'failed' | 'refused'): void;
   /** A refused call that was reported apart from the calls; `id` is null if it is unknown. */
   refused(id: string | null, call: ToolCall): void;
   /** A refused call that only standard error tells: its place among the calls is unknown. */
   refusedSomewhere(tool: string, target: string): void;
+  /** Tokens without those read from the cache, and US dollars, that a step has used. */
+  used(tokens: number, costUsd?: number): void;
   /** `add`: of one step. `run`: of the whole attempt. `session`: of the session, earlier attempts included. */
   usage(usage: Partial<Usage>, of: 'add' | 'run' | 'session'): void;
   retry(retry: Partial<RetryFacts>): void;
@@ -61,7 +63,7 @@ type SinkFacts = Omit<ReaderFacts, 'skippedLines' | 'brokenLines'>;
  * what was said after the last tool call.
  */
 export function createSink(
-  listener: AgentListener,
+  listener: ReaderListener,
   signs: AgentSigns,
 ): { readonly sink: Sink; readonly facts: () => SinkFacts; readonly end: () => void } {
   const partial = createPartialOutput();
@@ -137,19 +139,23 @@ export function createSink(
       answering();
       listener.activity({ kind: 'thinking' });
     },
-    toolStart: (id, name, input) => {
+    toolStart: (id, name, input, by = null) => {
       answering();
       emptyMessage();
       const call = toolCall(oneLine(name, 200), input);
       tools += 1;
       toolInStep = true;
-      if (id !== null) answers.called(id, call);
+      if (id !== null) {
+        answers.called(id, call);
+        listener.did({ kind: 'called', id, by, tool: name, input });
+      }
       partial.addCall(call.tool, call.target);
       listener.activity({ kind: 'tool', tool: call.tool, target: call.target });
     },
     toolEnd: (id, how) => {
       answering();
       emptyMessage();
+      if (id !== null) listener.did({ kind: 'answered', id, how });
       const call = id === null ? null : answers.answered(id, how !== 'succeeded');
       if (how === 'refused' && call !== null) answers.denied(id, call);
     },
@@ -158,6 +164,10 @@ export function createSink(
       answers.deniedSomewhere(
         toolCall(oneLine(tool, 200), target === '' ? null : { command: target }),
       ),
+    used: (tokens, costUsd = 0) => {
+      if (tokens > 0) listener.did({ kind: 'used', tokens });
+      if (costUsd > 0) listener.did({ kind: 'spent', costUsd });
+    },
     usage: (part, of) => {
       const told = { ...NO_USAGE, ...part };
       if (of === 'session') sessionUsage = told;
@@ -240,7 +250,7 @@ const NO_RESULT: Omit<ResultFacts, 'subtype' | 'isError' | 'text'> = {
 };
 
 /** Shows texts in whole lines, because half a credential would not be recognised and masked. */
-function createShownLines(listener: AgentListener) {
+function createShownLines(listener: ReaderListener) {
   let unfinished = '';
   const show = (text: string): void => {
     if (text.trim() === '') return;

@@ -11,6 +11,8 @@ interface ToolAnswers {
   readonly answered: (id: string, failed: boolean) => ToolCall | null;
   /** Returns the call of this id while it has no answer; null if it is unknown. */
   readonly callOf: (id: string) => ToolCall | null;
+  /** Whether the call of this id is known as refused. */
+  readonly isDenied: (id: string) => boolean;
   /** Records a refused call; one that is reported twice counts once. */
   readonly denied: (id: string | null, call: ToolCall) => void;
   /**
@@ -42,6 +44,7 @@ export function createToolAnswers(): ToolAnswers {
       return call;
     },
     callOf: (id) => open.get(id) ?? null,
+    isDenied: (id) => denied.has(id),
     denied: (id, call) => {
       denied.set(id ?? `unnamed ${denied.size}`, { ...call, id });
     },

@@ -17,6 +17,11 @@ function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
   ];
 }
 
+/** How many milliseconds `claude --print` waits for sub-agents in the background. */
+const CEILING = 'CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS';
+/** Left for the answer that follows. */
+const LAST_STEPS_MS = 10_000;
+
 /** After two refusals (HTTP 401 or 403) an attempt is hopeless; `claude` would retry for three minutes. */
 const HOPELESS_REFUSALS = 2;
 
@@ -54,6 +59,9 @@ export function claudeAgent(options: AgentOptions): AgentKind {
     folders: settings.agentBin === null ? installFolders(env) : [],
     args: (turn) => claudeArguments(options, turn),
     examine: () => [...rootRefusal(options), checkLogin(cwd, env)],
+    // Sub-agents work in the background, and `claude` stops those that outlast this time (10 minutes).
+    variables: (limitMs) =>
+      env[CEILING] === undefined ? { [CEILING]: String(Math.max(0, limitMs - LAST_STEPS_MS)) } : {},
     interferences: () => findOtherLoops(cwd, env),
     read(listener, signs) {
       return createClaudeStream({
@@ -62,6 +70,8 @@ export function claudeAgent(options: AgentOptions): AgentKind {
           listener.activity(activity);
         },
         onText: (text) => listener.text(text),
+        onDeed: (deed) => listener.did(deed),
+        onSubAgents: (working) => listener.activity({ kind: 'sub-agents', working }),
         onRetry: (retry, refusals) => {
           listener.retry(retry);
           if (refusals >= HOPELESS_REFUSALS) signs.hopeless('hopeless-retries');

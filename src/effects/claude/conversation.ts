@@ -1,9 +1,9 @@
 import type { RefusedTool, Usage } from '../../core/agent/attempt.ts';
+import type { AgentDeed } from '../../core/supervisor/supervisor.ts';
 import { contentBlocks, MAX_MESSAGE_BYTES, nameAt, toolCall } from '../agents/event-fields.ts';
 import { createPartialOutput } from '../agents/partial-output.ts';
 import { createTailText, firstLine } from '../files/bounded-text.ts';
 import { type JsonObject, objectAt, stringAt } from '../files/json-fields.ts';
-import { isFromSubAgent } from './stream-events.ts';
 import { createToolLedger } from './tool-ledger.ts';
 import { createUsageMeter } from './usage-meter.ts';
 
@@ -21,14 +21,18 @@ export interface ConversationListeners {
   readonly onActivity?: ((activity: ClaudeActivity) => void) | undefined;
   /** Called with each complete text block of the main agent. */
   readonly onText?: ((text: string) => void) | undefined;
+  /** Called with what the agents do, each sub-agent included. */
+  readonly onDeed?: ((deed: AgentDeed) => void) | undefined;
+  /** Called with the number of sub-agents at work when it may have changed. */
+  readonly onSubAgents?: ((working: number) => void) | undefined;
 }
 
 interface Conversation {
   readonly readAssistant: (event: JsonObject) => void;
   readonly readToolResults: (event: JsonObject) => void;
-  /** Reads from a `result` event which tool calls were refused and how many sub-agents were stopped. */
   /** Reads a `system/permission_denied` event. */
   readonly readDenial: (event: JsonObject) => void;
+  /** Reads from a `result` event which tool calls were refused and how many sub-agents were stopped. */
   readonly readReport: (event: JsonObject) => void;
   /** Returns the last 1 MiB of text in the main agent's last message; null if it has no text. */
   readonly lastMessage: () => string | null;
@@ -64,14 +68,17 @@ export function createConversation(listeners: ConversationListeners): Conversati
     listeners.onActivity?.({ kind: 'text', text: firstLine(text, MAX_ACTIVITY_CHARS) });
   };
 
-  const readToolUse = (block: JsonObject, ofMainAgent: boolean): void => {
+  const readToolUse = (block: JsonObject, by: string | null): void => {
     const id = nameAt(block, 'id');
     const input = objectAt(block, 'input');
     const call = toolCall(nameAt(block, 'name') ?? 'unknown', input);
     const { tool, target } = call;
     tools += 1;
-    if (id !== null) ledger.called(id, call, input);
-    if (ofMainAgent) partial.addCall(tool, target);
+    if (id !== null) {
+      ledger.called(id, call, input);
+      listeners.onDeed?.({ kind: 'called', id, by, tool, input });
+    }
+    if (by === null) partial.addCall(tool, target);
     listeners.onActivity?.({ kind: 'tool', tool, target });
   };
 
@@ -79,10 +86,14 @@ export function createConversation(listeners: ConversationListeners): Conversati
     readAssistant: (event) => {
       const body = objectAt(event, 'message');
       if (body === null) return;
-      const ofMainAgent = !isFromSubAgent(event);
+      const by = nameAt(event, 'parent_tool_use_id');
+      const ofMainAgent = by === null;
       const id = nameAt(body, 'id');
       const usage = objectAt(body, 'usage');
-      if (usage !== null) meter.add(id, usage);
+      if (usage !== null) {
+        const tokens = meter.add(id, usage);
+        if (tokens > 0) listeners.onDeed?.({ kind: 'used', tokens });
+      }
       // `claude` writes one event for each content block of a message, all with the same id.
       if (ofMainAgent && (id === null || id !== message.id)) {
         message = newMessage(id);
@@ -90,7 +101,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
       }
       for (const block of contentBlocks(body)) {
         const type = stringAt(block, 'type');
-        if (type === 'tool_use') readToolUse(block, ofMainAgent);
+        if (type === 'tool_use') readToolUse(block, by);
         else if (!ofMainAgent) continue;
         else if (type === 'text') readText(stringAt(block, 'text') ?? '');
         else if (type === 'thinking') listeners.onActivity?.({ kind: 'thinking' });
@@ -102,7 +113,11 @@ export function createConversation(listeners: ConversationListeners): Conversati
       for (const block of contentBlocks(body)) {
         const id = nameAt(block, 'tool_use_id');
         if (stringAt(block, 'type') !== 'tool_result' || id === null) continue;
-        ledger.answered(id, block.is_error === true);
+        const isError = block.is_error === true;
+        ledger.answered(id, isError);
+        const isRefused = isError && (ledger.isDenied(id) || isRefusal(stringAt(block, 'content')));
+        const how = isRefused ? 'refused' : isError ? 'failed' : 'succeeded';
+        listeners.onDeed?.({ kind: 'answered', id, how });
       }
     },
     readDenial: ledger.readDenial,
@@ -114,11 +129,20 @@ export function createConversation(listeners: ConversationListeners): Conversati
     partialOutput: partial.read,
     usage: meter.read,
     refused: ledger.refused,
-    readSubAgent: ledger.readSubAgent,
+    readSubAgent: (event) => {
+      const started = ledger.readSubAgent(event);
+      if (started !== null) listeners.onDeed?.({ kind: 'sub-agent-started', id: started });
+      listeners.onSubAgents?.(ledger.workingSubAgents());
+    },
     stoppedSubAgents: ledger.stoppedSubAgents,
     turns: () => turns,
     tools: () => tools,
   };
+}
+
+/** How `claude` answers a call that nobody allowed; newer versions also write an event for it. */
+function isRefusal(answer: string | null): boolean {
+  return answer !== null && /^Claude requested permissions to /.test(answer);
 }
 
 function newMessage(id: string | null) {

@@ -88,7 +88,3 @@ export function isFromModel(event: JsonObject): boolean {
   const message = objectAt(event, 'message');
   return message !== null && stringAt(message, 'model') !== '<synthetic>';
 }
-
-export function isFromSubAgent(event: JsonObject): boolean {
-  return (event.parent_tool_use_id ?? null) !== null;
-}

@@ -21,8 +21,11 @@ interface ToolLedger {
   readonly called: (id: string, call: ToolCall, input: JsonObject | null) => void;
   /** Records that a tool answered; ignores an answer to an unknown call. */
   readonly answered: (id: string, failed: boolean) => void;
-  /** Reads a `system/task_…` event, which reports that a sub-agent has started or ended. */
-  readonly readSubAgent: (event: JsonObject) => void;
+  /** Reads a `system/task_…` event about a sub-agent. Returns the sub-agent's id if it has started. */
+  readonly readSubAgent: (event: JsonObject) => string | null;
+  readonly workingSubAgents: () => number;
+  /** Whether an event has said that this call was refused. */
+  readonly isDenied: (id: string) => boolean;
   /**
    * Reads a `system/permission_denied` event, which newer versions write while they run. A `result` event
    * lists the call again; only without one does this event count.
@@ -75,19 +78,21 @@ export function createToolLedger(): ToolLedger {
     },
     readSubAgent: (event) => {
       const id = nameAt(event, 'task_id');
-      if (id === null) return;
+      if (id === null) return null;
       if (nameAt(event, 'subtype') === 'task_started') {
-        if (nameAt(event, 'task_type') !== 'local_agent') return;
+        if (nameAt(event, 'task_type') !== 'local_agent') return null;
         const { is_backgrounded } = event;
         const isInBackground = typeof is_backgrounded === 'boolean' ? is_backgrounded : null;
         const callId = nameAt(event, 'tool_use_id');
         remember(subAgents, id, { callId, isInBackground, end: null }, REMEMBERED);
-        return;
+        return id;
       }
       const subAgent = subAgents.get(id);
       const end = ENDS.get(nameAt(objectAt(event, 'patch') ?? event, 'status') ?? '');
-      if (subAgent === undefined || end === undefined) return;
-      remember(subAgents, id, { ...subAgent, end }, REMEMBERED);
+      if (subAgent !== undefined && end !== undefined) {
+        remember(subAgents, id, { ...subAgent, end }, REMEMBERED);
+      }
+      return null;
     },
     readDenial: (event) => {
       const id = nameAt(event, 'tool_use_id');
@@ -101,6 +106,12 @@ export function createToolLedger(): ToolLedger {
       const killed = objectAt(objectAt(event, 'subagent_stats') ?? {}, 'killed');
       counted = killed === null ? null : (numberAt(killed, 'system') ?? 0);
     },
+    workingSubAgents: () =>
+      [...subAgents.values()].filter((subAgent) => {
+        const hasAnswered = answers.callOf(subAgent.callId ?? '') === null;
+        return subAgent.end === null && !(isAwaited(subAgent) && hasAnswered);
+      }).length,
+    isDenied: answers.isDenied,
     refused: answers.refused,
     stoppedSubAgents: () => {
       if (counted !== null) return Math.max(0, counted);

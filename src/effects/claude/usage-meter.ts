@@ -12,11 +12,16 @@ const MOST_TOKENS = 1e12;
 type Tokens = Omit<Usage, 'cost_usd'>;
 
 interface UsageMeter {
-  /** Adds the usage in an `assistant` event, which replaces earlier usage of the same message. */
-  readonly add: (messageId: string | null, usage: JsonObject) => void;
+  /**
+   * Adds the usage in an `assistant` event, which replaces earlier usage of the same message. Returns how
+   * many tokens are new, without those read from the cache.
+   */
+  readonly add: (messageId: string | null, usage: JsonObject) => number;
   /** Returns the tokens so far. The cost is 0, because `assistant` events contain no cost. */
   readonly read: () => Usage;
 }
+
+const NO_TOKENS = { input_tokens: 0, output_tokens: 0, cached: 0 } as const;
 
 /**
  * Adds up tokens from `assistant` events, for an attempt without a `result` event. `claude` writes one
@@ -24,17 +29,19 @@ interface UsageMeter {
  * written to and read from the prompt cache.
  */
 export function createUsageMeter(): UsageMeter {
-  const counted = new Map<string, Tokens>();
+  const counted = new Map<string, Tokens & { readonly cached: number }>();
   let input = 0;
   let output = 0;
   return {
     add: (messageId, usage) => {
-      const tokens = readTokens(usage);
-      const before = messageId === null ? undefined : counted.get(messageId);
-      input += tokens.input_tokens - (before?.input_tokens ?? 0);
-      output += tokens.output_tokens - (before?.output_tokens ?? 0);
-      if (messageId === null) return;
-      remember(counted, messageId, tokens, REMEMBERED_MESSAGES);
+      const tokens = { ...readTokens(usage), cached: countAt(usage, 'cache_read_input_tokens') };
+      const before = (messageId === null ? undefined : counted.get(messageId)) ?? NO_TOKENS;
+      const newInput = tokens.input_tokens - before.input_tokens;
+      const newOutput = tokens.output_tokens - before.output_tokens;
+      input += newInput;
+      output += newOutput;
+      if (messageId !== null) remember(counted, messageId, tokens, REMEMBERED_MESSAGES);
+      return newInput + newOutput - (tokens.cached - before.cached);
     },
     read: () => ({ cost_usd: 0, input_tokens: input, output_tokens: output }),
   };

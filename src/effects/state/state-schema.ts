@@ -46,6 +46,7 @@ function buildSchema() {
     started_at: instant,
     duration_ms: amount,
     outcome: text,
+    cut_by: z.exactOptional(z.enum(SIGN_NAMES)),
     exit_code: z.nullable(z.number()),
     completed: z.boolean(),
     near_miss: z.boolean(),

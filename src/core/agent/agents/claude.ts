@@ -21,7 +21,7 @@ export const claude: Agent = {
   ownFlags: ['--output-format', '--input-format'],
   budgetFlag: '--max-budget-usd',
   expandsAtPaths: true,
-  reportsTools: true,
+  tells: ['calls', 'refusals', 'tokens', 'sub-agents'],
   requiresReport: true,
   nestingVariables: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT'],
   versionVariables: { DISABLE_AUTOUPDATER: '1' },

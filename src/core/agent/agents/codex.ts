@@ -18,7 +18,7 @@ export const codex: Agent = {
   ownFlags: ['--json', '--experimental-json', 'resume'],
   budgetFlag: null,
   expandsAtPaths: false,
-  reportsTools: true,
+  tells: ['calls', 'refusals'],
   requiresReport: true,
   nestingVariables: [/^CODEX_(?!HOME$|API_KEY$)/],
   versionVariables: {},

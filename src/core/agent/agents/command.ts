@@ -10,7 +10,7 @@ export const command: Agent = {
   ownFlags: [],
   budgetFlag: null,
   expandsAtPaths: false,
-  reportsTools: false,
+  tells: [],
   requiresReport: false,
   nestingVariables: [],
   versionVariables: null,

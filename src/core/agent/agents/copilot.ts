@@ -16,7 +16,7 @@ export const copilot: Agent = {
   ownFlags: ['--output-format', '-p', '--prompt', '-i', '--interactive'],
   budgetFlag: null,
   expandsAtPaths: false,
-  reportsTools: true,
+  tells: ['calls', 'refusals'],
   requiresReport: true,
   nestingVariables: [],
   versionVariables: { COPILOT_AUTO_UPDATE: 'false' },

@@ -15,7 +15,7 @@ export const gemini: Agent = {
   ownFlags: ['-o', '--output-format', '-p', '--prompt', '-i', '--prompt-interactive'],
   budgetFlag: null,
   expandsAtPaths: true,
-  reportsTools: true,
+  tells: ['calls', 'refusals'],
   requiresReport: true,
   nestingVariables: ['GEMINI_CLI', 'GEMINI_CLI_NO_RELAUNCH'],
   versionVariables: {},

@@ -16,7 +16,7 @@ export const opencode: Agent = {
   ownFlags: ['--format', '--session', '-s', '--continue', '-c', '--interactive', '-i'],
   budgetFlag: null,
   expandsAtPaths: false,
-  reportsTools: true,
+  tells: ['calls', 'refusals', 'tokens', 'cost'],
   requiresReport: true,
   nestingVariables: ['OPENCODE'],
   versionVariables: { OPENCODE_DISABLE_AUTOUPDATE: '1' },

@@ -19,7 +19,7 @@ export const qwen: Agent = {
   ],
   budgetFlag: null,
   expandsAtPaths: true,
-  reportsTools: true,
+  tells: ['calls', 'tokens'],
   requiresReport: true,
   nestingVariables: [],
   versionVariables: {},
