@@ -83,6 +83,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'secrets',
       'agent',
       'agent/agents',
+      'supervisor',
       'settings/rows',
       'settings',
       'task',

@@ -1,4 +1,5 @@
 import type { RefusedTool } from '../../core/agent/attempt.ts';
+import { targetOf } from '../../core/agent/tool-target.ts';
 import { oneLine } from '../files/bounded-text.ts';
 import { isObject, type JsonObject, objectAt, objectsAt, stringAt } from '../files/json-fields.ts';
 
@@ -11,18 +12,6 @@ const LEFT_BRACE = 0x7b;
 const RIGHT_BRACE = 0x7d;
 /** Space, tab, line feed and carriage return: the white space that JSON allows around a value. */
 const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
-
-/** Input fields that say what a tool call acts on; the first one with a text is used. */
-const TARGET_KEYS = [
-  'command',
-  'file_path',
-  'notebook_path',
-  'filePath',
-  'pattern',
-  'url',
-  'query',
-  'description',
-] as const;
 
 /** A tool call, as far as ralph needs it. */
 export type ToolCall = Omit<RefusedTool, 'laterSucceeded'>;
@@ -75,11 +64,7 @@ export function nameAt(object: JsonObject, key: string): string | null {
  */
 export function describeTarget(input: JsonObject | null): string {
   if (input === null) return '';
-  for (const key of TARGET_KEYS) {
-    const value = stringAt(input, key);
-    if (value !== null && value.trim() !== '') return oneLine(value, MAX_TARGET_CHARS);
-  }
-  return oneLine(firstLevel(input), MAX_TARGET_CHARS);
+  return oneLine(targetOf(input) ?? firstLevel(input), MAX_TARGET_CHARS);
 }
 
 /** Returns an object as JSON, with `[…]` and `{…}` for nested values. Leaves out what would be cut off. */

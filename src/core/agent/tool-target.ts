@@ -1,0 +1,20 @@
+/** Input fields that say what a tool call acts on; the first one with a text is used. */
+const TARGET_KEYS = [
+  'command',
+  'file_path',
+  'notebook_path',
+  'filePath',
+  'pattern',
+  'url',
+  'query',
+  'description',
+] as const;
+
+/** Returns the command, file, pattern or address that a tool call acts on; null if its input names none. */
+export function targetOf(input: Readonly<Record<string, unknown>>): string | null {
+  for (const key of TARGET_KEYS) {
+    const value = input[key];
+    if (typeof value === 'string' && value.trim() !== '') return value;
+  }
+  return null;
+}

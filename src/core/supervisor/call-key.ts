@@ -1,0 +1,69 @@
+/** A hash in two halves, of 32 and 21 bits: together they fill the integers of a number. */
+interface Hash {
+  low: number;
+  high: number;
+}
+
+/**
+ * Returns a number that is the same for the same call: tool and input, in any order of the fields. Of a
+ * shell tool only the command counts, with its white space folded: an agent describes a command in new
+ * words each time. Reads the input once and keeps nothing of it.
+ */
+export function callKey(tool: string, input: Readonly<Record<string, unknown>> | null): number {
+  const hash: Hash = { low: 0x2c1b3c6d, high: 0x297a2d39 };
+  addText(hash, tool);
+  addValue(hash, input === null ? null : (shellCommand(input) ?? input));
+  return (mixed(hash.high) & 0x1fffff) * 2 ** 32 + mixed(hash.low);
+}
+
+/** Input fields of editors, in which `command` is a verb such as `create`. */
+const EDITED_FILE_KEYS = ['path', 'file_path', 'filePath'] as const;
+
+function shellCommand(input: Readonly<Record<string, unknown>>): string | null {
+  const { command } = input;
+  if (typeof command !== 'string') return null;
+  if (EDITED_FILE_KEYS.some((key) => typeof input[key] === 'string')) return null;
+  return command.replace(/\s+/g, ' ').trim();
+}
+
+// Every value begins with its type, and a text and a list with its length, so that no two inputs read alike.
+function addValue(hash: Hash, value: unknown): void {
+  addText(hash, Array.isArray(value) ? 'array' : typeof value);
+  if (Array.isArray(value)) {
+    addNumber(hash, value.length);
+    for (const item of value) addValue(hash, item);
+  } else if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+    addNumber(hash, fields.length);
+    for (const [name, field] of fields) {
+      addText(hash, name);
+      addValue(hash, field);
+    }
+  } else {
+    addText(hash, String(value));
+  }
+}
+
+function addText(hash: Hash, text: string): void {
+  addNumber(hash, text.length);
+  let { low, high } = hash;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul((high ^ code) + (high >>> 15), 0x85ebca6b);
+  }
+  hash.low = low;
+  hash.high = high;
+}
+
+function addNumber(hash: Hash, value: number): void {
+  hash.low = Math.imul(hash.low ^ value, 0x01000193);
+  hash.high = Math.imul((hash.high ^ value) + (hash.high >>> 15), 0x85ebca6b);
+}
+
+/** Spreads every bit of a half over all of its bits. */
+function mixed(half: number): number {
+  let bits = Math.imul(half ^ (half >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}

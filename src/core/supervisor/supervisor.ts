@@ -1,0 +1,243 @@
+import { targetOf } from '../agent/tool-target.ts';
+import { oneLine } from '../text/untrusted-text.ts';
+import { callKey } from './call-key.ts';
+import { createRecentMap, type RecentMap } from './recent-map.ts';
+
+/*
+ * Watches what an agent does within one iteration, and finds the signs that it gets nowhere or uses too much.
+ * The main agent and each sub-agent have their own counts:
+ *
+ *                              same-failing-call   same-call    refused
+ *   a call failed as before           + 1
+ *   a call worked as before                           + 1          0
+ *   a call was refused                                            + 1
+ *   a new call worked                  0               0          0     (new: not called before)
+ *
+ * "Before" means since the last time that a new call worked. At a quarter of its limit a sign is told, once
+ * until a new call works; at its limit the agent is cut.
+ */
+
+/** What an agent did, as its events tell it while it works. */
+export type AgentDeed =
+  | {
+      readonly kind: 'called';
+      readonly id: string;
+      /** Id of the tool call that started the sub-agent; null for the main agent. */
+      readonly by: string | null;
+      readonly tool: string;
+      readonly input: Readonly<Record<string, unknown>> | null;
+    }
+  | {
+      readonly kind: 'answered';
+      readonly id: string;
+      readonly how: 'succeeded' | 'failed' | 'refused';
+    }
+  /** Further tokens: input and output, without input that was read from a cache. */
+  | { readonly kind: 'used'; readonly tokens: number }
+  /** Further US dollars of this attempt. */
+  | { readonly kind: 'spent'; readonly costUsd: number }
+  | { readonly kind: 'sub-agent-started'; readonly id: string };
+
+/** What can go wrong inside one iteration. */
+export type SignName =
+  | 'same-failing-call'
+  | 'same-call'
+  | 'refused'
+  | 'tokens'
+  | 'subagents'
+  | 'money';
+
+/** How much of each sign is allowed in one iteration. Null turns a sign off. */
+export interface SignLimits {
+  readonly sameFailing: number | null;
+  readonly sameCall: number | null;
+  readonly refused: number | null;
+  readonly tokens: number | null;
+  /** The number of sub-agents that may start; the next one is too many. */
+  readonly subAgents: number | null;
+  /** What is left of the task's budget, in US dollars. */
+  readonly moneyUsd: number | null;
+}
+
+/** A sign that reached its limit, or a quarter of it. */
+export interface SignFound {
+  readonly sign: SignName;
+  /** `told` only informs; `cut` ends the iteration. */
+  readonly action: 'told' | 'cut';
+  /** Calls, tokens, sub-agents or US dollars. */
+  readonly count: number;
+  /** The last call, on one line: `Bash: npm test`. Empty for tokens, sub-agents and money. */
+  readonly detail: string;
+}
+
+/** Reads the deeds of one iteration, in their order. */
+export interface Supervisor {
+  /** Returns the sign that a deed completes, or null. Once it has returned a cut, it returns null. */
+  readonly observe: (deed: AgentDeed) => SignFound | null;
+}
+
+/** What is forgotten beyond these numbers has to be counted anew; agents stay far below them. */
+const REMEMBERED_CALLS = 1_000;
+const REMEMBERED_SUB_AGENTS = 100;
+const REMEMBERED_STARTS = 1_000;
+const REMEMBERED_OPEN_CALLS = 500;
+
+const MAX_TARGET_CHARS = 120;
+/** More is not read: white space is folded before the text is cut. */
+const READ_TARGET_CHARS = 4 * MAX_TARGET_CHARS;
+
+/** Sums of costs differ from the exact value by less. */
+const ROUNDING_USD = 1e-9;
+
+/** Whether a call was made before, and in which era it last failed and worked. */
+interface PastCall {
+  failedIn: number | null;
+  workedIn: number | null;
+}
+
+type CallSign = 'same-failing-call' | 'same-call' | 'refused';
+
+/** What is known of the main agent or of one sub-agent. */
+interface Agent {
+  readonly calls: RecentMap<number, PastCall>;
+  /** How many new calls have worked: what is "before" belongs to the same era. */
+  era: number;
+  counts: Record<CallSign, number>;
+  readonly told: Set<CallSign>;
+}
+
+/** A call without an answer. */
+interface OpenCall {
+  readonly agent: Agent;
+  readonly key: number;
+  readonly isNew: boolean;
+  readonly detail: string;
+}
+
+/** Watches one iteration, in bounded memory. */
+export function createSupervisor(limits: SignLimits): Supervisor {
+  const main = newAgent();
+  const subAgents = createRecentMap<string, Agent>(REMEMBERED_SUB_AGENTS);
+  const starts = createRecentMap<string, true>(REMEMBERED_STARTS);
+  const open = createRecentMap<string, OpenCall>(REMEMBERED_OPEN_CALLS);
+  let tokens = 0;
+  let costUsd = 0;
+  let started = 0;
+  let isCut = false;
+
+  const limitOf: Readonly<Record<CallSign, number | null>> = {
+    'same-failing-call': limits.sameFailing,
+    'same-call': limits.sameCall,
+    refused: limits.refused,
+  };
+
+  const agentOf = (by: string | null): Agent => {
+    if (by === null) return main;
+    const agent = subAgents.get(by) ?? newAgent();
+    subAgents.set(by, agent);
+    return agent;
+  };
+
+  const readCall = ({ id, by, tool, input }: Extract<AgentDeed, { kind: 'called' }>): void => {
+    // Some agents tell a call again when they start it.
+    if (open.get(id) !== undefined) return;
+    const agent = agentOf(by);
+    const key = callKey(tool, input);
+    const past = agent.calls.get(key);
+    open.set(id, { agent, key, isNew: past === undefined, detail: describe(tool, input) });
+    agent.calls.set(key, past ?? { failedIn: null, workedIn: null });
+  };
+
+  const readAnswer = ({ id, how }: Extract<AgentDeed, { kind: 'answered' }>): SignFound | null => {
+    const call = open.get(id);
+    if (call === undefined) return null;
+    open.delete(id);
+    const { agent, key } = call;
+    const past = agent.calls.get(key) ?? { failedIn: null, workedIn: null };
+    agent.calls.set(key, past);
+    if (how === 'refused') return counted('refused', call);
+    if (how === 'failed') {
+      const isRepeated = past.failedIn === agent.era;
+      past.failedIn = agent.era;
+      return isRepeated ? counted('same-failing-call', call) : null;
+    }
+    agent.counts.refused = 0;
+    if (call.isNew) startEra(agent);
+    const isRepeated = past.workedIn === agent.era;
+    past.workedIn = agent.era;
+    return isRepeated ? counted('same-call', call) : null;
+  };
+
+  const counted = (sign: CallSign, { agent, detail }: OpenCall): SignFound | null => {
+    agent.counts[sign] += 1;
+    const count = agent.counts[sign];
+    const limit = limitOf[sign];
+    if (limit === null) return null;
+    if (count >= limit) return { sign, action: 'cut', count, detail };
+    if (count < toldAt(limit) || agent.told.has(sign)) return null;
+    agent.told.add(sign);
+    return { sign, action: 'told', count, detail };
+  };
+
+  const read = (deed: AgentDeed): SignFound | null => {
+    switch (deed.kind) {
+      case 'called':
+        readCall(deed);
+        return null;
+      case 'answered':
+        return readAnswer(deed);
+      case 'used':
+        tokens += deed.tokens;
+        return cutIf(tokens >= (limits.tokens ?? Infinity), 'tokens', tokens);
+      case 'spent':
+        costUsd += deed.costUsd;
+        return cutIf(costUsd >= (limits.moneyUsd ?? Infinity) - ROUNDING_USD, 'money', costUsd);
+      case 'sub-agent-started':
+        if (starts.get(deed.id) !== undefined) return null;
+        starts.set(deed.id, true);
+        started += 1;
+        return cutIf(started > (limits.subAgents ?? Infinity), 'subagents', started);
+    }
+  };
+
+  return {
+    observe: (deed) => {
+      if (isCut) return null;
+      const found = read(deed);
+      isCut = found?.action === 'cut';
+      return found;
+    },
+  };
+}
+
+function newAgent(): Agent {
+  return {
+    calls: createRecentMap(REMEMBERED_CALLS),
+    era: 0,
+    counts: { 'same-failing-call': 0, 'same-call': 0, refused: 0 },
+    told: new Set(),
+  };
+}
+
+/** Sets the counts back, because a new call worked. */
+function startEra(agent: Agent): void {
+  agent.era += 1;
+  agent.counts = { 'same-failing-call': 0, 'same-call': 0, refused: 0 };
+  agent.told.clear();
+}
+
+function toldAt(limit: number): number {
+  return Math.ceil(limit / 4);
+}
+
+function cutIf(isTooMuch: boolean, sign: SignName, count: number): SignFound | null {
+  return isTooMuch ? { sign, action: 'cut', count, detail: '' } : null;
+}
+
+function describe(tool: string, input: Readonly<Record<string, unknown>> | null): string {
+  const target = input === null ? null : targetOf(input);
+  const text =
+    target === null ? tool : `${tool}: ${target.trimStart().slice(0, READ_TARGET_CHARS)}`;
+  // Joined anew, because a slice would keep the whole command in memory.
+  return oneLine(text, MAX_TARGET_CHARS).split('').join('');
+}
