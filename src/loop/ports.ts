@@ -1,10 +1,10 @@
 import type { AgentName } from '../core/agent/agents/agents.ts';
 import type { AttemptFacts, RetryFacts } from '../core/agent/attempt.ts';
+import type { SignFound } from '../core/agent/sign.ts';
 import type { RawCheckResult } from '../core/completion/check-result.ts';
 import type { Examination, ExamPart } from '../core/completion/examination.ts';
 import type { ProgressReport } from '../core/completion/progress-report.ts';
 import type { Sightings } from '../core/completion/sightings.ts';
-import type { SignFound } from '../core/agent/sign.ts';
 import type { Activity, Changes, RalphEvent } from '../core/machine/events.ts';
 import type {
   ApprovalAnswer,

@@ -1,4 +1,5 @@
 import { AGENTS, type AgentName, isAgentName } from '../core/agent/agents/agents.ts';
+import { describeSign } from '../core/agent/sign.ts';
 import type {
   Activity,
   AgentChanged,
@@ -36,6 +37,11 @@ export function promptStatesPromise(promise: string): string {
 /** A limit from an environment or a configuration that the agent of this run cannot hold. */
 export function limitsNothing(where: string, agent: string): string {
   return `${where} limits nothing in this run: ${agent} does not tell what it uses of it.`;
+}
+
+/** Says which agents a limit of the supervisor cannot hold. */
+export function doesNotHold(where: string, agents: readonly string[]): string {
+  return `${where} does not hold ${agents.join(' and ')}: what it limits is not told while ${agents.length === 1 ? 'that agent works' : 'they work'}.`;
 }
 
 /** Warns that the agent reads files that the prompt names with an `@`. */
@@ -142,6 +148,8 @@ export function activityText(activity: Activity): string {
       return activity.text;
     case 'thinking':
       return 'thinking';
+    case 'sub-agents':
+      return `${plural(activity.working, 'sub-agent')} at work`;
   }
 }
 
@@ -225,6 +233,10 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
       return iterationLine(event);
     case 'usage_limit_wait':
       return `the usage limit is reached; waiting until ${event.until}`;
+    case 'supervisor':
+      return `${event.action === 'cut' ? 'ending the iteration' : 'the agent may get nowhere'}: ${describeSign(event)}`;
+    case 'tool_silent':
+      return `no answer for ${event.minutes} minutes from ${activityText({ kind: 'tool', tool: event.tool, target: event.target })}`;
     case 'near_miss':
       return `the promise was mentioned, not stated (${event.why.replaceAll('-', ' ')}): ${event.line}`;
     case 'claim_held':

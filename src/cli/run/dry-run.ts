@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { locateAgent } from '../../compose/agent.ts';
 import { judgesOfPlan } from '../../compose/judges.ts';
+import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';
 import { writeCheck } from '../../core/settings/checks.ts';
@@ -11,6 +12,8 @@ import {
   settingNames,
   snakeCase,
 } from '../../core/settings/settings.ts';
+import { isTold, SIGNS } from '../../core/supervisor/signs.ts';
+import { toldAt } from '../../core/supervisor/supervisor.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { type PlanFacts, renderPlan } from '../../report/screens/plan.ts';
@@ -49,6 +52,7 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
       source: plan.sources[name].where,
     })),
     judges: await judgesOfPlan(plan),
+    supervision: supervisionOf(plan),
     writes: writes(plan),
     warnings: [
       ...notices,
@@ -88,6 +92,19 @@ function shownValue(name: SettingName, plan: RunPlan): unknown {
 function fullIterations({ policy, taskTimeoutMs }: RunPlan): number {
   const { iterationTimeoutMs, delayMs } = policy;
   return Math.floor((taskTimeoutMs + delayMs) / (iterationTimeoutMs + delayMs));
+}
+
+function supervisionOf({ policy, settings }: RunPlan): PlanFacts['supervision'] {
+  return SIGN_NAMES.map((sign) => {
+    const most = settings.supervise ? settings[SIGNS[sign].setting] : null;
+    const cutAt = most === 0 ? null : most;
+    return {
+      sign,
+      told_at: cutAt === null || !SIGNS[sign].isToldFirst ? null : toldAt(cutAt),
+      cut_at: cutAt,
+      off_for: policy.agents.filter((agent) => !isTold(sign, agent)),
+    };
+  });
 }
 
 function writes(plan: RunPlan): PlanFacts['writes'] {

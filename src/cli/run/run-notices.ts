@@ -1,11 +1,15 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { AGENTS } from '../../core/agent/agents/agents.ts';
+import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { judgePromise } from '../../core/completion/promise.ts';
+import { isGiven } from '../../core/settings/setting-source.ts';
+import { isTold, SIGNS } from '../../core/supervisor/signs.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import {
+  doesNotHold,
   limitsNothing,
   promptIncludesFiles,
   promptStatesPromise,
@@ -44,6 +48,14 @@ export function planWarnings(plan: RunPlan): readonly string[] {
     const isTaken = policy.agents.every((agent) => AGENTS[agent].takes.includes(limit));
     if (settings[limit] !== null && !isTaken) {
       warnings.push(limitsNothing(sources[limit].where, policy.agent));
+    }
+  }
+  for (const sign of SIGN_NAMES) {
+    const { setting } = SIGNS[sign];
+    const deaf = policy.agents.filter((agent) => !isTold(sign, agent));
+    const isMeant = setting !== 'maxCost' && isGiven(sources[setting]) && settings[setting] !== 0;
+    if (isMeant && settings.supervise && deaf.length > 0) {
+      warnings.push(doesNotHold(sources[setting].where, deaf));
     }
   }
   const { promise } = policy;

@@ -139,7 +139,8 @@ function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
   if (claim.evidence.kind === 'plan-file') {
     return changed === false ? { finding: 'empty-work', claim: 'plan' } : null;
   }
-  const isIdle = changed === false || (changed === null && AGENTS[policy.agent].tells.includes('calls'));
+  const isIdle =
+    changed === false || (changed === null && AGENTS[policy.agent].tells.includes('calls'));
   return claim.byWords && isIdle && !usedTools ? { finding: 'empty-work', claim: 'words' } : null;
 }
 

@@ -1,64 +1,58 @@
-import type { SignLimits, SignName } from './supervisor.ts';
+import type { Told } from '../agent/agent.ts';
+import { AGENTS, type AgentName } from '../agent/agents/agents.ts';
+import type { SignName } from '../agent/sign.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { SignLimits } from './supervisor.ts';
 
 interface SignRow {
-  readonly limit: keyof SignLimits;
   /** The setting that limits it. */
-  readonly setting: string;
-  /** The default limit; null if the sign is off. */
-  readonly cutAt: number | null;
+  readonly setting:
+    | 'sameFailingLimit'
+    | 'sameCallLimit'
+    | 'refusedLimit'
+    | 'maxIterationTokens'
+    | 'maxSubagents'
+    | 'maxCost';
   /** What an agent has to tell while it works. */
-  readonly needs: 'calls' | 'refusals' | 'tokens' | 'sub-agents' | 'cost';
-  /** What a person and the next prompt read about it. */
-  readonly words: (count: number, detail: string) => string;
+  readonly needs: Told;
+  /** Whether it is told before the iteration is ended. */
+  readonly isToldFirst: boolean;
 }
 
-/** Every sign, how it is limited, and its words. */
-export const SIGNS = {
-  'same-failing-call': {
-    limit: 'sameFailing',
-    setting: 'sameFailingLimit',
-    cutAt: 20,
-    needs: 'calls',
-    words: (count, detail) => `the same calls failed again ${times(count)}, last: ${detail}`,
-  },
-  'same-call': {
-    limit: 'sameCall',
-    setting: 'sameCallLimit',
-    cutAt: 100,
-    needs: 'calls',
-    words: (count, detail) => `the same calls were repeated ${times(count)}, last: ${detail}`,
-  },
-  refused: {
-    limit: 'refused',
-    setting: 'refusedLimit',
-    cutAt: 20,
-    needs: 'refusals',
-    words: (count, detail) =>
-      `${count === 1 ? 'one call was' : `${count} calls were`} refused and none worked in between, last: ${detail}`,
-  },
-  tokens: {
-    limit: 'tokens',
-    setting: 'maxIterationTokens',
-    cutAt: null,
-    needs: 'tokens',
-    words: (count) => `${count} tokens in one iteration`,
-  },
-  subagents: {
-    limit: 'subAgents',
-    setting: 'maxSubagents',
-    cutAt: null,
-    needs: 'sub-agents',
-    words: (count) => `${count} ${count === 1 ? 'sub-agent' : 'sub-agents'} in one iteration`,
-  },
-  money: {
-    limit: 'moneyUsd',
-    setting: 'maxCost',
-    cutAt: null,
-    needs: 'cost',
-    words: (count) => `$${count.toFixed(2)} in one iteration, all that was left of the budget`,
-  },
-} as const satisfies Readonly<Record<SignName, SignRow>>;
+/** Every sign, and how it is limited. Their words are in `core/agent/sign.ts`. */
+export const SIGNS: Readonly<Record<SignName, SignRow>> = {
+  'same-failing-call': { setting: 'sameFailingLimit', needs: 'calls', isToldFirst: true },
+  'same-call': { setting: 'sameCallLimit', needs: 'calls', isToldFirst: true },
+  refused: { setting: 'refusedLimit', needs: 'refusals', isToldFirst: true },
+  tokens: { setting: 'maxIterationTokens', needs: 'tokens', isToldFirst: false },
+  subagents: { setting: 'maxSubagents', needs: 'sub-agents', isToldFirst: false },
+  money: { setting: 'maxCost', needs: 'cost', isToldFirst: false },
+};
 
-function times(count: number): string {
-  return count === 1 ? 'once' : `${count} times`;
+/** Whether the agent tells a sign while it works. */
+export function isTold(sign: SignName, agent: AgentName): boolean {
+  return AGENTS[agent].tells.includes(SIGNS[sign].needs);
+}
+
+type SupervisorSettings = Pick<Settings, 'supervise' | Exclude<SignRow['setting'], 'maxCost'>>;
+
+/** Returns the limits for an attempt of an agent. `moneyUsd` is what is left of the budget, or null. */
+export function limitsOf(
+  settings: SupervisorSettings,
+  agent: AgentName,
+  moneyUsd: number | null,
+): SignLimits {
+  const given = { ...settings, maxCost: moneyUsd };
+  const limit = (sign: SignName): number | null => {
+    const most = given[SIGNS[sign].setting];
+    return settings.supervise && isTold(sign, agent) && most !== 0 ? most : null;
+  };
+  return {
+    sameFailing: limit('same-failing-call'),
+    sameCall: limit('same-call'),
+    refused: limit('refused'),
+    tokens: limit('tokens'),
+    subAgents: limit('subagents'),
+    moneyUsd: limit('money'),
+  };
 }

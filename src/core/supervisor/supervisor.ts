@@ -1,3 +1,4 @@
+import type { SignFound, SignName } from '../agent/sign.ts';
 import { targetOf } from '../agent/tool-target.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { callKey } from './call-key.ts';
@@ -38,15 +39,6 @@ export type AgentDeed =
   | { readonly kind: 'spent'; readonly costUsd: number }
   | { readonly kind: 'sub-agent-started'; readonly id: string };
 
-/** What can go wrong inside one iteration. */
-export type SignName =
-  | 'same-failing-call'
-  | 'same-call'
-  | 'refused'
-  | 'tokens'
-  | 'subagents'
-  | 'money';
-
 /** How much of each sign is allowed in one iteration. Null turns a sign off. */
 export interface SignLimits {
   readonly sameFailing: number | null;
@@ -57,17 +49,6 @@ export interface SignLimits {
   readonly subAgents: number | null;
   /** What is left of the task's budget, in US dollars. */
   readonly moneyUsd: number | null;
-}
-
-/** A sign that reached its limit, or a quarter of it. */
-export interface SignFound {
-  readonly sign: SignName;
-  /** `told` only informs; `cut` ends the iteration. */
-  readonly action: 'told' | 'cut';
-  /** Calls, tokens, sub-agents or US dollars. */
-  readonly count: number;
-  /** The last call, on one line: `Bash: npm test`. Empty for tokens, sub-agents and money. */
-  readonly detail: string;
 }
 
 /** Reads the deeds of one iteration, in their order. */
@@ -226,7 +207,8 @@ function startEra(agent: Agent): void {
   agent.told.clear();
 }
 
-function toldAt(limit: number): number {
+/** Returns at which count a sign is told that ends the iteration at `limit`. */
+export function toldAt(limit: number): number {
   return Math.ceil(limit / 4);
 }
 

@@ -11,6 +11,7 @@ export interface Happening {
     | 'resumed'
     | 'asked-back'
     | 'near-miss'
+    | 'supervised'
     | 'finding'
     | 'held'
     | 'retried'

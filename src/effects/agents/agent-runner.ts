@@ -1,5 +1,6 @@
 import type { AgentName } from '../../core/agent/agents/agents.ts';
-import type { AttemptFacts, Leftover } from '../../core/agent/attempt.ts';
+import type { AttemptEnd, AttemptFacts, Leftover } from '../../core/agent/attempt.ts';
+import type { SignFound } from '../../core/agent/sign.ts';
 import type { AgentRequest, AgentRunner } from '../../loop/ports.ts';
 import { noteAgent } from '../logs/agent-notes.ts';
 import { noteCost } from '../logs/cost-notes.ts';
@@ -12,6 +13,7 @@ import type { LeftoverProcess } from '../processes/process-tree.ts';
 import { runAgentProcess } from '../processes/run-process.ts';
 import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
 import { type AgentKind, type AgentReader, locate, silentReader } from './agent.ts';
+import { type Watch, watchAttempt } from './watch.ts';
 
 /** What the environment of a child process says about its run. */
 export interface ChildOptions {
@@ -105,6 +107,9 @@ async function runAttempt(
 
   const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);
   let reader: AgentReader | null = null;
+  let watch: Watch | null = null;
+  const taskMs = Date.parse(request.taskDeadlineAt) - Date.now();
+  const limitMs = Math.min(options.iterationTimeoutMs, taskMs);
   const keepCost = (): void => {
     if (reader !== null && transcript.isCut()) {
       noteCost(options.logs, request, reader.facts());
@@ -113,13 +118,13 @@ async function runAttempt(
   const report = await runAgentProcess({
     command,
     cwd: options.cwd,
-    env: childEnvironment(options, request.iteration),
+    env: { ...childEnvironment(options, request.iteration), ...kind.variables?.(limitMs) },
     prompt: request.prompt,
     marker: options.runId,
     limits: {
       iterationMs: options.iterationTimeoutMs,
       idleMs: options.idleTimeoutMs,
-      taskMs: Date.parse(request.taskDeadlineAt) - Date.now(),
+      taskMs,
     },
     stops: request.stops,
     guardPid: guard.pid,
@@ -131,7 +136,8 @@ async function runAttempt(
         const { agent, iteration } = request;
         noteAgent(options.logs, iteration, { agent, from: transcript.length() });
       }
-      reader = kind.read(request.listener, {
+      watch = watchAttempt(request.listener, request.limits, signs);
+      reader = kind.read(watch.listener, {
         ...signs,
         resultGiven() {
           keepCost();
@@ -152,12 +158,14 @@ async function runAttempt(
   keepCost();
   transcript.close();
   const heard = endReader(reader, kind);
+  const cutBy = endWatch(watch, report.end);
   if (heard.skippedLines > 0) options.warn(skippedLinesNotice(heard.skippedLines));
   if (heard.brokenLines > 0) options.warn(brokenLinesNotice(heard.brokenLines));
   return {
     facts: {
       ...heard,
       end: report.end,
+      ...(cutBy === null ? {} : { cutBy }),
       durationMs: report.durationMs,
       retryWaitMs: report.retryWaitMs,
       heldUpMs: report.heldUpMs,
@@ -180,6 +188,12 @@ function endReader(reader: AgentReader | null, kind: AgentKind) {
   const heard = reader ?? silentReader(kind);
   heard.end();
   return heard.facts();
+}
+
+/** Returns the sign by which the attempt was ended; null if anything else ended it. */
+function endWatch(watch: Watch | null, end: AttemptEnd): SignFound | null {
+  watch?.stop();
+  return end.kind === 'cut' && end.cause === 'supervisor' ? (watch?.cutBy() ?? null) : null;
 }
 
 function notFound(sentence: string, kind: AgentKind): AttemptFacts {

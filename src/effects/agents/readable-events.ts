@@ -20,6 +20,7 @@ export function createReadableEvents(kind: AgentKind): ReadableEvents {
       text: (text) => items.push({ kind: 'text', text: withoutControls(text).trimEnd() }),
       retry: ({ status, error }) =>
         items.push({ kind: 'line', text: withoutControls(`[retry] ${status ?? ''} ${error}`) }),
+      did() {},
       activity(activity) {
         if (activity.kind !== 'tool') return;
         const { tool, target } = activity;

@@ -4,6 +4,7 @@ import { contentBlocks, MAX_MESSAGE_BYTES, nameAt, toolCall } from '../agents/ev
 import { createPartialOutput } from '../agents/partial-output.ts';
 import { createTailText, firstLine } from '../files/bounded-text.ts';
 import { type JsonObject, objectAt, stringAt } from '../files/json-fields.ts';
+import { subAgentOf } from './stream-events.ts';
 import { createToolLedger } from './tool-ledger.ts';
 import { createUsageMeter } from './usage-meter.ts';
 
@@ -86,7 +87,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
     readAssistant: (event) => {
       const body = objectAt(event, 'message');
       if (body === null) return;
-      const by = nameAt(event, 'parent_tool_use_id');
+      const by = subAgentOf(event);
       const ofMainAgent = by === null;
       const id = nameAt(body, 'id');
       const usage = objectAt(body, 'usage');

@@ -10,7 +10,7 @@ import {
 } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { dropLongStrings } from './drop-long-strings.ts';
-import { isFromSubAgent, kindOf, peekKind, readResult } from './stream-events.ts';
+import { kindOf, peekKind, readResult, subAgentOf } from './stream-events.ts';
 import { readCost } from './usage-meter.ts';
 
 /** One entry of a log as shown to a person. Texts contain no control or escape sequences. */
@@ -78,10 +78,10 @@ export function createReadableLog(): ReadableLog {
     const body = objectAt(event, 'message');
     switch (stringAt(event, 'type')) {
       case 'assistant':
-        if (body !== null) readMessage(body, isFromSubAgent(event), items);
+        if (body !== null) readMessage(body, subAgentOf(event) !== null, items);
         return;
       case 'user':
-        if (body !== null && !isFromSubAgent(event)) readToolResults(body, items);
+        if (body !== null && subAgentOf(event) === null) readToolResults(body, items);
         return;
       case 'result':
         readReport(event, items);

@@ -88,3 +88,10 @@ export function isFromModel(event: JsonObject): boolean {
   const message = objectAt(event, 'message');
   return message !== null && stringAt(message, 'model') !== '<synthetic>';
 }
+
+/** Returns the id of the call that started the sub-agent of an event; null for one of the main agent. */
+export function subAgentOf(event: JsonObject): string | null {
+  return (event.parent_tool_use_id ?? null) === null
+    ? null
+    : (nameAt(event, 'parent_tool_use_id') ?? 'unknown');
+}

@@ -90,6 +90,8 @@ function readHappening(event: JsonObject, at: string): Happening | null {
       return happening('resumed', '');
     case 'asked_back':
       return happening('asked-back', text('line'));
+    case 'supervisor':
+      return happening('supervised', `${text('action')}, ${text('sign')}: ${text('detail')}`);
     case 'near_miss':
       return happening('near-miss', text('line'));
     case 'claim_held':

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { ENDED_STATUSES } from '../../core/task/endings.ts';
 import {
   EVIDENCE_KINDS,

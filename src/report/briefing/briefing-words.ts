@@ -143,6 +143,7 @@ const HAPPENINGS: Readonly<Record<Happening['kind'], string>> = {
   started: 'started',
   resumed: 'resumed',
   'asked-back': 'was asked whether it is done',
+  supervised: 'repeated itself or used much',
   'near-miss': 'mentioned the promise without stating it',
   finding: 'something spoke against the claim',
   held: 'claimed complete, not accepted',

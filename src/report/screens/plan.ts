@@ -26,6 +26,16 @@ export interface PlanFacts {
   }[];
   /** Files that decide what the checks say. */
   readonly judges: readonly string[];
+  /** What ends an iteration before its time. */
+  readonly supervision: readonly {
+    readonly sign: string;
+    /** Null: the sign only ends the iteration. */
+    readonly told_at: number | null;
+    /** Null: no limit. */
+    readonly cut_at: number | null;
+    /** The agents of the run that do not tell what the sign counts. */
+    readonly off_for: readonly string[];
+  }[];
   readonly writes: readonly { readonly path: string; readonly what: string }[];
   readonly warnings: readonly string[];
 }
@@ -46,6 +56,7 @@ export function renderPlan(facts: PlanFacts): string {
     section('The first prompt', shortened(plan.first_prompt)),
     section('A continuation prompt', shortened(plan.continuation_prompt)),
     ...(plan.judges.length > 0 ? [section('What decides the checks', plan.judges)] : []),
+    section('What ends an iteration before its time', plan.supervision.map(supervisionLine)),
     section(
       'What would be written',
       plan.writes.map(({ path, what }) => `${path}: ${what}`),
@@ -55,6 +66,18 @@ export function renderPlan(facts: PlanFacts): string {
   ]
     .join('\n\n')
     .concat('\n');
+}
+
+function supervisionLine({
+  sign,
+  told_at,
+  cut_at,
+  off_for,
+}: PlanFacts['supervision'][number]): string {
+  if (cut_at === null) return `${sign}: no limit`;
+  const told = told_at === null ? '' : `told at ${told_at}, `;
+  const off = off_for.length === 0 ? '' : `; off for ${off_for.join(', ')}, which does not tell it`;
+  return `${sign}: ${told}ended at ${cut_at}${off}`;
 }
 
 function commandLine(argv: readonly string[]): string {

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import { columnsOf, fitted } from '../columns.ts';
-import { formatClock, formatCost, formatCountdown } from '../format.ts';
+import { formatClock, formatCost, formatCountdown, plural } from '../format.ts';
 import type { Picture } from './live-screen.ts';
 
 /** The progress of a task, as the live display shows it. */
@@ -10,6 +10,8 @@ export interface LiveFacts {
   readonly attempt: number;
   /** The agent at work; null in a task with only one agent. */
   readonly agent: string | null;
+  /** How many sub-agents are at work. */
+  readonly subAgents: number;
   readonly elapsedMs: number;
   /** Milliseconds left until the time limit of the whole task; null until the limit is known. */
   readonly leftMs: number | null;
@@ -69,8 +71,8 @@ export function pictureOf(
 }
 
 function standing(facts: LiveFacts, columns: number, signs: Signs, colors: ChalkInstance): string {
-  const { attempt, agent, leftMs, costUsd } = facts;
-  const head = `iteration ${facts.iteration}/${facts.maxIterations}${agent === null ? '' : ` ${agent}`}${attempt > 1 ? `, attempt ${attempt}` : ''}`;
+  const { attempt, agent, subAgents, leftMs, costUsd } = facts;
+  const head = `iteration ${facts.iteration}/${facts.maxIterations}${agent === null ? '' : ` ${agent}`}${attempt > 1 ? `, attempt ${attempt}` : ''}${subAgents > 0 ? `, ${plural(subAgents, 'sub-agent')}` : ''}`;
   const elapsed = formatClock(facts.elapsedMs);
   const left = leftMs === null ? [] : [`${formatCountdown(leftMs)} left`];
   const cost = costUsd > 0 ? [formatCost(costUsd)] : [];

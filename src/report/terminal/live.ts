@@ -42,6 +42,7 @@ export function liveView(options: LiveOptions): RunView {
     maxIterations: 1,
     attempt: 1,
     agent: null,
+    subAgents: 0,
     costUsd: 0,
     tick: 0,
   };
@@ -101,6 +102,7 @@ export function liveView(options: LiveOptions): RunView {
             maxIterations: event.max_iterations,
             attempt: event.attempt,
             agent: event.agent ?? null,
+            subAgents: 0,
             costUsd: event.usage.cost_usd,
           };
           time = { endsAtMs: Date.parse(event.timeout_at) };
@@ -109,6 +111,10 @@ export function liveView(options: LiveOptions): RunView {
           begin();
           return;
         case 'agent_activity':
+          if (event.activity.kind === 'sub-agents') {
+            facts = { ...facts, subAgents: event.activity.working };
+            return;
+          }
           now = activityText(event.activity);
           doing = null;
           if (options.verbose && event.activity.kind === 'tool') {
@@ -150,6 +156,8 @@ export function liveView(options: LiveOptions): RunView {
         case 'revert_failed':
         case 'usage_limit_wait':
         case 'agent_changed':
+        case 'supervisor':
+        case 'tool_silent':
         case 'near_miss':
         case 'claim_held':
         case 'task_paused':

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { SignFound } from '../../../src/core/agent/sign.ts';
 import type { Activity } from '../../../src/core/machine/events.ts';
 import type { AgentKind } from '../../../src/effects/agents/agent.ts';
 import { createAgentRunner, type RunnerOptions } from '../../../src/effects/agents/agent-runner.ts';
@@ -15,6 +16,7 @@ import type { AgentRequest } from '../../../src/loop/ports.ts';
 import { holdTime, newRunId, passTimeThrough, stopsByHand } from '../../helpers/agent-life.ts';
 import { agentOptions, commandOptions } from '../../helpers/agent-options.ts';
 import { makeFakeClaude, type Turn } from '../../helpers/fake-claude.ts';
+import { NO_LIMITS } from '../../helpers/no-limits.ts';
 import {
   endLater,
   fixture,
@@ -36,6 +38,7 @@ async function stage(kind: AgentKind, more: Partial<RunnerOptions> = {}) {
   const warnings: string[] = [];
   const heard: string[] = [];
   const activities: Activity[] = [];
+  const found: SignFound[] = [];
   const runner = createAgentRunner({
     kindOf: () => kind,
     notesAgents: false,
@@ -79,16 +82,32 @@ async function stage(kind: AgentKind, more: Partial<RunnerOptions> = {}) {
       taskDeadlineAt: new Date(Date.now() + 600_000).toISOString(),
       resumeSession: null,
       budgetUsd: null,
+      limits: NO_LIMITS,
       stops,
       listener: {
         activity: (activity) => activities.push(activity),
         retry() {},
+        found: (sign) => found.push(sign),
+        silentTool() {},
         text: (text) => heard.push(text),
       },
       ...request,
     });
   const log = (name: string) => readFileSync(join(folder, 'state', 'T1', name), 'utf8');
-  return { folder, runId, runner, run, close, stops, told, warnings, heard, activities, log };
+  return {
+    folder,
+    runId,
+    runner,
+    run,
+    close,
+    stops,
+    told,
+    warnings,
+    heard,
+    activities,
+    found,
+    log,
+  };
 }
 
 /** A claude without any options. */

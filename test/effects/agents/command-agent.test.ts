@@ -28,6 +28,7 @@ function read(...chunks: readonly (Buffer | string)[]) {
     {
       activity: (activity) => activities.push(activity),
       retry() {},
+      did() {},
       text: (text) => texts.push(text),
     },
     {

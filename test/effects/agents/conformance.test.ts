@@ -42,6 +42,7 @@ function play(agent: EventAgent, { stdout, stderr = '' }: Output) {
   const reader = kind.read(
     {
       activity() {},
+      did() {},
       retry() {},
       text: (text) => {
         texts += text;

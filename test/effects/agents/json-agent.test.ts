@@ -125,7 +125,7 @@ function read(agent: AgentName, stdout: readonly object[], stderr = '') {
   const signs: string[] = [];
   const retries: RetryFacts[] = [];
   const reader = agentKind(agent, options()).read(
-    { activity() {}, text() {}, retry: (retry) => retries.push(retry) },
+    { activity() {}, text() {}, did() {}, retry: (retry) => retries.push(retry) },
     {
       ...QUIET_SIGNS,
       hopeless: (cause) => signs.push(cause),

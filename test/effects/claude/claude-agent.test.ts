@@ -258,6 +258,7 @@ describe('what its output tells of the process', () => {
         activity: ({ kind }) => heard.push(`activity ${kind}`),
         retry: ({ status }) => heard.push(`retry ${status}`),
         text: (words) => heard.push(`text ${words}`),
+        did() {},
       },
       {
         resultGiven: () => signs.push('result given'),

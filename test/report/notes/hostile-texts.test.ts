@@ -81,6 +81,7 @@ describe('hostile text is harmless in', () => {
       continuation_prompt: HOSTILE,
       settings: [{ name: HOSTILE, value: [HOSTILE, { a: HOSTILE }], source: HOSTILE }],
       judges: [],
+      supervision: [],
       writes: [{ path: HOSTILE, what: HOSTILE }],
       warnings: [HOSTILE],
     });
@@ -168,6 +169,7 @@ describe('a plan', () => {
       continuation_prompt: '',
       settings: [],
       judges: [],
+      supervision: [],
       writes: [],
       warnings: [],
     };
