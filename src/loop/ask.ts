@@ -1,3 +1,4 @@
+import { describeSign } from '../core/agent/sign.ts';
 import type { AgentPrompt, LoopEvent, LoopState, Question } from '../core/machine/loop-state.ts';
 import { preview } from '../core/secrets/secrets.ts';
 import { standstillMs, type Timing } from '../core/task/clock-gap.ts';
@@ -123,7 +124,14 @@ async function startAgent(
           }),
         ),
       found: (sign) =>
-        ports.reporter.publish(eventOf(ports, state, { event: 'supervisor', iteration, ...sign })),
+        ports.reporter.publish(
+          eventOf(ports, state, {
+            event: 'supervisor',
+            iteration,
+            ...sign,
+            detail: describeSign(sign),
+          }),
+        ),
       silentTool: (call) =>
         ports.reporter.publish(eventOf(ports, state, { event: 'tool_silent', iteration, ...call })),
       text(text) {

@@ -1,5 +1,4 @@
 import { AGENTS, type AgentName, isAgentName } from '../core/agent/agents/agents.ts';
-import { describeSign } from '../core/agent/sign.ts';
 import type {
   Activity,
   AgentChanged,
@@ -234,7 +233,7 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
     case 'usage_limit_wait':
       return `the usage limit is reached; waiting until ${event.until}`;
     case 'supervisor':
-      return `${event.action === 'cut' ? 'ending the iteration' : 'the agent may get nowhere'}: ${describeSign(event)}`;
+      return `${event.action === 'cut' ? 'ending the iteration' : 'the agent may get nowhere'}: ${event.detail}`;
     case 'tool_silent':
       return `no answer for ${event.minutes} minutes from ${activityText({ kind: 'tool', tool: event.tool, target: event.target })}`;
     case 'near_miss':

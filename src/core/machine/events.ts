@@ -99,7 +99,7 @@ export type EventBody =
       readonly delay_ms: number | null;
       readonly error: string;
     }
-  /** Something goes wrong inside the iteration: it goes on (`told`), or ralph ends it (`cut`). */
+  /** Something goes wrong inside the iteration. `detail` says in a clause what was seen. */
   | ({ readonly event: 'supervisor'; readonly iteration: number } & SignFound)
   | {
       /** A tool has not answered for some time. Nothing follows from it but the time limits. */

@@ -91,7 +91,7 @@ function readHappening(event: JsonObject, at: string): Happening | null {
     case 'asked_back':
       return happening('asked-back', text('line'));
     case 'supervisor':
-      return happening('supervised', `${text('action')}, ${text('sign')}: ${text('detail')}`);
+      return happening('supervised', `${text('action')}: ${text('detail')}`);
     case 'near_miss':
       return happening('near-miss', text('line'));
     case 'claim_held':
