@@ -173,27 +173,23 @@ const EXAMPLES: readonly Example[] = [
   STALLED('unproven', 'not completed: stalled (unproven)', 'look at what was found'),
   STALLED(
     'supervisor:same-failing-call',
-    'not completed: stalled (supervisor: same failing call)',
+    'not completed: stalled (same failing call)',
     'read the log of the last iteration for what fails',
   ),
   STALLED(
     'supervisor:same-call',
-    'not completed: stalled (supervisor: same call)',
+    'not completed: stalled (same call)',
     'read the log of the last iteration for what it repeats',
   ),
   STALLED(
     'supervisor:refused',
-    'not completed: stalled (supervisor: refused)',
+    'not completed: stalled (refused)',
     'allow the tools with --allowed-tools',
   ),
-  STALLED(
-    'supervisor:tokens',
-    'not completed: stalled (supervisor: tokens)',
-    'give it a smaller task',
-  ),
+  STALLED('supervisor:tokens', 'not completed: stalled (tokens)', 'give it a smaller task'),
   STALLED(
     'supervisor:subagents',
-    'not completed: stalled (supervisor: subagents)',
+    'not completed: stalled (subagents)',
     'tell it in the prompt to start fewer sub-agents',
   ),
   STALLED('interrupted', 'not completed: stalled (interrupted)', 'something keeps killing ralph', {

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SignLimits, SignName } from '../../src/core/supervisor/supervisor.ts';
+import type { SignName } from '../../src/core/agent/sign.ts';
+import type { SignLimits } from '../../src/core/supervisor/supervisor.ts';
 
 /*
  * Traces are written as steps, one on each line after the head, and played as the stream-json that `claude`

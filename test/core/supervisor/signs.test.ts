@@ -1,15 +1,24 @@
 import { expect, test } from 'vitest';
-import { SIGNS } from '../../../src/core/supervisor/signs.ts';
+import { limitsOf } from '../../../src/core/supervisor/signs.ts';
+import { loopPolicy } from '../../helpers/loop-policy.ts';
+import { NO_LIMITS } from '../../helpers/no-limits.ts';
 
-test.for([
-  ['same-failing-call', 20, 'the same calls failed again 20 times, last: Bash: npm test'],
-  ['same-failing-call', 1, 'the same calls failed again once, last: Bash: npm test'],
-  ['same-call', 100, 'the same calls were repeated 100 times, last: Bash: npm test'],
-  ['refused', 20, '20 calls were refused and none worked in between, last: Bash: npm test'],
-  ['refused', 1, 'one call was refused and none worked in between, last: Bash: npm test'],
-  ['tokens', 1_200_000, '1200000 tokens in one iteration'],
-  ['subagents', 11, '11 sub-agents in one iteration'],
-  ['money', 5.004, '$5.00 in one iteration, all that was left of the budget'],
-] as const)('the words for %s, %i', ([sign, count, words]) => {
-  expect(SIGNS[sign].words(count, 'Bash: npm test')).toBe(words);
+const GIVEN = loopPolicy({ maxIterationTokens: 9, maxSubagents: 3 });
+
+test('an agent has the limits of what it tells while it works', () => {
+  const limits = { sameFailing: 20, sameCall: 100, refused: 20, tokens: 9, subAgents: 3 };
+  expect(limitsOf(GIVEN, 'claude', 2)).toEqual({ ...limits, moneyUsd: null });
+  expect(limitsOf(GIVEN, 'opencode', 2)).toEqual({ ...limits, subAgents: null, moneyUsd: 2 });
+  expect(limitsOf(GIVEN, 'codex', 2)).toMatchObject({ sameCall: 100, tokens: null });
+  expect(limitsOf(GIVEN, 'command', 2)).toEqual(NO_LIMITS);
+});
+
+test('0 turns a limit off, and --no-supervise all of them', () => {
+  const policy = loopPolicy({ sameFailingLimit: 0, maxIterationTokens: 0 });
+  expect(limitsOf(policy, 'claude', null)).toMatchObject({
+    sameFailing: null,
+    sameCall: 100,
+    tokens: null,
+  });
+  expect(limitsOf({ ...GIVEN, supervise: false }, 'opencode', 2)).toEqual(NO_LIMITS);
 });

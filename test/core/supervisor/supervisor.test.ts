@@ -1,21 +1,17 @@
 import { expect, test } from 'vitest';
+import type { SignFound } from '../../../src/core/agent/sign.ts';
 import {
   type AgentDeed,
   createSupervisor,
-  type SignFound,
   type SignLimits,
 } from '../../../src/core/supervisor/supervisor.ts';
-
-const OFF: SignLimits = {
-  ...{ sameFailing: null, sameCall: null, refused: null },
-  ...{ tokens: null, subAgents: null, moneyUsd: null },
-};
+import { NO_LIMITS } from '../../helpers/no-limits.ts';
 
 type How = Extract<AgentDeed, { kind: 'answered' }>['how'];
 
 /** A supervisor to which whole calls are told, each with an id of its own. */
 function watch(limits: Partial<SignLimits>) {
-  const { observe } = createSupervisor({ ...OFF, ...limits });
+  const { observe } = createSupervisor({ ...NO_LIMITS, ...limits });
   let calls = 0;
   const made = (how: How, command: string, by: string | null = null): SignFound | null => {
     calls += 1;

@@ -1,23 +1,13 @@
 import { expect, test } from 'vitest';
-import { SIGNS } from '../../../src/core/supervisor/signs.ts';
-import {
-  createSupervisor,
-  type SignFound,
-  type SignLimits,
-  type SignName,
-} from '../../../src/core/supervisor/supervisor.ts';
+import { SIGN_NAMES, type SignFound, type SignName } from '../../../src/core/agent/sign.ts';
+import { limitsOf } from '../../../src/core/supervisor/signs.ts';
+import { type AgentDeed, createSupervisor } from '../../../src/core/supervisor/supervisor.ts';
 import { createClaudeStream } from '../../../src/effects/claude/stream.ts';
+import { loopPolicy } from '../../helpers/loop-policy.ts';
 import { deedsIn } from '../../helpers/trace-deeds.ts';
 import { readTraces, streamJson, type Trace } from '../../helpers/traces.ts';
 
-const DEFAULTS: SignLimits = {
-  sameFailing: SIGNS['same-failing-call'].cutAt,
-  sameCall: SIGNS['same-call'].cutAt,
-  refused: SIGNS.refused.cutAt,
-  tokens: SIGNS.tokens.cutAt,
-  subAgents: SIGNS.subagents.cutAt,
-  moneyUsd: SIGNS.money.cutAt,
-};
+const DEFAULTS = limitsOf(loopPolicy(), 'claude', null);
 
 const HONEST = readTraces('honest');
 const RUNAWAY = readTraces('runaway');
@@ -45,7 +35,7 @@ function play(trace: Trace): Played {
 test('there are enough traces, and each sign ends one of them', () => {
   expect(HONEST.length).toBeGreaterThanOrEqual(30);
   expect(RUNAWAY.length).toBeGreaterThanOrEqual(20);
-  expect(new Set(RUNAWAY.map(({ cutBy }) => cutBy))).toEqual(new Set(Object.keys(SIGNS)));
+  expect(new Set(RUNAWAY.map(({ cutBy }) => cutBy))).toEqual(new Set(SIGN_NAMES));
 });
 
 test.for(HONEST.map((trace) => [trace.name, trace] as const))('not cut: %s', ([, trace]) => {
@@ -62,13 +52,17 @@ test.for(RUNAWAY.map((trace) => [trace.name, trace] as const))('cut: %s', ([, tr
 });
 
 test.for([...HONEST, ...RUNAWAY].map((trace) => [trace.name, trace] as const))(
-  'is what claude prints: %s',
+  'is read as what the agent did: %s',
   ([, trace]) => {
     const lines = streamJson(trace);
     const deeds = deedsIn(lines);
-    const stream = createClaudeStream();
+    const told: AgentDeed[] = [];
+    const stream = createClaudeStream({ onDeed: (deed) => told.push(deed) });
     for (const line of lines) stream.push(Buffer.from(`${line}\n`));
     stream.end();
+    // `claude` tells its cost at its end only.
+    const whileItWorks = deeds.filter(({ kind }) => kind !== 'spent');
+    expect(told.toSorted(byKind)).toEqual(whileItWorks.toSorted(byKind));
     const facts = stream.facts();
     const refused = deeds.filter((deed) => deed.kind === 'answered' && deed.how === 'refused');
     expect(facts).toMatchObject({ brokenLines: 0, skippedLines: 0 });
@@ -77,3 +71,8 @@ test.for([...HONEST, ...RUNAWAY].map((trace) => [trace.name, trace] as const))(
     expect(facts.refused).toHaveLength(refused.length);
   },
 );
+
+/** Tokens are told in another place of the same message. */
+function byKind(one: AgentDeed, other: AgentDeed): number {
+  return Number(one.kind === 'used') - Number(other.kind === 'used');
+}
