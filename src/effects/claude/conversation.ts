@@ -141,9 +141,12 @@ export function createConversation(listeners: ConversationListeners): Conversati
   };
 }
 
-/** How `claude` answers a call that nobody allowed; newer versions also write an event for it. */
+/** How older versions of `claude` answer a call that nobody allowed; newer ones write an event for it. */
+const REFUSAL =
+  /^(Claude requested permissions to |This command requires approval|Permission to use )/;
+
 function isRefusal(answer: string | null): boolean {
-  return answer !== null && /^Claude requested permissions to /.test(answer);
+  return answer !== null && REFUSAL.test(answer);
 }
 
 function newMessage(id: string | null) {
