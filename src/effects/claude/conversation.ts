@@ -143,7 +143,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
 
 /** How older versions of `claude` answer a call that nobody allowed; newer ones write an event for it. */
 const REFUSAL =
-  /^(Claude requested permissions to |This command requires approval|Permission to use )/;
+  /^(Claude requested permissions to |This command requires approval|Permission to use |\S+ in '.*' was blocked\. For security, )/;
 
 function isRefusal(answer: string | null): boolean {
   return answer !== null && REFUSAL.test(answer);
