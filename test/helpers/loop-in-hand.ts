@@ -250,6 +250,7 @@ function inShort(action: Action): string {
       return `examine ${action.part}`;
     case 'settle-tree':
       return `${action.by} ${action.iteration}${action.again ? ' again' : ''}`;
+    case 'count-day':
     case 'look':
     case 'wait':
     case 'keep-tree':

@@ -162,6 +162,7 @@ describe('one task in detail', () => {
     task,
     conditions: ["--until 'npm test'"],
     maxCostUsd: 2,
+    day: null,
     at: '2026-01-05T10:10:00.000Z',
     place: { taskId: 'nightly', vault: '/v', stateDir: '/s', keyFlag: null },
     lines: {},

@@ -1,4 +1,5 @@
 import type { Briefing, BriefTask, Need } from '../../../core/task/briefing.ts';
+import { hasRoom, leftOf } from '../../../core/task/day-budget.ts';
 import { formatCost, formatDuration, plural } from '../../format.ts';
 import { commandOf, minute, reasonOf, remedyOf, stateWords, usedWords } from '../briefing-words.ts';
 import { html, type Markup, NOTHING } from './markup.ts';
@@ -6,7 +7,7 @@ import { taskTone } from './tone.ts';
 
 /** Returns the head of the page: whether anything needs a person, and the totals. */
 export function overview(briefing: Briefing): Markup {
-  const { needs, totals, since, until } = briefing;
+  const { needs, totals, since, until, day } = briefing;
   const title =
     needs.length === 0
       ? 'Nothing needs you'
@@ -20,6 +21,7 @@ ${tile('Waiting', String(totals.waiting), totals.waiting > 0 ? 'cut' : 'quiet')}
 ${totals.running > 0 ? tile('Running', String(totals.running), '') : NOTHING}
 ${tile('Iterations', String(totals.iterations), '')}
 ${tile('Cost', formatCost(totals.costUsd), '')}
+${day === null ? NOTHING : tile('Left today', `${formatCost(leftOf(day))} of ${formatCost(day.maxUsd)}`, hasRoom(day, day.maxUsd) ? '' : 'cut')}
 ${tile('Agent time', formatDuration(totals.workMs), '')}
 </dl>`;
 }
