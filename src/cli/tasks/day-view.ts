@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { DayBudget } from '../../core/task/day-budget.ts';
 import { laterBy } from '../../core/task/task-state.ts';
-import { createDayCounter } from '../../effects/logs/day-spending.ts';
+import { createDayCounter, type DayCounter } from '../../effects/logs/day-spending.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import type { TaskEntry } from '../../effects/state/task-list.ts';
 import { say } from '../terminal/outlet.ts';
@@ -9,9 +9,14 @@ import { say } from '../terminal/outlet.ts';
 /** Returns what is spent of a budget of the day, at the instant `now`; null without a budget. */
 export function dayOf(maxUsd: number | null, stateDir: string, now: string): DayBudget | null {
   if (maxUsd === null) return null;
-  const count = createDayCounter(path.join(stateDir, 'events.jsonl'), say);
+  const count =
+    counters.get(stateDir) ?? createDayCounter(path.join(stateDir, 'events.jsonl'), say);
+  counters.set(stateDir, count);
   return { ...count(now), maxUsd };
 }
+
+/** One for each state folder, so that a view that lasts reads only what is new, and says a failure once. */
+const counters = new Map<string, DayCounter>();
 
 /** The settings of tasks that ended longer ago are not read: there may be hundreds. */
 const RECENT_MS = 24 * 60 * 60_000;
