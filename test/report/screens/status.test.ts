@@ -187,6 +187,13 @@ describe('one task in detail', () => {
     expect(text()).toMatch(pattern);
   });
 
+  test('the details of a task tell the budget of the day, if there is one', () => {
+    const day = { spentUsd: 3.2, maxUsd: 5, until: '2026-01-07T00:00:00.000Z' };
+    const told = taskDetail({ ...detail, day }, { width: 80, paint: null });
+    expect(told).toMatch(/^today {7}\$3\.20 of \$5\.00 spent, \$1\.80 left$/m);
+    expect(text()).not.toMatch(/^today/m);
+  });
+
   test('the details of a task have lines only where snapshots tell them', () => {
     expect(text()).not.toContain('LINES');
     const records = [record, { ...record, number: 4 }];
