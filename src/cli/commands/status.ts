@@ -78,7 +78,8 @@ function wholeState({ shown, task, day }: TaskDetail): object {
   const { progress } = task;
   const { sum, ...fields } = readStateObject(stateFile) ?? {};
   const places = { state_file: stateFile, log_dir: logDir };
-  return { ...fields, progress, state, ...places, own: isOwn, day: dayJson(day) };
+  const budget = day === null ? {} : { day: dayJson(day) };
+  return { ...fields, progress, state, ...places, own: isOwn, ...budget };
 }
 
 function keyOf(tasks: readonly ShownTask[]): string {

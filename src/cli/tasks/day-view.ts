@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { DayBudget } from '../../core/task/day-budget.ts';
+import { budgetOf, type DayBudget } from '../../core/task/day-budget.ts';
 import { laterBy } from '../../core/task/task-state.ts';
 import { createDayCounter, type DayCounter } from '../../effects/logs/day-spending.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
@@ -12,7 +12,7 @@ export function dayOf(maxUsd: number | null, stateDir: string, now: string): Day
   const count =
     counters.get(stateDir) ?? createDayCounter(path.join(stateDir, 'events.jsonl'), say);
   counters.set(stateDir, count);
-  return { ...count(now), maxUsd };
+  return budgetOf(count(now), maxUsd);
 }
 
 /** One for each state folder, so that a view that lasts reads only what is new, and says a failure once. */

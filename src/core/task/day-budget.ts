@@ -11,9 +11,11 @@ export interface DaySpending {
   readonly until: string;
 }
 
-/** The budget of the current day, and what is spent of it. */
+/** The budget of the current day, and what is spent and left of it. */
 export interface DayBudget extends DaySpending {
   readonly maxUsd: number;
+  /** 0 if nothing more may start. */
+  readonly leftUsd: number;
 }
 
 /** Tolerance for rounding errors in sums of costs. */
@@ -24,9 +26,9 @@ export function hasRoom({ spentUsd }: DaySpending, maxUsd: number): boolean {
   return spentUsd < maxUsd - ROUNDING_USD;
 }
 
-/** Returns what is left of a budget, at least 0. */
-export function leftOf({ spentUsd, maxUsd }: DayBudget): number {
-  return Math.max(0, maxUsd - spentUsd);
+/** Compares what a day has spent with its budget. */
+export function budgetOf(day: DaySpending, maxUsd: number): DayBudget {
+  return { ...day, maxUsd, leftUsd: hasRoom(day, maxUsd) ? maxUsd - day.spentUsd : 0 };
 }
 
 /** What an event of the journal tells about the money of its task. */

@@ -21,7 +21,7 @@ export function briefingJson(briefing: Briefing): object {
       cost_usd: totals.costUsd,
       work_seconds: seconds(totals.workMs),
     },
-    day: dayJson(day),
+    day: day && dayJson(day),
     needs_person: needs.map((need) => needJson(need, briefing)),
     tasks: tasks.map((task) => taskJson(task, briefing)),
   };

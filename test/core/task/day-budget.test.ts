@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
+  budgetOf,
   hasRoom,
-  leftOf,
   type MoneyEvent,
   NOTHING_SPENT,
   withMoney,
@@ -51,7 +51,7 @@ test('a day has room until its budget is reached, rounding errors aside', () => 
   expect(hasRoom(day(0.7 + 0.1), 0.8)).toBe(false);
 });
 
-test('what is left is never less than nothing', () => {
-  expect(leftOf({ spentUsd: 1, maxUsd: 3, until: UNTIL })).toBe(2);
-  expect(leftOf({ spentUsd: 4, maxUsd: 3, until: UNTIL })).toBe(0);
+test('what is left is never less than nothing, and nothing where no more may start', () => {
+  const left = (spentUsd: number): number => budgetOf({ spentUsd, until: UNTIL }, 3).leftUsd;
+  expect([left(1), left(3), left(4), left(3 - 1e-12)]).toEqual([2, 0, 0, 0]);
 });

@@ -188,7 +188,7 @@ describe('one task in detail', () => {
   });
 
   test('the details of a task tell the budget of the day, if there is one', () => {
-    const day = { spentUsd: 3.2, maxUsd: 5, until: '2026-01-07T00:00:00.000Z' };
+    const day = { spentUsd: 3.2, maxUsd: 5, leftUsd: 1.8, until: '2026-01-07T00:00:00.000Z' };
     const told = taskDetail({ ...detail, day }, { width: 80, paint: null });
     expect(told).toMatch(/^today {7}\$3\.20 of \$5\.00 spent, \$1\.80 left$/m);
     expect(text()).not.toMatch(/^today/m);

@@ -1,5 +1,4 @@
 import type { Briefing, BriefTask, Need } from '../../../core/task/briefing.ts';
-import { hasRoom, leftOf } from '../../../core/task/day-budget.ts';
 import { formatCost, formatDuration, plural } from '../../format.ts';
 import { commandOf, minute, reasonOf, remedyOf, stateWords, usedWords } from '../briefing-words.ts';
 import { html, type Markup, NOTHING } from './markup.ts';
@@ -21,7 +20,7 @@ ${tile('Waiting', String(totals.waiting), totals.waiting > 0 ? 'cut' : 'quiet')}
 ${totals.running > 0 ? tile('Running', String(totals.running), '') : NOTHING}
 ${tile('Iterations', String(totals.iterations), '')}
 ${tile('Cost', formatCost(totals.costUsd), '')}
-${day === null ? NOTHING : tile('Left today', `${formatCost(leftOf(day))} of ${formatCost(day.maxUsd)}`, hasRoom(day, day.maxUsd) ? '' : 'cut')}
+${day === null ? NOTHING : tile('Left today', `${formatCost(day.leftUsd)} of ${formatCost(day.maxUsd)}`, day.leftUsd > 0 ? '' : 'cut')}
 ${tile('Agent time', formatDuration(totals.workMs), '')}
 </dl>`;
 }

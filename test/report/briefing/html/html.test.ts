@@ -17,7 +17,7 @@ test('the page says what is left of the budget of the day, and marks one that is
   const until = '2026-01-07T00:00:00.000Z';
   const tile = (spentUsd: number): string | undefined =>
     /<div class="tile [^"]*"><dt>Left today.*?<\/div>/.exec(
-      page({ day: { spentUsd, maxUsd: 5, until } }),
+      page({ day: { spentUsd, maxUsd: 5, leftUsd: Math.max(0, 5 - spentUsd), until } }),
     )?.[0];
   expect(tile(3)).toBe(
     '<div class="tile "><dt>Left today</dt><dd class="num">$2.00 of $5.00</dd></div>',
