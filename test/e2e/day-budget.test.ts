@@ -20,6 +20,17 @@ const WORKING: Turn = { text: 'Not yet.', costUsd: 0.6 };
 const DONE: Turn = { text: 'Done.\n\nTASK_COMPLETE', costUsd: 0.6 };
 const BUDGET = ['--max-cost-per-day', '1'] as const;
 
+/** A driver that died before the machine was last started. */
+const DEAD = {
+  pid: 1,
+  pid_started_at: '1',
+  boot_id: 'another',
+  host: 'another',
+  pid_namespace: '',
+  run_id: 'run-1',
+  beat_at: '2026-01-05T10:00:00.000Z',
+};
+
 /** What a task of yesterday spent. */
 async function spentYesterday(scene: Scene): Promise<void> {
   const at = new Date(Date.now() - 24 * 3_600_000).toISOString();
@@ -156,6 +167,17 @@ describe('the vault', () => {
       exitCode: 8,
       stdout: expect.stringContaining('a.md: left: the budget of the day is spent'),
     });
+    expect(scene.fake.calls()).toHaveLength(1);
+  });
+
+  test('an ending that nobody was told of is announced all the same, since that costs nothing', async () => {
+    const scene = await makeScene({ ...WORKING, costUsd: 2 });
+    await stuck(scene, 'In_Progress/a.md');
+    await scene.ralph(['rescue', '--delay', '0', '-n', '1'], AT_NOON);
+    const stopped = { status: 'stopped', exit_reason: 'stopped:SIGTERM', memory: null };
+    await scene.writeState({ ...scene.state('stuck_a'), ...stopped, driver: DEAD });
+    const { stdout } = await scene.ralph(['rescue', ...BUDGET], AT_NOON);
+    expect(stdout).toContain('a.md: resumed as stuck_a, not completed: stopped');
     expect(scene.fake.calls()).toHaveLength(1);
   });
 });

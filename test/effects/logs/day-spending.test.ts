@@ -45,13 +45,13 @@ test('counts attempts that failed, by what their task has used', async () => {
     line('iteration_started', NOW, { iteration: 1, attempt, usage: { cost_usd } });
   const { usd, journal } = await counterOf(started(1, 7), started(2, 8));
   expect(usd()).toBe(1);
+  // A request for a person tells no usage.
+  appendFileSync(journal, line('task_paused', NOW, { approval_id: 'push' }));
+  expect(usd()).toBe(1);
   appendFileSync(journal, line('task_stopped', NOW, { usage: { cost_usd: 10 } }));
   expect(usd()).toBe(3);
   appendFileSync(journal, started(3, 10));
   appendFileSync(journal, iterated(4));
-  expect(usd()).toBe(4);
-  // A request for a person tells no usage.
-  appendFileSync(journal, line('task_paused', NOW, { approval_id: 'push' }));
   expect(usd()).toBe(4);
 });
 
