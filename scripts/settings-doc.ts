@@ -97,7 +97,7 @@ const MEANINGS: Readonly<Record<EndedStatus, string>> = {
   paused: 'held by `ralph pause`, or waits for an approval; `ralph resume` goes on',
   paused_awaiting_approval:
     'held by `ralph pause`, or waits for an approval; `ralph resume` goes on',
-  budget_spent: '`--max-cost` reached',
+  budget_spent: '`--max-cost` or `--max-cost-per-day` reached',
   usage_limited:
     'a usage limit or outage outlasts `--max-wait`, or `--max-usage` reached: try again later',
   stopped: 'SIGHUP, SIGINT, SIGTERM',

@@ -89,7 +89,7 @@ export async function leaveNote(
     missing: carry.missing.map((missing) => describeMissing(missing, policy)),
     commandOutputs: failedOutputs(carry),
     checkout: keptCheckout(carry),
-    again: resumeCommand(facts, ending.status),
+    again: resumeCommand(facts, ending.status, ending.exitReason),
   });
   return writeNote({ folder, reason: ending.note, taskId, at, text: maskSecrets(note) });
 }

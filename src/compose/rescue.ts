@@ -4,11 +4,13 @@ import path from 'node:path';
 import type { AgentName } from '../core/agent/agents/agents.ts';
 import { type Leave, leave, type VaultNote } from '../core/rescue/vault-files.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
+import { hasRoom } from '../core/task/day-budget.ts';
 import { HEARTBEAT_MS } from '../core/task/driver.ts';
 import { MB, readTextWithin } from '../effects/files/bounded-read.ts';
 import { leadsOut } from '../effects/files/real-path.ts';
 import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
 import { claimTask } from '../effects/lock/task-lock.ts';
+import { createDayCounter, type DayCounter } from '../effects/logs/day-spending.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { combinedStop, watchSignals } from '../effects/processes/signals.ts';
 import { systemClock } from '../effects/time/clock.ts';
@@ -28,7 +30,14 @@ import {
 import type { StopRequests } from '../loop/ports.ts';
 import { NOTE_REASONS, renderVaultNote } from '../report/notes/vault-note.ts';
 import type { RunView } from '../report/terminal/view.ts';
-import type { RanTask, TaskRequest, Vault, VaultNotes, VaultPorts } from '../rescue/ports.ts';
+import type {
+  NoRoom,
+  RanTask,
+  TaskRequest,
+  Vault,
+  VaultNotes,
+  VaultPorts,
+} from '../rescue/ports.ts';
 import type { Resume, RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
 import { type WorkTreeHolds, workTreeHolds } from './work-tree-hold.ts';
@@ -50,6 +59,8 @@ export interface OrchestrateOptions {
   /** Absolute path of the key that the user named, or null for the user's own key. */
   readonly keyFile: string | null;
   readonly agent: AgentName;
+  /** US dollars for all tasks of a day together; null: no limit. A task may have a lower one of its own. */
+  readonly maxCostPerDay: number | null;
   /** Turns a request into a run. Rejects if the run cannot start. */
   readonly prepare: (request: TaskRequest) => Promise<FileRun>;
   /** Calls `run` with a signal that aborts if ralph's own code throws where nothing catches it. */
@@ -65,11 +76,13 @@ export function orchestrate(
 ): VaultPorts & { readonly close: () => void } {
   const stops = watchSignals();
   const workTrees = workTreeHolds();
+  const journal = path.join(options.stateDir, 'events.jsonl');
+  const countDay = createDayCounter(journal, options.warn);
   return {
     vault: vaultDesk(options),
     records: rescueRecords(options.stateDir),
     notes: vaultNotes(options),
-    runTask: (request) => runTask(request, options, { stops, workTrees }),
+    runTask: (request) => runTask(request, options, { stops, workTrees, countDay }),
     report: options.report,
     clock: systemClock,
     stops,
@@ -160,13 +173,28 @@ function saysTheSame(file: string, text: string): boolean {
   }
 }
 
+/** What the tasks of all passes share. */
+interface Shared {
+  readonly stops: StopRequests;
+  readonly workTrees: WorkTreeHolds;
+  readonly countDay: DayCounter;
+}
+
 async function runTask(
   request: TaskRequest,
-  { prepare, endedByBugs }: OrchestrateOptions,
-  { stops, workTrees }: { readonly stops: StopRequests; readonly workTrees: WorkTreeHolds },
-): Promise<RanTask | Leave> {
+  { prepare, endedByBugs, maxCostPerDay }: OrchestrateOptions,
+  { stops, workTrees, countDay }: Shared,
+): Promise<RanTask | Leave | NoRoom> {
   try {
     const run = await prepare(request);
+    const { maxCostPerDay: own } = run.plan.policy;
+    const spends = run.resume?.announcesOnly !== true;
+    if (spends && (own !== null || maxCostPerDay !== null)) {
+      const day = countDay(systemClock.now());
+      const isSpent = (maxUsd: number | null): boolean => maxUsd !== null && !hasRoom(day, maxUsd);
+      const isForAll = isSpent(maxCostPerDay);
+      if (isForAll || isSpent(own)) return { kind: 'no-room', until: day.until, isForAll };
+    }
     const { state, fields } = await endedByBugs((bugs) =>
       startRun({ ...run, bugs, workTrees, stops: combinedStop(stops) }),
     );

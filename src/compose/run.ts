@@ -12,6 +12,7 @@ import {
 } from '../effects/agents/agent-runner.ts';
 import { gitSetupJson } from '../effects/branches/git-setup.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
+import type { DayCounter } from '../effects/logs/day-spending.ts';
 import { createJournal } from '../effects/logs/journal.ts';
 import { fixedPrompt, promptFile } from '../effects/plan/prompt-source.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
@@ -212,6 +213,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       commands: userCommands(verify, observer.run, runEnd, warn),
       keepProof: proofKeeper(run, keeper),
       moveToDone: () => moveToDone(start.state.task, plan, warn),
+      countDay: countDayOf(run),
       requests,
       approvals: approvalDesk(plan, paths, warn),
       notes: noteWriter(run),
@@ -269,6 +271,17 @@ function examinerOf(
       );
       return (await opened).examine(part, checks);
     },
+  };
+}
+
+/** Its code is loaded where a budget of the day is set. */
+function countDayOf({ paths, clock, warn }: ClaimedRun): Ports['countDay'] {
+  let opened: Promise<DayCounter> | null = null;
+  return async () => {
+    opened ??= import('../effects/logs/day-spending.ts').then(({ createDayCounter }) =>
+      createDayCounter(paths.eventsFile, warn),
+    );
+    return (await opened)(clock.now());
   };
 }
 

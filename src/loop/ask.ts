@@ -21,6 +21,10 @@ export async function ask(
   switch (action.kind) {
     case 'start-agent':
       return startAgent(ports, state, action, answeredNow);
+    case 'count-day': {
+      const day = await ports.countDay();
+      return { kind: 'day-counted', ...answeredNow(), day };
+    }
     case 'look': {
       const sightings = await ports.observer.look();
       return { kind: 'looked', ...answeredNow(), sightings };

@@ -19,6 +19,7 @@ import type { Hint } from '../core/prompt/hints.ts';
 import type { Check } from '../core/settings/checks.ts';
 import type { Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';
 import type { SignLimits } from '../core/supervisor/supervisor.ts';
+import type { DaySpending } from '../core/task/day-budget.ts';
 import type { Approval, ThereBefore } from '../core/task/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose/run.ts` binds each port to an effect. */
@@ -37,6 +38,8 @@ export interface Ports {
   readonly stops: StopRequests;
   readonly requests: Requests;
   readonly approvals: ApprovalDesk;
+  /** Counts what the vault's tasks spent today; asked only where a budget of the day is set. Never rejects. */
+  readonly countDay: () => Promise<DaySpending>;
   /** Aborts with the error if ralph's own code throws where nothing awaits it. */
   readonly bugs: AbortSignal;
   /** Writes the proof of a completed task, if it has checks. Reports a failure, and never rejects. */

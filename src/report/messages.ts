@@ -397,6 +397,8 @@ function endingText(event: EndingEvent): string {
       return `${filled(says, why)}: ${event.error}`;
     case 'task_usage_limited':
       return event.until === null ? says : `${says}, until ${event.until}`;
+    case 'task_budget_spent':
+      return event.until === null ? says : `${says}; there is room again at ${event.until},`;
     default:
       return filled(says, why.replaceAll('-', ' '));
   }
@@ -443,7 +445,7 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   if (telling.task === null) return facts;
   add('logs', event.log_dir);
   const { isFinal = false } = endingRow(event.status, event.exit_reason);
-  if (!isFinal && task !== null) add('next', resumeCommand(task, event.status));
+  if (!isFinal && task !== null) add('next', resumeCommand(task, event.status, event.exit_reason));
   return facts;
 }
 

@@ -16,9 +16,14 @@ export interface ResumeFacts extends TaskPlace {
 }
 
 /** Returns the shell command that resumes a task from any folder. It raises a limit that is used up. */
-export function resumeCommand(facts: ResumeFacts, state: string): string {
+export function resumeCommand(
+  facts: ResumeFacts,
+  state: string,
+  exitReason: string | null = null,
+): string {
   const trust = facts.needsTrust ? ['--trust'] : [];
-  return taskCommand('resume', facts, [...trust, rowOfState(state, null)?.more ?? []].flat());
+  const { more = [] } = rowOfState(state, exitReason) ?? {};
+  return taskCommand('resume', facts, [...trust, more].flat());
 }
 
 /** Returns the shell command that does something with a task from any folder. */

@@ -7,7 +7,7 @@ import {
 } from '../core/rescue/vault-files.ts';
 import { endingRow, rowOfState } from '../core/task/endings.ts';
 import { messageOf } from '../errors.ts';
-import type { RanTask, TaskRequest, VaultPorts } from './ports.ts';
+import type { NoRoom, RanTask, TaskRequest, VaultPorts } from './ports.ts';
 
 export interface PassOptions {
   readonly stuckAfterMs: number;
@@ -18,7 +18,17 @@ export interface PassOptions {
 }
 
 /** What keeps every file from being processed, such as a missing login. */
-export type CommonCause = Pick<RanTask, 'status' | 'exitReason' | 'exitCode'>;
+export type CommonCause = Pick<RanTask, 'status' | 'exitReason' | 'exitCode'> & {
+  /** When it is over, as an ISO instant; absent if nobody knows. */
+  readonly until?: string;
+};
+
+/** The budget of the day, with the exit code of a task that reaches it. */
+const DAY_SPENT = {
+  status: 'budget_spent',
+  exitReason: 'day_budget',
+  exitCode: endingRow('budget_spent', 'day_budget').exitCode,
+} as const;
 
 export interface PassEnd {
   /** Why no file could be processed, or null. */
@@ -38,7 +48,12 @@ export async function pass(ports: VaultPorts, options: PassOptions): Promise<Pas
   let cause: CommonCause | null = null;
   let problems = 0;
   let worked = 0;
-  const onRan = ({ status, exitReason, exitCode }: RanTask): void => {
+  const onRan = (end: RanTask | NoRoom): void => {
+    if (end.kind === 'no-room') {
+      if (end.isForAll) cause ??= { ...DAY_SPENT, until: end.until };
+      return;
+    }
+    const { status, exitReason, exitCode } = end;
     const { verdict } = endingRow(status, exitReason);
     if (verdict === 'common') cause ??= { status, exitReason, exitCode };
     else if (verdict !== 'interrupted') worked += 1;
@@ -92,7 +107,7 @@ function inOrder(all: readonly FileFacts[]): FileFacts[] {
 interface LockedFile {
   readonly facts: FileFacts;
   readonly ports: VaultPorts;
-  readonly onRan: (end: RanTask) => void;
+  readonly onRan: (end: RanTask | NoRoom) => void;
 }
 
 /**
@@ -166,6 +181,7 @@ async function run(request: TaskRequest, held: LockedFile): Promise<FileOutcome>
   const end = await ports.runTask(request);
   if (end.kind === 'leave') return end;
   onRan(end);
+  if (end.kind === 'no-room') return leave('no-room', end.until);
   const { verdict } = endingRow(end.status, end.exitReason);
   const isRescue = request.taskId === rescueId;
   let failedRescues: number | null = null;

@@ -15,10 +15,10 @@ export interface VaultPorts {
   readonly records: RescueRecords;
   readonly notes: VaultNotes;
   /**
-   * Runs a task to its end. Resolves to a `Leave` if a live loop has it or the pass may not run it;
-   * rejects if it cannot start for another reason.
+   * Runs a task to its end. Resolves to a `Leave` if a live loop has it or the pass may not run it, and to
+   * `NoRoom` if the budget of the day is spent; rejects if it cannot start for another reason.
    */
-  readonly runTask: (request: TaskRequest) => Promise<RanTask | Leave>;
+  readonly runTask: (request: TaskRequest) => Promise<RanTask | Leave | NoRoom>;
   /** Reports what happened to a file. */
   readonly report: (file: VaultFile, outcome: FileOutcome) => void;
   readonly clock: Clock;
@@ -59,6 +59,15 @@ export interface VaultNotes {
 
 /** A task to run, and its file. */
 export type TaskRequest = StartAction & { readonly file: VaultFile };
+
+/** A task was not started, since the budget of the day is spent. */
+export interface NoRoom {
+  readonly kind: 'no-room';
+  /** When the next day begins, as an ISO instant. */
+  readonly until: string;
+  /** Whether the budget of the whole pass is spent, and not only a lower one of this task. */
+  readonly isForAll: boolean;
+}
 
 /** How a task ended. */
 export interface RanTask {

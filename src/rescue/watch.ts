@@ -18,7 +18,8 @@ const LONGEST_REST_MS = 30 * 60_000;
 
 /**
  * Passes over the vault again and again until a stop request. After a cause that affects every file (no
- * login, a used-up limit) it rests for 1 minute, doubling up to 30. A pass without a cause resets this.
+ * login, a used-up limit) it rests for 1 minute, doubling up to 30, or until the cause is known to be over.
+ * A pass without a cause resets this.
  */
 export async function watch(
   ports: VaultPorts,
@@ -29,11 +30,12 @@ export async function watch(
   for (let inARow = 0; !signal.aborted; ) {
     const forMs = restMs(inARow);
     const rest = await onePass(ports, options, forMs);
+    const until = rest?.kind === 'cause' ? rest.cause.until : undefined;
     // A stop is reported separately.
     if (rest !== null && !signal.aborted) onRest(rest);
     inARow = rest === null ? 0 : inARow + 1;
     const pauseMs = rest === null ? options.intervalMs : forMs;
-    await ports.clock.waitUntil(laterBy(ports.clock.now(), pauseMs), signal);
+    await ports.clock.waitUntil(until ?? laterBy(ports.clock.now(), pauseMs), signal);
   }
 }
 

@@ -196,6 +196,16 @@ const EXAMPLES: readonly Example[] = [
     cron: 'is refused',
   }),
   BUDGET('budget', 'not completed: the budget of the task is spent', null),
+  BUDGET(
+    'day_budget',
+    'not completed: the budget of the day is spent',
+    'resume it on the next day',
+    {
+      more: '',
+      cron: 'goes on',
+      nextPass: 'resumes',
+    },
+  ),
   LIMITED('outage', "not completed: the agent's service remained unreachable", LATER),
   LIMITED('usage_limit', 'not completed: a usage limit lasts longer than --max-wait', LATER),
   LIMITED('max_usage', 'not completed: --max-usage is reached', LATER),
@@ -392,7 +402,7 @@ describe('a task that ended', () => {
       expect([reason, block === '']).toEqual([reason, status === 'completed']);
       if (status === 'completed') continue;
       const need = block.split('\n- **')[0]?.split('\n## ')[0] ?? '';
-      const isAdvised = advice !== null && (status === 'failed' || status === 'stalled');
+      const isAdvised = advice !== null && ['failed', 'stalled', 'budget_spent'].includes(status);
       expect([reason, need.includes('What to do: ')]).toEqual([reason, isAdvised]);
       if (isAdvised) expect(need).toContain(`What to do: ${advice}`);
       const command = status === 'paused_awaiting_approval' ? 'approve' : 'resume';

@@ -138,8 +138,17 @@ describe('every end that is not a completion says what to do', () => {
     ],
     [{ event: 'task_timeout', status: 'timeout', exit_reason: 'timeout' }, '--timeout +30m'],
     [
-      { event: 'task_budget_spent', status: 'budget_spent', exit_reason: 'budget' },
+      { event: 'task_budget_spent', status: 'budget_spent', exit_reason: 'budget', until: null },
       '--max-cost +2',
+    ],
+    [
+      {
+        event: 'task_budget_spent',
+        status: 'budget_spent',
+        exit_reason: 'day_budget',
+        until: null,
+      },
+      '',
     ],
     [{ event: 'task_stalled', status: 'stalled', exit_reason: 'no-progress' }, ''],
     [

@@ -62,6 +62,7 @@ export function briefingSources(changes: Partial<BriefingSources> = {}): Briefin
     journal: [],
     notes: [],
     requests: [],
+    day: null,
     ...changes,
   };
 }

@@ -10,6 +10,7 @@ import type {
   StopCause,
 } from '../../src/core/machine/loop-state.ts';
 import type { Settlement } from '../../src/core/snapshots/settlement.ts';
+import type { DaySpending } from '../../src/core/task/day-budget.ts';
 import { laterBy, msBetween } from '../../src/core/task/task-state.ts';
 import type { AgentRequest, Ports } from '../../src/loop/ports.ts';
 import { rawResult } from './checks.ts';
@@ -34,6 +35,8 @@ export interface Script {
   readonly answers?: readonly ApprovalAnswer[];
   /** What comes of each commit and revert; nothing when they are used up. */
   readonly settlements?: readonly Settlement[];
+  /** What was spent at each counting of the day; nothing when they are used up. */
+  readonly days?: readonly DaySpending[];
   /** Whether `effects` contains the snapshots, too. */
   readonly showsSnapshots?: boolean;
   /** Whether `effects` contains the proof, too. */
@@ -103,6 +106,7 @@ export function fakePorts(script: Script): FakePorts {
   const verified = [...(script.verified ?? [])];
   const answers = [...(script.answers ?? [])];
   const settlements = [...(script.settlements ?? [])];
+  const days = [...(script.days ?? [])];
   const hints = [...(script.hints ?? [])];
   const progress = [...(script.progress ?? [])];
   const prompts = [...(script.prompts ?? [new TextEncoder().encode('Fix the tests.')])];
@@ -217,6 +221,10 @@ export function fakePorts(script: Script): FakePorts {
       if (script.showsProof === true) effect(`keep proof: ${proof?.evidence.text ?? 'none'}`);
     },
     moveToDone: async () => {},
+    async countDay() {
+      effect('count day');
+      return days.shift() ?? { spentUsd: 0, until: laterBy(START, 86_400_000) };
+    },
     notes: {
       async write(_state, ending) {
         effect(`write note ${ending.note}`);

@@ -15,6 +15,7 @@ import type {
 } from '../../src/core/machine/loop-state.ts';
 import { initialState, transition } from '../../src/core/machine/transition.ts';
 import type { Settlement } from '../../src/core/snapshots/settlement.ts';
+import type { DaySpending } from '../../src/core/task/day-budget.ts';
 import type { Policy } from '../../src/core/task/policy.ts';
 import {
   lastWorkAt,
@@ -145,6 +146,7 @@ export function loopInHand(
       heldUpMs += ms;
     },
     start: () => hand({ kind: 'started', at, prompt: 'Fix the tests.' }),
+    dayCounted: (day: DaySpending) => hand({ kind: 'day-counted', ...answeredNow(), day }),
     /** The running attempt ends after `facts.durationMs`. */
     attempt,
     look,
@@ -250,6 +252,7 @@ function inShort(action: Action): string {
       return `examine ${action.part}`;
     case 'settle-tree':
       return `${action.by} ${action.iteration}${action.again ? ' again' : ''}`;
+    case 'count-day':
     case 'look':
     case 'wait':
     case 'keep-tree':

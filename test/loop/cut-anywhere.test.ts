@@ -162,6 +162,13 @@ const SCENARIOS: readonly Scenario[] = [
     iterations: 2,
   },
   {
+    name: 'with a budget of the day',
+    policy: { maxCostPerDay: 5 },
+    world: { attempts: [WORK, OVERLOADED, WORK, DONE] },
+    status: 'completed',
+    iterations: 3,
+  },
+  {
     name: 'with an agent that does not know its budget',
     policy: { maxCostUsd: 2 },
     world: { attempts: [NO_BUDGET_FLAG, WORK, DONE] },

@@ -6,8 +6,9 @@ import type {
   VaultFile,
   VaultNote,
 } from '../../src/core/rescue/vault-files.ts';
+import { laterBy } from '../../src/core/task/task-state.ts';
 import { type PassOptions, pass } from '../../src/rescue/pass.ts';
-import type { RanTask, TaskRequest, VaultPorts } from '../../src/rescue/ports.ts';
+import type { NoRoom, RanTask, TaskRequest, VaultPorts } from '../../src/rescue/ports.ts';
 import { restMs, watch } from '../../src/rescue/watch.ts';
 import { fileFacts, fileTask, minutesAgo, NOW } from '../helpers/vault-facts.ts';
 
@@ -35,7 +36,7 @@ interface Script {
   /** How a file stands once it is held; null: it is gone. As before where nothing is said. */
   readonly again?: (file: VaultFile) => FileFacts | null;
   /** One for each task that is run; an error is thrown. */
-  readonly ends?: readonly (RanTask | Leave | Error)[];
+  readonly ends?: readonly (RanTask | Leave | NoRoom | Error)[];
   /** Files that another pass has in hand. */
   readonly taken?: readonly string[];
   readonly counted?: number;
@@ -289,6 +290,45 @@ describe('a pass', () => {
     };
     await pass({ ...ports, runTask }, { ...OPTIONS, concurrency: 2 });
     expect(most).toBe(2);
+  });
+});
+
+describe('the budget of the day', () => {
+  const until = laterBy(NOW, 3_600_000);
+  const noRoom = (isForAll: boolean): NoRoom => ({ kind: 'no-room', until, isForAll });
+  const files = ['a.md', 'b.md'].map((name) => stuck(name));
+
+  test('that is spent ends the pass, with the exit code of a task that reached it', async () => {
+    const fake = fakeVault({ files, ends: [noRoom(true)] });
+    expect(await pass(fake.ports, OPTIONS)).toEqual({
+      cause: { status: 'budget_spent', exitReason: 'day_budget', exitCode: 8, until },
+      problems: 0,
+    });
+    expect(fake.requests).toHaveLength(1);
+    expect(fake.told).toEqual(['a.md leave']);
+    expect(fake.notes).toMatchObject([{ kind: 'blocked', exitReason: 'day_budget' }]);
+  });
+
+  test('of one task alone leaves its file, and the next one runs', async () => {
+    const fake = fakeVault({ files, ends: [noRoom(false)] });
+    expect(await pass(fake.ports, OPTIONS)).toEqual({ cause: null, problems: 0 });
+    expect(fake.told).toEqual(['a.md leave', 'b.md ran']);
+  });
+
+  test('is waited for until the next day', async () => {
+    const fake = fakeVault({ files, ends: [noRoom(true)] });
+    let waits = 0;
+    const clock = {
+      ...fake.ports.clock,
+      async waitUntil(instant: string) {
+        await fake.ports.clock.waitUntil(instant, fake.ports.stops.signal);
+        waits += 1;
+        if (waits === 2) fake.stop();
+      },
+    };
+    await watch({ ...fake.ports, clock }, { ...OPTIONS, intervalMs: 30_000 }, () => {});
+    const all = fake.effects.filter((effect) => effect.startsWith('wait'));
+    expect(all).toEqual(['wait 3600s', 'wait 30s']);
   });
 });
 

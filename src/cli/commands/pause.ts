@@ -5,9 +5,10 @@ import { say } from '../terminal/outlet.ts';
 
 /** `ralph pause ID`: asks the task's driver to pause after the current iteration. Does not wait for that. */
 export async function pause(taskId: string, options: FolderOptions): Promise<number> {
-  const { paths, standing } = findOpenTask(taskId, foldersOf(options));
+  const found = findOpenTask(taskId, foldersOf(options));
+  const { paths, standing } = found;
   refuseInsideOwnLoop('pause', taskId, paths.stateFile, process.env);
-  if (standing !== 'live') throw notLive(taskId, standing);
+  if (standing !== 'live') throw notLive(found);
   await leaveRequest(paths.folder, { kind: 'pause' }, new Date().toISOString());
   say(`${taskId} pauses after its current iteration; ralph resume ${taskId} continues it`);
   return 0;

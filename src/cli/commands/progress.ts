@@ -24,7 +24,8 @@ export async function progress(
 ): Promise<number> {
   const report = reportOf(options);
   const { taskId, place } = whereabouts(id, options, env);
-  const { paths, standing, state } = findOpenTask(taskId, place);
+  const found = findOpenTask(taskId, place);
+  const { paths, standing, state } = found;
   if (state.kept_by === 'library') {
     const { RalphService } = await import('../../service/ralph-service.ts');
     await new RalphService({ vault: place.vault, stateDir: place.stateDir }).updateProgress(
@@ -32,7 +33,7 @@ export async function progress(
       { stepsTotal: report.total, stepsCompleted: report.done, currentStep: report.step },
     );
   } else {
-    if (standing !== 'live') throw notLive(taskId, standing);
+    if (standing !== 'live') throw notLive(found);
     await leaveRequest(paths.folder, { kind: 'progress', report }, new Date().toISOString());
   }
   return 0;

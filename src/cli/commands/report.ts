@@ -16,6 +16,7 @@ import { openNotes, openRequests } from '../../effects/vault/open-notes.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { renderBriefing } from '../../report/briefing/briefing.ts';
 import { briefingJson } from '../../report/briefing/briefing-json.ts';
+import { dayOfAll } from '../tasks/day-view.ts';
 import {
   type FolderOptions,
   foldersOf,
@@ -88,6 +89,7 @@ async function briefingOf(place: TaskFolders, since: string, until: string): Pro
     journal: clean(await readJournal(path.join(stateDir, 'events.jsonl'), since)),
     notes: openNotes(vault),
     requests: openRequests(vault),
+    day: dayOfAll([...open, ...ended], stateDir, until),
   });
 }
 

@@ -2,6 +2,7 @@ import { isLive, type ShownTask } from '../../core/task/shown-task.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { readStateObject } from '../../effects/state/task-list.ts';
+import { dayJson, dayText } from '../../report/day-text.ts';
 import {
   noTasks,
   statusJson,
@@ -38,13 +39,13 @@ export async function status(taskId: string | undefined, options: StatusOptions)
 }
 
 function listFrame(place: TaskFolders, json: boolean, options: TableOptions): Frame {
-  const tasks = viewTasks(place);
+  const { tasks, day } = viewTasks(place);
   const text = json
     ? jsonText(tasks.map(statusJson))
     : tasks.length === 0
       ? ''
-      : statusTable(tasks, options);
-  return { text, key: keyOf(tasks), isLast: false };
+      : `${statusTable(tasks, options)}${day === null ? '' : `\ntoday: ${dayText(day)}\n`}`;
+  return { text, key: `${keyOf(tasks)}${day?.spentUsd}`, isLast: false };
 }
 
 /** Returns a function that adds the lines of each iteration. It counts again only after a further iteration. */
@@ -66,17 +67,19 @@ function taskFrame(detail: TaskDetail, json: boolean, options: TableOptions): Fr
   const text = json ? jsonText(wholeState(detail)) : taskDetail(detail, options);
   return {
     text,
-    key: `${keyOf([shown])}${task.updated_at}`,
+    key: `${keyOf([shown])}${task.updated_at}${detail.day?.spentUsd}`,
     isLast: !isLive(shown.state),
   };
 }
 
 /** Returns everything in the state file, also fields that this version does not know. */
-function wholeState({ shown, task }: TaskDetail): object {
+function wholeState({ shown, task, day }: TaskDetail): object {
   const { state, stateFile, logDir, isOwn } = shown;
   const { progress } = task;
   const { sum, ...fields } = readStateObject(stateFile) ?? {};
-  return { ...fields, progress, state, state_file: stateFile, log_dir: logDir, own: isOwn };
+  const places = { state_file: stateFile, log_dir: logDir };
+  const budget = day === null ? {} : { day: dayJson(day) };
+  return { ...fields, progress, state, ...places, own: isOwn, ...budget };
 }
 
 function keyOf(tasks: readonly ShownTask[]): string {

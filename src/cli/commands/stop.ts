@@ -30,13 +30,13 @@ export async function stop(taskId: string, options: FolderOptions): Promise<numb
   const place = foldersOf(options);
   const found = findOpenTask(taskId, place);
   refuseInsideOwnLoop('stop', taskId, found.paths.stateFile, process.env);
-  if (found.standing !== 'live') throw notLive(taskId, found.standing);
+  if (found.standing !== 'live') throw notLive(found);
   await leaveRequest(found.paths.folder, { kind: 'stop' }, new Date().toISOString());
   const isFree = (): boolean =>
     liveClaim(place.stateDir, taskId, thisPlace(new Date().toISOString())) === null;
   const look = (): FoundTask | null => findTask(taskId, place);
   const standing = await untilItEnds(found, look, isFree);
-  say(outcome(taskId, standing, found.state.driver));
+  say(outcome({ ...found, standing }));
   return standing === 'live' ? EXIT_FAILED : 0;
 }
 
@@ -68,8 +68,10 @@ function lookAgain(found: FoundTask, look: () => FoundTask | null): Standing {
   return standingOf(found.state);
 }
 
-function outcome(taskId: string, standing: Standing, driver: Driver | null): string {
-  const next = `${resumeCommand(taskId, standing)} continues it`;
+function outcome(found: FoundTask): string {
+  const { standing, state } = found;
+  const { task_id: taskId, driver } = state;
+  const next = `${resumeCommand(found)} continues it`;
   switch (standing) {
     case 'live':
       return hangs(taskId, driver);

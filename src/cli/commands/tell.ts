@@ -16,14 +16,15 @@ export async function tell(taskId: string, text: string, options: FolderOptions)
     ]);
   }
   const place = foldersOf(options);
-  const { paths, standing } = findOpenTask(taskId, place);
+  const found = findOpenTask(taskId, place);
+  const { paths, standing } = found;
   refuseInsideOwnLoop('tell', taskId, paths.stateFile, process.env);
   const at = new Date().toISOString();
   await leaveRequest(paths.folder, { kind: 'tell', text }, at, sealAt(place, true));
   const when =
     standing === 'live'
       ? `the next iteration of ${taskId} gets the hint`
-      : `${taskId} is ${standing} and gets the hint when it is resumed: ${resumeCommand(taskId, standing)}`;
+      : `${taskId} is ${standing} and gets the hint when it is resumed: ${resumeCommand(found)}`;
   say(when);
   return 0;
 }

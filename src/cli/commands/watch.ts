@@ -23,6 +23,9 @@ export async function watchCommand(
 }
 
 function restText(rest: Rest): string {
+  if (rest.kind === 'cause' && rest.cause.until !== undefined) {
+    return `cannot process any file (${rest.cause.exitReason}); waiting until ${rest.cause.until}`;
+  }
   const again = `trying again in ${formatDuration(rest.forMs)}`;
   return rest.kind === 'cause'
     ? `cannot process any file (${rest.cause.exitReason}); ${again}`

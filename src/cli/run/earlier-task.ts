@@ -37,7 +37,8 @@ export function earlierTask(plan: RunPlan): EarlierTask {
   }
 }
 
-function isOpen({ standing, state, isInHistory, isOwn, paths }: FoundTask): boolean {
+function isOpen(found: FoundTask): boolean {
+  const { standing, state, isInHistory, isOwn, paths } = found;
   // If the driver died after completing the task, a resume only announces the end.
   if (standing === 'completed') return isOwn && (!isInHistory || isUntold(paths));
   if (isInHistory) return false;
@@ -47,7 +48,7 @@ function isOpen({ standing, state, isInHistory, isOwn, paths }: FoundTask): bool
     throw new LeftToPersonError(
       state.task_id,
       standing === 'stalled' ? `${standing}: ${state.exit_reason}` : standing,
-      resumeCommand(state.task_id, standing),
+      resumeCommand(found),
       ending.exitCode,
     );
   }

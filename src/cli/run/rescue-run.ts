@@ -73,6 +73,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     keyFile: plan.keyFile,
     doneFolder: plan.policy.doneFolder,
     agent: plan.policy.agent,
+    maxCostPerDay: plan.policy.maxCostPerDay,
     prepare: async (request) => ({
       ...(await prepare(request, plan, base)),
       onOutput: heap.count,

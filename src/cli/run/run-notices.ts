@@ -44,7 +44,7 @@ export function planWarnings(plan: RunPlan): readonly string[] {
       plan.passthrough.length === 0;
     if (permissionsNotice !== null && allowsNothing) warnings.push(permissionsNotice);
   }
-  for (const limit of ['maxCost', 'maxUsage'] as const) {
+  for (const limit of ['maxCost', 'maxCostPerDay', 'maxUsage'] as const) {
     const isTaken = policy.agents.every((agent) => AGENTS[agent].takes.includes(limit));
     if (settings[limit] !== null && !isTaken) {
       warnings.push(limitsNothing(sources[limit].where, policy.agent));

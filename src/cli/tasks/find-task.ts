@@ -92,13 +92,15 @@ export function standingOf(task: TaskState): Standing {
 }
 
 /** Returns the command that resumes a task, with a flag that raises a used-up limit. */
-export function resumeCommand(taskId: string, standing: Standing): string {
-  return ['ralph resume', taskId, rowOfState(standing, null)?.more ?? []].flat().join(' ');
+export function resumeCommand({ state, standing }: Pick<FoundTask, 'state' | 'standing'>): string {
+  const { task_id, exit_reason } = state;
+  return ['ralph resume', task_id, rowOfState(standing, exit_reason)?.more ?? []].flat().join(' ');
 }
 
 /** Returns the error for steering a task without a live driver. */
-export function notLive(taskId: string, standing: Standing): InvalidStateError {
-  return new InvalidStateError(taskId, standing, `${resumeCommand(taskId, standing)} continues it`);
+export function notLive(found: FoundTask): InvalidStateError {
+  const { state, standing } = found;
+  return new InvalidStateError(state.task_id, standing, `${resumeCommand(found)} continues it`);
 }
 
 /**

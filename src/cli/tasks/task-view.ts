@@ -4,6 +4,7 @@ import { progressOf } from '../../core/completion/progress-report.ts';
 import { settingsIn } from '../../core/machine/policy-of.ts';
 import { writeCheck } from '../../core/settings/checks.ts';
 import { SETTINGS } from '../../core/settings/settings.ts';
+import type { DayBudget } from '../../core/task/day-budget.ts';
 import type { Here } from '../../core/task/driver.ts';
 import {
   inShownOrder,
@@ -22,17 +23,31 @@ import { keyFlag } from '../../effects/trust/key.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
 import { StateCorruptedError, StateTooNewError } from '../../errors.ts';
 import type { TaskDetail } from '../../report/screens/task-detail.ts';
+import { dayOf, dayOfAll } from './day-view.ts';
 import type { TaskFolders } from './named-folders.ts';
 import { unknownTask } from './unknown-task.ts';
 
 /** How many tasks of the history are shown. */
 const ENDED_SHOWN = 10;
 
-/** Returns the tasks of a state folder as they are shown, in display order. */
-export function viewTasks(place: SealedPlace): readonly ShownTask[] {
-  const here = thisPlace(new Date().toISOString());
-  const { open, ended } = listTasks(place.stateDir, ENDED_SHOWN, sealAt(place));
-  return inShownOrder([...open, ...ended].map((entry) => shownOf(entry, here)));
+/** What `ralph status` shows of a state folder. */
+interface TasksView {
+  /** In display order. */
+  readonly tasks: readonly ShownTask[];
+  /** The budget of the day; null if no open or recent task has one. */
+  readonly day: DayBudget | null;
+}
+
+/** Returns the tasks of a state folder, and what they have spent today where that is limited. */
+export function viewTasks(place: SealedPlace): TasksView {
+  const at = new Date().toISOString();
+  const { stateDir } = place;
+  const { open, ended } = listTasks(stateDir, ENDED_SHOWN, sealAt(place));
+  const entries = [...open, ...ended];
+  return {
+    tasks: inShownOrder(entries.map((entry) => shownOf(entry, thisPlace(at)))),
+    day: dayOfAll(entries, stateDir, at),
+  };
 }
 
 /**
@@ -62,6 +77,7 @@ export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
       ...conditionText(SETTINGS.verify.flag, settings?.verify.map(writeCheck)),
     ],
     maxCostUsd: settings?.maxCost ?? null,
+    day: dayOf(settings?.maxCostPerDay ?? null, stateDir, at),
     at,
     place: { ...place, taskId: entry.name, keyFlag: keyFlag(place.keyFile, process.env) },
     lines: {},

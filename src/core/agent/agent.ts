@@ -11,6 +11,7 @@ export type AgentSetting =
   | 'allowedTools'
   | 'dangerouslySkipPermissions'
   | 'maxCost'
+  | 'maxCostPerDay'
   | 'maxUsage'
   | 'session'
   | 'acceptRefused'

@@ -41,10 +41,14 @@ function endInstead(state: LoopState, { kind }: Decision, at: string): End | nul
 function insteadOf(state: LoopState, decision: Decision, { at, policy }: Moment): Decision | null {
   const ended = endInstead(state, decision, at);
   if (ended !== null) return ended;
-  const isFirst = decision.kind === 'start' && state.task.current_iteration === 0;
-  return isFirst && state.checksAtStart === undefined && wantsBaseline(policy)
-    ? { kind: 'measuring', results: [] }
-    : null;
+  if (decision.kind !== 'start') return null;
+  const isFirst = state.task.current_iteration === 0;
+  if (isFirst && state.checksAtStart === undefined && wantsBaseline(policy)) {
+    return { kind: 'measuring', results: [] };
+  }
+  return policy.maxCostPerDay === null || decision.dayHasRoom === true
+    ? null
+    : { kind: 'counting-day', prompt: decision.prompt };
 }
 
 function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment): Transition {
@@ -71,6 +75,8 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
       const { sessionId } = answer.facts;
       return to(asking, startAgent(asking, { kind: 'question', text }, sessionId, policy));
     }
+    case 'counting-day':
+      return to({ ...state, step: decision }, { kind: 'count-day' });
     case 'looking':
       return to({ ...state, step: decision }, { kind: 'look' });
     case 'measuring':

@@ -17,16 +17,29 @@ export type Decision =
   | { readonly kind: 'announce-end' }
   /**
    * Starts the agent. `next`: in the next iteration. `same`, `updated`: again in this iteration, with the
-   * same prompt or with one that contains the newest hints.
+   * same prompt or with one that contains the newest hints. `dayHasRoom`: the day was counted just before.
    */
-  | { readonly kind: 'start'; readonly prompt: 'next' | 'same' | 'updated' }
+  | {
+      readonly kind: 'start';
+      readonly prompt: 'next' | 'same' | 'updated';
+      readonly dayHasRoom?: true;
+    }
   | { readonly kind: 'wait'; readonly wait: Wait }
   /** Asks the agent about its answer. */
   | { readonly kind: 'ask-back'; readonly answer: CountedAnswer; readonly question: string }
   /** Enters this step, or repeats it in a resumed task. */
   | Extract<
       Step,
-      { kind: 'measuring' | 'looking' | 'verifying' | 'examining' | 'settling' | 'following' }
+      {
+        kind:
+          | 'counting-day'
+          | 'measuring'
+          | 'looking'
+          | 'verifying'
+          | 'examining'
+          | 'settling'
+          | 'following';
+      }
     >
   /** Writes a request for a person. */
   | { readonly kind: 'request-approval'; readonly approval: Approval }

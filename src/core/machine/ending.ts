@@ -99,6 +99,7 @@ export function endingBody(
     case 'max_iterations_reached':
       return { event: ending.event, max_iterations: maxIterations, ...fields };
     case 'task_usage_limited':
+    case 'task_budget_spent':
       return { event: ending.event, until: ending.until, ...fields };
     case 'task_paused':
       return { event: ending.event, final: true, ...fields };

@@ -189,12 +189,18 @@ export type EndingBody =
       readonly max_iterations: number;
     } & EndingFields)
   | ({ readonly event: 'task_usage_limited'; readonly until: string | null } & EndingFields)
+  /** `until`: when the next day begins, if the budget of the day is spent. */
+  | ({ readonly event: 'task_budget_spent'; readonly until: string | null } & EndingFields)
   | ({ readonly event: 'task_paused'; readonly final: true } & EndingFields);
 
 /** The endings whose event has no field of its own. */
 type PlainEnding = Exclude<
   EndingRow['event'],
-  'task_failed' | 'max_iterations_reached' | 'task_usage_limited' | 'task_paused'
+  | 'task_failed'
+  | 'max_iterations_reached'
+  | 'task_usage_limited'
+  | 'task_budget_spent'
+  | 'task_paused'
 >;
 
 /** An event with its instant and task, as the journal contains it. */

@@ -16,6 +16,7 @@ import type { Check } from '../settings/checks.ts';
 import type { Settlement, TreeToSettle } from '../snapshots/settlement.ts';
 import type { SignLimits } from '../supervisor/supervisor.ts';
 import type { Timing } from '../task/clock-gap.ts';
+import type { DaySpending } from '../task/day-budget.ts';
 import type { EndedStatus, EndingRow, StatusAndReason } from '../task/endings.ts';
 import type {
   Approval,
@@ -64,6 +65,8 @@ export type Step =
   /** The agent is asked whether it is done: see `asking-back.ts`. */
   | { readonly kind: 'asking-back'; readonly answer: CountedAnswer }
   | { readonly kind: 'looking'; readonly answer: CountedAnswer }
+  /** What the vault spent today is counted before the agent starts; see `day-budget.ts`. */
+  | { readonly kind: 'counting-day'; readonly prompt: 'next' | 'same' | 'updated' }
   /** The checks run before the first iteration. */
   | { readonly kind: 'measuring'; readonly results: readonly CheckResult[] }
   /** `forClaim`: a claim is checked, and not only the iteration. */
@@ -202,6 +205,7 @@ export type LoopEvent =
       /** In [0, 1), for the jitter of the back-off. */
       readonly random: number;
     })
+  | (Timing & { readonly kind: 'day-counted'; readonly day: DaySpending })
   | (Timing & { readonly kind: 'looked'; readonly sightings: Sightings })
   | (Timing & { readonly kind: 'verified'; readonly result: RawCheckResult })
   | (Timing & { readonly kind: 'examined'; readonly found: Examination })
@@ -291,6 +295,7 @@ export type Question =
       /** What may not happen in this attempt. */
       readonly limits: SignLimits;
     }
+  | { readonly kind: 'count-day' }
   | { readonly kind: 'look' }
   | {
       readonly kind: 'verify';
@@ -360,7 +365,7 @@ export interface Ending {
   readonly note: NonNullable<EndingRow['note']>['word'] | null;
   /** What went wrong, or which limit was reached, in one line; null if the status says it all. */
   readonly error: string | null;
-  /** When a usage limit resets, as an ISO instant; null if unknown, or for another ending. */
+  /** When a usage limit resets or the next day begins, as an ISO instant; null if unknown, or for another ending. */
   readonly until: string | null;
 }
 

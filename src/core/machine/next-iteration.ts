@@ -1,10 +1,11 @@
 import { AGENTS } from '../agent/agents/agents.ts';
 import type { RateLimitFacts } from '../agent/attempt.ts';
+import { hasRoom, ROUNDING_USD } from '../task/day-budget.ts';
 import type { Policy } from '../task/policy.ts';
 import { laterBy, msBetween } from '../task/task-state.ts';
-import type { Decision, End, Moment } from './decision.ts';
+import { type Decided, type Decision, type End, type Moment, strayed } from './decision.ts';
 import { end, TIME_OVER } from './ending.ts';
-import type { LoopState } from './loop-state.ts';
+import type { EventOf, LoopState } from './loop-state.ts';
 
 /** Continues after a counted iteration, with a pause of `delayMs`, or ends the task at a limit. */
 export function nextIteration({ task }: LoopState, at: string, delayMs: number): Decision {
@@ -30,15 +31,27 @@ export function continueAtOnce(state: LoopState, moment: Moment): Decision {
   );
 }
 
-/** Tolerance for rounding errors in sums of costs. */
-const ROUNDING_USD = 1e-9;
-
 /** Ends the task if its budget is spent; returns null otherwise. */
 export function endBudget({ task }: LoopState, { policy: { maxCostUsd } }: Moment): End | null {
   const spent = task.usage.cost_usd;
   if (maxCostUsd === null || spent < maxCostUsd - ROUNDING_USD) return null;
   const error = `$${spent.toFixed(2)} of $${maxCostUsd.toFixed(2)} are spent`;
   return end('budget_spent', 'budget', { error });
+}
+
+/** Starts the agent if the budget of the day has room, and ends the task otherwise. */
+export function dayCounted(
+  state: LoopState,
+  { day }: EventOf<'day-counted'>,
+  { policy: { maxCostPerDay: maxUsd } }: Moment,
+): Decided {
+  const { step } = state;
+  if (step.kind !== 'counting-day') return strayed(state);
+  if (maxUsd === null || hasRoom(day, maxUsd)) {
+    return { state, decision: { kind: 'start', prompt: step.prompt, dayHasRoom: true } };
+  }
+  const error = `all tasks together have spent $${day.spentUsd.toFixed(2)} of $${maxUsd.toFixed(2)} since midnight`;
+  return { state, decision: end('budget_spent', 'day_budget', { error, until: day.until }) };
 }
 
 /** Ends the task if its budget or its time is used up; returns null otherwise. */

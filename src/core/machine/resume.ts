@@ -23,6 +23,7 @@ import { withoutSkipped, withUsageOfAgent } from './shifts.ts';
  *   looking, verifying, settling, ───────────► the same action again
  *   following, waiting
  *   examining ───────────────────────────────► all checks again, or another look without any
+ *   counting-day ────────────────────────────► the day is counted again, before the agent starts
  *   measuring ───────────────────────────────► all checks again, before the first iteration
  *   working, ended within an iteration ──────► a further attempt of the same iteration; the cost of the
  *                                              lost one is counted, and five in a row end the task

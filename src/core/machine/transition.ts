@@ -24,6 +24,7 @@ import {
   NO_TROUBLE,
   type Transition,
 } from './loop-state.ts';
+import { dayCounted } from './next-iteration.ts';
 import { withReport } from './record-iteration.ts';
 import { resumed } from './resume.ts';
 import { retry } from './retry.ts';
@@ -47,6 +48,7 @@ import { onShift } from './shifts.ts';
  *                       │                                            │            │                                  │
  *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴──────────────────────────────────┘
  *
+ * With a budget of the day, `counting-day` comes before each `working`, and ends the task if it is spent.
  * If the promise is in doubt, the agent is asked before `looking`: see `asking-back.ts`. A delay of 0 skips
  * `waiting`, which saves a write of the state. `approval.ts` asks a person. `resumed` can continue at any
  * step: see `resume.ts`. A program that works on a task itself, without a loop, sends the events of
@@ -95,6 +97,8 @@ function decide(state: LoopState, event: Happened, moment: Moment): Decided {
     case 'looked':
       if (step.kind !== 'looking') return strayed(state);
       return judge(state, { ...step, sightings: event.sightings, verified: null }, moment);
+    case 'day-counted':
+      return dayCounted(state, event, moment);
     case 'verified':
       return checked(state, event, moment);
     case 'examined':

@@ -84,6 +84,7 @@ export type LeaveReason =
   | 'held'
   | 'not-yours'
   | 'beyond-pass'
+  | 'no-room'
   | 'unreadable-state'
   | 'noted'
   | 'rejected'

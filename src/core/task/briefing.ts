@@ -1,3 +1,4 @@
+import type { DayBudget } from './day-budget.ts';
 import { rowOfState } from './endings.ts';
 import type { LinesByIteration } from './line-changes.ts';
 import { isLive, type ShownState, type ShownTask } from './shown-task.ts';
@@ -95,6 +96,8 @@ export interface Briefing {
   /** The newest task first. */
   readonly tasks: readonly BriefTask[];
   readonly totals: BriefTotals;
+  /** The budget of the current day; null if no open or recent task has one. */
+  readonly day: DayBudget | null;
 }
 
 type BriefTotals = Readonly<Record<BriefGroup, number>> & {
@@ -116,11 +119,12 @@ export interface BriefingSources {
   readonly journal: readonly JournalEntry[];
   readonly notes: readonly OpenNote[];
   readonly requests: readonly OpenRequest[];
+  readonly day: DayBudget | null;
 }
 
 /** Makes a briefing from its sources. */
 export function makeBriefing(sources: BriefingSources): Briefing {
-  const { since, until, vault, stateDir, keyFlag, notes, requests } = sources;
+  const { since, until, vault, stateDir, keyFlag, notes, requests, day } = sources;
   const entriesOf = entriesByRun(sources.journal, sources.runs);
   const tasks = sources.runs
     .map((run) => briefTask(run, entriesOf.get(run) ?? [], notes, since))
@@ -135,6 +139,7 @@ export function makeBriefing(sources: BriefingSources): Briefing {
     tasks,
     needs: needsOf(tasks, requests, notes),
     totals: totalsOf(tasks),
+    day,
   };
 }
 

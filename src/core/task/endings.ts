@@ -18,7 +18,7 @@ interface Row<Event extends string = string, Word extends string = string> {
   /** General advice on what to do. What only one agent's failure needs is said in the agent's module. */
   readonly remedy?: string;
   /** The flag that raises the limit that was used up. */
-  readonly more?: string;
+  readonly more?: string | undefined;
   /** `ralph resume` is not proposed. */
   readonly isFinal?: true;
   readonly verdict: Verdict;
@@ -203,7 +203,18 @@ export const ENDINGS = {
     more: '--max-cost +2',
     verdict: 'held',
     ifOpen: 'is refused',
-    reasons: { budget: {} },
+    reasons: {
+      budget: {},
+      day_budget: {
+        // It is shared with other tasks, and a later day has room without a flag.
+        more: undefined,
+        needs: 'a resume',
+        says: 'not completed: the budget of the day is spent',
+        remedy: 'resume it on the next day, or with a higher --max-cost-per-day',
+        isPassing: true,
+        ifOpen: 'goes on',
+      },
+    },
   },
   usage_limited: {
     event: 'task_usage_limited',

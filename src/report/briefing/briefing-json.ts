@@ -1,10 +1,11 @@
 import type { Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
+import { dayJson } from '../day-text.ts';
 import { statusJson } from '../screens/status.ts';
 import { commandOf, reasonOf, remedyOf } from './briefing-words.ts';
 
 /** Returns a briefing as JSON. Durations are in seconds, money in US dollars. */
 export function briefingJson(briefing: Briefing): object {
-  const { since, until, vault, stateDir, totals, needs, tasks } = briefing;
+  const { since, until, vault, stateDir, totals, day, needs, tasks } = briefing;
   return {
     since,
     until,
@@ -20,6 +21,7 @@ export function briefingJson(briefing: Briefing): object {
       cost_usd: totals.costUsd,
       work_seconds: seconds(totals.workMs),
     },
+    day: day && dayJson(day),
     needs_person: needs.map((need) => needJson(need, briefing)),
     tasks: tasks.map((task) => taskJson(task, briefing)),
   };

@@ -97,7 +97,7 @@ export function commandOf(
     case 'pending':
       return null;
     default:
-      return resumeCommand(facts, shown.state);
+      return resumeCommand(facts, shown.state, task.exit_reason);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { BriefGroup, Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { agentsText } from '../agent-words.ts';
+import { dayText } from '../day-text.ts';
 import { formatCost, formatDuration, formatLines, plural } from '../format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
 import { cell, codeSpan, fenced, inlineText } from '../notes/markdown.ts';
@@ -21,11 +22,12 @@ import {
 /** Returns a briefing as Markdown. What needs a person comes first. */
 export function renderBriefing(facts: Briefing): string {
   const briefing = withoutControlsIn(facts);
-  const { totals, needs } = briefing;
+  const { totals, needs, day } = briefing;
   const sections = [
     '# What ralph did',
     `${minute(briefing.since)} to ${minute(briefing.until)} UTC, ${codeSpan(briefing.stateDir)}`,
     `${plural(totals.completed, 'task')} completed${foreignWords(totals.foreign)}, ${totals.failed} failed, ${totals.waiting} waiting, ${totals.running} running: ${usedWords(totals)}.`,
+    ...(day === null ? [] : [`Of today's budget: ${dayText(day)}.`]),
     `## Needs a person\n\n${needs.length === 0 ? 'Nothing.' : needs.map((need) => needText(need, briefing)).join('\n\n')}`,
     ...GROUPS.flatMap(([group, title]) => section(briefing, group, title)),
     ...gitHelp(briefing),

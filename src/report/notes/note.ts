@@ -82,7 +82,13 @@ function whatHappened({ task, ending, checkout }: NoteFacts): string {
   const used = `${task.metrics.iterations} of ${task.max_iterations} iterations, ${time}${cost}`;
   return [
     ...(ending.error === null ? [] : [inlineText(ending.error)]),
-    ...(ending.until === null ? [] : [`The limit resets at ${ending.until}.`]),
+    ...(ending.until === null
+      ? []
+      : [
+          ending.status === 'budget_spent'
+            ? `There is room again at ${ending.until}, when the next day begins.`
+            : `The limit resets at ${ending.until}.`,
+        ]),
     ...(checkout === null
       ? []
       : [`The clean checkout that held the last claim is kept in ${codeSpan(checkout)}.`]),

@@ -1,8 +1,10 @@
+import type { DayBudget } from '../../core/task/day-budget.ts';
 import type { LineChanges, LinesByIteration } from '../../core/task/line-changes.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { agentsText, costText, untoldText } from '../agent-words.ts';
 import { columnsOf, fitted, padded } from '../columns.ts';
+import { dayText } from '../day-text.ts';
 import { formatCost, formatDuration, formatLines } from '../format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
 import { proofText } from '../messages.ts';
@@ -17,6 +19,8 @@ export interface TaskDetail {
   readonly conditions: readonly string[];
   /** US dollars; null if there is no limit. */
   readonly maxCostUsd: number | null;
+  /** The budget of the day that all tasks share; null if there is none. */
+  readonly day: DayBudget | null;
   /** The current time, as an ISO instant. */
   readonly at: string;
   /** Where commands find the task. */
@@ -56,6 +60,7 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
     ['iterations', iterationsOf(task)],
     ['time', timeOf(detail)],
     ['cost', costOf(detail)],
+    ['today', detail.day && dayText(detail.day)],
     ['agents', agentsText(task)],
     ['waits', shown.wait === null ? null : waitText(shown.wait)],
     [

@@ -56,6 +56,7 @@ const LEFT: Readonly<Record<LeaveReason, (detail: string) => string | null>> = {
     `left: its task was not written by you here; if it is yours, ralph resume ${taskId} --trust takes it over`,
   'beyond-pass': (what) =>
     `left: its task ${what}, which this pass was not given; ralph resume continues it`,
+  'no-room': (until) => `left: the budget of the day is spent; there is room again at ${until}`,
   'unreadable-state': (standing) => `left: the state of its task cannot be read (${standing})`,
   noted: (note) => `left to a human: its own run left ${note}`,
   rejected: () => 'left to a human: the work on it was rejected',

@@ -303,6 +303,7 @@ describe('the agent', () => {
     ['gemini', { maxCost: '1' }, '--max-cost is for'],
     ['qwen', { maxCost: '1' }, '--max-cost is for'],
     ['copilot', { maxCost: '1' }, '--max-cost is for'],
+    ['codex', { maxCostPerDay: '1' }, '--max-cost-per-day is for --agent claude or opencode'],
     ['codex', { maxUsage: '50' }, '--max-usage is for --agent claude;'],
     ['opencode', { permissionMode: 'plan' }, 'its plan agent runs commands that write'],
     ['opencode', { permissionMode: 'yolo' }, 'has no permission modes'],
@@ -314,7 +315,7 @@ describe('the agent', () => {
   test.for<[agent: string, WrittenSettings]>([
     ['codex', { permissionMode: 'workspace-write', session: 'continue', model: 'm' }],
     ['gemini', { permissionMode: 'plan', acceptRefused: ['*'] }],
-    ['opencode', { permissionMode: 'acceptEdits', maxCost: '1' }],
+    ['opencode', { permissionMode: 'acceptEdits', maxCost: '1', maxCostPerDay: '9' }],
     ['qwen', { permissionMode: 'yolo', allowedTools: ['x'] }],
     ['copilot', { permissionMode: 'acceptEdits', allowedTools: ['shell'] }],
   ])('%s takes %o', async ([agent, written]) => {

@@ -22,6 +22,18 @@ Nothing.
 `);
   });
 
+  test('a briefing says what is left of the budget of the day', () => {
+    const day = { spentUsd: 3.2, maxUsd: 5, leftUsd: 1.8, until: '2026-01-07T00:00:00.000Z' };
+    const briefing = makeBriefing(briefingSources({ day }));
+    expect(renderBriefing(briefing)).toContain(
+      "\n\nOf today's budget: $3.20 of $5.00 spent, $1.80 left.\n\n",
+    );
+    expect(briefingJson(briefing)).toMatchObject({
+      day: { spent_usd: 3.2, max_usd: 5, left_usd: 1.8, until: day.until },
+    });
+    expect(briefingJson(makeBriefing(briefingSources()))).toMatchObject({ day: null });
+  });
+
   test('a Markdown briefing first names what needs a person, with the command', () => {
     const runs = [
       foundRun('fine', {

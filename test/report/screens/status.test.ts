@@ -162,6 +162,7 @@ describe('one task in detail', () => {
     task,
     conditions: ["--until 'npm test'"],
     maxCostUsd: 2,
+    day: null,
     at: '2026-01-05T10:10:00.000Z',
     place: { taskId: 'nightly', vault: '/v', stateDir: '/s', keyFlag: null },
     lines: {},
@@ -184,6 +185,13 @@ describe('one task in detail', () => {
     /^The first 2 iterations are not shown\.$/m,
   ])('the details of a task tell %s', (pattern) => {
     expect(text()).toMatch(pattern);
+  });
+
+  test('the details of a task tell the budget of the day, if there is one', () => {
+    const day = { spentUsd: 3.2, maxUsd: 5, leftUsd: 1.8, until: '2026-01-07T00:00:00.000Z' };
+    const told = taskDetail({ ...detail, day }, { width: 80, paint: null });
+    expect(told).toMatch(/^today {7}\$3\.20 of \$5\.00 spent, \$1\.80 left$/m);
+    expect(text()).not.toMatch(/^today/m);
   });
 
   test('the details of a task have lines only where snapshots tell them', () => {

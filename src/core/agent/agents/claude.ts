@@ -13,6 +13,7 @@ export const claude: Agent = {
     'allowedTools',
     'dangerouslySkipPermissions',
     'maxCost',
+    'maxCostPerDay',
     'maxUsage',
     'session',
     'acceptRefused',

@@ -9,6 +9,7 @@ export const opencode: Agent = {
     'permissionMode',
     'dangerouslySkipPermissions',
     'maxCost',
+    'maxCostPerDay',
     'session',
     'acceptRefused',
     'askBack',

@@ -49,6 +49,13 @@ export const LIMIT_ROWS = {
     group: 'Limits',
     help: 'money for the whole task, in US dollars',
   },
+  maxCostPerDay: {
+    flag: '--max-cost-per-day',
+    argument: 'USD',
+    type: { kind: 'cost' },
+    group: 'Limits',
+    help: 'money for all tasks of the vault since midnight, in US dollars',
+  },
   maxUsage: {
     flag: '--max-usage',
     argument: 'PERCENT',

@@ -6,7 +6,7 @@ import { taskTone } from './tone.ts';
 
 /** Returns the head of the page: whether anything needs a person, and the totals. */
 export function overview(briefing: Briefing): Markup {
-  const { needs, totals, since, until } = briefing;
+  const { needs, totals, since, until, day } = briefing;
   const title =
     needs.length === 0
       ? 'Nothing needs you'
@@ -20,6 +20,7 @@ ${tile('Waiting', String(totals.waiting), totals.waiting > 0 ? 'cut' : 'quiet')}
 ${totals.running > 0 ? tile('Running', String(totals.running), '') : NOTHING}
 ${tile('Iterations', String(totals.iterations), '')}
 ${tile('Cost', formatCost(totals.costUsd), '')}
+${day === null ? NOTHING : tile('Left today', `${formatCost(day.leftUsd)} of ${formatCost(day.maxUsd)}`, day.leftUsd > 0 ? '' : 'cut')}
 ${tile('Agent time', formatDuration(totals.workMs), '')}
 </dl>`;
 }

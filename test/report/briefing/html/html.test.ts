@@ -13,6 +13,21 @@ import { START } from '../../../helpers/new-task.ts';
 const page = (changes: Partial<BriefingSources> = {}): string =>
   renderPage(makeBriefing(briefingSources(changes)));
 
+test('the page says what is left of the budget of the day, and marks one that is spent', () => {
+  const until = '2026-01-07T00:00:00.000Z';
+  const tile = (spentUsd: number): string | undefined =>
+    /<div class="tile [^"]*"><dt>Left today.*?<\/div>/.exec(
+      page({ day: { spentUsd, maxUsd: 5, leftUsd: Math.max(0, 5 - spentUsd), until } }),
+    )?.[0];
+  expect(tile(3)).toBe(
+    '<div class="tile "><dt>Left today</dt><dd class="num">$2.00 of $5.00</dd></div>',
+  );
+  expect(tile(6)).toBe(
+    '<div class="tile cut"><dt>Left today</dt><dd class="num">$0.00 of $5.00</dd></div>',
+  );
+  expect(page()).not.toContain('Left today');
+});
+
 const EVIL = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&lt;`;
 const ended = { finished_at: laterBy(START, 600_000) };
 

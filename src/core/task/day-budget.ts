@@ -1,0 +1,75 @@
+/*
+ * What the tasks of a vault spend in one day, as their journal shows it. An iteration counts once it has
+ * ended, with all its attempts; before that, an attempt that failed counts as soon as another event tells
+ * what its task has used in total.
+ */
+
+/** What the tasks of a vault have spent on the current day of the user's time zone. */
+export interface DaySpending {
+  readonly spentUsd: number;
+  /** When the next day begins, as an ISO instant. */
+  readonly until: string;
+}
+
+/** The budget of the current day, and what is spent and left of it. */
+export interface DayBudget extends DaySpending {
+  readonly maxUsd: number;
+  /** 0 if nothing more may start. */
+  readonly leftUsd: number;
+}
+
+/** Tolerance for rounding errors in sums of costs. */
+export const ROUNDING_USD = 1e-9;
+
+/** Whether another iteration may start. */
+export function hasRoom({ spentUsd }: DaySpending, maxUsd: number): boolean {
+  return spentUsd < maxUsd - ROUNDING_USD;
+}
+
+/** Compares what a day has spent with its budget. */
+export function budgetOf(day: DaySpending, maxUsd: number): DayBudget {
+  return { ...day, maxUsd, leftUsd: hasRoom(day, maxUsd) ? maxUsd - day.spentUsd : 0 };
+}
+
+/** What an event of the journal tells about the money of its task. */
+export type MoneyEvent =
+  | { readonly kind: 'task-started' }
+  /** `usedUsd`: what the task had used by then. */
+  | { readonly kind: 'attempt-started'; readonly attempt: number; readonly usedUsd: number }
+  | { readonly kind: 'iterated'; readonly costUsd: number }
+  | { readonly kind: 'task-ended'; readonly usedUsd: number };
+
+/** What one task has spent since the counting began. */
+export interface TaskSpending {
+  /** US dollars for the iterations that have ended, or will never be gone on with. */
+  readonly endedUsd: number;
+  /** US dollars for the failed attempts of the iteration that has not ended. */
+  readonly openUsd: number;
+  /** What the task had used when that iteration began; null if there is none, or if it is unknown. */
+  readonly beforeUsd: number | null;
+}
+
+export const NOTHING_SPENT: TaskSpending = { endedUsd: 0, openUsd: 0, beforeUsd: null };
+
+/** Adds an event of a task. Its events have to come in their order. */
+export function withMoney(spending: TaskSpending, event: MoneyEvent): TaskSpending {
+  const { endedUsd, openUsd, beforeUsd } = spending;
+  switch (event.kind) {
+    case 'task-started':
+      return { ...NOTHING_SPENT, endedUsd: endedUsd + openUsd };
+    case 'attempt-started':
+      if (event.attempt > 1) return withUsed(spending, event.usedUsd);
+      return { endedUsd: endedUsd + openUsd, openUsd: 0, beforeUsd: event.usedUsd };
+    case 'iterated':
+      return { ...NOTHING_SPENT, endedUsd: endedUsd + event.costUsd };
+    case 'task-ended':
+      // Behind the last iteration nothing is open; what it cost is already counted.
+      return beforeUsd === null ? spending : withUsed(spending, event.usedUsd);
+  }
+}
+
+/** Counts what the open iteration has cost so far. Of one that began on an earlier day this is unknown. */
+function withUsed(spending: TaskSpending, usedUsd: number): TaskSpending {
+  const beforeUsd = spending.beforeUsd ?? usedUsd;
+  return { ...spending, beforeUsd, openUsd: Math.max(0, usedUsd - beforeUsd) };
+}

@@ -1,0 +1,162 @@
+import { fstatSync } from 'node:fs';
+import {
+  type DaySpending,
+  type MoneyEvent,
+  NOTHING_SPENT,
+  type TaskSpending,
+  withMoney,
+} from '../../core/task/day-budget.ts';
+import { ENDED_STATUSES, ENDINGS } from '../../core/task/endings.ts';
+import { messageOf } from '../../errors.ts';
+import { MB, readBytes, withRegularFile } from '../files/bounded-read.ts';
+import {
+  amountAt,
+  type JsonObject,
+  numberAt,
+  objectAt,
+  parseObject,
+  stringAt,
+} from '../files/json-fields.ts';
+import { createLineSplitter } from '../files/line-splitter.ts';
+import { errorCode } from '../files/write-file.ts';
+import { localDay } from '../time/local-day.ts';
+
+/** Counts what the tasks of a journal have spent on the day of an ISO instant. Never throws. */
+export type DayCounter = (now: string) => DaySpending;
+
+/**
+ * Creates a counter that reads of the journal only the current day, and at each further call only what is
+ * new. If it cannot be read, this is said once, and what was read before counts.
+ */
+export function createDayCounter(journal: string, warn: (sentence: string) => void): DayCounter {
+  let reading: DayReading | null = null;
+  let hasWarned = false;
+  return (now) => {
+    const { since, until } = localDay(now);
+    if (reading?.since !== since) reading = null;
+    try {
+      reading = withRegularFile(journal, 0, (descriptor, size) => {
+        const same = reading?.isOf(descriptor, size) === true ? reading : null;
+        const current = same ?? startReading(descriptor, size, since);
+        current.readOn(descriptor, size);
+        return current;
+      });
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT' && !hasWarned) {
+        warn(dayNotCounted(journal, messageOf(error)));
+        hasWarned = true;
+      }
+    }
+    return { spentUsd: reading?.spentUsd() ?? 0, until };
+  };
+}
+
+/** One day of a journal, as far as it was read. */
+interface DayReading {
+  /** The ISO instant at which the day begins. */
+  readonly since: string;
+  /** Whether the file is still the one that was read, and only longer. */
+  isOf(descriptor: number, size: number): boolean;
+  readOn(descriptor: number, size: number): void;
+  spentUsd(): number;
+}
+
+function startReading(descriptor: number, size: number, since: string): DayReading {
+  const { ino } = fstatSync(descriptor);
+  const tasks = new Map<string, TaskSpending>();
+  // The splitter keeps a line that is not complete yet until the next call.
+  const splitter = createLineSplitter({
+    maxLineBytes: LINE_MAX_BYTES,
+    onLine(line) {
+      const told = readMoney(line, since);
+      if (told === null) return;
+      const { taskId, event } = told;
+      tasks.set(taskId, withMoney(tasks.get(taskId) ?? NOTHING_SPENT, event));
+    },
+  });
+  let at = findDay(descriptor, size, since);
+  return {
+    since,
+    isOf: (other, otherSize) => fstatSync(other).ino === ino && otherSize >= at,
+    readOn(from, end) {
+      while (at < end) {
+        const piece = readBytes(from, Math.min(PIECE_BYTES, end - at), at);
+        if (piece.length === 0) return;
+        splitter.push(piece);
+        at += piece.length;
+      }
+    },
+    spentUsd: () =>
+      [...tasks.values()].reduce((sum, { endedUsd, openUsd }) => sum + endedUsd + openUsd, 0),
+  };
+}
+
+/** A final message of 1 MB is on one line, and escapes may make it six times as long. */
+const LINE_MAX_BYTES = 8 * MB;
+const PIECE_BYTES = MB;
+
+/** A resumed driver tells events late that its predecessor could not tell, but never so many. */
+const LATE_AT_MOST = 40;
+
+/**
+ * Returns a position in the journal before the first event of the day. Searches from the end: the journal
+ * may contain years. A piece that has only older events ends the search.
+ */
+function findDay(descriptor: number, size: number, since: string): number {
+  for (let end = size; end > 0; ) {
+    const at = Math.max(0, end - PIECE_BYTES);
+    const text = readBytes(descriptor, end - at, at).toString('latin1');
+    const instants = [...text.matchAll(/^\{"event":"\w+","at":"([^"]{1,40})"/gm)];
+    if (instants.length > LATE_AT_MOST && instants.every(([, instant = '']) => instant < since)) {
+      return at;
+    }
+    end = at;
+  }
+  return 0;
+}
+
+const ENDING_EVENTS: readonly string[] = ENDED_STATUSES.map((status) => ENDINGS[status].event);
+const HEAD = /^\{"event":"(\w+)","at":"([^"]{1,40})"/;
+const HEAD_BYTES = 120;
+
+interface ToldMoney {
+  readonly taskId: string;
+  readonly event: MoneyEvent;
+}
+
+/** Returns what a line tells about money on or after the instant `since`; null for nearly all lines. */
+function readMoney(line: Buffer, since: string): ToldMoney | null {
+  const [, name = '', at = ''] = HEAD.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? [];
+  if (at < since || !(MONEY_EVENTS.has(name) || ENDING_EVENTS.includes(name))) return null;
+  const fields = parseObject(line.toString());
+  const taskId = fields === null ? null : stringAt(fields, 'task_id');
+  if (fields === null || taskId === null) return null;
+  const event = moneyIn(name, fields);
+  return event && { taskId, event };
+}
+
+const MONEY_EVENTS: ReadonlySet<string> = new Set([
+  'task_started',
+  'iteration_started',
+  'task_iterated',
+]);
+
+function moneyIn(name: string, fields: JsonObject): MoneyEvent | null {
+  switch (name) {
+    case 'task_started':
+      return { kind: 'task-started' };
+    case 'task_iterated':
+      return { kind: 'iterated', costUsd: amountAt(fields, 'cost_usd') };
+  }
+  const usage = objectAt(fields, 'usage');
+  // A request for an approval has none, and the journal of an older ralph neither.
+  if (usage === null) return null;
+  const usedUsd = amountAt(usage, 'cost_usd');
+  return name === 'iteration_started'
+    ? { kind: 'attempt-started', attempt: numberAt(fields, 'attempt') ?? 1, usedUsd }
+    : { kind: 'task-ended', usedUsd };
+}
+
+function dayNotCounted(journal: string, why: string): string {
+  return `Cannot read ${journal} (${why}), so --max-cost-per-day counts only what could be read of today.`;
+}
