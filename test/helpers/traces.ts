@@ -9,7 +9,7 @@ import type { SignLimits, SignName } from '../../src/core/supervisor/supervisor.
  */
 
 /** The first line of a trace. */
-export interface TraceHead {
+interface TraceHead {
   /** What happens, in one sentence. */
   readonly plays: string;
   /** Of a runaway: the sign that ends it, and the number of calls by which it has. */
