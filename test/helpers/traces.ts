@@ -10,7 +10,7 @@ import type { SignLimits } from '../../src/core/supervisor/supervisor.ts';
  */
 
 /** The first line of a trace. */
-export interface TraceHead {
+interface TraceHead {
   /** What happens, in one sentence. */
   readonly plays: string;
   /** Of a runaway: the sign that ends it, and the number of calls by which it has. */

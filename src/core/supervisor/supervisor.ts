@@ -70,7 +70,7 @@ const READ_TARGET_CHARS = 4 * MAX_TARGET_CHARS;
 /** Sums of costs differ from the exact value by less. */
 const ROUNDING_USD = 1e-9;
 
-/** Whether a call was made before, and in which era it last failed and worked. */
+/** In which era a call last failed and last worked; null for never. */
 interface PastCall {
   failedIn: number | null;
   workedIn: number | null;
@@ -90,7 +90,7 @@ interface Agent {
 /** A call without an answer. */
 interface OpenCall {
   readonly agent: Agent;
-  readonly key: number;
+  readonly past: PastCall;
   readonly isNew: boolean;
   readonly detail: string;
 }
@@ -124,18 +124,17 @@ export function createSupervisor(limits: SignLimits): Supervisor {
     if (open.get(id) !== undefined) return;
     const agent = agentOf(by);
     const key = callKey(tool, input);
-    const past = agent.calls.get(key);
-    open.set(id, { agent, key, isNew: past === undefined, detail: describe(tool, input) });
-    agent.calls.set(key, past ?? { failedIn: null, workedIn: null });
+    const before = agent.calls.get(key);
+    const past = before ?? { failedIn: null, workedIn: null };
+    agent.calls.set(key, past);
+    open.set(id, { agent, past, isNew: before === undefined, detail: describe(tool, input) });
   };
 
   const readAnswer = ({ id, how }: Extract<AgentDeed, { kind: 'answered' }>): SignFound | null => {
     const call = open.get(id);
     if (call === undefined) return null;
     open.delete(id);
-    const { agent, key } = call;
-    const past = agent.calls.get(key) ?? { failedIn: null, workedIn: null };
-    agent.calls.set(key, past);
+    const { agent, past } = call;
     if (how === 'refused') return counted('refused', call);
     if (how === 'failed') {
       const isRepeated = past.failedIn === agent.era;

@@ -35,7 +35,7 @@ test.for<[string, Call, Call]>([
   ['the case of a command', ['Bash', { command: 'ls A' }], ['Bash', { command: 'ls a' }]],
   ['a field', ['Read', { file_path: 'a' }], ['Read', { file_path: 'a', offset: 1 }]],
   ['the name of a field', ['Find', { name: 'a' }], ['Find', { path: 'a' }]],
-  ['where a text ends', ['Edit', { old: 'ab', new: 'c' }], ['Edit', { old: 'a', new: 'bc' }]],
+  ['where a text ends', ['Set', { to: ['astringb', 'c'] }], ['Set', { to: ['a', 'bstringc'] }]],
   ['the type of a value', ['Set', { to: 1 }], ['Set', { to: '1' }]],
   ['what is nothing', ['Set', { to: null }], ['Set', { to: {} }]],
   ['where a list ends', ['Set', { to: [['a'], 'b'] }], ['Set', { to: [['a', 'b']] }]],

@@ -138,7 +138,7 @@ test('an answer is read once, and one without a call is ignored', () => {
 });
 
 test('a call that is told twice before its answer is one call, and new', () => {
-  const { observe, failed } = watch({ sameFailing: 4 });
+  const { observe, failed } = watch({ sameFailing: 2 });
   repeat(2, () => failed('npm test'));
   const call: AgentDeed = { kind: 'called', id: 'x', by: null, tool: 'Edit', input: { at: 1 } };
   observe(call);
@@ -160,7 +160,8 @@ test('calls under way at the same time are told apart', () => {
 test('sub-agents may start up to the limit, each counted once', () => {
   const { observe } = watch({ subAgents: 2 });
   const ids = ['a', 'a', 'b', 'b', 'a', 'c'];
-  expect(foundIn(ids.map((id) => observe({ kind: 'sub-agent-started', id })))).toEqual(['cut 3']);
+  const found = ids.map((id) => observe({ kind: 'sub-agent-started', id }));
+  expect(found.map((each) => each?.count ?? 0)).toEqual([0, 0, 0, 0, 0, 3]);
 });
 
 test('tokens and money of all agents are added up', () => {
@@ -251,4 +252,19 @@ test('the main agent is not forgotten, however many sub-agents there are', () =>
   failed('npm test');
   for (let n = 0; n < 1_000; n += 1) failed('npm test', `agent ${n}`);
   expect(failed('npm test')?.action).toBe('cut');
+});
+
+test('what goes on is not forgotten: a call that is repeated, an agent that works', () => {
+  const call = watch({ sameFailing: 300 });
+  const rounds = repeat(301, (n) => {
+    for (let other = 0; other < 10; other += 1) call.failed(`other ${n} ${other}`);
+    return call.failed('npm test');
+  });
+  expect(foundIn(rounds)).toEqual(['told 75', 'cut 300']);
+  const agent = watch({ sameFailing: 300 });
+  expect(
+    foundIn(
+      repeat(301, (n) => agent.failed('npm test', `agent ${n}`) ?? agent.failed('npm test', 'sub')),
+    ),
+  ).toEqual(['told 75', 'cut 300']);
 });
