@@ -12,7 +12,9 @@ interface Hash {
 export function callKey(tool: string, input: Readonly<Record<string, unknown>> | null): number {
   const hash: Hash = { low: 0x2c1b3c6d, high: 0x297a2d39 };
   addText(hash, tool);
-  addValue(hash, input === null ? null : (shellCommand(input) ?? input));
+  const command = input === null ? null : shellCommand(input);
+  if (command === null) addValue(hash, input);
+  else addCommand(hash, command);
   return (mixed(hash.high) & 0x1fffff) * 2 ** 32 + mixed(hash.low);
 }
 
@@ -23,7 +25,7 @@ function shellCommand(input: Readonly<Record<string, unknown>>): string | null {
   const { command } = input;
   if (typeof command !== 'string') return null;
   if (EDITED_FILE_KEYS.some((key) => typeof input[key] === 'string')) return null;
-  return command.replace(/\s+/g, ' ').trim();
+  return command;
 }
 
 // Every value begins with its type, and a text and a list with its length, so that no two inputs read alike.
@@ -49,6 +51,32 @@ function addText(hash: Hash, text: string): void {
   let { low, high } = hash;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul((high ^ code) + (high >>> 15), 0x85ebca6b);
+  }
+  hash.low = low;
+  hash.high = high;
+}
+
+const SPACE = 0x20;
+
+/** Adds a command with its white space folded, without a copy of it. */
+function addCommand(hash: Hash, command: string): void {
+  let { low, high } = hash;
+  let isBehindSpace = true;
+  let isSpaceDue = false;
+  for (let at = 0; at < command.length; at += 1) {
+    const code = command.charCodeAt(at);
+    if (code <= SPACE) {
+      isSpaceDue = !isBehindSpace;
+      continue;
+    }
+    if (isSpaceDue) {
+      low = Math.imul(low ^ SPACE, 0x01000193);
+      high = Math.imul((high ^ SPACE) + (high >>> 15), 0x85ebca6b);
+      isSpaceDue = false;
+    }
+    isBehindSpace = false;
     low = Math.imul(low ^ code, 0x01000193);
     high = Math.imul((high ^ code) + (high >>> 15), 0x85ebca6b);
   }

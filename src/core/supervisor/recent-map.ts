@@ -5,22 +5,28 @@ export interface RecentMap<K, V> {
   readonly delete: (key: K) => void;
 }
 
-/** Keeps at least the last `limit` keys that were set, and fewer than twice as many. */
+/** Keeps at least the last `limit` keys that were set or found, and fewer than twice as many. */
 export function createRecentMap<K, V>(limit: number): RecentMap<K, V> {
   // Whole generations are dropped: looking for the oldest key would pass every deleted one.
   let young = new Map<K, V>();
   let old = new Map<K, V>();
+  const set = (key: K, value: V): void => {
+    young.set(key, value);
+    if (young.size < limit) return;
+    old = young;
+    young = new Map();
+  };
   return {
-    get: (key) => young.get(key) ?? old.get(key),
-    set: (key, value) => {
-      young.set(key, value);
-      if (young.size < limit) return;
-      old = young;
-      young = new Map();
+    get: (key) => {
+      const value = young.get(key);
+      if (value !== undefined || old.size === 0) return value;
+      const older = old.get(key);
+      if (older !== undefined) set(key, older);
+      return older;
     },
+    set,
     delete: (key) => {
-      young.delete(key);
-      old.delete(key);
+      if (!young.delete(key)) old.delete(key);
     },
   };
 }

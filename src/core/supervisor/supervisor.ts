@@ -92,7 +92,8 @@ interface OpenCall {
   readonly agent: Agent;
   readonly past: PastCall;
   readonly isNew: boolean;
-  readonly detail: string;
+  readonly tool: string;
+  readonly target: string;
 }
 
 /** Watches one iteration, in bounded memory. */
@@ -114,8 +115,9 @@ export function createSupervisor(limits: SignLimits): Supervisor {
 
   const agentOf = (by: string | null): Agent => {
     if (by === null) return main;
-    const agent = subAgents.get(by) ?? newAgent();
-    subAgents.set(by, agent);
+    const known = subAgents.get(by);
+    const agent = known ?? newAgent();
+    if (known === undefined) subAgents.set(by, agent);
     return agent;
   };
 
@@ -126,8 +128,9 @@ export function createSupervisor(limits: SignLimits): Supervisor {
     const key = callKey(tool, input);
     const before = agent.calls.get(key);
     const past = before ?? { failedIn: null, workedIn: null };
-    agent.calls.set(key, past);
-    open.set(id, { agent, past, isNew: before === undefined, detail: describe(tool, input) });
+    if (before === undefined) agent.calls.set(key, past);
+    const target = input === null ? '' : shortened(targetOf(input) ?? '');
+    open.set(id, { agent, past, isNew: before === undefined, tool, target });
   };
 
   const readAnswer = ({ id, how }: Extract<AgentDeed, { kind: 'answered' }>): SignFound | null => {
@@ -148,15 +151,16 @@ export function createSupervisor(limits: SignLimits): Supervisor {
     return isRepeated ? counted('same-call', call) : null;
   };
 
-  const counted = (sign: CallSign, { agent, detail }: OpenCall): SignFound | null => {
+  const counted = (sign: CallSign, call: OpenCall): SignFound | null => {
+    const { agent } = call;
     agent.counts[sign] += 1;
     const count = agent.counts[sign];
     const limit = limitOf[sign];
     if (limit === null) return null;
-    if (count >= limit) return { sign, action: 'cut', count, detail };
-    if (count < toldAt(limit) || agent.told.has(sign)) return null;
+    const action = count >= limit ? 'cut' : 'told';
+    if (action === 'told' && (count < toldAt(limit) || agent.told.has(sign))) return null;
     agent.told.add(sign);
-    return { sign, action: 'told', count, detail };
+    return { sign, action, count, detail: describe(call) };
   };
 
   const read = (deed: AgentDeed): SignFound | null => {
@@ -215,10 +219,13 @@ function cutIf(isTooMuch: boolean, sign: SignName, count: number): SignFound | n
   return isTooMuch ? { sign, action: 'cut', count, detail: '' } : null;
 }
 
-function describe(tool: string, input: Readonly<Record<string, unknown>> | null): string {
-  const target = input === null ? null : targetOf(input);
-  const text =
-    target === null ? tool : `${tool}: ${target.trimStart().slice(0, READ_TARGET_CHARS)}`;
-  // Joined anew, because a slice would keep the whole command in memory.
-  return oneLine(text, MAX_TARGET_CHARS).split('').join('');
+/** Returns a text that is short enough to be kept. */
+function shortened(target: string): string {
+  if (target.length <= READ_TARGET_CHARS) return target;
+  // Joined anew, because a slice would keep the whole text in memory.
+  return target.trimStart().slice(0, READ_TARGET_CHARS).split('').join('');
+}
+
+function describe({ tool, target }: OpenCall): string {
+  return oneLine(target === '' ? tool : `${tool}: ${target}`, MAX_TARGET_CHARS);
 }

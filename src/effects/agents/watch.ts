@@ -16,6 +16,10 @@ const SILENT_MINUTES = 10;
 /** So many calls at once are watched for their silence. */
 const MOST_WATCHED = 100;
 const MAX_TARGET_CHARS = 200;
+const MAX_TOOL_CHARS = 60;
+const MINUTE_MS = 60_000;
+
+type Called = Extract<AgentDeed, { kind: 'called' }>;
 
 /** Starts a timer; returns a function that cancels it. */
 type StartTimer = (callback: () => void, ms: number) => () => void;
@@ -61,27 +65,30 @@ export function watchAttempt(
   };
 }
 
+/** Looks once a minute which calls have no answer yet: a timer for each call would cost more. */
 function createSilenceWatch(listener: AgentListener, startTimer: StartTimer) {
-  const timers = new Map<string, () => void>();
-  const over = (id: string): void => {
-    timers.get(id)?.();
-    timers.delete(id);
+  const open = new Map<string, { readonly call: Called; minutes: number }>();
+  let cancel: (() => void) | null = null;
+  const look = (): void => {
+    for (const waiting of open.values()) {
+      waiting.minutes += 1;
+      if (waiting.minutes !== SILENT_MINUTES) continue;
+      const { tool, input } = waiting.call;
+      const target = input === null ? '' : oneLine(targetOf(input) ?? '', MAX_TARGET_CHARS);
+      listener.silentTool({ tool: oneLine(tool, MAX_TOOL_CHARS), target, minutes: SILENT_MINUTES });
+    }
+    cancel = open.size === 0 ? null : startTimer(look, MINUTE_MS);
   };
   return {
     saw(deed: AgentDeed): void {
-      if (deed.kind === 'answered') over(deed.id);
-      if (deed.kind !== 'called' || timers.size >= MOST_WATCHED || timers.has(deed.id)) return;
-      const { id, tool, input } = deed;
-      const target = input === null ? '' : oneLine(targetOf(input) ?? '', MAX_TARGET_CHARS);
-      const tell = (): void => {
-        over(id);
-        listener.silentTool({ tool: oneLine(tool, 60), target, minutes: SILENT_MINUTES });
-      };
-      timers.set(id, startTimer(tell, SILENT_MINUTES * 60_000));
+      if (deed.kind === 'answered') open.delete(deed.id);
+      if (deed.kind !== 'called' || open.size >= MOST_WATCHED) return;
+      open.set(deed.id, { call: deed, minutes: 0 });
+      cancel ??= startTimer(look, MINUTE_MS);
     },
     stop(): void {
-      for (const cancel of timers.values()) cancel();
-      timers.clear();
+      cancel?.();
+      cancel = null;
     },
   };
 }
