@@ -1,4 +1,5 @@
 import { AGENTS, type AgentName, isAgentName } from '../core/agent/agents/agents.ts';
+import type { SandboxFacts } from '../core/agent/attempt.ts';
 import type {
   Activity,
   AgentChanged,
@@ -246,15 +247,27 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
       return event.final ? endingLines(event, telling) : waitingLine(event);
     case 'task_resumed':
       if (event.decision !== undefined) return decisionLine(event);
-      return event.iteration === 0
-        ? 'resumed'
-        : `resumed at iteration ${event.iteration}/${event.max_iterations}`;
+      return [
+        event.iteration === 0
+          ? 'resumed'
+          : `resumed at iteration ${event.iteration}/${event.max_iterations}`,
+        ...(event.sandbox_changes ?? []),
+      ].join('; ');
+    case 'sandbox_refused':
+      return `refused: ${refusedHost(event)}`;
+    case 'sandbox_planted':
+      return `planted: ${event.path}; read it before anything runs it`;
     case 'task_started':
     case 'agent_activity':
       return null;
     default:
       return endingLines(event, telling);
   }
+}
+
+/** Names a host that the sandbox refused: `evil.example.com:443 (3 times)`. */
+export function refusedHost({ host, port, count }: SandboxFacts['refused'][number]): string {
+  return `${host}:${port} (${count === 1 ? 'once' : `${count} times`})`;
 }
 
 function changeLine({ from, to, why, until, error }: Extract<RalphEvent, AgentChanged>): string {
