@@ -1,5 +1,4 @@
 import { AGENTS, type AgentName, isAgentName } from '../core/agent/agents/agents.ts';
-import type { SandboxFacts } from '../core/agent/attempt.ts';
 import type {
   Activity,
   AgentChanged,
@@ -15,6 +14,7 @@ import { fitted } from './columns.ts';
 import { formatCost, formatCountdown, formatDuration, formatLines, plural } from './format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from './look-back.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
+import { refusedHost } from './sandbox-words.ts';
 
 // Every sentence that a person reads while a task runs is in this file, so that they sound alike.
 
@@ -37,6 +37,11 @@ export function promptStatesPromise(promise: string): string {
 /** A limit from an environment or a configuration that the agent of this run cannot hold. */
 export function limitsNothing(where: string, agent: string): string {
   return `${where} limits nothing in this run: ${agent} does not tell what it uses of it.`;
+}
+
+/** Says once what a run without permissions and without a sandbox means. */
+export function mayDoEverything(): string {
+  return 'The agent may do everything you may: --sandbox keeps it in this folder.';
 }
 
 /** Warns that the agent reads files that the prompt names with an `@`. */
@@ -263,11 +268,6 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
     default:
       return endingLines(event, telling);
   }
-}
-
-/** Names a host that the sandbox refused: `evil.example.com:443 (3 times)`. */
-export function refusedHost({ host, port, count }: SandboxFacts['refused'][number]): string {
-  return `${host}:${port} (${count === 1 ? 'once' : `${count} times`})`;
 }
 
 function changeLine({ from, to, why, until, error }: Extract<RalphEvent, AgentChanged>): string {

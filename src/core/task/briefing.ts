@@ -13,6 +13,8 @@ export interface Happening {
     | 'near-miss'
     | 'finding'
     | 'held'
+    | 'refused-host'
+    | 'planted'
     | 'retried'
     | 'limited'
     | 'changed'

@@ -59,7 +59,8 @@ export function resumedSandbox(
   const now = newSandbox(policy);
   const had = before ?? (now === null ? null : { ...now, is: 'off' as const });
   if (had === null) return null;
-  const next: TaskSandbox = now === null ? { ...had, is: 'off' } : { ...had, ...now, ...metBy(had) };
+  const next: TaskSandbox =
+    now === null ? { ...had, is: 'off' } : { ...had, ...now, ...metBy(had) };
   const changes = changesBetween(had, next).map((what) => ({ at, what }));
   return { ...next, changes: [...had.changes, ...changes].slice(-MOST) };
 }

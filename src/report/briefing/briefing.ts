@@ -5,6 +5,7 @@ import { formatCost, formatDuration, formatLines, plural } from '../format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
 import { cell, codeSpan, fenced, inlineText } from '../notes/markdown.ts';
 import { taskCommand } from '../resume-command.ts';
+import { plantedFiles, refusedLines, sandboxWord } from '../sandbox-words.ts';
 import {
   commandOf,
   findingsOf,
@@ -28,6 +29,7 @@ export function renderBriefing(facts: Briefing): string {
     `${plural(totals.completed, 'task')} completed${foreignWords(totals.foreign)}, ${totals.failed} failed, ${totals.waiting} waiting, ${totals.running} running: ${usedWords(totals)}.`,
     `## Needs a person\n\n${needs.length === 0 ? 'Nothing.' : needs.map((need) => needText(need, briefing)).join('\n\n')}`,
     ...GROUPS.flatMap(([group, title]) => section(briefing, group, title)),
+    ...sandboxSections(briefing),
     ...gitHelp(briefing),
   ];
   return `${sections.join('\n\n')}\n`;
@@ -105,6 +107,28 @@ function gitHelp(briefing: Briefing): readonly string[] {
   ];
 }
 
+/** Lists what the sandbox met, task by task. */
+function sandboxSections({ tasks }: Briefing): readonly string[] {
+  const refused = tasks.flatMap(({ shown, task }) =>
+    (task === null ? [] : refusedLines(task, codeSpan)).map(
+      (line) => `- ${inlineText(shown.taskId)}: ${line}`,
+    ),
+  );
+  const planted = tasks.flatMap(({ shown, task }) =>
+    (task === null ? [] : plantedFiles(task)).map(
+      (file) => `- ${inlineText(shown.taskId)}: ${codeSpan(file)}`,
+    ),
+  );
+  return [
+    ...(refused.length === 0 ? [] : [`## The sandbox refused\n\n${refused.join('\n')}`]),
+    ...(planted.length === 0
+      ? []
+      : [
+          `## New files that other programs may run\n\nRead them before anything runs them.\n\n${planted.join('\n')}`,
+        ]),
+  ];
+}
+
 function section({ tasks }: Briefing, group: BriefGroup, title: string): readonly string[] {
   const rows = tasks.filter((task) => task.group === group);
   if (rows.length === 0) return [];
@@ -120,6 +144,7 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
       iterationsOf(task),
       formatDuration(task.workMs),
       formatCost(task.costUsd),
+      task.task === null ? '–' : sandboxWord(task.task),
       ...(hasAgents ? [cell(agents(task) ?? '–')] : []),
       ...(hasLines ? [linesText(task)] : []),
       cell([reasonOf(task) || (task.shown.last ?? ''), ...findingsOf(task)].join('; ')),
@@ -128,8 +153,8 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
   return [
     [
       `## ${title}\n`,
-      `| task | state | last (UTC) | iterations | time | cost |${hasAgents ? ' agents |' : ''}${hasLines ? ' lines |' : ''} why |`,
-      `| --- | --- | --- | --- | --- | --- |${hasAgents ? ' --- |' : ''}${hasLines ? ' --- |' : ''} --- |`,
+      `| task | state | last (UTC) | iterations | time | cost | sandbox |${hasAgents ? ' agents |' : ''}${hasLines ? ' lines |' : ''} why |`,
+      `| --- | --- | --- | --- | --- | --- | --- |${hasAgents ? ' --- |' : ''}${hasLines ? ' --- |' : ''} --- |`,
       ...lines.map((line) => `| ${line} |`),
     ].join('\n'),
   ];

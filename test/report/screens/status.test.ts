@@ -22,6 +22,7 @@ function shown(changes: Partial<ShownTask> = {}): ShownTask {
     driver: null,
     runBy: 'pid 123',
     exitReason: null,
+    sandbox: 'off',
     stateFile: '/v/.ralph_state/nightly.json',
     logDir: '/v/.ralph_state/nightly',
     archived: false,
