@@ -128,7 +128,7 @@ export function promptTexts(
     if (said.length > 0) texts.push({ kind: 'sentence-wise', text: said.join('\n') });
   }
   const { inSandbox } = policy;
-  if (inSandbox !== undefined) {
+  if (inSandbox !== null) {
     texts.push({ kind: 'sentence-wise', text: sandboxNote(inSandbox.rules, rulesFor(policy)) });
   }
   texts.push({ kind: 'sentence-wise', text: protocolNote(policy) });

@@ -42,8 +42,8 @@ export interface Policy extends LoopSettings {
   readonly maxWaitMs: number;
   /** The machine's time zone, used for a reset time without a zone. */
   readonly timeZone: string;
-  /** The sandbox of the run; absent if it has none. */
-  readonly inSandbox?: OpenSandbox;
+  /** The sandbox of the run, once it is open; null if it has none. */
+  readonly inSandbox: OpenSandbox | null;
 }
 
 /** A sandbox that was shown to hold. */

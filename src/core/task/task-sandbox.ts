@@ -45,7 +45,7 @@ const PATH_CHARS = 500;
 /** Returns the sandbox of a new task; null if it has none. */
 export function newSandbox(policy: Policy): TaskSandbox | null {
   const { inSandbox } = policy;
-  if (inSandbox === undefined) return null;
+  if (inSandbox === null) return null;
   const nothing = { changes: [], refused: [], planted: [] };
   return { is: 'on', version: inSandbox.version, rules: ownRules(policy), ...nothing };
 }
