@@ -144,16 +144,16 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
       iterationsOf(task),
       formatDuration(task.workMs),
       formatCost(task.costUsd),
-      task.task === null ? '–' : sandboxWord(task.task),
       ...(hasAgents ? [cell(agents(task) ?? '–')] : []),
       ...(hasLines ? [linesText(task)] : []),
+      task.task === null ? '–' : sandboxWord(task.task),
       cell([reasonOf(task) || (task.shown.last ?? ''), ...findingsOf(task)].join('; ')),
     ].join(' | '),
   );
   return [
     [
       `## ${title}\n`,
-      `| task | state | last (UTC) | iterations | time | cost | sandbox |${hasAgents ? ' agents |' : ''}${hasLines ? ' lines |' : ''} why |`,
+      `| task | state | last (UTC) | iterations | time | cost |${hasAgents ? ' agents |' : ''}${hasLines ? ' lines |' : ''} sandbox | why |`,
       `| --- | --- | --- | --- | --- | --- | --- |${hasAgents ? ' --- |' : ''}${hasLines ? ' --- |' : ''} --- |`,
       ...lines.map((line) => `| ${line} |`),
     ].join('\n'),
