@@ -22,9 +22,18 @@ export interface SandboxRules {
   readonly dropEnv: readonly SandboxRule[];
   readonly unixSockets: boolean;
   readonly checksInside: boolean;
-  /** What only the agent has, and no check: its folders, and the variables that hold its login. */
-  readonly ofAgent: { readonly folders: readonly string[]; readonly variables: readonly string[] };
+  /** What only the agent has, and no check: the paths with its login, and the variables. */
+  readonly ofAgent: { readonly places: readonly string[]; readonly variables: readonly string[] };
 }
+
+/** What the user asked for beyond the defaults, with absolute paths. */
+export type AskedRules = Pick<
+  SandboxRules,
+  'allowWrite' | 'denyRead' | 'allowRead' | 'allowNet' | 'keepEnv' | 'unixSockets' | 'checksInside'
+>;
+
+/** The source of what nobody asked for. */
+export const BY_DEFAULT = 'default';
 
 /** A host that the sandbox refused, and how often. */
 export interface RefusedHost {
@@ -43,5 +52,6 @@ export type SandboxRefusal =
   | 'does-not-hold'
   | 'ralph-inside'
   | 'too-wide'
-  | 'any-host'
+  | 'wrong-host'
+  | 'wrong-path'
   | 'keep-background';
