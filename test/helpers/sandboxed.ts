@@ -15,7 +15,7 @@ export function sandboxRules(changes: Partial<SandboxRules> = {}): SandboxRules 
     dropEnv: [byDefault('AWS_SECRET_ACCESS_KEY')],
     unixSockets: false,
     checksInside: true,
-    ofAgent: { folders: ['/home/u/.claude'], variables: ['ANTHROPIC_API_KEY'] },
+    ofAgent: { places: ['/home/u/.claude'], variables: ['ANTHROPIC_API_KEY'] },
     ...changes,
   };
 }

@@ -89,7 +89,7 @@ export interface Leftover {
 }
 
 /** What the sandbox met in an attempt. */
-export interface SandboxFacts {
+export interface MetInSandbox {
   /** The hosts that it refused, and how often. */
   readonly refused: readonly {
     readonly host: string;
@@ -136,7 +136,7 @@ export interface AttemptFacts {
   readonly brokenLines: number;
   readonly leftovers: readonly Leftover[];
   /** Absent without a sandbox. */
-  readonly sandbox?: SandboxFacts;
+  readonly sandbox?: MetInSandbox;
 }
 
 /** No cost, no tokens. */

@@ -1,5 +1,5 @@
 import { AGENTS } from '../agent/agents/agents.ts';
-import type { RefusedTool, SandboxFacts } from '../agent/attempt.ts';
+import type { MetInSandbox, RefusedTool } from '../agent/attempt.ts';
 import type { CountedOutcome } from '../agent/outcome.ts';
 import { type DoubtfulPlace, PLACES } from '../completion/back-question.ts';
 import type { CheckResult } from '../completion/check-result.ts';
@@ -59,7 +59,7 @@ export type Missing =
       readonly failed: readonly CheckResult[];
     }
   /** The sandbox refused these hosts. */
-  | { readonly kind: 'refused-hosts'; readonly hosts: SandboxFacts['refused'] }
+  | { readonly kind: 'refused-hosts'; readonly hosts: MetInSandbox['refused'] }
   | { readonly kind: 'held'; readonly held: Exclude<Blocker, { gate: 'refused-tools' }> }
   /** Checks failed after an iteration that claimed nothing, or whose claim another gate held. */
   | { readonly kind: 'checks-failed'; readonly failed: readonly CheckResult[] }

@@ -1,3 +1,5 @@
+import { hostProblem } from '../sandbox/net-rules.ts';
+import { KEEPS_BACKGROUND } from '../sandbox/refusals.ts';
 import type { SourcedSettings } from './setting-source.ts';
 import type { SettingName } from './settings.ts';
 
@@ -23,15 +25,8 @@ export function sandboxProblems({ settings, sources }: SourcedSettings): readonl
     }
   }
   for (const host of settings.allowNet) {
-    if (isAnyHost(host)) {
-      problems.push(
-        `${sources.allowNet.where} expects a host by its name; found '${host}', which is every host. Use --no-sandbox if nothing is to be held back.`,
-      );
-    } else if (!isHost(host)) {
-      problems.push(
-        `${sources.allowNet.where} expects HOST or HOST:PORT, such as registry.npmjs.org, *.example.com or 127.0.0.1:8080; found '${host}'.`,
-      );
-    }
+    const problem = hostProblem(host);
+    if (problem !== null) problems.push(`${sources.allowNet.where} '${host}' ${problem}.`);
   }
   for (const name of settings.keepEnv) {
     if (!/^[A-Za-z_]\w*$/.test(name)) {
@@ -39,9 +34,7 @@ export function sandboxProblems({ settings, sources }: SourcedSettings): readonl
     }
   }
   if (settings.sandbox === true && settings.keepBackground) {
-    problems.push(
-      '--keep-background cannot be kept with --sandbox: everything in it ends with the agent.',
-    );
+    problems.push(KEEPS_BACKGROUND.sentence);
   }
   // Who says --no-sandbox, for example with a resume, need not take every rule back.
   if (settings.sandbox !== true && sources.sandbox.kind !== 'flag') {
@@ -50,21 +43,4 @@ export function sandboxProblems({ settings, sources }: SourcedSettings): readonl
     }
   }
   return problems;
-}
-
-function isAnyHost(host: string): boolean {
-  return /^\*(?:\.\*)?(?::.*)?$/.test(host.trim());
-}
-
-const LABEL = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?$/;
-
-/** Whether a text is a name or an address with an optional port. A `*` stands for what precedes two labels. */
-function isHost(text: string): boolean {
-  const [, name = '', port = '1'] =
-    /^(\[[\dA-Fa-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
-  if (name === '' || Number(port) < 1 || Number(port) > 65_535) return false;
-  if (name.startsWith('[')) return true;
-  const isPattern = name.startsWith('*.');
-  const labels = (isPattern ? name.slice(2) : name).split('.');
-  return labels.every((label) => LABEL.test(label)) && (!isPattern || labels.length > 1);
 }

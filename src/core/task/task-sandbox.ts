@@ -1,4 +1,4 @@
-import type { SandboxFacts } from '../agent/attempt.ts';
+import type { MetInSandbox } from '../agent/attempt.ts';
 import { SETTINGS } from '../settings/settings.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import type { Policy } from './policy.ts';
@@ -14,7 +14,7 @@ export interface TaskSandbox {
   /** What a resume has changed. */
   readonly changes: readonly SandboxChange[];
   /** The hosts that it refused so far, and how often. */
-  readonly refused: SandboxFacts['refused'];
+  readonly refused: MetInSandbox['refused'];
   /** New files that other programs may run or obey. */
   readonly planted: readonly string[];
 }
@@ -65,7 +65,7 @@ export function resumedSandbox(
   return { ...next, changes: [...had.changes, ...changes].slice(-MOST) };
 }
 
-function metBy({ refused, planted }: TaskSandbox): SandboxFacts {
+function metBy({ refused, planted }: TaskSandbox): MetInSandbox {
   return { refused, planted };
 }
 
@@ -121,7 +121,7 @@ function shown(text: string): string {
 }
 
 /** Makes what the sandbox met harmless and short, since an agent can choose any name. */
-export function withinBounds({ refused, planted }: SandboxFacts): SandboxFacts {
+export function withinBounds({ refused, planted }: MetInSandbox): MetInSandbox {
   return {
     refused: refused.slice(0, MOST).map((each) => ({ ...each, host: hostName(each.host) })),
     planted: planted.slice(0, MOST).map((each) => oneLine(each, PATH_CHARS)),
@@ -135,7 +135,7 @@ function hostName(host: string): string {
 }
 
 /** Adds what the sandbox met in an attempt. */
-export function withMet(before: TaskSandbox, { refused, planted }: SandboxFacts): TaskSandbox {
+export function withMet(before: TaskSandbox, { refused, planted }: MetInSandbox): TaskSandbox {
   const counts = new Map(before.refused.map((each) => [`${each.host}:${each.port}`, each]));
   for (const each of refused) {
     const key = `${each.host}:${each.port}`;

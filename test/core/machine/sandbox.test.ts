@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SandboxFacts } from '../../../src/core/agent/attempt.ts';
+import type { MetInSandbox } from '../../../src/core/agent/attempt.ts';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import type { LoopState } from '../../../src/core/machine/loop-state.ts';
 import { answered } from '../../helpers/attempt-facts.ts';
@@ -10,7 +10,7 @@ import { openSandbox } from '../../helpers/sandboxed.ts';
 const inSandbox = openSandbox();
 const EVIL = { host: 'evil.example.com', port: 443, count: 3 };
 
-function met(changes: Partial<SandboxFacts> = {}, message = 'Not yet.') {
+function met(changes: Partial<MetInSandbox> = {}, message = 'Not yet.') {
   return answered(message, { sandbox: { refused: [], planted: [], ...changes } });
 }
 

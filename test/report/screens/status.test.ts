@@ -119,6 +119,7 @@ test('the JSON has all fields, in seconds and dollars', () => {
     state_file: '/v/.ralph_state/nightly.json',
     log_dir: '/v/.ralph_state/nightly',
     exit_reason: null,
+    sandbox: 'off',
     own: true,
   });
 });
