@@ -49,6 +49,7 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
       source: plan.sources[name].where,
     })),
     judges: await judgesOfPlan(plan),
+    sandbox: null,
     writes: writes(plan),
     warnings: [
       ...notices,

@@ -1,5 +1,7 @@
+import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { plural } from '../format.ts';
+import { sandboxRuleLines } from './sandbox-rules.ts';
 
 /** What a run would do, as `--dry-run --json` prints it. */
 export interface PlanFacts {
@@ -26,6 +28,8 @@ export interface PlanFacts {
   }[];
   /** Files that decide what the checks say. */
   readonly judges: readonly string[];
+  /** Every rule of the sandbox; null without one. */
+  readonly sandbox: SandboxRules | null;
   readonly writes: readonly { readonly path: string; readonly what: string }[];
   readonly warnings: readonly string[];
 }
@@ -50,6 +54,7 @@ export function renderPlan(facts: PlanFacts): string {
       'What would be written',
       plan.writes.map(({ path, what }) => `${path}: ${what}`),
     ),
+    section('The sandbox', plan.sandbox === null ? ['off'] : sandboxRuleLines(plan.sandbox)),
     section('Settings', settingLines(plan)),
     ...(plan.warnings.length > 0 ? [section('Warnings', plan.warnings)] : []),
   ]
