@@ -10,16 +10,18 @@ import { otherRunFolders, type RunFolder, removeRunFolder } from './run-folder.t
 /*
  * Only what exists can be mounted read-only. A missing `hooks` folder is made empty, and a missing
  * `commondir` is made with `.`, which git reads as what holds without it: an agent that writes
- * `.git/commondir` gives git another `config`, and the next `git status` of the user runs what it names.
+ * `.git/commondir` gives git another `config`, and the next `git status` of the user runs what it names. So
+ * does one that writes `config.worktree`, where the repository has turned that on.
  */
 
-/** Something that is there only for the sandbox: an empty folder, or a file `commondir`. */
+/** Something that is there only for the sandbox: an empty folder, or a file of settings that says nothing. */
 interface Placeholder {
-  readonly kind: 'folder' | 'commondir';
+  readonly kind: 'folder' | 'commondir' | 'settings';
   readonly path: string;
 }
 
-const NO_OTHER_FOLDER = '.\n';
+/** What the files say: that the common folder is this one, and nothing. */
+const TEXTS = { commondir: '.\n', settings: '' };
 
 /** The placeholders of one run. */
 export interface Placeholders {
@@ -37,6 +39,9 @@ export function makePlaceholders(
 ): Placeholders {
   const all: readonly Placeholder[] = [
     ...needed.folders.map((folder) => ({ kind: 'folder', path: folder }) as const),
+    ...needed.git.map(
+      (each) => ({ kind: 'settings', path: path.join(each.path, 'config.worktree') }) as const,
+    ),
     ...needed.git
       .filter((each) => !each.isOfWorkTree)
       .flatMap(({ path: folder, hooks }) => [
@@ -80,18 +85,18 @@ function placeholdersOfOthers(run: RunFolder): ReadonlySet<string> {
 
 /** Whether something else is there already, which stays: even an empty folder, unless another run made it. */
 function isForeign({ kind, path: place }: Placeholder, ofOthers: ReadonlySet<string>): boolean {
-  if (kind === 'commondir') return ![null, NO_OTHER_FOLDER].includes(textAt(place));
+  if (kind !== 'folder') return ![null, TEXTS[kind]].includes(textAt(place));
   return !ofOthers.has(place) && existsSync(place);
 }
 
 function make({ kind, path: place }: Placeholder): void {
   if (kind === 'folder') mkdirSync(place, { recursive: true, mode: 0o700 });
-  else if (textAt(place) === null) writeFileSync(place, NO_OTHER_FOLDER, { flag: 'wx' });
+  else if (textAt(place) === null) writeFileSync(place, TEXTS[kind], { flag: 'wx' });
 }
 
 function remove({ kind, path: place }: Placeholder): void {
-  if (kind === 'commondir') {
-    if (textAt(place) === NO_OTHER_FOLDER) tryToRemove(place);
+  if (kind !== 'folder') {
+    if (textAt(place) === TEXTS[kind]) tryToRemove(place);
     return;
   }
   try {
@@ -124,7 +129,7 @@ function placeholdersOf(run: RunFolder): readonly Placeholder[] {
   if (!Array.isArray(noted)) return [];
   return noted.filter(isObject).flatMap((each) => {
     const [kind, place] = [stringAt(each, 'kind'), stringAt(each, 'path')];
-    if (place === null || (kind !== 'folder' && kind !== 'commondir')) return [];
-    return [{ kind, path: place }];
+    const known = (['folder', 'commondir', 'settings'] as const).find((name) => name === kind);
+    return place === null || known === undefined ? [] : [{ kind: known, path: place }];
   });
 }
