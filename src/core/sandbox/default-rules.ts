@@ -17,7 +17,7 @@ export interface GitFolder {
 }
 
 /** What the rules are made of: absolute paths without links, which need not exist. */
-export interface SandboxFacts {
+export interface Surroundings {
   /** Null for a user without one. */
   readonly home: string | null;
   /** The folder in which the agent works. */
@@ -31,16 +31,20 @@ export interface SandboxFacts {
   readonly gitLinks: readonly string[];
   /** The folders of the vault in which the agent moves files. */
   readonly vaultFolders: readonly string[];
-  /** Everything else that only ralph or a person writes: states, answers, the prompt, protected files. */
+  /** Folders with a person's answers and ralph's states: they exist before the agent starts. */
+  readonly fixedFolders: readonly string[];
+  /** Everything else that only ralph or a person writes: the prompt, protected files, the agent's program. */
   readonly fixed: readonly string[];
-  /** The folder of ralph's key; null without a home folder. */
+  /** The folder of this user's key; null without a home folder. */
   readonly keyFolder: string | null;
+  /** The key that the user named; null for none. */
+  readonly namedKey: string | null;
   readonly agents: readonly AgentName[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** Returns the rules of a sandbox: the defaults, and what the user asked for. */
-export function sandboxRules(facts: SandboxFacts, asked: AskedRules): SandboxRules {
+export function sandboxRules(facts: Surroundings, asked: AskedRules): SandboxRules {
   const { workFolder, commonGitFolder, env } = facts;
   const rows = facts.agents.map((name) => AGENTS[name].sandbox);
   const folders = foldersOf(facts.agents, facts);
@@ -112,7 +116,7 @@ export function rulesForChecks(rules: SandboxRules): SandboxRules {
 }
 
 /** Everything that stays unreadable unless the user allows the very path. */
-function unreadable(facts: SandboxFacts, unixSockets: boolean): readonly string[] {
+function unreadable(facts: Surroundings, unixSockets: boolean): readonly string[] {
   const others = AGENT_NAMES.filter((name) => !facts.agents.includes(name));
   const own = foldersOf(facts.agents, facts);
   return unique([
@@ -122,18 +126,19 @@ function unreadable(facts: SandboxFacts, unixSockets: boolean): readonly string[
       facts,
       others.flatMap((name) => AGENTS[name].sandbox.loginFiles),
     ),
-    ...(facts.keyFolder === null ? [] : [facts.keyFolder]),
+    ...[facts.keyFolder, facts.namedKey].filter((place) => place !== null),
     ...SERVICE_SOCKETS,
     ...(unixSockets ? DESKTOP_SOCKETS : []),
   ]);
 }
 
-function fixedPlaces(facts: SandboxFacts, agentFolders: readonly string[]): readonly string[] {
+function fixedPlaces(facts: Surroundings, agentFolders: readonly string[]): readonly string[] {
   const inTree = unique([facts.treeRoot, facts.workFolder]).flatMap((root) =>
     FIXED_IN_TREE.map((name) => below(root, name)),
   );
   const names = unique(facts.agents.flatMap((name) => AGENTS[name].sandbox.fixed));
   return unique([
+    ...facts.fixedFolders,
     ...facts.fixed,
     ...facts.gitFolders.flatMap(({ path, hooks }) => [
       hooks,
@@ -145,12 +150,12 @@ function fixedPlaces(facts: SandboxFacts, agentFolders: readonly string[]): read
   ]);
 }
 
-function foldersOf(agents: readonly AgentName[], facts: SandboxFacts): readonly string[] {
+function foldersOf(agents: readonly AgentName[], facts: Surroundings): readonly string[] {
   const folders = agents.flatMap((name) => AGENTS[name].sandbox.folders);
   return unique(folders.flatMap((folder) => placeOf(folder, facts) ?? []));
 }
 
-function placeOf(folder: AgentFolder, { home, env }: SandboxFacts): string | null {
+function placeOf(folder: AgentFolder, { home, env }: Surroundings): string | null {
   const moved = env[folder.variable] ?? '';
   if (moved.startsWith('/')) {
     return folder.inVariable === '' ? moved : below(moved, folder.inVariable);
@@ -158,7 +163,7 @@ function placeOf(folder: AgentFolder, { home, env }: SandboxFacts): string | nul
   return home === null ? null : below(home, folder.inHome);
 }
 
-function inHome({ home }: SandboxFacts, names: readonly string[]): readonly string[] {
+function inHome({ home }: Surroundings, names: readonly string[]): readonly string[] {
   return home === null ? [] : names.map((name) => below(home, name));
 }
 

@@ -68,9 +68,3 @@ export function runsInside(what: string, place: string): Refusal {
     sentence: `The sandbox does not hold: ${what} runs from ${place}, which the agent may write. Install it elsewhere: npm install --global ralph-headless`,
   };
 }
-
-export const KEEPS_BACKGROUND: Refusal = {
-  code: 'keep-background',
-  sentence:
-    '--keep-background cannot be kept with --sandbox: everything in it ends with the agent.',
-};

@@ -1,4 +1,3 @@
-import { hostProblem } from './net-rules.ts';
 import { isAtOrBelow } from './places.ts';
 import type { Refusal } from './refusals.ts';
 import { BY_DEFAULT, type SandboxRule, type SandboxRules } from './rules.ts';
@@ -12,7 +11,7 @@ interface WidthFacts {
 
 /** Returns why rules cannot be held, the first reason; null if they can. */
 export function ruleProblem(rules: SandboxRules, facts: WidthFacts): Refusal | null {
-  return tooWide(rules, facts) ?? wrongHost(rules) ?? wrongPath(rules);
+  return tooWide(rules, facts) ?? wrongPath(rules);
 }
 
 function tooWide({ allowWrite }: SandboxRules, facts: WidthFacts): Refusal | null {
@@ -26,10 +25,13 @@ function tooWide({ allowWrite }: SandboxRules, facts: WidthFacts): Refusal | nul
   for (const rule of allowWrite) {
     const parent = rule.value !== workFolder && isAtOrBelow(workFolder, rule.value);
     const found = [...takesIn(rule.value, facts), ...(parent ? ['the work folder'] : [])];
-    if (found.length === 0 || rule.from === BY_DEFAULT) continue;
+    if (found.length === 0) continue;
     return {
       code: 'too-wide',
-      sentence: `${flagOf(rule, '--allow-write')} ${shown(rule.value, home)} takes in ${listed(found)}: name a folder below it.`,
+      sentence:
+        rule.from === BY_DEFAULT
+          ? `The agent writes ${shown(rule.value, home)}, which takes in ${listed(found)}: let its variable name a folder below it, or use --no-sandbox.`
+          : `${flagOf(rule)} ${shown(rule.value, home)} takes in ${listed(found)}: name a folder below it.`,
     };
   }
   return null;
@@ -42,18 +44,6 @@ function takesIn(folder: string, { home, keyFolder }: WidthFacts): readonly stri
     ...(home !== null && isAtOrBelow(`${home}/.ssh`, folder) ? ['~/.ssh'] : []),
     ...(keyFolder !== null && isAtOrBelow(keyFolder, folder) ? ["this driver's state"] : []),
   ];
-}
-
-function wrongHost({ allowNet }: SandboxRules): Refusal | null {
-  for (const rule of allowNet) {
-    const problem = hostProblem(rule.value);
-    if (problem === null) continue;
-    return {
-      code: 'wrong-host',
-      sentence: `${flagOf(rule, '--allow-net')} ${rule.value} ${problem}.`,
-    };
-  }
-  return null;
 }
 
 /** The component takes these for patterns, and drops without a word what it is to deny. */
@@ -69,8 +59,8 @@ function wrongPath(rules: SandboxRules): Refusal | null {
   };
 }
 
-function flagOf({ from }: SandboxRule, flag: string): string {
-  return from.startsWith('--') || from === BY_DEFAULT ? flag : `${from}: ${flag}`;
+function flagOf({ from }: SandboxRule): string {
+  return from.startsWith('--') ? from : `${from}: --allow-write`;
 }
 
 function shown(place: string, home: string | null): string {

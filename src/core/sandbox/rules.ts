@@ -52,6 +52,4 @@ export type SandboxRefusal =
   | 'does-not-hold'
   | 'ralph-inside'
   | 'too-wide'
-  | 'wrong-host'
-  | 'wrong-path'
-  | 'keep-background';
+  | 'wrong-path';

@@ -26,7 +26,10 @@ export interface Sandbox {
   takeRefused(): Promise<readonly RefusedHost[]>;
   /** Returns the dangerous paths that came to be since the last call. */
   takePlanted(): Promise<readonly string[]>;
-  /** The process that holds the proxies; null if it has ended. */
-  readonly helperPid: number | null;
+  /** The processes that hold the proxies, one for each role that was needed so far. */
+  readonly helperPids: readonly number[];
+  /** PATH without the folders that the agent may write: for everything that ralph itself starts. */
+  readonly outerPath: string;
+  /** Ends the helpers, and removes what was made for the sandbox. Call this when nothing in it lives. */
   close(): Promise<void>;
 }
