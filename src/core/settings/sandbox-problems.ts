@@ -1,5 +1,3 @@
-import { hostProblem } from '../sandbox/net-rules.ts';
-import { KEEPS_BACKGROUND } from '../sandbox/refusals.ts';
 import type { SourcedSettings } from './setting-source.ts';
 import type { SettingName } from './settings.ts';
 
@@ -34,7 +32,9 @@ export function sandboxProblems({ settings, sources }: SourcedSettings): readonl
     }
   }
   if (settings.sandbox === true && settings.keepBackground) {
-    problems.push(KEEPS_BACKGROUND.sentence);
+    problems.push(
+      '--keep-background cannot be kept with --sandbox: everything in it ends with the agent.',
+    );
   }
   // Who says --no-sandbox, for example with a resume, need not take every rule back.
   if (settings.sandbox !== true && sources.sandbox.kind !== 'flag') {
@@ -43,4 +43,20 @@ export function sandboxProblems({ settings, sources }: SourcedSettings): readonl
     }
   }
   return problems;
+}
+
+const HOST = /^(\[[\dA-Fa-f:.]+\]|(?:\*\.)?[\w-]+(?:\.[\w-]+)*)(?::(\d{1,5}))?$/;
+
+/** Returns what is wrong with a host, as the end of a sentence; null if nothing is. */
+function hostProblem(value: string): string | null {
+  if (value === '*' || value.startsWith('*:')) {
+    return 'would allow every host: name the hosts, such as api.example.com or *.example.com';
+  }
+  if (value.includes('*') && !/^\*(\.[\w-]+){2,}(:\d+)?$/.test(value)) {
+    return 'is too wide: a star stands for the beginning of a name with two more parts, such as *.example.com';
+  }
+  const [found, , port = '1'] = HOST.exec(value) ?? [];
+  return found === undefined || Number(port) < 1 || Number(port) > 65_535
+    ? 'is no host: HOST or HOST:PORT is expected, such as api.example.com or 127.0.0.1:8080'
+    : null;
 }
