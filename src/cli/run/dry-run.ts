@@ -3,6 +3,7 @@ import { locateAgent } from '../../compose/agent.ts';
 import { judgesOfPlan } from '../../compose/judges.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';
+import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import { writeCheck } from '../../core/settings/checks.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
 import {
@@ -11,6 +12,7 @@ import {
   settingNames,
   snakeCase,
 } from '../../core/settings/settings.ts';
+import { type Policy, withPolicy } from '../../core/task/policy.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { type PlanFacts, renderPlan } from '../../report/screens/plan.ts';
@@ -27,11 +29,13 @@ const EXAMPLE_OUTPUT = '(the output of the previous iteration)';
 
 async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<PlanFacts> {
   const { policy } = plan;
+  const sandbox = await plannedSandbox(plan);
   const agents = policy.agents.map((name) => ({ name, ...locateAgent(name, plan) }));
   const prompt = new TextDecoder('utf-8', { ignoreBOM: true }).decode(plan.prompt);
   // A continued session remembers its own output.
   const output = policy.session === 'continue' ? null : EXAMPLE_OUTPUT;
   const carry = { output, wasCut: false, missing: [], hints: [] };
+  const told = sandbox?.rules == null ? policy : withSandbox(policy, sandbox.rules);
   return {
     task_id: plan.taskId,
     task_type: plan.taskType,
@@ -41,15 +45,15 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
     argv: agents[0]?.argv ?? [],
     further_agents: agents.slice(1).map(({ name, argv }) => ({ agent: name, argv })),
     cwd: plan.cwd,
-    first_prompt: prompt + buildAddition(policy, carry, 1),
-    continuation_prompt: prompt + buildAddition(policy, carry, 2),
+    first_prompt: prompt + buildAddition(told, carry, 1),
+    continuation_prompt: prompt + buildAddition(told, carry, 2),
     settings: settingNames().map((name) => ({
       name: snakeCase(name),
       value: shownValue(name, plan),
       source: plan.sources[name].where,
     })),
     judges: await judgesOfPlan(plan),
-    sandbox: null,
+    sandbox,
     writes: writes(plan),
     warnings: [
       ...notices,
@@ -59,6 +63,18 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
       ),
     ],
   };
+}
+
+/** The code of the sandbox is loaded only if one is wanted. */
+async function plannedSandbox(plan: RunPlan): Promise<PlanFacts['sandbox']> {
+  if (plan.settings.sandbox !== true) return null;
+  const { sandboxRulesOf } = await import('../../compose/sandbox-plan.ts');
+  return sandboxRulesOf(plan);
+}
+
+/** The prompt names no version. */
+function withSandbox(policy: Policy, rules: SandboxRules): Policy {
+  return withPolicy(policy, { inSandbox: { rules, version: '' } });
 }
 
 /** Returns a value as a user would write it. An absent value is shown as the run fills it in. */

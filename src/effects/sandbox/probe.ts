@@ -163,7 +163,8 @@ function portOf(server: Server): string {
   return typeof address === 'object' && address !== null ? String(address.port) : '';
 }
 
-function isRestricted(): boolean {
+/** Whether AppArmor keeps users from namespaces of their own. */
+export function isRestricted(): boolean {
   try {
     return readFileSync(RESTRICTED, 'utf8').trim() === '1';
   } catch {

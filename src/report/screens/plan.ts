@@ -28,8 +28,13 @@ export interface PlanFacts {
   }[];
   /** Files that decide what the checks say. */
   readonly judges: readonly string[];
-  /** Every rule of the sandbox; null without one. */
-  readonly sandbox: SandboxRules | null;
+  /** Null without a sandbox. */
+  readonly sandbox: {
+    /** Null if they cannot be known yet. */
+    readonly rules: SandboxRules | null;
+    /** Why the run would be refused, or the rules are not known. */
+    readonly refusals: readonly string[];
+  } | null;
   readonly writes: readonly { readonly path: string; readonly what: string }[];
   readonly warnings: readonly string[];
 }
@@ -54,12 +59,17 @@ export function renderPlan(facts: PlanFacts): string {
       'What would be written',
       plan.writes.map(({ path, what }) => `${path}: ${what}`),
     ),
-    section('The sandbox', plan.sandbox === null ? ['off'] : sandboxRuleLines(plan.sandbox)),
+    section('The sandbox', sandboxLines(plan.sandbox)),
     section('Settings', settingLines(plan)),
     ...(plan.warnings.length > 0 ? [section('Warnings', plan.warnings)] : []),
   ]
     .join('\n\n')
     .concat('\n');
+}
+
+function sandboxLines(sandbox: PlanFacts['sandbox']): readonly string[] {
+  if (sandbox === null) return ['off'];
+  return [...(sandbox.rules === null ? [] : sandboxRuleLines(sandbox.rules)), ...sandbox.refusals];
 }
 
 function commandLine(argv: readonly string[]): string {

@@ -94,7 +94,10 @@ describe('hostile text is harmless in', () => {
       continuation_prompt: HOSTILE,
       settings: [{ name: HOSTILE, value: [HOSTILE, { a: HOSTILE }], source: HOSTILE }],
       judges: [],
-      sandbox: sandboxRules({ allowWrite: [{ value: HOSTILE, from: HOSTILE }] }),
+      sandbox: {
+        rules: sandboxRules({ allowWrite: [{ value: HOSTILE, from: HOSTILE }] }),
+        refusals: [HOSTILE],
+      },
       writes: [{ path: HOSTILE, what: HOSTILE }],
       warnings: [HOSTILE],
     });
