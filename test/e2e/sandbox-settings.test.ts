@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeScene } from '../helpers/scene.ts';
+import { tempFolder } from '../helpers/temp-folder.ts';
 import { writeTrusted } from '../helpers/trusted-config.ts';
 
 // What a person sets and sees of the sandbox without one being opened.
@@ -80,4 +82,61 @@ test('a found configuration may ask for the sandbox and deny more, but lift no w
   const trusted = await scene.run(['--no-sandbox']);
   expect(trusted.exitCode).toBe(0);
   expect(trusted.stderr).toContain('ralph.config.yaml sets allow_net.\n');
+});
+
+/** A folder with stand-ins for the programs of the component; `rg` finds nothing. */
+async function tools(): Promise<string> {
+  const folder = await tempFolder();
+  for (const name of ['bwrap', 'socat', 'rg']) {
+    writeFileSync(join(folder, name), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  }
+  return folder;
+}
+
+test('a dry run shows every rule with where it came from, and tells the agent of its walls', async () => {
+  const scene = await makeScene(DONE);
+  const { folder, home } = scene;
+  await scene.write('spec.md', 'The spec.');
+  const args = [
+    ...['--dry-run', '--sandbox', '--allow-net', 'a.example.com', '--deny-read', '~/notes'],
+    ...['--protect', 'spec.md', '--allow-unix-sockets'],
+  ];
+  const options = {
+    path: [scene.fake.dir, await tools()],
+    env: { RALPH_ALLOW_WRITE: join(home, 'cache'), SECRET_TOKEN: 'hunter2hunter2' },
+  };
+  const before = scene.names();
+  const { exitCode, stdout } = await scene.run(args, options);
+  expect(exitCode).toBe(0);
+  for (const [what, value, from] of [
+    ['may write', folder, 'default'],
+    ['may write', join(home, 'cache'), 'RALPH_ALLOW_WRITE'],
+    ['may not write', join(folder, 'spec.md'), 'default'],
+    ['may not write', scene.fake.path, 'default'],
+    ['may not read', join(home, '.ssh'), 'default'],
+    ['may not read', join(home, 'notes'), '--deny-read'],
+    ['may reach', 'a.example.com', '--allow-net'],
+    ['lacks the variable', 'SECRET_TOKEN', 'default'],
+  ]) {
+    expect(stdout.replace(/ +/g, ' ')).toContain(`\n ${what} ${value} (${from})\n`);
+  }
+  expect(stdout).toContain('  sockets in the file system are allowed\n');
+  expect(stdout).toContain('  checks run in the sandbox, without the login of the agent\n');
+  expect(stdout).not.toContain('hunter2');
+  expect(stdout.split('You work in a sandbox.')).toHaveLength(3);
+  expect(scene.names()).toEqual(before);
+  expect(scene.fake.calls()).toEqual([]);
+});
+
+test('a dry run says why the sandbox would be refused', async () => {
+  const scene = await makeScene(DONE);
+  const options = { path: [scene.fake.dir, await tools()] };
+  const plan = async (args: readonly string[]) => {
+    const { stdout } = await scene.run(['--dry-run', '--json', ...args], options);
+    return JSON.parse(stdout).sandbox;
+  };
+  const { rules, refusals } = await plan(['--sandbox', '--allow-write', '~']);
+  expect(rules).toBeNull();
+  expect(refusals).toContainEqual(expect.stringMatching(/^--allow-write ~ takes in ~\/\.ssh/));
+  expect(await plan([])).toBeNull();
 });
