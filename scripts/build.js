@@ -41,6 +41,7 @@ const scripts = {
   'src/cli/settings/config-file.ts': 'config-file',
   'src/compose/front-matter.ts': 'front-matter',
   'src/report/terminal/live.ts': 'live',
+  'src/compose/sandbox.ts': 'sandbox',
   chalk: 'chalk',
   'fast-glob': 'fast-glob',
   'src/cli/commands/complete-ids.ts': 'complete-ids',
@@ -54,6 +55,7 @@ const scripts = {
 const modules = [
   'src/index.ts',
   'src/effects/processes/guard-program.ts',
+  'src/effects/sandbox/sandbox-helper.ts',
   'src/cli/stand-in-agent.ts',
 ];
 

@@ -62,7 +62,7 @@ function groupTable(group: string): string {
       return [
         flags.map((flag) => code(`${flag}${argument}`)).join(', '),
         code(variableOf(name)),
-        `${code(keyOf(name))}${row.trust === true ? ' †' : ''}`,
+        `${code(keyOf(name))}${row.trust === undefined ? '' : ' †'}`,
         row.default === undefined ? '' : code(row.default),
         `${row.help.replaceAll('|', '\\|')}${kindNote(row)}`,
       ];

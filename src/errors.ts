@@ -1,3 +1,4 @@
+import type { SandboxRefusal } from './core/sandbox/rules.ts';
 import { EXIT_ALREADY_ACTIVE, EXIT_FAILED, EXIT_USAGE, exitCodeFor } from './exit-codes.ts';
 
 /**
@@ -380,6 +381,19 @@ export class SnapshotsError extends Error {
   constructor(sentence: string) {
     super(sentence);
     this.name = 'SnapshotsError';
+  }
+}
+
+/** `--sandbox` cannot be had, so nothing was started. */
+export class SandboxError extends Error {
+  readonly exitCode = EXIT_USAGE;
+  readonly code: SandboxRefusal;
+
+  /** `sentence` says what was expected, what was found and what to do. */
+  constructor(code: SandboxRefusal, sentence: string) {
+    super(sentence);
+    this.name = 'SandboxError';
+    this.code = code;
   }
 }
 

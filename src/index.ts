@@ -2,6 +2,7 @@
 
 export type { RalphEvent } from './core/machine/events.ts';
 export type { IterationReport } from './core/machine/loop-state.ts';
+export type { SandboxRefusal } from './core/sandbox/rules.ts';
 export type { Status, TaskState } from './core/task/task-state.ts';
 export {
   ApprovalPendingError,
@@ -9,6 +10,7 @@ export {
   InvalidStateError,
   MaxIterationsExceededError,
   MaxIterationsExceededError as MaxIterationsError,
+  SandboxError,
   StateCorruptedError,
   StateTooNewError,
   TaskAlreadyActiveError,

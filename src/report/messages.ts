@@ -14,6 +14,7 @@ import { fitted } from './columns.ts';
 import { formatCost, formatCountdown, formatDuration, formatLines, plural } from './format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from './look-back.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
+import { refusedHost } from './sandbox-words.ts';
 
 // Every sentence that a person reads while a task runs is in this file, so that they sound alike.
 
@@ -41,6 +42,11 @@ export function limitsNothing(where: string, agent: string): string {
 /** Says which agents a limit of the supervisor cannot hold. */
 export function doesNotHold(where: string, agents: readonly string[]): string {
   return `${where} does not hold ${agents.join(' and ')}: what it limits is not told while ${agents.length === 1 ? 'that agent works' : 'they work'}.`;
+}
+
+/** Says once what a run without permissions and without a sandbox means. */
+export function mayDoEverything(): string {
+  return 'The agent may do everything you may: --sandbox keeps it in this folder.';
 }
 
 /** Warns that the agent reads files that the prompt names with an `@`. */
@@ -257,9 +263,16 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
       return event.final ? endingLines(event, telling) : waitingLine(event);
     case 'task_resumed':
       if (event.decision !== undefined) return decisionLine(event);
-      return event.iteration === 0
-        ? 'resumed'
-        : `resumed at iteration ${event.iteration}/${event.max_iterations}`;
+      return [
+        event.iteration === 0
+          ? 'resumed'
+          : `resumed at iteration ${event.iteration}/${event.max_iterations}`,
+        ...(event.sandbox_changes ?? []),
+      ].join('; ');
+    case 'sandbox_refused':
+      return `refused: ${refusedHost(event)}`;
+    case 'sandbox_planted':
+      return `planted: ${event.path}; read it before anything runs it`;
     case 'task_started':
     case 'agent_activity':
       return null;

@@ -408,7 +408,7 @@ describe('the state folder', () => {
     const keys = (text: string) => text.split(/,\s*/).sort();
     expect(Object.keys(state).sort()).toEqual(
       keys(
-        'schema_version, agent, agents, session_usage, task_id, task_prompt, prompt_sha256, task_type, task_file, completion_promise, match, watch_glob, watch_file, done_folder, max_iterations, current_iteration, attempt, status, started_at, updated_at, finished_at, timeout_at, exit_reason, evidence, iterations, errors, wait, progress, usage, metrics, breaker, paused_for_approval, approval, session_id, git_base, driver, memory, save, git, sum',
+        'schema_version, agent, agents, session_usage, task_id, task_prompt, prompt_sha256, task_type, task_file, completion_promise, match, watch_glob, watch_file, done_folder, max_iterations, current_iteration, attempt, status, started_at, updated_at, finished_at, timeout_at, exit_reason, evidence, iterations, errors, wait, progress, usage, metrics, breaker, paused_for_approval, approval, session_id, git_base, driver, memory, save, git, sandbox, sum',
       ),
     );
     expect(Object.keys(state.iterations[0]).sort()).toEqual(

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { examineAgent } from '../../compose/agent.ts';
 import { examineSnapshots } from '../../compose/git-commands/snapshot-facts.ts';
+import { sandboxRefusals } from '../../compose/sandbox-plan.ts';
 import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
 import { textFor } from '../../core/settings/agent-texts.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
@@ -108,6 +109,10 @@ async function examine(
     cwd,
     git: (await probeGit(cwd, env, signal)).kind,
     snapshots: settings.snapshots === false ? null : await examineSnapshots(cwd, env, signal),
+    sandbox: {
+      isWanted: settings.sandbox === true,
+      refusals: await sandboxRefusals(cwd, env, signal),
+    },
     ...examineStates(stateDir),
   };
 }

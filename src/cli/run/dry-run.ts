@@ -4,6 +4,7 @@ import { judgesOfPlan } from '../../compose/judges.ts';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';
+import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import { writeCheck } from '../../core/settings/checks.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
 import {
@@ -14,6 +15,7 @@ import {
 } from '../../core/settings/settings.ts';
 import { isTold, SIGNS } from '../../core/supervisor/signs.ts';
 import { toldAt } from '../../core/supervisor/supervisor.ts';
+import { type Policy, withPolicy } from '../../core/task/policy.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { type PlanFacts, renderPlan } from '../../report/screens/plan.ts';
@@ -30,11 +32,13 @@ const EXAMPLE_OUTPUT = '(the output of the previous iteration)';
 
 async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<PlanFacts> {
   const { policy } = plan;
+  const sandbox = await plannedSandbox(plan);
   const agents = policy.agents.map((name) => ({ name, ...locateAgent(name, plan) }));
   const prompt = new TextDecoder('utf-8', { ignoreBOM: true }).decode(plan.prompt);
   // A continued session remembers its own output.
   const output = policy.session === 'continue' ? null : EXAMPLE_OUTPUT;
   const carry = { output, wasCut: false, missing: [], hints: [] };
+  const told = sandbox?.rules == null ? policy : withSandbox(policy, sandbox.rules);
   return {
     task_id: plan.taskId,
     task_type: plan.taskType,
@@ -44,8 +48,8 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
     argv: agents[0]?.argv ?? [],
     further_agents: agents.slice(1).map(({ name, argv }) => ({ agent: name, argv })),
     cwd: plan.cwd,
-    first_prompt: prompt + buildAddition(policy, carry, 1),
-    continuation_prompt: prompt + buildAddition(policy, carry, 2),
+    first_prompt: prompt + buildAddition(told, carry, 1),
+    continuation_prompt: prompt + buildAddition(told, carry, 2),
     settings: settingNames().map((name) => ({
       name: snakeCase(name),
       value: shownValue(name, plan),
@@ -53,6 +57,7 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
     })),
     judges: await judgesOfPlan(plan),
     supervision: supervisionOf(plan),
+    sandbox,
     writes: writes(plan),
     warnings: [
       ...notices,
@@ -62,6 +67,18 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
       ),
     ],
   };
+}
+
+/** The code of the sandbox is loaded only if one is wanted. */
+async function plannedSandbox(plan: RunPlan): Promise<PlanFacts['sandbox']> {
+  if (plan.settings.sandbox !== true) return null;
+  const { sandboxRulesOf } = await import('../../compose/sandbox-plan.ts');
+  return sandboxRulesOf(plan);
+}
+
+/** The prompt names no version. */
+function withSandbox(policy: Policy, rules: SandboxRules): Policy {
+  return withPolicy(policy, { inSandbox: { rules, version: '' } });
 }
 
 /** Returns a value as a user would write it. An absent value is shown as the run fills it in. */

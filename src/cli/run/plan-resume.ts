@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { clearUp, doubtOf, readOpenTask } from '../../compose/open-task.ts';
 import { settingsIn } from '../../core/machine/policy-of.ts';
+import { withNarrowerSandbox } from '../../core/rescue/narrower-sandbox.ts';
 import { PERMISSIONS, programsBeyond, rightsOf } from '../../core/rescue/task-rights.ts';
 import { type Layer, layerOf, withSettings } from '../../core/settings/setting-source.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
@@ -118,11 +119,11 @@ export interface PlannedResume extends Required<Pick<PlannedRun, 'plan' | 'resum
   readonly takenOver: string | null;
 }
 
-/** Returns `stored` with the permissions of `allowed`. Throws `BeyondPassError` if programs differ. */
+/** Returns `stored` with the permissions and within the sandbox of `allowed`. Throws `BeyondPassError` if programs differ. */
 function boundedBy(taskId: string, stored: StoredRun, allowed: AllowedByPass): StoredRun {
   const beyond = programsBeyond(stored.settings, allowed.settings);
   if (beyond.length > 0) throw new BeyondPassError(taskId, beyond);
-  const permitted = withSettings(stored, allowed, PERMISSIONS);
+  const permitted = withNarrowerSandbox(withSettings(stored, allowed, PERMISSIONS), allowed);
   return { ...stored, ...permitted, passthrough: allowed.passthrough };
 }
 

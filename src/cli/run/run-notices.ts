@@ -11,6 +11,7 @@ import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import {
   doesNotHold,
   limitsNothing,
+  mayDoEverything,
   promptIncludesFiles,
   promptStatesPromise,
   startLine,
@@ -44,6 +45,7 @@ export function planWarnings(plan: RunPlan): readonly string[] {
       plan.passthrough.length === 0;
     if (permissionsNotice !== null && allowsNothing) warnings.push(permissionsNotice);
   }
+  if (skipsPermissions(plan) && !isGiven(sources.sandbox)) warnings.push(mayDoEverything());
   for (const limit of ['maxCost', 'maxCostPerDay', 'maxUsage'] as const) {
     const isTaken = policy.agents.every((agent) => AGENTS[agent].takes.includes(limit));
     if (settings[limit] !== null && !isTaken) {
@@ -68,6 +70,15 @@ export function planWarnings(plan: RunPlan): readonly string[] {
   const paths = isRead ? pathsIncluded(text, plan) : [];
   if (paths.length > 0) warnings.push(promptIncludesFiles(reading.join(' and '), paths));
   return warnings;
+}
+
+/** Whether the agent asks for nothing, by ralph's own flag, by a mode, or by words after `--`. */
+function skipsPermissions({ settings, passthrough }: RunPlan): boolean {
+  return (
+    settings.dangerouslySkipPermissions ||
+    settings.permissionMode === 'bypassPermissions' ||
+    passthrough.some((word) => /^--(dangerously-|yolo$|allow-all)/.test(word))
+  );
 }
 
 /** Returns the words of a prompt that name an existing file with an `@`, as in `@src/a.ts`. */

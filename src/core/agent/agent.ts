@@ -56,6 +56,8 @@ export interface Agent {
   readonly permissionModeProblem?: (mode: string) => string | null;
   /** The longest prompt that the agent reads, ralph's own words included; null if it cannot be told. */
   readonly promptLimit: PromptLimit | null;
+  /** What it needs in a sandbox. */
+  readonly sandbox: AgentSandbox;
   /** What to do if `ralph doctor` does not find the agent. */
   readonly installRemedy: string;
   /** What to do about each fatal cause that can end a task. */
@@ -90,4 +92,28 @@ export interface Agent {
 export interface PromptLimit {
   readonly most: number;
   readonly unit: 'characters' | 'bytes';
+}
+
+/** What an agent needs to work in a sandbox, and what of its own it must not change there. */
+export interface AgentSandbox {
+  /** The hosts of its API and of its login. */
+  readonly hosts: readonly string[];
+  /** Variables with another address of its API. */
+  readonly addressVariables: readonly string[];
+  /** Variables with its login. */
+  readonly loginVariables: readonly string[];
+  /** Folders that it writes. */
+  readonly folders: readonly AgentFolder[];
+  /** Names in these folders that it runs or believes at its next start, so that it may not write them. */
+  readonly fixed: readonly string[];
+  /** Files in the home folder that tell its login and that it may only read. */
+  readonly loginFiles: readonly string[];
+}
+
+/** A folder in the home folder, or another one if a variable moves it. */
+export interface AgentFolder {
+  readonly inHome: string;
+  readonly variable: string;
+  /** The name of the folder in the one that the variable names; empty if that is the folder itself. */
+  readonly inVariable: string;
 }

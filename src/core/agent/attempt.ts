@@ -92,6 +92,18 @@ export interface Leftover {
   readonly command: string;
 }
 
+/** What the sandbox met in an attempt. */
+export interface MetInSandbox {
+  /** The hosts that it refused, and how often. */
+  readonly refused: readonly {
+    readonly host: string;
+    readonly port: number;
+    readonly count: number;
+  }[];
+  /** New files that other programs may run or obey, and that were not there to be protected. */
+  readonly planted: readonly string[];
+}
+
 /** Everything that ralph knows of one attempt of the agent. */
 export interface AttemptFacts {
   readonly end: AttemptEnd;
@@ -129,6 +141,8 @@ export interface AttemptFacts {
   /** Number of unreadable lines: nested too deeply, or in an unexpected form. */
   readonly brokenLines: number;
   readonly leftovers: readonly Leftover[];
+  /** Absent without a sandbox. */
+  readonly sandbox?: MetInSandbox;
 }
 
 /** No cost, no tokens. */

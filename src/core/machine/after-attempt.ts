@@ -7,10 +7,11 @@ import type { PromiseVerdict } from '../completion/promise.ts';
 import { promptTexts } from '../prompt/prompt.ts';
 import { preview } from '../secrets/secrets.ts';
 import { agentNamed, type Policy } from '../task/policy.ts';
+import { withinBounds, withMet } from '../task/task-sandbox.ts';
 import { laterBy, type TaskState, withError } from '../task/task-state.ts';
 import { askBack } from './asking-back.ts';
-import type { Decided, Moment } from './decision.ts';
-import type { EventOf, LoopState } from './loop-state.ts';
+import { type Decided, type Moment, publish } from './decision.ts';
+import type { Announcement, EventOf, LoopState } from './loop-state.ts';
 import { answerOf } from './record-iteration.ts';
 import { withoutTrouble, withUsageOfAgent } from './shifts.ts';
 
@@ -27,6 +28,30 @@ export function withOwnUsage(
       task: { ...state.task, session_usage: sessionUsageAfter(facts, told) },
     },
     event: { ...event, facts: { ...facts, usage: usageOfAttempt(facts, told) } },
+  };
+}
+
+/** Notes what the sandbox met in an attempt, whether it counts or not, and tells it. */
+export function withSandboxFacts(
+  state: LoopState,
+  event: EventOf<'attempt-ended'>,
+): {
+  readonly state: LoopState;
+  readonly event: EventOf<'attempt-ended'>;
+  readonly told: readonly Announcement[];
+} {
+  const { facts } = event;
+  if (facts.sandbox === undefined) return { state, event, told: [] };
+  const met = withinBounds(facts.sandbox);
+  const { sandbox: before, current_iteration: iteration } = state.task;
+  const sandbox = before === null ? null : withMet(before, met);
+  return {
+    state: { ...state, task: { ...state.task, sandbox } },
+    event: { ...event, facts: { ...facts, sandbox: met } },
+    told: [
+      ...met.refused.map((each) => publish({ event: 'sandbox_refused', iteration, ...each })),
+      ...met.planted.map((path) => publish({ event: 'sandbox_planted', iteration, path })),
+    ],
   };
 }
 

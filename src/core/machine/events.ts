@@ -57,11 +57,19 @@ export interface AgentChanged {
 
 /** The events of the journal and of `--json`. Their names and fields are part of the contract. */
 export type EventBody =
-  | { readonly event: 'task_started'; readonly prompt: string; readonly max_iterations: number }
+  | {
+      readonly event: 'task_started';
+      readonly prompt: string;
+      readonly max_iterations: number;
+      /** Absent if a program works on the task itself. */
+      readonly sandbox?: 'on' | 'off';
+    }
   | {
       readonly event: 'task_resumed';
       readonly iteration: number;
       readonly max_iterations: number;
+      /** What is different about the sandbox, one line each; absent if nothing is. */
+      readonly sandbox_changes?: readonly string[];
       /** Set if the task continues because a person answered. */
       readonly approval_id?: string;
       readonly decision?: 'approved' | 'rejected';
@@ -179,6 +187,16 @@ export type EventBody =
       readonly kept: readonly string[];
     }
   | { readonly event: 'revert_failed'; readonly iteration: number; readonly why: string }
+  | {
+      /** The agent wanted to reach a host that the sandbox does not allow. */
+      readonly event: 'sandbox_refused';
+      readonly iteration: number;
+      readonly host: string;
+      readonly port: number;
+      readonly count: number;
+    }
+  /** A file came to be that other programs may run or obey. */
+  | { readonly event: 'sandbox_planted'; readonly iteration: number; readonly path: string }
   | EndingBody;
 
 export type EndingBody =

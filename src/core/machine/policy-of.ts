@@ -45,6 +45,7 @@ export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFa
     idleTimeoutMs: settings.idleTimeout,
     delayMs: settings.delay,
     maxWaitMs: settings.maxWait,
+    inSandbox: null,
     get timeZone() {
       return facts.timeZone();
     },

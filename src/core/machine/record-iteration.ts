@@ -218,6 +218,8 @@ function carryFrom(
     const proof = isHeldForTools ? held.failed : [];
     missing.push({ kind: 'refused', tools: refused, held: isHeldForTools, failed: proof });
   }
+  const hosts = facts.sandbox?.refused ?? [];
+  if (hosts.length > 0) missing.push({ kind: 'refused-hosts', hosts });
   if (hasMalformedRequest(facts.finalMessage ?? '')) missing.push({ kind: 'malformed-request' });
   if (outcome.kind === 'answered' && /\?\s*$/.test(reply ?? facts.finalMessage ?? '')) {
     missing.push({ kind: 'question' });

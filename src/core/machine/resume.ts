@@ -1,5 +1,6 @@
 import { addUsage } from '../agent/attempt.ts';
 import { agentNamed, hasSeveralAgents, type Policy } from '../task/policy.ts';
+import { resumedSandbox } from '../task/task-sandbox.ts';
 import { laterBy, NO_BREAKER, type TaskState, type Wait, withError } from '../task/task-state.ts';
 import { askAgain } from './approval.ts';
 import { questionLost } from './asking-back.ts';
@@ -44,11 +45,24 @@ export function resumed(state: LoopState, event: EventOf<'resumed'>, moment: Mom
   return {
     ...next,
     announced: [
-      publish({ event: 'task_resumed', iteration, max_iterations }),
+      publish({
+        ...{ event: 'task_resumed', iteration, max_iterations },
+        ...sandboxChanges(state.task, running.task),
+      }),
       ...keptLate(state, iteration),
       ...(next.announced ?? []),
     ],
   };
+}
+
+/** Returns what this resume has changed about the sandbox. */
+function sandboxChanges(
+  { sandbox: before }: TaskState,
+  { sandbox: now }: TaskState,
+): { readonly sandbox_changes?: readonly string[] } {
+  const earlier = before?.changes ?? [];
+  const changes = (now?.changes ?? []).filter((each) => !earlier.includes(each));
+  return changes.length === 0 ? {} : { sandbox_changes: changes.map(({ what }) => what) };
 }
 
 /** Has the tree kept that the last driver left: it may have died before it could. */
@@ -96,6 +110,7 @@ function takenUp(
       max_iterations: policy.maxIterations,
       timeout_at: laterBy(at, timeLeftMs),
       breaker: isStalled ? NO_BREAKER : task.breaker,
+      sandbox: resumedSandbox(policy, task.sandbox, at),
     },
   };
 }

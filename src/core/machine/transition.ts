@@ -4,8 +4,9 @@ import { waitingHints } from '../prompt/hints.ts';
 import { EMPTY_HANDOVER } from '../prompt/prompt.ts';
 import { postponed, withoutStandstill } from '../task/clock-gap.ts';
 import type { Policy } from '../task/policy.ts';
+import { newSandbox } from '../task/task-sandbox.ts';
 import type { TaskState } from '../task/task-state.ts';
-import { counted, withAttempt, withOwnUsage } from './after-attempt.ts';
+import { counted, withAttempt, withOwnUsage, withSandboxFacts } from './after-attempt.ts';
 import { apply } from './apply.ts';
 import { approvalAnswered, approvalRequested, askPerson, START_APPROVAL } from './approval.ts';
 import { replied } from './asking-back.ts';
@@ -148,9 +149,11 @@ function started(
   moment: Moment,
 ): Decided {
   const { approvalRequired: what, maxIterations: max_iterations } = moment.policy;
+  const held = newSandbox(moment.policy);
+  const sandbox = held?.is ?? 'off';
   return {
-    state: { ...state, task: { ...state.task, status: 'running' } },
-    announced: [publish({ event: 'task_started', prompt, max_iterations })],
+    state: { ...state, task: { ...state.task, status: 'running', sandbox: held } },
+    announced: [publish({ event: 'task_started', prompt, max_iterations, sandbox })],
     decision:
       setupFailed !== null
         ? end('failed', 'failed:setup', { error: setupFailed })
@@ -161,7 +164,8 @@ function started(
 }
 
 function attemptEnded(before: LoopState, ended: EventOf<'attempt-ended'>, moment: Moment): Decided {
-  const { state: known, event } = withOwnUsage(before, ended);
+  const met = withSandboxFacts(before, ended);
+  const { state: known, event } = withOwnUsage(met.state, met.event);
   const { state, outcome } = withAttempt(known, event, moment);
   const decided = (): Decided => {
     if (state.step.kind === 'asking-back') {
@@ -178,7 +182,7 @@ function attemptEnded(before: LoopState, ended: EventOf<'attempt-ended'>, moment
     outcome: outcome.kind,
   };
   const next = decided();
-  return { ...next, announced: [kept, ...(next.announced ?? [])] };
+  return { ...next, announced: [kept, ...met.told, ...(next.announced ?? [])] };
 }
 
 function waited(state: LoopState, { tookMs, heldUpMs }: EventOf<'waited'>): Decided {

@@ -1,5 +1,5 @@
 import { AGENTS } from '../agent/agents/agents.ts';
-import type { RefusedTool } from '../agent/attempt.ts';
+import type { MetInSandbox, RefusedTool } from '../agent/attempt.ts';
 import type { CountedOutcome } from '../agent/outcome.ts';
 import { describeSign, type SignName } from '../agent/sign.ts';
 import { type DoubtfulPlace, PLACES } from '../completion/back-question.ts';
@@ -27,6 +27,7 @@ import {
   hasWords,
 } from './held-claim.ts';
 import { type Hint, newestHints, type PromptHints } from './hints.ts';
+import { sandboxNote } from './sandbox-note.ts';
 
 /** What the next prompt says about the previous iteration. */
 export interface Handover {
@@ -58,6 +59,8 @@ export type Missing =
       readonly held: boolean;
       readonly failed: readonly CheckResult[];
     }
+  /** The sandbox refused these hosts. */
+  | { readonly kind: 'refused-hosts'; readonly hosts: MetInSandbox['refused'] }
   | { readonly kind: 'held'; readonly held: Exclude<Blocker, { gate: 'refused-tools' }> }
   /** Checks failed after an iteration that claimed nothing, or whose claim another gate held. */
   | { readonly kind: 'checks-failed'; readonly failed: readonly CheckResult[] }
@@ -124,6 +127,10 @@ export function promptTexts(
     ];
     texts.push(...unprovenHints(policy, hints));
     if (said.length > 0) texts.push({ kind: 'sentence-wise', text: said.join('\n') });
+  }
+  const { inSandbox } = policy;
+  if (inSandbox !== null) {
+    texts.push({ kind: 'sentence-wise', text: sandboxNote(inSandbox.rules, rulesFor(policy)) });
   }
   texts.push({ kind: 'sentence-wise', text: protocolNote(policy) });
   return texts;
@@ -236,6 +243,13 @@ export function describeMissing(missing: Missing, policy: Policy): string {
         .join(
           '; ',
         )}. Only the person who started this can allow them, by --allowed-tools or --permission-mode: find another way, or say plainly what you need.`;
+    case 'refused-hosts':
+      return `The sandbox refused these hosts: ${missing.hosts
+        .slice(0, 10)
+        .map(({ host, port }) => materialLine(`${host}:${port}`, rules))
+        .join(
+          ', ',
+        )}. Only the person who started this can allow them, by --allow-net: find another way without them, or say plainly what you need.`;
     case 'held':
       return describeHold(missing.held, rules);
     case 'checks-failed':

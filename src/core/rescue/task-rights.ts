@@ -1,3 +1,4 @@
+import { SANDBOX_RULES } from '../settings/sandbox-problems.ts';
 import {
   commandSettings,
   SETTINGS,
@@ -33,7 +34,8 @@ const LONGEST = 200;
 
 /** Returns, as flags to show to a person, what a task may run and do; the agent's arguments after `--` come last. */
 export function rightsOf(settings: Settings, passthrough: readonly string[]): readonly string[] {
-  const flags = [...programs(), ...PERMISSIONS, ...CHANGES].flatMap((name) =>
+  const walls = ['sandbox', ...SANDBOX_RULES] as const;
+  const flags = [...programs(), ...PERMISSIONS, ...walls, ...CHANGES].flatMap((name) =>
     asFlags(name, settings),
   );
   return passthrough.length === 0
@@ -56,8 +58,10 @@ export function programsBeyond(settings: Settings, allowed: Settings): readonly 
 }
 
 function asFlags(name: SettingName, settings: Settings): readonly string[] {
-  const { flag } = SETTINGS[name];
+  const { flag, negation, default: fallback } = SETTINGS[name];
   const value: unknown = settings[name];
+  // What is on by default gives no right.
+  if (fallback === 'true') return value === false && negation !== undefined ? [negation] : [];
   if (value === true) return [flag];
   const texts = name === 'verify' ? settings.verify.map(({ command }) => command) : [value].flat();
   return texts

@@ -1,11 +1,20 @@
+import { parseValue } from './parse-value.ts';
 import {
   VAULT_SETTINGS,
   type VaultLayer,
   type VaultSettingName,
   vaultSettingNames,
 } from './rescue-settings.ts';
+import { defaultValue } from './resolve-settings.ts';
 import type { Layer, Sources } from './setting-source.ts';
-import { keyOf, type SettingName, settingNamesNeedingTrust, snakeCase } from './settings.ts';
+import {
+  isRepeatable,
+  keyOf,
+  SETTINGS,
+  type SettingName,
+  settingNamesNeedingTrust,
+  snakeCase,
+} from './settings.ts';
 
 /** A setting that needs trust, as a configuration file writes it. */
 export interface SettingNeedingTrust {
@@ -23,7 +32,8 @@ export function settingsNeedingTrust(
   const ofRun = settingNamesNeedingTrust().flatMap((name) => {
     const written = config[name];
     const key = keyOf(name);
-    return written === undefined || key === null ? [] : [{ name, key, value: written.value }];
+    if (written === undefined || key === null || !lifts(name, written.value)) return [];
+    return [{ name, key, value: written.value }];
   });
   const ofVault = vaultSettingNames().flatMap((name) => {
     const written = vault[name];
@@ -31,6 +41,17 @@ export function settingsNeedingTrust(
     return [{ name, key: snakeCase(name), value: written.value }];
   });
   return [...ofRun, ...ofVault];
+}
+
+/** Whether a value needs trust: of some settings, the default does not. An invalid value might. */
+function lifts(name: SettingName, written: unknown): boolean {
+  const row = SETTINGS[name];
+  if (row.trust !== 'beyond-default') return true;
+  const parsed = parseValue(row.type, written);
+  if (!('value' in parsed)) return true;
+  return isRepeatable(row)
+    ? !Array.isArray(parsed.value) || parsed.value.length > 0
+    : parsed.value !== defaultValue(name);
 }
 
 /**

@@ -65,7 +65,8 @@ function firstWritten(name: SettingName, layers: readonly Layer[]): Written | un
   return layer?.[name];
 }
 
-function defaultValue(name: SettingName): unknown {
+/** Returns the value of a setting that nobody gives. */
+export function defaultValue(name: SettingName): unknown {
   const { type, default: fallback, negation } = SETTINGS[name];
   if (fallback !== undefined) {
     const parsed = parseValue(type, fallback);

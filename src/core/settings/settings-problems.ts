@@ -1,6 +1,7 @@
 import type { AgentSetting } from '../agent/agent.ts';
 import { AGENT_NAMES, AGENTS, type AgentName, DEFAULT_AGENT } from '../agent/agents/agents.ts';
 import { namedText, textFor } from './agent-texts.ts';
+import { sandboxProblems } from './sandbox-problems.ts';
 import { isGiven, type Source, type SourcedSettings } from './setting-source.ts';
 import { commandSettings, SETTINGS, type SettingName } from './settings.ts';
 import { shellWords } from './shell-words.ts';
@@ -21,6 +22,7 @@ export function settingsProblems(run: RequestedSettings): readonly string[] {
     ...agentProblems(run),
     ...passthroughProblems(run),
     ...gitProblems(run),
+    ...sandboxProblems(run),
   ];
 }
 

@@ -5,6 +5,7 @@ import { GIT_ROWS } from './rows/git.ts';
 import { LIMIT_ROWS } from './rows/limits.ts';
 import { LOCATION_AND_OUTPUT_ROWS } from './rows/places.ts';
 import { PROOF_ROWS } from './rows/proof.ts';
+import { SANDBOX_ROWS } from './rows/sandbox.ts';
 import type { SettingRow } from './rows/setting-row.ts';
 import { SUPERVISOR_ROWS } from './rows/supervisor.ts';
 
@@ -15,6 +16,7 @@ const TABLE = {
   ...LIMIT_ROWS,
   ...SUPERVISOR_ROWS,
   ...AGENT_ROWS,
+  ...SANDBOX_ROWS,
   ...GIT_ROWS,
   ...LOCATION_AND_OUTPUT_ROWS,
 } as const satisfies Readonly<Record<string, SettingRow>>;
@@ -75,7 +77,7 @@ export function choicesOf({ type }: SettingRow): readonly string[] {
 
 /** Returns the settings that a configuration file found by ralph may set only after a person trusted it. */
 export function settingNamesNeedingTrust(): readonly SettingName[] {
-  return settingNames().filter((name) => SETTINGS[name].trust === true);
+  return settingNames().filter((name) => SETTINGS[name].trust !== undefined);
 }
 
 /** Returns the environment variable of a setting, such as `RALPH_MAX_ITERATIONS`, or null if it has none. */

@@ -15,6 +15,8 @@ export interface Happening {
     | 'supervised'
     | 'finding'
     | 'held'
+    | 'refused-host'
+    | 'planted'
     | 'retried'
     | 'limited'
     | 'changed'

@@ -1,4 +1,5 @@
 import type { AgentName } from '../agent/agents/agents.ts';
+import type { SandboxRules } from '../sandbox/rules.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** The settings that the loop reads as they were given. The others have a form of their own in `Policy`. */
@@ -41,6 +42,15 @@ export interface Policy extends LoopSettings {
   readonly maxWaitMs: number;
   /** The machine's time zone, used for a reset time without a zone. */
   readonly timeZone: string;
+  /** The sandbox of the run, once it is open; null if it has none. */
+  readonly inSandbox: OpenSandbox | null;
+}
+
+/** A sandbox that was shown to hold. */
+export interface OpenSandbox {
+  readonly rules: SandboxRules;
+  /** The version of the component that it stands on, such as `0.0.78`. */
+  readonly version: string;
 }
 
 /** Returns the policy with some changes. Does not read its time zone, which takes a while. */

@@ -31,6 +31,8 @@ export interface ShownTask {
   /** The process that runs it, `pid 123` or `pid 123 on host`; null if none does. */
   readonly runBy: string | null;
   readonly exitReason: string | null;
+  /** Whether its last run had the sandbox. */
+  readonly sandbox: 'on' | 'off' | null;
   readonly stateFile: string;
   readonly logDir: string;
   /** Whether it is in the history; otherwise it is open. */
@@ -71,6 +73,7 @@ export function showTask(task: TaskState, places: ShownPlaces, here: Here): Show
     driver,
     runBy: isDriven && driver !== null ? runBy(driver, here) : null,
     exitReason: task.exit_reason,
+    sandbox: task.sandbox?.is ?? 'off',
   };
 }
 
@@ -94,6 +97,7 @@ export function showBroken(
     driver: null,
     runBy: null,
     exitReason: null,
+    sandbox: null,
   };
 }
 

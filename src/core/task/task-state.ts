@@ -2,6 +2,7 @@ import { NO_USAGE, type SessionUsage, type Usage } from '../agent/attempt.ts';
 import type { SignName } from '../agent/sign.ts';
 import type { EndedStatus } from './endings.ts';
 import type { MatchRule } from './policy.ts';
+import type { TaskSandbox } from './task-sandbox.ts';
 
 /** The version of the state file. Any change of its shape needs a new number. */
 export const SCHEMA_VERSION = 1;
@@ -224,6 +225,8 @@ export interface TaskState {
   readonly save: number;
   /** What the task has in git besides its commits. */
   readonly git: TaskGit;
+  /** Null if no run of the task had a sandbox. */
+  readonly sandbox: TaskSandbox | null;
   /** Set if a program stores the state of the task through the library. Such a task never has a driver. */
   readonly kept_by?: 'library';
 }
@@ -293,6 +296,7 @@ export function newTaskState(task: NewTask, at: string): TaskState {
     memory: null,
     save: 0,
     git: NOTHING_IN_GIT,
+    sandbox: null,
   };
 }
 

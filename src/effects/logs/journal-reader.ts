@@ -98,6 +98,10 @@ function readHappening(event: JsonObject, at: string): Happening | null {
       return happening('held', `${text('gate')}: ${text('detail')}`);
     case 'finding':
       return happening('finding', text('detail'));
+    case 'sandbox_refused':
+      return happening('refused-host', `${text('host')}:${amountAt(event, 'port')}`);
+    case 'sandbox_planted':
+      return happening('planted', text('path'));
     case 'usage_limit_wait':
       return happening('limited', text('until'));
     case 'agent_changed':

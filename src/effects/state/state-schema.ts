@@ -121,6 +121,20 @@ function buildSchema() {
     reason: orNull(text),
   });
 
+  const texts = z.catch(z.array(text), []);
+  const sandbox = z.object({
+    is: z.enum(['on', 'off']),
+    version: z.catch(text, ''),
+    rules: z.object({
+      ...{ allow_write: texts, allow_net: texts, deny_read: texts, allow_read: texts },
+      ...{ keep_env: texts, allow_unix_sockets: z.catch(z.boolean(), false) },
+      sandbox_checks: z.catch(z.boolean(), true),
+    }),
+    changes: z.catch(z.array(z.object({ at: instant, what: text })), []),
+    refused: z.catch(z.array(z.object({ host: text, port: count, count })), []),
+    planted: texts,
+  });
+
   return z.object({
     schema_version: z.catch(z.number(), SCHEMA_VERSION),
     task_id: text,
@@ -187,6 +201,7 @@ function buildSchema() {
       }),
       NOTHING_IN_GIT,
     ),
+    sandbox: orNull(sandbox),
     kept_by: orNull(z.literal('library')),
   });
 }

@@ -45,6 +45,12 @@ export async function takeBaseline(request: BaselineRequest): Promise<Baseline> 
   };
 }
 
+/** Returns the absolute paths of the files that `protect` matches. */
+export async function protectedFiles(request: BaselineRequest): Promise<readonly string[]> {
+  const globs = request.protect.map((glob) => protectedGlob(request.cwd, glob));
+  return filesThatMatch(globs, hiddenToo(request));
+}
+
 /** Returns the patterns of `protect` that match no file and therefore protect nothing. */
 export async function idleProtections(request: BaselineRequest): Promise<readonly string[]> {
   const idle: string[] = [];

@@ -67,6 +67,8 @@ function taskJson(task: BriefTask, briefing: Briefing): object {
     command: commandOf(task, briefing),
     proof: task.shown.isOwn ? (task.task?.evidence?.proof ?? null) : null,
     note: task.note?.file ?? null,
+    refused_hosts: task.task?.sandbox?.refused ?? [],
+    planted: task.task?.sandbox?.planted ?? [],
     // These figures are for the period of the briefing; the fields above cover the whole task.
     span: {
       iterations: task.iterations.length,

@@ -147,6 +147,8 @@ const HAPPENINGS: Readonly<Record<Happening['kind'], string>> = {
   'near-miss': 'mentioned the promise without stating it',
   finding: 'something spoke against the claim',
   held: 'claimed complete, not accepted',
+  'refused-host': 'the sandbox refused',
+  planted: 'a new file that other programs may run',
   retried: 'tried again',
   changed: 'changed agents',
   limited: 'waits for a usage limit until',

@@ -6,6 +6,7 @@ import { formatCost, formatDuration, formatLines, plural } from '../format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
 import { cell, codeSpan, fenced, inlineText } from '../notes/markdown.ts';
 import { taskCommand } from '../resume-command.ts';
+import { plantedFiles, refusedLines, sandboxWord } from '../sandbox-words.ts';
 import {
   commandOf,
   findingsOf,
@@ -30,6 +31,7 @@ export function renderBriefing(facts: Briefing): string {
     ...(day === null ? [] : [`Of today's budget: ${dayText(day)}.`]),
     `## Needs a person\n\n${needs.length === 0 ? 'Nothing.' : needs.map((need) => needText(need, briefing)).join('\n\n')}`,
     ...GROUPS.flatMap(([group, title]) => section(briefing, group, title)),
+    ...sandboxSections(briefing),
     ...gitHelp(briefing),
   ];
   return `${sections.join('\n\n')}\n`;
@@ -107,6 +109,28 @@ function gitHelp(briefing: Briefing): readonly string[] {
   ];
 }
 
+/** Lists what the sandbox met, task by task. */
+function sandboxSections({ tasks }: Briefing): readonly string[] {
+  const refused = tasks.flatMap(({ shown, task }) =>
+    (task === null ? [] : refusedLines(task, codeSpan)).map(
+      (line) => `- ${inlineText(shown.taskId)}: ${line}`,
+    ),
+  );
+  const planted = tasks.flatMap(({ shown, task }) =>
+    (task === null ? [] : plantedFiles(task)).map(
+      (file) => `- ${inlineText(shown.taskId)}: ${codeSpan(file)}`,
+    ),
+  );
+  return [
+    ...(refused.length === 0 ? [] : [`## The sandbox refused\n\n${refused.join('\n')}`]),
+    ...(planted.length === 0
+      ? []
+      : [
+          `## New files that other programs may run\n\nRead them before anything runs them.\n\n${planted.join('\n')}`,
+        ]),
+  ];
+}
+
 function section({ tasks }: Briefing, group: BriefGroup, title: string): readonly string[] {
   const rows = tasks.filter((task) => task.group === group);
   if (rows.length === 0) return [];
@@ -124,14 +148,15 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
       formatCost(task.costUsd),
       ...(hasAgents ? [cell(agents(task) ?? '–')] : []),
       ...(hasLines ? [linesText(task)] : []),
+      task.task === null ? '–' : sandboxWord(task.task),
       cell([reasonOf(task) || (task.shown.last ?? ''), ...findingsOf(task)].join('; ')),
     ].join(' | '),
   );
   return [
     [
       `## ${title}\n`,
-      `| task | state | last (UTC) | iterations | time | cost |${hasAgents ? ' agents |' : ''}${hasLines ? ' lines |' : ''} why |`,
-      `| --- | --- | --- | --- | --- | --- |${hasAgents ? ' --- |' : ''}${hasLines ? ' --- |' : ''} --- |`,
+      `| task | state | last (UTC) | iterations | time | cost |${hasAgents ? ' agents |' : ''}${hasLines ? ' lines |' : ''} sandbox | why |`,
+      `| --- | --- | --- | --- | --- | --- | --- |${hasAgents ? ' --- |' : ''}${hasLines ? ' --- |' : ''} --- |`,
       ...lines.map((line) => `| ${line} |`),
     ].join('\n'),
   ];

@@ -8,6 +8,7 @@ import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { agentsText, costText } from '../agent-words.ts';
 import { formatCost, formatDuration } from '../format.ts';
 import { remedyFor } from '../messages.ts';
+import { plantedFiles, refusedLines, sandboxText } from '../sandbox-words.ts';
 import { cell, codeSpan, fenced, inlineText } from './markdown.ts';
 
 /** The facts of a note. */
@@ -43,6 +44,7 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
     `## What was asked\n\n${fenced(task.task_prompt)}`,
     `## What counts as complete\n\nComplete when ${codeSpan(facts.completion)}.`,
     `## Iterations\n\n${iterationTable(task)}`,
+    ...sandboxSections(task),
     ...(facts.missing.length > 0
       ? [
           `## What the agent would be told next\n\n${facts.missing.map((line) => `- ${inlineText(line)}`).join('\n')}`,
@@ -94,7 +96,25 @@ function whatHappened({ task, ending, checkout }: NoteFacts): string {
       : [`The clean checkout that held the last claim is kept in ${codeSpan(checkout)}.`]),
     `Used: ${used}.`,
     ...(agents === null ? [] : [`By agent: ${inlineText(agents)}.`]),
+    `Sandbox: ${inlineText(sandboxText(task))}.`,
   ].join('\n\n');
+}
+
+function sandboxSections(task: TaskState): readonly string[] {
+  const refused = refusedLines(task, codeSpan);
+  const planted = plantedFiles(task).map(codeSpan);
+  return [
+    ...(refused.length === 0 ? [] : [`## The sandbox refused\n\n${listed(refused)}`]),
+    ...(planted.length === 0
+      ? []
+      : [
+          `## New files that other programs may run\n\nRead them before anything runs them.\n\n${listed(planted)}`,
+        ]),
+  ];
+}
+
+function listed(lines: readonly string[]): string {
+  return lines.map((line) => `- ${line}`).join('\n');
 }
 
 function iterationTable(task: TaskState): string {

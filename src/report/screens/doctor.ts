@@ -31,6 +31,8 @@ export interface DoctorFacts {
   readonly git: 'work-tree' | 'no-work-tree' | 'refused' | 'no-git';
   /** Null without a repository that git opens, and where the settings want no snapshots. */
   readonly snapshots: SnapshotFacts | null;
+  /** Whether the settings want the sandbox, and why it would be refused, one sentence each. */
+  readonly sandbox: { readonly isWanted: boolean; readonly refusals: readonly string[] };
   /** The ids of tasks that a dead driver has locked. */
   readonly staleLocks: readonly string[];
   /** The ids of tasks without a driver that are stored as running, or whose ending was not announced. */
@@ -70,6 +72,7 @@ export function findings(facts: DoctorFacts): readonly Finding[] {
     ...spaceFindings(facts),
     gitFinding(facts),
     ...snapshotFindings(facts.snapshots),
+    ...sandboxFindings(facts),
     ...facts.agents.flatMap(hookFindings),
     ...stateFindings(facts),
   ];
@@ -189,6 +192,18 @@ function gitFinding({ git, cwd }: DoctorFacts): Finding {
         remedy: 'install git',
       };
   }
+}
+
+/** What is missing is a problem only for who wants the sandbox. */
+function sandboxFindings({ sandbox: { isWanted, refusals } }: DoctorFacts): readonly Finding[] {
+  if (refusals.length === 0) {
+    return [ok(`sandbox: ${isWanted ? 'on' : 'off'}; what --sandbox needs is there`)];
+  }
+  return refusals.map((sentence) =>
+    isWanted
+      ? { kind: 'problem', says: `sandbox: ${sentence}`, remedy: null }
+      : ok(`sandbox: off, and not possible here: ${sentence}`),
+  );
 }
 
 function hookFindings({ name, interferences }: AgentFacts): readonly Finding[] {

@@ -1,5 +1,7 @@
+import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { plural } from '../format.ts';
+import { sandboxRuleLines } from './sandbox-rules.ts';
 
 /** What a run would do, as `--dry-run --json` prints it. */
 export interface PlanFacts {
@@ -36,6 +38,13 @@ export interface PlanFacts {
     /** The agents of the run that do not tell what the sign counts. */
     readonly off_for: readonly string[];
   }[];
+  /** Null without a sandbox. */
+  readonly sandbox: {
+    /** Null if they cannot be known yet. */
+    readonly rules: SandboxRules | null;
+    /** Why the run would be refused, or the rules are not known. */
+    readonly refusals: readonly string[];
+  } | null;
   readonly writes: readonly { readonly path: string; readonly what: string }[];
   readonly warnings: readonly string[];
 }
@@ -61,6 +70,7 @@ export function renderPlan(facts: PlanFacts): string {
       'What would be written',
       plan.writes.map(({ path, what }) => `${path}: ${what}`),
     ),
+    section('The sandbox', sandboxLines(plan.sandbox)),
     section('Settings', settingLines(plan)),
     ...(plan.warnings.length > 0 ? [section('Warnings', plan.warnings)] : []),
   ]
@@ -78,6 +88,11 @@ function supervisionLine({
   const told = told_at === null ? '' : `told at ${told_at}, `;
   const off = off_for.length === 0 ? '' : `; off for ${off_for.join(', ')}, which does not tell it`;
   return `${sign}: ${told}ended at ${cut_at}${off}`;
+}
+
+function sandboxLines(sandbox: PlanFacts['sandbox']): readonly string[] {
+  if (sandbox === null) return ['off'];
+  return [...(sandbox.rules === null ? [] : sandboxRuleLines(sandbox.rules)), ...sandbox.refusals];
 }
 
 function commandLine(argv: readonly string[]): string {

@@ -182,6 +182,7 @@ export function statusJson(task: ShownTask): object {
     state_file: task.stateFile,
     log_dir: task.logDir,
     exit_reason: task.exitReason,
+    sandbox: task.sandbox,
     own: task.isOwn,
   };
 }

@@ -9,6 +9,7 @@ import { formatCost, formatDuration, formatLines } from '../format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
 import { proofText } from '../messages.ts';
 import type { TaskPlace } from '../resume-command.ts';
+import { plantedFiles, refusedLines, sandboxText } from '../sandbox-words.ts';
 import { isForeign, NOT_YOURS, painted, type TableOptions, waitText } from './status.ts';
 
 /** Everything that is shown about one task. Texts are free of control characters. */
@@ -62,6 +63,9 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
     ['cost', costOf(detail)],
     ['today', detail.day && dayText(detail.day)],
     ['agents', agentsText(task)],
+    ['sandbox', sandboxText(task)],
+    ...refusedLines(task).map((line): Field => ['refused', line]),
+    ...plantedFiles(task).map((file): Field => ['planted', file]),
     ['waits', shown.wait === null ? null : waitText(shown.wait)],
     [
       'progress',

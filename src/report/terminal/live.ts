@@ -160,6 +160,8 @@ export function liveView(options: LiveOptions): RunView {
         case 'tool_silent':
         case 'near_miss':
         case 'claim_held':
+        case 'sandbox_refused':
+        case 'sandbox_planted':
         case 'task_paused':
           return sentence(' ', lineOf(event), colors.yellow);
         case 'task_started':

@@ -382,6 +382,21 @@ describe('ralph doctor', () => {
   });
 });
 
+test('names what the sandbox lacks, with the command that brings it', async () => {
+  const { bin, claude, env } = await healthy();
+  // Without bwrap, socat and rg, and with the login of the stand-in.
+  const bare = { ...env, PATH: [claude.dir, bin].join(':') };
+  const sentence =
+    '--sandbox needs bubblewrap, socat and ripgrep; bubblewrap and socat and ripgrep are missing: apt install bubblewrap socat ripgrep';
+  await doctor({}, bare);
+  expect(lines('ok')).toContainEqual(
+    expect.stringMatching(`sandbox: off, and not possible here: ${sentence}$`),
+  );
+  printed = '';
+  expect(await doctor({}, { ...bare, RALPH_SANDBOX: '1' })).toBe(1);
+  expect(lines('problem')).toContainEqual(expect.stringMatching(`sandbox: ${sentence}$`));
+});
+
 describe('its judgement', () => {
   const agent: AgentFacts = {
     name: 'claude',
@@ -408,6 +423,7 @@ describe('its judgement', () => {
     cwd: '/v',
     git: 'work-tree',
     snapshots,
+    sandbox: { isWanted: false, refusals: [] },
     staleLocks: [],
     interrupted: [],
     broken: [],
@@ -440,6 +456,13 @@ describe('its judgement', () => {
       { snapshots: { ...snapshots, leaks: [{ says: 'x', remedy: 'y' }] } },
       ['warning'],
     ],
+    ['no sandbox, which nobody wants', { sandbox: { isWanted: false, refusals: ['x'] } }, []],
+    [
+      'no sandbox, which somebody wants',
+      { sandbox: { isWanted: true, refusals: ['x', 'y'] } },
+      ['problem', 'problem'],
+    ],
+    ['a sandbox', { sandbox: { isWanted: true, refusals: [] } }, []],
     ['states unreadable', { statesUnreadable: 'x' }, ['problem']],
   ])('%s', ([, changed, expected]) => {
     expect(kinds(changed)).toEqual(expected);

@@ -25,6 +25,8 @@ const PLACES: readonly SettingName[] = [
   // When checks run, which are named themselves, and what is accepted besides.
   ...(['verifyEach', 'baseline', 'knownFailures', 'verifyClean', 'proof'] as const),
   ...(['acceptEmpty', 'acceptChanged', 'acceptFewer'] as const),
+  // Named by the flag that turns it off: see below.
+  'sandboxChecks',
 ];
 
 describe('the rights of a task', () => {
@@ -38,6 +40,15 @@ describe('the rights of a task', () => {
       expect([name, isNamed]).toEqual([name, true]);
     },
   );
+
+  test('name the sandbox, what it allows, and that checks run outside', () => {
+    const settings = given({ sandbox: true, allowNet: 'a.example.com', sandboxChecks: false });
+    expect(rightsOf(settings, [])).toEqual([
+      '--sandbox',
+      "--allow-net 'a.example.com'",
+      '--no-sandbox-checks',
+    ]);
+  });
 
   test('are none by default', () => {
     expect(rightsOf(given({}), [])).toEqual([]);

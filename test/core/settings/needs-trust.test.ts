@@ -29,6 +29,7 @@ test('exactly these settings need trust, and each has a key', () => {
       ...['acceptChanged', 'acceptEmpty', 'acceptFewer', 'proof', 'verifyClean'],
       ...['base', 'commit', 'commitMessage', 'copy', 'protectBranch', 'revertFailed', 'setup'],
       ...['shareWorktree', 'snapshotExclude', 'snapshots', 'worktree', 'worktreeDir'],
+      ...['allowNet', 'allowRead', 'allowUnixSockets', 'allowWrite', 'keepEnv', 'sandboxChecks'],
     ].toSorted(),
   );
   expect(settingNamesNeedingTrust().filter((name) => keyOf(name) === null)).toEqual([]);
@@ -42,6 +43,19 @@ describe('the settings of a configuration that need trust', () => {
       { name: 'keepBackground', key: 'keep_background', value: false },
       { name: 'onEnd', key: 'on_end', value: 'b' },
     ]);
+  });
+
+  test('include walls of the sandbox that are lifted, not those that stand by default', () => {
+    const lifted = { allowWrite: '/cache', allowUnixSockets: true, sandboxChecks: 'no' };
+    const keys = (values: Partial<Record<SettingName, unknown>>) =>
+      settingsNeedingTrust(layer('config', values), {}).map(({ key }) => key);
+    expect(keys(lifted)).toEqual(['allow_write', 'allow_unix_sockets', 'sandbox_checks']);
+    expect(keys({ sandboxChecks: 'perhaps', allowNet: [3] })).toEqual([
+      'allow_net',
+      'sandbox_checks',
+    ]);
+    const standing = { allowWrite: [], allowUnixSockets: false, sandboxChecks: true };
+    expect(keys({ ...standing, sandbox: true, denyRead: '~' })).toEqual([]);
   });
 
   test('include those of ralph watch', () => {

@@ -62,7 +62,7 @@ Nothing.
   \`\`\`
 `);
     expect(text).toContain(
-      '| fine | completed | 2026-01-05 10:10 | 0 | 0ms | $0.00 | file moved: Done/fine.md |',
+      '| fine | completed | 2026-01-05 10:10 | 0 | 0ms | $0.00 | off | file moved: Done/fine.md |',
     );
     expect(text.indexOf('## Completed')).toBeGreaterThan(text.indexOf('## Needs a person'));
   });
@@ -124,7 +124,7 @@ Nothing.
     ];
     const text = renderBriefing(makeBriefing(briefingSources({ runs })));
     const row = text.split('\n').find((line) => line.startsWith('| t ')) ?? '';
-    expect(row.replace(/\\./g, '').split('|')).toHaveLength(9);
+    expect(row.replace(/\\./g, '').split('|')).toHaveLength(10);
     expect(text).not.toMatch(/^# Heading/m);
     expect(row).not.toMatch(/(^|[^\\])[<[\]`]/);
   });

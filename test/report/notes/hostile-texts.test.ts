@@ -15,6 +15,7 @@ import { jsonView } from '../../../src/report/terminal/plain.ts';
 import { briefIteration, briefingSources, foundRun } from '../../helpers/brief-task.ts';
 import { HOSTILE, hostileSign } from '../../helpers/hostile-signs.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
+import { sandboxRules } from '../../helpers/sandboxed.ts';
 
 const PLACE = { stateFile: `/v/${HOSTILE}.json`, logDir: `/v/${HOSTILE}` };
 
@@ -50,7 +51,19 @@ const TASK = {
   completion_promise: HOSTILE,
   exit_reason: HOSTILE,
   iterations: [briefIteration(1, 1, { outcome: HOSTILE, output_preview: HOSTILE })],
-};
+  sandbox: {
+    is: 'on',
+    version: HOSTILE,
+    rules: {
+      ...{ allow_write: [HOSTILE], allow_net: [HOSTILE], deny_read: [HOSTILE] },
+      ...{ allow_read: [HOSTILE], keep_env: [HOSTILE], allow_unix_sockets: false },
+      sandbox_checks: true,
+    },
+    changes: [{ at: START, what: HOSTILE }],
+    refused: [{ host: HOSTILE, port: 443, count: 1 }],
+    planted: [HOSTILE],
+  },
+} as const;
 
 const NOTES: readonly VaultNote[] = [
   { kind: 'for-human', taskId: HOSTILE, file: HOSTILE, why: 'payment', detail: HOSTILE },
@@ -82,6 +95,10 @@ describe('hostile text is harmless in', () => {
       settings: [{ name: HOSTILE, value: [HOSTILE, { a: HOSTILE }], source: HOSTILE }],
       judges: [],
       supervision: [],
+      sandbox: {
+        rules: sandboxRules({ allowWrite: [{ value: HOSTILE, from: HOSTILE }] }),
+        refusals: [HOSTILE],
+      },
       writes: [{ path: HOSTILE, what: HOSTILE }],
       warnings: [HOSTILE],
     });
@@ -170,6 +187,7 @@ describe('a plan', () => {
       settings: [],
       judges: [],
       supervision: [],
+      sandbox: null,
       writes: [],
       warnings: [],
     };

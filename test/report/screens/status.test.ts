@@ -22,6 +22,7 @@ function shown(changes: Partial<ShownTask> = {}): ShownTask {
     driver: null,
     runBy: 'pid 123',
     exitReason: null,
+    sandbox: 'off',
     stateFile: '/v/.ralph_state/nightly.json',
     logDir: '/v/.ralph_state/nightly',
     archived: false,
@@ -118,6 +119,7 @@ test('the JSON has all fields, in seconds and dollars', () => {
     state_file: '/v/.ralph_state/nightly.json',
     log_dir: '/v/.ralph_state/nightly',
     exit_reason: null,
+    sandbox: 'off',
     own: true,
   });
 });

@@ -290,6 +290,18 @@ describe('the permanent lines', () => {
     ]);
   });
 
+  test('tell what the sandbox refused, and what was planted in it', () => {
+    const { begin, tell, screen } = stage();
+    begin();
+    const refused = { event: 'sandbox_refused', iteration: 3, host: 'evil.example.com' } as const;
+    tell({ ...refused, port: 443, count: 3 });
+    tell({ event: 'sandbox_planted', iteration: 3, path: '/work/.mcp.json' });
+    expect(screen().slice(0, 2)).toEqual([
+      '  refused: evil.example.com:443 (3 times)',
+      '  planted: /work/.mcp.json; read it before anything runs it',
+    ]);
+  });
+
   test('show text and tool calls of the agent with --verbose', () => {
     const { begin, use, view, screen } = stage(80, { verbose: true });
     begin();

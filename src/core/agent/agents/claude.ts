@@ -30,6 +30,17 @@ export const claude: Agent = {
     'claude runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --permission-mode acceptEdits, --allowed-tools or --dangerously-skip-permissions to allow them.',
   readOnlyModes: [],
   promptLimit: { most: 10_000_000, unit: 'bytes' },
+  sandbox: {
+    hosts: ['api.anthropic.com', 'console.anthropic.com', 'platform.claude.com'],
+    addressVariables: ['ANTHROPIC_BASE_URL'],
+    loginVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    folders: [{ inHome: '.claude', variable: 'CLAUDE_CONFIG_DIR', inVariable: '' }],
+    fixed: [
+      ...['settings.json', 'settings.local.json', 'CLAUDE.md', '.mcp.json'],
+      ...['commands', 'agents', 'skills', 'hooks', 'plugins', 'local'],
+    ],
+    loginFiles: ['.claude.json'],
+  },
   installRemedy:
     'install Claude Code (npm install -g @anthropic-ai/claude-code), or name the program with --agent-bin PATH',
   remedies: {

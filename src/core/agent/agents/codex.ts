@@ -25,6 +25,17 @@ export const codex: Agent = {
   permissionsNotice: MAY_NOTHING,
   readOnlyModes: ['plan', 'read-only'],
   promptLimit: { most: 1_048_576, unit: 'characters' },
+  sandbox: {
+    hosts: ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],
+    addressVariables: ['OPENAI_BASE_URL'],
+    loginVariables: ['OPENAI_API_KEY', 'CODEX_API_KEY'],
+    folders: [{ inHome: '.codex', variable: 'CODEX_HOME', inVariable: '' }],
+    fixed: [
+      ...['config.toml', 'hooks.json', 'AGENTS.md', 'AGENTS.override.md'],
+      ...['prompts', 'skills', 'rules', 'plugins'],
+    ],
+    loginFiles: [],
+  },
   installRemedy:
     'install codex (npm install -g @openai/codex), or name the program with --agent-bin PATH',
   remedies: {

@@ -17,6 +17,14 @@ export const command: Agent = {
   permissionsNotice: null,
   readOnlyModes: [],
   promptLimit: null,
+  sandbox: {
+    hosts: [],
+    addressVariables: [],
+    loginVariables: [],
+    folders: [],
+    fixed: [],
+    loginFiles: [],
+  },
   installRemedy: 'correct --agent-command, or add the folder of the program to PATH',
   remedies: {
     'agent-not-found': 'install the program, or name another with --agent-command',

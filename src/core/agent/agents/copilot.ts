@@ -28,6 +28,22 @@ export const copilot: Agent = {
       ? null
       : 'is not for --agent copilot, which has no permission modes; it takes acceptEdits, and --allowed-tools with its own names of tools',
   promptLimit: null,
+  sandbox: {
+    hosts: ['api.github.com', 'api.githubcopilot.com', '*.githubcopilot.com'],
+    addressVariables: ['COPILOT_PROVIDER_BASE_URL'],
+    loginVariables: [
+      'COPILOT_GITHUB_TOKEN',
+      'COPILOT_PROVIDER_API_KEY',
+      'GH_TOKEN',
+      'GITHUB_TOKEN',
+    ],
+    folders: [{ inHome: '.copilot', variable: 'COPILOT_HOME', inVariable: '' }],
+    fixed: [
+      ...['config.json', 'mcp-config.json', 'copilot-instructions.md'],
+      ...['agents', 'hooks', 'skills', 'installed-plugins', 'pkg'],
+    ],
+    loginFiles: [],
+  },
   installRemedy:
     'install copilot (npm install -g @github/copilot), or name the program with --agent-bin PATH',
   remedies: {

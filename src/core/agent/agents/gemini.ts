@@ -23,6 +23,20 @@ export const gemini: Agent = {
     'gemini may read only: its tools that change files or run commands are taken away. Use --permission-mode acceptEdits (its auto_edit) or --dangerously-skip-permissions (its yolo) to allow them.',
   readOnlyModes: ['plan', 'default'],
   promptLimit: { most: 8 * 1024 * 1024, unit: 'bytes' },
+  sandbox: {
+    hosts: [
+      ...['generativelanguage.googleapis.com', 'cloudcode-pa.googleapis.com'],
+      'oauth2.googleapis.com',
+    ],
+    addressVariables: ['GOOGLE_GEMINI_BASE_URL'],
+    loginVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    folders: [{ inHome: '.gemini', variable: '', inVariable: '' }],
+    fixed: [
+      ...['settings.json', 'GEMINI.md', '.env', 'trustedFolders.json'],
+      ...['commands', 'extensions', 'hooks', 'skills', 'agents', 'policies'],
+    ],
+    loginFiles: [],
+  },
   installRemedy:
     'install gemini (npm install -g @google/gemini-cli), or name the program with --agent-bin PATH',
   remedies: {

@@ -30,6 +30,18 @@ export const opencode: Agent = {
       : 'is not for --agent opencode, which has no permission modes: it does all inside its folder, and asks for the rest, which nobody answers';
   },
   promptLimit: null,
+  sandbox: {
+    // Which service it asks is in its own configuration: another one has to be named by the user.
+    hosts: ['opencode.ai', 'models.dev', 'api.anthropic.com', 'api.openai.com'],
+    addressVariables: [],
+    loginVariables: ['OPENCODE_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
+    folders: [
+      { inHome: '.local/share/opencode', variable: 'XDG_DATA_HOME', inVariable: 'opencode' },
+      { inHome: '.local/state/opencode', variable: 'XDG_STATE_HOME', inVariable: 'opencode' },
+    ],
+    fixed: ['bin'],
+    loginFiles: [],
+  },
   installRemedy:
     'install opencode (npm install -g opencode-ai), or name the program with --agent-bin PATH',
   remedies: {

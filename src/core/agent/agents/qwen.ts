@@ -27,6 +27,20 @@ export const qwen: Agent = {
     'qwen runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --permission-mode acceptEdits (its auto-edit), --allowed-tools or --dangerously-skip-permissions to allow them.',
   readOnlyModes: ['plan'],
   promptLimit: null,
+  sandbox: {
+    hosts: [
+      ...['portal.qwen.ai', 'chat.qwen.ai', 'dashscope.aliyuncs.com'],
+      'dashscope-intl.aliyuncs.com',
+    ],
+    addressVariables: ['OPENAI_BASE_URL'],
+    loginVariables: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY'],
+    folders: [{ inHome: '.qwen', variable: '', inVariable: '' }],
+    fixed: [
+      ...['settings.json', 'QWEN.md', '.env', 'trustedFolders.json'],
+      ...['commands', 'extensions', 'hooks', 'skills', 'agents'],
+    ],
+    loginFiles: [],
+  },
   installRemedy:
     'install qwen (npm install -g @qwen-code/qwen-code), or name the program with --agent-bin PATH',
   remedies: {

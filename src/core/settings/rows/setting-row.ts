@@ -25,7 +25,15 @@ export type SettingKind =
   | { readonly kind: 'agent-texts' }
   | { readonly kind: 'switch' };
 
-type SettingGroup = 'Prompt' | 'Completion' | 'Limits' | 'Agent' | 'Git' | 'Around it' | 'Output';
+type SettingGroup =
+  | 'Prompt'
+  | 'Completion'
+  | 'Limits'
+  | 'Agent'
+  | 'Sandbox'
+  | 'Git'
+  | 'Around it'
+  | 'Output';
 
 /**
  * A row of the table of settings. The environment variables, the configuration keys, the help and the
@@ -51,7 +59,8 @@ export interface SettingRow {
   /**
    * True if it decides what is run, what the agent may do, what counts as done, or where ralph reads
    * and writes. A configuration file that the user did not name may set it only after a person trusted it.
+   * With `beyond-default` only another value than the default needs that, because only it lifts a wall.
    */
-  readonly trust?: true;
+  readonly trust?: true | 'beyond-default';
   readonly help: string;
 }

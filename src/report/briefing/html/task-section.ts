@@ -3,6 +3,7 @@ import type { LineChanges, LinesByIteration } from '../../../core/task/line-chan
 import { agentsText, costText, untoldText } from '../../agent-words.ts';
 import { formatCost, formatDuration, formatLines } from '../../format.ts';
 import { lookBackOf, ownBranchOf } from '../../look-back.ts';
+import { plantedFiles, refusedLines, sandboxText } from '../../sandbox-words.ts';
 import {
   commandOf,
   findingsOf,
@@ -53,6 +54,11 @@ function facts(each: BriefTask, briefing: Briefing): Markup {
         : `${task.metrics.iterations} of ${task.max_iterations} iterations, ${formatCost(task.usage.cost_usd)}${untoldText(task)}`,
     ],
     ['Agents', task === null ? null : agentsText(task)],
+    ['Sandbox', task === null ? null : sandboxText(task)],
+    ...(task === null ? [] : refusedLines(task)).map(
+      (line) => ['The sandbox refused', line] as const,
+    ),
+    ...(task === null ? [] : plantedFiles(task)).map((file) => ['New file to read', file] as const),
     ['Progress', progressOf(each)],
     ...findingsOf(each).map((finding) => ['Finding', finding] as const),
     ['What to do', remedy],

@@ -1,0 +1,180 @@
+import type { AgentFolder } from '../agent/agent.ts';
+import { AGENT_NAMES, AGENTS, type AgentName } from '../agent/agents/agents.ts';
+import { droppedVariables } from './dropped-variables.ts';
+import { FIXED_IN_GIT, FIXED_IN_TREE } from './fixed-names.ts';
+import { hostOfAddress } from './net-rules.ts';
+import { below, isAtOrBelow } from './places.ts';
+import { type AskedRules, BY_DEFAULT, type SandboxRule, type SandboxRules } from './rules.ts';
+import { DESKTOP_SOCKETS, SECRETS_IN_HOME, SERVICE_SOCKETS } from './unreadable.ts';
+
+/** A folder in which git keeps a repository, a submodule or a work tree. */
+export interface GitFolder {
+  readonly path: string;
+  /** Whether it belongs to an additional work tree, and so has its hooks and settings elsewhere. */
+  readonly isOfWorkTree: boolean;
+  /** Where git looks for its hooks. */
+  readonly hooks: string;
+}
+
+/** What the rules are made of: absolute paths without links, which need not exist. */
+export interface Surroundings {
+  /** Null for a user without one. */
+  readonly home: string | null;
+  /** The folder in which the agent works. */
+  readonly workFolder: string;
+  /** The root of the work tree; outside a repository the work folder. */
+  readonly treeRoot: string;
+  /** The folder of git that all work trees share; null outside a repository. */
+  readonly commonGitFolder: string | null;
+  readonly gitFolders: readonly GitFolder[];
+  /** The `.git` files of work trees and submodules. */
+  readonly gitLinks: readonly string[];
+  /** The folders of the vault in which the agent moves files. */
+  readonly vaultFolders: readonly string[];
+  /** Folders with a person's answers and ralph's states: they exist before the agent starts. */
+  readonly fixedFolders: readonly string[];
+  /** Everything else that only ralph or a person writes: the prompt, protected files, the agent's program. */
+  readonly fixed: readonly string[];
+  /** The folder of this user's key; null without a home folder. */
+  readonly keyFolder: string | null;
+  /** The key that the user named; null for none. */
+  readonly namedKey: string | null;
+  readonly agents: readonly AgentName[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Returns the rules of a sandbox: the defaults, and what the user asked for. */
+export function sandboxRules(facts: Surroundings, asked: AskedRules): SandboxRules {
+  const { workFolder, commonGitFolder, env } = facts;
+  const rows = facts.agents.map((name) => AGENTS[name].sandbox);
+  const folders = foldersOf(facts.agents, facts);
+  const loginVariables = rows.flatMap((row) => row.loginVariables);
+  const addresses = rows
+    .flatMap((row) => row.addressVariables)
+    .map((name) => hostOfAddress(env[name] ?? ''));
+  const loginFiles = inHome(
+    facts,
+    rows.flatMap((row) => row.loginFiles),
+  );
+  const denyRead = [
+    ...byDefault(unreadable(facts, asked.unixSockets)).filter(
+      (rule) => !asked.allowRead.some((allowed) => allowed.value === rule.value),
+    ),
+    ...asked.denyRead,
+  ];
+  const keptNames = [...loginVariables, ...asked.keepEnv.map((rule) => rule.value)];
+  return {
+    allowWrite: [
+      ...byDefault([
+        workFolder,
+        ...(commonGitFolder === null ? [] : [commonGitFolder]),
+        ...folders,
+        ...facts.vaultFolders,
+      ]),
+      ...asked.allowWrite,
+    ],
+    denyWrite: byDefault(fixedPlaces(facts, folders)),
+    denyRead,
+    allowRead: asked.allowRead.filter((rule) => !asked.denyRead.some(hasValue(rule.value))),
+    allowNet: [
+      ...byDefault([
+        ...rows.flatMap((row) => row.hosts),
+        ...addresses.filter((host) => host !== null),
+      ]),
+      ...asked.allowNet,
+    ],
+    keepEnv: [
+      ...byDefault(loginVariables.filter((name) => env[name] !== undefined)),
+      ...asked.keepEnv,
+    ],
+    dropEnv: byDefault(droppedVariables(env, keptNames)),
+    unixSockets: asked.unixSockets,
+    checksInside: asked.checksInside,
+    ofAgent: { places: [...folders, ...loginFiles], variables: loginVariables },
+  };
+}
+
+/**
+ * Returns the rules for a check, which executes what the agent wrote: without the agent's login, and only
+ * with the hosts that the user named.
+ */
+export function rulesForChecks(rules: SandboxRules): SandboxRules {
+  const { places, variables } = rules.ofAgent;
+  const isNamed = (rule: SandboxRule): boolean => rule.from !== BY_DEFAULT;
+  const isNamedVariable = (name: string): boolean =>
+    rules.keepEnv.some((rule) => rule.value === name && isNamed(rule));
+  return {
+    ...rules,
+    allowWrite: rules.allowWrite.filter(
+      (rule) => isNamed(rule) || !places.some((place) => isAtOrBelow(rule.value, place)),
+    ),
+    denyRead: [...rules.denyRead, ...byDefault(places)],
+    allowNet: rules.allowNet.filter(isNamed),
+    keepEnv: rules.keepEnv.filter(isNamed),
+    dropEnv: [...rules.dropEnv, ...byDefault(variables.filter((name) => !isNamedVariable(name)))],
+  };
+}
+
+/** Everything that stays unreadable unless the user allows the very path. */
+function unreadable(facts: Surroundings, unixSockets: boolean): readonly string[] {
+  const others = AGENT_NAMES.filter((name) => !facts.agents.includes(name));
+  const own = foldersOf(facts.agents, facts);
+  return unique([
+    ...inHome(facts, SECRETS_IN_HOME),
+    ...foldersOf(others, facts).filter((folder) => !own.includes(folder)),
+    ...inHome(
+      facts,
+      others.flatMap((name) => AGENTS[name].sandbox.loginFiles),
+    ),
+    ...[facts.keyFolder, facts.namedKey].filter((place) => place !== null),
+    ...SERVICE_SOCKETS,
+    ...(unixSockets ? DESKTOP_SOCKETS : []),
+  ]);
+}
+
+function fixedPlaces(facts: Surroundings, agentFolders: readonly string[]): readonly string[] {
+  const inTree = unique([facts.treeRoot, facts.workFolder]).flatMap((root) =>
+    FIXED_IN_TREE.map((name) => below(root, name)),
+  );
+  const names = unique(facts.agents.flatMap((name) => AGENTS[name].sandbox.fixed));
+  return unique([
+    ...facts.fixedFolders,
+    ...facts.fixed,
+    ...facts.gitFolders.flatMap(({ path, hooks }) => [
+      hooks,
+      ...FIXED_IN_GIT.map((name) => below(path, name)),
+    ]),
+    ...facts.gitLinks,
+    ...agentFolders.flatMap((folder) => names.map((name) => below(folder, name))),
+    ...inTree,
+  ]);
+}
+
+function foldersOf(agents: readonly AgentName[], facts: Surroundings): readonly string[] {
+  const folders = agents.flatMap((name) => AGENTS[name].sandbox.folders);
+  return unique(folders.flatMap((folder) => placeOf(folder, facts) ?? []));
+}
+
+function placeOf(folder: AgentFolder, { home, env }: Surroundings): string | null {
+  const moved = env[folder.variable] ?? '';
+  if (moved.startsWith('/')) {
+    return folder.inVariable === '' ? moved : below(moved, folder.inVariable);
+  }
+  return home === null ? null : below(home, folder.inHome);
+}
+
+function inHome({ home }: Surroundings, names: readonly string[]): readonly string[] {
+  return home === null ? [] : names.map((name) => below(home, name));
+}
+
+function byDefault(values: readonly string[]): readonly SandboxRule[] {
+  return unique(values).map((value) => ({ value, from: BY_DEFAULT }));
+}
+
+function hasValue(value: string): (rule: SandboxRule) => boolean {
+  return (rule) => rule.value === value;
+}
+
+function unique(values: readonly string[]): readonly string[] {
+  return [...new Set(values)];
+}

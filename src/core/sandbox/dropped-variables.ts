@@ -1,0 +1,24 @@
+import { maskSecrets } from '../secrets/secrets.ts';
+
+/** Variables that lead to an agent or a daemon that acts as the user. */
+const WAYS_OUT = ['SSH_AUTH_SOCK', 'DOCKER_HOST'];
+
+/** Ralph's own variables are ids and paths. */
+const OF_RALPH = /^RALPH_/;
+
+/** Returns the names of the variables that are dropped: those that look like secrets, and ways out. */
+export function droppedVariables(
+  env: Readonly<Record<string, string | undefined>>,
+  kept: readonly string[],
+): readonly string[] {
+  return Object.keys(env)
+    .filter((name) => !kept.includes(name))
+    .filter((name) => WAYS_OUT.includes(name) || looksSecret(name, env[name] ?? ''))
+    .sort();
+}
+
+function looksSecret(name: string, value: string): boolean {
+  if (OF_RALPH.test(name)) return false;
+  const line = `${name}=${value}`;
+  return maskSecrets(line) !== line;
+}

@@ -1,0 +1,70 @@
+import type { SandboxRefusal } from './rules.ts';
+
+/** Why `--sandbox` is refused, and what to do, as a sentence. */
+export interface Refusal {
+  readonly code: SandboxRefusal;
+  readonly sentence: string;
+}
+
+/** The one version of the component with which the sandbox was tried. */
+export const COMPONENT = '@anthropic-ai/sandbox-runtime';
+export const COMPONENT_VERSION = '0.0.78';
+
+/** The programs that the component needs, with the packages that have them. */
+export const TOOLS = { bwrap: 'bubblewrap', socat: 'socat', rg: 'ripgrep' } as const;
+
+export type Tool = keyof typeof TOOLS;
+
+export function missingTools(missing: readonly Tool[]): Refusal {
+  const names = missing.map((tool) => TOOLS[tool]);
+  return {
+    code: 'tools-missing',
+    sentence: `--sandbox needs bubblewrap, socat and ripgrep; ${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} missing: apt install ${names.join(' ')}`,
+  };
+}
+
+/** `found` is the version that is there; null for none. */
+export function missingPackage(found: string | null): Refusal {
+  const instead = found === null ? '' : ` (found ${found})`;
+  return {
+    code: 'package-missing',
+    sentence: `--sandbox needs the package ${COMPONENT} ${COMPONENT_VERSION}${instead}: npm install --global ${COMPONENT}@${COMPONENT_VERSION}`,
+  };
+}
+
+export const AS_ROOT: Refusal = {
+  code: 'root',
+  sentence:
+    '--sandbox does not hold for root: kernel settings stay writable. Run as another user, or in a container with --no-sandbox.',
+};
+
+export function unknownPlatform(platform: string): Refusal {
+  return {
+    code: 'platform',
+    sentence: `--sandbox works on Linux and macOS, not on ${platform}: use a container or a virtual machine, with --no-sandbox.`,
+  };
+}
+
+/** `words` are those of the program that failed; `isRestricted` says that AppArmor keeps users from namespaces. */
+export function notStarted(words: string, isRestricted: boolean): Refusal {
+  const remedy = isRestricted
+    ? ' This kernel restricts user namespaces (apparmor_restrict_unprivileged_userns is 1): docs/sandbox.md#ubuntu'
+    : ' In a container or virtual machine that isolates, use --no-sandbox.';
+  return { code: 'not-started', sentence: `The sandbox could not be started: ${words}.${remedy}` };
+}
+
+/** `what` is a clause: `a write to ~/x went through`. */
+export function doesNotHold(what: string): Refusal {
+  return {
+    code: 'does-not-hold',
+    sentence: `The sandbox does not hold: ${what}. Nothing was started.`,
+  };
+}
+
+/** `what` is the thing that runs outside, `place` the folder that the agent may write. */
+export function runsInside(what: string, place: string): Refusal {
+  return {
+    code: 'ralph-inside',
+    sentence: `The sandbox does not hold: ${what} runs from ${place}, which the agent may write. Install it elsewhere: npm install --global ralph-headless`,
+  };
+}

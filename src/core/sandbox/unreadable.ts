@@ -1,0 +1,49 @@
+/*
+ * What an agent has no business to read. A path that does not exist costs nothing.
+ */
+
+/** Keys, and logins of other tools. */
+const KEYS_AND_LOGINS = [
+  ...['.ssh', '.gnupg', '.pki', '.password-store', '.local/share/keyrings', '.config/age'],
+  ...['.config/sops', '.vault-token', '.config/op', '.config/Bitwarden CLI'],
+  ...['.aws', '.azure', '.config/gcloud', '.boto', '.s3cfg', '.oci', '.aliyun', '.bluemix'],
+  ...['.config/doctl', '.config/hcloud', '.config/scw', '.fly', '.config/netlify', '.vercel'],
+  ...['.config/rclone', '.kube', '.config/helm', '.docker', '.colima', '.config/containers'],
+  ...['.terraform.d', '.terraformrc', '.pulumi', '.databrickscfg', '.config/heroku'],
+  ...['.git-credentials', '.config/git/credentials', '.config/gh', '.config/glab-cli'],
+  ...['.config/hub', '.config/tea', '.netrc', '.authinfo', '.authinfo.gpg', '.msmtprc'],
+  ...['.npmrc', '.yarnrc.yml', '.config/pnpm/rc', '.bunfig.toml', '.pypirc', '.config/pypoetry'],
+  ...['.cargo/credentials', '.cargo/credentials.toml', '.gem/credentials', '.bundle/config'],
+  ...['.composer/auth.json', '.config/composer/auth.json', '.m2/settings.xml'],
+  ...['.gradle/gradle.properties', '.nuget/NuGet', '.hex/hex.config'],
+  ...['.pgpass', '.my.cnf', '.mylogin.cnf', '.config/sentry', '.sentryclirc', '.config/stripe'],
+  ...['.bitcoin', '.electrum', '.ethereum', '.config/solana', '.config/huggingface'],
+  ...['.cache/huggingface/token', '.kaggle', '.config/wandb', '.config/goose', '.config/aider'],
+];
+
+const HISTORIES = [
+  ...['.bash_history', '.zsh_history', '.zhistory', '.histfile', '.history', '.sh_history'],
+  ...['.local/share/fish', '.python_history', '.node_repl_history', '.irb_history', '.lesshst'],
+  ...['.psql_history', '.mysql_history', '.sqlite_history', '.rediscli_history', '.viminfo'],
+];
+
+const BROWSERS_AND_MAIL = [
+  ...['.mozilla', '.config/mozilla', '.thunderbird', '.librewolf', 'snap', '.var/app'],
+  ...['.config/google-chrome', '.config/chromium', '.config/BraveSoftware', '.config/vivaldi'],
+  ...['.config/microsoft-edge', '.config/opera', '.config/Slack', '.config/discord'],
+  ...['Library/Application Support/Google', 'Library/Application Support/Firefox'],
+  ...['Library/Application Support/BraveSoftware', 'Library/Cookies', 'Library/Safari'],
+];
+
+/** Paths below the home folder that no agent reads. */
+export const SECRETS_IN_HOME: readonly string[] = [
+  ...KEYS_AND_LOGINS,
+  ...HISTORIES,
+  ...BROWSERS_AND_MAIL,
+];
+
+/** Folders of the system with the sockets of its services. */
+export const SERVICE_SOCKETS: readonly string[] = ['/run'];
+
+/** Further folders with sockets: only where an agent may open some. */
+export const DESKTOP_SOCKETS: readonly string[] = ['/tmp/.X11-unix', '/tmp/.ICE-unix'];

@@ -1,0 +1,67 @@
+import type { SettingRow } from './setting-row.ts';
+
+/** The sandbox, and what it allows beyond the least. */
+export const SANDBOX_ROWS = {
+  sandbox: {
+    flag: '--sandbox',
+    negation: '--no-sandbox',
+    type: { kind: 'switch' },
+    group: 'Sandbox',
+    help: 'keep the agent and the checks in the work folder: other files are read-only, secrets unreadable, and hosts refused; --no-sandbox does not (default: off)',
+  },
+  allowWrite: {
+    flag: '--allow-write',
+    argument: 'DIR',
+    type: { kind: 'texts' },
+    group: 'Sandbox',
+    trust: 'beyond-default',
+    help: 'a further folder that the agent may write to; may be repeated',
+  },
+  allowNet: {
+    flag: '--allow-net',
+    argument: 'HOST[:PORT]',
+    type: { kind: 'texts' },
+    group: 'Sandbox',
+    trust: 'beyond-default',
+    help: 'a host that the agent and the checks may reach, such as registry.npmjs.org or "*.example.com"; may be repeated (default: only what the agent needs to answer)',
+  },
+  denyRead: {
+    flag: '--deny-read',
+    argument: 'PATH',
+    type: { kind: 'texts' },
+    group: 'Sandbox',
+    help: 'a file or folder that the agent may not read, besides keys, logins and the like; "~" hides the home; may be repeated',
+  },
+  allowRead: {
+    flag: '--allow-read',
+    argument: 'PATH',
+    type: { kind: 'texts' },
+    group: 'Sandbox',
+    trust: 'beyond-default',
+    help: 'a file or folder that it may read all the same; the deeper path wins; may be repeated',
+  },
+  keepEnv: {
+    flag: '--keep-env',
+    argument: 'NAME',
+    type: { kind: 'texts' },
+    group: 'Sandbox',
+    trust: 'beyond-default',
+    help: 'a variable of the environment that the agent sees although it looks like a secret; may be repeated',
+  },
+  allowUnixSockets: {
+    flag: '--allow-unix-sockets',
+    type: { kind: 'switch' },
+    group: 'Sandbox',
+    trust: 'beyond-default',
+    help: 'let programs in the sandbox use sockets in the file system',
+  },
+  sandboxChecks: {
+    flag: '--sandbox-checks',
+    negation: '--no-sandbox-checks',
+    type: { kind: 'switch' },
+    group: 'Sandbox',
+    default: 'true',
+    trust: 'beyond-default',
+    help: 'run --verify, --until and --setup in the sandbox, too; --no-sandbox-checks runs them outside, for those that need Docker',
+  },
+} as const satisfies Readonly<Record<string, SettingRow>>;

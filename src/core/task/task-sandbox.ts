@@ -1,0 +1,149 @@
+import type { MetInSandbox } from '../agent/attempt.ts';
+import { SETTINGS } from '../settings/settings.ts';
+import { oneLine } from '../text/untrusted-text.ts';
+import type { Policy } from './policy.ts';
+
+/** What the state file says of the sandbox of a task, which has or had one. */
+export interface TaskSandbox {
+  /** Whether the last run had it. */
+  readonly is: 'on' | 'off';
+  /** The version of the component that it stood on last. */
+  readonly version: string;
+  /** The rules beyond the default ones, as the user wrote them. */
+  readonly rules: OwnRules;
+  /** What a resume has changed. */
+  readonly changes: readonly SandboxChange[];
+  /** The hosts that it refused so far, and how often. */
+  readonly refused: MetInSandbox['refused'];
+  /** New files that other programs may run or obey. */
+  readonly planted: readonly string[];
+}
+
+interface OwnRules {
+  readonly allow_write: readonly string[];
+  readonly allow_net: readonly string[];
+  readonly deny_read: readonly string[];
+  readonly allow_read: readonly string[];
+  readonly keep_env: readonly string[];
+  readonly allow_unix_sockets: boolean;
+  readonly sandbox_checks: boolean;
+}
+
+interface SandboxChange {
+  /** ISO instant. */
+  readonly at: string;
+  /** One line for people. */
+  readonly what: string;
+}
+
+/** How many refused hosts and how many new files the state keeps, and one attempt tells. */
+const MOST = 40;
+/** A host name has at most 253 characters. */
+const HOST_CHARS = 260;
+const PATH_CHARS = 500;
+
+/** Returns the sandbox of a new task; null if it has none. */
+export function newSandbox(policy: Policy): TaskSandbox | null {
+  const { inSandbox } = policy;
+  if (inSandbox === null) return null;
+  const nothing = { changes: [], refused: [], planted: [] };
+  return { is: 'on', version: inSandbox.version, rules: ownRules(policy), ...nothing };
+}
+
+/** Returns the sandbox of a resumed task, with what has changed; null if the task never had one. */
+export function resumedSandbox(
+  policy: Policy,
+  before: TaskSandbox | null,
+  at: string,
+): TaskSandbox | null {
+  const now = newSandbox(policy);
+  const had = before ?? (now === null ? null : { ...now, is: 'off' as const });
+  if (had === null) return null;
+  const next: TaskSandbox =
+    now === null ? { ...had, is: 'off' } : { ...had, ...now, ...metBy(had) };
+  const changes = changesBetween(had, next).map((what) => ({ at, what }));
+  return { ...next, changes: [...had.changes, ...changes].slice(-MOST) };
+}
+
+function metBy({ refused, planted }: TaskSandbox): MetInSandbox {
+  return { refused, planted };
+}
+
+function ownRules(policy: Policy): OwnRules {
+  return {
+    allow_write: policy.allowWrite,
+    allow_net: policy.allowNet,
+    deny_read: policy.denyRead,
+    allow_read: policy.allowRead,
+    keep_env: policy.keepEnv,
+    allow_unix_sockets: policy.allowUnixSockets,
+    sandbox_checks: policy.sandboxChecks,
+  };
+}
+
+const LISTS = [
+  ['allow_write', 'allowWrite'],
+  ['allow_net', 'allowNet'],
+  ['deny_read', 'denyRead'],
+  ['allow_read', 'allowRead'],
+  ['keep_env', 'keepEnv'],
+] as const;
+
+/** Says what differs from the run before, one line each. While the sandbox is off, its rules mean nothing. */
+function changesBetween(before: TaskSandbox, now: TaskSandbox): readonly string[] {
+  if (now.is === 'off') return before.is === 'off' ? [] : ['the sandbox is off'];
+  const changes = before.is === 'off' ? ['the sandbox is on'] : [];
+  for (const [key, name] of LISTS) {
+    const { flag } = SETTINGS[name];
+    const [old, own] = [before.rules[key], now.rules[key]];
+    changes.push(
+      ...own.filter((each) => !old.includes(each)).map((each) => `${flag} now has ${shown(each)}`),
+      ...old
+        .filter((each) => !own.includes(each))
+        .map((each) => `${flag} no longer has ${shown(each)}`),
+    );
+  }
+  const { allow_unix_sockets: sockets, sandbox_checks: checks } = now.rules;
+  if (sockets !== before.rules.allow_unix_sockets) {
+    changes.push(`sockets in the file system are ${sockets ? 'allowed' : 'not allowed'}`);
+  }
+  if (checks !== before.rules.sandbox_checks) {
+    changes.push(`checks run ${checks ? 'in the sandbox' : 'outside the sandbox'}`);
+  }
+  if (now.version !== before.version) {
+    changes.push(`the component is ${now.version}, and was ${before.version}`);
+  }
+  return changes;
+}
+
+function shown(text: string): string {
+  return oneLine(text, HOST_CHARS);
+}
+
+/** Makes what the sandbox met harmless and short, since an agent can choose any name. */
+export function withinBounds({ refused, planted }: MetInSandbox): MetInSandbox {
+  return {
+    refused: refused.slice(0, MOST).map((each) => ({ ...each, host: hostName(each.host) })),
+    planted: planted.slice(0, MOST).map((each) => oneLine(each, PATH_CHARS)),
+  };
+}
+
+/** Puts an address with colons into brackets, so that a port can follow it. */
+function hostName(host: string): string {
+  const name = shown(host);
+  return name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
+}
+
+/** Adds what the sandbox met in an attempt. */
+export function withMet(before: TaskSandbox, { refused, planted }: MetInSandbox): TaskSandbox {
+  const counts = new Map(before.refused.map((each) => [`${each.host}:${each.port}`, each]));
+  for (const each of refused) {
+    const key = `${each.host}:${each.port}`;
+    counts.set(key, { ...each, count: each.count + (counts.get(key)?.count ?? 0) });
+  }
+  return {
+    ...before,
+    refused: [...counts.values()].slice(0, MOST),
+    planted: [...new Set([...before.planted, ...planted])].slice(0, MOST),
+  };
+}

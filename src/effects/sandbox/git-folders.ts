@@ -1,0 +1,154 @@
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { GitFolder } from '../../core/sandbox/default-rules.ts';
+import { isAtOrBelow } from '../../core/sandbox/places.ts';
+import { KB, tryReadText } from '../files/bounded-read.ts';
+import { namesIn } from '../files/folder.ts';
+import { realPath } from '../files/real-path.ts';
+import { callGit } from '../workspace/git-command.ts';
+import { findGitAbove } from '../workspace/git-view.ts';
+
+/** The folders of git around and in a work folder. */
+export interface GitFolders {
+  readonly treeRoot: string;
+  /** Null outside a repository. */
+  readonly common: string | null;
+  readonly folders: readonly GitFolder[];
+  /** The `.git` files that lead to such folders. */
+  readonly links: readonly string[];
+  /** A folder that a `.git` file names although nothing there knows of the work tree; null for none. */
+  readonly stranger: string | null;
+}
+
+/** `nested` are places of repositories below the work folder: `.git` files and folders of git. */
+export async function findGitFolders(
+  workFolder: string,
+  nested: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<GitFolders> {
+  const treeRoot = findGitAbove(workFolder) ?? workFolder;
+  const own = repositoryAt(path.join(treeRoot, '.git'));
+  const others = nested.map((place) => repositoryAt(place)).filter((each) => each !== null);
+  const found = new Map<string, boolean>();
+  for (const each of own === null ? others : [own, ...others]) {
+    if (each.common !== each.folder) found.set(each.folder, true);
+    walk(each.common, found);
+  }
+  const links = [path.join(treeRoot, '.git'), ...nested].filter(isFile);
+  const folders = await Promise.all(
+    [...found].map(async ([folder, isOfWorkTree]) => ({
+      path: folder,
+      isOfWorkTree,
+      hooks: await hooksOf(folder, treeRoot, env),
+    })),
+  );
+  return {
+    treeRoot,
+    common: own?.common ?? null,
+    folders,
+    links,
+    stranger: own === null ? null : await strangerOf(own, treeRoot, env),
+  };
+}
+
+interface RepositoryPlace {
+  readonly folder: string;
+  /** Another folder for an additional work tree, otherwise the same. */
+  readonly common: string;
+}
+
+/** Follows a `.git` file or folder; null if it leads to no folder of git. */
+function repositoryAt(place: string): RepositoryPlace | null {
+  const named = isFile(place) ? /^gitdir: (.+)/.exec(readLine(place))?.[1] : place;
+  if (named === undefined) return null;
+  const folder = realPath(path.resolve(path.dirname(place), named));
+  if (!existsSync(path.join(folder, 'HEAD'))) return null;
+  const shared = readLine(path.join(folder, 'commondir'));
+  return { folder, common: shared === '' ? folder : realPath(path.resolve(folder, shared)) };
+}
+
+/** Adds a folder of git, those of its work trees and, down to any depth, those of its submodules. */
+function walk(folder: string, found: Map<string, boolean>): void {
+  if (found.has(folder)) return;
+  found.set(folder, false);
+  const workTrees = path.join(folder, 'worktrees');
+  for (const name of namesIn(workTrees)) found.set(path.join(workTrees, name), true);
+  walkModules(path.join(folder, 'modules'), found);
+}
+
+/** The name of a submodule can contain slashes. */
+function walkModules(folder: string, found: Map<string, boolean>): void {
+  for (const name of namesIn(folder)) {
+    const place = path.join(folder, name);
+    if (existsSync(path.join(place, 'HEAD'))) walk(place, found);
+    else if (isFolder(place)) walkModules(place, found);
+  }
+}
+
+/** Asks git as the user would, since ralph's own calls look at no hooks. It runs nothing of the repository. */
+async function hooksOf(folder: string, root: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const settings = await coreSettings(folder, env);
+  const named = settings.get('hookspath');
+  if (named === undefined) return path.join(folder, 'hooks');
+  const tree = settings.get('worktree');
+  return realPath(path.resolve(tree === undefined ? root : path.resolve(folder, tree), named));
+}
+
+/**
+ * A work tree and a submodule are known to the repository to which their `.git` file leads. An agent could
+ * write such a file, and the next run would let it write another repository.
+ */
+async function strangerOf(
+  { folder, common }: RepositoryPlace,
+  root: string,
+  env: NodeJS.ProcessEnv,
+): Promise<string | null> {
+  if (isAtOrBelow(common, root) && isAtOrBelow(folder, root)) return null;
+  const back = readLine(path.join(folder, 'gitdir'));
+  const isTreeOfCommon = path.dirname(folder) === path.join(common, 'worktrees');
+  if (
+    isTreeOfCommon &&
+    back !== '' &&
+    realPath(path.resolve(folder, back)) === path.join(root, '.git')
+  ) {
+    return null;
+  }
+  const tree = (await coreSettings(folder, env)).get('worktree');
+  const isKnown =
+    folder === common && tree !== undefined && realPath(path.resolve(folder, tree)) === root;
+  return isKnown ? null : common;
+}
+
+async function coreSettings(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+): Promise<ReadonlyMap<string, string>> {
+  const { output } = await callGit({
+    args: [`--git-dir=${folder}`, 'config', '--type=path', '-z', '--get-regexp', SETTINGS],
+    cwd: '/',
+    env,
+    timeoutMs: 10_000,
+    asUser: true,
+  });
+  const text = Buffer.from(output, 'latin1').toString();
+  return new Map(
+    text.split('\0').flatMap((entry) => {
+      const [, name, value] = /^core\.(\w+)\n([\s\S]*)$/.exec(entry) ?? [];
+      return name === undefined || value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}
+
+const SETTINGS = '^core\\.(hookspath|worktree)$';
+
+function readLine(file: string): string {
+  return (tryReadText(file, 64 * KB) ?? '').replace(/\r?\n[\s\S]*$/, '');
+}
+
+function isFile(place: string): boolean {
+  return statSync(place, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+function isFolder(place: string): boolean {
+  return statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

@@ -1,0 +1,26 @@
+import type { Mounts } from './mounts.ts';
+
+/** What ralph asks of the helper of a sandbox. */
+export type HelperRequest =
+  | {
+      readonly kind: 'open';
+      /** The file to import the component from. */
+      readonly component: string;
+      readonly hosts: readonly string[];
+      readonly unixSockets: boolean;
+      readonly bwrap: string;
+      readonly socat: string;
+      readonly rg: string;
+    }
+  | { readonly kind: 'wrap'; readonly id: number; readonly line: string; readonly mounts: Mounts }
+  | { readonly kind: 'catch-up'; readonly id: number };
+
+/** What the helper says. */
+export type HelperReport =
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'wrapped'; readonly id: number; readonly line: string }
+  | { readonly kind: 'not-wrapped'; readonly id: number; readonly why: string }
+  /** All refusals before the request have been told. */
+  | { readonly kind: 'caught-up'; readonly id: number }
+  | { readonly kind: 'refused'; readonly host: string; readonly port: number };

@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import type { RefusedHost } from '../../core/sandbox/rules.ts';
+import { MARKER_NAME } from '../processes/process-table.ts';
+import type { HelperReport, HelperRequest } from './helper-messages.ts';
+import type { Mounts } from './mounts.ts';
+import type { ToolFiles } from './outer-programs.ts';
+import type { RunFolder } from './run-folder.ts';
+
+/** The process that holds the proxies of a sandbox. */
+export interface Helper {
+  readonly pid: number;
+  /** Rejects once it has ended. */
+  wrap(line: string, mounts: Mounts): Promise<string>;
+  /** Returns the hosts that were refused since the last call; without a living helper, those it told. */
+  takeRefused(): Promise<readonly RefusedHost[]>;
+  isAlive(): boolean;
+  /** Resolves once it has ended. */
+  close(): Promise<void>;
+}
+
+/** What a helper is started with. */
+export interface HelperOptions {
+  /** Path of the bundled program. */
+  readonly program: string;
+  /** The file to import the component from. */
+  readonly component: string;
+  readonly tools: ToolFiles;
+  readonly hosts: readonly string[];
+  readonly unixSockets: boolean;
+  readonly run: RunFolder;
+  readonly runId: string;
+  /** PATH without the folders of the agent. */
+  readonly outerPath: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Where the proxies of the sandbox find the proxy of this machine, and what Java takes over from outside. */
+const PASSED_ON = /^(?:(?:http|https|all|no)_proxy|HOME|LD_LIBRARY_PATH|JAVA_TOOL_OPTIONS)$/i;
+
+/** It hears of the end of the channel at once, and of a signal at the latest. */
+const END_AT_MOST_MS = 2_000;
+
+/** Starts a helper. Rejects with what it said if the component cannot be opened. */
+export async function startHelper(options: HelperOptions): Promise<Helper> {
+  const { run, tools, component, hosts, unixSockets } = options;
+  // A session of its own: no signal from the terminal reaches it.
+  const child = spawn(process.execPath, [options.program], {
+    cwd: run.empty,
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    env: helperEnvironment(options),
+  });
+  let isAlive = true;
+  const waiting = new Map<number, { settle(report: HelperReport): void; fail(why: Error): void }>();
+  const refused = new Map<string, RefusedHost>();
+  let lastId = 0;
+  const ended = new Promise<void>((resolve) => {
+    const end = (error: Error): void => {
+      isAlive = false;
+      for (const each of waiting.values()) each.fail(error);
+      waiting.clear();
+      resolve();
+    };
+    child.once('error', end);
+    child.once('exit', (code, signal) =>
+      end(new Error(`the helper of the sandbox ended (${signal ?? `exit code ${code}`})`)),
+    );
+  });
+  const OPENING = 0;
+  child.on('message', (report: HelperReport) => {
+    if (report.kind === 'refused') {
+      const key = `${report.host}:${report.port}`;
+      const count = (refused.get(key)?.count ?? 0) + 1;
+      refused.set(key, { host: report.host, port: report.port, count });
+      return;
+    }
+    const id = 'id' in report ? report.id : OPENING;
+    waiting.get(id)?.settle(report);
+    waiting.delete(id);
+  });
+  const ask = (id: number, request: HelperRequest): Promise<HelperReport> =>
+    new Promise((resolve, reject) => {
+      if (!isAlive) return reject(new Error('the helper of the sandbox has ended'));
+      waiting.set(id, { settle: resolve, fail: reject });
+      // A failure to send is followed by the end of the channel.
+      child.send(request, () => {});
+    });
+
+  const opened = await ask(OPENING, { kind: 'open', component, hosts, unixSockets, ...tools });
+  if (opened.kind === 'failed' || child.pid === undefined) {
+    if (child.connected) child.disconnect();
+    throw new Error(opened.kind === 'failed' ? opened.why : 'the helper did not start');
+  }
+  // Ralph may exit without it: the channel closes then.
+  child.unref();
+  child.channel?.unref();
+  return {
+    pid: child.pid,
+    isAlive: () => isAlive,
+    async wrap(line, mounts) {
+      const id = ++lastId;
+      const answer = await held(() => ask(id, { kind: 'wrap', id, line, mounts }));
+      if (answer.kind === 'wrapped') return answer.line;
+      throw new Error(answer.kind === 'not-wrapped' ? answer.why : `it said ${answer.kind}`);
+    },
+    async takeRefused() {
+      const id = ++lastId;
+      await held(() => ask(id, { kind: 'catch-up', id })).catch(() => null);
+      const all = [...refused.values()];
+      refused.clear();
+      return all;
+    },
+    async close() {
+      if (child.connected) child.disconnect();
+      const timer = setTimeout(() => child.kill('SIGKILL'), END_AT_MOST_MS);
+      child.ref();
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+
+  /** Keeps ralph from exiting while it waits for an answer. */
+  async function held<T>(action: () => Promise<T>): Promise<T> {
+    child.channel?.ref();
+    try {
+      return await action();
+    } finally {
+      if (waiting.size === 0) child.channel?.unref();
+    }
+  }
+}
+
+function helperEnvironment({ env, run, runId, outerPath }: HelperOptions): NodeJS.ProcessEnv {
+  const passed = Object.entries(env).filter(([name]) => PASSED_ON.test(name));
+  return {
+    ...Object.fromEntries(passed),
+    PATH: outerPath,
+    TMPDIR: run.sockets,
+    // What the component sets TMPDIR to inside.
+    CLAUDE_CODE_TMPDIR: run.tmp,
+    // Its bridge has the mark, too: if the helper is killed, the guard finds it.
+    [MARKER_NAME]: runId,
+  };
+}

@@ -1,0 +1,42 @@
+import path from 'node:path';
+import { isLoopback } from '../../core/sandbox/net-rules.ts';
+import type { SandboxRules } from '../../core/sandbox/rules.ts';
+import type { RunFolder } from './run-folder.ts';
+import type { InnerCommand } from './sandbox.ts';
+
+/** Returns the environment of a command inside: without secrets, and with its caches in the temporary folder. */
+export function innerEnvironment(
+  env: NodeJS.ProcessEnv,
+  { dropEnv }: SandboxRules,
+  { tmp }: RunFolder,
+): NodeJS.ProcessEnv {
+  const dropped = new Set(dropEnv.map((rule) => rule.value));
+  const kept = Object.entries(env).filter(([name]) => !dropped.has(name));
+  return {
+    ...Object.fromEntries(kept),
+    TMPDIR: tmp,
+    // What lies in a cache runs outside later: `~/.npm/_npx` may hold ralph itself.
+    npm_config_cache: path.join(tmp, 'npm'),
+    XDG_CACHE_HOME: path.join(tmp, 'cache'),
+    CLAUDE_CODE_TMPDIR: tmp,
+  };
+}
+
+/** Returns the line of a shell inside that becomes the command. */
+export function innerLine({ file, args, cwd }: InnerCommand, rules: SandboxRules): string {
+  const words = [file, ...args].map(quoted).join(' ');
+  return `cd ${quoted(cwd)} && ${noProxy(rules)} && exec ${words}`;
+}
+
+/**
+ * The component lets programs reach private addresses without its proxy, where nothing answers. This
+ * machine inside is another one: its own servers are reached directly, unless one outside is allowed.
+ */
+function noProxy({ allowNet }: SandboxRules): string {
+  if (allowNet.some((rule) => isLoopback(rule.value))) return 'unset NO_PROXY no_proxy';
+  return 'export NO_PROXY=localhost,127.0.0.1,::1 no_proxy=localhost,127.0.0.1,::1';
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}

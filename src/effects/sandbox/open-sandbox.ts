@@ -1,0 +1,177 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { rulesForChecks } from '../../core/sandbox/default-rules.ts';
+import { AS_ROOT, notStarted, type Refusal, unknownPlatform } from '../../core/sandbox/refusals.ts';
+import type { RefusedHost, SandboxRules } from '../../core/sandbox/rules.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { messageOf, SandboxError } from '../../errors.ts';
+import { findComponent } from './component.ts';
+import { type Helper, type HelperOptions, startHelper } from './helper.ts';
+import { innerEnvironment, innerLine } from './inner-environment.ts';
+import { mountsOf } from './mounts.ts';
+import { makePlaceholders, type Placeholders, removeAbandoned } from './placeholders.ts';
+import { watchPlanted } from './planted.ts';
+import { probeSandbox } from './probe.ts';
+import {
+  makeRunFolder,
+  ownerFile,
+  ownerText,
+  type RunFolder,
+  removeRunFolder,
+} from './run-folder.ts';
+import type { Sandbox, SandboxRole } from './sandbox.ts';
+import type { SandboxPlan } from './surroundings.ts';
+
+/** With what a sandbox is opened. */
+export interface OpenOptions {
+  readonly plan: SandboxPlan;
+  readonly env: NodeJS.ProcessEnv;
+  readonly runId: string;
+  /** Path of the bundled `sandbox-helper.js`. */
+  readonly helperProgram: string;
+  /** Called with one sentence when a helper has ended by itself. */
+  readonly warn: (sentence: string) => void;
+}
+
+/** Refuses where no sandbox can hold. Throws a `SandboxError`. */
+export function requireSandboxUser(): void {
+  if (process.getuid?.() === 0) refuse(AS_ROOT);
+  if (!['linux', 'darwin'].includes(process.platform)) refuse(unknownPlatform(process.platform));
+}
+
+/**
+ * Opens a planned sandbox, and shows that it holds. Rejects with a `SandboxError` otherwise; then nothing of
+ * it is left.
+ */
+export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox> {
+  requireSandboxUser();
+  const { plan } = options;
+  const { rules, surroundings, tools } = plan;
+  const writable = rules.allowWrite.map((rule) => rule.value);
+  const component = findComponent(writable);
+  const run = makeRunFolder();
+  let placeholders: Placeholders | null = null;
+  let helpers: Helpers | null = null;
+  const close = async (): Promise<void> => {
+    await helpers?.close();
+    placeholders?.remove();
+    removeRunFolder(run);
+  };
+  try {
+    writeFileSync(ownerFile(run), ownerText());
+    removeAbandoned(run);
+    // The component drops a folder that does not exist without a word.
+    for (const folder of writable) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    placeholders = makePlaceholders(
+      run,
+      { git: surroundings.gitFolders, folders: surroundings.fixedFolders },
+      writable,
+    );
+    helpers = createHelpers({ ...options, component, run });
+    const sandbox = createSandbox(options, run, helpers, placeholders, close);
+    const refusal = await probeSandbox(sandbox, {
+      mounts: mountsOf(rules, run),
+      run,
+      home: surroundings.home,
+      workFolder: surroundings.workFolder,
+      socat: tools.socat,
+      unixSockets: rules.unixSockets,
+      env: { ...options.env, PATH: plan.outerPath },
+    });
+    if (refusal !== null) refuse(refusal);
+    return sandbox;
+  } catch (error) {
+    await close();
+    if (error instanceof SandboxError) throw error;
+    return refuse(notStarted(oneLine(messageOf(error), 300), false));
+  }
+}
+
+function createSandbox(
+  { plan }: OpenOptions,
+  run: RunFolder,
+  helpers: Helpers,
+  placeholders: Placeholders,
+  close: () => Promise<void>,
+): Sandbox {
+  const { rules, surroundings, nested, tools } = plan;
+  const rulesOf = { agent: rules, check: rulesForChecks(rules) };
+  const planted = watchPlanted(rules, surroundings.workFolder, nested, tools.rg);
+  return {
+    outerPath: plan.outerPath,
+    get helperPids() {
+      return helpers.pids();
+    },
+    async wrap(command, as) {
+      const own = rulesOf[as];
+      placeholders.renew();
+      const helper = await helpers.get(as, own);
+      const line = await helper.wrap(innerLine(command, own), mountsOf(own, run));
+      // The shell becomes bwrap, so that the kernel ends what is inside together with ralph.
+      return {
+        file: '/bin/sh',
+        args: ['-c', `exec ${line}`],
+        env: innerEnvironment(command.env, own, run),
+      };
+    },
+    takeRefused: () => helpers.takeRefused(),
+    takePlanted: () => planted.take(),
+    close,
+  };
+}
+
+/** The helpers of a sandbox, one for each role, since a helper has one list of hosts. */
+interface Helpers {
+  get(role: SandboxRole, rules: SandboxRules): Promise<Helper>;
+  pids(): readonly number[];
+  takeRefused(): Promise<readonly RefusedHost[]>;
+  close(): Promise<void>;
+}
+
+function createHelpers(
+  options: OpenOptions & { readonly component: string; readonly run: RunFolder },
+): Helpers {
+  const { component, run, runId, env, plan } = options;
+  const started: Helper[] = [];
+  const current = new Map<SandboxRole, Helper>();
+  const start = ({ allowNet, unixSockets }: SandboxRules): Promise<Helper> => {
+    const given: HelperOptions = {
+      ...{ component, run, runId, env, unixSockets },
+      program: options.helperProgram,
+      tools: plan.tools,
+      hosts: allowNet.map((rule) => rule.value),
+      outerPath: plan.outerPath,
+    };
+    return startHelper(given);
+  };
+  return {
+    async get(role, rules) {
+      const known = current.get(role);
+      if (known?.isAlive() === true) return known;
+      if (known !== undefined) {
+        options.warn('The helper of the sandbox has ended, and is started again.');
+      }
+      const helper = await start(rules);
+      current.set(role, helper);
+      started.push(helper);
+      return helper;
+    },
+    pids: () => started.filter((each) => each.isAlive()).map((each) => each.pid),
+    async takeRefused() {
+      const all = new Map<string, RefusedHost>();
+      for (const helper of started) {
+        for (const each of await helper.takeRefused()) {
+          const key = `${each.host}:${each.port}`;
+          all.set(key, { ...each, count: each.count + (all.get(key)?.count ?? 0) });
+        }
+      }
+      return [...all.values()];
+    },
+    async close() {
+      await Promise.all(started.map((helper) => helper.close()));
+    },
+  };
+}
+
+function refuse({ code, sentence }: Refusal): never {
+  throw new SandboxError(code, sentence);
+}

@@ -1,0 +1,42 @@
+import path from 'node:path';
+import { isWithinAny } from '../../core/sandbox/places.ts';
+import { missingTools, type Tool } from '../../core/sandbox/refusals.ts';
+import { SandboxError } from '../../errors.ts';
+import { realPath } from '../files/real-path.ts';
+import { findProgram } from '../processes/find-program.ts';
+
+/** The programs of the component, by absolute paths that no agent can write. */
+export type ToolFiles = Readonly<Record<Tool, string>>;
+
+/**
+ * Returns the folders of PATH that the agent cannot write, so that what ralph itself starts is never the
+ * agent's: `npx` and `npm run` put `node_modules/.bin` first. Relative names mean another folder each time.
+ */
+export function outerPath(env: NodeJS.ProcessEnv, writable: readonly string[]): string {
+  const folders = (env.PATH ?? '/usr/bin:/bin').split(path.delimiter);
+  return folders
+    .filter((folder) => path.isAbsolute(folder) && !isWithinAny(realPath(folder), writable))
+    .join(path.delimiter);
+}
+
+/** Finds the programs of the component. Throws a `SandboxError` that names those that are missing. */
+export function findTools(outer: string, writable: readonly string[]): ToolFiles {
+  const [bwrap, socat, rg] = (['bwrap', 'socat', 'rg'] as const).map((name) =>
+    findOuter(name, outer, writable),
+  );
+  if (bwrap == null || socat == null || rg == null) {
+    const found = { bwrap, socat, rg };
+    const names: readonly Tool[] = ['bwrap', 'socat', 'rg'];
+    const { code, sentence } = missingTools(names.filter((name) => found[name] == null));
+    throw new SandboxError(code, sentence);
+  }
+  return { bwrap, socat, rg };
+}
+
+/** Returns the real path of a program, or null if there is none or a link leads to one of the agent's. */
+function findOuter(name: string, outer: string, writable: readonly string[]): string | null {
+  const found = findProgram({ name, env: { PATH: outer }, cwd: '/', further: [] });
+  if ('missing' in found) return null;
+  const file = realPath(found.file);
+  return isWithinAny(file, writable) ? null : file;
+}

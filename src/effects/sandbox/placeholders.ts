@@ -1,0 +1,135 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { GitFolder } from '../../core/sandbox/default-rules.ts';
+import { isWithinAny } from '../../core/sandbox/places.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
+import { isObject, stringAt } from '../files/json-fields.ts';
+import { errorCode, tryToRemove } from '../files/write-file.ts';
+import { otherRunFolders, type RunFolder, removeRunFolder } from './run-folder.ts';
+
+/*
+ * Only what exists can be mounted read-only. A missing `hooks` folder is made empty, and a missing
+ * `commondir` is made with `.`, which git reads as what holds without it: an agent that writes
+ * `.git/commondir` gives git another `config`, and the next `git status` of the user runs what it names. So
+ * does one that writes `config.worktree`, where the repository has turned that on.
+ */
+
+/** Something that is there only for the sandbox: an empty folder, or a file of settings that says nothing. */
+interface Placeholder {
+  readonly kind: 'folder' | 'commondir' | 'settings';
+  readonly path: string;
+}
+
+/** What the files say: that the common folder is this one, and nothing. */
+const TEXTS = { commondir: '.\n', settings: '' };
+
+/** The placeholders of one run. */
+export interface Placeholders {
+  /** Makes those that are missing, for example because another run has ended and removed them. */
+  renew(): void;
+  /** Removes those on which no other run relies. */
+  remove(): void;
+}
+
+/** Returns the placeholders that these folders need, made already. Throws the system's error. */
+export function makePlaceholders(
+  run: RunFolder,
+  needed: { readonly git: readonly GitFolder[]; readonly folders: readonly string[] },
+  writable: readonly string[],
+): Placeholders {
+  const all: readonly Placeholder[] = [
+    ...needed.folders.map((folder) => ({ kind: 'folder', path: folder }) as const),
+    ...needed.git.map(
+      (each) => ({ kind: 'settings', path: path.join(each.path, 'config.worktree') }) as const,
+    ),
+    ...needed.git
+      .filter((each) => !each.isOfWorkTree)
+      .flatMap(({ path: folder, hooks }) => [
+        { kind: 'folder', path: path.join(folder, 'hooks') } as const,
+        { kind: 'folder', path: hooks } as const,
+        { kind: 'commondir', path: path.join(folder, 'commondir') } as const,
+      ]),
+  ].filter((each) => isWithinAny(each.path, writable));
+  // Noted before they are made, so that those of a killed ralph are removed as well.
+  const ofOthers = placeholdersOfOthers(run);
+  const own = all.filter((each) => !isForeign(each, ofOthers));
+  writeFileSync(noteIn(run), JSON.stringify(own));
+  const renew = (): void => {
+    for (const each of own) make(each);
+  };
+  renew();
+  return { renew, remove: () => removeUnlessNeeded(own, run) };
+}
+
+/** Removes the folders of runs whose ralph was killed, with the placeholders that no other run needs. */
+export function removeAbandoned(own: RunFolder): void {
+  for (const { folder, isAlive } of otherRunFolders(own)) {
+    if (isAlive) continue;
+    removeUnlessNeeded(placeholdersOf(folder), folder);
+    removeRunFolder(folder);
+  }
+}
+
+function removeUnlessNeeded(own: readonly Placeholder[], run: RunFolder): void {
+  const needed = placeholdersOfOthers(run);
+  for (const each of own) {
+    if (!needed.has(each.path)) remove(each);
+  }
+}
+
+/** Returns the placeholders on which living runs rely. */
+function placeholdersOfOthers(run: RunFolder): ReadonlySet<string> {
+  const living = otherRunFolders(run).filter(({ isAlive }) => isAlive);
+  return new Set(living.flatMap(({ folder }) => placeholdersOf(folder)).map((each) => each.path));
+}
+
+/** Whether something else is there already, which stays: even an empty folder, unless another run made it. */
+function isForeign({ kind, path: place }: Placeholder, ofOthers: ReadonlySet<string>): boolean {
+  if (kind !== 'folder') return ![null, TEXTS[kind]].includes(textAt(place));
+  return !ofOthers.has(place) && existsSync(place);
+}
+
+function make({ kind, path: place }: Placeholder): void {
+  if (kind === 'folder') mkdirSync(place, { recursive: true, mode: 0o700 });
+  else if (textAt(place) === null) writeFileSync(place, TEXTS[kind], { flag: 'wx' });
+}
+
+function remove({ kind, path: place }: Placeholder): void {
+  if (kind !== 'folder') {
+    if (textAt(place) === TEXTS[kind]) tryToRemove(place);
+    return;
+  }
+  try {
+    rmdirSync(place);
+  } catch {
+    // Somebody has put something into it, or it is gone.
+  }
+}
+
+function textAt(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function noteIn(run: RunFolder): string {
+  return path.join(run.outside, 'made');
+}
+
+function placeholdersOf(run: RunFolder): readonly Placeholder[] {
+  let noted: unknown = null;
+  try {
+    noted = JSON.parse(tryReadText(noteIn(run), MB) ?? '[]');
+  } catch {
+    return [];
+  }
+  if (!Array.isArray(noted)) return [];
+  return noted.filter(isObject).flatMap((each) => {
+    const [kind, place] = [stringAt(each, 'kind'), stringAt(each, 'path')];
+    const known = (['folder', 'commondir', 'settings'] as const).find((name) => name === kind);
+    return place === null || known === undefined ? [] : [{ kind: known, path: place }];
+  });
+}

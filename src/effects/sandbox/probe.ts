@@ -1,0 +1,194 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { createServer, type ListenOptions, type Server } from 'node:net';
+import path from 'node:path';
+import { isAtOrBelow, isWithinAny } from '../../core/sandbox/places.ts';
+import { doesNotHold, notStarted, type Refusal } from '../../core/sandbox/refusals.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { messageOf } from '../../errors.ts';
+import { namesIn } from '../files/folder.ts';
+import { tryToRemove } from '../files/write-file.ts';
+import type { Mounts } from './mounts.ts';
+import type { RunFolder } from './run-folder.ts';
+import type { Sandbox, WrappedCommand } from './sandbox.ts';
+
+/*
+ * A sandbox that is not shown to hold is not one: at each start a shell inside tries to write what is
+ * denied, to see what is hidden, and to reach two servers of ralph's.
+ */
+const ATTEMPTS = `
+name=$1 socat=$2 port=$3 socket=$4 work=$5
+shift 5
+try() { ( eval "$2" ) >/dev/null 2>&1 && printf 'through %s\\n' "$1"; }
+for target in "$@"; do
+  place=\${target#*:}
+  case $target in
+    folder:*) ( : > "$place/$name" ) 2>/dev/null ;;
+    file:*) try "a write to $place" ': >> "$place"' ;;
+    hidden:*) try "a look at $place" '[ -e "$place" ] || [ -L "$place" ]' ;;
+    empty:*) try "a look into $place" '[ -n "$(head -c 1 "$place")" ]' ;;
+  esac
+done
+try 'a connection to this machine' '"$socat" -u OPEN:/dev/null "TCP:127.0.0.1:$port,connect-timeout=2"'
+[ -z "$socket" ] || try 'a socket in the file system' '"$socat" -u OPEN:/dev/null "UNIX-CONNECT:$socket"'
+[ -w "$work" ] || printf 'fixed\\n'
+for each in pid net mnt; do printf 'namespace %s\\n' "$(readlink "/proc/self/ns/$each")"; done
+printf 'end\\n'
+`;
+
+/** Longer than any start, even on a machine that swaps. */
+const TIMEOUT_MS = 60_000;
+const RESTRICTED = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns';
+
+/** What the probe tries. */
+interface ProbeOptions {
+  readonly mounts: Mounts;
+  readonly run: RunFolder;
+  readonly home: string | null;
+  readonly workFolder: string;
+  readonly socat: string;
+  readonly unixSockets: boolean;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Returns why the sandbox is refused; null if everything that was tried inside was held. */
+export async function probeSandbox(
+  sandbox: Pick<Sandbox, 'wrap'>,
+  options: ProbeOptions,
+): Promise<Refusal | null> {
+  const { mounts, run, home, workFolder, socat, env } = options;
+  const name = `.ralph-sandbox-probe-${randomBytes(6).toString('hex')}`;
+  const fixed = [...(home === null ? [] : [home]), run.outside, ...mounts.denyWrite];
+  const folders = fixed.filter(isFolder);
+  const isHidden = (place: string): boolean =>
+    isWithinAny(place, mounts.denyRead) && !isWithinAny(place, mounts.allowWrite);
+  const targets = [
+    ...folders.map((place) => `folder:${place}`),
+    ...fixed.filter((each) => !isFolder(each) && !isHidden(each)).map((place) => `file:${place}`),
+    ...mounts.denyRead.flatMap((place) => hiddenIn(place, mounts) ?? []),
+  ];
+  const socket = path.join(run.sockets, 'probe');
+  const tcp = await listening({ port: 0, host: '127.0.0.1' });
+  const local = await listening({ path: socket });
+  try {
+    const given = [name, socat, portOf(tcp), options.unixSockets ? '' : socket, workFolder];
+    const args = ['-c', ATTEMPTS, 'probe', ...given, ...targets];
+    const command = await sandbox.wrap({ file: '/bin/sh', args, env, cwd: '/' }, 'agent');
+    const answer = await outcomeOf(command, run);
+    const written = folders.find((place) => isThere(path.join(place, name)));
+    return judge(answer, written, workFolder);
+  } catch (error) {
+    return notStarted(oneLine(messageOf(error), 300), isRestricted());
+  } finally {
+    tcp.close();
+    local.close();
+    for (const place of folders) tryToRemove(path.join(place, name));
+  }
+}
+
+function judge(
+  { output, complaint }: ProbeOutcome,
+  written: string | undefined,
+  workFolder: string,
+): Refusal | null {
+  const lines = output.split('\n');
+  if (written !== undefined) return doesNotHold(`a write to ${written} went through`);
+  const through = lines.find((line) => line.startsWith('through '));
+  if (through !== undefined) return doesNotHold(`${through.slice('through '.length)} went through`);
+  if (!lines.includes('end')) {
+    const words = complaint.split('\n').find((line) => line.trim() !== '');
+    return notStarted(
+      oneLine(words ?? 'a shell in it did not come to its end', 300),
+      isRestricted(),
+    );
+  }
+  const shared = lines.find((line) => ownNamespaces().includes(line));
+  if (shared !== undefined) return doesNotHold(`it shares the ${shared} with this machine`);
+  if (lines.includes('fixed')) return notStarted(`${workFolder} is not writable in it`, false);
+  return null;
+}
+
+/** Returns how the probe sees that a path is hidden; null if there is nothing to see. */
+function hiddenIn(place: string, { allowRead, allowWrite }: Mounts): string | null {
+  if (!isFolder(place)) return (statSize(place) ?? 0) > 0 ? `empty:${place}` : null;
+  const shown = [...allowRead, ...allowWrite];
+  const names = namesIn(place).map((name) => path.join(place, name));
+  const hidden = names.find((each) => !shown.some((other) => isAtOrBelow(other, each)));
+  return hidden === undefined ? null : `hidden:${hidden}`;
+}
+
+function ownNamespaces(): readonly string[] {
+  if (process.platform !== 'linux') return [];
+  return ['pid', 'net', 'mnt'].map((each) => `namespace ${readlinkSync(`/proc/self/ns/${each}`)}`);
+}
+
+interface ProbeOutcome {
+  readonly output: string;
+  readonly complaint: string;
+}
+
+function outcomeOf({ file, args, env }: WrappedCommand, run: RunFolder): Promise<ProbeOutcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, [...args], {
+      cwd: run.empty,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: TIMEOUT_MS,
+      killSignal: 'SIGKILL',
+    });
+    let output = '';
+    let complaint = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaint += text;
+    });
+    child.once('error', reject);
+    child.once('close', () => resolve({ output, complaint }));
+  });
+}
+
+function listening(where: ListenOptions): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once('error', reject);
+    server.listen(where, () => resolve(server));
+  });
+}
+
+function portOf(server: Server): string {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? String(address.port) : '';
+}
+
+/** Whether AppArmor keeps users from namespaces of their own. */
+export function isRestricted(): boolean {
+  try {
+    return readFileSync(RESTRICTED, 'utf8').trim() === '1';
+  } catch {
+    return false;
+  }
+}
+
+function isThere(place: string): boolean {
+  return lstatSync(place, { throwIfNoEntry: false }) !== undefined;
+}
+
+function isFolder(place: string): boolean {
+  return statOf(place)?.isDirectory() ?? false;
+}
+
+function statSize(place: string): number | null {
+  return statOf(place)?.size ?? null;
+}
+
+/** Null if it is not there, or cannot be looked at. */
+function statOf(place: string) {
+  try {
+    return statSync(place);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,116 @@
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { KB, tryReadText } from '../files/bounded-read.ts';
+import { namesIn } from '../files/folder.ts';
+import { realPath } from '../files/real-path.ts';
+import { isAlive, type ProcessIdentity, readProcess } from '../processes/process-table.ts';
+
+/*
+ * Each run with a sandbox has a folder:
+ *
+ *   ralph-sandbox-XXXXXX/
+ *     tmp/        the agent's TMPDIR and its caches
+ *     outside/    never writable in the sandbox
+ *       owner     PID:START of ralph, so that the folder of a killed ralph is recognised
+ *       made      the placeholders that this run relies on
+ *       sockets/  the helper's TMPDIR
+ *       empty/    the helper's current folder
+ */
+
+/** The folder of one run with a sandbox. */
+export interface RunFolder {
+  readonly path: string;
+  readonly tmp: string;
+  readonly outside: string;
+  readonly sockets: string;
+  readonly empty: string;
+}
+
+const PREFIX = 'ralph-sandbox-';
+/** The name of a socket in the file system has at most 107 bytes, 65 of which are not the folder's. */
+const LONGEST_BASE = 40;
+
+/** Makes the folder of a run. Throws the system's error. */
+export function makeRunFolder(): RunFolder {
+  const folder = foldersIn(mkdtempSync(path.join(base(), PREFIX)));
+  for (const each of [folder.tmp, folder.outside, folder.sockets]) mkdirSync(each, { mode: 0o700 });
+  // The component looks here for files to protect, and would put stubs beside them.
+  mkdirSync(folder.empty, { mode: 0o500 });
+  return folder;
+}
+
+/** The path of the file that names the owner. */
+export function ownerFile(folder: RunFolder): string {
+  return path.join(folder.outside, 'owner');
+}
+
+/** What the file with the owner says of this process. */
+export function ownerText(): string {
+  const own = readProcess(process.pid);
+  return own === null ? '' : `${own.pid}:${own.startedAt}\n`;
+}
+
+/** Returns the folders of other runs, and whether their ralph lives. */
+export function otherRunFolders(
+  own: RunFolder,
+): readonly { readonly folder: RunFolder; readonly isAlive: boolean }[] {
+  const user = process.getuid?.();
+  return namesIn(base())
+    .filter((name) => name.startsWith(PREFIX))
+    .map((name) => foldersIn(path.join(base(), name)))
+    .filter((folder) => folder.path !== own.path && isOwn(folder.path, user))
+    .flatMap((folder) => {
+      const owner = identityIn(tryReadText(ownerFile(folder), KB) ?? '');
+      // Without an owner it is being made right now.
+      return owner === null ? [] : [{ folder, isAlive: isAlive(owner) }];
+    });
+}
+
+/** Removes the folder of a run. What cannot be removed stays: it is in the system's temporary folder. */
+export function removeRunFolder({ path: folder }: RunFolder): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // Package caches take the right to write from their folders.
+    makeWritable(folder);
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch {}
+  }
+}
+
+function makeWritable(folder: string): void {
+  try {
+    chmodSync(folder, 0o700);
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (entry.isDirectory()) makeWritable(path.join(folder, entry.name));
+    }
+  } catch {}
+}
+
+function base(): string {
+  const folder = realPath(tmpdir());
+  return Buffer.byteLength(folder) > LONGEST_BASE ? realPath('/tmp') : folder;
+}
+
+function foldersIn(folder: string): RunFolder {
+  const outside = path.join(folder, 'outside');
+  return {
+    path: folder,
+    tmp: path.join(folder, 'tmp'),
+    outside,
+    sockets: path.join(outside, 'sockets'),
+    empty: path.join(outside, 'empty'),
+  };
+}
+
+function isOwn(folder: string, user: number | undefined): boolean {
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  return stats?.isDirectory() === true && (user === undefined || stats.uid === user);
+}
+
+function identityIn(text: string): ProcessIdentity | null {
+  const [, pid, startedAt] = /^(\d+):(\d+)\n$/.exec(text) ?? [];
+  return pid === undefined || startedAt === undefined ? null : { pid: Number(pid), startedAt };
+}

@@ -1,0 +1,95 @@
+import { pathToFileURL } from 'node:url';
+import { messageOf } from '../../errors.ts';
+import type { HelperReport, HelperRequest } from './helper-messages.ts';
+
+/*
+ * Ralph runs this program of its own: it holds the proxies of a sandbox and makes the commands. In ralph's
+ * process, the component would have to change the current folder, and a crash of it would be one of ralph.
+ * It ends when ralph does, however ralph ends, since the channel between them closes.
+ */
+
+/** What of the component is used. */
+interface Component {
+  initialize(config: object): Promise<void>;
+  wrapWithSandbox(
+    command: string,
+    shell: string,
+    config: object,
+    signal: undefined,
+    options: { readonly commandId: string },
+  ): Promise<string>;
+  getSandboxViolationStore(): {
+    subscribe(listener: (all: readonly { readonly line: string }[]) => void): unknown;
+  };
+  reset(): Promise<void>;
+}
+
+/** The component waits up to 1.5 s for its bridge. */
+const END_AT_MOST_MS = 500;
+
+let component: Component | null = null;
+
+process.on('message', (message: HelperRequest) => {
+  void answer(message);
+});
+process.on('disconnect', () => {
+  setTimeout(() => process.exit(), END_AT_MOST_MS);
+  void (component?.reset() ?? Promise.resolve()).finally(() => process.exit());
+});
+
+async function answer(request: HelperRequest): Promise<void> {
+  switch (request.kind) {
+    case 'open':
+      return open(request).then(
+        () => say({ kind: 'opened' }),
+        (error: unknown) => say({ kind: 'failed', why: messageOf(error) }),
+      );
+    case 'wrap':
+      return wrap(request).then(
+        (line) => say({ kind: 'wrapped', id: request.id, line }),
+        (error: unknown) => say({ kind: 'not-wrapped', id: request.id, why: messageOf(error) }),
+      );
+    case 'catch-up':
+      say({ kind: 'caught-up', id: request.id });
+  }
+}
+
+async function open(request: Extract<HelperRequest, { kind: 'open' }>): Promise<void> {
+  const { bwrap, socat, rg, hosts, unixSockets } = request;
+  const { SandboxManager }: { SandboxManager: Component } = await import(
+    pathToFileURL(request.component).href
+  );
+  await SandboxManager.initialize({
+    network: {
+      allowedDomains: hosts,
+      deniedDomains: [],
+      strictAllowlist: true,
+      allowAllUnixSockets: unixSockets,
+    },
+    filesystem: { denyRead: [], allowRead: [], allowWrite: [], denyWrite: [] },
+    bwrapPath: bwrap,
+    socatPath: socat,
+    ripgrep: { command: rg, args: ['--no-config'] },
+  });
+  component = SandboxManager;
+  let isFirst = true;
+  SandboxManager.getSandboxViolationStore().subscribe((all) => {
+    // The first call only tells what was there before.
+    const last = isFirst ? undefined : all.at(-1);
+    isFirst = false;
+    const [, host, port] = /^deny network-outbound (.+):(\d+) \(/.exec(last?.line ?? '') ?? [];
+    if (host !== undefined) say({ kind: 'refused', host, port: Number(port) });
+  });
+}
+
+async function wrap(request: Extract<HelperRequest, { kind: 'wrap' }>): Promise<string> {
+  if (component === null) throw new Error('the sandbox is not open');
+  const filesystem = request.mounts;
+  // Without an id, the beginning of the command would be in the variables of the proxy.
+  const named = { commandId: 'ralph' };
+  return component.wrapWithSandbox(request.line, '/bin/sh', { filesystem }, undefined, named);
+}
+
+function say(report: HelperReport): void {
+  if (process.connected) process.send?.(report);
+}

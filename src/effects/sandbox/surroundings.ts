@@ -1,0 +1,131 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import type { AgentName } from '../../core/agent/agents/agents.ts';
+import { type Surroundings, sandboxRules } from '../../core/sandbox/default-rules.ts';
+import { isWithinAny } from '../../core/sandbox/places.ts';
+import { ruleProblem } from '../../core/sandbox/rule-problems.ts';
+import type { AskedRules, SandboxRule, SandboxRules } from '../../core/sandbox/rules.ts';
+import { SandboxError } from '../../errors.ts';
+import { homeFolder } from '../files/home-folder.ts';
+import { realPath } from '../files/real-path.ts';
+import { defaultKeyFile } from '../trust/key.ts';
+import { APPROVED, IN_PROGRESS, PENDING, REJECTED } from '../vault/vault-folders.ts';
+import { findGitFolders } from './git-folders.ts';
+import { findNestedGit } from './nested-git.ts';
+import { findTools, outerPath, type ToolFiles } from './outer-programs.ts';
+
+/** For what a sandbox is asked. Paths are absolute, but for those that the user asked for. */
+export interface SandboxRequest {
+  readonly cwd: string;
+  readonly vault: string;
+  readonly stateDir: string;
+  /** Where finished task files go. */
+  readonly doneFolder: string;
+  /** The key that the user named; null for the default one. */
+  readonly keyFile: string | null;
+  /** What only a person or ralph writes: the prompt, protected files, the agents' programs. */
+  readonly fixed: readonly string[];
+  readonly agents: readonly AgentName[];
+  /** What the user asked for; a path can begin with `~`, or be relative to `cwd`. */
+  readonly asked: AskedRules;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A sandbox that is planned, and not opened. */
+export interface SandboxPlan {
+  readonly rules: SandboxRules;
+  readonly surroundings: Surroundings;
+  /** The repositories below the work folder. */
+  readonly nested: ReadonlySet<string>;
+  readonly tools: ToolFiles;
+  /** PATH without the folders of the agent: for everything that ralph itself starts. */
+  readonly outerPath: string;
+}
+
+/**
+ * Looks around and returns the plan of a sandbox; writes nothing, and starts nothing but git and the search
+ * for repositories. Rejects with a `SandboxError` if programs are missing, or rules cannot be held.
+ */
+export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan> {
+  const workFolder = realPath(request.cwd);
+  const home = homeFolder(request.env);
+  const asked = resolved(request.asked, workFolder, home ?? homedir());
+  const known = places({ ...request, home, workFolder });
+  // The folders of the agent are known before those of git, which the tools have to find.
+  const first = sandboxRules({ ...known, ...NO_GIT, treeRoot: workFolder }, asked);
+  throwIf(ruleProblem(first, known));
+  const writable = first.allowWrite.map((rule) => rule.value);
+  const outer = outerPath(request.env, writable);
+  const tools = findTools(outer, writable);
+  const nested = await findNestedGit(workFolder, tools.rg);
+  const env = { ...request.env, PATH: outer };
+  const git = await findGitFolders(workFolder, [...nested], env);
+  const surroundings = {
+    ...known,
+    treeRoot: git.treeRoot,
+    commonGitFolder: git.common,
+    gitFolders: git.folders,
+    gitLinks: git.links,
+  };
+  const rules = sandboxRules(surroundings, asked);
+  throwIf(ruleProblem(rules, surroundings));
+  if (
+    git.stranger !== null &&
+    !isWithinAny(
+      git.stranger,
+      asked.allowWrite.map((rule) => rule.value),
+    )
+  ) {
+    throw new SandboxError(
+      'wrong-path',
+      `${path.join(git.treeRoot, '.git')} leads to ${git.stranger}, which knows nothing of this work tree, so the agent may not write there: repair it with git worktree repair, or allow it with --allow-write ${git.stranger}`,
+    );
+  }
+  return { rules, surroundings, nested, tools, outerPath: outer };
+}
+
+const NO_GIT = { commonGitFolder: null, gitFolders: [], gitLinks: [] };
+
+function throwIf(problem: ReturnType<typeof ruleProblem>): void {
+  if (problem !== null) throw new SandboxError(problem.code, problem.sentence);
+}
+
+function places(
+  request: SandboxRequest & { readonly home: string | null; readonly workFolder: string },
+): Omit<Surroundings, 'treeRoot' | keyof typeof NO_GIT> {
+  const { home, workFolder, env, agents } = request;
+  const vault = realPath(request.vault);
+  const key = defaultKeyFile(env);
+  const inVault = (name: string): string => path.join(vault, name);
+  const isElsewhere = !isWithinAny(vault, [workFolder]);
+  const moved = [inVault(IN_PROGRESS), inVault(PENDING), realPath(request.doneFolder)];
+  return {
+    home: home === null ? null : realPath(home),
+    workFolder,
+    vaultFolders: isElsewhere ? moved : [],
+    fixedFolders: [realPath(request.stateDir), inVault(APPROVED), inVault(REJECTED)],
+    // The link as well as where it leads: either could be replaced.
+    fixed: request.fixed.flatMap((place) => [
+      path.join(realPath(path.dirname(place)), path.basename(place)),
+      realPath(place),
+    ]),
+    keyFolder: key === null ? null : realPath(path.dirname(key)),
+    namedKey: request.keyFile === null ? null : realPath(request.keyFile),
+    agents,
+    env,
+  };
+}
+
+function resolved(asked: AskedRules, cwd: string, home: string): AskedRules {
+  const place = (rule: SandboxRule): SandboxRule => {
+    const { value } = rule;
+    const plain = value === '~' || value.startsWith('~/') ? home + value.slice(1) : value;
+    return { ...rule, value: realPath(path.resolve(cwd, plain)) };
+  };
+  return {
+    ...asked,
+    allowWrite: asked.allowWrite.map(place),
+    denyRead: asked.denyRead.map(place),
+    allowRead: asked.allowRead.map(place),
+  };
+}

@@ -1,0 +1,22 @@
+import type { SandboxRule, SandboxRules } from '../../core/sandbox/rules.ts';
+
+/** Returns every rule of a sandbox as a line: what it is about, its value, and where it came from. */
+export function sandboxRuleLines(rules: SandboxRules): readonly string[] {
+  const rows: readonly (readonly [what: string, list: readonly SandboxRule[]])[] = [
+    ['may write', rules.allowWrite],
+    ['may not write', rules.denyWrite],
+    ['may not read', rules.denyRead],
+    ['may read', rules.allowRead],
+    ['may reach', rules.allowNet],
+    ['keeps the variable', rules.keepEnv],
+    ['lacks the variable', rules.dropEnv],
+  ];
+  const width = Math.max(...rows.map(([what]) => what.length));
+  return [
+    ...rows.flatMap(([what, list]) =>
+      list.map(({ value, from }) => `${what.padEnd(width)}  ${value}  (${from})`),
+    ),
+    `sockets in the file system are ${rules.unixSockets ? 'allowed' : 'not allowed'}`,
+    `checks run ${rules.checksInside ? 'in the sandbox, without the login of the agent' : 'outside the sandbox'}`,
+  ];
+}
