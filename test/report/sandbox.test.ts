@@ -96,7 +96,10 @@ test('the status of a task has it, too', () => {
   if (task === null) throw new Error('the task can be read');
   const place = { taskId: 'kept', vault: '/v', stateDir: '/v/.ralph_state', keyFlag: null };
   const detail = { shown, task, place, conditions: [], maxCostUsd: null, at: START };
-  const text = taskDetail({ ...detail, lines: {}, isTreeGone: false }, { width: 200, paint: null });
+  const text = taskDetail(
+    { ...detail, lines: {}, isTreeGone: false, day: null },
+    { width: 200, paint: null },
+  );
   expect(text).toContain('sandbox     on; 2026-01-05T10:00Z --allow-net now has a.example.com\n');
   expect(text).toContain('refused     evil.example.com:443 (3 times): --allow-net ');
   expect(text).toContain('planted     /work/.mcp.json\n');
