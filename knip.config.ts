@@ -9,7 +9,7 @@ const config: KnipConfig = {
     'src/effects/processes/guard-program.ts!',
     'src/effects/sandbox/sandbox-helper.ts!',
     // A script of its own, which is loaded only with --sandbox.
-    'src/compose/sandbox.ts!',
+    'src/compose/sandbox/open-sandbox.ts!',
     'scripts/*.{js,ts}!',
     // Started as a program of its own.
     'scripts/bench/time-snapshots.ts!',
