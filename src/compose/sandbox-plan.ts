@@ -3,7 +3,7 @@ import type { SandboxRule, SandboxRules } from '../core/sandbox/rules.ts';
 import type { SourcedSettings } from '../core/settings/setting-source.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { examineSandbox } from '../effects/sandbox/examine.ts';
-import { requireSandboxUser } from '../effects/sandbox/open-sandbox.ts';
+import { requireSandboxUser } from '../effects/sandbox/open-planned-sandbox.ts';
 import { planSandbox, type SandboxRequest } from '../effects/sandbox/surroundings.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
 import { protectedFiles } from '../effects/workspace/baseline.ts';
