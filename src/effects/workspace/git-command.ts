@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { MARKER_NAME } from '../processes/process-table.ts';
+import { gitProgram } from './git-program.ts';
 
 /** A git setting, passed to git in environment variables because its name can contain any character. */
 export interface GitSetting {
@@ -138,9 +139,10 @@ export function showGit({
 }: Pick<GitCommand, 'args' | 'cwd' | 'env' | 'places'>): Promise<number> {
   const { LC_ALL, ...safe } = gitEnvironment(env, []);
   const own = Object.entries(env).filter(([name]) => SHOWN_WITH.has(name));
-  const child = spawn('git', [...SAFE_SETTINGS, ...args], {
+  const git = gitProgram(cwd, env);
+  const child = spawn(git.file, [...SAFE_SETTINGS, ...args], {
     cwd,
-    env: { ...safe, ...Object.fromEntries(own), ...places },
+    env: { ...safe, ...Object.fromEntries(own), ...places, PATH: git.path },
     stdio: 'inherit',
   });
   // Ctrl-C is for the pager, which decides what it means.
@@ -186,10 +188,13 @@ function start({
   asUser,
 }: GitCommand): ChildProcess | null {
   try {
-    return spawn('git', [...(asUser === true ? ['--no-pager'] : SAFELY), ...args], {
+    const git = gitProgram(cwd, env);
+    return spawn(git.file, [...(asUser === true ? ['--no-pager'] : SAFELY), ...args], {
       cwd,
       env: {
-        ...(asUser === true ? userEnvironment(env) : gitEnvironment(env, settings ?? [])),
+        ...(asUser === true
+          ? userEnvironment(env)
+          : { ...gitEnvironment(env, settings ?? []), PATH: git.path }),
         ...places,
         ...(runId === undefined ? {} : { [MARKER_NAME]: runId }),
       },
