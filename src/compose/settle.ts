@@ -15,23 +15,29 @@ import { messageOf } from '../errors.ts';
 import type { WorkTreeSettler } from '../loop/ports.ts';
 import { branchMade, headNotMoved, indexBehind, leftUncommitted } from '../report/messages.ts';
 import type { ClaimedRun } from './held-run.ts';
+import { callGitInside } from './sandbox/git-inside.ts';
 
 /** For a question to git that runs no program. */
 const QUESTION_MS = 60_000;
 
-/** Runs git as the user would. A second request to stop ends it. */
-function gitAsUser({ plan, stops }: ClaimedRun, { repository }: PrivateGit): AsUser {
-  return (args, { index, timeoutMs = QUESTION_MS, ...call } = {}) =>
-    callGit({
-      ...call,
-      args,
-      timeoutMs,
-      cwd: repository.root,
-      env: plan.env,
-      signal: stops.hurry,
-      asUser: true,
+/**
+ * Runs git as the user would, and in the sandbox if there is one and git starts programs. A second request to
+ * stop ends it.
+ */
+function gitAsUser({ plan, stops, openSandbox }: ClaimedRun, { repository }: PrivateGit): AsUser {
+  return async (args, { index, timeoutMs = QUESTION_MS, startsPrograms = false, ...call } = {}) => {
+    const command = {
+      ...{ ...call, args, timeoutMs, cwd: repository.root, env: plan.env },
+      ...{ signal: stops.hurry, asUser: true },
+    };
+    const isInside = startsPrograms && plan.settings.sandboxChecks;
+    const sandbox = isInside ? await openSandbox() : null;
+    if (sandbox !== null) return callGitInside(sandbox, command, index);
+    return callGit({
+      ...command,
       ...(index === undefined ? {} : { places: { GIT_INDEX_FILE: index } }),
     });
+  };
 }
 
 /**
