@@ -18,6 +18,7 @@ import { findJudges, type JudgesOfTree, lookAtJudges } from '../effects/proof/ju
 import { findPrograms, switchedPrograms } from '../effects/proof/judge-programs.ts';
 import { type JudgesAtStart, programsOf } from '../effects/proof/judges-at-start.ts';
 import { sitOldExam } from '../effects/proof/old-exam.ts';
+import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
@@ -31,6 +32,7 @@ export interface ExaminedTask {
   /** Null outside git, and with `--no-snapshots`. */
   readonly keeper: TreeKeeper | null;
   readonly atStart: JudgesAtStart;
+  readonly sandbox: Sandbox | null;
   /** The environment of the user's commands. */
   readonly env: () => NodeJS.ProcessEnv;
 }

@@ -39,7 +39,7 @@ import { workTreeHolds } from './work-tree-hold.ts';
 
 type TreeRun = Pick<
   ClaimedRun,
-  'plan' | 'paths' | 'warn' | 'driver' | 'stops' | 'resume' | 'workTrees'
+  'plan' | 'paths' | 'warn' | 'driver' | 'stops' | 'resume' | 'workTrees' | 'sandbox'
 >;
 
 /** Claims the work tree in which the task is started. Rejects with a `WorkTreeTakenError`. */
@@ -105,7 +105,7 @@ function claimTree(run: TreeRun, gitDir: string, root: string): Promise<WorkTree
 const SIGN = 'work-tree-not-ready';
 
 function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
-  const { plan, paths, warn, driver, stops } = run;
+  const { plan, paths, warn, driver, stops, sandbox } = run;
   const ask = gitAsker(plan.env, driver.run_id);
   const sign = path.join(paths.folder, SIGN);
   /** Whether this process has made the work tree for a task that was new. */
@@ -232,10 +232,14 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
       }
       const gitDir = isWhole ? found : await make(at, task, found === null);
       onClaimed(await claimTree(run, gitDir, tree.path));
-      if (isWhole) return null;
+      if (isWhole) {
+        await sandbox.open();
+        return null;
+      }
       await restore(task);
       mkdirSync(plan.cwd, { recursive: true });
       await copy();
+      await sandbox.open();
       const failure = await setUp();
       if (failure === null) removeFile(sign);
       return failure === 'stopped' ? null : failure;

@@ -7,6 +7,7 @@ import {
 } from '../effects/branches/commit-iteration.ts';
 import { type GitSetup, readGitSetup, storedGitSetup } from '../effects/branches/git-setup.ts';
 import { revertIteration } from '../effects/branches/revert-iteration.ts';
+import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { PrivateGit } from '../effects/snapshots/private-git.ts';
 import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import { systemClock } from '../effects/time/clock.ts';
@@ -57,6 +58,7 @@ export function workTreeSettler(
   run: ClaimedRun,
   keeper: TreeKeeper | null,
   setup: GitSetup | null,
+  _sandbox: Sandbox | null,
 ): WorkTreeSettler {
   const { plan, warn } = run;
   const said = new Set<string>();

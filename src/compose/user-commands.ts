@@ -5,6 +5,7 @@ import { safeJson } from '../core/text/safe-json.ts';
 import { type ChildOptions, childEnvironment } from '../effects/agents/agent-runner.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { runShellCommand, type ShellOptions } from '../effects/processes/shell-command.ts';
+import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { RunCommand } from '../effects/workspace/observer.ts';
 import type { Commands, StopRequests } from '../loop/ports.ts';
 import { commandFailed } from '../report/messages.ts';
@@ -38,16 +39,20 @@ function line(event: RalphEvent): string {
   return `${safeJson(event)}\n`;
 }
 
+/** A run whose commands are started. */
+interface CommandsOfRun {
+  readonly plan: RunPlan;
+  readonly child: ChildOptions;
+  readonly stops: StopRequests;
+  readonly sandbox: Sandbox | null;
+  readonly iteration: () => number;
+}
+
 /**
  * Returns two functions that run the user's commands of a plan. `run` obeys stop requests. `runEnd` runs
  * `--on-end` even after a stop request; it is null if there is no `--on-end`.
  */
-export function commandRunners(
-  plan: RunPlan,
-  child: ChildOptions,
-  stops: StopRequests,
-  iteration: () => number,
-) {
+export function commandRunners({ plan, child, stops, iteration }: CommandsOfRun) {
   const { cwd, policy, settings } = plan;
   const optionsNow = (stopsThen = stops): ShellOptions => ({
     cwd,

@@ -1,4 +1,4 @@
-import type { RefusedHost } from '../../core/sandbox/rules.ts';
+import type { RefusedHost, SandboxRules } from '../../core/sandbox/rules.ts';
 
 /** What is started inside: a program with its arguments, environment and folder. */
 export interface InnerCommand {
@@ -20,6 +20,7 @@ export type SandboxRole = 'agent' | 'check';
 
 /** An open sandbox: it wraps the commands of one run. */
 export interface Sandbox {
+  readonly rules: SandboxRules;
   /** Returns what to start so that this command runs inside. */
   wrap(command: InnerCommand, as: SandboxRole): Promise<WrappedCommand>;
   /** Returns the hosts that were refused since the last call. */
