@@ -41,7 +41,7 @@ const scripts = {
   'src/cli/settings/config-file.ts': 'config-file',
   'src/compose/front-matter.ts': 'front-matter',
   'src/report/terminal/live.ts': 'live',
-  'src/compose/sandbox/open-sandbox.ts': 'sandbox',
+  'src/compose/sandbox/run-sandbox.ts': 'sandbox',
   chalk: 'chalk',
   'fast-glob': 'fast-glob',
   'src/cli/commands/complete-ids.ts': 'complete-ids',

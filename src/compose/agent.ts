@@ -120,6 +120,14 @@ export function locateAgent(
   return { argv: [found.file, ...found.args], missing: null };
 }
 
+/** Returns the programs of a run's agents, as far as they are found. */
+export function agentPrograms(plan: RunPlan): readonly string[] {
+  return plan.policy.agents.flatMap((name) => {
+    const { argv, missing } = locateAgent(name, plan);
+    return missing === null ? argv.slice(0, 1) : [];
+  });
+}
+
 /** Returns what ralph can find out about an agent without starting it. */
 export function examineAgent(
   name: AgentName,

@@ -10,6 +10,7 @@ import { gitAsker } from '../effects/branches/open-repository.ts';
 import { treesBeside } from '../effects/branches/own-tree.ts';
 import { isInside, realPath } from '../effects/files/real-path.ts';
 import { runMeasuredCommand } from '../effects/processes/measured-command.ts';
+import type { ShellOptions } from '../effects/processes/shell-command.ts';
 import type { CheckPlace } from '../effects/proof/check-place.ts';
 import { checkClean } from '../effects/proof/clean-checkout.ts';
 import { bentInFolder, markJudges } from '../effects/proof/folder-judges.ts';
@@ -18,12 +19,14 @@ import { findJudges, type JudgesOfTree, lookAtJudges } from '../effects/proof/ju
 import { findPrograms, switchedPrograms } from '../effects/proof/judge-programs.ts';
 import { type JudgesAtStart, programsOf } from '../effects/proof/judges-at-start.ts';
 import { sitOldExam } from '../effects/proof/old-exam.ts';
+import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
 import type { Examiner } from '../loop/ports.ts';
 import { runCheck } from './checks.ts';
 import type { ClaimedRun } from './held-run.ts';
+import { confinedToCheckout } from './sandbox/confined-to.ts';
 
 /** A task whose claims are examined. */
 export interface ExaminedTask {
@@ -31,6 +34,7 @@ export interface ExaminedTask {
   /** Null outside git, and with `--no-snapshots`. */
   readonly keeper: TreeKeeper | null;
   readonly atStart: JudgesAtStart;
+  readonly sandbox: Sandbox | null;
   /** The environment of the user's commands. */
   readonly env: () => NodeJS.ProcessEnv;
 }
@@ -286,12 +290,13 @@ async function runAll(
   return results;
 }
 
-function optionsIn({ run, env }: ExaminedTask, { cwd, temporary }: CheckPlace) {
+function optionsIn({ run, env, sandbox }: ExaminedTask, place: CheckPlace): ShellOptions {
   const { policy } = run.plan;
   return {
-    cwd,
-    env: { ...env(), TMPDIR: temporary },
+    cwd: place.cwd,
+    env: { ...env(), TMPDIR: place.temporary },
     timeoutMs: policy.iterationTimeoutMs,
     stops: run.stops,
+    ...confinedToCheckout(sandbox, place),
   };
 }

@@ -7,6 +7,7 @@ import type { RunClock } from '../loop/ports.ts';
 import type { RunEnd } from '../loop/run-loop.ts';
 import type { RunView } from '../report/terminal/view.ts';
 import type { holdTask } from './open-task.ts';
+import type { RunSandbox } from './sandbox/run-sandbox.ts';
 import type { WorkTreeHolds } from './work-tree-hold.ts';
 
 /** What `startRun` needs to run a task. */
@@ -68,4 +69,5 @@ export interface ClaimedRun extends RunOptions {
   readonly clock: RunClock;
   readonly seal: Seal;
   readonly tree: TaskTree;
+  readonly sandbox: RunSandbox;
 }

@@ -20,6 +20,7 @@ import { settingsJson } from '../effects/plan/stored-settings.ts';
 import { preventSleep } from '../effects/processes/keep-awake.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
 import type { JudgesAtStart } from '../effects/proof/judges-at-start.ts';
+import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import { watchRequests } from '../effects/state/requests.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
@@ -35,7 +36,7 @@ import type { Examiner, Ports, Reporter, WorkTreeSettler } from '../loop/ports.t
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
 import { judgedBy, leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
-import { agentKinds, hasOwnEvents } from './agent.ts';
+import { agentKinds, agentPrograms, hasOwnEvents } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
 import { reusingChecks } from './checks.ts';
 import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
@@ -43,6 +44,7 @@ import { judgesOfPlan } from './judges.ts';
 import { noteWriter, proofKeeper } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import type { openTaskTree } from './own-work-tree.ts';
+import { policyInside, sandboxOfRun } from './sandbox/sandbox-of-run.ts';
 import { begin, resumeRun, type Start } from './start.ts';
 import { commandRunners, userCommands } from './user-commands.ts';
 
@@ -60,16 +62,22 @@ export async function startRun(
   const driver = thisDriver(systemClock.now(), randomUUID());
   const stops = options.stops ?? watchSignals();
   try {
+    const sandbox = await sandboxOfRun(plan, {
+      programs: () => agentPrograms(plan),
+      runId: driver.run_id,
+      warn,
+    });
     const hold = await holdTask(paths, plan.taskId, driver);
     try {
-      const tree = await taskTree({ ...options, paths, warn, driver, stops });
+      if (options.resume?.announcesOnly !== true) await sandbox.require();
+      const tree = await taskTree({ ...options, paths, warn, driver, stops, sandbox });
       options.announcements?.forEach(warn);
       const { settings, taskId, env } = plan;
       const isWanted = settings.preventSleep ?? options.isAttended;
       const isAsked = settings.preventSleep === true;
       const awake = isWanted ? preventSleep({ taskId, env, isAsked }) : null;
       const clock = startClock();
-      const run = { ...options, paths, warn, driver, hold, tree, stops, clock };
+      const run = { ...options, paths, warn, driver, hold, tree, stops, clock, sandbox };
       const end = await tree
         .whileHeld(() => runHeld({ ...run, seal: sealOf(plan, warn) }))
         .finally(() => {
@@ -79,6 +87,7 @@ export async function startRun(
       if (hold.isLost()) throw new TaskAlreadyActiveError(plan.taskId, 'it has taken over');
       return { ...end, stoppedBy: stops.cause() };
     } finally {
+      await sandbox.close();
       hold.release();
     }
   } finally {
@@ -109,6 +118,8 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
   const start =
     run.resume === undefined ? await begin(run, watch) : await resumeRun({ ...run, kindOf }, watch);
   for (const name of policy.agents) kindOf(name).interferences?.().forEach(warn);
+  // A run that only tells how the task ended starts nothing.
+  const sandbox = run.resume?.announcesOnly === true ? null : await run.sandbox.open();
 
   const journal = createJournal(paths.eventsFile, warn);
   const requests = watchRequests(paths.folder, run.seal);
@@ -158,7 +169,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       maxIterations: policy.maxIterations,
       stateFile: paths.stateFile,
     };
-    runner = agentRunner(run, kindOf, child);
+    runner = agentRunner(run, kindOf, child, sandbox);
     let iteration = start.state.task.current_iteration;
     const agent = runner;
     const {
@@ -166,7 +177,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       measure,
       check,
       runEnd,
-    } = commandRunners(plan, child, stops, () => iteration);
+    } = commandRunners({ plan, child, stops, sandbox, iteration: () => iteration });
     const { keeper } = start.tree;
     const isResumed = run.resume !== undefined;
     const asked = start.state.task.approval?.file ?? null;
@@ -207,8 +218,8 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
           ? fixedPrompt(plan.prompt)
           : promptFile(plan.promptFile, plan.prompt, warn),
       snapshots: start.tree.snapshots,
-      settler: settlerOf(run, start),
-      examiner: examinerOf(run, start, () => childEnvironment(child, iteration)),
+      settler: settlerOf(run, start, sandbox),
+      examiner: examinerOf(run, start, sandbox, () => childEnvironment(child, iteration)),
       observer,
       commands: userCommands(verify, observer.run, runEnd, warn),
       keepProof: proofKeeper(run, keeper),
@@ -223,7 +234,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       bugs: run.bugs ?? new AbortController().signal,
       abandon: () => stops.request('request'),
     };
-    const end = await runLoop(ports, start.state, start.event, policy);
+    const end = await runLoop(ports, start.state, start.event, policyInside(policy, sandbox));
     view.close();
     run.announceEnd?.(end.fields);
     await store.published();
@@ -260,6 +271,7 @@ async function storedForm(judges: JudgesAtStart | null): Promise<string | null> 
 function examinerOf(
   run: ClaimedRun,
   { tree: { keeper }, judges }: Start,
+  sandbox: Sandbox | null,
   env: () => NodeJS.ProcessEnv,
 ): Examiner {
   let opened: Promise<Examiner> | null = null;
@@ -267,7 +279,7 @@ function examinerOf(
     async examine(part, checks) {
       if (judges === null) throw new Error('a task without checks has nothing to examine');
       opened ??= import('./examiner.ts').then(({ createExaminer }) =>
-        createExaminer({ run, keeper, atStart: judges, env }),
+        createExaminer({ run, keeper, sandbox, atStart: judges, env }),
       );
       return (await opened).examine(part, checks);
     },
@@ -286,11 +298,15 @@ function countDayOf({ paths, clock, warn }: ClaimedRun): Ports['countDay'] {
 }
 
 /** Its code is loaded with the first commit or revert. */
-function settlerOf(run: ClaimedRun, { tree, gitSetup }: Start): WorkTreeSettler {
+function settlerOf(
+  run: ClaimedRun,
+  { tree, gitSetup }: Start,
+  sandbox: Sandbox | null,
+): WorkTreeSettler {
   let opened: Promise<WorkTreeSettler> | null = null;
   const open = (): Promise<WorkTreeSettler> => {
     opened ??= import('./settle.ts').then(({ workTreeSettler }) =>
-      workTreeSettler(run, tree.keeper, gitSetup),
+      workTreeSettler(run, tree.keeper, gitSetup, sandbox),
     );
     return opened;
   };
@@ -304,11 +320,13 @@ function agentRunner(
   run: ClaimedRun,
   kindOf: RunnerOptions['kindOf'],
   child: ChildOptions,
+  sandbox: Sandbox | null,
 ): GuardedRunner {
   const { plan, paths, warn } = run;
   return createAgentRunner({
     kindOf,
     cwd: plan.cwd,
+    sandbox,
     ...child,
     notesAgents: hasSeveralAgents(plan.policy) || hasOwnEvents(plan.policy.agent),
     logDir: paths.folder,

@@ -7,6 +7,7 @@ import {
 } from '../effects/branches/commit-iteration.ts';
 import { type GitSetup, readGitSetup, storedGitSetup } from '../effects/branches/git-setup.ts';
 import { revertIteration } from '../effects/branches/revert-iteration.ts';
+import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { PrivateGit } from '../effects/snapshots/private-git.ts';
 import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import { systemClock } from '../effects/time/clock.ts';
@@ -24,15 +25,19 @@ const QUESTION_MS = 60_000;
  * Runs git as the user would, and in the sandbox if there is one and git starts programs. A second request to
  * stop ends it.
  */
-function gitAsUser({ plan, stops, openSandbox }: ClaimedRun, { repository }: PrivateGit): AsUser {
+function gitAsUser(
+  { plan, stops }: ClaimedRun,
+  { repository }: PrivateGit,
+  sandbox: Sandbox | null,
+): AsUser {
   return async (args, { index, timeoutMs = QUESTION_MS, startsPrograms = false, ...call } = {}) => {
     const command = {
       ...{ ...call, args, timeoutMs, cwd: repository.root, env: plan.env },
       ...{ signal: stops.hurry, asUser: true },
     };
-    const isInside = startsPrograms && plan.settings.sandboxChecks;
-    const sandbox = isInside ? await openSandbox() : null;
-    if (sandbox !== null) return callGitInside(sandbox, command, index);
+    if (startsPrograms && sandbox?.rules.checksInside === true) {
+      return callGitInside(sandbox, command, index);
+    }
     return callGit({
       ...command,
       ...(index === undefined ? {} : { places: { GIT_INDEX_FILE: index } }),
@@ -51,7 +56,7 @@ export async function gitSetupOf(
 ): Promise<GitSetup | null> {
   if (!isBeginning) return storedGitSetup(run.paths.folder);
   if (keeper === null) return null;
-  const asUser = gitAsUser(run, keeper.git);
+  const asUser = gitAsUser(run, keeper.git, null);
   return readGitSetup(keeper.git.repository, async (args) => {
     const { exitCode, output } = await asUser(args);
     return exitCode === 0 ? output : null;
@@ -63,6 +68,7 @@ export function workTreeSettler(
   run: ClaimedRun,
   keeper: TreeKeeper | null,
   setup: GitSetup | null,
+  sandbox: Sandbox | null,
 ): WorkTreeSettler {
   const { plan, warn } = run;
   const said = new Set<string>();
@@ -87,7 +93,7 @@ export function workTreeSettler(
       taskId: plan.taskId,
       template: plan.settings.commitMessage,
       protect: plan.settings.protectBranch,
-      asUser: gitAsUser(run, keeper.git),
+      asUser: gitAsUser(run, keeper.git, sandbox),
       timeoutMs: plan.policy.iterationTimeoutMs,
     });
     tellLeft(committed);

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { locateAgent } from '../../compose/agent.ts';
+import { agentPrograms, locateAgent } from '../../compose/agent.ts';
 import { judgesOfPlan } from '../../compose/judges.ts';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
@@ -72,8 +72,8 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
 /** The code of the sandbox is loaded only if one is wanted. */
 async function plannedSandbox(plan: RunPlan): Promise<PlanFacts['sandbox']> {
   if (plan.settings.sandbox !== true) return null;
-  const { sandboxRulesOf } = await import('../../compose/sandbox-plan.ts');
-  return sandboxRulesOf(plan);
+  const { sandboxRulesOf } = await import('../../compose/sandbox/sandbox-plan.ts');
+  return sandboxRulesOf(plan, agentPrograms(plan));
 }
 
 /** The prompt names no version. */

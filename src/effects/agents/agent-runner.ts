@@ -11,6 +11,7 @@ import { type Guard, startGuard } from '../processes/guard.ts';
 import { isAlive, MARKER_NAME } from '../processes/process-table.ts';
 import type { LeftoverProcess } from '../processes/process-tree.ts';
 import { runAgentProcess } from '../processes/run-process.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
 import { type AgentKind, type AgentReader, locate, silentReader } from './agent.ts';
 import { type Watch, watchAttempt } from './watch.ts';
@@ -29,6 +30,8 @@ export interface RunnerOptions extends ChildOptions {
   /** Returns how an agent is started and read. */
   readonly kindOf: (agent: AgentName) => AgentKind;
   readonly cwd: string;
+  /** Absent or null if the agent runs outside. */
+  readonly sandbox?: Sandbox | null;
   /** Whether it is noted which agent writes to a log. */
   readonly notesAgents: boolean;
   /** Folder of the iteration logs. */

@@ -19,6 +19,8 @@ import { spawnAgent } from './spawn-process.ts';
 
 export interface AgentProcessRequest {
   readonly command: AgentCommand;
+  /** Whether `command` was wrapped for a sandbox: then the program inside is ended first. */
+  readonly inSandbox?: boolean;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly prompt: Uint8Array;

@@ -53,6 +53,7 @@ export async function runShellCommand(
   const others = treeOfRun(marker).sweep().members;
   const report = await runAgentProcess({
     command: start,
+    inSandbox: options.confine !== undefined,
     cwd: options.cwd,
     env: start.env,
     prompt: new TextEncoder().encode(input),

@@ -16,15 +16,25 @@ const IN_NAMESPACES = [
   ...['--ro-bind', '/', '/', '--proc', '/proc', '--', '/bin/sh', '-c', ':'],
 ];
 
+/** Rejects with a `SandboxError` if a sandbox would be refused, as far as `examineSandbox` sees that. */
+export async function requireSandbox(
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<void> {
+  const [first] = await examineSandbox(cwd, env, signal);
+  if (first !== undefined) throw first;
+}
+
 /**
- * Returns the sentences with which a sandbox would be refused in this folder, as far as that shows without
- * opening one. Writes nothing.
+ * Returns why a sandbox would be refused in this folder, as far as that shows without opening one. Writes
+ * nothing.
  */
 export async function examineSandbox(
   cwd: string,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<readonly SandboxError[]> {
   const writable = [realPath(cwd)];
   const refusals = [
     refusalBy(requireSandboxUser),
@@ -34,12 +44,12 @@ export async function examineSandbox(
   return refusals.length > 0 ? refusals : await inNamespaces(cwd, env, signal);
 }
 
-function refusalBy(look: () => unknown): string | null {
+function refusalBy(look: () => unknown): SandboxError | null {
   try {
     look();
     return null;
   } catch (error) {
-    if (error instanceof SandboxError) return error.message;
+    if (error instanceof SandboxError) return error;
     throw error;
   }
 }
@@ -48,7 +58,7 @@ async function inNamespaces(
   cwd: string,
   env: NodeJS.ProcessEnv,
   cancelSignal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<readonly SandboxError[]> {
   if (process.platform !== 'linux') return [];
   const writable = [realPath(cwd)];
   const { bwrap } = findTools(outerPath(env, writable), writable);
@@ -58,5 +68,6 @@ async function inNamespaces(
   });
   if (exitCode === 0) return [];
   const words = stderr.split('\n').find((line) => line.trim() !== '') ?? originalMessage ?? '';
-  return [notStarted(oneLine(words, 300), isRestricted()).sentence];
+  const { code, sentence } = notStarted(oneLine(words, 300), isRestricted());
+  return [new SandboxError(code, sentence)];
 }

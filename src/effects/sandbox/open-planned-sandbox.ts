@@ -102,6 +102,7 @@ function createSandbox(
   const rulesOf = { agent: rules, check: rulesForChecks(rules) };
   const planted = watchPlanted(rules, surroundings.workFolder, nested, tools.rg);
   return {
+    rules,
     outerPath: plan.outerPath,
     get helperPids() {
       return helpers.pids();

@@ -1,4 +1,4 @@
-import type { RefusedHost } from '../../core/sandbox/rules.ts';
+import type { RefusedHost, SandboxRules } from '../../core/sandbox/rules.ts';
 import type { PlacedCommand } from '../processes/find-program.ts';
 
 /** What to start outside, so that a command runs inside. */
@@ -23,6 +23,7 @@ export interface OwnPlace {
 
 /** An open sandbox: it wraps the commands of one run. */
 export interface Sandbox {
+  readonly rules: SandboxRules;
   /** Returns what to start so that this command runs inside. */
   wrap(command: PlacedCommand, as: SandboxRole, place?: OwnPlace): Promise<WrappedCommand>;
   /** Returns the hosts that were refused since the last call. */

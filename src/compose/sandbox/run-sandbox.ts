@@ -1,0 +1,46 @@
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { requireSandbox } from '../../effects/sandbox/examine.ts';
+import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
+import { openSandbox } from './open-sandbox.ts';
+import { sandboxRequest } from './sandbox-request.ts';
+
+/** The sandbox of a run, which is opened when the task's folder is there. */
+export interface RunSandbox {
+  /** Rejects with a `SandboxError` if the sandbox cannot be had, as far as that shows without the folder. */
+  require(): Promise<void>;
+  /** Returns the sandbox, which the first call opens; null without `--sandbox`. Rejects with a `SandboxError`. */
+  open(): Promise<Sandbox | null>;
+  /** Call this last, when nothing in it lives. */
+  close(): Promise<void>;
+}
+
+/** For which run a sandbox is opened. */
+export interface RunInSandbox {
+  /** Returns the programs of the run's agents, which nothing inside may change. */
+  readonly programs: () => readonly string[];
+  readonly runId: string;
+  readonly warn: (sentence: string) => void;
+}
+
+/** Creates the sandbox of a run. Import this file only with `--sandbox`. */
+export function createRunSandbox(plan: RunPlan, run: RunInSandbox): RunSandbox {
+  const { runId, warn } = run;
+  let opened: Promise<Sandbox> | null = null;
+  const open = (): Promise<Sandbox> => {
+    opened ??= sandboxRequest(plan, run.programs()).then((request) =>
+      openSandbox({ ...request, runId, warn }),
+    );
+    return opened;
+  };
+  return {
+    open,
+    async require() {
+      // A work tree of the task's own is not there yet, or may not be whole.
+      if (plan.workTree === null) await open();
+      else await requireSandbox(plan.cwd, plan.env, new AbortController().signal);
+    },
+    async close() {
+      await (await opened?.catch(() => null))?.close();
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { COMPONENT_VERSION } from '../../core/sandbox/refusals.ts';
+import { type Policy, withPolicy } from '../../core/task/policy.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
+import type { RunInSandbox, RunSandbox } from './run-sandbox.ts';
+
+/** Returns the sandbox of a run, not opened. Its code is loaded only with `--sandbox`. */
+export async function sandboxOfRun(plan: RunPlan, run: RunInSandbox): Promise<RunSandbox> {
+  if (plan.settings.sandbox !== true) return NO_SANDBOX;
+  const { createRunSandbox } = await import('./run-sandbox.ts');
+  return createRunSandbox(plan, run);
+}
+
+const NO_SANDBOX: RunSandbox = {
+  require: async () => {},
+  open: async () => null,
+  close: async () => {},
+};
+
+/** Returns the policy of a run: the prompt and the state tell what its sandbox allows. */
+export function policyInside(policy: Policy, sandbox: Sandbox | null): Policy {
+  if (sandbox === null) return policy;
+  const { rules } = sandbox;
+  return withPolicy(policy, { inSandbox: { rules, version: COMPONENT_VERSION } });
+}

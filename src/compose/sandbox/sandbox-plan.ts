@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import type { SandboxRules } from '../../core/sandbox/rules.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { examineSandbox } from '../../effects/sandbox/examine.ts';
+import { requireSandboxUser } from '../../effects/sandbox/open-planned-sandbox.ts';
+import { planSandbox } from '../../effects/sandbox/surroundings.ts';
+import { SandboxError } from '../../errors.ts';
+import { sandboxRequest } from './sandbox-request.ts';
+
+/** The rules of the sandbox of a run, and why it would be refused or they are not known, one sentence each. */
+export interface PlannedRules {
+  /** Null if the rules cannot be known: something is missing, or the work tree is not made yet. */
+  readonly rules: SandboxRules | null;
+  readonly refusals: readonly string[];
+}
+
+/** Returns why `--sandbox` would be refused in a folder, one sentence each. Opens no sandbox. */
+export async function sandboxRefusals(
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  return (await examineSandbox(cwd, env, signal)).map((error) => error.message);
+}
+
+/** Returns what the sandbox of a run would allow and deny; `programs` are those of its agents. Opens none. */
+export async function sandboxRulesOf(
+  plan: RunPlan,
+  programs: readonly string[],
+): Promise<PlannedRules> {
+  const refusals: string[] = [];
+  const note = (error: unknown): null => {
+    if (!(error instanceof SandboxError)) throw error;
+    refusals.push(error.message);
+    return null;
+  };
+  try {
+    requireSandboxUser();
+  } catch (error) {
+    note(error);
+  }
+  if (!existsSync(plan.cwd)) {
+    refusals.push(`The rules are known once the work tree is there: ${plan.cwd}.`);
+    return { rules: null, refusals };
+  }
+  const planned = await planSandbox(await sandboxRequest(plan, programs)).catch(note);
+  return { rules: planned?.rules ?? null, refusals };
+}

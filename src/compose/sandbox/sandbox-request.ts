@@ -1,0 +1,48 @@
+import type { SandboxRule } from '../../core/sandbox/rules.ts';
+import type { SourcedSettings } from '../../core/settings/setting-source.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import type { SandboxRequest } from '../../effects/sandbox/surroundings.ts';
+import { ownFiles } from '../../effects/vault/vault-folders.ts';
+import { protectedFiles } from '../../effects/workspace/baseline.ts';
+import { watchOf } from '../../effects/workspace/observer.ts';
+
+/** Returns for what the sandbox of a run is asked. `programs` are those of its agents. */
+export async function sandboxRequest(
+  plan: RunPlan,
+  programs: readonly string[],
+): Promise<SandboxRequest> {
+  const { cwd, vault, stateDir, policy, keyFile, env, promptFile } = plan;
+  const watch = watchOf(policy, {
+    cwd,
+    existing: plan.settings.watchExisting,
+    donePath: plan.donePath,
+    isOwn: ownFiles(vault, stateDir),
+  });
+  return {
+    ...{ cwd, vault, stateDir, keyFile, env },
+    doneFolder: policy.doneFolder,
+    fixed: [
+      ...(promptFile === null ? [] : [promptFile]),
+      ...programs,
+      ...(await protectedFiles(watch)),
+    ],
+    agents: policy.agents,
+    asked: askedRules(plan),
+  };
+}
+
+function askedRules({ settings, sources }: SourcedSettings): SandboxRequest['asked'] {
+  const rules = (
+    name: 'allowWrite' | 'denyRead' | 'allowRead' | 'allowNet' | 'keepEnv',
+  ): readonly SandboxRule[] =>
+    settings[name].map((value) => ({ value, from: sources[name].where }));
+  return {
+    allowWrite: rules('allowWrite'),
+    denyRead: rules('denyRead'),
+    allowRead: rules('allowRead'),
+    allowNet: rules('allowNet'),
+    keepEnv: rules('keepEnv'),
+    unixSockets: settings.allowUnixSockets,
+    checksInside: settings.sandboxChecks,
+  };
+}
