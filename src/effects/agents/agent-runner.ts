@@ -1,6 +1,7 @@
 import type { AgentName } from '../../core/agent/agents/agents.ts';
 import type { AttemptEnd, AttemptFacts, Leftover } from '../../core/agent/attempt.ts';
 import type { SignFound } from '../../core/agent/sign.ts';
+import { messageOf } from '../../errors.ts';
 import type { AgentRequest, AgentRunner } from '../../loop/ports.ts';
 import { noteAgent } from '../logs/agent-notes.ts';
 import { noteCost } from '../logs/cost-notes.ts';
@@ -8,10 +9,16 @@ import { createTranscript } from '../logs/iteration-log.ts';
 import { endLeftovers } from '../processes/end-process.ts';
 import { forAgent } from '../processes/find-program.ts';
 import { type Guard, startGuard } from '../processes/guard.ts';
-import { isAlive, MARKER_NAME } from '../processes/process-table.ts';
+import {
+  isAlive,
+  MARKER_NAME,
+  type ProcessIdentity,
+  readProcess,
+  unlessUnreadable,
+} from '../processes/process-table.ts';
 import type { LeftoverProcess } from '../processes/process-tree.ts';
 import { runAgentProcess } from '../processes/run-process.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { InnerCommand, Sandbox, WrappedCommand } from '../sandbox/sandbox.ts';
 import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
 import { type AgentKind, type AgentReader, locate, silentReader } from './agent.ts';
 import { type Watch, watchAttempt } from './watch.ts';
@@ -30,8 +37,8 @@ export interface RunnerOptions extends ChildOptions {
   /** Returns how an agent is started and read. */
   readonly kindOf: (agent: AgentName) => AgentKind;
   readonly cwd: string;
-  /** Absent or null if the agent runs outside. */
-  readonly sandbox?: Sandbox | null;
+  /** Null if the agent runs outside. */
+  readonly sandbox: Sandbox | null;
   /** Whether it is noted which agent writes to a log. */
   readonly notesAgents: boolean;
   /** Folder of the iteration logs. */
@@ -64,6 +71,8 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
     leftovers = leftovers.filter(isAlive);
     return leftovers;
   };
+  /** They have the mark of the run, and belong to no attempt. */
+  const others = (): readonly ProcessIdentity[] => [...alive(), ...helpersOf(options.sandbox)];
 
   return {
     async run(request) {
@@ -73,10 +82,10 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
         onProblem: (why) =>
           options.warn(`There is no guard (${why}): end the agent yourself if ralph is killed.`),
       });
-      const facts = await runAttempt(request, { ...options, logs }, guard, alive);
+      const facts = await runAttempt(request, { ...options, logs }, guard, others);
       leftovers = [...alive(), ...facts.left];
       if (facts.left.length > 0) options.onLeftovers('left', facts.left);
-      guard.note(leftovers);
+      guard.note(others());
       return facts.facts;
     },
     async close(hurry) {
@@ -98,30 +107,43 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
   };
 }
 
+/** Returns the helpers of a sandbox: the guard ends them and what they started if ralph is killed. */
+function helpersOf(sandbox: Sandbox | null): readonly ProcessIdentity[] {
+  const pids = sandbox?.helperPids ?? [];
+  return pids.flatMap((pid) => unlessUnreadable(() => readProcess(pid)) ?? []);
+}
+
 async function runAttempt(
   request: AgentRequest,
   options: RunnerOptions & { readonly logs: PinnedFolder },
   guard: Guard,
-  exempt: () => readonly LeftoverProcess[],
+  exempt: () => readonly ProcessIdentity[],
 ): Promise<{ facts: AttemptFacts; left: readonly LeftoverProcess[] }> {
   const kind = options.kindOf(request.agent);
   const command = locate(kind, request, options);
-  if ('missing' in command) return { facts: notFound(command.missing, kind), left: [] };
+  if ('missing' in command) {
+    return { facts: notStarted('ENOENT', command.missing, kind), left: [] };
+  }
+
+  const taskMs = Date.parse(request.taskDeadlineAt) - Date.now();
+  const limitMs = Math.min(options.iterationTimeoutMs, taskMs);
+  const env = { ...childEnvironment(options, request.iteration), ...kind.variables?.(limitMs) };
+  const started = await startedIn(options.sandbox, { ...command, env, cwd: options.cwd });
+  if ('failed' in started) return { facts: notStarted('ESANDBOX', started.failed, kind), left: [] };
 
   const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);
   let reader: AgentReader | null = null;
   let watch: Watch | null = null;
-  const taskMs = Date.parse(request.taskDeadlineAt) - Date.now();
-  const limitMs = Math.min(options.iterationTimeoutMs, taskMs);
   const keepCost = (): void => {
     if (reader !== null && transcript.isCut()) {
       noteCost(options.logs, request, reader.facts());
     }
   };
   const report = await runAgentProcess({
-    command,
+    command: started,
     cwd: options.cwd,
-    env: { ...childEnvironment(options, request.iteration), ...kind.variables?.(limitMs) },
+    env: started.env,
+    inSandbox: options.sandbox !== null,
     prompt: request.prompt,
     marker: options.runId,
     limits: {
@@ -174,6 +196,7 @@ async function runAttempt(
       heldUpMs: report.heldUpMs,
       stderrTail: report.stderrTail,
       leftovers: report.leftovers.map(({ pid, command: line }) => ({ pid, command: line })),
+      ...(await metIn(options.sandbox)),
     },
     left: report.leftovers,
   };
@@ -193,16 +216,31 @@ function endReader(reader: AgentReader | null, kind: AgentKind) {
   return heard.facts();
 }
 
+/** Returns what to start; inside a sandbox, if there is one. `failed` says why that cannot be. */
+async function startedIn(
+  sandbox: Sandbox | null,
+  inner: InnerCommand,
+): Promise<WrappedCommand | { readonly failed: string }> {
+  if (sandbox === null) return inner;
+  return sandbox.wrap(inner, 'agent').catch((error) => ({ failed: messageOf(error) }));
+}
+
+async function metIn(sandbox: Sandbox | null): Promise<Pick<AttemptFacts, 'sandbox'>> {
+  if (sandbox === null) return {};
+  const refused = await sandbox.takeRefused();
+  return { sandbox: { refused, planted: await sandbox.takePlanted() } };
+}
+
 /** Returns the sign by which the attempt was ended; null if anything else ended it. */
 function endWatch(watch: Watch | null, end: AttemptEnd): SignFound | null {
   watch?.stop();
   return end.kind === 'cut' && end.cause === 'supervisor' ? (watch?.cutBy() ?? null) : null;
 }
 
-function notFound(sentence: string, kind: AgentKind): AttemptFacts {
+function notStarted(code: string, message: string, kind: AgentKind): AttemptFacts {
   return {
     ...silentReader(kind).facts(),
-    end: { kind: 'not-started', code: 'ENOENT', message: sentence },
+    end: { kind: 'not-started', code, message },
     durationMs: 0,
     retryWaitMs: 0,
     heldUpMs: 0,

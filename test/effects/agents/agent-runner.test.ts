@@ -43,6 +43,7 @@ async function stage(kind: AgentKind, more: Partial<RunnerOptions> = {}) {
     kindOf: () => kind,
     notesAgents: false,
     cwd: folder,
+    sandbox: null,
     env: { PATH: process.env.PATH },
     runId,
     taskId: 'T1',
