@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { isLoopback } from '../../core/sandbox/net-rules.ts';
 import type { SandboxRules } from '../../core/sandbox/rules.ts';
+import { INNER_MARK } from '../processes/process-table.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { InnerCommand } from './sandbox.ts';
 
@@ -25,7 +26,7 @@ export function innerEnvironment(
 /** Returns the line of a shell inside that becomes the command. */
 export function innerLine({ file, args, cwd }: InnerCommand, rules: SandboxRules): string {
   const words = [file, ...args].map(quoted).join(' ');
-  return `cd ${quoted(cwd)} && ${noProxy(rules)} && exec ${words}`;
+  return `cd ${quoted(cwd)} && ${noProxy(rules)} && export ${INNER_MARK} && exec ${words}`;
 }
 
 /**
