@@ -19,7 +19,12 @@ const config: KnipConfig = {
   project: ['src/**/*.ts!', 'test/**/*.ts', 'scripts/**/*.{js,ts}'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),
   vitest: {
-    config: ['vitest.config.ts', 'vitest.claude.config.ts', 'vitest.agents.config.ts', 'vitest.sandbox.config.ts'],
+    config: [
+      'vitest.config.ts',
+      'vitest.claude.config.ts',
+      'vitest.agents.config.ts',
+      'vitest.sandbox.config.ts',
+    ],
   },
   ignoreBinaries: ['strace', 'mkfifo', 'script', 'unshare', 'fish'],
 };
