@@ -10,6 +10,7 @@ const exclude = [
   ...configDefaults.exclude,
   'test/claude/**',
   'test/agents/**',
+  'test/sandbox/**',
   ...RALPH_TESTS_LEFT_OUT.split(' ').filter((pattern) => pattern !== ''),
 ];
 

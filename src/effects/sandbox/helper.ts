@@ -134,7 +134,8 @@ function helperEnvironment({ env, run, runId, outerPath }: HelperOptions): NodeJ
   const passed = Object.entries(env).filter(([name]) => PASSED_ON.test(name));
   return {
     ...Object.fromEntries(passed),
-    PATH: outerPath,
+    // The component asks `which` for its shell.
+    PATH: `${outerPath}:/usr/bin:/bin`,
     TMPDIR: run.sockets,
     // What the component sets TMPDIR to inside.
     CLAUDE_CODE_TMPDIR: run.tmp,

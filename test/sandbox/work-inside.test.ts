@@ -1,0 +1,164 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { inSandbox, outside, type SandboxScene, sandboxScene } from '../helpers/sandbox-scene.ts';
+
+/** What a loop needs, in the words of an agent. */
+const GIT = {
+  add: 'echo more > more && git add -A && git commit -qm more',
+  branch: 'git switch -qc topic && git switch -q - && git branch -qD topic',
+  stash:
+    'echo dirty >> src/main.c && git stash -q && git stash pop -q && git checkout -q src/main.c',
+  gc: 'git gc -q',
+  rebase: 'git commit -q --allow-empty -m x && git rebase -q HEAD~1 && git reset -q --hard HEAD',
+};
+
+test('git works as outside, and leaves nothing but its work', async () => {
+  const scene = await sandboxScene();
+  const before = namesOf(scene);
+  const { ran, planted } = await inSandbox(scene, { scripts: asAgent(Object.values(GIT)) });
+  expect(ran.map(({ code }) => code)).toEqual(ran.map(() => 0));
+  expect(await outside(scene, 'git log --format=%s -2 --skip=1')).toBe('more\nfirst\n');
+  expect(await outside(scene, 'git status --porcelain')).toBe('');
+  expect(namesOf(scene).work).toEqual([...before.work, 'more'].sort());
+  expect(namesOf(scene).git.filter((name) => !before.git.includes(name))).not.toContain(
+    'commondir',
+  );
+  expect(namesOf(scene).modules).toEqual(before.modules);
+  expect(planted).toEqual([]);
+});
+
+test('git works in a work tree whose folder of git is elsewhere', async () => {
+  const scene = await sandboxScene();
+  const { ran } = await inSandbox(scene, {
+    cwd: join(scene.base, 'tree'),
+    scripts: asAgent([
+      ...Object.values(GIT),
+      'echo x >> ../work/.git/hooks/pre-commit',
+      'echo x > .git',
+      'echo x > ../work/new',
+    ]),
+  });
+  expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 2, 2, 2]);
+  expect(await outside(scene, 'git log --format=%s -2 --skip=1 other')).toBe('more\nfirst\n');
+});
+
+test('temporary files and caches have a place that is removed at the end', async () => {
+  const scene = await sandboxScene();
+  const script =
+    'file=$(mktemp) && echo "$file" && mkdir -p "$XDG_CACHE_HOME" "$npm_config_cache" && chmod 500 "$XDG_CACHE_HOME"';
+  const { ran } = await inSandbox(scene, { scripts: asAgent([script]) });
+  expect(ran[0]).toMatchObject({ code: 0, stderr: '' });
+  const file = ran[0]?.stdout.trim() ?? '';
+  expect(file).toMatch(/\/ralph-sandbox-\w+\/tmp\//);
+  expect(await outside(scene, `test -e '${join(file, '..', '..')}' || echo gone`)).toBe('gone\n');
+});
+
+test('a check has neither the login of the agent nor its hosts', async () => {
+  const scene = await sandboxScene();
+  const look = 'cat "$HOME/.claude/.credentials.json"; echo "key $ANTHROPIC_API_KEY"; touch done';
+  const ask = 'curl -s --max-time 5 https://api.anthropic.com/ -o /dev/null -w "%{http_connect}"';
+  const { ran, refused } = await inSandbox(scene, {
+    env: { ANTHROPIC_API_KEY: 'SECRET-API-KEY-0123456789' },
+    scripts: [
+      { script: look, as: 'agent' },
+      { script: look, as: 'check' },
+      { script: ask, as: 'check' },
+    ],
+  });
+  expect(ran[0]?.stdout).toBe('SECRET-LOGIN\nkey SECRET-API-KEY-0123456789\n');
+  expect(ran[1]?.stdout).toBe('key \n');
+  expect(ran[2]?.stdout).toBe('403');
+  expect(refused).toEqual([{ host: 'api.anthropic.com', port: 443, count: 1 }]);
+  expect(await outside(scene, 'ls done')).toBe('done\n');
+});
+
+test('a refused host is told with its port, and how often', async () => {
+  const scene = await sandboxScene();
+  const ask =
+    'curl -s --max-time 5 https://evil.example/; curl -s --max-time 5 http://evil.example:81/';
+  const { refused } = await inSandbox(scene, { scripts: asAgent([ask, ask]) });
+  expect(refused).toEqual([
+    { host: 'evil.example', port: 443, count: 2 },
+    { host: 'evil.example', port: 81, count: 2 },
+  ]);
+});
+
+test('births of dangerous names and of repositories are told', async () => {
+  const scene = await sandboxScene();
+  await outside(scene, 'rm .claude/settings.json && ln -s ../package.json .claude/settings.json');
+  const script = `
+    git init -q src/nested; git -C src/nested config core.fsmonitor ./run
+    git init -q --bare ignored; mkdir -p deep/er && echo "gitdir: ../ignored" > deep/er/.git
+    echo x > .envrc; mkdir .idea; echo plain > plain
+    rm .claude/settings.json; echo '{}' > .claude/settings.json; echo x > "$HOME/.claude/CLAUDE.md"`;
+  const { planted } = await inSandbox(scene, { scripts: asAgent([script]) });
+  const inWork = (name: string): string => join(scene.work, name);
+  expect(planted).toEqual(
+    [
+      ...[
+        '.claude/settings.json',
+        '.envrc',
+        '.idea',
+        'deep/er/.git',
+        'ignored',
+        'src/nested/.git',
+      ].map(inWork),
+      join(scene.home, '.claude', 'CLAUDE.md'),
+    ].sort(),
+  );
+});
+
+test('sockets in the file system are allowed where the user says so, but not those of services', async () => {
+  const scene = await sandboxScene();
+  const talk = `perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Listen => 1, Local => "$ENV{TMPDIR}/s") and print "listens"'`;
+  const wish = { scripts: asAgent([talk, 'ls -A /run']) };
+  const without = await inSandbox(scene, wish);
+  const { ran } = await inSandbox(scene, { ...wish, asked: { unixSockets: true } });
+  expect(without.ran.map(({ stdout }) => stdout)).toEqual(['', '']);
+  expect(ran.map(({ stdout }) => stdout)).toEqual(['listens', '']);
+});
+
+test('the deeper path wins between what may be read and what may not', async () => {
+  const scene = await sandboxScene();
+  await outside(
+    scene,
+    'mkdir -p "$HOME/shown/hidden" && echo A > "$HOME/shown/a" && echo B > "$HOME/shown/hidden/b"',
+  );
+  const by = (value: string) => ({ value, from: '--flag' });
+  const { ran } = await inSandbox(scene, {
+    scripts: asAgent([
+      'cat "$HOME/.gitconfig"',
+      'cat "$HOME/shown/a"',
+      'cat "$HOME/shown/hidden/b"',
+      'cat package.json',
+      'cat "$HOME/.netrc"',
+    ]),
+    asked: {
+      denyRead: [by('~'), by('~/shown/hidden')],
+      allowRead: [by('~/shown'), by('~/.netrc')],
+    },
+  });
+  const seen = ran.map(({ stdout }) => stdout);
+  expect(seen).toEqual(['', 'A\n', '', '{"scripts":{"test":"true"}}\n', 'SECRET-NETRC\n']);
+});
+
+test('a folder that the user names is made, and writable', async () => {
+  const scene = await sandboxScene();
+  const { ran } = await inSandbox(scene, {
+    scripts: asAgent(['echo x > "$BASE/more/file"']),
+    asked: { allowWrite: [{ value: '../more', from: '--allow-write' }] },
+  });
+  expect(ran[0]?.code).toBe(0);
+  expect(await outside(scene, 'cat "$BASE/more/file"')).toBe('x\n');
+});
+
+function asAgent(scripts: readonly string[]) {
+  return scripts.map((script) => ({ script, as: 'agent' }) as const);
+}
+
+function namesOf({ work }: SandboxScene) {
+  const names = (...parts: readonly string[]): readonly string[] =>
+    readdirSync(join(work, ...parts)).sort();
+  return { work: names(), git: names('.git'), modules: names('.git', 'modules', 'sub') };
+}

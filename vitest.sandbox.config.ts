@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config';
+import { STATE_HOME } from './test/helpers/state-home.ts';
+
+// The tests of the sandbox: they need bubblewrap, socat and ripgrep, and the component from the registry.
+export default defineConfig({
+  define: { __RALPH_VERSION__: JSON.stringify('0.0.0-test') },
+  test: {
+    include: ['test/sandbox/**/*.test.ts'],
+    env: { XDG_STATE_HOME: STATE_HOME },
+    globalSetup: ['scripts/build-before-tests.js', 'test/helpers/install-sandbox.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 120_000,
+    hookTimeout: 90_000,
+  },
+});
