@@ -106,7 +106,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude'],
   ],
-  compose: ['.', 'git-commands'],
+  compose: ['sandbox', '.', 'git-commands'],
   report: ['.', 'terminal', 'screens', 'notes', 'briefing', 'briefing/html'],
   cli: [
     'completion',

@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { openPlannedSandbox, requireSandboxUser } from '../effects/sandbox/open-sandbox.ts';
-import type { Sandbox } from '../effects/sandbox/sandbox.ts';
+import { openPlannedSandbox, requireSandboxUser } from '../../effects/sandbox/open-sandbox.ts';
+import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import {
   planSandbox,
   type SandboxPlan,
   type SandboxRequest,
-} from '../effects/sandbox/surroundings.ts';
+} from '../../effects/sandbox/surroundings.ts';
 
 /** With what a sandbox is opened; the request says what for. */
 export interface SandboxOptions extends SandboxRequest {

@@ -1,15 +1,13 @@
 import { existsSync } from 'node:fs';
-import type { SandboxRule, SandboxRules } from '../core/sandbox/rules.ts';
-import type { SourcedSettings } from '../core/settings/setting-source.ts';
-import type { RunPlan } from '../effects/plan/run-plan.ts';
-import { examineSandbox } from '../effects/sandbox/examine.ts';
-import { requireSandboxUser } from '../effects/sandbox/open-sandbox.ts';
-import { planSandbox, type SandboxRequest } from '../effects/sandbox/surroundings.ts';
-import { ownFiles } from '../effects/vault/vault-folders.ts';
-import { protectedFiles } from '../effects/workspace/baseline.ts';
-import { watchOf } from '../effects/workspace/observer.ts';
-import { SandboxError } from '../errors.ts';
-import { locateAgent } from './agent.ts';
+import type { SandboxRule, SandboxRules } from '../../core/sandbox/rules.ts';
+import type { SourcedSettings } from '../../core/settings/setting-source.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { requireSandboxUser } from '../../effects/sandbox/open-sandbox.ts';
+import { planSandbox, type SandboxRequest } from '../../effects/sandbox/surroundings.ts';
+import { ownFiles } from '../../effects/vault/vault-folders.ts';
+import { protectedFiles } from '../../effects/workspace/baseline.ts';
+import { watchOf } from '../../effects/workspace/observer.ts';
+import { SandboxError } from '../../errors.ts';
 
 /** The rules of the sandbox of a run, and why it would be refused or they are not known, one sentence each. */
 export interface PlannedRules {
@@ -18,17 +16,11 @@ export interface PlannedRules {
   readonly refusals: readonly string[];
 }
 
-/** Returns why `--sandbox` would be refused in a folder, one sentence each. Opens no sandbox. */
-export function sandboxRefusals(
-  cwd: string,
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  return examineSandbox(cwd, env, signal);
-}
-
 /** Returns what the sandbox of a run would allow and deny. Opens none. */
-export async function sandboxRulesOf(plan: RunPlan): Promise<PlannedRules> {
+export async function sandboxRulesOf(
+  plan: RunPlan,
+  programs: readonly string[],
+): Promise<PlannedRules> {
   const refusals: string[] = [];
   const note = (error: unknown): null => {
     if (!(error instanceof SandboxError)) throw error;
@@ -44,22 +36,21 @@ export async function sandboxRulesOf(plan: RunPlan): Promise<PlannedRules> {
     refusals.push(`The rules are known once the work tree is there: ${plan.cwd}.`);
     return { rules: null, refusals };
   }
-  const planned = await planSandbox(await sandboxRequest(plan)).catch(note);
+  const planned = await planSandbox(await sandboxRequest(plan, programs)).catch(note);
   return { rules: planned?.rules ?? null, refusals };
 }
 
-/** Returns for what the sandbox of a run is asked. */
-export async function sandboxRequest(plan: RunPlan): Promise<SandboxRequest> {
+/** Returns for what the sandbox of a run is asked; `programs` are the absolute paths of its agents. */
+export async function sandboxRequest(
+  plan: RunPlan,
+  programs: readonly string[],
+): Promise<SandboxRequest> {
   const { cwd, vault, stateDir, policy, keyFile, env, promptFile } = plan;
   const watch = watchOf(policy, {
     cwd,
     existing: plan.settings.watchExisting,
     donePath: plan.donePath,
     isOwn: ownFiles(vault, stateDir),
-  });
-  const programs = policy.agents.flatMap((name) => {
-    const { argv, missing } = locateAgent(name, plan);
-    return missing === null ? argv.slice(0, 1) : [];
   });
   return {
     ...{ cwd, vault, stateDir, keyFile, env },
