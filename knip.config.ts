@@ -9,7 +9,7 @@ const config: KnipConfig = {
     'src/effects/processes/guard-program.ts!',
     'src/effects/sandbox/sandbox-helper.ts!',
     // A script of its own, which is loaded only with --sandbox.
-    'src/compose/sandbox.ts!',
+    'src/compose/sandbox/open-sandbox.ts!',
     'scripts/*.{js,ts}!',
     // Started as a program of its own.
     'scripts/bench/time-snapshots.ts!',
@@ -19,7 +19,12 @@ const config: KnipConfig = {
   project: ['src/**/*.ts!', 'test/**/*.ts', 'scripts/**/*.{js,ts}'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),
   vitest: {
-    config: ['vitest.config.ts', 'vitest.claude.config.ts', 'vitest.agents.config.ts', 'vitest.sandbox.config.ts'],
+    config: [
+      'vitest.config.ts',
+      'vitest.claude.config.ts',
+      'vitest.agents.config.ts',
+      'vitest.sandbox.config.ts',
+    ],
   },
   ignoreBinaries: ['strace', 'mkfifo', 'script', 'unshare', 'fish'],
 };

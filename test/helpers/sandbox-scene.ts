@@ -122,7 +122,7 @@ export async function started(
 /** Prefixes a command, so that it runs as the user of the tests. */
 export function asUser(command: readonly string[]): readonly string[] {
   if (!isRoot) return command;
-  return ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups', ...command];
+  return ['/usr/bin/setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups', ...command];
 }
 
 /** What the driver of a sandbox has said. */

@@ -1,5 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { openPlannedSandbox, requireSandboxUser } from '../../effects/sandbox/open-sandbox.ts';
+import {
+  openPlannedSandbox,
+  requireSandboxUser,
+} from '../../effects/sandbox/open-planned-sandbox.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import {
   planSandbox,

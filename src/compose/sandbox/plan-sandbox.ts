@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { SandboxRule, SandboxRules } from '../../core/sandbox/rules.ts';
 import type { SourcedSettings } from '../../core/settings/setting-source.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
-import { requireSandboxUser } from '../../effects/sandbox/open-sandbox.ts';
+import { requireSandboxUser } from '../../effects/sandbox/open-planned-sandbox.ts';
 import { planSandbox, type SandboxRequest } from '../../effects/sandbox/surroundings.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { protectedFiles } from '../../effects/workspace/baseline.ts';

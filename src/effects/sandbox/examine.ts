@@ -4,7 +4,7 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import { SandboxError } from '../../errors.ts';
 import { realPath } from '../files/real-path.ts';
 import { findComponent } from './component.ts';
-import { requireSandboxUser } from './open-sandbox.ts';
+import { requireSandboxUser } from './open-planned-sandbox.ts';
 import { findTools, outerPath } from './outer-programs.ts';
 import { isRestricted } from './probe.ts';
 

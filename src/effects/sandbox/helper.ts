@@ -37,9 +37,6 @@ export interface HelperOptions {
 /** Where the proxies of the sandbox find the proxy of this machine, and what Java takes over from outside. */
 const PASSED_ON = /^(?:(?:http|https|all|no)_proxy|HOME|LD_LIBRARY_PATH|JAVA_TOOL_OPTIONS)$/i;
 
-/** It hears of the end of the channel at once, and of a signal at the latest. */
-const END_AT_MOST_MS = 2_000;
-
 /** Starts a helper. Rejects with what it said if the component cannot be opened. */
 export async function startHelper(options: HelperOptions): Promise<Helper> {
   const { run, tools, component, hosts, unixSockets } = options;
@@ -57,6 +54,8 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
   const ended = new Promise<void>((resolve) => {
     const end = (error: Error): void => {
       isAlive = false;
+      // Its bridge would outlive a helper that was killed.
+      if (child.pid !== undefined) endGroup(child.pid);
       for (const each of waiting.values()) each.fail(error);
       waiting.clear();
       resolve();
@@ -87,15 +86,17 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
     });
 
   const opened = await ask(OPENING, { kind: 'open', component, hosts, unixSockets, ...tools });
-  if (opened.kind === 'failed' || child.pid === undefined) {
-    if (child.connected) child.disconnect();
+  const { pid } = child;
+  if (opened.kind === 'failed' || pid === undefined) {
+    if (pid !== undefined) endGroup(pid);
+    await ended;
     throw new Error(opened.kind === 'failed' ? opened.why : 'the helper did not start');
   }
   // Ralph may exit without it: the channel closes then.
   child.unref();
   child.channel?.unref();
   return {
-    pid: child.pid,
+    pid,
     isAlive: () => isAlive,
     async wrap(line, mounts) {
       const id = ++lastId;
@@ -111,11 +112,9 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
       return all;
     },
     async close() {
-      if (child.connected) child.disconnect();
-      const timer = setTimeout(() => child.kill('SIGKILL'), END_AT_MOST_MS);
       child.ref();
+      endGroup(pid);
       await ended;
-      clearTimeout(timer);
     },
   };
 
@@ -127,6 +126,15 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
     } finally {
       if (waiting.size === 0) child.channel?.unref();
     }
+  }
+}
+
+/** Kills a helper with its bridge. It leads its group. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group is already empty.
   }
 }
 

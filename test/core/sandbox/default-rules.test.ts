@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest';
+import {
+  rulesForChecks,
+  type Surroundings,
+  sandboxRules,
+} from '../../../src/core/sandbox/default-rules.ts';
+import type { AskedRules, SandboxRule } from '../../../src/core/sandbox/rules.ts';
+
+const NOTHING: AskedRules = {
+  ...{ allowWrite: [], denyRead: [], allowRead: [], allowNet: [], keepEnv: [] },
+  ...{ unixSockets: false, checksInside: true },
+};
+
+const SURROUNDINGS: Surroundings = {
+  home: '/home/u',
+  workFolder: '/home/u/w/part',
+  treeRoot: '/home/u/w',
+  commonGitFolder: '/home/u/main/.git',
+  gitFolders: [
+    { path: '/home/u/main/.git', isOfWorkTree: false, hooks: '/home/u/main/.husky/_' },
+    {
+      path: '/home/u/main/.git/worktrees/w',
+      isOfWorkTree: true,
+      hooks: '/home/u/main/.git/worktrees/w/hooks',
+    },
+  ],
+  gitLinks: ['/home/u/w/.git'],
+  vaultFolders: ['/vault/In_Progress'],
+  fixedFolders: ['/vault/.ralph_state', '/vault/Approved'],
+  fixed: ['/home/u/w/prompt.md'],
+  keyFolder: '/home/u/.local/state/ralph',
+  namedKey: null,
+  agents: ['claude'],
+  env: {},
+};
+
+const valuesOf = (rules: readonly SandboxRule[]): readonly string[] =>
+  rules.map(({ value }) => value);
+const by = (value: string, from = '--flag'): SandboxRule => ({ value, from });
+
+test('the agent writes its work, the folder of git, its own state and the vault, and nothing else', () => {
+  const { allowWrite } = sandboxRules(SURROUNDINGS, NOTHING);
+  expect(allowWrite).toEqual(
+    ['/home/u/w/part', '/home/u/main/.git', '/home/u/.claude', '/vault/In_Progress'].map((value) =>
+      by(value, 'default'),
+    ),
+  );
+  const asked = { ...NOTHING, allowWrite: [by('/srv/data', '--allow-write')] };
+  expect(sandboxRules(SURROUNDINGS, asked).allowWrite.at(-1)).toEqual(
+    by('/srv/data', '--allow-write'),
+  );
+});
+
+test.for([
+  '/home/u/main/.git/hooks',
+  '/home/u/main/.git/config',
+  '/home/u/main/.git/commondir',
+  '/home/u/main/.husky/_',
+  '/home/u/main/.git/worktrees/w/config.worktree',
+  '/home/u/main/.git/worktrees/w/commondir',
+  '/home/u/w/.git',
+  '/vault/.ralph_state',
+  '/vault/Approved',
+  '/home/u/w/prompt.md',
+  '/home/u/w/.mcp.json',
+  '/home/u/w/part/.mcp.json',
+  '/home/u/w/.claude/settings.json',
+  '/home/u/w/ralph.config.json',
+  '/home/u/.claude/settings.json',
+  '/home/u/.claude/CLAUDE.md',
+] as const)('%s is never written', (place) => {
+  const everything = { ...NOTHING, allowWrite: [by(place)] };
+  expect(valuesOf(sandboxRules(SURROUNDINGS, everything).denyWrite)).toContain(place);
+});
+
+test('keys, other logins and the sockets of services are hidden, and the login of the agent is not', () => {
+  const hidden = valuesOf(sandboxRules(SURROUNDINGS, NOTHING).denyRead);
+  for (const place of ['.ssh', '.netrc', '.config/gh', '.bash_history', '.codex', '.gemini']) {
+    expect(hidden).toContain(`/home/u/${place}`);
+  }
+  expect(hidden).toContain('/home/u/.local/state/ralph');
+  expect(hidden).toContain('/run');
+  expect(hidden).not.toContain('/home/u/.claude');
+  const codex = sandboxRules({ ...SURROUNDINGS, agents: ['codex'] }, NOTHING);
+  expect(valuesOf(codex.denyRead)).toContain('/home/u/.claude');
+  expect(valuesOf(codex.denyRead)).toContain('/home/u/.claude.json');
+  expect(valuesOf(codex.denyRead)).not.toContain('/home/u/.codex');
+});
+
+test('what the user allows by its very path is not hidden, unless the user hides it as well', () => {
+  const shown = { ...NOTHING, allowRead: [by('/home/u/.npmrc')] };
+  expect(valuesOf(sandboxRules(SURROUNDINGS, shown).denyRead)).not.toContain('/home/u/.npmrc');
+  const both = sandboxRules(SURROUNDINGS, { ...shown, denyRead: [by('/home/u/.npmrc')] });
+  expect(valuesOf(both.denyRead)).toContain('/home/u/.npmrc');
+  expect(valuesOf(both.allowRead)).toEqual([]);
+  const above = sandboxRules(SURROUNDINGS, { ...NOTHING, allowRead: [by('/home/u')] });
+  expect(valuesOf(above.denyRead)).toContain('/home/u/.npmrc');
+});
+
+test('a named key is hidden, and sockets of the desktop where some may be opened', () => {
+  const facts = { ...SURROUNDINGS, namedKey: '/keys/shared' };
+  const { denyRead } = sandboxRules(facts, { ...NOTHING, unixSockets: true });
+  expect(valuesOf(denyRead)).toEqual(expect.arrayContaining(['/keys/shared', '/tmp/.X11-unix']));
+});
+
+test('an agent reaches its own hosts, the address of its API, and what the user names', () => {
+  const env = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:4000/v1' };
+  const asked = { ...NOTHING, allowNet: [by('registry.npmjs.org')] };
+  const { allowNet } = sandboxRules({ ...SURROUNDINGS, env }, asked);
+  expect(valuesOf(allowNet)).toEqual([
+    ...['api.anthropic.com', 'console.anthropic.com', 'platform.claude.com'],
+    ...['127.0.0.1:4000', 'registry.npmjs.org'],
+  ]);
+});
+
+test('an agent whose folder a variable moves has it there', () => {
+  const moved = (env: Record<string, string>, agent: 'claude' | 'opencode') =>
+    valuesOf(sandboxRules({ ...SURROUNDINGS, agents: [agent], env }, NOTHING).allowWrite);
+  expect(moved({ CLAUDE_CONFIG_DIR: '/data/claude' }, 'claude')).toContain('/data/claude');
+  expect(moved({ XDG_DATA_HOME: '/data' }, 'opencode')).toContain('/data/opencode');
+});
+
+test('variables that look like secrets are dropped, but for those of the agent and the named ones', () => {
+  const env = {
+    PATH: '/usr/bin',
+    ANTHROPIC_API_KEY: 'sk-ant-api03-0123456789abcdefghij',
+    GITHUB_TOKEN: 'ghp_0123456789abcdefghijABCDEFGHIJ012345',
+    NPM_TOKEN: 'a1b2c3d4e5f6g7h8',
+    SSH_AUTH_SOCK: '/run/user/1000/agent',
+    DOCKER_HOST: 'tcp://10.0.0.1:2375',
+    RALPH_RUN_ID: '0b9f9e1c-7c8f-4a52-9be1-0d9a6cf2a1b3',
+  };
+  const asked = { ...NOTHING, keepEnv: [by('NPM_TOKEN')] };
+  const rules = sandboxRules({ ...SURROUNDINGS, env }, asked);
+  expect(valuesOf(rules.dropEnv)).toEqual(['DOCKER_HOST', 'GITHUB_TOKEN', 'SSH_AUTH_SOCK']);
+  expect(valuesOf(rules.keepEnv)).toEqual(['ANTHROPIC_API_KEY', 'NPM_TOKEN']);
+  expect(JSON.stringify(rules)).not.toContain('ghp_');
+});
+
+test('a check has neither the login of the agent nor its hosts, but what the user named', () => {
+  const env = { ANTHROPIC_API_KEY: 'sk-ant-api03-0123456789abcdefghij' };
+  const asked = { ...NOTHING, allowNet: [by('db.example.com:5432')] };
+  const rules = rulesForChecks(sandboxRules({ ...SURROUNDINGS, env }, asked));
+  expect(valuesOf(rules.allowNet)).toEqual(['db.example.com:5432']);
+  expect(valuesOf(rules.dropEnv)).toContain('ANTHROPIC_API_KEY');
+  expect(valuesOf(rules.allowWrite)).not.toContain('/home/u/.claude');
+  expect(valuesOf(rules.allowWrite)).toContain('/home/u/w/part');
+  expect(valuesOf(rules.denyRead)).toEqual(
+    expect.arrayContaining(['/home/u/.claude', '/home/u/.claude.json']),
+  );
+  const named = { ...asked, keepEnv: [by('ANTHROPIC_API_KEY')] };
+  const kept = rulesForChecks(sandboxRules({ ...SURROUNDINGS, env }, named));
+  expect(valuesOf(kept.dropEnv)).not.toContain('ANTHROPIC_API_KEY');
+});
