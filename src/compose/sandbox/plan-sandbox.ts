@@ -41,10 +41,7 @@ export async function sandboxRulesOf(
 }
 
 /** Returns for what the sandbox of a run is asked; `programs` are the absolute paths of its agents. */
-export async function sandboxRequest(
-  plan: RunPlan,
-  programs: readonly string[],
-): Promise<SandboxRequest> {
+async function sandboxRequest(plan: RunPlan, programs: readonly string[]): Promise<SandboxRequest> {
   const { cwd, vault, stateDir, policy, keyFile, env, promptFile } = plan;
   const watch = watchOf(policy, {
     cwd,
