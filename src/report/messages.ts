@@ -49,6 +49,11 @@ export function mayDoEverything(): string {
   return 'The agent may do everything you may: --sandbox keeps it in this folder.';
 }
 
+/** Warns of a command that runs outside the sandbox and executes files of the work folder. */
+export function runsAgentsFiles(where: string, command: string): string {
+  return `${where} '${command}' runs outside the sandbox, and executes what the agent may have written.`;
+}
+
 /** Warns that the agent reads files that the prompt names with an `@`. */
 export function promptIncludesFiles(agents: string, words: readonly string[]): string {
   const shown = words.slice(0, 3).join(', ');

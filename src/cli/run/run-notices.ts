@@ -5,6 +5,7 @@ import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { judgePromise } from '../../core/completion/promise.ts';
 import { isGiven } from '../../core/settings/setting-source.ts';
+import { shellWords } from '../../core/settings/shell-words.ts';
 import { isTold, SIGNS } from '../../core/supervisor/signs.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
@@ -14,6 +15,7 @@ import {
   mayDoEverything,
   promptIncludesFiles,
   promptStatesPromise,
+  runsAgentsFiles,
   startLine,
 } from '../../report/messages.ts';
 
@@ -46,6 +48,12 @@ export function planWarnings(plan: RunPlan): readonly string[] {
     if (permissionsNotice !== null && allowsNothing) warnings.push(permissionsNotice);
   }
   if (skipsPermissions(plan) && !isGiven(sources.sandbox)) warnings.push(mayDoEverything());
+  for (const name of ['after', 'onEnd'] as const) {
+    const command = settings.sandbox === true ? settings[name] : null;
+    if (command !== null && startsFilesOf(plan, command)) {
+      warnings.push(runsAgentsFiles(sources[name].where, oneLine(command, 200)));
+    }
+  }
   for (const limit of ['maxCost', 'maxCostPerDay', 'maxUsage'] as const) {
     const isTaken = policy.agents.every((agent) => AGENTS[agent].takes.includes(limit));
     if (settings[limit] !== null && !isTaken) {
@@ -79,6 +87,25 @@ function skipsPermissions({ settings, passthrough }: RunPlan): boolean {
     settings.permissionMode === 'bypassPermissions' ||
     passthrough.some((word) => /^--(dangerously-|yolo$|allow-all)/.test(word))
   );
+}
+
+/** Programs that start what a file of the work folder names. */
+const RUNNERS = ['npm', 'npx', 'pnpm', 'yarn', 'bun', 'make', 'just'];
+/** The next word names a program. */
+const BEFORE_PROGRAM = ['&&', '||', ';', '|', 'sh', 'bash', 'node', 'python', 'python3', 'env'];
+
+/** Whether a command of the user's starts files of the work folder, as far as its words tell. */
+function startsFilesOf({ cwd }: RunPlan, command: string): boolean {
+  const words = shellWords(command) ?? [];
+  return words.some(
+    (word, at) =>
+      (at === 0 || BEFORE_PROGRAM.includes(words[at - 1] ?? '')) &&
+      (RUNNERS.includes(word) || isFileIn(cwd, path.resolve(cwd, word))),
+  );
+}
+
+function isFileIn(folder: string, file: string): boolean {
+  return file.startsWith(`${folder}${path.sep}`) && existsSync(file);
 }
 
 /** Returns the words of a prompt that name an existing file with an `@`, as in `@src/a.ts`. */
