@@ -42,6 +42,7 @@ const scripts = {
   'src/compose/front-matter.ts': 'front-matter',
   'src/report/terminal/live.ts': 'live',
   'src/compose/sandbox/run-sandbox.ts': 'sandbox',
+  'src/compose/sandbox/plan-sandbox.ts': 'plan-sandbox',
   chalk: 'chalk',
   'fast-glob': 'fast-glob',
   'src/cli/commands/complete-ids.ts': 'complete-ids',

@@ -111,7 +111,7 @@ export function locateAgent(
   readonly argv: readonly string[];
   readonly missing: string | null;
 } {
-  const kind = agentKind(name, plan);
+  const kind = agentKind(name, { ...plan, inSandbox: plan.settings.sandbox === true });
   const first = { ...FIRST_TURN, budgetUsd: plan.policy.maxCostUsd };
   const found = locate(kind, first, plan);
   if ('missing' in found) {

@@ -114,7 +114,11 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     donePath: plan.donePath,
     isOwn: ownFiles(plan.vault, plan.stateDir),
   });
-  const kindOf = agentKinds({ ...plan, prefixArgs: run.agentPrefixArgs });
+  const kindOf = agentKinds({
+    ...plan,
+    prefixArgs: run.agentPrefixArgs,
+    inSandbox: plan.settings.sandbox === true,
+  });
   const start =
     run.resume === undefined ? await begin(run, watch) : await resumeRun({ ...run, kindOf }, watch);
   for (const name of policy.agents) kindOf(name).interferences?.().forEach(warn);

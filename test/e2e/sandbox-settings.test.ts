@@ -140,3 +140,23 @@ test('a dry run says why the sandbox would be refused', async () => {
   expect(refusals).toContainEqual(expect.stringMatching(/^--allow-write ~ takes in ~\/\.ssh/));
   expect(await plan([])).toBeNull();
 });
+
+test.for<[after: string, isWarned: boolean]>([
+  ['npm run push', true],
+  ['./push.sh --force', true],
+  ['sh scripts/../push.sh', true],
+  ['git fetch && npm publish', true],
+  ['git push', false],
+  ['git add push.sh', false],
+  ['/usr/bin/env true', false],
+])('--after %s: is warned of, %j', async ([after, isWarned]) => {
+  const scene = await makeScene(DONE);
+  await scene.write('push.sh', 'git push\n');
+  const warnings = async (args: readonly string[]): Promise<readonly string[]> => {
+    const { stdout } = await scene.run(['--dry-run', '--json', '--after', after, ...args]);
+    return JSON.parse(stdout).warnings.filter((each: string) => each.includes('outside'));
+  };
+  expect(await warnings([])).toEqual([]);
+  const sentence = `--after '${after}' runs outside the sandbox, and executes what the agent may have written.`;
+  expect(await warnings(['--sandbox'])).toEqual(isWarned ? [sentence] : []);
+});

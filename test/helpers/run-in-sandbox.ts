@@ -34,7 +34,7 @@ export function ralphAsUser(
 
 /**
  * Runs a task in the sandbox whose agent is a shell script: what it prints is the agent's answer. It ends when
- * the script says `<promise>DONE</promise>` and every check has passed.
+ * the script says `<promise>TASK_COMPLETE</promise>` and every check has passed.
  */
 export async function runInSandbox(
   scene: SandboxScene,
@@ -43,7 +43,10 @@ export async function runInSandbox(
   options: Parameters<typeof ralphAsUser>[2] = {},
 ): Promise<SandboxedEnd> {
   const file = `mkdir -p "$HOME/agent" && cat > "$HOME/agent/agent.sh" <<'EOF'\n${script}\nEOF`;
-  await outside(scene, `rm -f ralph.config.yaml; git add -A; git commit -qm ready; ${file}`);
+  await outside(
+    scene,
+    `rm -f ralph.config.yaml "$HOME/.local/state/ralph/key"; git add -A; git commit -qm ready; ${file}`,
+  );
   const agent = ['--agent', 'command', '--agent-command', `/bin/sh ${scene.home}/agent/agent.sh`];
   const task = ['--task-id', 't', '--prompt', 'Work', '--delay', '0', '--max-iterations', '2'];
   return ralphAsUser(scene, ['run', '--sandbox', ...task, ...agent, ...args], options);

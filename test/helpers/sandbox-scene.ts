@@ -85,7 +85,7 @@ rm -rf .git/modules/sub/hooks
 `;
 
 /** What came of a script. */
-export interface Ran {
+interface Ran {
   readonly code: number | string | null;
   readonly stdout: string;
   readonly stderr: string;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { ralphAsUser, runInSandbox } from '../helpers/run-in-sandbox.ts';
 import { outside, type SandboxScene, sandboxScene } from '../helpers/sandbox-scene.ts';
 
-const DONE = 'echo "<promise>DONE</promise>"';
+const DONE = 'echo "<promise>TASK_COMPLETE</promise>"';
 /** Tries to write where nobody in the sandbox may, and says whether that went through. */
 const ESCAPE = `if echo x > "$HOME/escaped" 2>/dev/null; then exit 9; fi`;
 
@@ -52,7 +52,7 @@ test('what a check started ends with it, also at its time limit', async () => {
     ...['--verify', check, '--iteration-timeout', '2s', '--max-iterations', '1'],
   ]);
   expect(end.exitCode).not.toBe(0);
-  expect(await outside(scene, `pgrep -f 'sleep ${number}' || echo none`)).toBe('none\n');
+  expect(await outside(scene, `pgrep -f '[s]leep ${number}' || echo none`)).toBe('none\n');
   expect(end.stderr).not.toMatch(/left|ended/i);
 });
 

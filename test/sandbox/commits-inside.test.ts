@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { ralphAsUser, runInSandbox } from '../helpers/run-in-sandbox.ts';
 import { outside, sandboxScene } from '../helpers/sandbox-scene.ts';
 
-const DONE = 'echo "<promise>DONE</promise>"';
+const DONE = 'echo "<promise>TASK_COMPLETE</promise>"';
 
 test('a commit of ralph is made inside, and its hooks decide', async () => {
   const scene = await sandboxScene();
@@ -75,7 +75,7 @@ test('no git of the agent is ever run outside', async () => {
       done
     done
     git init -q nested; git -C nested config core.fsmonitor 'touch "$HOME/escaped"; :'
-    echo x > nested/file
+    echo x > nested/file; git -C nested add file; git -C nested commit -qm nested
     echo more >> src/main.c; ${DONE}`;
   const flags = ['--allow-write', `${scene.base}/tools`, '--verify', 'true', '--commit'];
   await outside(scene, 'git switch -qc feature');

@@ -100,6 +100,21 @@ test('a .git file that leads to a repository which knows nothing of it is refuse
   expect(refusal?.sentence).toContain(`leads to ${scene.base}/neighbour/.git, which knows nothing`);
 });
 
+test.for([
+  ['the folder of hooks', 'mv .git/hooks "$BASE/hooks" && ln -s "$BASE/hooks" .git/hooks'],
+  ['the settings', 'mv .git/config "$BASE/config" && ln -s "$BASE/config" .git/config'],
+  ['named hooks', 'ln -s "$BASE" .hooks && git config core.hooksPath .hooks/all'],
+] as const)(
+  '%s of git behind a link is refused, since the link could be replaced',
+  async ([, script]) => {
+    const scene = await sandboxScene();
+    await outside(scene, script);
+    const refusal = await refusalOf(scene, {});
+    expect(refusal?.code).toBe('wrong-path');
+    expect(refusal?.sentence).toContain('since a link leads there');
+  },
+);
+
 test('a path that the component takes for a pattern is refused', async () => {
   const scene = await sandboxScene();
   const fixed = [join(scene.work, 'src', '[id].ts')];

@@ -143,6 +143,24 @@ test('the deeper path wins between what may be read and what may not', async () 
   expect(seen).toEqual(['', 'A\n', '', '{"scripts":{"test":"true"}}\n', 'SECRET-NETRC\n']);
 });
 
+test("what the helper stands on stays fixed, even where the temporary folder is the agent's", async () => {
+  const scene = await sandboxScene();
+  await outside(scene, 'mkdir t');
+  const { ran, refusal } = await inSandbox(scene, {
+    env: { TMPDIR: join(scene.work, 't') },
+    scripts: asAgent([
+      'cd "$TMPDIR/.." && ls -d "$PWD" outside/owner',
+      'echo 1:1 > "$TMPDIR/../outside/owner"',
+      'mv "$TMPDIR/../outside" "$TMPDIR/moved"',
+      'chmod 700 "$TMPDIR/../outside/empty"',
+    ]),
+  });
+  expect(refusal).toBeNull();
+  expect(ran[0]?.stdout).toContain(`${scene.work}/t/ralph-sandbox-`);
+  expect(ran.map(({ code }) => code)).toEqual([0, 2, 1, 1]);
+  expect(await outside(scene, 'ls -A t')).toBe('');
+});
+
 test('a folder that the user names is made, and writable', async () => {
   const scene = await sandboxScene();
   const { ran } = await inSandbox(scene, {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { examineAgent } from '../../compose/agent.ts';
 import { examineSnapshots } from '../../compose/git-commands/snapshot-facts.ts';
-import { sandboxRefusals } from '../../compose/sandbox/sandbox-plan.ts';
+import { sandboxRefusals } from '../../compose/sandbox/sandbox-refusals.ts';
 import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
 import { textFor } from '../../core/settings/agent-texts.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { agentPrograms, locateAgent } from '../../compose/agent.ts';
+import { locateAgent } from '../../compose/agent.ts';
 import { judgesOfPlan } from '../../compose/judges.ts';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
@@ -32,8 +32,11 @@ const EXAMPLE_OUTPUT = '(the output of the previous iteration)';
 
 async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<PlanFacts> {
   const { policy } = plan;
-  const sandbox = await plannedSandbox(plan);
   const agents = policy.agents.map((name) => ({ name, ...locateAgent(name, plan) }));
+  const programs = agents.flatMap(({ argv, missing }) =>
+    missing === null ? argv.slice(0, 1) : [],
+  );
+  const sandbox = await plannedSandbox(plan, programs);
   const prompt = new TextDecoder('utf-8', { ignoreBOM: true }).decode(plan.prompt);
   // A continued session remembers its own output.
   const output = policy.session === 'continue' ? null : EXAMPLE_OUTPUT;
@@ -70,10 +73,13 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
 }
 
 /** The code of the sandbox is loaded only if one is wanted. */
-async function plannedSandbox(plan: RunPlan): Promise<PlanFacts['sandbox']> {
+async function plannedSandbox(
+  plan: RunPlan,
+  programs: readonly string[],
+): Promise<PlanFacts['sandbox']> {
   if (plan.settings.sandbox !== true) return null;
-  const { sandboxRulesOf } = await import('../../compose/sandbox/sandbox-plan.ts');
-  return sandboxRulesOf(plan, agentPrograms(plan));
+  const { sandboxRulesOf } = await import('../../compose/sandbox/plan-sandbox.ts');
+  return sandboxRulesOf(plan, programs);
 }
 
 /** The prompt names no version. */

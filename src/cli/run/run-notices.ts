@@ -4,7 +4,9 @@ import { AGENTS } from '../../core/agent/agents/agents.ts';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { judgePromise } from '../../core/completion/promise.ts';
+import { runOf } from '../../core/proof/check-words.ts';
 import { isGiven } from '../../core/settings/setting-source.ts';
+import { shellWords } from '../../core/settings/shell-words.ts';
 import { isTold, SIGNS } from '../../core/supervisor/signs.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
@@ -14,6 +16,8 @@ import {
   mayDoEverything,
   promptIncludesFiles,
   promptStatesPromise,
+  runsAgentsFiles,
+  runsOutside,
   startLine,
 } from '../../report/messages.ts';
 
@@ -46,6 +50,18 @@ export function planWarnings(plan: RunPlan): readonly string[] {
     if (permissionsNotice !== null && allowsNothing) warnings.push(permissionsNotice);
   }
   if (skipsPermissions(plan) && !isGiven(sources.sandbox)) warnings.push(mayDoEverything());
+  for (const name of ['after', 'onEnd'] as const) {
+    const command = settings.sandbox === true ? settings[name] : null;
+    if (command !== null && startsFilesOf(plan, command)) {
+      warnings.push(runsAgentsFiles(sources[name].where, oneLine(command, 200)));
+    }
+  }
+  for (const name of ['after', 'onEnd'] as const) {
+    const command = settings[name];
+    if (settings.sandbox === true && command !== null && executesTree(command, plan)) {
+      warnings.push(runsOutside(sources[name].where));
+    }
+  }
   for (const limit of ['maxCost', 'maxCostPerDay', 'maxUsage'] as const) {
     const isTaken = policy.agents.every((agent) => AGENTS[agent].takes.includes(limit));
     if (settings[limit] !== null && !isTaken) {
@@ -72,6 +88,22 @@ export function planWarnings(plan: RunPlan): readonly string[] {
   return warnings;
 }
 
+/** Programs that run what a file of the work folder names. */
+const RUNNERS = new Set([
+  ...['npm', 'npx', 'pnpm', 'pnpx', 'yarn', 'bun', 'bunx', 'deno', 'composer', 'poetry', 'uv'],
+  ...['cargo', 'make', 'just', 'task', 'rake', 'gradle', 'mvn', 'tox', 'nox'],
+]);
+
+/** Whether a command executes files of the folder in which the agent works, as far as its words tell. */
+function executesTree(command: string, { cwd }: RunPlan): boolean {
+  const { programs, files } = runOf(command);
+  if (programs.some((name) => RUNNERS.has(name))) return true;
+  return files.some((file) => {
+    const place = path.resolve(cwd, file);
+    return place === cwd || place.startsWith(`${cwd}${path.sep}`);
+  });
+}
+
 /** Whether the agent asks for nothing, by ralph's own flag, by a mode, or by words after `--`. */
 function skipsPermissions({ settings, passthrough }: RunPlan): boolean {
   return (
@@ -79,6 +111,25 @@ function skipsPermissions({ settings, passthrough }: RunPlan): boolean {
     settings.permissionMode === 'bypassPermissions' ||
     passthrough.some((word) => /^--(dangerously-|yolo$|allow-all)/.test(word))
   );
+}
+
+/** Programs that start what a file of the work folder names. */
+const RUNNERS = ['npm', 'npx', 'pnpm', 'yarn', 'bun', 'make', 'just'];
+/** The next word names a program. */
+const BEFORE_PROGRAM = ['&&', '||', ';', '|', 'sh', 'bash', 'node', 'python', 'python3', 'env'];
+
+/** Whether a command of the user's starts files of the work folder, as far as its words tell. */
+function startsFilesOf({ cwd }: RunPlan, command: string): boolean {
+  const words = shellWords(command) ?? [];
+  return words.some(
+    (word, at) =>
+      (at === 0 || BEFORE_PROGRAM.includes(words[at - 1] ?? '')) &&
+      (RUNNERS.includes(word) || isFileIn(cwd, path.resolve(cwd, word))),
+  );
+}
+
+function isFileIn(folder: string, file: string): boolean {
+  return file.startsWith(`${folder}${path.sep}`) && existsSync(file);
 }
 
 /** Returns the words of a prompt that name an existing file with an `@`, as in `@src/a.ts`. */

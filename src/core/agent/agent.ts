@@ -95,7 +95,7 @@ export interface PromptLimit {
 }
 
 /** What an agent needs to work in a sandbox, and what of its own it must not change there. */
-export interface AgentSandbox {
+interface AgentSandbox {
   /** The hosts of its API and of its login. */
   readonly hosts: readonly string[];
   /** Variables with another address of its API. */

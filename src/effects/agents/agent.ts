@@ -22,6 +22,8 @@ export interface AgentOptions {
   readonly prefixArgs?: readonly string[] | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
+  /** Whether ralph's sandbox is around the agent: then it needs none of its own. */
+  readonly inSandbox?: boolean;
 }
 
 /**

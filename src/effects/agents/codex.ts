@@ -11,9 +11,12 @@ const SANDBOXES: Readonly<Record<string, string>> = {
 export const codexAgent = jsonAgent({
   program: 'codex',
   homeFolders: ['.local/bin'],
-  args({ resumeSession }, { settings, passthrough }) {
+  args({ resumeSession }, { settings, passthrough, inSandbox }) {
     const { model, permissionMode, dangerouslySkipPermissions } = settings;
-    const sandbox = permissionMode === null ? null : (SANDBOXES[permissionMode] ?? permissionMode);
+    const mode = permissionMode === null ? null : (SANDBOXES[permissionMode] ?? permissionMode);
+    // Its own sandbox cannot start in another one; what may only read stays so.
+    const isOff = inSandbox === true && mode === 'workspace-write';
+    const sandbox = isOff ? 'danger-full-access' : mode;
     return [
       ...['exec', '--json', '--skip-git-repo-check'],
       ...(model === null ? [] : ['-m', model]),

@@ -25,7 +25,7 @@ export interface JsonAgent {
   words?(line: string, say: Sink, options: AgentArguments): void;
 }
 
-type AgentArguments = Pick<AgentOptions, 'settings' | 'passthrough'>;
+type AgentArguments = Pick<AgentOptions, 'settings' | 'passthrough' | 'inSandbox'>;
 
 /** Returns the constructor of an agent that writes JSON lines. */
 export function jsonAgent(agent: JsonAgent): (options: AgentOptions) => AgentKind {

@@ -4,6 +4,7 @@ import type { AgentKind, AgentOptions, AgentTurn } from '../agents/agent.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { checkLogin } from './login-signs.ts';
 import { findOtherLoops } from './other-loops.ts';
+import { findOwnSandbox, withoutOwnSandbox } from './own-sandbox.ts';
 import { createClaudeStream } from './stream.ts';
 
 function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
@@ -30,7 +31,7 @@ const HOPELESS_REFUSALS = 2;
  * `claude` could take a separate argument for a flag or for one more tool.
  */
 export function claudeArguments(
-  { settings, prefixArgs = [], passthrough }: Omit<AgentOptions, 'env' | 'cwd'>,
+  { settings, prefixArgs = [], passthrough, inSandbox, cwd }: Omit<AgentOptions, 'env'>,
   turn: AgentTurn,
 ): string[] {
   const { allowedTools, model, permissionMode, dangerouslySkipPermissions } = settings;
@@ -47,7 +48,7 @@ export function claudeArguments(
     ...(dangerouslySkipPermissions ? ['--dangerously-skip-permissions'] : []),
     ...(turn.resumeSession === null ? [] : [`--resume=${turn.resumeSession}`]),
     ...(turn.budgetUsd === null ? [] : ['--max-budget-usd', turn.budgetUsd.toFixed(4)]),
-    ...passthrough,
+    ...(inSandbox === true ? withoutOwnSandbox(passthrough, cwd) : passthrough),
   ];
 }
 
@@ -62,7 +63,10 @@ export function claudeAgent(options: AgentOptions): AgentKind {
     // Sub-agents work in the background, and `claude` stops those that outlast this time (10 minutes).
     variables: (limitMs) =>
       env[CEILING] === undefined ? { [CEILING]: String(Math.max(0, limitMs - LAST_STEPS_MS)) } : {},
-    interferences: () => findOtherLoops(cwd, env),
+    interferences: () => [
+      ...findOtherLoops(cwd, env),
+      ...(options.inSandbox === true ? findOwnSandbox(cwd, env) : []),
+    ],
     read(listener, signs) {
       return createClaudeStream({
         onActivity: (activity) => {

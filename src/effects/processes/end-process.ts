@@ -1,5 +1,5 @@
 import { monotonicMs } from '../time/monotonic.ts';
-import type { ProcessIdentity } from './process-table.ts';
+import type { ProcessEntry, ProcessIdentity } from './process-table.ts';
 import {
   createTree,
   type LeftoverProcess,
@@ -38,6 +38,17 @@ const AGENT_ENDING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGINT', to: 'agent-group' },
   { atMs: 700, signal: 'SIGINT', to: 'agent-group' },
   { atMs: 2000, signal: 'SIGTERM', to: 'everything' },
+  { atMs: 3000, signal: 'SIGKILL', to: 'everything' },
+];
+
+/**
+ * For an agent in a sandbox: a signal to the wrappers around it would end everything before it can tell its
+ * cost. The last step ends the outermost one, and with it the kernel ends the rest.
+ */
+const INNER_ENDING: readonly EscalationStep[] = [
+  { atMs: 0, signal: 'SIGINT', to: 'agent-group' },
+  { atMs: 700, signal: 'SIGINT', to: 'agent-group' },
+  { atMs: 2000, signal: 'SIGTERM', to: 'agent-group' },
   { atMs: 3000, signal: 'SIGKILL', to: 'everything' },
 ];
 
@@ -85,7 +96,8 @@ export interface Ending {
 
 /** Ends a whole process tree. The first signal is sent at once; it takes at most about 5 s. */
 export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
-  const { steps = AGENT_ENDING, clock = monotonicMs } = options;
+  const { clock = monotonicMs } = options;
+  const { steps = tree.isInner === undefined ? AGENT_ENDING : INNER_ENDING } = options;
   const { schedule = scheduleFirmly, kill = killByPid } = options;
   const firstForAll = steps.findIndex(({ to }) => to === 'everything');
   let beganMs = clock();
@@ -94,6 +106,8 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
   let endedBy: EndSignal | null = null;
   let over = false;
   let cancel = () => {};
+
+  const isAgent = tree.isInner ?? (({ pgid }: ProcessEntry): boolean => pgid === tree.agentGroup);
 
   let settle: (report: EndReport) => void = () => {};
   const done = new Promise<EndReport>((resolve) => {
@@ -115,7 +129,7 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
 
   /** Takes at most one step per round, so that each signal has its time even if rounds are late. */
   function takeStep(seen: TreeSweep): void {
-    const agentIsGone = !seen.members.some(({ pgid }) => pgid === tree.agentGroup);
+    const agentIsGone = !seen.members.some(isAgent);
     if (agentIsGone && next <= firstForAll) {
       next = firstForAll;
       beganMs = Math.min(beganMs, clock() - (steps[next]?.atMs ?? 0));
@@ -130,11 +144,13 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
     if (signal === 'SIGKILL') killingSinceMs ??= clock();
     endedBy = signal;
     const signalled = new Set<number>();
-    for (const { pid, pgid } of seen.members) {
-      if (to === 'agent-group' && pgid !== tree.agentGroup) continue;
+    const isAlone = to === 'agent-group' && tree.isInner !== undefined;
+    for (const entry of seen.members) {
+      const { pid, pgid } = entry;
+      if (to === 'agent-group' && !isAgent(entry)) continue;
       // A group of only members is signalled as a whole, which reaches new forks, too. The targets 0
       // and -1 have other meanings in kill(2).
-      const target = seen.ownGroups.has(pgid) && pgid > 1 ? -pgid : pid;
+      const target = !isAlone && seen.ownGroups.has(pgid) && pgid > 1 ? -pgid : pid;
       if (signalled.has(target)) continue;
       signalled.add(target);
       try {

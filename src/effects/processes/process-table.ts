@@ -114,6 +114,16 @@ export function listMarked(pids: readonly number[], marker: string): number[] {
   return pids.filter((pid) => environOf(pid).includes(`\0${entry}\0`));
 }
 
+/** The variable that only the program in a sandbox has, and what it starts, but no wrapper around it. */
+export const INNER_MARK = 'RALPH_IN_SANDBOX=1';
+
+/** Whether a process has `INNER_MARK`: the agent in a sandbox, or a process that it has started. */
+export function isMarkedInner(pid: number): boolean {
+  return HAS_PROC
+    ? environOf(pid).includes(`\0${INNER_MARK}\0`)
+    : psMarked([pid], INNER_MARK).length > 0;
+}
+
 const EXEC_LOOKS = 5;
 const EXEC_PAUSE_MS = 0.3;
 

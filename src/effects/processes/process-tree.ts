@@ -37,6 +37,11 @@ export interface TreeSweep {
 export interface ProcessTree {
   /** The process group that gets SIGINT; null if no agent is known. */
   readonly agentGroup: number | null;
+  /**
+   * Whether a process gets SIGINT, where wrappers share the agent's group: it is signalled alone. Absent
+   * without a sandbox.
+   */
+  readonly isInner?: (entry: ProcessEntry) => boolean;
   /** Finds the members and remembers them, because later an orphan cannot be recognised. */
   sweep(): TreeSweep;
 }

@@ -7,6 +7,7 @@ import { startPatientTimer } from '../time/patient-timer.ts';
 import { startWorkClock, type WorkLimits } from '../time/work-clock.ts';
 import { type Ending, endTree } from './end-process.ts';
 import type { AgentCommand } from './find-program.ts';
+import { innerTree } from './inner-tree.ts';
 import { countBirths, type ProcessIdentity } from './process-table.ts';
 import {
   createTreeWatch,
@@ -114,7 +115,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     if (life.hasResult) linger();
     if (life.ending !== null) return;
     life.cause = why;
-    life.ending = endTree(tree);
+    life.ending = endTree(request.inSandbox === true ? innerTree(tree) : tree);
     if (request.stops.hurry.aborted) life.ending.killNow();
   };
   const clock = startWorkClock(request.limits, cut);
@@ -171,7 +172,9 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   child.stdin.destroy();
   request.stops.signal.removeEventListener('abort', onStop);
   request.stops.hurry.removeEventListener('abort', onHurry);
-  const leftovers = life.cause === null ? tree.leftovers() : [];
+  // With the last wrapper, the kernel ends what is in it; what is just dying is not left over.
+  const endsWithWrapper = request.inSandbox === true && process.platform === 'linux';
+  const leftovers = life.cause === null && !endsWithWrapper ? tree.leftovers() : [];
   tree.stop();
 
   return {

@@ -91,7 +91,7 @@ async function hooksOf(folder: string, root: string, env: NodeJS.ProcessEnv): Pr
   const named = settings.get('hookspath');
   if (named === undefined) return path.join(folder, 'hooks');
   const tree = settings.get('worktree');
-  return realPath(path.resolve(tree === undefined ? root : path.resolve(folder, tree), named));
+  return path.resolve(tree === undefined ? root : path.resolve(folder, tree), named);
 }
 
 /**

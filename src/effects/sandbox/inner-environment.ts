@@ -2,6 +2,7 @@ import path from 'node:path';
 import { isLoopback } from '../../core/sandbox/net-rules.ts';
 import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import type { PlacedCommand } from '../processes/find-program.ts';
+import { INNER_MARK } from '../processes/process-table.ts';
 
 /** Returns the environment of a command inside: without secrets, and with its caches in its temporary folder. */
 export function innerEnvironment(
@@ -29,7 +30,7 @@ export function innerLine(
 ): string {
   const words = [file, ...args].map(quoted).join(' ');
   // The component has set the folder of its helper, which is that of the run.
-  const own = `export TMPDIR=${quoted(tmp)}`;
+  const own = `export ${INNER_MARK} TMPDIR=${quoted(tmp)}`;
   return `cd ${quoted(cwd)} && ${noProxy(rules)} && ${own} && exec ${words}`;
 }
 

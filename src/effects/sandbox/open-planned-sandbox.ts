@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { rulesForChecks } from '../../core/sandbox/default-rules.ts';
 import { AS_ROOT, notStarted, type Refusal, unknownPlatform } from '../../core/sandbox/refusals.ts';
 import {
@@ -65,7 +65,9 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
     writeFileSync(ownerFile(run), ownerText());
     removeAbandoned(run);
     // The component drops a folder that does not exist without a word.
-    for (const folder of writable) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const place of writable.filter((each) => !existsSync(each))) {
+      mkdirSync(place, { recursive: true, mode: 0o700 });
+    }
     placeholders = makePlaceholders(
       run,
       { git: surroundings.gitFolders, folders: surroundings.fixedFolders },

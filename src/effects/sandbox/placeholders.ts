@@ -91,7 +91,16 @@ function isForeign({ kind, path: place }: Placeholder, ofOthers: ReadonlySet<str
 
 function make({ kind, path: place }: Placeholder): void {
   if (kind === 'folder') mkdirSync(place, { recursive: true, mode: 0o700 });
-  else if (textAt(place) === null) writeFileSync(place, TEXTS[kind], { flag: 'wx' });
+  else if (textAt(place) === null) writeNew(place, TEXTS[kind]);
+}
+
+/** Leaves what another run has made meanwhile. */
+function writeNew(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx' });
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
 }
 
 function remove({ kind, path: place }: Placeholder): void {

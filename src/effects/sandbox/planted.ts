@@ -20,7 +20,8 @@ export function watchPlanted(
   rg: string,
 ): PlantedWatch {
   const writable = rules.allowWrite.map((rule) => rule.value);
-  const names = [...new Set(rules.denyWrite.map((rule) => rule.value))].filter(
+  const denied = rules.denyWrite.map((rule) => rule.value);
+  const names = [...new Set(denied)].filter(
     (place) => isWithinAny(place, writable) && !isMounted(place),
   );
   const signs = new Map(names.map((place) => [place, signOf(place)]));
@@ -33,7 +34,10 @@ export function watchPlanted(
         return now !== before && now !== '';
       });
       const repositories = await findNestedGit(workFolder, rg);
-      const fresh = [...repositories].filter((place) => !known.has(place));
+      // What nobody can write inside is ralph's own, such as its snapshots.
+      const fresh = [...repositories].filter(
+        (place) => !known.has(place) && !isWithinAny(place, denied),
+      );
       known = repositories;
       return [...born, ...fresh].sort();
     },

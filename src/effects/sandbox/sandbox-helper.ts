@@ -32,10 +32,14 @@ let component: Component | null = null;
 process.on('message', (message: HelperRequest) => {
   void answer(message);
 });
-process.on('disconnect', () => {
+process.on('disconnect', end);
+// The channel can close before anything listens.
+if (!process.connected) end();
+
+function end(): void {
   setTimeout(() => process.exit(), END_AT_MOST_MS);
   void (component?.reset() ?? Promise.resolve()).finally(() => process.exit());
-});
+}
 
 async function answer(request: HelperRequest): Promise<void> {
   switch (request.kind) {

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import type { AgentName } from '../../core/agent/agents/agents.ts';
 import { type Surroundings, sandboxRules } from '../../core/sandbox/default-rules.ts';
+import { FIXED_IN_GIT } from '../../core/sandbox/fixed-names.ts';
 import { isWithinAny } from '../../core/sandbox/places.ts';
 import { ruleProblem } from '../../core/sandbox/rule-problems.ts';
 import type { AskedRules, SandboxRule, SandboxRules } from '../../core/sandbox/rules.ts';
@@ -82,7 +83,25 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
       `${path.join(git.treeRoot, '.git')} leads to ${git.stranger}, which knows nothing of this work tree, so the agent may not write there: repair it with git worktree repair, or allow it with --allow-write ${git.stranger}`,
     );
   }
+  refuseLinks(surroundings, rules);
   return { rules, surroundings, nested, tools, outerPath: outer };
+}
+
+/** A mount holds what a link leads to, and not the link: an agent could put its own hooks in its place. */
+function refuseLinks({ gitFolders, gitLinks }: Surroundings, { allowWrite }: SandboxRules): void {
+  const writable = allowWrite.map((rule) => rule.value);
+  const fixed = gitFolders.flatMap(({ path: folder, hooks }) => [
+    hooks,
+    ...FIXED_IN_GIT.map((name) => path.join(folder, name)),
+  ]);
+  const link = [...fixed, ...gitLinks].find(
+    (place) => isWithinAny(place, writable) && realPath(place) !== place,
+  );
+  if (link === undefined) return;
+  throw new SandboxError(
+    'wrong-path',
+    `--sandbox cannot hold ${link}, since a link leads there, which the agent could replace: put ${realPath(link)} itself in its place, or use --no-sandbox.`,
+  );
 }
 
 const NO_GIT = { commonGitFolder: null, gitFolders: [], gitLinks: [] };

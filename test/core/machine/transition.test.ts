@@ -44,7 +44,7 @@ describe('the start', () => {
     expect(summary(turn)).toBe('running, working: task_started iteration_started start-agent 1.1');
     const { timeout_at, usage } = turn.state.task;
     expect(turn.told).toEqual([
-      { event: 'task_started', prompt: 'Fix the tests.', max_iterations: 5 },
+      { event: 'task_started', prompt: 'Fix the tests.', max_iterations: 5, sandbox: 'off' },
       {
         event: 'iteration_started',
         iteration: 1,

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
-import { examineSandbox } from '../../effects/sandbox/examine.ts';
 import { requireSandboxUser } from '../../effects/sandbox/open-planned-sandbox.ts';
 import { planSandbox } from '../../effects/sandbox/surroundings.ts';
 import { SandboxError } from '../../errors.ts';
@@ -14,16 +13,7 @@ export interface PlannedRules {
   readonly refusals: readonly string[];
 }
 
-/** Returns why `--sandbox` would be refused in a folder, one sentence each. Opens no sandbox. */
-export async function sandboxRefusals(
-  cwd: string,
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  return (await examineSandbox(cwd, env, signal)).map((error) => error.message);
-}
-
-/** Returns what the sandbox of a run would allow and deny; `programs` are those of its agents. Opens none. */
+/** Returns what the sandbox of a run would allow and deny. Opens none. */
 export async function sandboxRulesOf(
   plan: RunPlan,
   programs: readonly string[],

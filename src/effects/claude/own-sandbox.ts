@@ -1,0 +1,49 @@
+import path from 'node:path';
+import { MB, tryReadText } from '../files/bounded-read.ts';
+import { homeFolder } from '../files/home-folder.ts';
+import { isObject, objectAt, parseObject } from '../files/json-fields.ts';
+
+const OFF = { enabled: false };
+
+/**
+ * Returns the user's arguments with the sandbox of `claude` switched off, since it cannot start in another
+ * one. Of several `--settings`, `claude` takes the last, so the switch is put into the user's own.
+ */
+export function withoutOwnSandbox(passthrough: readonly string[], cwd: string): readonly string[] {
+  const at = passthrough.findLastIndex((word) => word === FLAG || word.startsWith(`${FLAG}=`));
+  if (at === -1) return [...passthrough, `${FLAG}=${JSON.stringify({ sandbox: OFF })}`];
+  const isApart = passthrough[at] === FLAG;
+  const given = isApart ? passthrough[at + 1] : passthrough[at]?.slice(FLAG.length + 1);
+  const settings = given === undefined ? null : readSettings(given, cwd);
+  // claude itself says what is wrong with it.
+  if (settings === null) return passthrough;
+  const sandbox = { ...objectAt(settings, 'sandbox'), ...OFF };
+  const changed = `${FLAG}=${JSON.stringify({ ...settings, sandbox })}`;
+  return passthrough.toSpliced(at, isApart ? 2 : 1, changed);
+}
+
+const FLAG = '--settings';
+
+/** Returns the settings in JSON or in a file, as `claude` takes both. */
+function readSettings(given: string, cwd: string) {
+  if (given.trim().startsWith('{')) return parseObject(given);
+  return parseObject(tryReadText(path.resolve(cwd, given), MB) ?? '');
+}
+
+/** Says which settings switch the sandbox of `claude` on; empty if none do. */
+export function findOwnSandbox(cwd: string, env: NodeJS.ProcessEnv): readonly string[] {
+  const home = homeFolder(env);
+  const folders = [cwd, ...(home === null ? [] : [home])].map((each) => path.join(each, '.claude'));
+  const files = folders.flatMap((each) =>
+    ['settings.json', 'settings.local.json'].map((name) => path.join(each, name)),
+  );
+  const [file] = files.filter((each) => {
+    const settings = parseObject(tryReadText(each, MB) ?? '');
+    const sandbox = settings === null ? null : objectAt(settings, 'sandbox');
+    return isObject(sandbox) && sandbox.enabled === true;
+  });
+  if (file === undefined) return [];
+  return [
+    `${file} switches claude's own sandbox on: it is off in this run, since ralph's is around it.`,
+  ];
+}
