@@ -54,11 +54,6 @@ export function runsAgentsFiles(where: string, command: string): string {
   return `${where} '${command}' runs outside the sandbox, and executes what the agent may have written.`;
 }
 
-/** Warns of a command that runs outside the sandbox although the agent may have written what it executes. */
-export function runsOutside(where: string): string {
-  return `${where} runs outside the sandbox, with your rights, and it executes what the agent may have written: name a program outside of the work folder, or look at the changes first.`;
-}
-
 /** Warns that the agent reads files that the prompt names with an `@`. */
 export function promptIncludesFiles(agents: string, words: readonly string[]): string {
   const shown = words.slice(0, 3).join(', ');

@@ -35,9 +35,9 @@ test('a task in a work tree of its own works, is undone and lands', async () => 
     echo one > one && git add -A && git commit -qm one && git switch -qc topic && git switch -q - &&
     git branch -qD topic && echo dirty >> one && git stash -q && git stash pop -q && git checkout -q one &&
     git gc -q && echo two > two && ${DONE}`;
-  const escape = 'if echo x > "$HOME/escaped" 2>/dev/null; then exit 9; fi';
+  const tryOut = 'if echo x > "$HOME/escaped" 2>/dev/null; then exit 9; fi';
   const end = await runInSandbox(scene, script, [
-    ...['--worktree', '--setup', `${escape}; touch set-up`, '--verify', `${escape}; test -e two`],
+    ...['--worktree', '--setup', `${tryOut}; touch set-up`, '--verify', `${tryOut}; test -e two`],
   ]);
   expect(end).toMatchObject({ exitCode: 0 });
   const shown = await ralphAsUser(scene, ['diff', 't', '--stat']);

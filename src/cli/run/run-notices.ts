@@ -6,7 +6,6 @@ import { describeCompletion } from '../../core/completion/conditions/conditions.
 import { judgePromise } from '../../core/completion/promise.ts';
 import { runOf } from '../../core/proof/check-words.ts';
 import { isGiven } from '../../core/settings/setting-source.ts';
-import { shellWords } from '../../core/settings/shell-words.ts';
 import { isTold, SIGNS } from '../../core/supervisor/signs.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
@@ -17,7 +16,6 @@ import {
   promptIncludesFiles,
   promptStatesPromise,
   runsAgentsFiles,
-  runsOutside,
   startLine,
 } from '../../report/messages.ts';
 
@@ -56,12 +54,6 @@ export function planWarnings(plan: RunPlan): readonly string[] {
       warnings.push(runsAgentsFiles(sources[name].where, oneLine(command, 200)));
     }
   }
-  for (const name of ['after', 'onEnd'] as const) {
-    const command = settings[name];
-    if (settings.sandbox === true && command !== null && executesTree(command, plan)) {
-      warnings.push(runsOutside(sources[name].where));
-    }
-  }
   for (const limit of ['maxCost', 'maxCostPerDay', 'maxUsage'] as const) {
     const isTaken = policy.agents.every((agent) => AGENTS[agent].takes.includes(limit));
     if (settings[limit] !== null && !isTaken) {
@@ -88,22 +80,6 @@ export function planWarnings(plan: RunPlan): readonly string[] {
   return warnings;
 }
 
-/** Programs that run what a file of the work folder names. */
-const RUNNERS = new Set([
-  ...['npm', 'npx', 'pnpm', 'pnpx', 'yarn', 'bun', 'bunx', 'deno', 'composer', 'poetry', 'uv'],
-  ...['cargo', 'make', 'just', 'task', 'rake', 'gradle', 'mvn', 'tox', 'nox'],
-]);
-
-/** Whether a command executes files of the folder in which the agent works, as far as its words tell. */
-function executesTree(command: string, { cwd }: RunPlan): boolean {
-  const { programs, files } = runOf(command);
-  if (programs.some((name) => RUNNERS.has(name))) return true;
-  return files.some((file) => {
-    const place = path.resolve(cwd, file);
-    return place === cwd || place.startsWith(`${cwd}${path.sep}`);
-  });
-}
-
 /** Whether the agent asks for nothing, by ralph's own flag, by a mode, or by words after `--`. */
 function skipsPermissions({ settings, passthrough }: RunPlan): boolean {
   return (
@@ -115,16 +91,13 @@ function skipsPermissions({ settings, passthrough }: RunPlan): boolean {
 
 /** Programs that start what a file of the work folder names. */
 const RUNNERS = ['npm', 'npx', 'pnpm', 'yarn', 'bun', 'make', 'just'];
-/** The next word names a program. */
-const BEFORE_PROGRAM = ['&&', '||', ';', '|', 'sh', 'bash', 'node', 'python', 'python3', 'env'];
 
 /** Whether a command of the user's starts files of the work folder, as far as its words tell. */
 function startsFilesOf({ cwd }: RunPlan, command: string): boolean {
-  const words = shellWords(command) ?? [];
-  return words.some(
-    (word, at) =>
-      (at === 0 || BEFORE_PROGRAM.includes(words[at - 1] ?? '')) &&
-      (RUNNERS.includes(word) || isFileIn(cwd, path.resolve(cwd, word))),
+  const { programs, files } = runOf(command);
+  return (
+    programs.some((name) => RUNNERS.includes(name)) ||
+    files.some((file) => isFileIn(cwd, path.resolve(cwd, file)))
   );
 }
 
