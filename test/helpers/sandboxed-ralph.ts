@@ -13,7 +13,10 @@ export interface SandboxedRuns extends SandboxScene {
 export async function sandboxedRuns(body: string): Promise<SandboxedRuns> {
   const scene = await sandboxScene();
   const agent = join(scene.base, 'bin', 'claude');
-  await outside(scene, 'rm ralph.config.yaml; git commit -qam less; mkdir "$BASE/bin"');
+  await outside(
+    scene,
+    'rm -r ralph.config.yaml .ralph_state "$HOME/.local/state"; git commit -qam less; mkdir "$BASE/bin"',
+  );
   await outside(scene, `cat > '${agent}' <<'END_OF_AGENT'\n${AGENT}\n${body}\nEND_OF_AGENT`);
   await outside(scene, `chmod 755 '${agent}'`);
   return { ...scene, agent };
@@ -91,7 +94,8 @@ export function startRalph(scene: SandboxScene, args: readonly string[]) {
 
 /** Returns what the state of the task says. */
 export async function stateOf(scene: SandboxScene) {
-  return JSON.parse(await outside(scene, 'cat .ralph_state/T1.json'));
+  const open = '.ralph_state/T1.json';
+  return JSON.parse(await outside(scene, `cat ${open} || cat .ralph_state/history/T1.json`));
 }
 
 /** Returns the command lines of the living processes that work for a scene. */

@@ -34,7 +34,7 @@ test('a run completes in the sandbox, and nothing else is left in the tree', asy
   expect(readdirSync(scene.home)).not.toContain('escaped');
   expect(await outside(scene, 'git log --format=%s -1')).toBe('work\n');
   const born = readdirSync(scene.work).filter((name) => !before.includes(name));
-  expect(born.sort()).toEqual(['args.txt', 'prompt.txt', 'work.txt']);
+  expect(born.sort()).toEqual(['.ralph_state', 'args.txt', 'prompt.txt', 'work.txt']);
   const { sandbox, usage } = await stateOf(scene);
   expect(sandbox).toMatchObject({ is: 'on', version: '0.0.78', refused: [], planted: [] });
   expect(usage.cost_usd).toBe(0.25);
@@ -129,18 +129,19 @@ test('a resume without the sandbox is told, and kept in the state', async () => 
 test('a refused host is told, with what would allow it, and the next prompt has it', async () => {
   const scene = await sandboxedRuns(`
     open my $file, '>>', 'prompts.txt'; print $file $prompt; close $file;
-    if (-e 'asked') { ${DONE} }
+    if (-e 'asked') { result('still not', 0.1) }
     system('touch asked; curl -s --max-time 5 https://evil.example/');
     result('not yet', 0.1);`);
-  const { code, stdout, stderr } = await ranRalph(scene, newRun(scene, '--json'));
-  expect(code).toBe(0);
+  const { code, stdout, stderr } = await ranRalph(
+    scene,
+    newRun(scene, '--json', '--max-iterations', '2'),
+  );
+  expect(code).toBe(3);
   expect(stdout).toMatch(
     /"event":"sandbox_refused".*"iteration":1,"host":"evil.example","port":443,"count":1/,
   );
   expect(stderr).toContain('refused: evil.example:443');
-  expect(await outside(scene, 'cat Needs_Action/*.md Done/*.md 2>/dev/null || true')).toContain(
-    '--allow-net evil.example:443',
-  );
+  expect(await outside(scene, 'cat Needs_Action/*.md')).toContain('--allow-net evil.example:443');
   const [, second] = (await outside(scene, 'cat prompts.txt')).split('Do it.').slice(1);
   expect(second).toContain('evil.example:443');
 });
