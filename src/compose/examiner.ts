@@ -10,6 +10,7 @@ import { gitAsker } from '../effects/branches/open-repository.ts';
 import { treesBeside } from '../effects/branches/own-tree.ts';
 import { isInside, realPath } from '../effects/files/real-path.ts';
 import { runMeasuredCommand } from '../effects/processes/measured-command.ts';
+import type { ShellOptions } from '../effects/processes/shell-command.ts';
 import type { CheckPlace } from '../effects/proof/check-place.ts';
 import { checkClean } from '../effects/proof/clean-checkout.ts';
 import { bentInFolder, markJudges } from '../effects/proof/folder-judges.ts';
@@ -25,6 +26,7 @@ import { messageOf } from '../errors.ts';
 import type { Examiner } from '../loop/ports.ts';
 import { runCheck } from './checks.ts';
 import type { ClaimedRun } from './held-run.ts';
+import { confinedToCheckout } from './sandbox/confined-to.ts';
 
 /** A task whose claims are examined. */
 export interface ExaminedTask {
@@ -288,12 +290,13 @@ async function runAll(
   return results;
 }
 
-function optionsIn({ run, env }: ExaminedTask, { cwd, temporary }: CheckPlace) {
+function optionsIn({ run, env, sandbox }: ExaminedTask, place: CheckPlace): ShellOptions {
   const { policy } = run.plan;
   return {
-    cwd,
-    env: { ...env(), TMPDIR: temporary },
+    cwd: place.cwd,
+    env: { ...env(), TMPDIR: place.temporary },
     timeoutMs: policy.iterationTimeoutMs,
     stops: run.stops,
+    ...confinedToCheckout(sandbox, place),
   };
 }

@@ -21,11 +21,13 @@ import { changedFiles, unsavedWork } from '../effects/branches/unsaved-work.ts';
 import type { WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
 import { makePrivateFolder, removeFile } from '../effects/files/write-file.ts';
 import { runShellCommand } from '../effects/processes/shell-command.ts';
+import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import { openPrivateGit } from '../effects/snapshots/private-git.ts';
 import { ownFiles, uncountedFolders } from '../effects/vault/vault-folders.ts';
 import { messageOf, WorkTreeError } from '../errors.ts';
 import type { RunEnd } from '../loop/run-loop.ts';
 import type { ClaimedRun, TaskTree } from './held-run.ts';
+import { confinedTo } from './sandbox/confined-to.ts';
 import { workTreeHolds } from './work-tree-hold.ts';
 
 /*
@@ -199,7 +201,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     }
   };
 
-  const setUp = async (): Promise<string | null> => {
+  const setUp = async (inside: Sandbox | null): Promise<string | null> => {
     const command = plan.settings.setup;
     if (command === null) return null;
     warn(`Setting the work tree up: ${oneLine(maskSecrets(command), 200)}`);
@@ -210,6 +212,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     const { exitCode, timedOut, output } = await runShellCommand(command, '', {
       ...{ cwd: plan.cwd, env: childEnvironment(child, 0), stops },
       timeoutMs: plan.policy.iterationTimeoutMs,
+      ...confinedTo(inside),
     });
     // A request to stop has ended it; the next resume begins it again.
     if (exitCode === 0 || stops.signal.aborted) return exitCode === 0 ? null : 'stopped';
@@ -239,8 +242,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
       await restore(task);
       mkdirSync(plan.cwd, { recursive: true });
       await copy();
-      await sandbox.open();
-      const failure = await setUp();
+      const failure = await setUp(await sandbox.open());
       if (failure === null) removeFile(sign);
       return failure === 'stopped' ? null : failure;
     },

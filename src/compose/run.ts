@@ -28,7 +28,7 @@ import { startClock, systemClock } from '../effects/time/clock.ts';
 import { type Seal, sealAt } from '../effects/trust/seal.ts';
 import { watchPending } from '../effects/vault/pending-requests.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
-import { findGitAbove } from '../effects/workspace/git-view.ts';
+import { findGitAbove } from '../effects/workspace/find-git-above.ts';
 import { baselineJson } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import { TaskAlreadyActiveError } from '../errors.ts';

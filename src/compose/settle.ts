@@ -16,23 +16,33 @@ import { messageOf } from '../errors.ts';
 import type { WorkTreeSettler } from '../loop/ports.ts';
 import { branchMade, headNotMoved, indexBehind, leftUncommitted } from '../report/messages.ts';
 import type { ClaimedRun } from './held-run.ts';
+import { callGitInside } from './sandbox/git-inside.ts';
 
 /** For a question to git that runs no program. */
 const QUESTION_MS = 60_000;
 
-/** Runs git as the user would. A second request to stop ends it. */
-function gitAsUser({ plan, stops }: ClaimedRun, { repository }: PrivateGit): AsUser {
-  return (args, { index, timeoutMs = QUESTION_MS, ...call } = {}) =>
-    callGit({
-      ...call,
-      args,
-      timeoutMs,
-      cwd: repository.root,
-      env: plan.env,
-      signal: stops.hurry,
-      asUser: true,
+/**
+ * Runs git as the user would, and in the sandbox if there is one and git starts programs. A second request to
+ * stop ends it.
+ */
+function gitAsUser(
+  { plan, stops }: ClaimedRun,
+  { repository }: PrivateGit,
+  sandbox: Sandbox | null,
+): AsUser {
+  return async (args, { index, timeoutMs = QUESTION_MS, startsPrograms = false, ...call } = {}) => {
+    const command = {
+      ...{ ...call, args, timeoutMs, cwd: repository.root, env: plan.env },
+      ...{ signal: stops.hurry, asUser: true },
+    };
+    if (startsPrograms && sandbox?.rules.checksInside === true) {
+      return callGitInside(sandbox, command, index);
+    }
+    return callGit({
+      ...command,
       ...(index === undefined ? {} : { places: { GIT_INDEX_FILE: index } }),
     });
+  };
 }
 
 /**
@@ -46,7 +56,7 @@ export async function gitSetupOf(
 ): Promise<GitSetup | null> {
   if (!isBeginning) return storedGitSetup(run.paths.folder);
   if (keeper === null) return null;
-  const asUser = gitAsUser(run, keeper.git);
+  const asUser = gitAsUser(run, keeper.git, null);
   return readGitSetup(keeper.git.repository, async (args) => {
     const { exitCode, output } = await asUser(args);
     return exitCode === 0 ? output : null;
@@ -58,7 +68,7 @@ export function workTreeSettler(
   run: ClaimedRun,
   keeper: TreeKeeper | null,
   setup: GitSetup | null,
-  _sandbox: Sandbox | null,
+  sandbox: Sandbox | null,
 ): WorkTreeSettler {
   const { plan, warn } = run;
   const said = new Set<string>();
@@ -83,7 +93,7 @@ export function workTreeSettler(
       taskId: plan.taskId,
       template: plan.settings.commitMessage,
       protect: plan.settings.protectBranch,
-      asUser: gitAsUser(run, keeper.git),
+      asUser: gitAsUser(run, keeper.git, sandbox),
       timeoutMs: plan.policy.iterationTimeoutMs,
     });
     tellLeft(committed);

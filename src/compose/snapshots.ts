@@ -3,12 +3,12 @@ import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import { makeTaskFolder } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { uncountedFolders } from '../effects/vault/vault-folders.ts';
+import { findGitAbove } from '../effects/workspace/find-git-above.ts';
 import {
   createGitProgress,
   type GitProgress,
   type GitProgressRequest,
 } from '../effects/workspace/git-progress.ts';
-import { findGitAbove } from '../effects/workspace/git-view.ts';
 import { messageOf } from '../errors.ts';
 import type { Snapshots } from '../loop/ports.ts';
 import { noSnapshots } from '../report/messages.ts';

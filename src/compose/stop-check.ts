@@ -18,6 +18,9 @@ import { fitBaseline, readBaseline } from '../effects/workspace/kept-baseline.ts
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 
 import { runCheck, runMeasured } from './checks.ts';
+import { confinedTo } from './sandbox/confined-to.ts';
+import type { LaterSandbox } from './sandbox/run-sandbox.ts';
+import { laterSandbox } from './sandbox/sandbox-of-run.ts';
 
 /** A task to check, and its folders. */
 export interface StopScene {
@@ -29,6 +32,31 @@ export interface StopScene {
   readonly folder: string;
   readonly vault: string;
   readonly stateDir: string;
+  /** The key that the user named; null for the default one. */
+  readonly keyFile: string | null;
+  readonly warn: (sentence: string) => void;
+}
+
+/** A task to check, and the sandbox in which its commands run. */
+interface OpenScene extends StopScene {
+  readonly sandbox: LaterSandbox;
+  readonly runId: string;
+}
+
+/** Calls a function with a scene in which commands can run, and closes what was opened for them. */
+export async function inStopScene<Result>(
+  scene: StopScene,
+  act: (open: OpenScene) => Promise<Result>,
+): Promise<Result> {
+  const { task: state, stored, vault, stateDir, keyFile, warn } = scene;
+  const runId = randomUUID();
+  const more = { state, vault, stateDir, keyFile, warn, runId, env: process.env };
+  const sandbox = await laterSandbox(stored === null ? null : { ...more, stored });
+  try {
+    return await act({ ...scene, sandbox, runId });
+  } finally {
+    await sandbox.close();
+  }
 }
 
 /** Returns the folder in which a task's agent works. */
@@ -38,7 +66,7 @@ function workFolder({ task, stored, vault }: StopScene): string {
 }
 
 /** Observes the files of a task. Runs the commands of its conditions only if `mayRun` is true. */
-export async function observeTask(scene: StopScene, mayRun: boolean): Promise<Sightings> {
+export async function observeTask(scene: OpenScene, mayRun: boolean): Promise<Sightings> {
   const { task, policy, stored, folder, vault, stateDir } = scene;
   const { watchFile } = policy;
   const doneFolder = path.resolve(vault, task.done_folder === '' ? 'Done' : task.done_folder);
@@ -66,7 +94,7 @@ export async function observeTask(scene: StopScene, mayRun: boolean): Promise<Si
 }
 
 /** Runs all checks of a task in the same way. */
-export async function runTaskChecks(scene: StopScene): Promise<readonly CheckResult[]> {
+export async function runTaskChecks(scene: OpenScene): Promise<readonly CheckResult[]> {
   const atStart = readNamedStep(scene.folder, scene.task)?.memory.checksAtStart ?? null;
   return inScene(scene, async (options) => {
     const results: CheckResult[] = [];
@@ -79,18 +107,21 @@ export async function runTaskChecks(scene: StopScene): Promise<readonly CheckRes
 
 /** Runs commands in the agent's folder, each with the time limit of one iteration. */
 async function inScene<Result>(
-  scene: StopScene,
+  scene: OpenScene,
   run: (options: ShellOptions) => Promise<Result>,
 ): Promise<Result> {
+  const cwd = workFolder(scene);
+  const sandbox = await scene.sandbox.open(cwd);
   const stops = watchSignals();
   try {
     return await run({
-      cwd: workFolder(scene),
+      cwd,
+      ...confinedTo(sandbox),
       env: {
         ...process.env,
         RALPH_TASK_ID: scene.task.task_id,
         // Lets ralph find the processes of this command, as in a run.
-        RALPH_RUN_ID: randomUUID(),
+        RALPH_RUN_ID: scene.runId,
       },
       timeoutMs: scene.policy.iterationTimeoutMs,
       stops,

@@ -10,6 +10,7 @@ import type { RunCommand } from '../effects/workspace/observer.ts';
 import type { Commands, StopRequests } from '../loop/ports.ts';
 import { commandFailed } from '../report/messages.ts';
 import { runCheck, runMeasured } from './checks.ts';
+import { confinedTo } from './sandbox/confined-to.ts';
 
 /**
  * Creates the port that runs the user's own commands. `runEnd` is null if there is no `--on-end`. Failures
@@ -49,10 +50,11 @@ interface CommandsOfRun {
 }
 
 /**
- * Returns two functions that run the user's commands of a plan. `run` obeys stop requests. `runEnd` runs
- * `--on-end` even after a stop request; it is null if there is no `--on-end`.
+ * Returns functions that run the user's commands of a plan. `check` and `measure` run those that decide, in the
+ * sandbox if there is one. `run` and `runEnd` run `--after` and `--on-end` as the user: they are the ones that
+ * push. `runEnd` runs even after a stop request; it is null if there is no `--on-end`.
  */
-export function commandRunners({ plan, child, stops, iteration }: CommandsOfRun) {
+export function commandRunners({ plan, child, stops, sandbox, iteration }: CommandsOfRun) {
   const { cwd, policy, settings } = plan;
   const optionsNow = (stopsThen = stops): ShellOptions => ({
     cwd,
@@ -62,8 +64,9 @@ export function commandRunners({ plan, child, stops, iteration }: CommandsOfRun)
   });
   const run = (command: string, input: string, stopsThen = stops) =>
     runShellCommand(command, input, optionsNow(stopsThen));
-  const check = (each: Check) => runCheck(each, optionsNow());
-  const measure = (command: string) => runMeasured(command, optionsNow());
+  const inside = () => ({ ...optionsNow(), ...confinedTo(sandbox) });
+  const check = (each: Check) => runCheck(each, inside());
+  const measure = (command: string) => runMeasured(command, inside());
   const { onEnd } = settings;
   if (onEnd === null) return { run, measure, check, runEnd: null };
   const runEnd = (input: string): Promise<CommandResult> => {

@@ -6,7 +6,7 @@ import {
 } from '../effects/branches/work-tree-claim.ts';
 import { thisPlace } from '../effects/lock/driver-identity.ts';
 import { systemClock } from '../effects/time/clock.ts';
-import { findGitAbove } from '../effects/workspace/git-view.ts';
+import { findGitAbove } from '../effects/workspace/find-git-above.ts';
 import { messageOf, WorkTreeTakenError } from '../errors.ts';
 
 interface HoldRequest {

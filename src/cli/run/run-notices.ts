@@ -4,8 +4,8 @@ import { AGENTS } from '../../core/agent/agents/agents.ts';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { judgePromise } from '../../core/completion/promise.ts';
+import { runOf } from '../../core/proof/check-words.ts';
 import { isGiven } from '../../core/settings/setting-source.ts';
-import { shellWords } from '../../core/settings/shell-words.ts';
 import { isTold, SIGNS } from '../../core/supervisor/signs.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
@@ -91,16 +91,13 @@ function skipsPermissions({ settings, passthrough }: RunPlan): boolean {
 
 /** Programs that start what a file of the work folder names. */
 const RUNNERS = ['npm', 'npx', 'pnpm', 'yarn', 'bun', 'make', 'just'];
-/** The next word names a program. */
-const BEFORE_PROGRAM = ['&&', '||', ';', '|', 'sh', 'bash', 'node', 'python', 'python3', 'env'];
 
 /** Whether a command of the user's starts files of the work folder, as far as its words tell. */
 function startsFilesOf({ cwd }: RunPlan, command: string): boolean {
-  const words = shellWords(command) ?? [];
-  return words.some(
-    (word, at) =>
-      (at === 0 || BEFORE_PROGRAM.includes(words[at - 1] ?? '')) &&
-      (RUNNERS.includes(word) || isFileIn(cwd, path.resolve(cwd, word))),
+  const { programs, files } = runOf(command);
+  return (
+    programs.some((name) => RUNNERS.includes(name)) ||
+    files.some((file) => isFileIn(cwd, path.resolve(cwd, file)))
   );
 }
 

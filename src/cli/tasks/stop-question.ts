@@ -95,19 +95,22 @@ type TaskAnswer =
  */
 export async function askTask(
   { state: task, paths: { folder } }: FoundTask,
-  { vault, stateDir }: TaskFolders,
+  { vault, stateDir, keyFile }: TaskFolders,
   { message, remembers, isNamed }: StopQuestion,
 ): Promise<TaskAnswer> {
-  const { keptContext, observeTask, runTaskChecks } = await import('../../compose/stop-check.ts');
+  const { inStopScene, keptContext, observeTask, runTaskChecks } = await import(
+    '../../compose/stop-check.ts'
+  );
   const stored = readStoredRun(folder);
   const policy = storedPolicy(task, stored ?? resolveSettings([]));
-  const scene = { task, policy, stored, folder, vault, stateDir };
-  const sightings = await observeTask(scene, isNamed);
-  const view = { task, policy, message, sightings, verified: null };
-  let answer = checkStop(view);
-  if (answer.kind === 'ask-verify' && isNamed) {
-    answer = checkStop({ ...view, verified: await runTaskChecks(scene) });
-  }
+  const scene = { task, policy, stored, folder, vault, stateDir, keyFile, warn: say };
+  const answer = await inStopScene(scene, async (open) => {
+    const sightings = await observeTask(open, isNamed);
+    const view = { task, policy, message, sightings, verified: null };
+    const first = checkStop(view);
+    if (first.kind !== 'ask-verify' || !isNamed) return first;
+    return checkStop({ ...view, verified: await runTaskChecks(open) });
+  });
   if (answer.kind === 'lets-go') return answer;
   const missing = answer.kind === 'holds' ? answer.missing : [];
   const carry = stopHandover(remembers ? null : keptContext(scene), missing);

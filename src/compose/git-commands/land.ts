@@ -38,6 +38,9 @@ import { callGit } from '../../effects/workspace/git-command.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { runCheck } from '../checks.ts';
 import { holdTask } from '../open-task.ts';
+import { confinedTo } from '../sandbox/confined-to.ts';
+import type { LaterSandbox } from '../sandbox/run-sandbox.ts';
+import { laterSandbox } from '../sandbox/sandbox-of-run.ts';
 
 export interface TaskToLand {
   readonly state: TaskState;
@@ -48,12 +51,15 @@ export interface TaskToLand {
   readonly folder: string;
   readonly seal: Seal;
   readonly vault: string;
+  /** The key that the user named; null for the default one. */
+  readonly keyFile: string | null;
   /** The branch that the user named, or null. */
   readonly onto: string | null;
   readonly form: LandingForm;
   readonly env: NodeJS.ProcessEnv;
   /** Called once if another landing is under way. */
   readonly onWait: (pid: number | null) => void;
+  readonly warn: (sentence: string) => void;
 }
 
 /** How the landing of a task ended. */
@@ -66,19 +72,42 @@ export interface TaskLanding extends Landing {
 const TO_END_TIMEOUT_MS = 24 * 3_600_000;
 
 /**
- * Lands a task. Rejects with `UsageError`, or with `TaskAlreadyActiveError` if the task has a live driver.
+ * Lands a task. Rejects with `UsageError`, with `TaskAlreadyActiveError` if the task has a live driver, or with
+ * `SandboxError` if its checks cannot run in the sandbox.
  * Whatever else goes wrong is in the result.
  */
 export async function landTask(task: TaskToLand): Promise<TaskLanding> {
   const stops = watchSignals();
   try {
-    return await landWatched(task, stops);
+    const { state, stored, vault, paths, keyFile, env, warn } = task;
+    const { stateDir } = paths;
+    const runId = randomUUID();
+    const sandbox = await laterSandbox({
+      ...{ state, stored, vault, stateDir, keyFile, env, runId, warn },
+    });
+    try {
+      await sandbox.require(startFolderOf(stored));
+      return await landWatched(task, stops, { sandbox, runId });
+    } finally {
+      await sandbox.close();
+    }
   } finally {
     stops.close();
   }
 }
 
-async function landWatched(task: TaskToLand, stops: SignalWatch): Promise<TaskLanding> {
+/** In what the checks of a landing run. */
+interface CheckWorld {
+  readonly sandbox: LaterSandbox;
+  /** The value of `RALPH_RUN_ID` in their environment. */
+  readonly runId: string;
+}
+
+async function landWatched(
+  task: TaskToLand,
+  stops: SignalWatch,
+  world: CheckWorld,
+): Promise<TaskLanding> {
   const { env, form, onWait } = task;
   const ask = gitAsker(env, undefined, stops.signal);
   const { repository, branch, onto } = await placeOf(task, ask);
@@ -96,7 +125,7 @@ async function landWatched(task: TaskToLand, stops: SignalWatch): Promise<TaskLa
     // A killed landing may have left it.
     rmSync(gitFolder, { recursive: true, force: true });
     const tools = { repository, branch, onto, ask, identity, gitFolder };
-    return { ...(await landClaimed(task, tools, stops)), onto };
+    return { ...(await landClaimed(task, tools, stops, world)), onto };
   } catch (error) {
     const isExpected = error instanceof CheckoutError || error instanceof SnapshotError;
     if (!isExpected && errorCode(error) === '') throw error;
@@ -126,6 +155,7 @@ async function landClaimed(
   task: TaskToLand,
   { repository, branch, onto, ask, identity, gitFolder }: LandTools,
   stops: SignalWatch,
+  world: CheckWorld,
 ): Promise<Landing> {
   const { state, stored, env, form, paths } = task;
   const { settings } = stored;
@@ -148,7 +178,7 @@ async function landClaimed(
     base: tree?.base ?? state.git_base,
     refs: state.git.snapshots,
     message: landingMessage(state.task_id, state.task_prompt),
-    check: (scratch) => checkIn(scratch, task, repository, ask, stops),
+    check: (scratch) => checkIn(scratch, task, { repository, ask, stops, ...world }),
     signal: stops.signal,
   });
 }
@@ -240,13 +270,17 @@ function unknownAuthor(): UsageError {
   ]);
 }
 
+interface CheckTools extends CheckWorld {
+  readonly repository: Repository;
+  readonly ask: AskGit;
+  readonly stops: SignalWatch;
+}
+
 /** Runs `--copy`, `--setup` and all checks as the task had them; null if all is green. */
 async function checkIn(
   scratch: string,
   { state, stored, vault, paths, folder, seal, env }: TaskToLand,
-  { root }: Repository,
-  ask: AskGit,
-  stops: SignalWatch,
+  { repository: { root }, ask, stops, sandbox, runId }: CheckTools,
 ): Promise<LandingRefusal | null> {
   const { setup, copy } = stored.settings;
   const policy = storedPolicy(state, stored);
@@ -258,11 +292,14 @@ async function checkIn(
   const cwd = tree === undefined ? scratch : path.join(scratch, path.relative(tree, below));
   const isOwn = ownFiles(vault, paths.stateDir);
   await copyFiles({ from, to: cwd, root: scratch, globs: copy, ask, isOwn });
+  const hasCommands = setup !== null || policy.verify.length > 0;
+  const inside = hasCommands ? await sandbox.open(cwd) : null;
   const options = (): ShellOptions => ({
     cwd,
-    env: { ...env, RALPH_TASK_ID: state.task_id, RALPH_RUN_ID: randomUUID() },
+    env: { ...env, RALPH_TASK_ID: state.task_id, RALPH_RUN_ID: runId },
     timeoutMs: policy.iterationTimeoutMs,
     stops,
+    ...confinedTo(inside),
   });
   if (setup !== null) {
     const result = await runShellCommand(setup, '', options());

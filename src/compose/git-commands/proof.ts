@@ -34,6 +34,9 @@ import type { Seal } from '../../effects/trust/seal.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { messageOf, ProofError, UsageError } from '../../errors.ts';
 import { runCheck } from '../checks.ts';
+import { confinedToCheckout } from '../sandbox/confined-to.ts';
+import type { LaterChecks, LaterSandbox } from '../sandbox/run-sandbox.ts';
+import { laterSandbox } from '../sandbox/sandbox-of-run.ts';
 
 /** Reads the proof of a completed task from its folder; null if it has none. Throws a `ProofError`. */
 export function proofOfTask(folder: string, state: TaskState, seal: Seal): ReadProof | null {
@@ -105,24 +108,40 @@ export interface ProofToRepeat extends PlacedProof {
   /** Ralph's own files, which are not copied. */
   readonly vault: string;
   readonly stateDir: string;
+  /** The task whose proof it is, for the rules of its sandbox; null for a proof from elsewhere. */
+  readonly task: Pick<LaterChecks, 'state' | 'stored' | 'keyFile'> | null;
+  readonly warn: (sentence: string) => void;
   /** Called once if another task is just landing, or another proof is repeated. */
   readonly onWait: (pid: number | null) => void;
 }
 
 /**
  * Runs the checks of a proof once more, on its tree in a clean checkout. The caller has made sure that
- * a person wants to have the commands of the proof run. Rejects with a `ProofError` if it cannot be done.
+ * a person wants to have the commands of the proof run. Rejects with a `ProofError` if it cannot be done, and
+ * with a `SandboxError` if the checks of the task cannot run in the sandbox.
  */
 export async function repeatProof(proof: ProofToRepeat): Promise<Repeated> {
+  const { task, vault, stateDir, env, warn } = proof;
   const stops = watchSignals();
+  const runId = randomUUID();
+  const checks = task === null ? null : { ...task, vault, stateDir, env, runId, warn };
+  const sandbox = await laterSandbox(checks);
   try {
-    return await repeatWatched(proof, stops);
+    await sandbox.require(proof.folders[0] ?? vault);
+    return await repeatWatched({ ...proof, sandbox, runId }, stops);
   } finally {
+    await sandbox.close();
     stops.close();
   }
 }
 
-async function repeatWatched(proof: ProofToRepeat, stops: SignalWatch): Promise<Repeated> {
+interface Repetition extends ProofToRepeat {
+  readonly sandbox: LaterSandbox;
+  /** The value of `RALPH_RUN_ID` in the environment of the checks. */
+  readonly runId: string;
+}
+
+async function repeatWatched(proof: Repetition, stops: SignalWatch): Promise<Repeated> {
   const ask = gitAsker(proof.env, undefined, stops.hurry);
   const repository = await repositoryOf(proof, ask);
   const tree = await findTree(proof.facts, repository, ask);
@@ -157,25 +176,29 @@ const GIT_TIMEOUT_MS = 10 * 60_000;
 async function runIn(
   git: PrivateGit,
   tree: string,
-  proof: ProofToRepeat,
+  proof: Repetition,
   ask: AskGit,
   stops: SignalWatch,
 ): Promise<Repeated> {
-  const { facts, name, vault, stateDir, env } = proof;
+  const { facts, name, vault, stateDir, env, runId } = proof;
   const { folder: below, setup, copy, timeoutMs } = facts.setup;
   const { repository } = git;
-  const optionsIn = ({ cwd, temporary }: CheckPlace): ShellOptions => ({
-    cwd,
-    // The marker finds what a check leaves running.
-    env: { ...env, TMPDIR: temporary, RALPH_RUN_ID: randomUUID() },
-    timeoutMs,
-    stops,
-  });
+  const optionsIn = async (place: CheckPlace): Promise<ShellOptions> => {
+    const sandbox = await proof.sandbox.open(place.cwd);
+    return {
+      cwd: place.cwd,
+      // The marker finds what a check leaves running.
+      env: { ...env, TMPDIR: place.temporary, RALPH_RUN_ID: runId },
+      timeoutMs,
+      stops,
+      ...confinedToCheckout(sandbox, place),
+    };
+  };
   const judges = await judgesIn(git, tree, facts);
   const check = async (place: CheckPlace) => {
     const raw: RawCheckResult[] = [];
     for (const each of checksOfProof(facts)) {
-      raw.push({ ...(await runCheck(each, optionsIn(place))), where: 'clean' });
+      raw.push({ ...(await runCheck(each, await optionsIn(place))), where: 'clean' });
     }
     const results = judgeAgain(facts, raw);
     return { results, differences: differencesFrom(facts, results, judges) };
@@ -187,7 +210,7 @@ async function runIn(
     head: await headFor(facts, tree, repository, ask),
     copy: { from: path.join(repository.root, below), globs: copy },
     isOwn: ownFiles(vault, stateDir),
-    run: (command, place) => runShellCommand(command, '', optionsIn(place)),
+    run: async (command, place) => runShellCommand(command, '', await optionsIn(place)),
     hasPassed: ({ differences }) => differences.length === 0,
   });
   if (end.kind === 'setup-failed') {

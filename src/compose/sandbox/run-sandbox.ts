@@ -1,9 +1,14 @@
+import path from 'node:path';
+import { storedPolicy } from '../../core/machine/policy-of.ts';
+import type { AskedRules, SandboxRule } from '../../core/sandbox/rules.ts';
+import type { StoredRun } from '../../core/settings/stored-run.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { requireSandbox } from '../../effects/sandbox/examine.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import { planSandbox, type SandboxRequest } from '../../effects/sandbox/surroundings.ts';
 import { openSandbox } from './open-sandbox.ts';
-import { sandboxRequest } from './sandbox-request.ts';
+import { askedRules, sandboxRequest } from './sandbox-request.ts';
 
 /** The sandbox of a run, which is opened when the task's folder is there. */
 export interface RunSandbox {
@@ -43,5 +48,68 @@ export function createRunSandbox(plan: RunPlan, run: RunInSandbox): RunSandbox {
     async close() {
       await (await opened?.catch(() => null))?.close();
     },
+  };
+}
+
+/** A task whose checks run again after its run, as in a landing. */
+export interface LaterChecks {
+  readonly state: TaskState;
+  readonly stored: StoredRun;
+  readonly vault: string;
+  readonly stateDir: string;
+  /** The key that the user named; null for the default one. */
+  readonly keyFile: string | null;
+  readonly env: NodeJS.ProcessEnv;
+  readonly runId: string;
+  readonly warn: (sentence: string) => void;
+}
+
+/** The sandbox for later checks of a task, by the rules that were saved with it. */
+export interface LaterSandbox {
+  /** Rejects with a `SandboxError` if the sandbox cannot be had, as far as that shows without opening it. */
+  require(cwd: string): Promise<void>;
+  /** Opens it around a folder, unless it is open; null if the task's checks run outside. Rejects with a `SandboxError`. */
+  open(cwd: string): Promise<Sandbox | null>;
+  /** Call this last, when nothing in it lives. */
+  close(): Promise<void>;
+}
+
+/** Creates the sandbox for later checks. Import this file only for a task that has one. */
+export function createLaterSandbox(checks: LaterChecks): LaterSandbox {
+  const { state, stored, vault, stateDir, keyFile, env, runId, warn } = checks;
+  const opened = new Map<string, Promise<Sandbox>>();
+  return {
+    require: (cwd) => requireSandbox(cwd, env, new AbortController().signal),
+    open(cwd) {
+      const known = opened.get(cwd);
+      if (known !== undefined) return known;
+      const sandbox = openSandbox({
+        ...{ cwd, vault, stateDir, keyFile, env, runId, warn },
+        doneFolder: path.resolve(vault, state.done_folder === '' ? 'Done' : state.done_folder),
+        fixed: [],
+        agents: storedPolicy(state, stored).agents,
+        asked: askedFrom(stored),
+      });
+      opened.set(cwd, sandbox);
+      return sandbox;
+    },
+    async close() {
+      for (const sandbox of opened.values()) await (await sandbox.catch(() => null))?.close();
+    },
+  };
+}
+
+/** Paths are relative to where the task was started, and not to a checkout. */
+function askedFrom(stored: StoredRun): AskedRules {
+  const { startDir, settings } = stored;
+  const from = path.resolve(startDir, settings.cwd ?? '.');
+  const place = (rule: SandboxRule): SandboxRule =>
+    rule.value.startsWith('~') ? rule : { ...rule, value: path.resolve(from, rule.value) };
+  const asked = askedRules(stored);
+  return {
+    ...asked,
+    allowWrite: asked.allowWrite.map(place),
+    denyRead: asked.denyRead.map(place),
+    allowRead: asked.allowRead.map(place),
   };
 }

@@ -2,7 +2,7 @@ import { COMPONENT_VERSION } from '../../core/sandbox/refusals.ts';
 import { type Policy, withPolicy } from '../../core/task/policy.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
-import type { RunInSandbox, RunSandbox } from './run-sandbox.ts';
+import type { LaterChecks, LaterSandbox, RunInSandbox, RunSandbox } from './run-sandbox.ts';
 
 /** Returns the sandbox of a run, not opened. Its code is loaded only with `--sandbox`. */
 export async function sandboxOfRun(plan: RunPlan, run: RunInSandbox): Promise<RunSandbox> {
@@ -11,11 +11,20 @@ export async function sandboxOfRun(plan: RunPlan, run: RunInSandbox): Promise<Ru
   return createRunSandbox(plan, run);
 }
 
-const NO_SANDBOX: RunSandbox = {
+const NO_SANDBOX = {
   require: async () => {},
   open: async () => null,
   close: async () => {},
-};
+} satisfies RunSandbox & LaterSandbox;
+
+/** Returns the sandbox in which the checks of a task run after its run, not opened. Null stands for no task. */
+export async function laterSandbox(checks: LaterChecks | null): Promise<LaterSandbox> {
+  if (checks === null) return NO_SANDBOX;
+  const { sandbox, sandboxChecks } = checks.stored.settings;
+  if (sandbox !== true || !sandboxChecks) return NO_SANDBOX;
+  const { createLaterSandbox } = await import('./run-sandbox.ts');
+  return createLaterSandbox(checks);
+}
 
 /** Returns the policy of a run: the prompt and the state tell what its sandbox allows. */
 export function policyInside(policy: Policy, sandbox: Sandbox | null): Policy {

@@ -31,7 +31,8 @@ export async function sandboxRequest(
   };
 }
 
-function askedRules({ settings, sources }: SourcedSettings): SandboxRequest['asked'] {
+/** Returns what the user asked for beyond the defaults. */
+export function askedRules({ settings, sources }: SourcedSettings): SandboxRequest['asked'] {
   const rules = (
     name: 'allowWrite' | 'denyRead' | 'allowRead' | 'allowNet' | 'keepEnv',
   ): readonly SandboxRule[] =>

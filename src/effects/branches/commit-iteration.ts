@@ -58,6 +58,8 @@ export type AsUser = (
     readonly input?: string;
     readonly index?: string;
     readonly timeoutMs?: number;
+    /** Whether git may start programs that the agent has written: hooks, filters, what signs. */
+    readonly startsPrograms?: boolean;
   },
 ) => Promise<GitAnswer>;
 
@@ -112,6 +114,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
     input: commitMessage(facts, request.template),
     index,
     timeoutMs: request.timeoutMs,
+    startsPrograms: true,
   });
   const now = await readHead(git.repository, runOnRepository(git));
   if (now.commit === null || now.commit === head.commit) {
@@ -271,7 +274,10 @@ async function signingProblem(
   if (wanted.output.trim() !== 'true') return null;
   const tree = await ask(git.onRepository(['write-tree'], { index }), 'git cannot write a tree');
   const args = ['commit-tree', '-S', '-m', 'Can ralph sign?', tree.trim()];
-  const { exitCode, complaint } = await asUser(args, { timeoutMs: SIGNING_MS });
+  const { exitCode, complaint } = await asUser(args, {
+    timeoutMs: SIGNING_MS,
+    startsPrograms: true,
+  });
   if (exitCode === 0) return null;
   const said = oneLine(Buffer.from(complaint, 'latin1').toString(), 300);
   const why = exitCode === null ? 'it took more than 30 s' : said || `git ended with ${exitCode}`;

@@ -1,8 +1,8 @@
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
+import { findGitAbove } from '../workspace/find-git-above.ts';
 import { callGit } from '../workspace/git-command.ts';
-import { findGitAbove } from '../workspace/git-view.ts';
 import { type AskGit, runGitOf } from './checkout.ts';
 
 type Opened =

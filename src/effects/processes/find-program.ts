@@ -41,6 +41,17 @@ export interface AgentCommand {
   readonly args: readonly string[];
 }
 
+/** A command with everything that it is started with. */
+export interface PlacedCommand extends AgentCommand {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+}
+
+/** Returns what to start so that a command runs in the sandbox; the command itself if it runs outside. */
+export type Confine = (
+  command: PlacedCommand,
+) => Promise<AgentCommand & { readonly env: NodeJS.ProcessEnv }>;
+
 /** The program was not found; `missing` says in one sentence where ralph looked for it. */
 export interface AgentMissing {
   readonly missing: string;

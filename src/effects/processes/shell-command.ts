@@ -1,8 +1,10 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { CommandResult } from '../../core/completion/command-result.ts';
+import { messageOf } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { createEndsText } from '../files/bounded-text.ts';
 import { endLeftovers, treeOfRun } from './end-process.ts';
+import type { Confine } from './find-program.ts';
 import { MARKER_NAME } from './process-table.ts';
 import { runAgentProcess } from './run-process.ts';
 
@@ -13,6 +15,8 @@ export interface ShellOptions {
   readonly stops: StopRequests;
   /** Receives the whole output as it comes: its bytes, and the text that they complete. */
   readonly onOutput?: (chunk: Buffer, text: string, stream: 'stdout' | 'stderr') => void;
+  /** Puts the command into the sandbox; without it, the command runs as the user. */
+  readonly confine?: Confine;
 }
 
 const HEAD_BYTES = 4 * 1024;
@@ -37,14 +41,21 @@ export async function runShellCommand(
       options.onOutput?.(chunk, text, stream);
     };
   };
+  const plain = {
+    ...{ file: '/bin/sh', args: ['-c', command] },
+    ...{ env: options.env, cwd: options.cwd },
+  };
+  const start = await (options.confine ?? unconfined)(plain).catch(messageOf);
+  if (typeof start === 'string') return notRun(command, start);
   // A process in a new session may lose its parent before the first sweep, so the run's marker
   // identifies it. Background processes of the agent carry the marker, too: they are exempt.
   const marker = options.env[MARKER_NAME] ?? '';
   const others = treeOfRun(marker).sweep().members;
   const report = await runAgentProcess({
-    command: { file: '/bin/sh', args: ['-c', command] },
+    command: start,
+    inSandbox: options.confine !== undefined,
     cwd: options.cwd,
-    env: options.env,
+    env: start.env,
     prompt: new TextEncoder().encode(input),
     marker,
     limits: { iterationMs: options.timeoutMs, idleMs: null, taskMs: options.timeoutMs },
@@ -64,4 +75,10 @@ export async function runShellCommand(
     timedOut: report.end.kind === 'cut' && report.end.cause !== 'stop-requested',
     output: report.end.kind === 'not-started' ? report.end.message : output.read(),
   };
+}
+
+const unconfined: Confine = async (command) => command;
+
+function notRun(command: string, why: string): CommandResult {
+  return { command, exitCode: null, timedOut: false, output: `It was not started: ${why}.` };
 }

@@ -4,7 +4,7 @@ import type { BentJudge } from '../../core/proof/findings.ts';
 import { isJudgeName } from '../../core/proof/judge-names.ts';
 import type { AskGit } from '../branches/checkout.ts';
 import { markFile } from '../workspace/file-marks.ts';
-import { findGitAbove } from '../workspace/git-view.ts';
+import { findGitAbove } from '../workspace/find-git-above.ts';
 import { asText } from './tree-files.ts';
 
 /*

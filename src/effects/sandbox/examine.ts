@@ -3,9 +3,10 @@ import { notStarted } from '../../core/sandbox/refusals.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { SandboxError } from '../../errors.ts';
 import { realPath } from '../files/real-path.ts';
+import { outerPath } from '../processes/outer-path.ts';
 import { findComponent } from './component.ts';
 import { requireSandboxUser } from './open-planned-sandbox.ts';
-import { findTools, outerPath } from './outer-programs.ts';
+import { findTools } from './outer-programs.ts';
 import { isRestricted } from './probe.ts';
 
 const TIMEOUT_MS = 10_000;

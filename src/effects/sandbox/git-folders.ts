@@ -5,8 +5,8 @@ import { isAtOrBelow } from '../../core/sandbox/places.ts';
 import { KB, tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
 import { realPath } from '../files/real-path.ts';
+import { findGitAbove } from '../workspace/find-git-above.ts';
 import { callGit } from '../workspace/git-command.ts';
-import { findGitAbove } from '../workspace/git-view.ts';
 
 /** The folders of git around and in a work folder. */
 export interface GitFolders {

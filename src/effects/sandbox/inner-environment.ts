@@ -1,15 +1,14 @@
 import path from 'node:path';
 import { isLoopback } from '../../core/sandbox/net-rules.ts';
 import type { SandboxRules } from '../../core/sandbox/rules.ts';
+import type { PlacedCommand } from '../processes/find-program.ts';
 import { INNER_MARK } from '../processes/process-table.ts';
-import type { RunFolder } from './run-folder.ts';
-import type { InnerCommand } from './sandbox.ts';
 
-/** Returns the environment of a command inside: without secrets, and with its caches in the temporary folder. */
+/** Returns the environment of a command inside: without secrets, and with its caches in its temporary folder. */
 export function innerEnvironment(
   env: NodeJS.ProcessEnv,
   { dropEnv }: SandboxRules,
-  { tmp }: RunFolder,
+  tmp: string,
 ): NodeJS.ProcessEnv {
   const dropped = new Set(dropEnv.map((rule) => rule.value));
   const kept = Object.entries(env).filter(([name]) => !dropped.has(name));
@@ -24,9 +23,15 @@ export function innerEnvironment(
 }
 
 /** Returns the line of a shell inside that becomes the command. */
-export function innerLine({ file, args, cwd }: InnerCommand, rules: SandboxRules): string {
+export function innerLine(
+  { file, args, cwd }: PlacedCommand,
+  rules: SandboxRules,
+  tmp: string,
+): string {
   const words = [file, ...args].map(quoted).join(' ');
-  return `cd ${quoted(cwd)} && ${noProxy(rules)} && export ${INNER_MARK} && exec ${words}`;
+  // The component has set the folder of its helper, which is that of the run.
+  const own = `export ${INNER_MARK} TMPDIR=${quoted(tmp)}`;
+  return `cd ${quoted(cwd)} && ${noProxy(rules)} && ${own} && exec ${words}`;
 }
 
 /**

@@ -1,7 +1,12 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { rulesForChecks } from '../../core/sandbox/default-rules.ts';
 import { AS_ROOT, notStarted, type Refusal, unknownPlatform } from '../../core/sandbox/refusals.ts';
-import type { RefusedHost, SandboxRules } from '../../core/sandbox/rules.ts';
+import {
+  BY_DEFAULT,
+  type RefusedHost,
+  type SandboxRule,
+  type SandboxRules,
+} from '../../core/sandbox/rules.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf, SandboxError } from '../../errors.ts';
 import { findComponent } from './component.ts';
@@ -18,7 +23,7 @@ import {
   type RunFolder,
   removeRunFolder,
 } from './run-folder.ts';
-import type { Sandbox, SandboxRole } from './sandbox.ts';
+import type { OwnPlace, Sandbox, SandboxRole } from './sandbox.ts';
 import type { SandboxPlan } from './surroundings.ts';
 
 /** With what a sandbox is opened. */
@@ -104,21 +109,31 @@ function createSandbox(
     get helperPids() {
       return helpers.pids();
     },
-    async wrap(command, as) {
-      const own = rulesOf[as];
+    async wrap(command, as, place) {
+      const own = place === undefined ? rulesOf[as] : withPlace(rulesOf[as], place);
+      const tmp = place?.temporary ?? run.tmp;
       placeholders.renew();
       const helper = await helpers.get(as, own);
-      const line = await helper.wrap(innerLine(command, own), mountsOf(own, run));
+      const line = await helper.wrap(innerLine(command, own, tmp), mountsOf(own, run));
       // The shell becomes bwrap, so that the kernel ends what is inside together with ralph.
       return {
         file: '/bin/sh',
         args: ['-c', `exec ${line}`],
-        env: innerEnvironment(command.env, own, run),
+        env: innerEnvironment(command.env, own, tmp),
       };
     },
     takeRefused: () => helpers.takeRefused(),
     takePlanted: () => planted.take(),
     close,
+  };
+}
+
+function withPlace(rules: SandboxRules, { writable, fixed, temporary }: OwnPlace): SandboxRules {
+  const own = (value: string): SandboxRule => ({ value, from: BY_DEFAULT });
+  return {
+    ...rules,
+    allowWrite: [...rules.allowWrite, ...[...writable, temporary].map(own)],
+    denyWrite: [...rules.denyWrite, ...fixed.map(own)],
   };
 }
 

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { isWithinAny } from '../../core/sandbox/places.ts';
 import { missingTools, type Tool } from '../../core/sandbox/refusals.ts';
 import { SandboxError } from '../../errors.ts';
@@ -7,17 +6,6 @@ import { findProgram } from '../processes/find-program.ts';
 
 /** The programs of the component, by absolute paths that no agent can write. */
 export type ToolFiles = Readonly<Record<Tool, string>>;
-
-/**
- * Returns the folders of PATH that the agent cannot write, so that what ralph itself starts is never the
- * agent's: `npx` and `npm run` put `node_modules/.bin` first. Relative names mean another folder each time.
- */
-export function outerPath(env: NodeJS.ProcessEnv, writable: readonly string[]): string {
-  const folders = (env.PATH ?? '/usr/bin:/bin').split(path.delimiter);
-  return folders
-    .filter((folder) => path.isAbsolute(folder) && !isWithinAny(realPath(folder), writable))
-    .join(path.delimiter);
-}
 
 /** Finds the programs of the component. Throws a `SandboxError` that names those that are missing. */
 export function findTools(outer: string, writable: readonly string[]): ToolFiles {

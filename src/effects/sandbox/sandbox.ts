@@ -1,12 +1,5 @@
 import type { RefusedHost, SandboxRules } from '../../core/sandbox/rules.ts';
-
-/** What is started inside: a program with its arguments, environment and folder. */
-export interface InnerCommand {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-  readonly cwd: string;
-}
+import type { PlacedCommand } from '../processes/find-program.ts';
 
 /** What to start outside, so that a command runs inside. */
 export interface WrappedCommand {
@@ -18,11 +11,21 @@ export interface WrappedCommand {
 /** An agent has its login and its hosts; a check has neither. */
 export type SandboxRole = 'agent' | 'check';
 
+/** A place beyond the rules that only one command has. */
+export interface OwnPlace {
+  /** Existing folders that it may write. */
+  readonly writable: readonly string[];
+  /** What it may not write in there; a path that does not exist is not held. */
+  readonly fixed: readonly string[];
+  /** An existing folder for its temporary files and caches, which is writable as well. */
+  readonly temporary: string;
+}
+
 /** An open sandbox: it wraps the commands of one run. */
 export interface Sandbox {
   readonly rules: SandboxRules;
   /** Returns what to start so that this command runs inside. */
-  wrap(command: InnerCommand, as: SandboxRole): Promise<WrappedCommand>;
+  wrap(command: PlacedCommand, as: SandboxRole, place?: OwnPlace): Promise<WrappedCommand>;
   /** Returns the hosts that were refused since the last call. */
   takeRefused(): Promise<readonly RefusedHost[]>;
   /** Returns the dangerous paths that came to be since the last call. */

@@ -9,11 +9,12 @@ import type { AskedRules, SandboxRule, SandboxRules } from '../../core/sandbox/r
 import { SandboxError } from '../../errors.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { realPath } from '../files/real-path.ts';
+import { outerPath } from '../processes/outer-path.ts';
 import { defaultKeyFile } from '../trust/key.ts';
 import { APPROVED, IN_PROGRESS, PENDING, REJECTED } from '../vault/vault-folders.ts';
 import { findGitFolders } from './git-folders.ts';
 import { findNestedGit } from './nested-git.ts';
-import { findTools, outerPath, type ToolFiles } from './outer-programs.ts';
+import { findTools, type ToolFiles } from './outer-programs.ts';
 
 /** For what a sandbox is asked. Paths are absolute, but for those that the user asked for. */
 export interface SandboxRequest {

@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { messageOf } from '../../errors.ts';
+import type { Confine, PlacedCommand } from '../processes/find-program.ts';
 import { MARKER_NAME } from '../processes/process-table.ts';
+import { gitProgram } from './git-program.ts';
 
 /** A git setting, passed to git in environment variables because its name can contain any character. */
 export interface GitSetting {
@@ -22,7 +25,7 @@ export type RunGit = (
 ) => Promise<string | null>;
 
 /** One call of git. */
-interface GitCommand extends GitExtras {
+export interface GitCommand extends GitExtras {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -38,6 +41,8 @@ interface GitCommand extends GitExtras {
    * repository in which the agent has changed none of these. Keeps the end of standard error.
    */
   readonly asUser?: boolean;
+  /** Puts git and what it runs into the sandbox. */
+  readonly confine?: Confine;
 }
 
 /** What a call of git came to. */
@@ -78,11 +83,16 @@ const COMPLAINT_AT_MOST = 16 * 1024;
  * Runs git. It never prompts, and ends with this process. Of the programs that the repository names it
  * runs only filters (see `withoutOwnFilters`). Processes that it leaves in its process group are killed.
  */
-export function callGit(command: GitCommand): Promise<GitAnswer> {
-  const { timeoutMs, signal, input } = command;
-  if (signal?.aborted) return Promise.resolve(NO_ANSWER);
-  const child = start(command);
-  if (child === null) return Promise.resolve(NO_ANSWER);
+export async function callGit(command: GitCommand): Promise<GitAnswer> {
+  const { timeoutMs, signal, input, confine } = command;
+  if (signal?.aborted) return NO_ANSWER;
+  const plain = placed(command);
+  // Without an await, an exit of this process cannot come in between.
+  const confined = confine === undefined ? plain : await confine(plain).catch(messageOf);
+  if (typeof confined === 'string') return { ...NO_ANSWER, complaint: confined };
+  if (signal?.aborted) return NO_ANSWER;
+  const child = start({ ...confined, cwd: command.cwd }, input !== undefined);
+  if (child === null) return NO_ANSWER;
   const chunks: Buffer[] = [];
   let length = 0;
   let complaint = '';
@@ -138,9 +148,10 @@ export function showGit({
 }: Pick<GitCommand, 'args' | 'cwd' | 'env' | 'places'>): Promise<number> {
   const { LC_ALL, ...safe } = gitEnvironment(env, []);
   const own = Object.entries(env).filter(([name]) => SHOWN_WITH.has(name));
-  const child = spawn('git', [...SAFE_SETTINGS, ...args], {
+  const git = gitProgram(cwd, env);
+  const child = spawn(git.file, [...SAFE_SETTINGS, ...args], {
     cwd,
-    env: { ...safe, ...Object.fromEntries(own), ...places },
+    env: { ...safe, ...Object.fromEntries(own), ...places, PATH: git.path },
     stdio: 'inherit',
   });
   // Ctrl-C is for the pager, which decides what it means.
@@ -174,26 +185,30 @@ function giveUpAtExit(giveUp: () => void): () => void {
   };
 }
 
+/** Returns what starts git, outside of the sandbox. */
+function placed({ args, cwd, env, runId, settings, places, asUser }: GitCommand): PlacedCommand {
+  const git = gitProgram(cwd, env);
+  return {
+    file: git.file,
+    args: [...(asUser === true ? ['--no-pager'] : SAFELY), ...args],
+    cwd,
+    env: {
+      ...(asUser === true
+        ? userEnvironment(env)
+        : { ...gitEnvironment(env, settings ?? []), PATH: git.path }),
+      ...places,
+      ...(runId === undefined ? {} : { [MARKER_NAME]: runId }),
+    },
+  };
+}
+
 /** Returns null for the few errors that `spawn` throws; it reports most errors by an event. */
-function start({
-  args,
-  cwd,
-  env,
-  runId,
-  settings,
-  input,
-  places,
-  asUser,
-}: GitCommand): ChildProcess | null {
+function start({ file, args, cwd, env }: PlacedCommand, hasInput: boolean): ChildProcess | null {
   try {
-    return spawn('git', [...(asUser === true ? ['--no-pager'] : SAFELY), ...args], {
+    return spawn(file, [...args], {
       cwd,
-      env: {
-        ...(asUser === true ? userEnvironment(env) : gitEnvironment(env, settings ?? [])),
-        ...places,
-        ...(runId === undefined ? {} : { [MARKER_NAME]: runId }),
-      },
-      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      env,
+      stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
       // Its own process group, so that it can be ended as a whole.
       detached: true,
     });

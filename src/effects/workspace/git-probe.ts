@@ -1,5 +1,5 @@
+import { findGitAbove } from './find-git-above.ts';
 import { runGit } from './git-command.ts';
-import { findGitAbove } from './git-view.ts';
 
 /** What git reports about a folder. */
 export type GitProbe =

@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { monotonicMs } from '../time/monotonic.ts';
 import { isSameFile, markDirtyFiles } from './dirty-files.ts';
+import { findGitAbove } from './find-git-above.ts';
 import { asText, type RunGit, runGit } from './git-command.ts';
-import { findGitAbove, findWorkTree, readView, type View, type WorkTree } from './git-view.ts';
+import { findWorkTree, readView, type View, type WorkTree } from './git-view.ts';
 import { countNewCommits, type GitHere } from './new-commits.ts';
 
 /*

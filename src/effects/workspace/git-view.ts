@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isInside, realPath } from '../files/real-path.ts';
 import { type DirtyFiles, markDirtyFiles } from './dirty-files.ts';
@@ -22,17 +21,6 @@ export interface WorkTree {
   readonly place: string;
   readonly root: string;
   readonly pathspecs: readonly string[];
-}
-
-/** Returns the nearest folder, from `cwd` upward, that has a `.git`; null if there is no such folder. */
-export function findGitAbove(cwd: string): string | null {
-  let folder = realPath(cwd);
-  while (!existsSync(path.join(folder, '.git'))) {
-    const parent = path.dirname(folder);
-    if (parent === folder) return null;
-    folder = parent;
-  }
-  return folder;
 }
 
 /** Asks git for the root of the work tree; null if there is no work tree or git does not open it. */

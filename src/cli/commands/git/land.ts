@@ -65,6 +65,8 @@ export async function land(taskId: string, options: LandOptions): Promise<number
     ...{ folder: found.paths.folder, seal: sealAt(place) },
     onto: options.onto ?? null,
     env: process.env,
+    keyFile: place.keyFile,
+    warn: say,
     onWait: (pid) =>
       say(`waiting for another landing in this repository${pid === null ? '' : ` (pid ${pid})`}`),
   });

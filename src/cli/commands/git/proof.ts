@@ -12,6 +12,7 @@ import { checksOfProof } from '../../../core/completion/repeated-proof.ts';
 import { factsOfStatement, type ProofFacts } from '../../../core/proof/statement.ts';
 import { maskSecrets } from '../../../core/secrets/secrets.ts';
 import { withoutControls } from '../../../core/text/untrusted-text.ts';
+import { requireStoredRun } from '../../../effects/plan/stored-settings.ts';
 import { sealAt } from '../../../effects/trust/seal.ts';
 import { ProofError, UsageError } from '../../../errors.ts';
 import { EXIT_FAILED } from '../../../exit-codes.ts';
@@ -50,6 +51,8 @@ interface NamedProof extends Pick<ReturnType<typeof proofOfFile>, 'statement' | 
   readonly name: string;
   readonly folders: readonly string[];
   readonly gitFolder: string | null;
+  /** Null for a proof from elsewhere. */
+  readonly task: FoundTask | null;
 }
 
 /** `ralph proof ID` or `ralph proof FILE --repo DIR`: shows what a task has proven, or checks it again. */
@@ -100,6 +103,7 @@ function proofNamed(taskId: string, place: TaskFolders): NamedProof | string {
     name: taskId,
     folders: foldersOfTask(state, paths.folder),
     gitFolder: isOwn ? gitFolderOf(paths) : null,
+    task: found,
   };
 }
 
@@ -123,16 +127,17 @@ function proofInFile(file: string, repo: string): NamedProof {
     name: `proof-${tree.slice(0, 12)}`,
     folders: [path.resolve(startFolder(), repo)],
     gitFolder: null,
+    task: null,
   };
 }
 
 async function repeat(
   named: NamedProof,
   facts: ProofFacts,
-  { vault, stateDir }: TaskFolders,
+  { vault, stateDir, keyFile }: TaskFolders,
   isAgreed: boolean,
 ): Promise<number> {
-  const { what, name, folders, gitFolder } = named;
+  const { what, name, folders, gitFolder, task } = named;
   const commands = checksOfProof(facts).map(({ command }) => command);
   if (commands.length === 0) throw new ProofError(`${what} names no check that could run again.`);
   const placed = { facts, folders, env: process.env };
@@ -143,7 +148,11 @@ async function repeat(
     return EXIT_FAILED;
   }
   const repeated = await repeatProof({
-    ...{ ...placed, name, gitFolder, vault, stateDir },
+    ...{ ...placed, name, gitFolder, vault, stateDir, warn: say },
+    task:
+      task === null
+        ? null
+        : { state: task.state, stored: requireStoredRun(task.paths.folder, task.state), keyFile },
     onWait: (pid) =>
       say(`waiting for other checks in this repository${pid === null ? '' : ` (pid ${pid})`}`),
   });
