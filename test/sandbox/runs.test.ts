@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { guardOf } from '../helpers/guard-of.ts';
 import { until } from '../helpers/processes.ts';
-import { outside } from '../helpers/sandbox-scene.ts';
+import { asUser, outside } from '../helpers/sandbox-scene.ts';
 import {
   DONE,
   livingIn,
@@ -144,6 +144,49 @@ test('a refused host is told, with what would allow it, and the next prompt has 
   expect(await outside(scene, 'cat Needs_Action/*.md')).toContain('--allow-net evil.example:443');
   const [, second] = (await outside(scene, 'cat prompts.txt')).split('Do it.').slice(1);
   expect(second).toContain('evil.example:443');
+});
+
+test('a server that the agent leaves ends with the iteration, which is told once', async () => {
+  const mark = `${process.pid}6`;
+  const scene = await sandboxedRuns(`system('(setsid sleep 9${mark} &) ; (sleep 8${mark} &)');
+    select undef, undef, undef, 0.3;
+    result('not yet', 0.1);`);
+  const { stderr } = await ranRalph(scene, newRun(scene, '--no-progress-limit', '0'));
+  const told = stderr.split('\n').filter((line) => line.includes('ended with the agent'));
+  expect(told).toHaveLength(1);
+  expect(told[0]).toMatch(new RegExp(`in each iteration: \\d+ \\(sleep 9${mark}\\); a server`));
+  expect(livingIn(scene, `9${mark}`)).toEqual([]);
+});
+
+test('the library rejects with the error of the sandbox', async () => {
+  const scene = await sandboxedRuns(DONE);
+  const script = `
+    import { runTask, SandboxError } from 'ralph-headless';
+    const env = { ...process.env, PATH: '/nowhere' };
+    await runTask({ prompt: 'x', vault: process.env.WORK, sandbox: true, claudeBin: '${scene.agent}', env }).catch(
+      (error) => console.log(error instanceof SandboxError, error.code, error.message));`;
+  const place = process.env.RALPH_TEST_INSTALLATION ?? '';
+  await outside(scene, `ln -s '${place}/node_modules' "$BASE/node_modules"`);
+  await outside(scene, `cat > "$BASE/use.mjs" <<'END'\n${script}\nEND`);
+  const { stdout, stderr } = await ranIn(
+    scene,
+    asUser([process.execPath, join(scene.base, 'use.mjs')]),
+  );
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/^true tools-missing --sandbox needs bubblewrap, socat and ripgrep; /);
+});
+
+test('a task in a work tree of its own has its sandbox there, and its set-up too', async () => {
+  const scene = await sandboxedRuns(`
+    system('echo work > work.txt && git add work.txt && git commit -qm work; echo x > "$ENV{WORK}/escaped"');
+    ${DONE}`);
+  const setup = ['--setup', 'touch "$HOME/escaped"; touch made; true', '--worktree'];
+  const { code, stderr } = await ranRalph(scene, newRun(scene, ...setup));
+  expect(stderr).toContain('Read-only file system');
+  expect(code).toBe(0);
+  expect(await outside(scene, 'git log --format=%s -1 ralph/T1; ls; ls "$HOME"')).toMatch(
+    /^work\n(?![\s\S]*escaped)/,
+  );
 });
 
 test('a helper that dies is started again before the next attempt', async () => {
