@@ -7,7 +7,11 @@ export default defineConfig({
   test: {
     include: ['test/sandbox/**/*.test.ts'],
     env: { XDG_STATE_HOME: STATE_HOME },
-    globalSetup: ['scripts/build-before-tests.js', 'test/helpers/install-sandbox.ts'],
+    globalSetup: [
+      'scripts/build-before-tests.js',
+      'test/helpers/install-sandbox.ts',
+      'test/helpers/install-claude.ts',
+    ],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 120_000,

@@ -66,10 +66,14 @@ export async function startRun(
       programs: () => agentPrograms(plan),
       runId: driver.run_id,
       warn,
+      signal: stops.signal,
     });
+    // A run that only tells how the task ended starts nothing.
+    const isNeeded = options.resume?.announcesOnly !== true;
+    if (isNeeded) await sandbox.require();
     const hold = await holdTask(paths, plan.taskId, driver);
     try {
-      if (options.resume?.announcesOnly !== true) await sandbox.require();
+      if (isNeeded && plan.workTree === null) await sandbox.open();
       const tree = await taskTree({ ...options, paths, warn, driver, stops, sandbox });
       options.announcements?.forEach(warn);
       const { settings, taskId, env } = plan;
@@ -122,7 +126,6 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
   const start =
     run.resume === undefined ? await begin(run, watch) : await resumeRun({ ...run, kindOf }, watch);
   for (const name of policy.agents) kindOf(name).interferences?.().forEach(warn);
-  // A run that only tells how the task ended starts nothing.
   const sandbox = run.resume?.announcesOnly === true ? null : await run.sandbox.open();
 
   const journal = createJournal(paths.eventsFile, warn);

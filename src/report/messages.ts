@@ -140,13 +140,18 @@ export function baselineLost(): string {
 }
 
 export function leftoverLine(
-  what: 'left' | 'ended',
+  what: 'left' | 'ended' | 'ended-inside',
   processes: readonly { readonly pid: number; readonly command: string }[],
 ): string {
   const names = processes.map(({ pid, command }) => `${pid} (${command})`).join(', ');
-  return what === 'left'
-    ? `still running in the background: ${names}`
-    : `ended leftover background processes: ${names}`;
+  switch (what) {
+    case 'left':
+      return `still running in the background: ${names}`;
+    case 'ended':
+      return `ended leftover background processes: ${names}`;
+    case 'ended-inside':
+      return `ended with the agent, as everything in the sandbox does in each iteration: ${names}; a server has to be started anew`;
+  }
 }
 
 /** Says what the agent is doing, for the live display. */

@@ -49,8 +49,14 @@ export interface RunnerOptions extends ChildOptions {
   readonly guardProgram: string;
   readonly keepBackground: boolean;
   readonly logLimitBytes: number;
-  /** Called with background processes that an attempt has left running, or that `close` has ended. */
-  readonly onLeftovers: (what: 'left' | 'ended', processes: readonly Leftover[]) => void;
+  /**
+   * Called with background processes that an attempt has left running, that `close` has ended, or, once, that
+   * ended together with an agent in a sandbox.
+   */
+  readonly onLeftovers: (
+    what: 'left' | 'ended' | 'ended-inside',
+    processes: readonly Leftover[],
+  ) => void;
   /** Called with the number of bytes that the agent has just written to standard output. */
   readonly onOutput?: ((bytes: number) => void) | undefined;
   readonly warn: (sentence: string) => void;
@@ -66,6 +72,7 @@ export interface GuardedRunner extends AgentRunner {
 export function createAgentRunner(options: RunnerOptions): GuardedRunner {
   const logs = pinFolder(options.logDir);
   let guard: Guard | null = null;
+  let hasToldEnd = false;
   let leftovers: readonly LeftoverProcess[] = [];
   const alive = (): readonly LeftoverProcess[] => {
     leftovers = leftovers.filter(isAlive);
@@ -85,6 +92,10 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
       const facts = await runAttempt(request, { ...options, logs }, guard, others);
       leftovers = [...alive(), ...facts.left];
       if (facts.left.length > 0) options.onLeftovers('left', facts.left);
+      if (facts.endedInside.length > 0 && !hasToldEnd) {
+        hasToldEnd = true;
+        options.onLeftovers('ended-inside', facts.endedInside);
+      }
       guard.note(others());
       return facts.facts;
     },
@@ -113,23 +124,34 @@ function helpersOf(sandbox: Sandbox | null): readonly ProcessIdentity[] {
   return pids.flatMap((pid) => unlessUnreadable(() => readProcess(pid)) ?? []);
 }
 
+/** One attempt, with what it left running and what ended together with it. */
+interface Ran {
+  readonly facts: AttemptFacts;
+  readonly left: readonly LeftoverProcess[];
+  readonly endedInside: readonly LeftoverProcess[];
+}
+
+function notRun(facts: AttemptFacts): Ran {
+  return { facts, left: [], endedInside: [] };
+}
+
 async function runAttempt(
   request: AgentRequest,
   options: RunnerOptions & { readonly logs: PinnedFolder },
   guard: Guard,
   exempt: () => readonly ProcessIdentity[],
-): Promise<{ facts: AttemptFacts; left: readonly LeftoverProcess[] }> {
+): Promise<Ran> {
   const kind = options.kindOf(request.agent);
   const command = locate(kind, request, options);
   if ('missing' in command) {
-    return { facts: notStarted('ENOENT', command.missing, kind), left: [] };
+    return notRun(notStarted('ENOENT', command.missing, kind));
   }
 
   const taskMs = Date.parse(request.taskDeadlineAt) - Date.now();
   const limitMs = Math.min(options.iterationTimeoutMs, taskMs);
   const env = { ...childEnvironment(options, request.iteration), ...kind.variables?.(limitMs) };
   const started = await startedIn(options.sandbox, { ...command, env, cwd: options.cwd });
-  if ('failed' in started) return { facts: notStarted('ESANDBOX', started.failed, kind), left: [] };
+  if ('failed' in started) return notRun(notStarted('ESANDBOX', started.failed, kind));
 
   const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);
   let reader: AgentReader | null = null;
@@ -199,6 +221,7 @@ async function runAttempt(
       ...(await metIn(options.sandbox)),
     },
     left: report.leftovers,
+    endedInside: report.endedInside,
   };
 }
 

@@ -18,8 +18,34 @@ export function innerTree(tree: ProcessTree): ProcessTree {
   };
 }
 
+/**
+ * Returns what an agent in a sandbox has left in the background so far: what has lost its parents, and is no
+ * wrapper. When the agent exits, the kernel ends it before anyone could look.
+ */
+export function leftInside(members: readonly ProcessEntry[]): readonly ProcessEntry[] {
+  const inside = markedInner(members);
+  const [agent] = inside;
+  if (agent === undefined) return [];
+  const parents = new Map(members.map(({ pid, ppid }) => [pid, ppid]));
+  const line = (pid: number): readonly number[] => {
+    const above = parents.get(pid);
+    return above === undefined ? [pid] : [pid, ...line(above)];
+  };
+  const above = line(agent.pid);
+  return members.filter(
+    (each) =>
+      !above.includes(each.pid) &&
+      !line(each.pid).includes(agent.pid) &&
+      (each.pgid !== agent.pgid || inside.includes(each)),
+  );
+}
+
 function innerOf({ members }: TreeSweep): ReadonlySet<number> {
-  const inside = members.filter(({ pid }) => unlessUnreadable(() => isMarkedInner(pid)) === true);
-  const agent: ProcessEntry | undefined = inside[0];
+  const inside = markedInner(members);
+  const [agent] = inside;
   return new Set(inside.filter(({ pgid }) => pgid === agent?.pgid).map(({ pid }) => pid));
+}
+
+function markedInner(members: readonly ProcessEntry[]): readonly ProcessEntry[] {
+  return members.filter(({ pid }) => unlessUnreadable(() => isMarkedInner(pid)) === true);
 }

@@ -213,7 +213,7 @@ export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'
   /** Longest time between two sweeps; the first are closer. Default: 500, or 2,000 with `ps`. */
   readonly pollMs?: number;
   /** Called when a sweep finds other members than the one before; the guard has to know them. */
-  readonly onChange?: (members: readonly ProcessIdentity[]) => void;
+  readonly onChange?: (members: readonly ProcessEntry[]) => void;
   readonly schedule?: Schedule;
 }
 
@@ -239,7 +239,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     exempt,
   });
   let lastReported = '';
-  function report(members: readonly ProcessIdentity[]): void {
+  function report(members: readonly ProcessEntry[]): void {
     const now = members.map(({ pid, startedAt }) => `${pid}:${startedAt}`).join(' ');
     if (now === lastReported) return;
     lastReported = now;

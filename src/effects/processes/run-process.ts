@@ -14,6 +14,7 @@ import {
   type LeftoverProcess,
   type ProcessTree,
   type TreeWatch,
+  withCommands,
 } from './process-tree.ts';
 import { readPipe } from './read-pipe.ts';
 import { spawnAgent } from './spawn-process.ts';
@@ -52,6 +53,8 @@ export interface AgentProcessReport {
   readonly stderrTail: string;
   /** Processes that the agent left running; empty if its whole tree was ended. */
   readonly leftovers: readonly LeftoverProcess[];
+  /** Background processes that ended with an agent in a sandbox, as far as they were seen with its result. */
+  readonly endedInside: readonly LeftoverProcess[];
 }
 
 /** Time for an agent to exit after its result, and for the pipes to close after its exit. */
@@ -100,7 +103,13 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     onChange: request.onMembers,
   });
 
-  const life: Life = { cause: null, ending: null, hasResult: false, lingered: false };
+  const life: Life = {
+    cause: null,
+    ending: null,
+    hasResult: false,
+    lingered: false,
+    background: [],
+  };
   let cancelGrace = (): void => {};
 
   /** Ends the agent's process group after its result, which stays valid. */
@@ -128,6 +137,8 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   request.onStart({
     resultGiven() {
       life.hasResult = true;
+      // When the agent exits, the kernel ends them before anyone could look.
+      if (request.inSandbox === true) life.background = backgroundOf(tree);
       cancelGrace();
       cancelGrace = startPatientTimer(linger, GRACE_MS);
     },
@@ -136,6 +147,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
       clock.resume();
       // A background task of the agent woke it: only its next result counts.
       life.hasResult = false;
+      life.background = [];
       cancelGrace();
     },
     hopeless: cut,
@@ -184,11 +196,15 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     heldUpMs: clock.heldUpMs(),
     stderrTail: stderr.read(),
     leftovers,
+    endedInside: endsWithWrapper && life.cause === null ? life.background : [],
   };
 }
 
 function notStarted(end: AttemptEnd): AgentProcessReport {
-  return { end, durationMs: 0, retryWaitMs: 0, heldUpMs: 0, stderrTail: '', leftovers: [] };
+  return {
+    ...{ end, durationMs: 0, retryWaitMs: 0, heldUpMs: 0, stderrTail: '' },
+    ...{ leftovers: [], endedInside: [] },
+  };
 }
 
 /** What has happened to the process so far. */
@@ -197,6 +213,7 @@ interface Life {
   ending: Ending | null;
   hasResult: boolean;
   lingered: boolean;
+  background: readonly LeftoverProcess[];
 }
 
 function endOf(
@@ -209,6 +226,16 @@ function endOf(
   if (lingered) return { kind: 'exited', exitCode: 0 };
   if (signal !== null) return { kind: 'signalled', signal };
   return { kind: 'exited', exitCode: exitCode ?? 0 };
+}
+
+/** Returns what an agent in a sandbox has in the background: processes outside its group and its wrappers'. */
+function backgroundOf(tree: TreeWatch): readonly LeftoverProcess[] {
+  const inner = innerTree(tree);
+  const { members } = inner.sweep();
+  const agent = members.find((each) => inner.isInner?.(each) === true);
+  if (agent === undefined) return [];
+  const groups = [tree.agentGroup, agent.pgid];
+  return withCommands(members.filter(({ pgid }) => !groups.includes(pgid)));
 }
 
 /** Returns a tree of only the agent's own process group, without tools in other sessions. */

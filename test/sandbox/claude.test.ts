@@ -1,0 +1,38 @@
+import { cpSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { text, together } from '../helpers/api-replies.ts';
+import { CLAUDE_BIN_DIR } from '../helpers/install-claude.ts';
+import { startMessagesApi } from '../helpers/messages-api.ts';
+import { loopbackEnv } from '../helpers/real-claude.ts';
+import { bash, WITH_BASH } from '../helpers/real-scene.ts';
+import { outside } from '../helpers/sandbox-scene.ts';
+import { livingIn, newRun, ranRalph, sandboxedRuns, stateOf } from '../helpers/sandboxed-ralph.ts';
+
+// The real `claude` in the sandbox, against a stand-in for its model on this machine.
+
+test('a time-out while a Bash tool runs keeps the cost and leaves nothing; the next iteration completes', async () => {
+  const mark = `9${process.pid}5`;
+  const tool = bash(
+    `touch tool-was-here; touch "$HOME/escaped"; trap '' INT TERM HUP; setsid env -i sleep ${mark} & sleep ${mark}`,
+  );
+  const api = await startMessagesApi([together(text('Testing.'), tool), text('TASK_COMPLETE')]);
+  onTestFinished(() => api.close());
+  const { env, ...scene } = await sandboxedRuns('');
+  const agent = join(scene.base, 'bin', 'real-claude');
+  // Its own folder is root's alone.
+  cpSync(realpathSync(join(CLAUDE_BIN_DIR, 'claude')), agent);
+  const sealed = { ...scene, env: { ...env, ...loopbackEnv(api) }, agent };
+  const limits = ['--iteration-timeout', '6s', '--delay', '0', '--promise', 'TASK_COMPLETE'];
+  const { code, stderr } = await ranRalph(sealed, newRun(sealed, ...WITH_BASH, ...limits));
+  expect(stderr).toContain('timed out (iteration limit)');
+  expect(code).toBe(0);
+  const { iterations, usage } = await stateOf(sealed);
+  expect(iterations).toMatchObject([{ outcome: 'timed-out', tools: 1 }, { outcome: 'answered' }]);
+  expect(iterations[0].cost_usd).toBeGreaterThan(0);
+  expect(iterations[0].duration_ms).toBeLessThan(12_000);
+  expect(usage.cost_usd).toBeCloseTo(iterations[0].cost_usd + iterations[1].cost_usd, 6);
+  expect(livingIn(sealed, mark)).toEqual([]);
+  expect(await outside(sealed, 'ls; ls "$HOME"')).toMatch(/tool-was-here/);
+  expect(await outside(sealed, 'ls "$HOME"')).not.toMatch(/escaped/);
+});
