@@ -24,6 +24,7 @@ const config: KnipConfig = {
       'vitest.claude.config.ts',
       'vitest.agents.config.ts',
       'vitest.sandbox.config.ts',
+      'vitest.sandboxed.config.ts',
     ],
   },
   ignoreBinaries: ['strace', 'mkfifo', 'script', 'unshare', 'fish'],

@@ -163,7 +163,7 @@ function belowRoot({ run, keeper }: ExaminedTask): string {
 }
 
 function askerOf({ plan, driver, stops }: ClaimedRun): AskGit {
-  return gitAsker(plan.env, driver.run_id, stops.hurry);
+  return gitAsker(plan.gitEnv, driver.run_id, stops.hurry);
 }
 
 /** How checks may name the work tree, and the folder that they run in. */

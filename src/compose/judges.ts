@@ -8,7 +8,7 @@ import { ownFiles } from '../effects/vault/vault-folders.ts';
  * at them.
  */
 export async function judgesOfPlan(
-  { policy, cwd, vault, stateDir, env }: RunPlan,
+  { policy, cwd, vault, stateDir, gitEnv }: RunPlan,
   atStart: JudgesAtStart | null = null,
 ): Promise<readonly string[]> {
   const checks = commandsToCheck(policy);
@@ -16,7 +16,7 @@ export async function judgesOfPlan(
   const { judgeFilesHere } = await import('../effects/proof/judges-here.ts');
   return judgeFilesHere(
     { cwd, checks, isOwn: ownFiles(vault, stateDir) },
-    env,
+    gitEnv,
     atStart?.folder ?? null,
   );
 }

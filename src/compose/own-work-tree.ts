@@ -87,8 +87,8 @@ export async function openTaskTree(run: TreeRun): Promise<TaskTree> {
 
 /** Claims the work tree around the task's folder; null if there is none. */
 async function claimPlace(run: TreeRun): Promise<WorkTreeClaim | null> {
-  const { cwd, env } = run.plan;
-  const opened = await openRepository(cwd, gitAsker(env, run.driver.run_id));
+  const { cwd, gitEnv } = run.plan;
+  const opened = await openRepository(cwd, gitAsker(gitEnv, run.driver.run_id));
   if (opened.kind === 'none') return null;
   const { gitDir, root } = opened.repository;
   return claimTree(run, gitDir, root);
@@ -108,7 +108,7 @@ const SIGN = 'work-tree-not-ready';
 
 function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
   const { plan, paths, warn, driver, stops, sandbox } = run;
-  const ask = gitAsker(plan.env, driver.run_id);
+  const ask = gitAsker(plan.gitEnv, driver.run_id);
   const sign = path.join(paths.folder, SIGN);
   /** Whether this process has made the work tree for a task that was new. */
   let isMade = false;
@@ -167,7 +167,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     if (refs === null || opened?.kind !== 'repository') return null;
     const { repository } = opened;
     const folder = path.join(paths.folder, 'git');
-    const git = openPrivateGit({ folder, repository, env: plan.env, timeoutMs: GIT_TIMEOUT_MS });
+    const git = openPrivateGit({ folder, repository, env: plan.gitEnv, timeoutMs: GIT_TIMEOUT_MS });
     const newest = await newestSnapshot(git, refs);
     return newest === null ? null : { git, newest };
   };

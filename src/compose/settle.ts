@@ -32,7 +32,8 @@ function gitAsUser(
 ): AsUser {
   return async (args, { index, timeoutMs = QUESTION_MS, startsPrograms = false, ...call } = {}) => {
     const command = {
-      ...{ ...call, args, timeoutMs, cwd: repository.root, env: plan.env },
+      ...{ ...call, args, timeoutMs, cwd: repository.root },
+      env: startsPrograms ? plan.env : plan.gitEnv,
       ...{ signal: stops.hurry, asUser: true },
     };
     if (startsPrograms && sandbox?.rules.checksInside === true) {

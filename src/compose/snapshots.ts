@@ -31,7 +31,7 @@ export async function watchTree(run: ClaimedRun, refs: string | null): Promise<W
   const request: GitProgressRequest = {
     cwd: plan.cwd,
     excluded: uncountedFolders(plan.vault, plan.stateDir),
-    env: plan.env,
+    env: plan.gitEnv,
     runId: driver.run_id,
     signal: stops.signal,
   };

@@ -118,7 +118,7 @@ async function judgesOf(
   const isSame = stored !== null && checks.every((check) => stored.checks.includes(check));
   if (isSame) return stored;
   const isOwn = ownFiles(plan.vault, plan.stateDir);
-  const now = await takeJudges({ cwd: plan.cwd, checks, isOwn }, plan.env);
+  const now = await takeJudges({ cwd: plan.cwd, checks, isOwn }, plan.env, plan.gitEnv);
   return stored === null ? now : withNewChecks(stored, now);
 }
 

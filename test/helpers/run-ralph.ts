@@ -5,7 +5,20 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { STATE_HOME } from './state-home.ts';
 
-const RALPH = fileURLToPath(new URL('../../bin/ralph.js', import.meta.url));
+/** The installation whose ralph is tested with `--sandbox` on; undefined for this checkout, without a sandbox. */
+const { RALPH_TEST_SANDBOXED: installation } = process.env;
+
+/** The program that the tests run. */
+export const RALPH =
+  installation === undefined
+    ? fileURLToPath(new URL('../../bin/ralph.js', import.meta.url))
+    : join(installation, 'node_modules', 'ralph-headless', 'bin', 'ralph.js');
+
+/** Turns the sandbox on. The scripted agents note their calls beside themselves. */
+function sandboxVariables([bin]: readonly string[]): Readonly<Record<string, string>> {
+  if (installation === undefined) return {};
+  return { RALPH_SANDBOX: '1', ...(bin === undefined ? {} : { RALPH_ALLOW_WRITE: bin }) };
+}
 
 /** What one run of the built command showed. */
 export interface RalphEnd {
@@ -79,6 +92,7 @@ export async function startRalph(
       PATH: [...path, dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
       HOME: home ?? (await mkdtemp(join(own, 'home-'))),
       XDG_STATE_HOME: STATE_HOME,
+      ...sandboxVariables(path),
       ...env,
     },
   });

@@ -8,7 +8,7 @@ import type { AskedRules, RefusedHost, SandboxRules } from '../../src/core/sandb
 import type { DriveRequest } from '../fixtures/sandbox-drive.ts';
 
 /** As which user the tests start what is in a sandbox, if root starts them: one that owns nothing else. */
-const USER = 61_234;
+export const TEST_USER = 61_234;
 const isRoot = process.getuid?.() === 0;
 
 /** A home folder, a repository with a submodule and a work tree beside it, and another repository. */
@@ -22,7 +22,7 @@ export interface SandboxScene {
 /** Makes it for the user of the tests, or copies one; it lives as long as the running test. */
 export async function sandboxScene(template?: SandboxScene): Promise<SandboxScene> {
   const base = mkdtempSync(join(tmpdir(), 'ralph-scene-'));
-  if (isRoot) chownSync(base, USER, USER);
+  if (isRoot) chownSync(base, TEST_USER, TEST_USER);
   chmodSync(base, 0o755);
   onTestFinished(() => rmSync(base, { recursive: true, force: true, maxRetries: 5 }));
   const env = {
@@ -122,7 +122,13 @@ export async function started(
 /** Prefixes a command, so that it runs as the user of the tests. */
 export function asUser(command: readonly string[]): readonly string[] {
   if (!isRoot) return command;
-  return ['/usr/bin/setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups', ...command];
+  return [
+    '/usr/bin/setpriv',
+    `--reuid=${TEST_USER}`,
+    `--regid=${TEST_USER}`,
+    '--clear-groups',
+    ...command,
+  ];
 }
 
 /** What the driver of a sandbox has said. */

@@ -2,16 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { STATE } from '../../src/effects/trust/seal.ts';
 import { type FakeClaude, makeFakeClaude, type Turn } from './fake-claude.ts';
-import { type RalphEnd, type RunRalphOptions, runRalph, startRalph } from './run-ralph.ts';
+import { RALPH, type RalphEnd, type RunRalphOptions, runRalph, startRalph } from './run-ralph.ts';
 import { STATE_HOME } from './state-home.ts';
 import { tempFolder } from './temp-folder.ts';
 import { ownSeal } from './test-seal.ts';
-
-const RALPH = fileURLToPath(new URL('../../bin/ralph.js', import.meta.url));
 
 /** What a JSON file or line holds, as loosely as a test may take it. */
 // biome-ignore lint/suspicious/noExplicitAny: what is in it is what the test is about

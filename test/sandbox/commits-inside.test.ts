@@ -42,13 +42,19 @@ test('a task in a work tree of its own works, is undone and lands', async () => 
   expect(end).toMatchObject({ exitCode: 0 });
   const shown = await ralphAsUser(scene, ['diff', 't', '--stat']);
   expect(shown.stdout).toContain('two');
-  const undone = await ralphAsUser(scene, ['undo', 't', '--dry-run']);
-  expect(undone).toMatchObject({ exitCode: 0 });
+  for (const args of [
+    ['undo', 't', '--yes'],
+    ['undo', 't', '--redo', '--yes'],
+  ]) {
+    expect(await ralphAsUser(scene, args)).toMatchObject({ exitCode: 0 });
+  }
   const landed = await ralphAsUser(scene, ['land', 't', '--yes']);
   expect(landed).toMatchObject({ exitCode: 0 });
-  expect(await outside(scene, 'git show --format=%s --name-only HEAD')).toMatch(/one\ntwo\n$/);
+  expect(await outside(scene, 'git show --format=%s --name-only HEAD')).toBe(
+    'Work\n\none\nset-up\ntwo\n',
+  );
   expect(existsSync(join(scene.home, 'escaped'))).toBe(false);
-  expect(await outside(scene, 'git worktree list | wc -l')).toMatch(/^ *2\n$/);
+  expect(await outside(scene, 'git worktree list')).not.toContain('.landing');
 });
 
 test('a landing is refused with its sentence if the sandbox of the task cannot be had', async () => {
@@ -68,19 +74,21 @@ test('no git of the agent is ever run outside', async () => {
   const planted = join(scene.work, 'node_modules', '.bin');
   const env = { PATH: `${planted}:${scene.base}/tools:${scene.env.PATH}` };
   const script = `
+    git init -q nested; git -C nested config core.fsmonitor 'touch "$HOME/escaped"; :'
+    echo x > nested/file; git -C nested add file; git -C nested commit -qm nested
+    echo more >> src/main.c
     for folder in node_modules/.bin "$BASE/tools"; do
       mkdir -p $folder
       for each in git bwrap socat rg sh; do
-        printf '#!/bin/sh\\necho "$0" >> "$HOME/escaped"\\nexit 1\\n' > $folder/$each; chmod +x $folder/$each
+        printf '#!/bin/sh\\necho "$0" >> "$HOME/escaped"\\nexit 1\\n' > $folder/$each
+        /bin/chmod +x $folder/$each
       done
     done
-    git init -q nested; git -C nested config core.fsmonitor 'touch "$HOME/escaped"; :'
-    echo x > nested/file; git -C nested add file; git -C nested commit -qm nested
-    echo more >> src/main.c; ${DONE}`;
+    ${DONE}`;
   const flags = ['--allow-write', `${scene.base}/tools`, '--verify', 'true', '--commit'];
   await outside(scene, 'git switch -qc feature');
   const end = await runInSandbox(scene, script, flags, { env });
-  expect(end.stderr).toContain('nested');
+  expect(end.stderr).toContain('planted');
   for (const args of [
     ['diff', 't'],
     ['report', 't'],

@@ -102,7 +102,7 @@ function startsFilesOf({ cwd }: RunPlan, command: string): boolean {
 }
 
 function isFileIn(folder: string, file: string): boolean {
-  return file.startsWith(`${folder}${path.sep}`) && existsSync(file);
+  return file.startsWith(`${folder}${path.sep}`);
 }
 
 /** Returns the words of a prompt that name an existing file with an `@`, as in `@src/a.ts`. */

@@ -25,6 +25,7 @@ import { findTaskWork } from '../../effects/branches/task-work.ts';
 import { isInside, realPath } from '../../effects/files/real-path.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
 import { thisDriver } from '../../effects/lock/driver-identity.ts';
+import { outerEnvironment } from '../../effects/plan/outer-environment.ts';
 import { runShellCommand, type ShellOptions } from '../../effects/processes/shell-command.ts';
 import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
 import { provenFailures } from '../../effects/proof/proof-file.ts';
@@ -108,7 +109,8 @@ async function landWatched(
   stops: SignalWatch,
   world: CheckWorld,
 ): Promise<TaskLanding> {
-  const { env, form, onWait } = task;
+  const { form, onWait } = task;
+  const env = outerEnvironment(task.env, task.stored);
   const ask = gitAsker(env, undefined, stops.signal);
   const { repository, branch, onto } = await placeOf(task, ask);
   const identity = form.kind === 'patch' ? RALPH : gitIdentity(env);
@@ -157,7 +159,8 @@ async function landClaimed(
   stops: SignalWatch,
   world: CheckWorld,
 ): Promise<Landing> {
-  const { state, stored, env, form, paths } = task;
+  const { state, stored, form, paths } = task;
+  const env = outerEnvironment(task.env, stored);
   const { settings } = stored;
   const tree = state.git.work_tree;
   const hold = await holdTask(paths, state.task_id, thisDriver(systemClock.now(), randomUUID()));

@@ -7,6 +7,7 @@ import {
 } from '../../core/snapshots/timeline.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
+import { outerEnvironment } from '../../effects/plan/outer-environment.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { openTreeKeeper, type TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
@@ -64,7 +65,7 @@ export async function openTaskSnapshots(
   const place = places.find((each) => existsSync(each)) ?? (own === null ? nearest(cwd) : null);
   if (place === null) throw none(taskId, `its work tree ${own?.path} is gone`);
   const keeper = await openTreeKeeper({
-    ...{ cwd: place, taskId, refs, runId, env: process.env },
+    ...{ cwd: place, taskId, refs, runId, env: outerEnvironment(process.env, stored) },
     excluded: uncountedFolders(task.vault, paths.stateDir),
     excludedGlobs: stored.settings.snapshotExclude,
     maxBytes: stored.settings.snapshotLimit,

@@ -47,7 +47,7 @@ export interface Surroundings {
 export function sandboxRules(facts: Surroundings, asked: AskedRules): SandboxRules {
   const { workFolder, commonGitFolder, env } = facts;
   const rows = facts.agents.map((name) => AGENTS[name].sandbox);
-  const folders = foldersOf(facts.agents, facts);
+  const folders = agentsFolders(facts.agents, facts);
   const loginVariables = rows.flatMap((row) => row.loginVariables);
   const addresses = rows
     .flatMap((row) => row.addressVariables)
@@ -118,10 +118,10 @@ export function rulesForChecks(rules: SandboxRules): SandboxRules {
 /** Everything that stays unreadable unless the user allows the very path. */
 function unreadable(facts: Surroundings, unixSockets: boolean): readonly string[] {
   const others = AGENT_NAMES.filter((name) => !facts.agents.includes(name));
-  const own = foldersOf(facts.agents, facts);
+  const own = agentsFolders(facts.agents, facts);
   return unique([
     ...inHome(facts, SECRETS_IN_HOME),
-    ...foldersOf(others, facts).filter((folder) => !own.includes(folder)),
+    ...agentsFolders(others, facts).filter((folder) => !own.includes(folder)),
     ...inHome(
       facts,
       others.flatMap((name) => AGENTS[name].sandbox.loginFiles),
@@ -150,12 +150,19 @@ function fixedPlaces(facts: Surroundings, agentFolders: readonly string[]): read
   ]);
 }
 
-function foldersOf(agents: readonly AgentName[], facts: Surroundings): readonly string[] {
+/** Returns the folders in which agents keep their own state, and which they may write. */
+export function agentsFolders(
+  agents: readonly AgentName[],
+  facts: Pick<Surroundings, 'home' | 'env'>,
+): readonly string[] {
   const folders = agents.flatMap((name) => AGENTS[name].sandbox.folders);
   return unique(folders.flatMap((folder) => placeOf(folder, facts) ?? []));
 }
 
-function placeOf(folder: AgentFolder, { home, env }: Surroundings): string | null {
+function placeOf(
+  folder: AgentFolder,
+  { home, env }: Pick<Surroundings, 'home' | 'env'>,
+): string | null {
   const moved = env[folder.variable] ?? '';
   if (moved.startsWith('/')) {
     return folder.inVariable === '' ? moved : below(moved, folder.inVariable);

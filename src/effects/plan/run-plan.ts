@@ -17,6 +17,7 @@ import { distrustPath } from '../trust/owner.ts';
 import { taskIdOfFile } from '../vault/task-file.ts';
 import { IN_PROGRESS } from '../vault/vault-folders.ts';
 import { planGit } from './git-plan.ts';
+import { outerEnvironment } from './outer-environment.ts';
 import { type PromptRequest, readPrompt } from './prompt-source.ts';
 
 /** What the user asked for, not checked yet. */
@@ -48,6 +49,8 @@ export interface RunPlan extends StoredRun {
   /** The key that commands shown to the user must name; null if they find the key without a flag. */
   readonly keyFlag: string | null;
   readonly env: NodeJS.ProcessEnv;
+  /** The environment of the git that ralph itself starts. */
+  readonly gitEnv: NodeJS.ProcessEnv;
   readonly taskTimeoutMs: number;
   /** Path of the task file before the run moves it; null if there is no task file. */
   readonly taskFile: string | null;
@@ -104,7 +107,8 @@ export async function planRun(
   const inVaultFirst = (name: string): string => lookUp(name, vault, cwd);
   const doneFolder =
     settings.doneFolder === null ? path.join(vault, 'Done') : inVaultFirst(settings.doneFolder);
-  const git = await planGit({ ...request, cwd, taskId });
+  const gitEnv = outerEnvironment(request.env, request);
+  const git = await planGit({ ...request, env: gitEnv, cwd, taskId });
   problems.push(...git.problems);
   const inTree = (place: string): string =>
     path.isAbsolute(place) ? inOwnTree(git.workTree, place) : place;
@@ -150,6 +154,7 @@ export async function planRun(
     keyFlag: keyFlag(keyFile, request.env),
     startDir,
     env: request.env,
+    gitEnv,
     taskTimeoutMs: settings.timeout,
     taskFile,
     donePath: watchFile === null ? null : path.join(doneFolder, path.basename(watchFile)),

@@ -19,10 +19,11 @@ export interface JudgesAtStart {
   readonly ignored: IgnoredJudges | null;
 }
 
-/** Looks at what decides checks now. Never rejects for what cannot be read. */
+/** Looks at what decides checks now. Never rejects for what cannot be read. `env` is that of the checks. */
 export async function takeJudges(
   place: FolderOfChecks,
   env: NodeJS.ProcessEnv,
+  gitEnv = env,
 ): Promise<JudgesAtStart> {
   const folder = await markJudges(place);
   return {
@@ -30,7 +31,7 @@ export async function takeJudges(
     folder,
     path: env.PATH ?? '',
     programs: Object.fromEntries(findPrograms(folder.programs, { env, cwd: place.cwd })),
-    ignored: await markIgnoredJudges(place.cwd, gitAsker(env)),
+    ignored: await markIgnoredJudges(place.cwd, gitAsker(gitEnv)),
   };
 }
 

@@ -11,8 +11,21 @@ export function gitProgram(
   cwd: string,
   env: NodeJS.ProcessEnv,
 ): { readonly file: string; readonly path: string | undefined } {
-  const own = findGitAbove(cwd) ?? realPath(cwd);
-  const outer = outerPath(env, own === '/' ? [] : [own]);
+  // `npx` and `npm run` put folders around the current one on PATH, and git may work in a checkout elsewhere.
+  const trees = [cwd, currentFolder()].map((folder) => findGitAbove(folder) ?? realPath(folder));
+  const outer = outerPath(
+    env,
+    trees.filter((tree) => tree !== '/'),
+  );
   const found = findProgram({ name: 'git', env: { PATH: outer }, cwd: '/', further: [] });
   return 'file' in found ? { file: found.file, path: outer } : { file: 'git', path: env.PATH };
+}
+
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    // It is gone.
+    return '/';
+  }
 }

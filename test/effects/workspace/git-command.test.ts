@@ -1,7 +1,8 @@
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runGit } from '../../../src/effects/workspace/git-command.ts';
+import { makeRepository } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** As many calls of git at once as a program may have that runs many tasks. */
@@ -13,7 +14,8 @@ async function callMany(script: string) {
   await writeFile(join(folder, 'git'), `#!/bin/sh\n${script}\n`);
   await chmod(join(folder, 'git'), 0o755);
   const env = { PATH: `${folder}:/usr/bin:/bin` };
-  const call = () => runGit({ args: ['status'], cwd: folder, env, timeoutMs: 30_000 });
+  const cwd = await tempFolder();
+  const call = () => runGit({ args: ['status'], cwd, env, timeoutMs: 30_000 });
   return Promise.all(Array.from({ length: MANY }, call));
 }
 
@@ -39,5 +41,40 @@ describe('many calls of git at once', () => {
     });
     giveUp?.(0);
     expect(await over).toEqual(Array(MANY).fill(null));
+  });
+});
+
+describe('git is looked up', () => {
+  /** A folder with a program that says its name and the PATH that it got. */
+  async function plant(folder: string): Promise<string> {
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'git'), `#!/bin/sh\necho "planted with $PATH"\n`);
+    await chmod(join(folder, 'git'), 0o755);
+    return folder;
+  }
+
+  test('outside of the work tree, where an agent may have put one of its own', async () => {
+    const { folder } = await makeRepository();
+    const planted = await plant(join(folder, 'node_modules', '.bin'));
+    const link = join(await tempFolder(), 'link');
+    await symlink(planted, link);
+    const other = await plant(await tempFolder());
+    const below = join(folder, 'src', 'deep');
+    await mkdir(below, { recursive: true });
+    const version = (path: string, cwd: string) =>
+      runGit({ args: ['--version'], cwd, env: { PATH: path }, timeoutMs: 30_000 });
+    const path = `${link}:${planted}:node_modules/.bin:/usr/bin:/bin`;
+    expect(await version(path, folder)).toMatch(/^git version/);
+    expect(await version(path, below)).toMatch(/^git version/);
+    expect(await version(path, join(folder, '.git'))).toMatch(/^git version/);
+    // Nothing that git starts is the agent's, either.
+    expect(await version(`${planted}:${other}:/bin`, folder)).toBe(`planted with ${other}:/bin\n`);
+  });
+
+  test('in the work tree if there is no other', async () => {
+    const folder = await tempFolder();
+    const planted = await plant(join(folder, '.devbox'));
+    const call = { args: ['--version'], cwd: folder, env: { PATH: planted }, timeoutMs: 30_000 };
+    expect(await runGit(call)).toBe(`planted with ${planted}\n`);
   });
 });
