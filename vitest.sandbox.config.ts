@@ -14,7 +14,8 @@ export default defineConfig({
     ],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 120_000,
+    // Each attempt has a scene of its own without the sandbox: a minute on a loaded machine.
+    testTimeout: 300_000,
     hookTimeout: 90_000,
   },
 });

@@ -134,12 +134,18 @@ test('a bwrap that cannot start is told in its own words', async () => {
 test('a bwrap that holds nothing is seen through', async () => {
   const scene = await sandboxScene();
   await stub(scene, 'bwrap', 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"');
-  expect(await refusalOf(scene, { env: { PATH: `${scene.base}/bin:${scene.env.PATH}` } })).toEqual({
+  expect(
+    await refusalOf(scene, {
+      env: { TMPDIR: scene.base, PATH: `${scene.base}/bin:${scene.env.PATH}` },
+    }),
+  ).toEqual({
     code: 'does-not-hold',
     sentence: `The sandbox does not hold: a write to ${scene.home} went through. Nothing was started.`,
     exitCode: 2,
   });
   expect(await outside(scene, 'ls -A "$HOME"')).not.toContain('probe');
+  // What the shell of the probe has started is ended with it.
+  expect(await outside(scene, 'pgrep -af "[T]CP-LISTEN:3128.*$BASE" || echo none')).toBe('none\n');
 });
 
 test.skipIf(!isRoot)('it is refused for root', async () => {

@@ -148,13 +148,13 @@ test('a refused host is told, with what would allow it, and the next prompt has 
 
 test('a server that the agent leaves ends with the iteration, which is told once', async () => {
   const mark = `${process.pid}6`;
-  const scene = await sandboxedRuns(`system('(setsid sleep 9${mark} &) ; (sleep 8${mark} &)');
-    select undef, undef, undef, 0.3;
+  const scene = await sandboxedRuns(`system('(setsid sleep 9${mark} &); (sleep 9${mark} &)');
+    select undef, undef, undef, 1.5;
     result('not yet', 0.1);`);
   const { stderr } = await ranRalph(scene, newRun(scene, '--no-progress-limit', '0'));
   const told = stderr.split('\n').filter((line) => line.includes('ended with the agent'));
   expect(told).toHaveLength(1);
-  expect(told[0]).toMatch(new RegExp(`in each iteration: \\d+ \\(sleep 9${mark}\\); a server`));
+  expect(told[0]).toMatch(/: \d+ \(sleep \d+\), \d+ \(sleep \d+\); a server/);
   expect(livingIn(scene, `9${mark}`)).toEqual([]);
 });
 
@@ -181,8 +181,7 @@ test('a task in a work tree of its own has its sandbox there, and its set-up too
     system('echo work > work.txt && git add work.txt && git commit -qm work; echo x > "$ENV{WORK}/escaped"');
     ${DONE}`);
   const setup = ['--setup', 'touch "$HOME/escaped"; touch made; true', '--worktree'];
-  const { code, stderr } = await ranRalph(scene, newRun(scene, ...setup));
-  expect(stderr).toContain('Read-only file system');
+  const { code } = await ranRalph(scene, newRun(scene, ...setup));
   expect(code).toBe(0);
   expect(await outside(scene, 'git log --format=%s -1 ralph/T1; ls; ls "$HOME"')).toMatch(
     /^work\n(?![\s\S]*escaped)/,

@@ -1,49 +1,53 @@
 import { isMarkedInner, type ProcessEntry, unlessUnreadable } from './process-table.ts';
-import type { ProcessTree, TreeSweep } from './process-tree.ts';
+import type { ProcessTree } from './process-tree.ts';
 
 /**
  * Returns a tree whose agent is in a sandbox. The wrappers around it share its process group, but not the
  * mark that everything inside has: the agent is the group of the oldest process with that mark.
  */
 export function innerTree(tree: ProcessTree): ProcessTree {
-  let inner: ReadonlySet<number> = new Set();
+  let group: number | undefined;
+  let inner: readonly number[] = [];
   return {
     agentGroup: tree.agentGroup,
-    isInner: ({ pid }) => inner.has(pid),
+    isInner: ({ pid }) => inner.includes(pid),
     sweep() {
       const seen = tree.sweep();
-      inner = innerOf(seen);
+      const inside = markedInner(seen.members);
+      group ??= inside[0]?.pgid;
+      inner = inside.filter(({ pgid }) => pgid === group).map(({ pid }) => pid);
       return seen;
     },
   };
 }
 
 /**
- * Returns what an agent in a sandbox has left in the background so far: what has lost its parents, and is no
- * wrapper. When the agent exits, the kernel ends it before anyone could look.
+ * Returns what notes the processes that an agent in a sandbox has left in the background: those that have lost
+ * their parents, and are no wrappers. When the agent exits, the kernel ends them before anyone could look.
  */
-export function leftInside(members: readonly ProcessEntry[]): readonly ProcessEntry[] {
-  const inside = markedInner(members);
-  const [agent] = inside;
-  if (agent === undefined) return [];
-  const parents = new Map(members.map(({ pid, ppid }) => [pid, ppid]));
-  const line = (pid: number): readonly number[] => {
-    const above = parents.get(pid);
-    return above === undefined ? [pid] : [pid, ...line(above)];
+export function noteLeftInside(): (members: readonly ProcessEntry[]) => readonly ProcessEntry[] {
+  let agent: ProcessEntry | undefined;
+  let left: readonly ProcessEntry[] = [];
+  return (members) => {
+    const inside = markedInner(members);
+    agent ??= inside[0];
+    const { pid, startedAt, pgid } = agent ?? { pid: 0, startedAt: '', pgid: 0 };
+    // Without the agent, nothing tells what is a wrapper.
+    if (!members.some((each) => each.pid === pid && each.startedAt === startedAt)) return left;
+    const parents = new Map(members.map((each) => [each.pid, each.ppid]));
+    const line = (from: number): readonly number[] => {
+      const above = parents.get(from);
+      return above === undefined ? [from] : [from, ...line(above)];
+    };
+    const wrappers = line(pid);
+    left = members.filter(
+      (each) =>
+        !wrappers.includes(each.pid) &&
+        !line(each.pid).includes(pid) &&
+        (each.pgid !== pgid || inside.includes(each)),
+    );
+    return left;
   };
-  const above = line(agent.pid);
-  return members.filter(
-    (each) =>
-      !above.includes(each.pid) &&
-      !line(each.pid).includes(agent.pid) &&
-      (each.pgid !== agent.pgid || inside.includes(each)),
-  );
-}
-
-function innerOf({ members }: TreeSweep): ReadonlySet<number> {
-  const inside = markedInner(members);
-  const [agent] = inside;
-  return new Set(inside.filter(({ pgid }) => pgid === agent?.pgid).map(({ pid }) => pid));
 }
 
 function markedInner(members: readonly ProcessEntry[]): readonly ProcessEntry[] {

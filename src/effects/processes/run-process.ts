@@ -7,7 +7,7 @@ import { startPatientTimer } from '../time/patient-timer.ts';
 import { startWorkClock, type WorkLimits } from '../time/work-clock.ts';
 import { type Ending, endTree } from './end-process.ts';
 import type { AgentCommand } from './find-program.ts';
-import { innerTree } from './inner-tree.ts';
+import { innerTree, noteLeftInside } from './inner-tree.ts';
 import { countBirths, type ProcessIdentity } from './process-table.ts';
 import {
   createTreeWatch,
@@ -53,7 +53,7 @@ export interface AgentProcessReport {
   readonly stderrTail: string;
   /** Processes that the agent left running; empty if its whole tree was ended. */
   readonly leftovers: readonly LeftoverProcess[];
-  /** Background processes that ended with an agent in a sandbox, as far as they were seen with its result. */
+  /** Background processes that ended with an agent in a sandbox, as far as they were seen before. */
   readonly endedInside: readonly LeftoverProcess[];
 }
 
@@ -94,15 +94,6 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   const exited = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
   });
-  const tree = createTreeWatch({
-    rootPid: pid,
-    marker: request.marker,
-    birthsBefore,
-    neverPids: request.guardPid === null ? [] : [request.guardPid],
-    exempt: request.exempt,
-    onChange: request.onMembers,
-  });
-
   const life: Life = {
     cause: null,
     ending: null,
@@ -110,6 +101,26 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     lingered: false,
     background: [],
   };
+  const leftInside = noteLeftInside();
+  const tree = createTreeWatch({
+    rootPid: pid,
+    marker: request.marker,
+    birthsBefore,
+    neverPids: request.guardPid === null ? [] : [request.guardPid],
+    exempt: request.exempt,
+    onChange(members) {
+      request.onMembers(members);
+      if (request.inSandbox !== true) return;
+      // One that is just dying no longer tells its command.
+      life.background = leftInside(members).flatMap(
+        (each) =>
+          life.background.find(
+            ({ pid, startedAt }) => pid === each.pid && startedAt === each.startedAt,
+          ) ?? withCommands([each]),
+      );
+    },
+  });
+
   let cancelGrace = (): void => {};
 
   /** Ends the agent's process group after its result, which stays valid. */
@@ -137,8 +148,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   request.onStart({
     resultGiven() {
       life.hasResult = true;
-      // When the agent exits, the kernel ends them before anyone could look.
-      if (request.inSandbox === true) life.background = backgroundOf(tree);
+      if (request.inSandbox === true) tree.sweep();
       cancelGrace();
       cancelGrace = startPatientTimer(linger, GRACE_MS);
     },
@@ -147,7 +157,6 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
       clock.resume();
       // A background task of the agent woke it: only its next result counts.
       life.hasResult = false;
-      life.background = [];
       cancelGrace();
     },
     hopeless: cut,
@@ -226,16 +235,6 @@ function endOf(
   if (lingered) return { kind: 'exited', exitCode: 0 };
   if (signal !== null) return { kind: 'signalled', signal };
   return { kind: 'exited', exitCode: exitCode ?? 0 };
-}
-
-/** Returns what an agent in a sandbox has in the background: processes outside its group and its wrappers'. */
-function backgroundOf(tree: TreeWatch): readonly LeftoverProcess[] {
-  const inner = innerTree(tree);
-  const { members } = inner.sweep();
-  const agent = members.find((each) => inner.isInner?.(each) === true);
-  if (agent === undefined) return [];
-  const groups = [tree.agentGroup, agent.pgid];
-  return withCommands(members.filter(({ pgid }) => !groups.includes(pgid)));
 }
 
 /** Returns a tree of only the agent's own process group, without tools in other sessions. */

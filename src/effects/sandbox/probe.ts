@@ -134,9 +134,17 @@ function outcomeOf({ file, args, env }: WrappedCommand, run: RunFolder): Promise
       cwd: run.empty,
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: TIMEOUT_MS,
-      killSignal: 'SIGKILL',
+      // Its own process group: what it started would live on if nothing held it.
+      detached: true,
     });
+    const end = (): void => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // The group is already empty.
+      }
+    };
+    const timer = setTimeout(end, TIMEOUT_MS);
     let output = '';
     let complaint = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -146,7 +154,11 @@ function outcomeOf({ file, args, env }: WrappedCommand, run: RunFolder): Promise
       complaint += text;
     });
     child.once('error', reject);
-    child.once('close', () => resolve({ output, complaint }));
+    child.once('close', () => {
+      clearTimeout(timer);
+      end();
+      resolve({ output, complaint });
+    });
   });
 }
 
