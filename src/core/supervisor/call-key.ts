@@ -19,11 +19,15 @@ export function callKey(tool: string, input: Readonly<Record<string, unknown>> |
 /** Input fields of editors, in which `command` is a verb such as `create`. */
 const EDITED_FILE_KEYS = ['path', 'file_path', 'filePath'] as const;
 
+/** White space at an end, two of it, or another one than a space. */
+const IS_UNFOLDED = /^\s|\s\s|[^\S ]|\s$/;
+
 function shellCommand(input: Readonly<Record<string, unknown>>): string | null {
   const { command } = input;
   if (typeof command !== 'string') return null;
   if (EDITED_FILE_KEYS.some((key) => typeof input[key] === 'string')) return null;
-  return command.replace(/\s+/g, ' ').trim();
+  // Nearly no command needs it, and there may be thousands of them.
+  return IS_UNFOLDED.test(command) ? command.replace(/\s+/g, ' ').trim() : command;
 }
 
 // Every value begins with its type, and a text and a list with its length, so that no two inputs read alike.

@@ -1,5 +1,5 @@
 import type { SignFound, SignName } from '../agent/sign.ts';
-import { targetOf } from '../agent/tool-target.ts';
+import { shortTarget } from '../agent/tool-target.ts';
 import { preview } from '../secrets/secrets.ts';
 import { callKey } from './call-key.ts';
 import { createRecentMap, type RecentMap } from './recent-map.ts';
@@ -218,8 +218,6 @@ function cutIf(isTooMuch: boolean, sign: SignName, count: number): SignFound | n
 }
 
 function textOf(tool: string, input: Readonly<Record<string, unknown>> | null): string {
-  const target = (input === null ? null : targetOf(input))?.trimStart() ?? null;
-  const text = target === null ? tool : `${tool}: ${target.slice(0, KEPT_CHARS)}`;
-  // Joined anew, because a slice would keep the whole command in memory.
-  return text.slice(0, KEPT_CHARS).split('').join('');
+  const target = input === null ? null : shortTarget(input, KEPT_CHARS);
+  return target === null ? tool : `${tool}: ${target}`;
 }

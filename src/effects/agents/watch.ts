@@ -1,5 +1,6 @@
 import type { SignFound } from '../../core/agent/sign.ts';
-import { targetOf } from '../../core/agent/tool-target.ts';
+import { shortTarget } from '../../core/agent/tool-target.ts';
+import { preview } from '../../core/secrets/secrets.ts';
 import {
   type AgentDeed,
   createSupervisor,
@@ -15,7 +16,11 @@ import type { ReaderListener } from './agent.ts';
 const SILENT_MINUTES = 10;
 /** So many calls at once are watched for their silence. */
 const MOST_WATCHED = 100;
+const MINUTE_MS = 60_000;
+const MAX_TOOL_CHARS = 60;
 const MAX_TARGET_CHARS = 200;
+/** More is not kept of a call: credentials are masked and white space is folded before it is shortened. */
+const KEPT_CHARS = 1_000;
 
 /** Starts a timer; returns a function that cancels it. */
 type StartTimer = (callback: () => void, ms: number) => () => void;
@@ -61,27 +66,48 @@ export function watchAttempt(
   };
 }
 
+/** A call that has not answered yet. */
+interface OpenCall {
+  readonly tool: string;
+  readonly target: string;
+  minutes: number;
+}
+
+/** One timer for all calls: there may be thousands of them, and nearly all answer at once. */
 function createSilenceWatch(listener: AgentListener, startTimer: StartTimer) {
-  const timers = new Map<string, () => void>();
-  const over = (id: string): void => {
-    timers.get(id)?.();
-    timers.delete(id);
+  const open = new Map<string, OpenCall>();
+  let cancel: (() => void) | null = null;
+  const start = (): void => {
+    cancel = startTimer(minutePassed, MINUTE_MS);
+  };
+  const minutePassed = (): void => {
+    cancel = null;
+    for (const [id, call] of open) {
+      call.minutes += 1;
+      // Of the minute in which it began only a part has passed.
+      if (call.minutes <= SILENT_MINUTES) continue;
+      open.delete(id);
+      const tool = oneLine(call.tool, MAX_TOOL_CHARS);
+      listener.silentTool({
+        tool,
+        target: preview(call.target, MAX_TARGET_CHARS),
+        minutes: SILENT_MINUTES,
+      });
+    }
+    if (open.size > 0) start();
   };
   return {
     saw(deed: AgentDeed): void {
-      if (deed.kind === 'answered') over(deed.id);
-      if (deed.kind !== 'called' || timers.size >= MOST_WATCHED || timers.has(deed.id)) return;
+      if (deed.kind === 'answered') open.delete(deed.id);
+      if (deed.kind !== 'called' || open.size >= MOST_WATCHED || open.has(deed.id)) return;
       const { id, tool, input } = deed;
-      const target = input === null ? '' : oneLine(targetOf(input) ?? '', MAX_TARGET_CHARS);
-      const tell = (): void => {
-        over(id);
-        listener.silentTool({ tool: oneLine(tool, 60), target, minutes: SILENT_MINUTES });
-      };
-      timers.set(id, startTimer(tell, SILENT_MINUTES * 60_000));
+      const target = (input === null ? null : shortTarget(input, KEPT_CHARS)) ?? '';
+      open.set(id, { tool, target, minutes: 0 });
+      if (cancel === null) start();
     },
     stop(): void {
-      for (const cancel of timers.values()) cancel();
-      timers.clear();
+      cancel?.();
+      open.clear();
     },
   };
 }
