@@ -12,20 +12,19 @@ interface Hash {
 export function callKey(tool: string, input: Readonly<Record<string, unknown>> | null): number {
   const hash: Hash = { low: 0x2c1b3c6d, high: 0x297a2d39 };
   addText(hash, tool);
-  addValue(hash, input === null ? null : (shellCommand(input) ?? input));
+  addValue(hash, input === null ? null : (shellCommand(tool, input) ?? input));
   return (mixed(hash.high) & 0x1fffff) * 2 ** 32 + mixed(hash.low);
 }
 
-/** Input fields of editors, in which `command` is a verb such as `create`. */
-const EDITED_FILE_KEYS = ['path', 'file_path', 'filePath'] as const;
+/** The tools that run a shell command, by the names that agents use. Of other tools `command` may be a verb. */
+const SHELL = /sh$|shell|^command_execution$/i;
 
 /** White space at an end, two of it, or another one than a space. */
 const IS_UNFOLDED = /^\s|\s\s|[^\S ]|\s$/;
 
-function shellCommand(input: Readonly<Record<string, unknown>>): string | null {
+function shellCommand(tool: string, input: Readonly<Record<string, unknown>>): string | null {
   const { command } = input;
-  if (typeof command !== 'string') return null;
-  if (EDITED_FILE_KEYS.some((key) => typeof input[key] === 'string')) return null;
+  if (typeof command !== 'string' || !SHELL.test(tool)) return null;
   // Nearly no command needs it, and there may be thousands of them.
   return IS_UNFOLDED.test(command) ? command.replace(/\s+/g, ' ').trim() : command;
 }
