@@ -195,7 +195,7 @@ test('shell commands in the background are no sub-agents at work', async () => {
     JSON.stringify({ type: 'system', subtype: 'task_started', task_id: task_type, task_type }),
   );
   const scene = await makeScene({ raw, ...DONE });
-  const { stdout } = await scene.run(['--json']);
+  const { stdout } = await scene.run(['--json', '-n', '1']);
   expect(stdout.match(/"kind":"sub-agents","working":\d/g)).toEqual([
     '"kind":"sub-agents","working":1',
   ]);
