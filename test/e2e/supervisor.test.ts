@@ -189,3 +189,14 @@ test('the dry run says what ends an iteration, and which agent does not tell it'
   expect(stdout).toContain('  subagents: no limit\n');
   expect(stdout).toContain('--max-iteration-tokens does not hold codex');
 });
+
+test('shell commands in the background are no sub-agents at work', async () => {
+  const raw = ['local_bash', 'local_agent'].map((task_type) =>
+    JSON.stringify({ type: 'system', subtype: 'task_started', task_id: task_type, task_type }),
+  );
+  const scene = await makeScene({ raw, ...DONE });
+  const { stdout } = await scene.run(['--json', '-n', '1']);
+  expect(stdout.match(/"kind":"sub-agents","working":\d/g)).toEqual([
+    '"kind":"sub-agents","working":1',
+  ]);
+});

@@ -51,6 +51,11 @@ test.for<[string, Call, Call]>([
     ['str_replace_editor', { command: 'create', path: 'a', file_text: '1' }],
     ['str_replace_editor', { command: 'create', path: 'a', file_text: '2' }],
   ],
+  [
+    'what any other tool acts on, whose command is a verb',
+    ['mcp__browser__do', { command: 'click', selector: '#a' }],
+    ['mcp__browser__do', { command: 'click', selector: '#b' }],
+  ],
 ])('depends on %s', ([, one, other]) => {
   expect(callKey(...one)).not.toBe(callKey(...other));
 });
