@@ -76,14 +76,16 @@ interface PastCall {
   workedIn: number | null;
 }
 
-type CallSign = 'same-failing-call' | 'same-call' | 'refused';
+const CALL_SIGNS = ['same-failing-call', 'same-call', 'refused'] as const;
+
+type CallSign = (typeof CALL_SIGNS)[number];
 
 /** What is known of the main agent or of one sub-agent. */
 interface Agent {
   readonly calls: RecentMap<number, PastCall>;
   /** How many new calls have worked: what is "before" belongs to the same era. */
   era: number;
-  counts: Record<CallSign, number>;
+  readonly counts: Record<CallSign, number>;
   readonly told: Set<CallSign>;
 }
 
@@ -204,8 +206,9 @@ function newAgent(): Agent {
 /** Sets the counts back, because a new call worked. */
 function startEra(agent: Agent): void {
   agent.era += 1;
-  agent.counts = { 'same-failing-call': 0, 'same-call': 0, refused: 0 };
-  agent.told.clear();
+  for (const sign of CALL_SIGNS) agent.counts[sign] = 0;
+  // Clearing a set makes a new table, also of an empty one.
+  if (agent.told.size > 0) agent.told.clear();
 }
 
 /** Returns at which count a sign is told that ends the iteration at `limit`. */
