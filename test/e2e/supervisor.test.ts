@@ -177,6 +177,10 @@ test('sub-agents in the background have the time of the iteration, less ten seco
   expect(scene.fake.calls()[0]?.env[CEILING]).toBe('90000');
   await scene.run(['--iteration-timeout', '100s'], { env: { [CEILING]: '5' } });
   expect(scene.fake.calls()[1]?.env[CEILING]).toBe('5');
+  await scene.run(['--iteration-timeout', '40d', '--timeout', '50d']);
+  expect(scene.fake.calls()[2]?.env[CEILING]).toBe(String(2 ** 31 - 1));
+  await scene.run(['--iteration-timeout', '5s']);
+  expect(scene.fake.calls()[3]?.env[CEILING]).toBe('1000');
 });
 
 test('the dry run says what ends an iteration, and which agent does not tell it', async () => {

@@ -6,18 +6,24 @@ interface Hash {
 
 /**
  * Returns a number that is the same for the same call: tool and input, in any order of the fields. Of a
- * shell tool only the command counts, with its white space folded: an agent describes a command in new
+ * shell tool only the command and its folder count, with the white space of the command folded: an agent describes a command in new
  * words each time. Reads the input once and keeps nothing of it.
  */
 export function callKey(tool: string, input: Readonly<Record<string, unknown>> | null): number {
   const hash: Hash = { low: 0x2c1b3c6d, high: 0x297a2d39 };
   addText(hash, tool);
-  addValue(hash, input === null ? null : (shellCommand(tool, input) ?? input));
+  const command = input === null ? null : shellCommand(tool, input);
+  addValue(hash, command ?? input);
+  // The same command in another folder is another call.
+  if (command !== null) for (const name of FOLDERS) addValue(hash, input?.[name]);
   return (mixed(hash.high) & 0x1fffff) * 2 ** 32 + mixed(hash.low);
 }
 
 /** The tools that run a shell command, by the names that agents use. Of other tools `command` may be a verb. */
 const SHELL = /sh$|shell|^command_execution$/i;
+
+/** The fields in which shell tools name the folder of a command. */
+const FOLDERS = ['directory', 'dir_path', 'workdir', 'cwd'] as const;
 
 /** White space at an end, two of it, or another one than a space. */
 const IS_UNFOLDED = /^\s|\s\s|[^\S ]|\s$/;

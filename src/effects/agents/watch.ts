@@ -55,8 +55,8 @@ export function watchAttempt(
         const found = supervisor.observe(deed);
         if (found === null) return;
         if (found.action === 'cut') {
+          if (!signs.hopeless('supervisor')) return;
           cutBy = found;
-          signs.hopeless('supervisor');
         }
         listener.found(found);
       },
