@@ -44,7 +44,8 @@ function roundOfWork() {
     const message = `msg_${NUMBER}-${index}`;
     const id = `toolu_${NUMBER}-${index}`;
     const spoken = { type: 'text', text: 'I look at the next file, then run the tests again.' };
-    const input = { command: 'npm test -- --run', description: 'Run the tests' };
+    // Another command each time: ralph would end an agent that only repeats itself.
+    const input = { command: `npm test -- --run ${id}`, description: 'Run the tests' };
     text += assistant(message, spoken);
     text += assistant(message, { type: 'tool_use', id, name: 'Bash', input });
     const output = sourceCode(bytes);

@@ -73,6 +73,8 @@ test('the environment of the agent', async () => {
   const [first, second] = scene.fake.calls().map((call) => call.env);
   const expected = {
     CLAUDE_CODE_MAX_RETRIES: '1',
+    // 180 s, less the time for the last answer.
+    CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS: '170000',
     MY_OWN: env.MY_OWN,
     EMPTY: '',
     HOME: scene.home,

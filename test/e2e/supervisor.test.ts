@@ -177,6 +177,10 @@ test('sub-agents in the background have the time of the iteration, less ten seco
   expect(scene.fake.calls()[0]?.env[CEILING]).toBe('90000');
   await scene.run(['--iteration-timeout', '100s'], { env: { [CEILING]: '5' } });
   expect(scene.fake.calls()[1]?.env[CEILING]).toBe('5');
+  await scene.run(['--iteration-timeout', '40d', '--timeout', '50d']);
+  expect(scene.fake.calls()[2]?.env[CEILING]).toBe(String(2 ** 31 - 1));
+  await scene.run(['--iteration-timeout', '5s']);
+  expect(scene.fake.calls()[3]?.env[CEILING]).toBe('1000');
 });
 
 test('the dry run says what ends an iteration, and which agent does not tell it', async () => {
@@ -188,4 +192,15 @@ test('the dry run says what ends an iteration, and which agent does not tell it'
   expect(stdout).toContain('  tokens: ended at 9; off for codex, which does not tell it\n');
   expect(stdout).toContain('  subagents: no limit\n');
   expect(stdout).toContain('--max-iteration-tokens does not hold codex');
+});
+
+test('shell commands in the background are no sub-agents at work', async () => {
+  const raw = ['local_bash', 'local_agent'].map((task_type) =>
+    JSON.stringify({ type: 'system', subtype: 'task_started', task_id: task_type, task_type }),
+  );
+  const scene = await makeScene({ raw, ...DONE });
+  const { stdout } = await scene.run(['--json', '-n', '1']);
+  expect(stdout.match(/"kind":"sub-agents","working":\d/g)).toEqual([
+    '"kind":"sub-agents","working":1',
+  ]);
 });

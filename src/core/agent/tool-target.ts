@@ -18,3 +18,14 @@ export function targetOf(input: Readonly<Record<string, unknown>>): string | nul
   }
   return null;
 }
+
+/** Returns the beginning of what a tool call acts on, at most `length` code units, to be kept for a while. */
+export function shortTarget(
+  input: Readonly<Record<string, unknown>>,
+  length: number,
+): string | null {
+  const target = targetOf(input);
+  if (target === null || target.length <= length) return target;
+  // Joined anew, because a slice would keep the whole text in memory.
+  return target.trimStart().slice(0, length).split('').join('');
+}

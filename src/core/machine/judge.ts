@@ -268,11 +268,9 @@ function endStalled(
     const error = `the task was stated complete twice, and both times this was found: ${oneLine(found, 600)}`;
     return end('stalled', 'unproven', { error });
   }
-  const [before, last] = task.iterations.slice(-2);
-  const sign = outcome.kind === 'cut' ? outcome.by.sign : null;
-  if (sign !== null && sign !== 'money' && before?.cut_by === sign && last?.cut_by === sign) {
+  if (outcome.kind === 'cut' && outcome.by.sign !== 'money' && streaks.cuts >= 2) {
     const error = `two iterations in a row were cut: ${describeOutcome(outcome)}`;
-    return end('stalled', `supervisor:${sign}`, { error });
+    return end('stalled', `supervisor:${outcome.by.sign}`, { error });
   }
   const opened = breakerVerdict(task.breaker, policy);
   if (opened === null) return null;

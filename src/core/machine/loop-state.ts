@@ -1,6 +1,7 @@
 import type { AgentName } from '../agent/agents/agents.ts';
 import type { AttemptFacts, SessionUsage } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
+import type { SignName } from '../agent/sign.ts';
 import type { ApprovalRequest } from '../completion/approval-request.ts';
 import type { CheckResult, RawCheckResult } from '../completion/check-result.ts';
 import type { ClaimProof } from '../completion/claim-proof.ts';
@@ -159,6 +160,10 @@ export interface Streaks {
   readonly unprovenClaims: number;
   /** The names of those that held all of them; absent if there are none. */
   readonly unprovenBy?: readonly string[];
+  /** Iterations that ralph cut by the same sign. */
+  readonly cuts: number;
+  /** The sign of the last cut; absent before the first one. */
+  readonly cutBy?: SignName;
   /** Claims that passed every gate except the last, confirmation. */
   readonly confirmations: number;
   /** Iterations in which a signal was stated. */
@@ -170,6 +175,7 @@ export interface Streaks {
 export const NO_STREAKS: Streaks = {
   refusedClaims: 0,
   unprovenClaims: 0,
+  cuts: 0,
   confirmations: 0,
   signals: 0,
 };

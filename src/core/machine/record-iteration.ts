@@ -1,5 +1,5 @@
 import { type AttemptFacts, outputOf, type RefusedTool } from '../agent/attempt.ts';
-import { describeOutcome, isCounted } from '../agent/outcome.ts';
+import { describeOutcome, isCounted, type Outcome } from '../agent/outcome.ts';
 import { hasMalformedRequest } from '../completion/approval-request.ts';
 import type { CheckResult } from '../completion/check-result.ts';
 import {
@@ -117,6 +117,7 @@ export function record(
     streaks: {
       ...state.streaks,
       ...unprovenAfter(state, held),
+      ...cutsAfter(state.streaks, outcome),
       signals,
       refusedClaims: held?.gate === 'refused-tools' ? state.streaks.refusedClaims + 1 : 0,
       confirmations: held?.gate === 'confirm' ? state.streaks.confirmations + 1 : 0,
@@ -142,6 +143,13 @@ function unprovenAfter(
   return again.length > 0
     ? { unprovenClaims: unprovenClaims + 1, unprovenBy: again }
     : { unprovenClaims: 1, unprovenBy: names };
+}
+
+/** Counts the iterations in a row that the same sign has cut. */
+function cutsAfter({ cuts, cutBy }: Streaks, outcome: Outcome): Pick<Streaks, 'cuts' | 'cutBy'> {
+  if (outcome.kind !== 'cut') return { cuts: 0 };
+  const { sign } = outcome.by;
+  return { cuts: sign === cutBy ? cuts + 1 : 1, cutBy: sign };
 }
 
 /** Names what no further work of the agent is likely to mend. */

@@ -6,26 +6,33 @@ interface Hash {
 
 /**
  * Returns a number that is the same for the same call: tool and input, in any order of the fields. Of a
- * shell tool only the command counts, with its white space folded: an agent describes a command in new
+ * shell tool only the command and its folder count, with the white space of the command folded: an agent describes a command in new
  * words each time. Reads the input once and keeps nothing of it.
  */
 export function callKey(tool: string, input: Readonly<Record<string, unknown>> | null): number {
   const hash: Hash = { low: 0x2c1b3c6d, high: 0x297a2d39 };
   addText(hash, tool);
-  const command = input === null ? null : shellCommand(input);
-  if (command === null) addValue(hash, input);
-  else addCommand(hash, command);
+  const command = input === null ? null : shellCommand(tool, input);
+  addValue(hash, command ?? input);
+  // The same command in another folder is another call.
+  if (command !== null) for (const name of FOLDERS) addValue(hash, input?.[name]);
   return (mixed(hash.high) & 0x1fffff) * 2 ** 32 + mixed(hash.low);
 }
 
-/** Input fields of editors, in which `command` is a verb such as `create`. */
-const EDITED_FILE_KEYS = ['path', 'file_path', 'filePath'] as const;
+/** The tools that run a shell command, by the names that agents use. Of other tools `command` may be a verb. */
+const SHELL = /sh$|shell|^command_execution$/i;
 
-function shellCommand(input: Readonly<Record<string, unknown>>): string | null {
+/** The fields in which shell tools name the folder of a command. */
+const FOLDERS = ['directory', 'dir_path', 'workdir', 'cwd'] as const;
+
+/** White space at an end, two of it, or another one than a space. */
+const IS_UNFOLDED = /^\s|\s\s|[^\S ]|\s$/;
+
+function shellCommand(tool: string, input: Readonly<Record<string, unknown>>): string | null {
   const { command } = input;
-  if (typeof command !== 'string') return null;
-  if (EDITED_FILE_KEYS.some((key) => typeof input[key] === 'string')) return null;
-  return command;
+  if (typeof command !== 'string' || !SHELL.test(tool)) return null;
+  // Nearly no command needs it, and there may be thousands of them.
+  return IS_UNFOLDED.test(command) ? command.replace(/\s+/g, ' ').trim() : command;
 }
 
 // Every value begins with its type, and a text and a list with its length, so that no two inputs read alike.
@@ -51,32 +58,6 @@ function addText(hash: Hash, text: string): void {
   let { low, high } = hash;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul((high ^ code) + (high >>> 15), 0x85ebca6b);
-  }
-  hash.low = low;
-  hash.high = high;
-}
-
-const SPACE = 0x20;
-
-/** Adds a command with its white space folded, without a copy of it. */
-function addCommand(hash: Hash, command: string): void {
-  let { low, high } = hash;
-  let isBehindSpace = true;
-  let isSpaceDue = false;
-  for (let at = 0; at < command.length; at += 1) {
-    const code = command.charCodeAt(at);
-    if (code <= SPACE) {
-      isSpaceDue = !isBehindSpace;
-      continue;
-    }
-    if (isSpaceDue) {
-      low = Math.imul(low ^ SPACE, 0x01000193);
-      high = Math.imul((high ^ SPACE) + (high >>> 15), 0x85ebca6b);
-      isSpaceDue = false;
-    }
-    isBehindSpace = false;
     low = Math.imul(low ^ code, 0x01000193);
     high = Math.imul((high ^ code) + (high >>> 15), 0x85ebca6b);
   }

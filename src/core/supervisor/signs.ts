@@ -42,9 +42,10 @@ export function limitsOf(
   agent: AgentName,
   moneyUsd: number | null,
 ): SignLimits {
-  const given = { ...settings, maxCost: moneyUsd };
+  // Not by a copy of the settings: a policy finds its time zone only if it is read, which takes a while.
   const limit = (sign: SignName): number | null => {
-    const most = given[SIGNS[sign].setting];
+    const { setting } = SIGNS[sign];
+    const most = setting === 'maxCost' ? moneyUsd : settings[setting];
     return settings.supervise && isTold(sign, agent) && most !== 0 ? most : null;
   };
   return {

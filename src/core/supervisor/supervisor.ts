@@ -1,6 +1,6 @@
 import type { SignFound, SignName } from '../agent/sign.ts';
-import { targetOf } from '../agent/tool-target.ts';
-import { oneLine } from '../text/untrusted-text.ts';
+import { shortTarget } from '../agent/tool-target.ts';
+import { preview } from '../secrets/secrets.ts';
 import { callKey } from './call-key.ts';
 import { createRecentMap, type RecentMap } from './recent-map.ts';
 
@@ -63,9 +63,9 @@ const REMEMBERED_SUB_AGENTS = 100;
 const REMEMBERED_STARTS = 1_000;
 const REMEMBERED_OPEN_CALLS = 500;
 
-const MAX_TARGET_CHARS = 120;
-/** More is not read: white space is folded before the text is cut. */
-const READ_TARGET_CHARS = 4 * MAX_TARGET_CHARS;
+const MAX_DETAIL_CHARS = 120;
+/** More is not kept of a call: credentials are masked and white space is folded before it is shortened. */
+const KEPT_CHARS = 8 * MAX_DETAIL_CHARS;
 
 /** Sums of costs differ from the exact value by less. */
 const ROUNDING_USD = 1e-9;
@@ -76,14 +76,16 @@ interface PastCall {
   workedIn: number | null;
 }
 
-type CallSign = 'same-failing-call' | 'same-call' | 'refused';
+const CALL_SIGNS = ['same-failing-call', 'same-call', 'refused'] as const;
+
+type CallSign = (typeof CALL_SIGNS)[number];
 
 /** What is known of the main agent or of one sub-agent. */
 interface Agent {
   readonly calls: RecentMap<number, PastCall>;
   /** How many new calls have worked: what is "before" belongs to the same era. */
   era: number;
-  counts: Record<CallSign, number>;
+  readonly counts: Record<CallSign, number>;
   readonly told: Set<CallSign>;
 }
 
@@ -92,8 +94,8 @@ interface OpenCall {
   readonly agent: Agent;
   readonly past: PastCall;
   readonly isNew: boolean;
-  readonly tool: string;
-  readonly target: string;
+  /** Tool and target, as the agent wrote them. */
+  readonly text: string;
 }
 
 /** Watches one iteration, in bounded memory. */
@@ -115,9 +117,8 @@ export function createSupervisor(limits: SignLimits): Supervisor {
 
   const agentOf = (by: string | null): Agent => {
     if (by === null) return main;
-    const known = subAgents.get(by);
-    const agent = known ?? newAgent();
-    if (known === undefined) subAgents.set(by, agent);
+    const agent = subAgents.get(by) ?? newAgent();
+    subAgents.set(by, agent);
     return agent;
   };
 
@@ -129,8 +130,7 @@ export function createSupervisor(limits: SignLimits): Supervisor {
     const before = agent.calls.get(key);
     const past = before ?? { failedIn: null, workedIn: null };
     if (before === undefined) agent.calls.set(key, past);
-    const target = input === null ? '' : shortened(targetOf(input) ?? '');
-    open.set(id, { agent, past, isNew: before === undefined, tool, target });
+    open.set(id, { agent, past, isNew: before === undefined, text: textOf(tool, input) });
   };
 
   const readAnswer = ({ id, how }: Extract<AgentDeed, { kind: 'answered' }>): SignFound | null => {
@@ -151,16 +151,16 @@ export function createSupervisor(limits: SignLimits): Supervisor {
     return isRepeated ? counted('same-call', call) : null;
   };
 
-  const counted = (sign: CallSign, call: OpenCall): SignFound | null => {
-    const { agent } = call;
+  const counted = (sign: CallSign, { agent, text }: OpenCall): SignFound | null => {
     agent.counts[sign] += 1;
     const count = agent.counts[sign];
     const limit = limitOf[sign];
     if (limit === null) return null;
-    const action = count >= limit ? 'cut' : 'told';
-    if (action === 'told' && (count < toldAt(limit) || agent.told.has(sign))) return null;
+    const isCut = count >= limit;
+    if (!isCut && (count < toldAt(limit) || agent.told.has(sign))) return null;
     agent.told.add(sign);
-    return { sign, action, count, detail: describe(call) };
+    const action = isCut ? 'cut' : 'told';
+    return { sign, action, count, detail: preview(text, MAX_DETAIL_CHARS) };
   };
 
   const read = (deed: AgentDeed): SignFound | null => {
@@ -206,8 +206,9 @@ function newAgent(): Agent {
 /** Sets the counts back, because a new call worked. */
 function startEra(agent: Agent): void {
   agent.era += 1;
-  agent.counts = { 'same-failing-call': 0, 'same-call': 0, refused: 0 };
-  agent.told.clear();
+  for (const sign of CALL_SIGNS) agent.counts[sign] = 0;
+  // Clearing a set makes a new table, also of an empty one.
+  if (agent.told.size > 0) agent.told.clear();
 }
 
 /** Returns at which count a sign is told that ends the iteration at `limit`. */
@@ -219,13 +220,7 @@ function cutIf(isTooMuch: boolean, sign: SignName, count: number): SignFound | n
   return isTooMuch ? { sign, action: 'cut', count, detail: '' } : null;
 }
 
-/** Returns a text that is short enough to be kept. */
-function shortened(target: string): string {
-  if (target.length <= READ_TARGET_CHARS) return target;
-  // Joined anew, because a slice would keep the whole text in memory.
-  return target.trimStart().slice(0, READ_TARGET_CHARS).split('').join('');
-}
-
-function describe({ tool, target }: OpenCall): string {
-  return oneLine(target === '' ? tool : `${tool}: ${target}`, MAX_TARGET_CHARS);
+function textOf(tool: string, input: Readonly<Record<string, unknown>> | null): string {
+  const target = input === null ? null : shortTarget(input, KEPT_CHARS);
+  return target === null ? tool : `${tool}: ${target}`;
 }

@@ -89,7 +89,7 @@ export const QUIET_SIGNS: AgentSigns = {
   resultGiven() {},
   retrying() {},
   working() {},
-  hopeless() {},
+  hopeless: () => false,
 };
 
 /** The facts about an attempt that come from what it wrote. */

@@ -31,8 +31,11 @@ interface ToolAnswers {
 export function createToolAnswers(): ToolAnswers {
   const open = new Map<string, ToolCall>();
   const denied = new Map<string, ToolCall & { readonly id: string | null }>();
-  // A Map keeps the order of insertion, which is the order of the answers.
-  const answers = new Map<string, { readonly tool: string; readonly failed: boolean }>();
+  /** The places of failed answers, among which the refused ones are, by the id of the call. */
+  const failures = new Map<string, number>();
+  /** The last answer of each tool that worked. */
+  const lastSuccess = new Map<string, { readonly id: string; readonly place: number }>();
+  let answers = 0;
   const somewhere = new Map<string, ToolCall>();
   return {
     called: (id, call) => remember(open, id, call, REMEMBERED),
@@ -40,7 +43,9 @@ export function createToolAnswers(): ToolAnswers {
       const call = open.get(id);
       if (call === undefined) return null;
       open.delete(id);
-      remember(answers, id, { tool: call.tool, failed }, REMEMBERED);
+      answers += 1;
+      if (failed) remember(failures, id, answers, REMEMBERED);
+      else remember(lastSuccess, call.tool, { id, place: answers }, REMEMBERED);
       return call;
     },
     callOf: (id) => open.get(id) ?? null,
@@ -50,17 +55,12 @@ export function createToolAnswers(): ToolAnswers {
     },
     deniedSomewhere: (call) => remember(somewhere, `${call.tool} ${call.target}`, call, REMEMBERED),
     refused: () => {
-      const place = new Map<string, number>();
-      const lastSuccess = new Map<string, number>();
-      for (const [id, { tool, failed }] of answers) {
-        const next = place.size;
-        place.set(id, next);
-        if (!failed && !denied.has(id)) lastSuccess.set(tool, next);
-      }
       const placed = [...denied.values()].map(({ id, tool, target, command }) => {
         // If it is unknown when the call was refused, no call counts as later.
-        const refusedAt = (id === null ? undefined : place.get(id)) ?? Number.POSITIVE_INFINITY;
-        const laterSucceeded = (lastSuccess.get(tool) ?? -1) > refusedAt;
+        const refusedAt = (id === null ? undefined : failures.get(id)) ?? Number.POSITIVE_INFINITY;
+        const last = lastSuccess.get(tool);
+        // A call can be refused and answer all the same; then no later one is known to have worked.
+        const laterSucceeded = last !== undefined && !denied.has(last.id) && last.place > refusedAt;
         return { tool, target, command, laterSucceeded };
       });
       const known = new Set(placed.map(({ tool }) => tool));

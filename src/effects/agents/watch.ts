@@ -1,5 +1,6 @@
 import type { SignFound } from '../../core/agent/sign.ts';
-import { targetOf } from '../../core/agent/tool-target.ts';
+import { shortTarget } from '../../core/agent/tool-target.ts';
+import { preview } from '../../core/secrets/secrets.ts';
 import {
   type AgentDeed,
   createSupervisor,
@@ -15,11 +16,11 @@ import type { ReaderListener } from './agent.ts';
 const SILENT_MINUTES = 10;
 /** So many calls at once are watched for their silence. */
 const MOST_WATCHED = 100;
-const MAX_TARGET_CHARS = 200;
-const MAX_TOOL_CHARS = 60;
 const MINUTE_MS = 60_000;
-
-type Called = Extract<AgentDeed, { kind: 'called' }>;
+const MAX_TOOL_CHARS = 60;
+const MAX_TARGET_CHARS = 200;
+/** More is not kept of a call: credentials are masked and white space is folded before it is shortened. */
+const KEPT_CHARS = 1_000;
 
 /** Starts a timer; returns a function that cancels it. */
 type StartTimer = (callback: () => void, ms: number) => () => void;
@@ -54,8 +55,8 @@ export function watchAttempt(
         const found = supervisor.observe(deed);
         if (found === null) return;
         if (found.action === 'cut') {
+          if (!signs.hopeless('supervisor')) return;
           cutBy = found;
-          signs.hopeless('supervisor');
         }
         listener.found(found);
       },
@@ -65,30 +66,48 @@ export function watchAttempt(
   };
 }
 
-/** Looks once a minute which calls have no answer yet: a timer for each call would cost more. */
+/** A call that has not answered yet. */
+interface OpenCall {
+  readonly tool: string;
+  readonly target: string;
+  minutes: number;
+}
+
+/** One timer for all calls: there may be thousands of them, and nearly all answer at once. */
 function createSilenceWatch(listener: AgentListener, startTimer: StartTimer) {
-  const open = new Map<string, { readonly call: Called; minutes: number }>();
+  const open = new Map<string, OpenCall>();
   let cancel: (() => void) | null = null;
-  const look = (): void => {
-    for (const waiting of open.values()) {
-      waiting.minutes += 1;
-      if (waiting.minutes !== SILENT_MINUTES) continue;
-      const { tool, input } = waiting.call;
-      const target = input === null ? '' : oneLine(targetOf(input) ?? '', MAX_TARGET_CHARS);
-      listener.silentTool({ tool: oneLine(tool, MAX_TOOL_CHARS), target, minutes: SILENT_MINUTES });
+  const start = (): void => {
+    cancel = startTimer(minutePassed, MINUTE_MS);
+  };
+  const minutePassed = (): void => {
+    cancel = null;
+    for (const [id, call] of open) {
+      call.minutes += 1;
+      // Of the minute in which it began only a part has passed.
+      if (call.minutes <= SILENT_MINUTES) continue;
+      open.delete(id);
+      const tool = oneLine(call.tool, MAX_TOOL_CHARS);
+      listener.silentTool({
+        tool,
+        target: preview(call.target, MAX_TARGET_CHARS),
+        minutes: SILENT_MINUTES,
+      });
     }
-    cancel = open.size === 0 ? null : startTimer(look, MINUTE_MS);
+    if (open.size > 0) start();
   };
   return {
     saw(deed: AgentDeed): void {
       if (deed.kind === 'answered') open.delete(deed.id);
-      if (deed.kind !== 'called' || open.size >= MOST_WATCHED) return;
-      open.set(deed.id, { call: deed, minutes: 0 });
-      cancel ??= startTimer(look, MINUTE_MS);
+      if (deed.kind !== 'called' || open.size >= MOST_WATCHED || open.has(deed.id)) return;
+      const { id, tool, input } = deed;
+      const target = (input === null ? null : shortTarget(input, KEPT_CHARS)) ?? '';
+      open.set(id, { tool, target, minutes: 0 });
+      if (cancel === null) start();
     },
     stop(): void {
       cancel?.();
-      cancel = null;
+      open.clear();
     },
   };
 }

@@ -22,6 +22,14 @@ function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
 const CEILING = 'CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS';
 /** Left for the answer that follows. */
 const LAST_STEPS_MS = 10_000;
+const SHORTEST_CEILING_MS = 1_000;
+/** A longer timer of Node fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+function ceilingMs(limitMs: number): number {
+  const left = Math.max(SHORTEST_CEILING_MS, Math.round(limitMs) - LAST_STEPS_MS);
+  return Math.min(left, LONGEST_TIMER_MS);
+}
 
 /** After two refusals (HTTP 401 or 403) an attempt is hopeless; `claude` would retry for three minutes. */
 const HOPELESS_REFUSALS = 2;
@@ -62,7 +70,7 @@ export function claudeAgent(options: AgentOptions): AgentKind {
     examine: () => [...rootRefusal(options), checkLogin(cwd, env)],
     // Sub-agents work in the background, and `claude` stops those that outlast this time (10 minutes).
     variables: (limitMs) =>
-      env[CEILING] === undefined ? { [CEILING]: String(Math.max(0, limitMs - LAST_STEPS_MS)) } : {},
+      env[CEILING] === undefined ? { [CEILING]: String(ceilingMs(limitMs)) } : {},
     interferences: () => [
       ...findOtherLoops(cwd, env),
       ...(options.inSandbox === true ? findOwnSandbox(cwd, env) : []),

@@ -24,7 +24,7 @@ export interface ConversationListeners {
   readonly onText?: ((text: string) => void) | undefined;
   /** Called with what the agents do, each sub-agent included. */
   readonly onDeed?: ((deed: AgentDeed) => void) | undefined;
-  /** Called with the number of sub-agents at work when it may have changed. */
+  /** Called with the number of sub-agents at work when it has changed. */
   readonly onSubAgents?: ((working: number) => void) | undefined;
 }
 
@@ -60,6 +60,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
   let message = newMessage(null);
   let turns = 0;
   let tools = 0;
+  let working = 0;
 
   const readText = (text: string): void => {
     if (text.trim() === '') return;
@@ -133,7 +134,10 @@ export function createConversation(listeners: ConversationListeners): Conversati
     readSubAgent: (event) => {
       const started = ledger.readSubAgent(event);
       if (started !== null) listeners.onDeed?.({ kind: 'sub-agent-started', id: started });
-      listeners.onSubAgents?.(ledger.workingSubAgents());
+      const now = ledger.workingSubAgents();
+      // Shell commands have such events, too.
+      if (now !== working) listeners.onSubAgents?.(now);
+      working = now;
     },
     stoppedSubAgents: ledger.stoppedSubAgents,
     turns: () => turns,

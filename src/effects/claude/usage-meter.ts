@@ -21,7 +21,12 @@ interface UsageMeter {
   readonly read: () => Usage;
 }
 
-const NO_TOKENS = { input_tokens: 0, output_tokens: 0, cached: 0 } as const;
+/** Tokens of one message, with those of its input that were read from the cache. */
+interface MessageTokens extends Tokens {
+  readonly cached: number;
+}
+
+const NO_TOKENS: MessageTokens = { input_tokens: 0, output_tokens: 0, cached: 0 };
 
 /**
  * Adds up tokens from `assistant` events, for an attempt without a `result` event. `claude` writes one
@@ -29,12 +34,12 @@ const NO_TOKENS = { input_tokens: 0, output_tokens: 0, cached: 0 } as const;
  * written to and read from the prompt cache.
  */
 export function createUsageMeter(): UsageMeter {
-  const counted = new Map<string, Tokens & { readonly cached: number }>();
+  const counted = new Map<string, MessageTokens>();
   let input = 0;
   let output = 0;
   return {
     add: (messageId, usage) => {
-      const tokens = { ...readTokens(usage), cached: countAt(usage, 'cache_read_input_tokens') };
+      const tokens = readTokens(usage);
       const before = (messageId === null ? undefined : counted.get(messageId)) ?? NO_TOKENS;
       const newInput = tokens.input_tokens - before.input_tokens;
       const newOutput = tokens.output_tokens - before.output_tokens;
@@ -93,16 +98,18 @@ function tokensOf(models: readonly JsonObject[]): Tokens {
 
 function readPlainUsage(result: JsonObject): Tokens | null {
   const usage = objectAt(result, 'usage');
-  return usage === null ? null : readTokens(usage);
+  if (usage === null) return null;
+  const { input_tokens, output_tokens } = readTokens(usage);
+  return { input_tokens, output_tokens };
 }
 
-function readTokens(usage: JsonObject): Tokens {
+function readTokens(usage: JsonObject): MessageTokens {
+  const cached = countAt(usage, 'cache_read_input_tokens');
+  const further = countAt(usage, 'input_tokens') + countAt(usage, 'cache_creation_input_tokens');
   return {
-    input_tokens:
-      countAt(usage, 'input_tokens') +
-      countAt(usage, 'cache_creation_input_tokens') +
-      countAt(usage, 'cache_read_input_tokens'),
+    input_tokens: further + cached,
     output_tokens: countAt(usage, 'output_tokens'),
+    cached,
   };
 }
 

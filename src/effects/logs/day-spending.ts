@@ -19,7 +19,7 @@ import {
 } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { errorCode } from '../files/write-file.ts';
-import { localDay } from '../time/local-day.ts';
+import { type LocalDay, localDay } from '../time/local-day.ts';
 
 /** Counts what the tasks of a journal have spent on the day of an ISO instant. Never throws. */
 export type DayCounter = (now: string) => DaySpending;
@@ -37,7 +37,7 @@ export function createDayCounter(journal: string, warn: (sentence: string) => vo
     try {
       reading = withRegularFile(journal, 0, (descriptor, size) => {
         const same = reading?.isOf(descriptor, size) === true ? reading : null;
-        const current = same ?? startReading(descriptor, size, since);
+        const current = same ?? startReading(descriptor, size, { since, until });
         current.readOn(descriptor, size);
         return current;
       });
@@ -61,14 +61,15 @@ interface DayReading {
   spentUsd(): number;
 }
 
-function startReading(descriptor: number, size: number, since: string): DayReading {
+function startReading(descriptor: number, size: number, day: LocalDay): DayReading {
+  const { since } = day;
   const { ino } = fstatSync(descriptor);
   const tasks = new Map<string, TaskSpending>();
   // The splitter keeps a line that is not complete yet until the next call.
   const splitter = createLineSplitter({
     maxLineBytes: LINE_MAX_BYTES,
     onLine(line) {
-      const told = readMoney(line, since);
+      const told = readMoney(line, day);
       if (told === null) return;
       const { taskId, event } = told;
       tasks.set(taskId, withMoney(tasks.get(taskId) ?? NOTHING_SPENT, event));
@@ -124,10 +125,12 @@ interface ToldMoney {
   readonly event: MoneyEvent;
 }
 
-/** Returns what a line tells about money on or after the instant `since`; null for nearly all lines. */
-function readMoney(line: Buffer, since: string): ToldMoney | null {
+/** Returns what a line tells about money on that day; null for nearly all lines. */
+function readMoney(line: Buffer, { since, until }: LocalDay): ToldMoney | null {
   const [, name = '', at = ''] = HEAD.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? [];
-  if (at < since || !(MONEY_EVENTS.has(name) || ENDING_EVENTS.includes(name))) return null;
+  // A clock that was wrong for a while leaves instants to come, which would count on each day until then.
+  if (at < since || at >= until) return null;
+  if (!(MONEY_EVENTS.has(name) || ENDING_EVENTS.includes(name))) return null;
   const fields = parseObject(line.toString());
   const taskId = fields === null ? null : stringAt(fields, 'task_id');
   if (fields === null || taskId === null) return null;

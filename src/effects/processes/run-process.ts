@@ -131,15 +131,17 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     life.lingered = true;
     life.ending = endTree(groupOf(tree), { steps: AT_ONCE });
   };
-  const cut = (why: CutCause): void => {
+  /** Returns false if the agent is being ended already, or has given its result. */
+  const cut = (why: CutCause): boolean => {
     if (life.hasResult) linger();
-    if (life.ending !== null) return;
+    if (life.ending !== null) return false;
     life.cause = why;
     life.ending = endTree(request.inSandbox === true ? innerTree(tree) : tree);
     if (request.stops.hurry.aborted) life.ending.killNow();
+    return true;
   };
   const clock = startWorkClock(request.limits, cut);
-  const onStop = (): void => cut('stop-requested');
+  const onStop = (): void => void cut('stop-requested');
   const onHurry = (): void => life.ending?.killNow();
   request.stops.signal.addEventListener('abort', onStop);
   request.stops.hurry.addEventListener('abort', onHurry);
@@ -266,6 +268,6 @@ export interface AgentSigns {
   retrying(delayMs: number | null): void;
   /** The agent works: the time limits run, and only its next result counts. */
   working(): void;
-  /** The attempt can no longer succeed. */
-  hopeless(cause: CutCause): void;
+  /** The attempt can no longer succeed. Returns whether that ends it: something else may have been first. */
+  hopeless(cause: CutCause): boolean;
 }

@@ -1,5 +1,5 @@
 /** A day of the machine's time zone, as ISO instants: from its midnight to the next. */
-interface LocalDay {
+export interface LocalDay {
   readonly since: string;
   readonly until: string;
 }

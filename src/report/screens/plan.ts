@@ -86,7 +86,10 @@ function supervisionLine({
 }: PlanFacts['supervision'][number]): string {
   if (cut_at === null) return `${sign}: no limit`;
   const told = told_at === null ? '' : `told at ${told_at}, `;
-  const off = off_for.length === 0 ? '' : `; off for ${off_for.join(', ')}, which does not tell it`;
+  const off =
+    off_for.length === 0
+      ? ''
+      : `; off for ${off_for.join(', ')}, which ${off_for.length === 1 ? 'does' : 'do'} not tell it`;
   return `${sign}: ${told}ended at ${cut_at}${off}`;
 }
 

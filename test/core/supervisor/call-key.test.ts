@@ -12,7 +12,7 @@ test.for<[string, Call, Call]>([
   ],
   [
     'everything else beside a command',
-    ['run_shell_command', { command: 'npm test', timeout: 1, directory: 'a' }],
+    ['run_shell_command', { command: 'npm test', timeout: 1 }],
     ['run_shell_command', { command: 'npm test', timeout: 2 }],
   ],
   [
@@ -51,6 +51,11 @@ test.for<[string, Call, Call]>([
     ['str_replace_editor', { command: 'create', path: 'a', file_text: '1' }],
     ['str_replace_editor', { command: 'create', path: 'a', file_text: '2' }],
   ],
+  [
+    'what any other tool acts on, whose command is a verb',
+    ['mcp__browser__do', { command: 'click', selector: '#a' }],
+    ['mcp__browser__do', { command: 'click', selector: '#b' }],
+  ],
 ])('depends on %s', ([, one, other]) => {
   expect(callKey(...one)).not.toBe(callKey(...other));
 });
@@ -68,4 +73,11 @@ test.for<[string, (bulk: string) => Call]>([
   ['list', (bulk) => ['Set', { to: bulk.split(' ') }]],
 ])('reads a long %s once', ([, call]) => {
   expectLinear((bulk) => callKey(...call(bulk)), 'a \t\n', LONG);
+});
+
+test('the same command in another folder is another call', () => {
+  const inFolder = (directory?: string) =>
+    callKey('run_shell_command', { command: 'npm test', ...(directory && { directory }) });
+  expect(new Set([inFolder('a'), inFolder('b'), inFolder()]).size).toBe(3);
+  expect(inFolder('a')).toBe(inFolder('a'));
 });

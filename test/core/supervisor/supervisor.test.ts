@@ -188,6 +188,14 @@ test.for<[string, string, Readonly<Record<string, unknown>> | null, string]>([
   expect(observe({ kind: 'answered', id: 'a', how: 'refused' })?.detail).toBe(detail);
 });
 
+test('the detail of a call masks a credential that it would cut in two', () => {
+  const { refused } = watch({ refused: 1 });
+  const token = `ghp_${'a1B2c3D4e5'.repeat(4)}`;
+  const detail = refused(`curl --silent ${'x'.repeat(80)} -u ${token} .`)?.detail;
+  expect(detail).toMatch(/^Bash: curl/);
+  expect(detail).not.toContain('a1B2');
+});
+
 test('what one agent does never touches the counts of another', () => {
   // A fixed row of numbers that looks like chance.
   let last = 7;

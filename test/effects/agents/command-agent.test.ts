@@ -37,7 +37,7 @@ function read(...chunks: readonly (Buffer | string)[]) {
       working() {
         working += 1;
       },
-      hopeless() {},
+      hopeless: () => true,
     },
   );
   for (const chunk of chunks) {

@@ -54,6 +54,7 @@ function play(agent: EventAgent, { stdout, stderr = '' }: Output) {
       working() {},
       hopeless: (cause) => {
         hopeless ??= cause;
+        return true;
       },
     },
   );

@@ -128,7 +128,7 @@ function read(agent: AgentName, stdout: readonly object[], stderr = '') {
     { activity() {}, text() {}, did() {}, retry: (retry) => retries.push(retry) },
     {
       ...QUIET_SIGNS,
-      hopeless: (cause) => signs.push(cause),
+      hopeless: (cause) => signs.push(cause) > 0,
       retrying: () => signs.push('retrying'),
       resultGiven: () => signs.push('result'),
     },

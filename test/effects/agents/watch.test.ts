@@ -5,7 +5,7 @@ import type { SilentCall } from '../../../src/loop/ports.ts';
 import { NO_LIMITS } from '../../helpers/no-limits.ts';
 
 /** A watched attempt whose timers are let run out by hand. */
-function watched(limits = NO_LIMITS) {
+function watched(limits = NO_LIMITS, isCause = true) {
   const found: SignFound[] = [];
   const silent: SilentCall[] = [];
   const causes: string[] = [];
@@ -19,7 +19,12 @@ function watched(limits = NO_LIMITS) {
       silentTool: (call) => silent.push(call),
     },
     limits,
-    { hopeless: (cause) => causes.push(cause) },
+    {
+      hopeless: (cause) => {
+        causes.push(cause);
+        return isCause;
+      },
+    },
     (callback, ms) => {
       timers.set(callback, ms);
       return () => timers.delete(callback);
@@ -48,19 +53,26 @@ test('ends the agent at a cut, and says by which sign', () => {
   expect(watch.cutBy()).toEqual(found[0]);
 });
 
+test('says nothing of a cut where the agent has ended otherwise', () => {
+  const { watch, found, call, answer } = watched({ ...NO_LIMITS, sameFailing: 1 }, false);
+  for (const id of ['a', 'b']) {
+    call(id, 'make');
+    answer(id);
+  }
+  expect(found).toEqual([]);
+  expect(watch.cutBy()).toBeNull();
+});
+
 test('names a tool that has not answered for ten minutes, once', () => {
   const { silent, timers, runOut, call, answer } = watched();
   call('a', 'sleep   9999\nls');
   call('b', 'ls');
   expect([...timers.values()]).toEqual([60_000]);
-  for (let minute = 1; minute < 10; minute += 1) runOut();
-  expect(silent).toEqual([]);
   answer('b');
-  runOut();
+  for (let minute = 1; minute <= 10; minute += 1) runOut();
+  expect(silent).toEqual([]);
   runOut();
   expect(silent).toEqual([{ tool: 'Bash', target: 'sleep 9999 ls', minutes: 10 }]);
-  answer('a');
-  runOut();
   expect(timers.size).toBe(0);
 });
 

@@ -264,7 +264,7 @@ describe('what its output tells of the process', () => {
         resultGiven: () => signs.push('result given'),
         retrying: (delayMs) => signs.push(`retrying ${delayMs}`),
         working: () => signs.push('working'),
-        hopeless: (cause) => signs.push(`hopeless ${cause}`),
+        hopeless: (cause) => signs.push(`hopeless ${cause}`) > 0,
       },
     );
     const lines = events.map((event) => `${JSON.stringify(event)}\n`).join('');

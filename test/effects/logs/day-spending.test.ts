@@ -40,6 +40,16 @@ test('counts all tasks since midnight, and says when the next day begins', async
   expect(said).toEqual([]);
 });
 
+test('counts what a wrong clock has dated ahead only on that day', async () => {
+  const { usd } = await counterOf(
+    iterated(100, UNTIL),
+    iterated(1),
+    iterated(50, '2030-01-01T00:00:00.000Z'),
+  );
+  expect(usd()).toBe(1);
+  expect(usd(UNTIL)).toBe(100);
+});
+
 test('counts attempts that failed, by what their task has used', async () => {
   const started = (attempt: number, cost_usd: number): string =>
     line('iteration_started', NOW, { iteration: 1, attempt, usage: { cost_usd } });
