@@ -158,6 +158,18 @@ test('a server that the agent leaves ends with the iteration, which is told once
   expect(livingIn(scene, `9${mark}`)).toEqual([]);
 });
 
+test('without the flag nothing of the sandbox is opened', async () => {
+  const scene = await sandboxedRuns(DONE);
+  const place = join(scene.base, 'bare');
+  await outside(
+    scene,
+    `mkdir -p '${place}/node_modules'; cp -a "${process.env.RALPH_TEST_INSTALLATION}/node_modules/ralph-headless" '${place}/node_modules/'; cd '${place}/node_modules/ralph-headless/dist'; ls | grep sandbox; rm *sandbox*`,
+  );
+  const args = newRun(scene, '--no-sandbox');
+  const { code, stderr } = await ranIn(scene, asUser(ralphCommand(scene, args, place)));
+  expect(code, stderr).toBe(0);
+});
+
 test('the library rejects with the error of the sandbox', async () => {
   const scene = await sandboxedRuns(DONE);
   const script = `

@@ -17,6 +17,7 @@ const IDENTITY = [
   'RALPH_MAX_ITERATIONS',
   'RALPH_STATE_FILE',
   'RALPH_RUN_ID',
+  'RALPH_IN_SANDBOX',
 ];
 
 /** The variable that passes the path of the log to a loop in the background. */

@@ -88,6 +88,15 @@ describe('the arguments', () => {
     expect(argv(agent, {}, ['-c', 'a=b'], UUID)).toBe(expected);
   });
 
+  test.for([
+    ['acceptEdits', '-s danger-full-access'],
+    ['plan', '-s read-only'],
+  ] as const)('of codex in a sandbox, where %s is asked for: %s', ([permissionMode, flags]) => {
+    const inside = { ...options({ permissionMode }), inSandbox: true };
+    const args = agentKind('codex', inside).args({ resumeSession: null, budgetUsd: null });
+    expect(args.join(' ')).toContain(flags);
+  });
+
   test('of codex name no session whose id is no UUID: it would begin a new one', () => {
     expect(argv('codex', {}, [], 'my-name')).toBe(argv('codex'));
   });
