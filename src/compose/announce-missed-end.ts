@@ -7,7 +7,7 @@ import { readNewestStep, readStateFile } from '../effects/state/state-file.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { sealAt } from '../effects/trust/seal.ts';
 import { messageOf, TaskAlreadyActiveError } from '../errors.ts';
-import { endingNotAnnounced } from '../report/messages.ts';
+import { endingNotAnnounced } from '../report/notices.ts';
 import type { RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
 

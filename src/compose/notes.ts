@@ -14,8 +14,8 @@ import { writeNote } from '../effects/vault/note-file.ts';
 import { NEEDS_ACTION } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
 import type { NoteWriter, Ports } from '../loop/ports.ts';
-import { proofNotKept } from '../report/messages.ts';
 import { renderNote } from '../report/notes/note.ts';
+import { proofNotKept } from '../report/notices.ts';
 import { resumeCommand } from '../report/resume-command.ts';
 import type { ClaimedRun } from './held-run.ts';
 

@@ -32,7 +32,7 @@ import {
   leftoversNotEnded,
   leftoversOfDeadDriver,
   previousRunArchived,
-} from '../report/messages.ts';
+} from '../report/notices.ts';
 
 /** Shows one sentence to people. */
 type Warn = (sentence: string) => void;

@@ -20,7 +20,7 @@ import { readNewestStep } from '../../effects/state/state-file.ts';
 import { inHistory, type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { BeyondPassError, UntrustedTaskError } from '../../errors.ts';
-import { takenOver } from '../../report/messages.ts';
+import { takenOver } from '../../report/notices.ts';
 import type { ReadFlags } from '../flags/flags.ts';
 import { collectSettings } from '../settings/collect.ts';
 import type { Ask } from '../settings/found-config.ts';

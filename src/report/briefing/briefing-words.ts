@@ -4,8 +4,8 @@ import { type EndedStatus, endingRow, isEnded } from '../../core/task/endings.ts
 import type { LineChanges } from '../../core/task/line-changes.ts';
 import type { ShownState } from '../../core/task/shown-task.ts';
 import type { TaskGit } from '../../core/task/task-state.ts';
+import { proofText, remedyFor } from '../ending-lines.ts';
 import { formatCost, formatDuration, plural } from '../format.ts';
-import { proofText, remedyFor } from '../messages.ts';
 import { resumeCommand, shellQuote, type TaskPlace } from '../resume-command.ts';
 import { isForeign, NOT_YOURS } from '../screens/status.ts';
 
