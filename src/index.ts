@@ -4,21 +4,7 @@ export type { RalphEvent } from './core/machine/events.ts';
 export type { IterationReport } from './core/machine/loop-state.ts';
 export type { SandboxRefusal } from './core/sandbox/rules.ts';
 export type { Status, TaskState } from './core/task/task-state.ts';
-export {
-  ApprovalPendingError,
-  InvalidPromptError,
-  InvalidStateError,
-  MaxIterationsExceededError,
-  MaxIterationsExceededError as MaxIterationsError,
-  SandboxError,
-  StateCorruptedError,
-  StateTooNewError,
-  TaskAlreadyActiveError,
-  type TaskErrorJson,
-  TaskNotFoundError,
-  TimeoutError,
-  UsageError,
-} from './errors.ts';
+export { SandboxError, StateTooNewError, UsageError } from './errors.ts';
 export {
   type CountedTask,
   type EndedTask,
@@ -33,3 +19,15 @@ export type {
   ProgressUpdate,
   StartTaskOptions,
 } from './service/task-options.ts';
+export {
+  ApprovalPendingError,
+  InvalidPromptError,
+  InvalidStateError,
+  MaxIterationsExceededError,
+  MaxIterationsExceededError as MaxIterationsError,
+  StateCorruptedError,
+  TaskAlreadyActiveError,
+  type TaskErrorJson,
+  TaskNotFoundError,
+  TimeoutError,
+} from './task-errors.ts';

@@ -48,8 +48,8 @@ import {
   fitBaseline,
   readBaseline,
 } from '../effects/workspace/kept-baseline.ts';
-import { BaselineMisfitError, TaskAlreadyActiveError } from '../errors.ts';
 import { baselineLost, protectsNothing } from '../report/notices.ts';
+import { BaselineMisfitError, TaskAlreadyActiveError } from '../task-errors.ts';
 import type { ClaimedRun } from './held-run.ts';
 import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
 import { type WatchedTree, watchTree } from './snapshots.ts';

@@ -7,7 +7,8 @@ import { withoutControls } from '../core/text/untrusted-text.ts';
 import { leadsOut, nameInside } from '../effects/files/real-path.ts';
 import { promptProblem } from '../effects/plan/prompt-source.ts';
 import { readTaskFile } from '../effects/vault/task-file.ts';
-import { InvalidPromptError, TaskNotFoundError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
+import { InvalidPromptError, TaskNotFoundError } from '../task-errors.ts';
 import type { ServicePlace } from './service-options.ts';
 import { type StartTaskOptions, taskSettings } from './task-options.ts';
 

@@ -5,7 +5,7 @@ import { writeDuration } from '../core/settings/duration.ts';
 import { type Evidence, msBetween, type TaskState } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
 import { openServiceStore } from '../effects/state/service-store.ts';
-import { InvalidStateError, MaxIterationsExceededError, TimeoutError } from '../errors.ts';
+import { InvalidStateError, MaxIterationsExceededError, TimeoutError } from '../task-errors.ts';
 import { applyEvent, type CallerWorld } from './apply-event.ts';
 import { grantedApproval } from './granted-approval.ts';
 import { librarySettingsJson, readNewTask } from './new-task.ts';

@@ -19,8 +19,9 @@ import {
 import { readNewestStep } from '../../effects/state/state-file.ts';
 import { inHistory, type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
-import { BeyondPassError, UntrustedTaskError } from '../../errors.ts';
+import { BeyondPassError } from '../../errors.ts';
 import { takenOver } from '../../report/notices.ts';
+import { UntrustedTaskError } from '../../task-errors.ts';
 import type { ReadFlags } from '../flags/flags.ts';
 import { collectSettings } from '../settings/collect.ts';
 import type { Ask } from '../settings/found-config.ts';
