@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from '../completion/approval-request.ts';
-import type { Missing } from '../prompt/prompt.ts';
+import type { Missing } from '../prompt/handover.ts';
 import { maskSecrets } from '../secrets/secrets.ts';
 import { postponed } from '../task/clock-gap.ts';
 import { type Approval, laterBy, type TaskState } from '../task/task-state.ts';

@@ -16,7 +16,7 @@ import {
 import type { PromptText } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
 import type { WorkSeen } from '../completion/work-seen.ts';
-import type { Handover, Missing } from '../prompt/prompt.ts';
+import type { Handover, Missing } from '../prompt/handover.ts';
 import { findingText } from '../proof/findings.ts';
 import type { FindingProof } from '../proof/statement.ts';
 import { preview } from '../secrets/secrets.ts';

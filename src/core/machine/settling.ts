@@ -1,5 +1,5 @@
 import { failedChecks } from '../completion/check-result.ts';
-import type { Missing } from '../prompt/prompt.ts';
+import type { Missing } from '../prompt/handover.ts';
 import { maskSecrets } from '../secrets/secrets.ts';
 import type { Settlement, TreeToSettle } from '../snapshots/settlement.ts';
 import type { Policy } from '../task/policy.ts';

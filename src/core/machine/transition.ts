@@ -1,7 +1,7 @@
 import { NO_USAGE } from '../agent/attempt.ts';
 import { isCounted } from '../agent/outcome.ts';
+import { EMPTY_HANDOVER } from '../prompt/handover.ts';
 import { waitingHints } from '../prompt/hints.ts';
-import { EMPTY_HANDOVER } from '../prompt/prompt.ts';
 import { postponed, withoutStandstill } from '../task/clock-gap.ts';
 import type { Policy } from '../task/policy.ts';
 import { newSandbox } from '../task/task-sandbox.ts';

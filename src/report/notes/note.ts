@@ -1,6 +1,6 @@
 import type { AgentName } from '../../core/agent/agents/agents.ts';
 import type { Ending } from '../../core/machine/loop-state.ts';
-import type { CommandOutput } from '../../core/prompt/prompt.ts';
+import type { CommandOutput } from '../../core/prompt/failed-outputs.ts';
 import { endingRow } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
