@@ -1,7 +1,7 @@
 // The package's public API. Anything that is not exported here may change at any time.
 
 export type { RalphEvent } from './core/machine/events.ts';
-export type { IterationReport } from './core/machine/loop-state.ts';
+export type { IterationReport } from './core/machine/loop-event.ts';
 export type { SandboxRefusal } from './core/sandbox/rules.ts';
 export type { Status, TaskState } from './core/task/task-state.ts';
 export { SandboxError, StateTooNewError, UsageError } from './errors.ts';

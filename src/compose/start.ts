@@ -10,7 +10,8 @@ import {
 } from '../core/agent/attempt.ts';
 import { commandsToCheck } from '../core/completion/conditions/conditions.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
-import { isAtWork, type LoopEvent, type LoopState } from '../core/machine/loop-state.ts';
+import type { LoopEvent } from '../core/machine/loop-event.ts';
+import { isAtWork, type LoopState } from '../core/machine/loop-state.ts';
 import { initialState } from '../core/machine/transition.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { timeLeftMs, workedUntil } from '../core/task/clock-gap.ts';

@@ -1,5 +1,5 @@
+import type { RalphActivity } from '../core/machine/action.ts';
 import type { Activity } from '../core/machine/events.ts';
-import type { RalphActivity } from '../core/machine/loop-state.ts';
 import type { Wait } from '../core/task/task-state.ts';
 import { formatCountdown, plural } from './format.ts';
 

@@ -1,4 +1,4 @@
-import type { Notice } from '../core/machine/loop-state.ts';
+import type { Notice } from '../core/machine/action.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
 import { formatDuration, plural } from './format.ts';
 

@@ -1,4 +1,4 @@
-import type { PersonsAnswer } from '../core/machine/loop-state.ts';
+import type { PersonsAnswer } from '../core/machine/loop-event.ts';
 import type { TaskState } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
 import { awaitAnswer } from '../effects/vault/approval-folder.ts';

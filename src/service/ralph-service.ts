@@ -1,5 +1,5 @@
 import { startOfIteration } from '../core/machine/caller-events.ts';
-import type { CallerEvent, IterationReport } from '../core/machine/loop-state.ts';
+import type { CallerEvent, IterationReport } from '../core/machine/loop-event.ts';
 import { maskSecrets, preview } from '../core/secrets/secrets.ts';
 import { writeDuration } from '../core/settings/duration.ts';
 import { type Evidence, msBetween, type TaskState } from '../core/task/task-state.ts';

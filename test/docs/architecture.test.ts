@@ -91,7 +91,16 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'task',
       'markdown',
     ],
-    ...['proof', 'completion', 'completion/conditions', 'prompt', 'snapshots', 'machine', 'rescue'],
+    ...[
+      'proof',
+      'completion',
+      'completion/conditions',
+      'prompt',
+      'policy',
+      'snapshots',
+      'machine',
+      'rescue',
+    ],
   ],
   effects: [
     ...[

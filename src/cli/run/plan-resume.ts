@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { clearUp, doubtOf, readOpenTask } from '../../compose/open-task.ts';
-import { settingsIn } from '../../core/machine/policy-of.ts';
+import { settingsIn } from '../../core/policy/policy-of.ts';
 import { withNarrowerSandbox } from '../../core/rescue/narrower-sandbox.ts';
 import { PERMISSIONS, programsBeyond, rightsOf } from '../../core/rescue/task-rights.ts';
 import { type Layer, layerOf, withSettings } from '../../core/settings/setting-source.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import { progressOf } from '../../core/completion/progress-report.ts';
-import { settingsIn } from '../../core/machine/policy-of.ts';
+import { settingsIn } from '../../core/policy/policy-of.ts';
 import { writeCheck } from '../../core/settings/checks.ts';
 import { SETTINGS } from '../../core/settings/settings.ts';
 import type { DayBudget } from '../../core/task/day-budget.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { type CheckResult, failedChecks, judgeCheck } from '../../core/completion/check-result.ts';
-import { storedPolicy } from '../../core/machine/policy-of.ts';
+import { storedPolicy } from '../../core/policy/policy-of.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import {
   type LandingForm,

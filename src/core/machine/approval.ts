@@ -6,7 +6,8 @@ import { type Approval, laterBy, type TaskState } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { type Decided, type Decision, type Moment, publish, strayed } from './decision.ts';
 import { end, PAUSED, stoppedBy } from './ending.ts';
-import type { EventOf, LoopState, PersonsAnswer } from './loop-state.ts';
+import type { EventOf, PersonsAnswer } from './loop-event.ts';
+import type { LoopState } from './loop-state.ts';
 import { continueAtOnce } from './next-iteration.ts';
 
 /*

@@ -24,8 +24,9 @@ import { afterIteration } from '../task/breaker.ts';
 import { agentNamed, type Policy } from '../task/policy.ts';
 import { withIteration } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
+import type { Announcement } from './action.ts';
 import { publish } from './decision.ts';
-import type { Announcement, CountedAnswer, LoopState, Streaks } from './loop-state.ts';
+import type { CountedAnswer, LoopState, Streaks } from './loop-state.ts';
 
 /** Builds the iteration's answer and its record from a counted attempt. */
 export function answerOf(

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
+import type { RalphActivity } from '../../core/machine/action.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
-import type { RalphActivity } from '../../core/machine/loop-state.ts';
 import { activityText, ralphActivityText } from '../activity-text.ts';
 import { fitted, padded, wrapped } from '../columns.ts';
 import {
