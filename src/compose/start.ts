@@ -15,12 +15,11 @@ import { isAtWork, type LoopState } from '../core/machine/loop-state.ts';
 import { initialState } from '../core/machine/transition.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { timeLeftMs, workedUntil } from '../core/task/clock-gap.ts';
+import { type NewTask, newTaskState } from '../core/task/new-task.ts';
 import {
   hasUnannouncedEnding,
   laterBy,
-  type NewTask,
   NOTHING_IN_GIT,
-  newTaskState,
   type TaskState,
 } from '../core/task/task-state.ts';
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';

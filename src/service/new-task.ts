@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { maskSecrets } from '../core/secrets/secrets.ts';
+import { newTaskState } from '../core/task/new-task.ts';
 import { defaultTaskId } from '../core/task/task-id.ts';
-import { msBetween, newTaskState, type TaskState } from '../core/task/task-state.ts';
+import { msBetween, type TaskState } from '../core/task/task-state.ts';
 import { safeJson } from '../core/text/safe-json.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import { leadsOut, nameInside } from '../effects/files/real-path.ts';
