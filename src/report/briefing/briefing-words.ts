@@ -1,5 +1,6 @@
 import { DEFAULT_AGENT, isAgentName } from '../../core/agent/agents/agents.ts';
-import type { Briefing, BriefTask, Happening } from '../../core/task/briefing.ts';
+import type { Briefing, BriefTask } from '../../core/task/briefing.ts';
+import type { Happening } from '../../core/task/briefing-sources.ts';
 import { type EndedStatus, endingRow, isEnded } from '../../core/task/endings.ts';
 import type { LineChanges } from '../../core/task/line-changes.ts';
 import type { ShownState } from '../../core/task/shown-task.ts';
