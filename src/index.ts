@@ -1,24 +1,10 @@
 // The package's public API. Anything that is not exported here may change at any time.
 
 export type { RalphEvent } from './core/machine/events.ts';
-export type { IterationReport } from './core/machine/loop-state.ts';
+export type { IterationReport } from './core/machine/loop-event.ts';
 export type { SandboxRefusal } from './core/sandbox/rules.ts';
 export type { Status, TaskState } from './core/task/task-state.ts';
-export {
-  ApprovalPendingError,
-  InvalidPromptError,
-  InvalidStateError,
-  MaxIterationsExceededError,
-  MaxIterationsExceededError as MaxIterationsError,
-  SandboxError,
-  StateCorruptedError,
-  StateTooNewError,
-  TaskAlreadyActiveError,
-  type TaskErrorJson,
-  TaskNotFoundError,
-  TimeoutError,
-  UsageError,
-} from './errors.ts';
+export { SandboxError, StateTooNewError, UsageError } from './errors.ts';
 export {
   type CountedTask,
   type EndedTask,
@@ -33,3 +19,15 @@ export type {
   ProgressUpdate,
   StartTaskOptions,
 } from './service/task-options.ts';
+export {
+  ApprovalPendingError,
+  InvalidPromptError,
+  InvalidStateError,
+  MaxIterationsExceededError,
+  MaxIterationsExceededError as MaxIterationsError,
+  StateCorruptedError,
+  TaskAlreadyActiveError,
+  type TaskErrorJson,
+  TaskNotFoundError,
+  TimeoutError,
+} from './task-errors.ts';

@@ -6,8 +6,9 @@ import type { SignalWatch } from '../effects/processes/signals.ts';
 import { readNewestStep, readStateFile } from '../effects/state/state-file.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { sealAt } from '../effects/trust/seal.ts';
-import { messageOf, TaskAlreadyActiveError } from '../errors.ts';
-import { endingNotAnnounced } from '../report/messages.ts';
+import { messageOf } from '../errors.ts';
+import { endingNotAnnounced } from '../report/notices.ts';
+import { TaskAlreadyActiveError } from '../task-errors.ts';
 import type { RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
 

@@ -1,4 +1,5 @@
-import type { NewTask, TaskState } from '../core/task/task-state.ts';
+import type { NewTask } from '../core/task/new-task.ts';
+import type { TaskState } from '../core/task/task-state.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { SignalWatch } from '../effects/processes/signals.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';

@@ -2,6 +2,7 @@ import { commandsToCheck } from '../core/completion/conditions/conditions.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { JudgesAtStart } from '../effects/proof/judges-at-start.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
+import type { ClaimedRun } from './held-run.ts';
 
 /**
  * Names the files that decide what the checks of a run say; empty without checks. `atStart` saves a second look
@@ -19,4 +20,29 @@ export async function judgesOfPlan(
     gitEnv,
     atStart?.folder ?? null,
   );
+}
+
+/** Returns what decided the checks at the start. Other checks, given with a resume, begin with it. */
+export async function judgesOf(
+  { plan, paths }: ClaimedRun,
+  isBeginning: boolean,
+): Promise<JudgesAtStart | null> {
+  const checks = commandsToCheck(plan.policy);
+  if (checks.length === 0) return null;
+  const { storedJudges, takeJudges, withNewChecks } = await import(
+    '../effects/proof/judges-at-start.ts'
+  );
+  const stored = isBeginning ? null : storedJudges(paths.folder);
+  const isSame = stored !== null && checks.every((check) => stored.checks.includes(check));
+  if (isSame) return stored;
+  const isOwn = ownFiles(plan.vault, plan.stateDir);
+  const now = await takeJudges({ cwd: plan.cwd, checks, isOwn }, plan.env, plan.gitEnv);
+  return stored === null ? now : withNewChecks(stored, now);
+}
+
+/** Returns what decided the checks as the task keeps it, or null. */
+export async function storedForm(judges: JudgesAtStart | null): Promise<string | null> {
+  if (judges === null) return null;
+  const { judgesJson } = await import('../effects/proof/judges-at-start.ts');
+  return judgesJson(judges);
 }

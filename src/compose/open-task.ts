@@ -19,20 +19,19 @@ import type { TaskStore } from '../effects/state/state-store.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import type { Seal } from '../effects/trust/seal.ts';
-import {
-  ApprovalPendingError,
-  messageOf,
-  StateCorruptedError,
-  StateTooNewError,
-  TaskAlreadyActiveError,
-  TaskNotFoundError,
-  UntrustedTaskError,
-} from '../errors.ts';
+import { messageOf, StateTooNewError } from '../errors.ts';
 import {
   leftoversNotEnded,
   leftoversOfDeadDriver,
   previousRunArchived,
-} from '../report/messages.ts';
+} from '../report/notices.ts';
+import {
+  ApprovalPendingError,
+  StateCorruptedError,
+  TaskAlreadyActiveError,
+  TaskNotFoundError,
+  UntrustedTaskError,
+} from '../task-errors.ts';
 
 /** Shows one sentence to people. */
 type Warn = (sentence: string) => void;

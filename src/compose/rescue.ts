@@ -21,12 +21,7 @@ import { rescueRecords } from '../effects/vault/rescue-records.ts';
 import { moveWithin } from '../effects/vault/task-file.ts';
 import { IN_PROGRESS, NEEDS_ACTION, QUARANTINE } from '../effects/vault/vault-folders.ts';
 import { lookAgain, lookAtVault, type VaultPlace } from '../effects/vault/vault-scan.ts';
-import {
-  BeyondPassError,
-  messageOf,
-  TaskAlreadyActiveError,
-  UntrustedTaskError,
-} from '../errors.ts';
+import { BeyondPassError, messageOf } from '../errors.ts';
 import type { StopRequests } from '../loop/ports.ts';
 import { NOTE_REASONS, renderVaultNote } from '../report/notes/vault-note.ts';
 import type { RunView } from '../report/terminal/view.ts';
@@ -38,6 +33,7 @@ import type {
   VaultNotes,
   VaultPorts,
 } from '../rescue/ports.ts';
+import { TaskAlreadyActiveError, UntrustedTaskError } from '../task-errors.ts';
 import type { Resume, RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
 import { type WorkTreeHolds, workTreeHolds } from './work-tree-hold.ts';

@@ -19,7 +19,6 @@ import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { settingsJson } from '../effects/plan/stored-settings.ts';
 import { preventSleep } from '../effects/processes/keep-awake.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
-import type { JudgesAtStart } from '../effects/proof/judges-at-start.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import { watchRequests } from '../effects/state/requests.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
@@ -31,16 +30,16 @@ import { ownFiles } from '../effects/vault/vault-folders.ts';
 import { findGitAbove } from '../effects/workspace/find-git-above.ts';
 import { baselineJson } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
-import { TaskAlreadyActiveError } from '../errors.ts';
 import type { Examiner, Ports, Reporter, WorkTreeSettler } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
-import { judgedBy, leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
+import { judgedBy, leftoverLine, unsupportedFlagNotice } from '../report/notices.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
+import { TaskAlreadyActiveError } from '../task-errors.ts';
 import { agentKinds, agentPrograms, hasOwnEvents } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
 import { reusingChecks } from './checks.ts';
 import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
-import { judgesOfPlan } from './judges.ts';
+import { judgesOfPlan, storedForm } from './judges.ts';
 import { noteWriter, proofKeeper } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import type { openTaskTree } from './own-work-tree.ts';
@@ -267,12 +266,6 @@ const NO_TREE: TaskTree = {
   discard: async () => {},
   whileHeld: (run) => run(),
 };
-
-async function storedForm(judges: JudgesAtStart | null): Promise<string | null> {
-  if (judges === null) return null;
-  const { judgesJson } = await import('../effects/proof/judges-at-start.ts');
-  return judgesJson(judges);
-}
 
 /** Its code is loaded with the first claim whose checks passed. */
 function examinerOf(

@@ -14,7 +14,7 @@ import { systemClock } from '../effects/time/clock.ts';
 import { callGit } from '../effects/workspace/git-command.ts';
 import { messageOf } from '../errors.ts';
 import type { WorkTreeSettler } from '../loop/ports.ts';
-import { branchMade, headNotMoved, indexBehind, leftUncommitted } from '../report/messages.ts';
+import { branchMade, headNotMoved, indexBehind, leftUncommitted } from '../report/notices.ts';
 import type { ClaimedRun } from './held-run.ts';
 import { callGitInside } from './sandbox/git-inside.ts';
 

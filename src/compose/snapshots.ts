@@ -11,7 +11,7 @@ import {
 } from '../effects/workspace/git-progress.ts';
 import { messageOf } from '../errors.ts';
 import type { Snapshots } from '../loop/ports.ts';
-import { noSnapshots } from '../report/messages.ts';
+import { noSnapshots } from '../report/notices.ts';
 import type { ClaimedRun } from './held-run.ts';
 
 /** How a task's work tree is looked at and kept. */

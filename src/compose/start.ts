@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { type AgentName, isAgentName } from '../core/agent/agents/agents.ts';
@@ -8,35 +7,34 @@ import {
   type Usage,
   usageOfAttempt,
 } from '../core/agent/attempt.ts';
-import { commandsToCheck } from '../core/completion/conditions/conditions.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
-import { isAtWork, type LoopEvent, type LoopState } from '../core/machine/loop-state.ts';
+import type { LoopEvent } from '../core/machine/loop-event.ts';
+import { isAtWork, type LoopState } from '../core/machine/loop-state.ts';
 import { initialState } from '../core/machine/transition.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { timeLeftMs, workedUntil } from '../core/task/clock-gap.ts';
+import { newTaskState } from '../core/task/new-task.ts';
 import {
   hasUnannouncedEnding,
   laterBy,
-  type NewTask,
   NOTHING_IN_GIT,
-  newTaskState,
   type TaskState,
 } from '../core/task/task-state.ts';
-import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
+import { oneLine } from '../core/text/untrusted-text.ts';
 import type { AgentKind } from '../effects/agents/agent.ts';
 import { readLostAttempt } from '../effects/agents/lost-attempt.ts';
 import { type GitSetup, storedGitSetup } from '../effects/branches/git-setup.ts';
 import { inOwnTree } from '../effects/branches/own-tree.ts';
-import { nameInside } from '../effects/files/real-path.ts';
 import { untoldEvents } from '../effects/logs/untold-events.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { settingsJson } from '../effects/plan/stored-settings.ts';
+import { promptText, taskFacts } from '../effects/plan/task-facts.ts';
 import type { JudgesAtStart } from '../effects/proof/judges-at-start.ts';
 import type { LoopMemory } from '../effects/state/saved-step.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { intoWorkProblem, takeIntoWork } from '../effects/vault/task-file.ts';
-import { IN_PROGRESS, ownFiles } from '../effects/vault/vault-folders.ts';
+import { IN_PROGRESS } from '../effects/vault/vault-folders.ts';
 import {
   type Baseline,
   type BaselineRequest,
@@ -48,9 +46,10 @@ import {
   fitBaseline,
   readBaseline,
 } from '../effects/workspace/kept-baseline.ts';
-import { BaselineMisfitError, TaskAlreadyActiveError } from '../errors.ts';
-import { baselineLost, protectsNothing } from '../report/messages.ts';
+import { baselineLost, protectsNothing } from '../report/notices.ts';
+import { BaselineMisfitError, TaskAlreadyActiveError } from '../task-errors.ts';
 import type { ClaimedRun } from './held-run.ts';
+import { judgesOf } from './judges.ts';
 import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
 import { type WatchedTree, watchTree } from './snapshots.ts';
 
@@ -102,24 +101,6 @@ async function gitSetupOf(
   if (keeper === null) return isBeginning ? null : storedGitSetup(run.paths.folder);
   const settle = await import('./settle.ts');
   return settle.gitSetupOf(run, keeper, isBeginning);
-}
-
-/** Returns what decided the checks at the start. Other checks, given with a resume, begin with it. */
-async function judgesOf(
-  { plan, paths }: ClaimedRun,
-  isBeginning: boolean,
-): Promise<JudgesAtStart | null> {
-  const checks = commandsToCheck(plan.policy);
-  if (checks.length === 0) return null;
-  const { storedJudges, takeJudges, withNewChecks } = await import(
-    '../effects/proof/judges-at-start.ts'
-  );
-  const stored = isBeginning ? null : storedJudges(paths.folder);
-  const isSame = stored !== null && checks.every((check) => stored.checks.includes(check));
-  if (isSame) return stored;
-  const isOwn = ownFiles(plan.vault, plan.stateDir);
-  const now = await takeJudges({ cwd: plan.cwd, checks, isOwn }, plan.env, plan.gitEnv);
-  return stored === null ? now : withNewChecks(stored, now);
 }
 
 /** The first state, if it is saved already, and why the task's own work tree is not ready, or null. */
@@ -312,27 +293,5 @@ function lostAttempt(
     usage: usageOfAttempt(told, task.session_usage),
     sessionUsage: sessionUsageAfter(told, null),
     lastWordAt,
-  };
-}
-
-function promptText(plan: RunPlan): string {
-  return new TextDecoder().decode(plan.prompt);
-}
-
-/** Returns the part of a plan that the task's state contains. */
-function taskFacts(plan: RunPlan): Omit<NewTask, 'driver' | 'gitBase'> {
-  const { policy } = plan;
-  return {
-    taskId: plan.taskId,
-    promptPreview: maskSecrets(withoutControls(promptText(plan))).slice(0, 1_000),
-    promptSha256: createHash('sha256').update(plan.prompt).digest('hex'),
-    taskType: plan.taskType,
-    promise: policy.promise,
-    match: policy.match,
-    watchGlobs: policy.watchGlobs,
-    watchFile: policy.watchFile,
-    doneFolder: nameInside(plan.vault, policy.doneFolder),
-    maxIterations: policy.maxIterations,
-    taskTimeoutMs: plan.taskTimeoutMs,
   };
 }

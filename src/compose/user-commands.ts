@@ -8,7 +8,7 @@ import { runShellCommand, type ShellOptions } from '../effects/processes/shell-c
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { RunCommand } from '../effects/workspace/observer.ts';
 import type { Commands, StopRequests } from '../loop/ports.ts';
-import { commandFailed } from '../report/messages.ts';
+import { commandFailed } from '../report/notices.ts';
 import { runCheck, runMeasured } from './checks.ts';
 import { confinedTo } from './sandbox/confined-to.ts';
 

@@ -7,7 +7,8 @@ import {
 import { thisPlace } from '../effects/lock/driver-identity.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { findGitAbove } from '../effects/workspace/find-git-above.ts';
-import { messageOf, WorkTreeTakenError } from '../errors.ts';
+import { messageOf } from '../errors.ts';
+import { WorkTreeTakenError } from '../task-errors.ts';
 
 interface HoldRequest {
   /** The work tree's own git folder. */

@@ -1,5 +1,7 @@
 import { describeSign } from '../core/agent/sign.ts';
-import type { AgentPrompt, LoopEvent, LoopState, Question } from '../core/machine/loop-state.ts';
+import type { AgentPrompt, Question } from '../core/machine/action.ts';
+import type { LoopEvent } from '../core/machine/loop-event.ts';
+import type { LoopState } from '../core/machine/loop-state.ts';
 import { preview } from '../core/secrets/secrets.ts';
 import { standstillMs, type Timing } from '../core/task/clock-gap.ts';
 import { type Approval, laterBy } from '../core/task/task-state.ts';

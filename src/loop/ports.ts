@@ -5,16 +5,10 @@ import type { RawCheckResult } from '../core/completion/check-result.ts';
 import type { Examination, ExamPart } from '../core/completion/examination.ts';
 import type { ProgressReport } from '../core/completion/progress-report.ts';
 import type { Sightings } from '../core/completion/sightings.ts';
+import type { Notice, RalphActivity, TreeToKeep } from '../core/machine/action.ts';
 import type { Activity, Changes, RalphEvent } from '../core/machine/events.ts';
-import type {
-  ApprovalAnswer,
-  Ending,
-  LoopState,
-  Notice,
-  RalphActivity,
-  StopCause,
-  TreeToKeep,
-} from '../core/machine/loop-state.ts';
+import type { ApprovalAnswer } from '../core/machine/loop-event.ts';
+import type { Ending, LoopState, StopCause } from '../core/machine/loop-state.ts';
 import type { Hint } from '../core/prompt/hints.ts';
 import type { Check } from '../core/settings/checks.ts';
 import type { Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';

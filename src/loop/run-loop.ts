@@ -1,6 +1,8 @@
 import { isSlowToCheck } from '../core/completion/conditions/conditions.ts';
+import type { Action } from '../core/machine/action.ts';
 import type { EndingFields, RalphEvent } from '../core/machine/events.ts';
-import type { Action, LoopEvent, LoopState } from '../core/machine/loop-state.ts';
+import type { LoopEvent } from '../core/machine/loop-event.ts';
+import type { LoopState } from '../core/machine/loop-state.ts';
 import { transition } from '../core/machine/transition.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import type { Policy } from '../core/task/policy.ts';

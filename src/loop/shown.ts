@@ -1,7 +1,8 @@
 // Prepares what people and programs see of the loop: masks credentials, removes control characters.
 
+import type { Question, RalphActivity } from '../core/machine/action.ts';
 import { type Activity, type EventBody, type RalphEvent, stamped } from '../core/machine/events.ts';
-import type { LoopState, Question, RalphActivity } from '../core/machine/loop-state.ts';
+import type { LoopState } from '../core/machine/loop-state.ts';
 import { maskDeep, maskLine, maskLines, maskSecrets, preview } from '../core/secrets/secrets.ts';
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';

@@ -1,9 +1,10 @@
 import { leaveNote } from '../compose/notes.ts';
 import { endingBody } from '../core/machine/ending.ts';
 import { type EventBody, type RalphEvent, stamped } from '../core/machine/events.ts';
-import type { CallerEvent, Ending, LoopState } from '../core/machine/loop-state.ts';
-import { storedPolicy } from '../core/machine/policy-of.ts';
+import type { CallerEvent } from '../core/machine/loop-event.ts';
+import type { Ending, LoopState } from '../core/machine/loop-state.ts';
 import { initialState, transition } from '../core/machine/transition.ts';
+import { storedPolicy } from '../core/policy/policy-of.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { resolveSettings } from '../core/settings/resolve-settings.ts';
 import type { Policy } from '../core/task/policy.ts';

@@ -1,8 +1,8 @@
-import type { PersonsAnswer } from '../core/machine/loop-state.ts';
+import type { PersonsAnswer } from '../core/machine/loop-event.ts';
 import type { TaskState } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
 import { awaitAnswer } from '../effects/vault/approval-folder.ts';
-import { ApprovalPendingError } from '../errors.ts';
+import { ApprovalPendingError } from '../task-errors.ts';
 
 /**
  * Returns the approval that lets a paused task continue, or null for a task of another tool, which names

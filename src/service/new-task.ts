@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { maskSecrets } from '../core/secrets/secrets.ts';
+import { newTaskState } from '../core/task/new-task.ts';
 import { defaultTaskId } from '../core/task/task-id.ts';
-import { msBetween, newTaskState, type TaskState } from '../core/task/task-state.ts';
+import { msBetween, type TaskState } from '../core/task/task-state.ts';
 import { safeJson } from '../core/text/safe-json.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import { leadsOut, nameInside } from '../effects/files/real-path.ts';
 import { promptProblem } from '../effects/plan/prompt-source.ts';
 import { readTaskFile } from '../effects/vault/task-file.ts';
-import { InvalidPromptError, TaskNotFoundError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
+import { InvalidPromptError, TaskNotFoundError } from '../task-errors.ts';
 import type { ServicePlace } from './service-options.ts';
 import { type StartTaskOptions, taskSettings } from './task-options.ts';
 

@@ -1,11 +1,11 @@
 import { startOfIteration } from '../core/machine/caller-events.ts';
-import type { CallerEvent, IterationReport } from '../core/machine/loop-state.ts';
+import type { CallerEvent, IterationReport } from '../core/machine/loop-event.ts';
 import { maskSecrets, preview } from '../core/secrets/secrets.ts';
 import { writeDuration } from '../core/settings/duration.ts';
 import { type Evidence, msBetween, type TaskState } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
 import { openServiceStore } from '../effects/state/service-store.ts';
-import { InvalidStateError, MaxIterationsExceededError, TimeoutError } from '../errors.ts';
+import { InvalidStateError, MaxIterationsExceededError, TimeoutError } from '../task-errors.ts';
 import { applyEvent, type CallerWorld } from './apply-event.ts';
 import { grantedApproval } from './granted-approval.ts';
 import { librarySettingsJson, readNewTask } from './new-task.ts';

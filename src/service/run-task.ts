@@ -14,9 +14,10 @@ import { type RunPlan, requirePlan } from '../effects/plan/run-plan.ts';
 import { watchAbort } from '../effects/processes/signals.ts';
 import { readStateFile } from '../effects/state/state-file.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
-import { ApprovalPendingError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { exitCodeFor } from '../exit-codes.ts';
 import type { RunView } from '../report/terminal/view.ts';
+import { ApprovalPendingError } from '../task-errors.ts';
 import { leaveAlone } from './leave-alone.ts';
 
 /** Settings of the command line only. `signal` is one, since the option `signal` is an `AbortSignal`. */

@@ -4,13 +4,13 @@ import { msBetween, type TaskState } from '../core/task/task-state.ts';
 import { thisPlace } from '../effects/lock/driver-identity.ts';
 import { liveClaim } from '../effects/lock/task-lock.ts';
 import type { ServiceStore } from '../effects/state/service-store.ts';
+import { StateTooNewError } from '../errors.ts';
 import {
   InvalidStateError,
   StateCorruptedError,
-  StateTooNewError,
   TaskAlreadyActiveError,
   TaskNotFoundError,
-} from '../errors.ts';
+} from '../task-errors.ts';
 
 /** Finds tasks, and refuses those in the wrong status. */
 export interface TaskLookup {

@@ -1,5 +1,5 @@
 import { untagged } from '../core/completion/promise.ts';
-import type { IterationReport } from '../core/machine/loop-state.ts';
+import type { IterationReport } from '../core/machine/loop-event.ts';
 import { DEFAULT_PROMISE } from '../core/settings/rows/completion.ts';
 import { isPayment } from '../core/settings/task-type.ts';
 import { isTaskId, TASK_ID_RULE } from '../core/task/task-id.ts';

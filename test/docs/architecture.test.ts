@@ -17,7 +17,7 @@ type Rule = {
   readonly outside: boolean;
 };
 
-const LEAVES = ['errors', 'exit-codes'];
+const LEAVES = ['errors', 'task-errors', 'exit-codes'];
 /** The table that says of each ending what it means. */
 const ENDINGS = 'core/task/endings';
 
@@ -69,6 +69,7 @@ const ARROWS: Readonly<Record<string, Rule>> = {
   },
   index: { rooms: ['service', 'loop/ports', 'core', ...LEAVES], outside: false },
   errors: { rooms: ['exit-codes'], typesOnly: ['core'], outside: false },
+  'task-errors': { rooms: ['exit-codes'], outside: false },
   'exit-codes': { rooms: [ENDINGS], typesOnly: ['core'], outside: false },
 };
 
@@ -90,7 +91,16 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'task',
       'markdown',
     ],
-    ...['proof', 'completion', 'completion/conditions', 'prompt', 'snapshots', 'machine', 'rescue'],
+    ...[
+      'proof',
+      'completion',
+      'completion/conditions',
+      'prompt',
+      'policy',
+      'snapshots',
+      'machine',
+      'rescue',
+    ],
   ],
   effects: [
     ...[

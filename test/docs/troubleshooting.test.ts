@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../scripts/settings-doc.ts';
 import { AGENT_NAMES } from '../../src/core/agent/agents/agents.ts';
 import { ENDINGS } from '../../src/core/task/endings.ts';
-import { remedyFor } from '../../src/report/messages.ts';
+import { remedyFor } from '../../src/report/ending-lines.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DOCUMENT = readFileSync(join(ROOT, 'docs/troubleshooting.md'), 'utf8');

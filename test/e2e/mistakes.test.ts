@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentName } from '../../src/core/agent/agents/agents.ts';
-import { endingFacts, remedyFor } from '../../src/report/messages.ts';
+import { endingFacts, remedyFor } from '../../src/report/ending-lines.ts';
 import { refuseAll } from '../helpers/many-lines.ts';
 import { makeScene } from '../helpers/scene.ts';
 

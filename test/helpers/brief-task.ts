@@ -1,4 +1,8 @@
-import type { BriefIteration, BriefingSources, FoundRun } from '../../src/core/task/briefing.ts';
+import type {
+  BriefIteration,
+  BriefingSources,
+  FoundRun,
+} from '../../src/core/task/briefing-sources.ts';
 import { showTask } from '../../src/core/task/shown-task.ts';
 import { laterBy, type TaskState } from '../../src/core/task/task-state.ts';
 import { newTask, START } from './new-task.ts';

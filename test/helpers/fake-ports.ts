@@ -2,13 +2,10 @@ import type { AttemptFacts } from '../../src/core/agent/attempt.ts';
 import type { CommandResult } from '../../src/core/completion/command-result.ts';
 import type { ProgressReport } from '../../src/core/completion/progress-report.ts';
 import { NOTHING_SEEN, type Sightings } from '../../src/core/completion/sightings.ts';
+import type { Notice } from '../../src/core/machine/action.ts';
 import type { RalphEvent } from '../../src/core/machine/events.ts';
-import type {
-  ApprovalAnswer,
-  LoopState,
-  Notice,
-  StopCause,
-} from '../../src/core/machine/loop-state.ts';
+import type { ApprovalAnswer } from '../../src/core/machine/loop-event.ts';
+import type { LoopState, StopCause } from '../../src/core/machine/loop-state.ts';
 import type { Settlement } from '../../src/core/snapshots/settlement.ts';
 import type { DaySpending } from '../../src/core/task/day-budget.ts';
 import { laterBy, msBetween } from '../../src/core/task/task-state.ts';

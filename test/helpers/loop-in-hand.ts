@@ -3,16 +3,10 @@ import type { RawCheckResult } from '../../src/core/completion/check-result.ts';
 import type { CommandResult } from '../../src/core/completion/command-result.ts';
 import type { Examination, ExamPart, JudgesSeen } from '../../src/core/completion/examination.ts';
 import { NOTHING_SEEN, type Sightings } from '../../src/core/completion/sightings.ts';
+import type { Action, Question } from '../../src/core/machine/action.ts';
 import type { EventBody } from '../../src/core/machine/events.ts';
-import type {
-  Action,
-  ApprovalAnswer,
-  Ending,
-  LoopEvent,
-  LoopState,
-  Question,
-  StopCause,
-} from '../../src/core/machine/loop-state.ts';
+import type { ApprovalAnswer, LoopEvent } from '../../src/core/machine/loop-event.ts';
+import type { Ending, LoopState, StopCause } from '../../src/core/machine/loop-state.ts';
 import { initialState, transition } from '../../src/core/machine/transition.ts';
 import type { Settlement } from '../../src/core/snapshots/settlement.ts';
 import type { DaySpending } from '../../src/core/task/day-budget.ts';

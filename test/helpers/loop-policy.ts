@@ -1,4 +1,4 @@
-import { policyOf } from '../../src/core/machine/policy-of.ts';
+import { policyOf } from '../../src/core/policy/policy-of.ts';
 import { resolveSettings } from '../../src/core/settings/resolve-settings.ts';
 import type { Policy } from '../../src/core/task/policy.ts';
 

@@ -1,5 +1,6 @@
+import { newTaskState } from '../../src/core/task/new-task.ts';
 import type { Policy } from '../../src/core/task/policy.ts';
-import { newTaskState, type TaskState } from '../../src/core/task/task-state.ts';
+import type { TaskState } from '../../src/core/task/task-state.ts';
 import { loopPolicy } from './loop-policy.ts';
 
 /** When the tests' tasks start. */

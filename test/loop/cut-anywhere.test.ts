@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NOTHING_SEEN } from '../../src/core/completion/sightings.ts';
-import type { LoopEvent, LoopState } from '../../src/core/machine/loop-state.ts';
+import type { LoopEvent } from '../../src/core/machine/loop-event.ts';
+import type { LoopState } from '../../src/core/machine/loop-state.ts';
 import { initialState } from '../../src/core/machine/transition.ts';
 import type { Policy } from '../../src/core/task/policy.ts';
 import { lastWorkAt, laterBy, msBetween } from '../../src/core/task/task-state.ts';

@@ -7,7 +7,7 @@ import type { TaskSandbox } from '../../src/core/task/task-sandbox.ts';
 import { renderBriefing } from '../../src/report/briefing/briefing.ts';
 import { briefingJson } from '../../src/report/briefing/briefing-json.ts';
 import { renderPage } from '../../src/report/briefing/html/page.ts';
-import { eventLine } from '../../src/report/messages.ts';
+import { eventLine } from '../../src/report/event-line.ts';
 import { renderNote } from '../../src/report/notes/note.ts';
 import { statusJson } from '../../src/report/screens/status.ts';
 import { taskDetail } from '../../src/report/screens/task-detail.ts';

@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { newTaskState } from '../../src/core/task/task-state.ts';
+import { newTaskState } from '../../src/core/task/new-task.ts';
 import { thisDriver } from '../../src/effects/lock/driver-identity.ts';
 import * as ralph from '../../src/index.ts';
 import { openBooks } from '../helpers/books.ts';

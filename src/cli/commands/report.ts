@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { maskDeep } from '../../core/secrets/secrets.ts';
 import { parseDuration } from '../../core/settings/duration.ts';
-import { type Briefing, type FoundRun, makeBriefing } from '../../core/task/briefing.ts';
+import { type Briefing, makeBriefing } from '../../core/task/briefing.ts';
+import type { FoundRun } from '../../core/task/briefing-sources.ts';
 import type { LinesByIteration } from '../../core/task/line-changes.ts';
 import { laterBy, type TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';

@@ -3,7 +3,7 @@ import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { completedByAnother } from '../../report/messages.ts';
+import { completedByAnother } from '../../report/notices.ts';
 import { readFlags } from '../flags/flags.ts';
 import { announceBeforeResume } from '../run/announce-missed-end.ts';
 import { planResume, type ResumeFlags } from '../run/plan-resume.ts';

@@ -1,7 +1,7 @@
 import { defaultTaskId } from '../../core/task/task-id.ts';
 import { requirePlan } from '../../effects/plan/run-plan.ts';
 import { UsageError } from '../../errors.ts';
-import { foreignTaskNotice } from '../../report/messages.ts';
+import { foreignTaskNotice } from '../../report/notices.ts';
 import { type ReadFlags, readFlags } from '../flags/flags.ts';
 import { earlierTask } from '../run/earlier-task.ts';
 import { runPlan } from '../run/start-run.ts';

@@ -1,7 +1,8 @@
 import { startRun } from '../../compose/run.ts';
-import { InsideOwnLoopError, messageOf, TaskAlreadyActiveError } from '../../errors.ts';
+import { InsideOwnLoopError, messageOf } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
-import { endingNotAnnounced } from '../../report/messages.ts';
+import { endingNotAnnounced } from '../../report/notices.ts';
+import { TaskAlreadyActiveError } from '../../task-errors.ts';
 import { outputFlags, type ReadFlags } from '../flags/flags.ts';
 import type { TaskFolders } from '../tasks/named-folders.ts';
 import { endedByBugs } from '../terminal/bugs.ts';

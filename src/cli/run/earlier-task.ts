@@ -3,7 +3,7 @@ import { hasUnannouncedEnding } from '../../core/task/task-state.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { isUntold, readNewestStep } from '../../effects/state/state-file.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
-import { LeftToPersonError } from '../../errors.ts';
+import { LeftToPersonError } from '../../task-errors.ts';
 import { type FoundTask, findTask, resumeCommand } from '../tasks/find-task.ts';
 
 /** An earlier task with the id of a new run. */

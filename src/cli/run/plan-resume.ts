@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { clearUp, doubtOf, readOpenTask } from '../../compose/open-task.ts';
-import { settingsIn } from '../../core/machine/policy-of.ts';
+import { settingsIn } from '../../core/policy/policy-of.ts';
 import { withNarrowerSandbox } from '../../core/rescue/narrower-sandbox.ts';
 import { PERMISSIONS, programsBeyond, rightsOf } from '../../core/rescue/task-rights.ts';
 import { type Layer, layerOf, withSettings } from '../../core/settings/setting-source.ts';
@@ -19,8 +19,9 @@ import {
 import { readNewestStep } from '../../effects/state/state-file.ts';
 import { inHistory, type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
-import { BeyondPassError, UntrustedTaskError } from '../../errors.ts';
-import { takenOver } from '../../report/messages.ts';
+import { BeyondPassError } from '../../errors.ts';
+import { takenOver } from '../../report/notices.ts';
+import { UntrustedTaskError } from '../../task-errors.ts';
 import type { ReadFlags } from '../flags/flags.ts';
 import { collectSettings } from '../settings/collect.ts';
 import type { Ask } from '../settings/found-config.ts';

@@ -14,7 +14,7 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
-import { tasksShareTree } from '../../report/messages.ts';
+import { tasksShareTree } from '../../report/notices.ts';
 import { vaultLine } from '../../report/screens/vault-line.ts';
 import { plainView, quietView } from '../../report/terminal/plain.ts';
 import type { RunView } from '../../report/terminal/view.ts';

@@ -17,7 +17,7 @@ import {
   promptStatesPromise,
   runsAgentsFiles,
   startLine,
-} from '../../report/messages.ts';
+} from '../../report/notices.ts';
 
 /** Returns what a person should know before the first iteration, one sentence each. */
 export function announcements(plan: RunPlan): readonly string[] {

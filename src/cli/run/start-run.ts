@@ -4,7 +4,7 @@ import { takeDetachedLog } from '../../core/settings/environment.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
-import type { MessageContext } from '../../report/messages.ts';
+import type { MessageContext } from '../../report/ending-lines.ts';
 import { allOf, type RunView } from '../../report/terminal/view.ts';
 import { sayPowers } from '../settings/found-config.ts';
 import { endedByBugs } from '../terminal/bugs.ts';

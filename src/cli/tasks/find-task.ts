@@ -7,13 +7,8 @@ import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { readStateFile } from '../../effects/state/state-file.ts';
 import { inHistory, type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
 import { type Seal, type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
-import {
-  InsideOwnLoopError,
-  InvalidStateError,
-  messageOf,
-  StateCorruptedError,
-  StateTooNewError,
-} from '../../errors.ts';
+import { InsideOwnLoopError, messageOf, StateTooNewError } from '../../errors.ts';
+import { InvalidStateError, StateCorruptedError } from '../../task-errors.ts';
 import type { TaskFolders } from './named-folders.ts';
 import { unknownTask } from './unknown-task.ts';
 

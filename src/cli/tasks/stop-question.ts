@@ -1,5 +1,5 @@
-import { storedPolicy } from '../../core/machine/policy-of.ts';
-import { checkStop, releasedBy, stopHandover } from '../../core/machine/stop-check.ts';
+import { storedPolicy } from '../../core/policy/policy-of.ts';
+import { checkStop, releasedBy, stopHandover } from '../../core/policy/stop-check.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';

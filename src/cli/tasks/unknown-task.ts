@@ -1,6 +1,6 @@
 import { nearest } from '../../core/settings/nearest.ts';
 import { listTasks } from '../../effects/state/task-list.ts';
-import { TaskNotFoundError } from '../../errors.ts';
+import { TaskNotFoundError } from '../../task-errors.ts';
 
 /** How many of the most recently ended tasks are suggested. */
 const ENDED_AT_MOST = 50;

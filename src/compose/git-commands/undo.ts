@@ -28,13 +28,12 @@ import { type PreparedUndo, prepareUndo } from '../../effects/snapshots/undo.ts'
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
+import { messageOf, SnapshotsError } from '../../errors.ts';
 import {
-  messageOf,
-  SnapshotsError,
   TaskAlreadyActiveError,
   UntrustedTaskError,
   WorkTreeTakenError,
-} from '../../errors.ts';
+} from '../../task-errors.ts';
 import { doubtOf, holdTask } from '../open-task.ts';
 import { workTreeHolds } from '../work-tree-hold.ts';
 import { otherTasksInTree } from './other-tasks.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { storedPolicy } from '../../core/machine/policy-of.ts';
+import { storedPolicy } from '../../core/policy/policy-of.ts';
 import type { AskedRules, SandboxRule } from '../../core/sandbox/rules.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import type { TaskState } from '../../core/task/task-state.ts';

@@ -9,9 +9,11 @@ import { preview } from '../secrets/secrets.ts';
 import { agentNamed, type Policy } from '../task/policy.ts';
 import { withinBounds, withMet } from '../task/task-sandbox.ts';
 import { laterBy, type TaskState, withError } from '../task/task-state.ts';
+import type { Announcement } from './action.ts';
 import { askBack } from './asking-back.ts';
 import { type Decided, type Moment, publish } from './decision.ts';
-import type { Announcement, EventOf, LoopState } from './loop-state.ts';
+import type { EventOf } from './loop-event.ts';
+import type { LoopState } from './loop-state.ts';
 import { answerOf } from './record-iteration.ts';
 import { withoutTrouble, withUsageOfAgent } from './shifts.ts';
 

@@ -5,15 +5,10 @@ import { buildAddition } from '../prompt/prompt.ts';
 import { limitsOf } from '../supervisor/signs.ts';
 import { agentNamed, type Policy } from '../task/policy.ts';
 import { msBetween } from '../task/task-state.ts';
+import type { Action, AgentPrompt, Transition } from './action.ts';
 import { type Decided, type Decision, type End, type Moment, publish } from './decision.ts';
 import { announcedAgain, endTask, PAUSED, stoppedBy, TIME_OVER } from './ending.ts';
-import {
-  type Action,
-  type AgentPrompt,
-  type LoopState,
-  NO_TROUBLE,
-  type Transition,
-} from './loop-state.ts';
+import { type LoopState, NO_TROUBLE } from './loop-state.ts';
 import { budgetLeft, moneyLeft } from './next-iteration.ts';
 import { iteratedEvent } from './record-iteration.ts';
 import { treeToSettle } from './settling.ts';

@@ -1,12 +1,13 @@
 import type { ApprovalRequest } from '../completion/approval-request.ts';
-import type { Missing } from '../prompt/prompt.ts';
+import type { Missing } from '../prompt/handover.ts';
 import { maskSecrets } from '../secrets/secrets.ts';
 import { postponed } from '../task/clock-gap.ts';
 import { type Approval, laterBy, type TaskState } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { type Decided, type Decision, type Moment, publish, strayed } from './decision.ts';
 import { end, PAUSED, stoppedBy } from './ending.ts';
-import type { EventOf, LoopState, PersonsAnswer } from './loop-state.ts';
+import type { EventOf, PersonsAnswer } from './loop-event.ts';
+import type { LoopState } from './loop-state.ts';
 import { continueAtOnce } from './next-iteration.ts';
 
 /*

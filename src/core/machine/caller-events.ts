@@ -14,7 +14,8 @@ import { oneLine } from '../text/untrusted-text.ts';
 import { askPerson, withAnswer } from './approval.ts';
 import { type Decided, type Moment, publish } from './decision.ts';
 import type { EventBody } from './events.ts';
-import type { CallerEvent, IterationReport, LoopEvent, LoopState } from './loop-state.ts';
+import type { CallerEvent, IterationReport, LoopEvent } from './loop-event.ts';
+import type { LoopState } from './loop-state.ts';
 import { iteratedEvent, withReport } from './record-iteration.ts';
 
 /*

@@ -1,8 +1,10 @@
 import { type CheckResult, failedChecks, judgeCheck } from '../completion/check-result.ts';
 import { oneLine } from '../text/untrusted-text.ts';
+import type { Announcement } from './action.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { judge } from './judge.ts';
-import type { Announcement, EventOf, LoopState } from './loop-state.ts';
+import type { EventOf } from './loop-event.ts';
+import type { LoopState } from './loop-state.ts';
 
 /*
  * The checks of a claim, one after the other, and what is found out about it once they have passed. What

@@ -1,8 +1,9 @@
 import type { StatusAndReason } from '../task/endings.ts';
 import type { Policy } from '../task/policy.ts';
 import type { Approval, Wait } from '../task/task-state.ts';
+import type { Announcement } from './action.ts';
 import type { EventBody } from './events.ts';
-import type { Announcement, CountedAnswer, Ending, LoopState, Step } from './loop-state.ts';
+import type { CountedAnswer, Ending, LoopState, Step } from './loop-state.ts';
 
 /** The instant of an event, and the policy by which its step decides. */
 export interface Moment {

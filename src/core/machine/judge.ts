@@ -4,6 +4,7 @@ import { type CheckResult, failedChecks } from '../completion/check-result.ts';
 import type { FindingsView } from '../completion/claim-findings.ts';
 import { claimProof, findingProof, findingProofs } from '../completion/claim-proof.ts';
 import { findClaims, statesOneOf } from '../completion/conditions/conditions.ts';
+import { describeHeld, describeTools } from '../completion/describe-held.ts';
 import type { Examination } from '../completion/examination.ts';
 import {
   askGates,
@@ -30,14 +31,7 @@ import { type Decided, type Decision, type End, type Moment, publish } from './d
 import { end, stoppedBy, TIME_OVER } from './ending.ts';
 import type { CountedAnswer, Judgement, LoopState } from './loop-state.ts';
 import { endBudget, endUsage, nextIteration } from './next-iteration.ts';
-import {
-  describeHeld,
-  describeTools,
-  furtherEvents,
-  iteratedEvent,
-  readOwnReport,
-  record,
-} from './record-iteration.ts';
+import { furtherEvents, iteratedEvent, readOwnReport, record } from './record-iteration.ts';
 import { wayToSettle } from './settling.ts';
 
 /*

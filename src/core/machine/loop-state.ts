@@ -1,33 +1,19 @@
-import type { AgentName } from '../agent/agents/agents.ts';
-import type { AttemptFacts, SessionUsage } from '../agent/attempt.ts';
+import type { AttemptFacts } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import type { SignName } from '../agent/sign.ts';
 import type { ApprovalRequest } from '../completion/approval-request.ts';
-import type { CheckResult, RawCheckResult } from '../completion/check-result.ts';
+import type { CheckResult } from '../completion/check-result.ts';
 import type { ClaimProof } from '../completion/claim-proof.ts';
 import type { Examination, ExamPart } from '../completion/examination.ts';
 import type { ClaimVerdict } from '../completion/gates.ts';
-import type { ProgressReport } from '../completion/progress-report.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
 import type { WorkSeen } from '../completion/work-seen.ts';
+import type { Handover } from '../prompt/handover.ts';
 import type { Hint } from '../prompt/hints.ts';
-import type { Handover } from '../prompt/prompt.ts';
 import type { Check } from '../settings/checks.ts';
-import type { Settlement, TreeToSettle } from '../snapshots/settlement.ts';
-import type { SignLimits } from '../supervisor/supervisor.ts';
-import type { Timing } from '../task/clock-gap.ts';
-import type { DaySpending } from '../task/day-budget.ts';
-import type { EndedStatus, EndingRow, StatusAndReason } from '../task/endings.ts';
-import type {
-  Approval,
-  Evidence,
-  IterationRecord,
-  TaskState,
-  ThereBefore,
-  Wait,
-} from '../task/task-state.ts';
-import type { EventBody } from './events.ts';
+import type { EndedStatus, EndingRow } from '../task/endings.ts';
+import type { Evidence, IterationRecord, TaskState } from '../task/task-state.ts';
 
 /** The whole state of the loop: the saved task, the current step, and what the next prompt needs. */
 export interface LoopState {
@@ -180,186 +166,8 @@ export const NO_STREAKS: Streaks = {
   signals: 0,
 };
 
-/** What happened. Every event carries its instant, since the core has no clock. */
-export type LoopEvent =
-  | {
-      readonly kind: 'started';
-      readonly at: string;
-      readonly prompt: string;
-      /** Why the task's own work tree is not ready; absent or null if it is, or if there is none. */
-      readonly setupFailed?: string | null;
-    }
-  /** A task whose driver ended or died is resumed. */
-  | {
-      readonly kind: 'resumed';
-      readonly at: string;
-      /** Milliseconds that are left of the time for the whole task. */
-      readonly timeLeftMs: number;
-      /** The cost of the attempt that was running when the driver died; null if none was. */
-      readonly lost: AttemptFacts['usage'] | null;
-      /** What that attempt told of the agent's whole session; absent or null if it told no total. */
-      readonly lostSession?: SessionUsage | null;
-      /** The resume only announces the ending of the task, because the driver died before it did. */
-      readonly tellsOnly?: boolean;
-      /** As for `started`. */
-      readonly setupFailed?: string | null;
-    }
-  | (Timing & {
-      readonly kind: 'attempt-ended';
-      readonly startedAt: string;
-      readonly facts: AttemptFacts;
-      /** In [0, 1), for the jitter of the back-off. */
-      readonly random: number;
-    })
-  | (Timing & { readonly kind: 'day-counted'; readonly day: DaySpending })
-  | (Timing & { readonly kind: 'looked'; readonly sightings: Sightings })
-  | (Timing & { readonly kind: 'verified'; readonly result: RawCheckResult })
-  | (Timing & { readonly kind: 'examined'; readonly found: Examination })
-  | (Timing & { readonly kind: 'settled'; readonly settlement: Settlement })
-  | (Timing & { readonly kind: 'followed' })
-  | (Timing & { readonly kind: 'waited' })
-  | (Timing & { readonly kind: 'approval-requested'; readonly thereBefore: ThereBefore })
-  | (Timing & { readonly kind: 'approval-answered'; readonly answer: ApprovalAnswer })
-  | { readonly kind: 'hinted'; readonly at: string; readonly hint: Hint }
-  | {
-      readonly kind: 'progress-reported';
-      readonly at: string;
-      readonly report: ProgressReport;
-    }
-  | { readonly kind: 'stop-requested'; readonly at: string; readonly by: StopCause }
-  | { readonly kind: 'pause-requested'; readonly at: string }
-  /** A bug in ralph itself; `message` is one line. */
-  | { readonly kind: 'broke'; readonly at: string; readonly message: string }
-  | CallerEvent;
-
-/** The events of a program that works on the task itself, through the library; see `caller-events.ts`. */
-export type CallerEvent =
-  | { readonly kind: 'started-by-caller'; readonly at: string }
-  | { readonly kind: 'reported-by-caller'; readonly at: string; readonly report: IterationReport }
-  | { readonly kind: 'progressed-by-caller'; readonly at: string; readonly report: ProgressReport }
-  | { readonly kind: 'paused-by-caller'; readonly at: string; readonly request: ApprovalRequest }
-  | {
-      readonly kind: 'resumed-by-caller';
-      readonly at: string;
-      /** Null if the task waits for no request, for example if another tool wrote its state. */
-      readonly answer: PersonsAnswer | null;
-    }
-  | {
-      readonly kind: 'ended-by-caller';
-      readonly at: string;
-      readonly ending: StatusAndReason & Partial<Pick<Ending, 'evidence' | 'error'>>;
-    };
-
-/**
- * What a program reports of an iteration that it worked on itself: the text that it produced (`context`), or
- * what it did and how that went.
- */
-export type IterationReport =
-  | { readonly context: string }
-  | {
-      readonly action: string;
-      /** `success`, or what went wrong. */
-      readonly result: string;
-      readonly durationSeconds: number;
-    };
-
-/** How a person answered a request. */
-export interface PersonsAnswer {
-  readonly kind: 'approved' | 'rejected';
-  /** The path of the answer file, relative to the vault. */
-  readonly file: string;
-  readonly reason: string | null;
-}
-
-/** The event with the given `kind`. */
-export type EventOf<Kind extends LoopEvent['kind']> = Extract<LoopEvent, { kind: Kind }>;
-
-/** The result of an approval request. */
-export type ApprovalAnswer =
-  | PersonsAnswer
-  | { readonly kind: 'none'; readonly why: 'expired' | 'not-waited' | 'interrupted' };
-
 /** What stops the loop: a signal, or `ralph stop` from another terminal. */
 export type StopCause = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'request';
-
-/** What to do next. The answer to a question is the next event; a one-way action has no answer. */
-export type Action = Question | Announcement;
-
-export type Question =
-  | {
-      readonly kind: 'start-agent';
-      readonly agent: AgentName;
-      readonly iteration: number;
-      readonly attempt: number;
-      readonly prompt: AgentPrompt;
-      /** ISO instant at which the time limit of the whole task is reached. */
-      readonly taskDeadlineAt: string;
-      /** The session for the agent to resume; null starts a new one. */
-      readonly resumeSession: string | null;
-      /** The rest of the budget in US dollars, for an agent that can enforce it; null: no limit. */
-      readonly budgetUsd: number | null;
-      /** What may not happen in this attempt. */
-      readonly limits: SignLimits;
-    }
-  | { readonly kind: 'count-day' }
-  | { readonly kind: 'look' }
-  | {
-      readonly kind: 'verify';
-      readonly check: Check;
-      /** Whether it runs again on a tree on which it failed. On one on which it passed it never does. */
-      readonly again: boolean;
-    }
-  | { readonly kind: 'examine'; readonly part: ExamPart; readonly checks: readonly Check[] }
-  | ({ readonly kind: 'settle-tree'; readonly by: WayToSettle } & TreeToSettle)
-  /** Runs the user's `--after` command with the event as its standard input. */
-  | { readonly kind: 'run-after'; readonly command: string; readonly body: EventBody }
-  | { readonly kind: 'wait'; readonly until: string }
-  /** Ends the processes that the task has left running, and writes the request for a person. */
-  | { readonly kind: 'request-approval'; readonly approval: Approval }
-  /** `patiently`: waits until the request expires; otherwise checks once for an answer. */
-  | { readonly kind: 'await-approval'; readonly approval: Approval; readonly patiently: boolean };
-
-/** The prompt for one start of the agent. */
-export type AgentPrompt =
-  /** The user's prompt, followed by `addition`. */
-  | { readonly kind: 'task'; readonly addition: string }
-  /** Only a question about the agent's own answer. */
-  | { readonly kind: 'question'; readonly text: string };
-
-/** A one-way action. */
-export type Announcement =
-  | { readonly kind: 'publish'; readonly body: EventBody }
-  /** Prints a sentence for people. */
-  | { readonly kind: 'say'; readonly what: Notice }
-  | ({ readonly kind: 'keep-tree' } & TreeToKeep)
-  | { readonly kind: 'stop'; readonly ending: Ending };
-
-/** Which snapshot is to be made of the work tree as it is. */
-export interface TreeToKeep {
-  readonly iteration: number;
-  /**
-   * `end`: an iteration that counts. `attempt`: one that is tried again, or was cut off with ralph.
-   * `missing-end`: an iteration that counts, unless an earlier driver has kept it.
-   */
-  readonly as: 'end' | 'attempt' | 'missing-end';
-  /** How the attempt ended, as in `iterations[].outcome`. */
-  readonly outcome: string;
-}
-
-/** What ralph is doing while the agent is not running, for the display. */
-export type RalphActivity =
-  | { readonly kind: 'look' }
-  | { readonly kind: 'verify'; readonly command: string }
-  | { readonly kind: 'examine'; readonly part: ExamPart }
-  | { readonly kind: 'settle'; readonly by: WayToSettle }
-  | { readonly kind: 'after'; readonly command: string }
-  | { readonly kind: 'wait'; readonly wait: Wait }
-  | { readonly kind: 'approval'; readonly what: string; readonly until: string }
-  /** ralph was asked to stop, and ends the running processes. */
-  | { readonly kind: 'stop' };
-
-/** A notice for people that is not an event. */
-export type Notice = { readonly kind: 'flag-dropped'; readonly flag: string };
 
 /** How the task ended. Paths are not included; they are added outside the core. */
 export interface Ending {
@@ -373,9 +181,4 @@ export interface Ending {
   readonly error: string | null;
   /** When a usage limit resets or the next day begins, as an ISO instant; null if unknown, or for another ending. */
   readonly until: string | null;
-}
-
-export interface Transition {
-  readonly state: LoopState;
-  readonly actions: readonly Action[];
 }

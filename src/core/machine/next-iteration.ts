@@ -5,7 +5,8 @@ import type { Policy } from '../task/policy.ts';
 import { laterBy, msBetween } from '../task/task-state.ts';
 import { type Decided, type Decision, type End, type Moment, strayed } from './decision.ts';
 import { end, TIME_OVER } from './ending.ts';
-import type { EventOf, LoopState } from './loop-state.ts';
+import type { EventOf } from './loop-event.ts';
+import type { LoopState } from './loop-state.ts';
 
 /** Continues after a counted iteration, with a pause of `delayMs`, or ends the task at a limit. */
 export function nextIteration({ task }: LoopState, at: string, delayMs: number): Decision {

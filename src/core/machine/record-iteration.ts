@@ -1,7 +1,8 @@
-import { type AttemptFacts, outputOf, type RefusedTool } from '../agent/attempt.ts';
+import { type AttemptFacts, outputOf } from '../agent/attempt.ts';
 import { describeOutcome, isCounted, type Outcome } from '../agent/outcome.ts';
 import { hasMalformedRequest } from '../completion/approval-request.ts';
 import type { CheckResult } from '../completion/check-result.ts';
+import { describeHeld } from '../completion/describe-held.ts';
 import {
   type Blocker,
   type ClaimVerdict,
@@ -16,16 +17,16 @@ import {
 import type { PromptText } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
 import type { WorkSeen } from '../completion/work-seen.ts';
-import type { Handover, Missing } from '../prompt/prompt.ts';
-import { findingText } from '../proof/findings.ts';
+import type { Handover, Missing } from '../prompt/handover.ts';
 import type { FindingProof } from '../proof/statement.ts';
 import { preview } from '../secrets/secrets.ts';
 import { afterIteration } from '../task/breaker.ts';
 import { agentNamed, type Policy } from '../task/policy.ts';
 import { withIteration } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
+import type { Announcement } from './action.ts';
 import { publish } from './decision.ts';
-import type { Announcement, CountedAnswer, LoopState, Streaks } from './loop-state.ts';
+import type { CountedAnswer, LoopState, Streaks } from './loop-state.ts';
 
 /** Builds the iteration's answer and its record from a counted attempt. */
 export function answerOf(
@@ -279,49 +280,4 @@ export function furtherEvents(
 function findingsIn(judged: ClaimVerdict): readonly FindingProof[] {
   if (judged.kind === 'held') return judged.findings ?? [];
   return judged.kind === 'passed' ? (judged.proof?.findings ?? []) : [];
-}
-
-/** Says in one line for people why a gate blocked a claim. */
-export function describeHeld(held: Blocker): string {
-  switch (held.gate) {
-    case 'min-iterations':
-      return `not before iteration ${held.from}`;
-    case 'refused-tools':
-      return `refused: ${describeTools(held.tools)}`;
-    case 'protect':
-      return `protected files have changed: ${held.files.slice(0, 5).join(', ')}`;
-    case 'verify':
-      return describeFailed(held.failed);
-    case 'clean-checkout':
-      return `in a clean checkout ${held.why ?? describeFailed(held.failed)}${held.folder === null ? '' : ` (it is kept in ${held.folder})`}`;
-    case 'confirm':
-      return `confirmed ${held.so_far} of ${held.of} times`;
-    default: {
-      const findings = held.findings.map(findingText).join('; ');
-      const exam =
-        held.failed.length === 0
-          ? ''
-          : `; with what decides the checks as it was at the start, ${describeFailed(held.failed)}`;
-      const why = held.why ?? null;
-      const notMade =
-        why === null ? '' : `; with what decides the checks as it was at the start, ${why}`;
-      return `${findings}${exam}${notMade}`;
-    }
-  }
-}
-
-function describeFailed(failed: readonly CheckResult[]): string {
-  return failed
-    .map(
-      ({ name, timedOut, exitCode }) =>
-        `${name} ${timedOut ? 'ran out of time' : `exited with ${exitCode ?? 'a signal'}`}`,
-    )
-    .join('; ');
-}
-
-export function describeTools(tools: readonly RefusedTool[]): string {
-  return tools
-    .slice(0, 5)
-    .map(({ tool, target }) => (target === '' ? tool : `${tool}: ${target}`))
-    .join('; ');
 }

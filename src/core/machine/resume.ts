@@ -2,18 +2,14 @@ import { addUsage } from '../agent/attempt.ts';
 import { agentNamed, hasSeveralAgents, type Policy } from '../task/policy.ts';
 import { resumedSandbox } from '../task/task-sandbox.ts';
 import { laterBy, NO_BREAKER, type TaskState, type Wait, withError } from '../task/task-state.ts';
+import type { Announcement } from './action.ts';
 import { askAgain } from './approval.ts';
 import { questionLost } from './asking-back.ts';
 import { type Decided, type Decision, type Moment, publish } from './decision.ts';
 import { end } from './ending.ts';
 import { follow, judge, settle } from './judge.ts';
-import {
-  type Announcement,
-  type EventOf,
-  type LoopState,
-  NO_STREAKS,
-  NO_TROUBLE,
-} from './loop-state.ts';
+import type { EventOf } from './loop-event.ts';
+import { type LoopState, NO_STREAKS, NO_TROUBLE } from './loop-state.ts';
 import { continueAtOnce } from './next-iteration.ts';
 import { withoutSkipped, withUsageOfAgent } from './shifts.ts';
 

@@ -3,10 +3,12 @@ import type { AttemptFacts } from '../agent/attempt.ts';
 import { describeOutcome, type Outcome } from '../agent/outcome.ts';
 import { backOffMs, hasSeveralAgents, SLOWEST_RETRY_MS } from '../task/policy.ts';
 import { laterBy, msBetween } from '../task/task-state.ts';
+import type { Announcement } from './action.ts';
 import { type Decided, type Decision, type Moment, publish } from './decision.ts';
 import { end, stoppedBy } from './ending.ts';
 import type { EventBody } from './events.ts';
-import type { Announcement, EventOf, LoopState, Trouble } from './loop-state.ts';
+import type { EventOf } from './loop-event.ts';
+import type { LoopState, Trouble } from './loop-state.ts';
 import { budgetLeft, endUsedUp } from './next-iteration.ts';
 import { hasOthers, isStillOut, loseShift, skippedBecause } from './shifts.ts';
 

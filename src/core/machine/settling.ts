@@ -1,19 +1,13 @@
 import { failedChecks } from '../completion/check-result.ts';
-import type { Missing } from '../prompt/prompt.ts';
+import type { Missing } from '../prompt/handover.ts';
 import { maskSecrets } from '../secrets/secrets.ts';
 import type { Settlement, TreeToSettle } from '../snapshots/settlement.ts';
 import type { Policy } from '../task/policy.ts';
 import { clip, oneLine } from '../text/untrusted-text.ts';
+import type { Announcement } from './action.ts';
 import { publish } from './decision.ts';
 import type { EventBody } from './events.ts';
-import type {
-  Announcement,
-  CountedAnswer,
-  Judgement,
-  LoopState,
-  Streaks,
-  WayToSettle,
-} from './loop-state.ts';
+import type { CountedAnswer, Judgement, LoopState, Streaks, WayToSettle } from './loop-state.ts';
 
 /*
  * What an iteration changed is settled once it is judged, before `--after` and before the task ends:

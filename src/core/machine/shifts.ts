@@ -9,10 +9,11 @@ import {
   SKIPPED_BECAUSE,
   type TaskState,
 } from '../task/task-state.ts';
+import type { Announcement } from './action.ts';
 import { type Decided, type Decision, type Moment, publish } from './decision.ts';
 import { end } from './ending.ts';
 import type { AgentChanged } from './events.ts';
-import type { Announcement, LoopState } from './loop-state.ts';
+import type { LoopState } from './loop-state.ts';
 
 /*
  * Which agent of a list is on shift: the first one that is neither held nor skipped.

@@ -1,11 +1,12 @@
 import { NO_USAGE } from '../agent/attempt.ts';
 import { isCounted } from '../agent/outcome.ts';
+import { EMPTY_HANDOVER } from '../prompt/handover.ts';
 import { waitingHints } from '../prompt/hints.ts';
-import { EMPTY_HANDOVER } from '../prompt/prompt.ts';
 import { postponed, withoutStandstill } from '../task/clock-gap.ts';
 import type { Policy } from '../task/policy.ts';
 import { newSandbox } from '../task/task-sandbox.ts';
 import type { TaskState } from '../task/task-state.ts';
+import type { Announcement, Transition } from './action.ts';
 import { counted, withAttempt, withOwnUsage, withSandboxFacts } from './after-attempt.ts';
 import { apply } from './apply.ts';
 import { approvalAnswered, approvalRequested, askPerson, START_APPROVAL } from './approval.ts';
@@ -15,16 +16,8 @@ import { checked, examined } from './checking.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { end } from './ending.ts';
 import { follow, followed, judge } from './judge.ts';
-import {
-  type Announcement,
-  type CallerEvent,
-  type EventOf,
-  type LoopEvent,
-  type LoopState,
-  NO_STREAKS,
-  NO_TROUBLE,
-  type Transition,
-} from './loop-state.ts';
+import type { CallerEvent, EventOf, LoopEvent } from './loop-event.ts';
+import { type LoopState, NO_STREAKS, NO_TROUBLE } from './loop-state.ts';
 import { dayCounted } from './next-iteration.ts';
 import { withReport } from './record-iteration.ts';
 import { resumed } from './resume.ts';

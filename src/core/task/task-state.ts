@@ -1,4 +1,4 @@
-import { NO_USAGE, type SessionUsage, type Usage } from '../agent/attempt.ts';
+import type { SessionUsage, Usage } from '../agent/attempt.ts';
 import type { SignName } from '../agent/sign.ts';
 import type { EndedStatus } from './endings.ts';
 import type { MatchRule } from './policy.ts';
@@ -46,6 +46,7 @@ export interface ErrorRecord {
 
 /** Why an agent of a list is not started for a while: the next one takes over. */
 export const HELD_BECAUSE = ['usage-limit', 'outage'] as const;
+
 /** Why an agent of a list is not started any more in this run. */
 export const SKIPPED_BECAUSE = ['agent-not-found', 'not-logged-in', 'no-credit'] as const;
 
@@ -231,75 +232,6 @@ export interface TaskState {
   readonly kept_by?: 'library';
 }
 
-/** What a new task is made from. Instants are ISO strings. */
-export interface NewTask {
-  readonly taskId: string;
-  readonly promptPreview: string;
-  readonly promptSha256: string;
-  readonly taskType: string;
-  readonly promise: string | null;
-  readonly match: MatchRule;
-  readonly watchGlobs: readonly string[];
-  readonly watchFile: string | null;
-  readonly doneFolder: string;
-  readonly maxIterations: number;
-  readonly taskTimeoutMs: number;
-  readonly driver: Driver | null;
-  readonly gitBase: string | null;
-}
-
-/** Returns the state of a task before its first iteration. */
-export function newTaskState(task: NewTask, at: string): TaskState {
-  return {
-    schema_version: SCHEMA_VERSION,
-    task_id: task.taskId,
-    task_prompt: task.promptPreview,
-    prompt_sha256: task.promptSha256,
-    task_type: task.taskType,
-    task_file: null,
-    completion_promise: task.promise,
-    match: task.match,
-    watch_glob: task.watchGlobs,
-    watch_file: task.watchFile,
-    done_folder: task.doneFolder,
-    max_iterations: task.maxIterations,
-    current_iteration: 0,
-    attempt: 0,
-    status: 'pending',
-    started_at: at,
-    updated_at: at,
-    finished_at: null,
-    timeout_at: laterBy(at, task.taskTimeoutMs),
-    exit_reason: null,
-    evidence: null,
-    iterations: [],
-    errors: [],
-    wait: null,
-    progress: null,
-    usage: NO_USAGE,
-    metrics: {
-      total_duration_seconds: 0,
-      iterations: 0,
-      api_calls: 0,
-      files_created: null,
-      files_modified: null,
-    },
-    breaker: NO_BREAKER,
-    paused_for_approval: false,
-    approval: null,
-    agent: null,
-    agents: {},
-    session_id: null,
-    session_usage: null,
-    git_base: task.gitBase,
-    driver: task.driver,
-    memory: null,
-    save: 0,
-    git: NOTHING_IN_GIT,
-    sandbox: null,
-  };
-}
-
 /** The instant `ms` milliseconds after `at`. Both are ISO 8601 UTC. */
 export function laterBy(at: string, ms: number): string {
   return new Date(Date.parse(at) + ms).toISOString();
@@ -333,6 +265,7 @@ export function hasUnannouncedEnding({ finished_at, driver }: TaskState): boolea
 
 /** How many iterations and errors are stored. Older ones remain in the totals, so the file stays small. */
 const ITERATIONS_KEPT = 60;
+
 const ERRORS_KEPT = 40;
 
 /** Appends an iteration and drops the oldest records, which remain part of `metrics` and `usage`. */

@@ -1,5 +1,5 @@
 import { createReadStream, lstatSync } from 'node:fs';
-import type { BriefIteration, Happening, JournalEntry } from '../../core/task/briefing.ts';
+import type { BriefIteration, Happening, JournalEntry } from '../../core/task/briefing-sources.ts';
 import { tailOf } from '../../core/text/untrusted-text.ts';
 import { MB } from '../files/bounded-read.ts';
 import {

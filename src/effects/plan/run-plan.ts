@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { AGENTS, rulesForAll } from '../../core/agent/agents/agents.ts';
-import { policyOf } from '../../core/machine/policy-of.ts';
+import { policyOf } from '../../core/policy/policy-of.ts';
 import { contextRoom, longestPrompt } from '../../core/prompt/prompt-room.ts';
 import { settingsProblems } from '../../core/settings/settings-problems.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';

@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { fromStored, type StoredRun, storedSettings } from '../../core/settings/stored-run.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { StateCorruptedError } from '../../errors.ts';
+import { StateCorruptedError } from '../../task-errors.ts';
 import { MB, readWithin } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { isRealFolder } from '../state/task-list.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { TreeToKeep } from '../../core/machine/loop-state.ts';
+import type { TreeToKeep } from '../../core/machine/action.ts';
 import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
 import {
   attemptNames,

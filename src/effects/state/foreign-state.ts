@@ -1,10 +1,10 @@
 import path from 'node:path';
+import { newTaskState } from '../../core/task/new-task.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import {
   type ErrorRecord,
   type IterationRecord,
   laterBy,
-  newTaskState,
   type Progress,
   type Status,
   type TaskState,

@@ -1,6 +1,6 @@
 import { type FSWatcher, lstatSync } from 'node:fs';
 import path from 'node:path';
-import type { ApprovalAnswer } from '../../core/machine/loop-state.ts';
+import type { ApprovalAnswer } from '../../core/machine/loop-event.ts';
 import type { Approval, ThereBefore } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { MB, readHead, tryReadText } from '../files/bounded-read.ts';

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import type { OpenNote, OpenRequest } from '../../core/task/briefing.ts';
+import type { OpenNote, OpenRequest } from '../../core/task/briefing-sources.ts';
 import { filesIn, NEEDS_ACTION, PENDING } from './vault-folders.ts';
 
 const NOTE = /^RALPH_([A-Z]+)_(.+)_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.md$/;

@@ -1,11 +1,12 @@
 import { DEFAULT_AGENT, isAgentName } from '../../core/agent/agents/agents.ts';
-import type { Briefing, BriefTask, Happening } from '../../core/task/briefing.ts';
+import type { Briefing, BriefTask } from '../../core/task/briefing.ts';
+import type { Happening } from '../../core/task/briefing-sources.ts';
 import { type EndedStatus, endingRow, isEnded } from '../../core/task/endings.ts';
 import type { LineChanges } from '../../core/task/line-changes.ts';
 import type { ShownState } from '../../core/task/shown-task.ts';
 import type { TaskGit } from '../../core/task/task-state.ts';
+import { proofText, remedyFor } from '../ending-lines.ts';
 import { formatCost, formatDuration, plural } from '../format.ts';
-import { proofText, remedyFor } from '../messages.ts';
 import { resumeCommand, shellQuote, type TaskPlace } from '../resume-command.ts';
 import { isForeign, NOT_YOURS } from '../screens/status.ts';
 

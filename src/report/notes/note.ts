@@ -1,13 +1,13 @@
 import type { AgentName } from '../../core/agent/agents/agents.ts';
 import type { Ending } from '../../core/machine/loop-state.ts';
-import type { CommandOutput } from '../../core/prompt/prompt.ts';
+import type { CommandOutput } from '../../core/prompt/failed-outputs.ts';
 import { endingRow } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { agentsText, costText } from '../agent-words.ts';
+import { remedyFor } from '../ending-lines.ts';
 import { formatCost, formatDuration } from '../format.ts';
-import { remedyFor } from '../messages.ts';
 import { plantedFiles, refusedLines, sandboxText } from '../sandbox-words.ts';
 import { cell, codeSpan, fenced, inlineText } from './markdown.ts';
 

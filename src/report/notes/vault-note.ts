@@ -2,7 +2,7 @@ import type { AgentName } from '../../core/agent/agents/agents.ts';
 import type { VaultNote } from '../../core/rescue/vault-files.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
-import { remedyFor } from '../messages.ts';
+import { remedyFor } from '../ending-lines.ts';
 import { HUMAN_REASONS } from '../screens/vault-line.ts';
 import { inlineText } from './markdown.ts';
 

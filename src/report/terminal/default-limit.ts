@@ -1,6 +1,6 @@
 import type { RalphEvent } from '../../core/machine/events.ts';
 import type { Sources } from '../../core/settings/setting-source.ts';
-import { defaultLimitNotice } from '../messages.ts';
+import { defaultLimitNotice } from '../notices.ts';
 
 /** Returns a listener to events. At the first default limit that is reached, it warns and names the flag. */
 export function defaultLimitHint(

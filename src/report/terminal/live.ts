@@ -1,18 +1,16 @@
 import type { ChalkInstance } from 'chalk';
+import type { RalphActivity } from '../../core/machine/action.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
-import type { RalphActivity } from '../../core/machine/loop-state.ts';
+import { activityText, ralphActivityText } from '../activity-text.ts';
 import { fitted, padded, wrapped } from '../columns.ts';
 import {
-  activityText,
   type EndingEvent,
   endingFacts,
   endingLine,
-  eventLine,
   isEnding,
-  iterationBrief,
   type MessageContext,
-  ralphActivityText,
-} from '../messages.ts';
+} from '../ending-lines.ts';
+import { eventLine, iterationBrief } from '../event-line.ts';
 import { type LiveFacts, pictureOf, type Signs, signsFor } from './live-picture.ts';
 import { LiveScreen, type Picture, type Terminal } from './live-screen.ts';
 import type { RunView } from './view.ts';

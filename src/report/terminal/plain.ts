@@ -1,5 +1,7 @@
 import { safeJson } from '../../core/text/safe-json.ts';
-import { activityText, eventLine, isEnding, type MessageContext } from '../messages.ts';
+import { activityText } from '../activity-text.ts';
+import { isEnding, type MessageContext } from '../ending-lines.ts';
+import { eventLine } from '../event-line.ts';
 import type { LineSink, RunView } from './view.ts';
 
 export interface PlainOptions extends MessageContext {

@@ -1,5 +1,5 @@
+import type { RalphActivity } from '../../core/machine/action.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
-import type { RalphActivity } from '../../core/machine/loop-state.ts';
 
 /** Shows a running task. Callers remove control characters first. */
 export interface RunView {

@@ -13,13 +13,15 @@ import { thisDriver } from '../../../src/effects/lock/driver-identity.ts';
 import { watchRequests } from '../../../src/effects/state/requests.ts';
 import {
   InsideOwnLoopError,
-  InvalidStateError,
   RequestNotLeftError,
-  StateCorruptedError,
   StateTooNewError,
-  TaskNotFoundError,
   UsageError,
 } from '../../../src/errors.ts';
+import {
+  InvalidStateError,
+  StateCorruptedError,
+  TaskNotFoundError,
+} from '../../../src/task-errors.ts';
 import { newTask } from '../../helpers/new-task.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { testSeal } from '../../helpers/test-seal.ts';

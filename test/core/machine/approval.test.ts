@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NOTHING_SEEN, type Sightings } from '../../../src/core/completion/sightings.ts';
-import type { ApprovalAnswer, LoopEvent } from '../../../src/core/machine/loop-state.ts';
+import type { ApprovalAnswer, LoopEvent } from '../../../src/core/machine/loop-event.ts';
 import { protocolNote } from '../../../src/core/prompt/prompt.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { lastWorkAt, laterBy } from '../../../src/core/task/task-state.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CallerEvent } from '../../../src/core/machine/loop-state.ts';
+import type { CallerEvent } from '../../../src/core/machine/loop-event.ts';
 import { initialState, transition } from '../../../src/core/machine/transition.ts';
 import {
   hasUnannouncedEnding,

@@ -1,14 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { CommandResult } from '../../../src/core/completion/command-result.ts';
-import {
-  buildAddition,
-  describeMissing,
-  EMPTY_HANDOVER,
-  type Handover,
-  type Missing,
-  promptTexts,
-  protocolNote,
-} from '../../../src/core/prompt/prompt.ts';
+import { describeMissing } from '../../../src/core/prompt/describe-missing.ts';
+import { EMPTY_HANDOVER, type Handover, type Missing } from '../../../src/core/prompt/handover.ts';
+import { buildAddition, promptTexts, protocolNote } from '../../../src/core/prompt/prompt.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { refusedTool } from '../../helpers/attempt-facts.ts';
 import { checkResult } from '../../helpers/checks.ts';

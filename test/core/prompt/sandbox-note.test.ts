@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  buildAddition,
-  EMPTY_HANDOVER,
-  promptTexts,
-  protocolNote,
-} from '../../../src/core/prompt/prompt.ts';
+import { EMPTY_HANDOVER } from '../../../src/core/prompt/handover.ts';
+import { buildAddition, promptTexts, protocolNote } from '../../../src/core/prompt/prompt.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
 import { openSandbox } from '../../helpers/sandboxed.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type JournalEntry, makeBriefing, type Need } from '../../../src/core/task/briefing.ts';
+import { makeBriefing, type Need } from '../../../src/core/task/briefing.ts';
+import type { JournalEntry } from '../../../src/core/task/briefing-sources.ts';
 import { laterBy, type Status } from '../../../src/core/task/task-state.ts';
 import { briefIteration, briefingSources, foundRun } from '../../helpers/brief-task.ts';
 import { START } from '../../helpers/new-task.ts';

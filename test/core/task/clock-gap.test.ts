@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
-import type { ApprovalAnswer } from '../../../src/core/machine/loop-state.ts';
+import type { ApprovalAnswer } from '../../../src/core/machine/loop-event.ts';
 import { timeLeftMs } from '../../../src/core/task/clock-gap.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';

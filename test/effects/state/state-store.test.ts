@@ -3,12 +3,12 @@ import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { initialState } from '../../../src/core/machine/transition.ts';
+import { newTaskState } from '../../../src/core/task/new-task.ts';
 import { stateJson } from '../../../src/core/task/state-json.ts';
 import {
   lastWorkAt,
   laterBy,
   msBetween,
-  newTaskState,
   type TaskState,
 } from '../../../src/core/task/task-state.ts';
 import { archivePrevious } from '../../../src/effects/state/earlier-run.ts';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { ApprovalAnswer } from '../../../src/core/machine/loop-state.ts';
+import type { ApprovalAnswer } from '../../../src/core/machine/loop-event.ts';
 import type { Approval } from '../../../src/core/task/task-state.ts';
 import { awaitAnswer, placeRequest } from '../../../src/effects/vault/approval-folder.ts';
 import { renderRequest } from '../../../src/report/notes/approval-request.ts';

@@ -14,7 +14,7 @@ import { foreignFiles } from '../../../effects/state/foreign-files.ts';
 import { leaveRequest } from '../../../effects/state/requests.ts';
 import { taskPaths } from '../../../effects/state/task-folder.ts';
 import { sealAt } from '../../../effects/trust/seal.ts';
-import { UntrustedTaskError, UsageError } from '../../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import { EXIT_FAILED } from '../../../exit-codes.ts';
 import {
   type LandingFacts,
@@ -22,6 +22,7 @@ import {
   landingText,
   staysText,
 } from '../../../report/screens/land.ts';
+import { UntrustedTaskError } from '../../../task-errors.ts';
 import { readFlags } from '../../flags/flags.ts';
 import { type FoundTask, findTask, refuseInsideOwnLoop } from '../../tasks/find-task.ts';
 import {

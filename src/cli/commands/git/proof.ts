@@ -16,7 +16,7 @@ import { requireStoredRun } from '../../../effects/plan/stored-settings.ts';
 import { sealAt } from '../../../effects/trust/seal.ts';
 import { ProofError, UsageError } from '../../../errors.ts';
 import { EXIT_FAILED } from '../../../exit-codes.ts';
-import { proofText } from '../../../report/messages.ts';
+import { proofText } from '../../../report/ending-lines.ts';
 import {
   commandsToRun,
   holdsNoLonger,

@@ -1,4 +1,5 @@
-import type { BriefIteration, Briefing, BriefTask } from '../../../core/task/briefing.ts';
+import type { Briefing, BriefTask } from '../../../core/task/briefing.ts';
+import type { BriefIteration } from '../../../core/task/briefing-sources.ts';
 import type { LineChanges, LinesByIteration } from '../../../core/task/line-changes.ts';
 import { agentsText, costText, untoldText } from '../../agent-words.ts';
 import { formatCost, formatDuration, formatLines } from '../../format.ts';

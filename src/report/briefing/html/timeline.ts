@@ -1,4 +1,5 @@
-import type { BriefIteration, Briefing, BriefTask } from '../../../core/task/briefing.ts';
+import type { Briefing, BriefTask } from '../../../core/task/briefing.ts';
+import type { BriefIteration } from '../../../core/task/briefing-sources.ts';
 import { formatCost, formatDuration } from '../../format.ts';
 import { minute, stateWords, usedWords } from '../briefing-words.ts';
 import { type Bar, barChart, short } from './bars.ts';

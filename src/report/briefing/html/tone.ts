@@ -1,4 +1,5 @@
-import type { BriefIteration, BriefTask } from '../../../core/task/briefing.ts';
+import type { BriefTask } from '../../../core/task/briefing.ts';
+import type { BriefIteration } from '../../../core/task/briefing-sources.ts';
 
 /** What a colour stands for: done, working, cut short, failed. */
 export type Tone = 'done' | 'work' | 'cut' | 'bad';

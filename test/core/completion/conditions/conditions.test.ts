@@ -10,7 +10,8 @@ import {
 } from '../../../../src/core/completion/conditions/conditions.ts';
 import type { PromiseVerdict } from '../../../../src/core/completion/promise.ts';
 import { NOTHING_SEEN, type Sightings } from '../../../../src/core/completion/sightings.ts';
-import { EMPTY_HANDOVER, promptTexts } from '../../../../src/core/prompt/prompt.ts';
+import { EMPTY_HANDOVER } from '../../../../src/core/prompt/handover.ts';
+import { promptTexts } from '../../../../src/core/prompt/prompt.ts';
 import type { Policy } from '../../../../src/core/task/policy.ts';
 import { checks } from '../../../helpers/checks.ts';
 import { loopPolicy } from '../../../helpers/loop-policy.ts';

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type BriefingSources,
-  type JournalEntry,
-  makeBriefing,
-} from '../../../../src/core/task/briefing.ts';
+import { makeBriefing } from '../../../../src/core/task/briefing.ts';
+import type { BriefingSources, JournalEntry } from '../../../../src/core/task/briefing-sources.ts';
 import { laterBy } from '../../../../src/core/task/task-state.ts';
 import { renderPage } from '../../../../src/report/briefing/html/page.ts';
 import { marksOf, momentText, stepOf } from '../../../../src/report/briefing/html/time-scale.ts';

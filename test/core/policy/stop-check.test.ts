@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
-import { storedPolicy } from '../../../src/core/machine/policy-of.ts';
+import { storedPolicy } from '../../../src/core/policy/policy-of.ts';
 import {
   checkStop,
   releasedBy,
   type StopView,
   stopHandover,
-} from '../../../src/core/machine/stop-check.ts';
+} from '../../../src/core/policy/stop-check.ts';
 import { buildAddition } from '../../../src/core/prompt/prompt.ts';
 import { laterBy, type TaskState } from '../../../src/core/task/task-state.ts';
 import { checkResult, checks } from '../../helpers/checks.ts';

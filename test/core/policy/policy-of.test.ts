@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { policyOf, storedPolicy } from '../../../src/core/machine/policy-of.ts';
+import { policyOf, storedPolicy } from '../../../src/core/policy/policy-of.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import { layerOf } from '../../../src/core/settings/setting-source.ts';
 import type { SettingName } from '../../../src/core/settings/settings.ts';

@@ -1,0 +1,68 @@
+import path from 'node:path';
+import { type CheckResult, failedChecks, judgeCheck } from '../../core/completion/check-result.ts';
+import { storedPolicy } from '../../core/policy/policy-of.ts';
+import type { LandingRefusal } from '../../core/snapshots/landing.ts';
+import type { AskGit } from '../../effects/branches/checkout.ts';
+import { copyFiles } from '../../effects/branches/copy-files.ts';
+import { isInside, realPath } from '../../effects/files/real-path.ts';
+import { runShellCommand, type ShellOptions } from '../../effects/processes/shell-command.ts';
+import type { SignalWatch } from '../../effects/processes/signals.ts';
+import { provenFailures } from '../../effects/proof/proof-file.ts';
+import type { Repository } from '../../effects/snapshots/repository.ts';
+import { ownFiles } from '../../effects/vault/vault-folders.ts';
+import { runCheck } from '../checks.ts';
+import { confinedTo } from '../sandbox/confined-to.ts';
+import type { LaterSandbox } from '../sandbox/run-sandbox.ts';
+import { startFolderOf, type TaskToLand } from './task-to-land.ts';
+
+/** In what the checks of a landing run. */
+export interface CheckWorld {
+  readonly sandbox: LaterSandbox;
+  /** The value of `RALPH_RUN_ID` in their environment. */
+  readonly runId: string;
+}
+
+interface CheckTools extends CheckWorld {
+  readonly repository: Repository;
+  readonly ask: AskGit;
+  readonly stops: SignalWatch;
+}
+
+/** Runs `--copy`, `--setup` and all checks as the task had them; null if all is green. */
+export async function checkIn(
+  scratch: string,
+  { state, stored, vault, paths, folder, seal, env }: TaskToLand,
+  { repository: { root }, ask, stops, sandbox, runId }: CheckTools,
+): Promise<LandingRefusal | null> {
+  const { setup, copy } = stored.settings;
+  const policy = storedPolicy(state, stored);
+  const from = startFolderOf(stored);
+  const below = realPath(from);
+  const tree = [root, state.git.work_tree?.path ?? root]
+    .map(realPath)
+    .find((each) => each === below || isInside(each, below));
+  const cwd = tree === undefined ? scratch : path.join(scratch, path.relative(tree, below));
+  const isOwn = ownFiles(vault, paths.stateDir);
+  await copyFiles({ from, to: cwd, root: scratch, globs: copy, ask, isOwn });
+  const hasCommands = setup !== null || policy.verify.length > 0;
+  const inside = hasCommands ? await sandbox.open(cwd) : null;
+  const options = (): ShellOptions => ({
+    cwd,
+    env: { ...env, RALPH_TASK_ID: state.task_id, RALPH_RUN_ID: runId },
+    timeoutMs: policy.iterationTimeoutMs,
+    stops,
+    ...confinedTo(inside),
+  });
+  if (setup !== null) {
+    const result = await runShellCommand(setup, '', options());
+    if (result.exitCode !== 0) return { kind: 'setup-failed', result };
+  }
+  // What failed at the start may fail here, too, if the task was completed in spite of it.
+  const known = provenFailures(folder, seal, state);
+  const results: CheckResult[] = [];
+  for (const check of policy.verify) {
+    results.push(judgeCheck(await runCheck(check, options()), known, policy));
+  }
+  const failed = failedChecks(results);
+  return failed.length === 0 ? null : { kind: 'checks-failed', failed };
+}

@@ -1,0 +1,91 @@
+import type { TaskState } from '../../core/task/task-state.ts';
+import { type AskGit, isBranch } from '../../effects/branches/checkout.ts';
+import { openRepository } from '../../effects/branches/open-repository.ts';
+import type { Repository } from '../../effects/snapshots/repository.ts';
+import { UsageError } from '../../errors.ts';
+import { startFolderOf, type TaskToLand } from './task-to-land.ts';
+
+/** Where a task lands. */
+export interface LandPlace {
+  readonly repository: Repository;
+  /** The task's branch. */
+  readonly branch: string;
+  readonly onto: string;
+}
+
+/** Finds the repository and both branches. Rejects with a `UsageError` if one is unknown. */
+export async function placeOf(task: TaskToLand, ask: AskGit): Promise<LandPlace> {
+  const { state, stored } = task;
+  const { task_id: taskId } = state;
+  const tree = state.git.work_tree;
+  const folders = tree === null ? [startFolderOf(stored)] : [tree.origin, tree.path];
+  const repository = await firstRepository(folders, ask);
+  if (repository === null) {
+    throw new UsageError([
+      `ralph land expects a task that worked in a git repository; found none in ${folders[0]}.`,
+    ]);
+  }
+  const branch = tree?.branch ?? (await ownBranch(state, repository, ask));
+  if (branch === null) {
+    throw new UsageError([
+      `ralph land expects a task with a branch of its own; ${taskId} worked in your own work tree and its changes are there: commit them yourself, or start the next task with --worktree.`,
+    ]);
+  }
+  const onto = task.onto ?? tree?.onto ?? null;
+  if (onto === null) {
+    throw new UsageError([
+      `ralph land expects --onto BRANCH, since ${taskId} did not begin at a branch.`,
+    ]);
+  }
+  if (onto === branch) {
+    throw new UsageError([`--onto expects another branch than ${branch}, the task's own.`]);
+  }
+  if (!(await isBranch({ repository, ask }, onto))) {
+    throw new UsageError([
+      task.onto === null
+        ? `ralph land expects --onto BRANCH, since ${onto}, the branch at which ${taskId} began, is gone.`
+        : `--onto expects a branch; there is none called '${onto}'.`,
+    ]);
+  }
+  return { repository, branch, onto };
+}
+
+async function firstRepository(
+  folders: readonly string[],
+  ask: AskGit,
+): Promise<Repository | null> {
+  for (const folder of folders) {
+    const opened = await openRepository(folder, ask);
+    if (opened.kind === 'repository') return opened.repository;
+  }
+  return null;
+}
+
+/**
+ * The branch that `--commit` made for a task without a work tree of its own; null if there is none. An earlier
+ * task of the same id may have left one, too: the task's own has commits since it began.
+ */
+async function ownBranch(
+  { task_id, git_base, started_at }: TaskState,
+  repository: Repository,
+  ask: AskGit,
+): Promise<string | null> {
+  const ids = new Set([task_id, task_id.replaceAll('.', '%2E')]);
+  const patterns = ['ralph/', 'ralph-'].flatMap((start) =>
+    [...ids].flatMap((id) => [`refs/heads/${start}${id}`, `refs/heads/${start}${id}-*`]),
+  );
+  const listed = await ask(repository.commonDir, [
+    ...['for-each-ref', '--sort=-version:refname', '--format=%(refname)', ...patterns],
+  ]);
+  const since = Math.floor(Date.parse(started_at) / 1000);
+  for (const ref of listed.output.split('\n').filter((line) => line !== '')) {
+    const { exitCode, output } = await ask(repository.commonDir, [
+      ...['rev-list', '--max-count=1', `--since=${since}`, '--extended-regexp'],
+      ...[`--grep=^Ralph-Task: ${task_id.replaceAll('.', '\\.')}$`, ref],
+      ...(git_base === null ? [] : ['--not', git_base]),
+    ]);
+    const name = Buffer.from(ref, 'latin1').toString().slice('refs/heads/'.length);
+    if (exitCode === 0 && output !== '') return name;
+  }
+  return null;
+}

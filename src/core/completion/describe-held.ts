@@ -1,0 +1,50 @@
+import type { RefusedTool } from '../agent/attempt.ts';
+import { findingText } from '../proof/findings.ts';
+import type { CheckResult } from './check-result.ts';
+import type { Blocker } from './gates.ts';
+
+/** Says in one line for people why a gate blocked a claim. */
+export function describeHeld(held: Blocker): string {
+  switch (held.gate) {
+    case 'min-iterations':
+      return `not before iteration ${held.from}`;
+    case 'refused-tools':
+      return `refused: ${describeTools(held.tools)}`;
+    case 'protect':
+      return `protected files have changed: ${held.files.slice(0, 5).join(', ')}`;
+    case 'verify':
+      return describeFailed(held.failed);
+    case 'clean-checkout':
+      return `in a clean checkout ${held.why ?? describeFailed(held.failed)}${held.folder === null ? '' : ` (it is kept in ${held.folder})`}`;
+    case 'confirm':
+      return `confirmed ${held.so_far} of ${held.of} times`;
+    default: {
+      const findings = held.findings.map(findingText).join('; ');
+      const exam =
+        held.failed.length === 0
+          ? ''
+          : `; with what decides the checks as it was at the start, ${describeFailed(held.failed)}`;
+      const why = held.why ?? null;
+      const notMade =
+        why === null ? '' : `; with what decides the checks as it was at the start, ${why}`;
+      return `${findings}${exam}${notMade}`;
+    }
+  }
+}
+
+function describeFailed(failed: readonly CheckResult[]): string {
+  return failed
+    .map(
+      ({ name, timedOut, exitCode }) =>
+        `${name} ${timedOut ? 'ran out of time' : `exited with ${exitCode ?? 'a signal'}`}`,
+    )
+    .join('; ');
+}
+
+/** Names refused tools, in one line for people. */
+export function describeTools(tools: readonly RefusedTool[]): string {
+  return tools
+    .slice(0, 5)
+    .map(({ tool, target }) => (target === '' ? tool : `${tool}: ${target}`))
+    .join('; ');
+}

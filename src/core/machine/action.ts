@@ -1,0 +1,92 @@
+import type { AgentName } from '../agent/agents/agents.ts';
+import type { ExamPart } from '../completion/examination.ts';
+import type { Check } from '../settings/checks.ts';
+import type { TreeToSettle } from '../snapshots/settlement.ts';
+import type { SignLimits } from '../supervisor/supervisor.ts';
+import type { Approval, Wait } from '../task/task-state.ts';
+import type { EventBody } from './events.ts';
+import type { Ending, LoopState, WayToSettle } from './loop-state.ts';
+
+/** What to do next. The answer to a question is the next event; a one-way action has no answer. */
+export type Action = Question | Announcement;
+
+export type Question =
+  | {
+      readonly kind: 'start-agent';
+      readonly agent: AgentName;
+      readonly iteration: number;
+      readonly attempt: number;
+      readonly prompt: AgentPrompt;
+      /** ISO instant at which the time limit of the whole task is reached. */
+      readonly taskDeadlineAt: string;
+      /** The session for the agent to resume; null starts a new one. */
+      readonly resumeSession: string | null;
+      /** The rest of the budget in US dollars, for an agent that can enforce it; null: no limit. */
+      readonly budgetUsd: number | null;
+      /** What may not happen in this attempt. */
+      readonly limits: SignLimits;
+    }
+  | { readonly kind: 'count-day' }
+  | { readonly kind: 'look' }
+  | {
+      readonly kind: 'verify';
+      readonly check: Check;
+      /** Whether it runs again on a tree on which it failed. On one on which it passed it never does. */
+      readonly again: boolean;
+    }
+  | { readonly kind: 'examine'; readonly part: ExamPart; readonly checks: readonly Check[] }
+  | ({ readonly kind: 'settle-tree'; readonly by: WayToSettle } & TreeToSettle)
+  /** Runs the user's `--after` command with the event as its standard input. */
+  | { readonly kind: 'run-after'; readonly command: string; readonly body: EventBody }
+  | { readonly kind: 'wait'; readonly until: string }
+  /** Ends the processes that the task has left running, and writes the request for a person. */
+  | { readonly kind: 'request-approval'; readonly approval: Approval }
+  /** `patiently`: waits until the request expires; otherwise checks once for an answer. */
+  | { readonly kind: 'await-approval'; readonly approval: Approval; readonly patiently: boolean };
+
+/** The prompt for one start of the agent. */
+export type AgentPrompt =
+  /** The user's prompt, followed by `addition`. */
+  | { readonly kind: 'task'; readonly addition: string }
+  /** Only a question about the agent's own answer. */
+  | { readonly kind: 'question'; readonly text: string };
+
+/** A one-way action. */
+export type Announcement =
+  | { readonly kind: 'publish'; readonly body: EventBody }
+  /** Prints a sentence for people. */
+  | { readonly kind: 'say'; readonly what: Notice }
+  | ({ readonly kind: 'keep-tree' } & TreeToKeep)
+  | { readonly kind: 'stop'; readonly ending: Ending };
+
+/** Which snapshot is to be made of the work tree as it is. */
+export interface TreeToKeep {
+  readonly iteration: number;
+  /**
+   * `end`: an iteration that counts. `attempt`: one that is tried again, or was cut off with ralph.
+   * `missing-end`: an iteration that counts, unless an earlier driver has kept it.
+   */
+  readonly as: 'end' | 'attempt' | 'missing-end';
+  /** How the attempt ended, as in `iterations[].outcome`. */
+  readonly outcome: string;
+}
+
+/** A notice for people that is not an event. */
+export type Notice = { readonly kind: 'flag-dropped'; readonly flag: string };
+
+/** What ralph is doing while the agent is not running, for the display. */
+export type RalphActivity =
+  | { readonly kind: 'look' }
+  | { readonly kind: 'verify'; readonly command: string }
+  | { readonly kind: 'examine'; readonly part: ExamPart }
+  | { readonly kind: 'settle'; readonly by: WayToSettle }
+  | { readonly kind: 'after'; readonly command: string }
+  | { readonly kind: 'wait'; readonly wait: Wait }
+  | { readonly kind: 'approval'; readonly what: string; readonly until: string }
+  /** ralph was asked to stop, and ends the running processes. */
+  | { readonly kind: 'stop' };
+
+export interface Transition {
+  readonly state: LoopState;
+  readonly actions: readonly Action[];
+}

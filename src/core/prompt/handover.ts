@@ -1,0 +1,68 @@
+import type { MetInSandbox, RefusedTool } from '../agent/attempt.ts';
+import type { CountedOutcome } from '../agent/outcome.ts';
+import type { DoubtfulPlace } from '../completion/back-question.ts';
+import type { CheckResult } from '../completion/check-result.ts';
+import type { CommandResult } from '../completion/command-result.ts';
+import type { Blocker } from '../completion/gates.ts';
+import type { Hint } from './hints.ts';
+
+/** What the next prompt says about the previous iteration. */
+export interface Handover {
+  /** The final message, or the output up to the point where the iteration was cut; null if there is none. */
+  readonly output: string | null;
+  readonly wasCut: boolean;
+  readonly missing: readonly Missing[];
+  /** The hints that the prompt contains. */
+  readonly hints: readonly Hint[];
+  /** The checks that failed before the first iteration; absent if none did, or if they were not run then. */
+  readonly failedAtStart?: readonly FailedAtStart[];
+}
+
+type FailedAtStart = Pick<CheckResult, 'name' | 'command' | 'failed'>;
+
+/** Why the iteration did not complete the task. Each becomes one sentence of the reminder. */
+export type Missing =
+  | { readonly kind: 'near-miss'; readonly line: string; readonly why: string }
+  /** `hasReplied`: the agent was asked whether it is done, and its reply did not state the promise. */
+  | {
+      readonly kind: 'in-doubt';
+      readonly line: string;
+      readonly where: DoubtfulPlace;
+      readonly hasReplied: boolean;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly tools: readonly RefusedTool[];
+      readonly held: boolean;
+      readonly failed: readonly CheckResult[];
+    }
+  /** The sandbox refused these hosts. */
+  | { readonly kind: 'refused-hosts'; readonly hosts: MetInSandbox['refused'] }
+  | { readonly kind: 'held'; readonly held: Exclude<Blocker, { gate: 'refused-tools' }> }
+  /** Checks failed after an iteration that claimed nothing, or whose claim another gate held. */
+  | { readonly kind: 'checks-failed'; readonly failed: readonly CheckResult[] }
+  /** The command of `--until` failed. */
+  | { readonly kind: 'until'; readonly result: CommandResult }
+  | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
+  /** `output` is what a hook or git said. */
+  | { readonly kind: 'not-committed'; readonly why: string; readonly output: string }
+  /** The changes of an iteration were taken back; `why` is absent if it was cut. */
+  | {
+      readonly kind: 'reverted';
+      readonly why?: 'checks';
+      readonly files: number;
+      readonly kept: readonly string[];
+      readonly diff: string;
+    }
+  | { readonly kind: 'question' }
+  | { readonly kind: 'malformed-request' }
+  /** A person's answer to an approval request. */
+  | {
+      readonly kind: 'decision';
+      readonly id: string;
+      readonly what: string;
+      readonly decision: 'approved' | 'rejected';
+      readonly reason: string | null;
+    };
+
+export const EMPTY_HANDOVER: Handover = { output: null, wasCut: false, missing: [], hints: [] };

@@ -1,0 +1,79 @@
+import type { DayBudget } from './day-budget.ts';
+import type { LinesByIteration } from './line-changes.ts';
+import type { ShownTask } from './shown-task.ts';
+import type { IterationRecord, TaskState } from './task-state.ts';
+
+/** What a briefing is made from. */
+export interface BriefingSources {
+  readonly since: string;
+  readonly until: string;
+  readonly vault: string;
+  readonly stateDir: string;
+  /** The absolute path of the key that commands must name; null if they find the key without it. */
+  readonly keyFlag: string | null;
+  readonly runs: readonly FoundRun[];
+  readonly journal: readonly JournalEntry[];
+  readonly notes: readonly OpenNote[];
+  readonly requests: readonly OpenRequest[];
+  readonly day: DayBudget | null;
+}
+
+/** An event of a task in the journal, other than an iteration. */
+export interface Happening {
+  readonly at: string;
+  readonly kind:
+    | 'started'
+    | 'resumed'
+    | 'asked-back'
+    | 'near-miss'
+    | 'supervised'
+    | 'finding'
+    | 'held'
+    | 'refused-host'
+    | 'planted'
+    | 'retried'
+    | 'limited'
+    | 'changed'
+    | 'asked'
+    | 'ended';
+  readonly detail: string;
+}
+
+/** One line of the journal, as a briefing uses it. */
+export type JournalEntry =
+  | { readonly kind: 'iteration'; readonly taskId: string; readonly iteration: BriefIteration }
+  | {
+      readonly kind: 'happening';
+      readonly taskId: string;
+      readonly happening: Happening;
+      /** The agent's last message, if the task ended. */
+      readonly finalMessage: string | null;
+    };
+
+/** An iteration. `detail` says more about its outcome; it may be empty. */
+export type BriefIteration = IterationRecord & { readonly detail: string };
+
+/** A task that was found, even if its state file could not be read. */
+export interface FoundRun {
+  readonly shown: ShownTask;
+  /** Null if the file could not be read. */
+  readonly task: TaskState | null;
+  readonly lines: LinesByIteration;
+}
+
+/** A note for a human that is still in `Needs_Action`. */
+export interface OpenNote {
+  readonly file: string;
+  /** The reason in its file name, such as `EXHAUSTED`. */
+  readonly reason: string;
+  readonly taskId: string;
+  readonly at: string;
+}
+
+/** A request that is still in `Pending_Approval`. */
+export interface OpenRequest {
+  readonly file: string;
+  /** Null if its name does not contain one. */
+  readonly taskId: string | null;
+  readonly at: string;
+}

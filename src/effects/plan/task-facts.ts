@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { maskSecrets } from '../../core/secrets/secrets.ts';
+import type { NewTask } from '../../core/task/new-task.ts';
+import { withoutControls } from '../../core/text/untrusted-text.ts';
+import { nameInside } from '../files/real-path.ts';
+import type { RunPlan } from './run-plan.ts';
+
+/** Returns the part of a plan that the task's state contains. */
+export function taskFacts(plan: RunPlan): Omit<NewTask, 'driver' | 'gitBase'> {
+  const { policy } = plan;
+  return {
+    taskId: plan.taskId,
+    promptPreview: maskSecrets(withoutControls(promptText(plan))).slice(0, 1_000),
+    promptSha256: createHash('sha256').update(plan.prompt).digest('hex'),
+    taskType: plan.taskType,
+    promise: policy.promise,
+    match: policy.match,
+    watchGlobs: policy.watchGlobs,
+    watchFile: policy.watchFile,
+    doneFolder: nameInside(plan.vault, policy.doneFolder),
+    maxIterations: policy.maxIterations,
+    taskTimeoutMs: plan.taskTimeoutMs,
+  };
+}
+
+/** The whole prompt of a plan as text. */
+export function promptText(plan: RunPlan): string {
+  return new TextDecoder().decode(plan.prompt);
+}

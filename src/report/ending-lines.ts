@@ -1,0 +1,146 @@
+import { AGENTS, type AgentName, isAgentName } from '../core/agent/agents/agents.ts';
+import type { Changes, EndingFields, RalphEvent } from '../core/machine/events.ts';
+import { endingRow, rowOfState } from '../core/task/endings.ts';
+import type { EvidenceProof } from '../core/task/task-state.ts';
+import { formatCost, formatDuration, formatLines, plural } from './format.ts';
+import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from './look-back.ts';
+import { type ResumeFacts, resumeCommand } from './resume-command.ts';
+
+/** What the messages about a run need besides the event. */
+export interface MessageContext {
+  /** The agent of the run, for advice that depends on it. */
+  readonly agent: AgentName;
+  /** Without it, no resume command is shown. Null: the task was not stored, so its logs are not shown either. */
+  readonly task?: ResumeFacts | null;
+}
+
+export type EndingEvent = Extract<RalphEvent, EndingFields>;
+
+/** Whether this is the last event of a run. */
+export function isEnding(event: RalphEvent): event is EndingEvent {
+  return 'exit_code' in event && 'status' in event;
+}
+
+/** Returns the closing lines: how the task ended, why, and what to do next. */
+export function endingLines(event: EndingEvent, telling: MessageContext): string {
+  const hints = endingFacts(event, telling).map(({ label, text }) =>
+    // It begins with its own word.
+    label === 'proof' ? text : `${label}: ${text}`,
+  );
+  return [endingLine(event), ...hints].join('\n');
+}
+
+/** Says how the task ended, why, and what it used. Leaves out the time if `elapsedMs` is null. */
+export function endingLine(event: EndingEvent, elapsedMs: number | null = null): string {
+  const used = [
+    `after ${plural(event.iterations_used, 'iteration')}`,
+    ...(elapsedMs === null ? [] : [formatDuration(elapsedMs)]),
+    ...(event.usage.cost_usd > 0 ? [formatCost(event.usage.cost_usd)] : []),
+  ];
+  return `${endingText(event)} ${used.join(', ')}`;
+}
+
+function endingText(event: EndingEvent): string {
+  const { says } = endingRow(event.status, event.exit_reason);
+  const why = event.exit_reason.replace(/^\w+:/, '');
+  switch (event.event) {
+    case 'task_completed': {
+      const { kind = 'no evidence', detail = '' } = event.evidence ?? {};
+      return filled(says, `${kind.replaceAll('-', ' ')}: ${detail}`);
+    }
+    case 'task_failed':
+      return `${filled(says, why)}: ${event.error}`;
+    case 'task_usage_limited':
+      return event.until === null ? says : `${says}, until ${event.until}`;
+    case 'task_budget_spent':
+      return event.until === null ? says : `${says}; there is room again at ${event.until},`;
+    default:
+      return filled(says, why.replaceAll('-', ' '));
+  }
+}
+
+function filled(says: string, why: string): string {
+  return says.replace('…', () => why);
+}
+
+/** One more fact about an ending. Its text is never cut. */
+export interface EndingFact {
+  readonly label:
+    | 'proof'
+    | 'finding'
+    | 'changed'
+    | 'look back'
+    | 'branch'
+    | 'what to do'
+    | 'note'
+    | 'logs'
+    | 'next';
+  readonly text: string;
+}
+
+export function endingFacts(event: EndingEvent, telling: MessageContext): readonly EndingFact[] {
+  const { task = null } = telling;
+  const facts: EndingFact[] = [];
+  const add = (label: EndingFact['label'], text: string | null): void => {
+    if (text !== null) facts.push({ label, text });
+  };
+  const { proof } = event.evidence ?? {};
+  if (proof !== undefined) add('proof', proofText(proof));
+  for (const finding of proof?.findings ?? []) add('finding', finding);
+  add('changed', event.changes === null ? null : changesText(event.changes));
+  if (task !== null) {
+    const back = hasChangedNothing(event) ? null : lookBackOf(event.git, task);
+    add('look back', back && lookBackText(back));
+    const branch = ownBranchOf(event.git, task);
+    add('branch', branch && ownBranchText(branch));
+  }
+  add('what to do', remedyOf(event, telling.agent));
+  add('note', event.note);
+  // Without a stored task there are no logs and nothing to resume.
+  if (telling.task === null) return facts;
+  add('logs', event.log_dir);
+  const { isFinal = false } = endingRow(event.status, event.exit_reason);
+  if (!isFinal && task !== null) add('next', resumeCommand(task, event.status, event.exit_reason));
+  return facts;
+}
+
+/** Says in one line whether a completed task is proven, and by what, or why not. */
+export function proofText({ proven, text }: EvidenceProof): string {
+  return `${proven ? 'proven' : 'not proven'}: ${text}`;
+}
+
+function changesText(changes: Changes): string {
+  const { commits, files, lines } = changes;
+  if (commits === 0 && files === 0) return 'nothing';
+  const counts = [commits === 0 ? 'no commit' : plural(commits, 'commit'), plural(files, 'file')];
+  return [...counts, ...(lines === null ? [] : [`${formatLines(lines)} lines`])].join(', ');
+}
+
+function hasChangedNothing({ changes }: EndingEvent): boolean {
+  return changes !== null && changes.commits === 0 && changes.files === 0;
+}
+
+function remedyOf(event: EndingEvent, agent: AgentName): string | null {
+  switch (event.event) {
+    case 'task_usage_limited':
+      return event.until === null ? 'try again later' : `try again after ${event.until}`;
+    case 'task_paused':
+      return event.status === 'paused_awaiting_approval'
+        ? `answer with ralph approve ${event.task_id} or ralph reject ${event.task_id}, then resume`
+        : null;
+    default:
+      return remedyFor(event.status, event.exit_reason, agentOf(event, agent));
+  }
+}
+
+/** Returns the agent that worked last. */
+function agentOf({ agent }: EndingEvent, only: AgentName): AgentName {
+  return isAgentName(agent) ? agent : only;
+}
+
+/** Returns what to do about an ending, from the state of its task, or null if there is no general advice. */
+export function remedyFor(state: string, exitReason: string, agent: AgentName): string | null {
+  const ofAgent: Readonly<Record<string, string>> = AGENTS[agent].remedies;
+  const cause = exitReason.replace(/^failed:/, '');
+  return ofAgent[cause] ?? rowOfState(state, exitReason)?.remedy ?? null;
+}

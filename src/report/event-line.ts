@@ -1,0 +1,163 @@
+import { AGENTS, isAgentName } from '../core/agent/agents/agents.ts';
+import type { AgentChanged, RalphEvent } from '../core/machine/events.ts';
+import { ENDINGS } from '../core/task/endings.ts';
+import { activityText } from './activity-text.ts';
+import { fitted } from './columns.ts';
+import { endingLines, type MessageContext } from './ending-lines.ts';
+import { formatCost, formatDuration, plural } from './format.ts';
+import { refusedHost } from './sandbox-words.ts';
+
+/** Returns the permanent line of an event, or null if it has none. */
+export function eventLine(event: RalphEvent, telling: MessageContext): string | null {
+  switch (event.event) {
+    case 'iteration_started':
+      return `iteration ${event.iteration}/${event.max_iterations} started${event.agent === undefined ? '' : ` with ${event.agent}`}${event.attempt > 1 ? ` (attempt ${event.attempt})` : ''}`;
+    case 'agent_changed':
+      return changeLine(event);
+    case 'agent_retry':
+      return event.by === 'agent'
+        ? `the agent retries by itself${event.status === null ? '' : ` after ${event.status}`}${event.delay_ms === null ? '' : `, in ${formatDuration(event.delay_ms)}`}${event.error === '' ? '' : ` (${event.error})`}`
+        : `${event.error}; trying again${event.delay_ms === null ? '' : ` in ${formatDuration(event.delay_ms)}`}`;
+    case 'asked_back':
+      return `asking the agent whether it is done (attempt ${event.attempt}), since the promise stands in a doubtful place (${event.where.replaceAll('-', ' ')}): ${event.line}`;
+    case 'task_iterated':
+      return iterationLine(event);
+    case 'usage_limit_wait':
+      return `the usage limit is reached; waiting until ${event.until}`;
+    case 'supervisor':
+      return `${event.action === 'cut' ? 'ending the iteration' : 'the agent may get nowhere'}: ${event.detail}`;
+    case 'tool_silent':
+      return `no answer for ${event.minutes} minutes from ${activityText({ kind: 'tool', tool: event.tool, target: event.target })}`;
+    case 'near_miss':
+      return `the promise was mentioned, not stated (${event.why.replaceAll('-', ' ')}): ${event.line}`;
+    case 'claim_held':
+      return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${gateRemedy(event.gate)}`;
+    case 'check_ended':
+      return checkLine(event);
+    case 'finding':
+      // The line about the held claim says what holds it.
+      return event.held ? null : `found against the claim: ${event.detail}`;
+    case 'iteration_committed':
+      return `committed ${plural(event.files, 'file')} on ${event.branch} (${event.commit.slice(0, 10)})`;
+    case 'commit_failed':
+      return `not committed, the work stays as it is: ${event.why}`;
+    case 'iteration_reverted':
+      return `took back what iteration ${event.iteration} changed: ${plural(event.files, 'file')}${event.kept.length === 0 ? '' : `; changed by somebody else and kept: ${event.kept.join(', ')}`}`;
+    case 'revert_failed':
+      return `not taken back, the work stays as it is: ${event.why}`;
+    case 'task_paused':
+      return event.final ? endingLines(event, telling) : waitingLine(event);
+    case 'task_resumed':
+      if (event.decision !== undefined) return decisionLine(event);
+      return [
+        event.iteration === 0
+          ? 'resumed'
+          : `resumed at iteration ${event.iteration}/${event.max_iterations}`,
+        ...(event.sandbox_changes ?? []),
+      ].join('; ');
+    case 'sandbox_refused':
+      return `refused: ${refusedHost(event)}`;
+    case 'sandbox_planted':
+      return `planted: ${event.path}; read it before anything runs it`;
+    case 'task_started':
+    case 'agent_activity':
+      return null;
+    default:
+      return endingLines(event, telling);
+  }
+}
+
+function changeLine({ from, to, why, until, error }: Extract<RalphEvent, AgentChanged>): string {
+  const said = error === null || error === '' ? '' : ` (${error})`;
+  switch (why) {
+    case 'free-again':
+      return `${to} is free again and goes on instead of ${from}`;
+    case 'usage-limit':
+      return `${from} has reached its usage limit${said}; ${to} goes on, ${from} again after ${until}`;
+    case 'outage':
+      return `the service of ${from} does not answer${said}; ${to} goes on, ${from} again after ${until}`;
+    default: {
+      const remedy = isAgentName(from) ? AGENTS[from].remedies[why] : undefined;
+      return `${from} is skipped for the rest of this run, ${SKIPPED[why]}${said}; ${to} goes on${remedy === undefined ? '' : `; what to do: ${remedy}`}`;
+    }
+  }
+}
+
+const SKIPPED = {
+  'agent-not-found': 'since it was not found',
+  'not-logged-in': 'since it is not logged in',
+  'no-credit': 'since it has no credit',
+} as const;
+
+function gateRemedy(gate: string): string {
+  return gate === 'refused-tools' ? `; what to do: ${ENDINGS.stalled.reasons.refused.remedy}` : '';
+}
+
+type CheckEnded = Extract<RalphEvent, { event: 'check_ended' }>;
+
+/** Returns null for what another line says, or what nobody has to know. */
+function checkLine(event: CheckEnded): string | null {
+  const { check, verdict, iteration, reused, on_claim } = event;
+  const tests = event.tests === null ? '' : ` (${plural(event.tests, 'test')})`;
+  const hasPassed = verdict !== 'failed';
+  if (reused) {
+    return `${check} ${hasPassed ? 'passed' : 'failed'} on this very tree before${tests}, so it is not run again`;
+  }
+  if (iteration === 0) {
+    return hasPassed
+      ? `${check} passes before the first iteration${tests}: it proves nothing about the work`
+      : `${check} fails before the first iteration: ${howItFailed(event)}`;
+  }
+  if (verdict === 'known-failures') {
+    return `${check} fails only with tests that failed before the first iteration (${event.failed}): accepted`;
+  }
+  return hasPassed || on_claim ? null : `${check} fails: ${howItFailed(event)}`;
+}
+
+function howItFailed({ exit_code, timed_out, tests, failed }: CheckEnded): string {
+  const end = timed_out ? 'it ran out of time' : `it exited with ${exit_code ?? 'a signal'}`;
+  return tests === null || failed === null
+    ? end
+    : `${end}, ${failed} of ${plural(tests, 'test')} failed`;
+}
+
+function waitingLine(event: { readonly what: string; readonly file: string }): string {
+  return `waits for an approval: ${event.what}\nto answer: ralph approve or ralph reject, or move Pending_Approval/${event.file} to Approved/ or Rejected/`;
+}
+
+function decisionLine(event: Extract<RalphEvent, { event: 'task_resumed' }>): string {
+  const because = event.reason ? `, because: ${event.reason}` : '';
+  return `${event.decision} by ${event.file ?? 'a person'}${because}`;
+}
+
+function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): string {
+  const parts = [
+    `iteration ${event.iteration}${event.agent === undefined ? '' : ` (${event.agent})`} ${event.outcome === 'answered' ? 'answered' : event.detail}`,
+    ` in ${formatDuration(event.duration_ms)}`,
+    event.cost_usd > 0 ? `, ${formatCost(event.cost_usd)}` : '',
+    event.files_changed === null ? '' : `, ${plural(event.files_changed, 'file')} changed`,
+    event.refused.length > 0 ? `, refused: ${event.refused.join('; ')}` : '',
+    event.output_preview === '' ? '' : ` — ${fitted(event.output_preview, 100)}`,
+  ];
+  return parts.join('');
+}
+
+/** Describes an iteration in one line, with the most important words first, since the line may be cut. */
+export function iterationBrief(
+  event: Extract<RalphEvent, { event: 'task_iterated' }>,
+  maxIterations: number,
+): string {
+  const isGood = event.outcome === 'answered';
+  const facts = [
+    `${event.iteration}/${maxIterations}${event.agent === undefined ? '' : ` ${event.agent}`} ${event.outcome.replaceAll('-', ' ')}`,
+    formatDuration(event.duration_ms),
+    ...(event.cost_usd > 0 ? [formatCost(event.cost_usd)] : []),
+    ...(event.files_changed === null ? [] : [plural(event.files_changed, 'file')]),
+    ...(event.refused.length > 0 ? [`refused: ${event.refused.join('; ')}`] : []),
+  ]
+    // The line of a failed iteration needs room for the error.
+    .slice(0, isGood ? undefined : 2)
+    .join(', ');
+  const words = isGood ? event.output_preview : event.detail;
+  return words === '' ? facts : `${facts} — ${words}`;
+}

@@ -1,0 +1,185 @@
+import type { Notice } from '../core/machine/action.ts';
+import { oneLine } from '../core/text/untrusted-text.ts';
+import { formatDuration, plural } from './format.ts';
+
+// Every sentence about a run that tells no event of its journal: what a person should know before the run
+// starts, and what ralph notices on the way. They are in one file, so that they sound alike.
+
+export function startLine(taskId: string, policy: StartFacts): string {
+  return `task ${taskId}: up to ${plural(policy.maxIterations, 'iteration')} of ${formatDuration(policy.iterationTimeoutMs)}, ${formatDuration(policy.taskTimeoutMs)} in all; done when ${policy.completion}`;
+}
+
+export interface StartFacts {
+  readonly maxIterations: number;
+  readonly iterationTimeoutMs: number;
+  readonly taskTimeoutMs: number;
+  /** The completion rule in words. */
+  readonly completion: string;
+}
+
+export function promptStatesPromise(promise: string): string {
+  return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt could count as done. Put the promise into a sentence instead.`;
+}
+
+/** A limit from an environment or a configuration that the agent of this run cannot hold. */
+export function limitsNothing(where: string, agent: string): string {
+  return `${where} limits nothing in this run: ${agent} does not tell what it uses of it.`;
+}
+
+/** Says which agents a limit of the supervisor cannot hold. */
+export function doesNotHold(where: string, agents: readonly string[]): string {
+  return `${where} does not hold ${agents.join(' and ')}: what it limits is not told while ${agents.length === 1 ? 'that agent works' : 'they work'}.`;
+}
+
+/** Says once what a run without permissions and without a sandbox means. */
+export function mayDoEverything(): string {
+  return 'The agent may do everything you may: --sandbox keeps it in this folder.';
+}
+
+/** Warns of a command that runs outside the sandbox and executes files of the work folder. */
+export function runsAgentsFiles(where: string, command: string): string {
+  return `${where} '${command}' runs outside the sandbox, and executes what the agent may have written.`;
+}
+
+/** Warns that the agent reads files that the prompt names with an `@`. */
+export function promptIncludesFiles(agents: string, words: readonly string[]): string {
+  const shown = words.slice(0, 3).join(', ');
+  return `${agents} reads the files that the prompt names with an @ (${shown}${words.length > 3 ? ', …' : ''}) and puts their content into it; write \\@ to keep it text.`;
+}
+
+/** Says that the tasks of `ralph watch` work in the same files. */
+export function tasksShareTree(concurrency: number, cwd: string): string {
+  return `up to ${concurrency} tasks work in ${cwd} at the same time, in the same files; --worktree gives each its own`;
+}
+
+export function protectsNothing(glob: string): string {
+  return `--protect '${glob}' matches no file, so it protects nothing.`;
+}
+
+/** Names the files that decide what the checks say. */
+export function judgedBy(files: readonly string[]): string {
+  const more = files.length - MOST_JUDGES;
+  const shown = files.slice(0, MOST_JUDGES).join(', ');
+  return `The checks are decided by ${shown}${more > 0 ? ` and ${plural(more, 'more file')}` : ''}.`;
+}
+
+/** Files that are named before the rest is only counted. */
+const MOST_JUDGES = 6;
+
+export function unsupportedFlagNotice(what: Notice): string {
+  return `This agent does not know ${what.flag}, which ralph adds by itself; ralph continues without it.`;
+}
+
+/** Returns the notice that ralph prints once, when a default limit is reached. */
+export function defaultLimitNotice(limit: 'iteration' | 'task'): string {
+  return limit === 'iteration'
+    ? 'That was the default limit of an iteration: raise it with --iteration-timeout 20m, or use --task-type coding for 30 iterations of 30 minutes.'
+    : 'That was the default limit of the whole task: raise it with --timeout 4h, or use --task-type coding for 8 hours.';
+}
+
+/** Returns the warning for a user's command that failed. `exitCode` is null if a signal ended it. */
+export function commandFailed(flag: string, exitCode: number | null): string {
+  return `${flag} ${exitCode === null ? 'was killed' : `exited with ${exitCode}`}.`;
+}
+
+/** Returns the notice about paths that an iteration changed and ralph does not commit. */
+export function leftUncommitted(
+  why: 'others' | 'secret' | 'ignored' | 'conflict' | 'repository',
+  names: readonly string[],
+): string {
+  const shown = names.slice(0, 10).map((name) => oneLine(name, 200));
+  const more = names.length > 10 ? ` and ${names.length - 10} more` : '';
+  return `Not committed: ${shown.join(', ')}${more} (${LEFT_BECAUSE[why]}).`;
+}
+
+const LEFT_BECAUSE = {
+  others: 'somebody else had changed this before, so ralph leaves the whole file to you',
+  secret: 'a new file that looks like a secret by its name; add it to .gitignore',
+  ignored: 'git ignores it, or did when the iteration began',
+  conflict: 'it has a conflict',
+  repository: 'a repository of its own; git submodule add makes it part of this one',
+} as const;
+
+export function branchMade(branch: string): string {
+  return `The commits of this task go to the new branch ${branch}, which is now checked out: the branch before is protected, or there was none.`;
+}
+
+export function headNotMoved(iteration: number, why: string): string {
+  return `The files are as before iteration ${iteration}, but the branch and the index stay as they are: ${why}.`;
+}
+
+export function indexBehind(): string {
+  return "The repository's index is locked, so git status shows the last commit as taken back; git reset brings the index up to date.";
+}
+
+/** `why` is half a sentence. */
+export function noSnapshots(why: string): string {
+  return `No snapshot of the work tree could be made, so undo cannot bring back what the agent changes: ${why}`;
+}
+
+/** `why` is half a sentence. */
+export function proofNotKept(why: string): string {
+  return `The proof of this task could not be written: ${why.replace(/\.$/, '')}.`;
+}
+
+export function leftoverLine(
+  what: 'left' | 'ended' | 'ended-inside',
+  processes: readonly { readonly pid: number; readonly command: string }[],
+): string {
+  const names = processes.map(({ pid, command }) => `${pid} (${command})`).join(', ');
+  switch (what) {
+    case 'left':
+      return `still running in the background: ${names}`;
+    case 'ended':
+      return `ended leftover background processes: ${names}`;
+    case 'ended-inside':
+      return `ended with the agent, as everything in the sandbox does in each iteration: ${names}; a server has to be started anew`;
+  }
+}
+
+export function leftoversOfDeadDriver(count: number): string {
+  return `ended ${count === 1 ? 'a process' : `${count} processes`} that the last run of this task left behind when it crashed`;
+}
+
+export function leftoversNotEnded(pids: readonly number[]): string {
+  const [what, them] =
+    pids.length === 1 ? ['a process', 'it'] : [`${pids.length} processes`, 'them'];
+  return `${what} of the run named in this state still ${pids.length === 1 ? 'lives' : 'live'} (${pids.join(', ')}); end ${them} unless this task is a copy of another`;
+}
+
+export function baselineLost(): string {
+  return 'The state of the files at the start of the task is lost (baseline.json is missing or damaged): changes are counted from now on.';
+}
+
+export function previousRunArchived(taskId: string, needsTrust: boolean): string {
+  const resume = `ralph resume ${taskId}${needsTrust ? ' --trust' : ''}`;
+  return `An earlier run of ${taskId} was moved to the history, and this one starts over; ${resume} would have continued it.`;
+}
+
+/** Returns the notice for a new run whose task id belonged to a driver that died before it announced its ending. */
+export function endingNotAnnounced(taskId: string, why: string): string {
+  return `cannot announce how the earlier run of ${taskId} ended (${why.replace(/\.$/, '')})`;
+}
+
+/** Returns the notice, printed even with `--quiet`, that a person takes over a task of somebody else. */
+export function takenOver(taskId: string, doubt: string, rights: readonly string[]): string {
+  const asks = rights.length === 0 ? 'with nothing but its prompt' : `with ${rights.join(', ')}`;
+  return `task '${taskId}' ${doubt}; --trust takes it over, ${asks}`;
+}
+
+/** Returns what ralph adds to the refusal of a configuration if the task is not this user's either. */
+export function foreignTaskNotice(taskId: string, stateDir: string): string {
+  return `task '${taskId}' in ${stateDir} was not written by you here either, so ralph runs nothing from it; look at it with ralph status ${taskId}.`;
+}
+
+/**
+ * Returns the error for a completed task in the history without a valid signature. `problem` says why ralph
+ * could not check the signature; null means that it is missing or wrong.
+ */
+export function completedByAnother(taskId: string, problem: string | null): string {
+  const why =
+    problem === null
+      ? 'your ralph did not write that here'
+      : `ralph cannot tell whether you wrote that (${problem})`;
+  return `the state of ${taskId} says that it is completed, but ${why}; ralph run --task-id ${taskId} does the work again`;
+}

@@ -1,0 +1,267 @@
+import { EXIT_ALREADY_ACTIVE, EXIT_FAILED, EXIT_USAGE, exitCodeFor } from './exit-codes.ts';
+
+// The errors about one task. Each knows its task, and what a program may do about it; all others are in `errors.ts`.
+
+/** An error about a task as data, to be passed on to another program. */
+export interface TaskErrorJson {
+  readonly error: {
+    readonly type: string;
+    readonly message: string;
+    readonly task_id: string | null;
+    /** Whether the task can continue after `action_required`. */
+    readonly recoverable: boolean;
+    readonly action_required: string;
+  };
+}
+
+/** What a program needs to know about a task's error, in addition to the sentence for people. */
+interface TaskErrorFacts {
+  readonly type: string;
+  /** Null if the task has no id yet. */
+  readonly taskId: string | null;
+  readonly recoverable: boolean;
+  readonly actionRequired: string;
+}
+
+/** An error about one task. Its message starts with its type, so that it can be recognised in a log. */
+abstract class TaskError extends Error {
+  abstract readonly exitCode: number;
+  readonly taskId: string | null;
+  readonly recoverable: boolean;
+  readonly actionRequired: string;
+  readonly #sentence: string;
+
+  constructor({ type, taskId, recoverable, actionRequired }: TaskErrorFacts, sentence: string) {
+    super(`${type}: ${sentence}`);
+    this.name = type;
+    this.taskId = taskId;
+    this.recoverable = recoverable;
+    this.actionRequired = actionRequired;
+    this.#sentence = sentence;
+  }
+
+  toJSON(): TaskErrorJson {
+    return {
+      error: {
+        type: this.name,
+        message: this.#sentence,
+        task_id: this.taskId,
+        recoverable: this.recoverable,
+        action_required: this.actionRequired,
+      },
+    };
+  }
+}
+
+/** The state folder contains no task with this id. */
+export class TaskNotFoundError extends TaskError {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(
+    taskId: string,
+    stateDir: string,
+    sentence = `there is no task '${taskId}' in ${stateDir}; check the id and --vault.`,
+  ) {
+    super(
+      { type: 'TaskNotFoundError', taskId, recoverable: false, actionRequired: 'abort_task' },
+      sentence,
+    );
+  }
+}
+
+/** A live loop already drives this task. */
+export class TaskAlreadyActiveError extends TaskError {
+  readonly exitCode = EXIT_ALREADY_ACTIVE;
+
+  /** `where` says who drives it: `pid 123, iteration 3/10`. */
+  constructor(
+    taskId: string,
+    where: string,
+    sentence = `a live loop already has task '${taskId}' (${where}); look with ralph status, end it with ralph stop ${taskId}.`,
+  ) {
+    super(
+      {
+        type: 'TaskAlreadyActiveError',
+        taskId,
+        recoverable: true,
+        actionRequired: 'end_active_task',
+      },
+      sentence,
+    );
+  }
+}
+
+/** Another task works in the work tree. */
+export class WorkTreeTakenError extends TaskAlreadyActiveError {
+  readonly who: string;
+
+  /** `who` names it, with its vault: `task 'nightly' of the vault /notes`. */
+  constructor(taskId: string, root: string, who: string) {
+    super(
+      taskId,
+      who,
+      `${who} works in the work tree ${root}, and two loops would undo each other's work; give this task a work tree of its own with --worktree, or wait until the other one has ended (--share-worktree lets both work there).`,
+    );
+    this.who = who;
+  }
+}
+
+/** The work tree of the task's own cannot be made or used. */
+export class WorkTreeError extends TaskError {
+  readonly exitCode = EXIT_FAILED;
+
+  /** `why` is a whole sentence without a full stop. */
+  constructor(taskId: string, why: string) {
+    super(
+      {
+        type: 'WorkTreeError',
+        taskId,
+        recoverable: true,
+        actionRequired: 'check_work_tree',
+      },
+      `${why}.`,
+    );
+  }
+}
+
+/** The task's state does not allow the request. */
+export class InvalidStateError extends TaskError {
+  readonly exitCode = EXIT_FAILED;
+
+  /** `whatToDo` is a phrase: `ralph resume nightly goes on`. */
+  constructor(taskId: string, status: string, whatToDo: string) {
+    super(
+      { type: 'InvalidStateError', taskId, recoverable: false, actionRequired: 'check_status' },
+      `task '${taskId}' is ${status}; ${whatToDo}.`,
+    );
+  }
+}
+
+/** The task used up its budget or was killed repeatedly, so a person decides whether it may spend more. */
+export class LeftToPersonError extends TaskError {
+  readonly exitCode: number;
+
+  /** `ended` says how the task ended: `budget_spent`. `resume` is the command that resumes it. */
+  constructor(taskId: string, ended: string, resume: string, exitCode: number) {
+    super(
+      { type: 'LeftToPersonError', taskId, recoverable: true, actionRequired: 'manual_review' },
+      `task '${taskId}' has ended (${ended}), and a new run could spend as much again, so a person decides: ${resume} continues it, and ralph run without --resume-if-open starts again.`,
+    );
+    this.exitCode = exitCode;
+  }
+}
+
+/** A state file that cannot be read. */
+export class StateCorruptedError extends TaskError {
+  readonly exitCode = EXIT_FAILED;
+
+  /** `why` says what is wrong with it: `not a ralph state file`. */
+  constructor(taskId: string, stateFile: string, why: string) {
+    super(
+      {
+        type: 'StateCorruptedError',
+        taskId,
+        recoverable: true,
+        actionRequired: 'recreate_state',
+      },
+      `the state of task '${taskId}' in ${stateFile} cannot be read (${why}); repair it, or start again with ralph run --task-id ${taskId}.`,
+    );
+  }
+}
+
+/** The baseline from a task's start does not fit the folder in which it would be resumed. */
+export class BaselineMisfitError extends TaskError {
+  readonly exitCode = EXIT_FAILED;
+
+  /** `why` is a phrase: `/w/README is not as it was noted in /v`. */
+  constructor(taskId: string, cwd: string, why: string) {
+    super(
+      {
+        type: 'BaselineMisfitError',
+        taskId,
+        recoverable: true,
+        actionRequired: 'check_folder',
+      },
+      `task '${taskId}' cannot be resumed in ${cwd}, since the files there differ from those recorded at its start (${why}); resume it where it began, restore the files, or start again with ralph run --task-id ${taskId}.`,
+    );
+  }
+}
+
+/** Invalid prompt: empty or too long. */
+export class InvalidPromptError extends TaskError {
+  readonly exitCode = EXIT_USAGE;
+
+  /** `what` completes the sentence: `is empty`. */
+  constructor(taskId: string | null, what: string) {
+    super(
+      { type: 'InvalidPromptError', taskId, recoverable: false, actionRequired: 'correct_prompt' },
+      `the prompt ${what}; 1 byte to 1 MB of text is expected.`,
+    );
+  }
+}
+
+/** The task waits for a person's approval. */
+export class ApprovalPendingError extends TaskError {
+  readonly exitCode = exitCodeFor('paused', 'approval');
+
+  /** `what` is a phrase about the state of the request and what to do. */
+  constructor(taskId: string, what: string) {
+    super(
+      {
+        type: 'ApprovalPendingError',
+        taskId,
+        recoverable: true,
+        actionRequired: 'answer_approval',
+      },
+      `task '${taskId}' waits for an approval; ${what}.`,
+    );
+  }
+}
+
+/** This user's ralph did not write the task here, so nothing of it runs before a person trusts it. */
+export class UntrustedTaskError extends TaskError {
+  readonly exitCode = EXIT_FAILED;
+
+  /** `why` completes a sentence about the task; `rights` says in words what it would be allowed to do. */
+  constructor(taskId: string, stateDir: string, why: string, rights: readonly string[]) {
+    const asks = rights.length === 0 ? '' : ` It would be run with ${rights.join(', ')}.`;
+    super(
+      {
+        type: 'UntrustedTaskError',
+        taskId,
+        recoverable: true,
+        actionRequired: 'review_and_trust',
+      },
+      `task '${taskId}' in ${stateDir} ${why}, so nothing of it is run.${asks} Look at it with ralph status ${taskId}; if it is yours, ralph resume ${taskId} --trust takes it over.`,
+    );
+  }
+}
+
+/** The iterations of a task are used up. */
+export class MaxIterationsExceededError extends TaskError {
+  readonly exitCode = exitCodeFor('max_iterations_reached', 'max_iterations');
+
+  constructor(taskId: string, maxIterations: number) {
+    super(
+      {
+        type: 'MaxIterationsExceededError',
+        taskId,
+        recoverable: false,
+        actionRequired: 'manual_review',
+      },
+      `task '${taskId}' has used its ${maxIterations} iterations; a person has to look at it.`,
+    );
+  }
+}
+
+/** The time limit of the whole task has passed. */
+export class TimeoutError extends TaskError {
+  readonly exitCode = exitCodeFor('timeout', 'timeout');
+
+  constructor(taskId: string, timeoutAt: string) {
+    super(
+      { type: 'TimeoutError', taskId, recoverable: false, actionRequired: 'notify_user' },
+      `the time limit of task '${taskId}' passed at ${timeoutAt}; its work so far is kept.`,
+    );
+  }
+}
