@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runInSandbox } from '../helpers/run-in-sandbox.ts';
 import { inSandbox, outside, type SandboxScene, sandboxScene } from '../helpers/sandbox-scene.ts';
 
 /** What a loop needs, in the words of an agent. */
@@ -180,3 +181,15 @@ function namesOf({ work }: SandboxScene) {
     readdirSync(join(work, ...parts)).sort();
   return { work: names(), git: names('.git'), modules: names('.git', 'modules', 'sub') };
 }
+
+test('a run with more protected files than a line has room for starts, and holds them', async () => {
+  const scene = await sandboxScene();
+  const folder = 'tests/a-folder-with-a-long-name/and-another-one-below-it';
+  await outside(
+    scene,
+    `mkdir -p ${folder}; for i in $(seq 1500); do echo > ${folder}/file-$i; done`,
+  );
+  const script = `echo x >> ${folder}/file-1500 || echo "<promise>TASK_COMPLETE</promise>"`;
+  const end = await runInSandbox(scene, script, ['--protect', 'tests/**']);
+  expect(end).toMatchObject({ exitCode: 0 });
+});

@@ -13,6 +13,7 @@ import { outerPath } from '../processes/outer-path.ts';
 import { defaultKeyFile } from '../trust/key.ts';
 import { APPROVED, IN_PROGRESS, PENDING, REJECTED } from '../vault/vault-folders.ts';
 import { findGitFolders } from './git-folders.ts';
+import { refuseLoadedCode } from './loaded-code.ts';
 import { findNestedGit } from './nested-git.ts';
 import { findTools, type ToolFiles } from './outer-programs.ts';
 
@@ -62,8 +63,13 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   const nested = await findNestedGit(workFolder, tools.rg);
   const env = { ...request.env, PATH: outer };
   const git = await findGitFolders(workFolder, [...nested], env);
+  const writableByGit = [...writable, ...(git.common === null ? [] : [git.common])];
+  const settings = git.settings
+    .flatMap(bothNames)
+    .filter((place) => isWithinAny(place, writableByGit));
   const surroundings = {
     ...known,
+    fixed: [...known.fixed, ...settings],
     treeRoot: git.treeRoot,
     commonGitFolder: git.common,
     gitFolders: git.folders,
@@ -71,6 +77,11 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   };
   const rules = sandboxRules(surroundings, asked);
   throwIf(ruleProblem(rules, surroundings));
+  refuseLoadedCode(
+    request.env,
+    workFolder,
+    rules.allowWrite.map((rule) => rule.value),
+  );
   if (
     git.stranger !== null &&
     !isWithinAny(
@@ -124,16 +135,17 @@ function places(
     workFolder,
     vaultFolders: isElsewhere ? moved : [],
     fixedFolders: [realPath(request.stateDir), inVault(APPROVED), inVault(REJECTED)],
-    // The link as well as where it leads: either could be replaced.
-    fixed: request.fixed.flatMap((place) => [
-      path.join(realPath(path.dirname(place)), path.basename(place)),
-      realPath(place),
-    ]),
+    fixed: request.fixed.flatMap(bothNames),
     keyFolder: key === null ? null : realPath(path.dirname(key)),
     namedKey: request.keyFile === null ? null : realPath(request.keyFile),
     agents,
     env,
   };
+}
+
+/** Returns a link as well as where it leads: either could be replaced. */
+function bothNames(place: string): readonly string[] {
+  return [path.join(realPath(path.dirname(place)), path.basename(place)), realPath(place)];
 }
 
 function resolved(asked: AskedRules, cwd: string, home: string): AskedRules {
