@@ -193,3 +193,36 @@ test('a run with more protected files than a line has room for starts, and holds
   const end = await runInSandbox(scene, script, ['--protect', 'tests/**']);
   expect(end).toMatchObject({ exitCode: 0 });
 });
+
+test("git's settings hold with the files that they include, also those that are missing", async () => {
+  const scene = await sandboxScene();
+  await outside(
+    scene,
+    `echo '[alias] x = y' > .gitshared; git config include.path ../.gitshared
+    git config includeIf.onbranch:topic.path ../.gittopic; git config --global include.path "$WORK/.gitown"`,
+  );
+  const { ran, planted } = await inSandbox(scene, {
+    scripts: asAgent(['echo x > .gitshared', 'echo "[a]" > .gittopic; echo "[a]" > .gitown']),
+  });
+  expect(ran.map(({ code }) => code)).toEqual([2, 0]);
+  expect(planted).toEqual(['.gitown', '.gittopic'].map((name) => join(scene.work, name)));
+});
+
+test('a file behind a link that was replaced is told, and one that a program outside replaced', async () => {
+  const scene = await sandboxScene();
+  await outside(scene, 'mv .claude ai && ln -s ai .claude && mkdir texts && ln -s texts words');
+  await outside(scene, 'mv prompt.md texts');
+  const replace = (name: string) =>
+    `rm ${name} && mkdir ${name} && echo x | tee ${name}/settings.json > ${name}/prompt.md`;
+  const signal = `touch ready; until test -e go; do sleep 0.05; done; echo '[a] b = c' >> .git/config`;
+  const driven = inSandbox(scene, {
+    fixed: [join(scene.work, 'words', 'prompt.md')],
+    scripts: asAgent([`${replace('.claude')} && ${replace('words')} && ${signal}`]),
+  });
+  await outside(scene, 'until test -e ready; do sleep 0.05; done; git config c.d e; touch go');
+  expect((await driven).planted).toEqual(
+    ['.claude/settings.json', '.git/config', 'words/prompt.md'].map((name) =>
+      join(scene.work, name),
+    ),
+  );
+});

@@ -94,25 +94,33 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
       `${path.join(git.treeRoot, '.git')} leads to ${git.stranger}, which knows nothing of this work tree, so the agent may not write there: repair it with git worktree repair, or allow it with --allow-write ${git.stranger}`,
     );
   }
-  refuseLinks(surroundings, rules);
-  return { rules, surroundings, nested, tools, outerPath: outer };
-}
-
-/** A mount holds what a link leads to, and not the link: an agent could put its own hooks in its place. */
-function refuseLinks({ gitFolders, gitLinks }: Surroundings, { allowWrite }: SandboxRules): void {
-  const writable = allowWrite.map((rule) => rule.value);
-  const fixed = gitFolders.flatMap(({ path: folder, hooks }) => [
+  const ofGit = git.folders.flatMap(({ path: folder, hooks }) => [
     hooks,
     ...FIXED_IN_GIT.map((name) => path.join(folder, name)),
   ]);
-  const link = [...fixed, ...gitLinks].find(
-    (place) => isWithinAny(place, writable) && realPath(place) !== place,
-  );
+  const ofPeople = [APPROVED, REJECTED].map((name) => path.join(request.vault, name));
+  refuseLinks([...ofGit, ...git.links, request.stateDir, ...ofPeople], rules);
+  return { rules, surroundings, nested, tools, outerPath: outer };
+}
+
+/** A mount holds what a link leads to, and not the link: an agent could put its own files in its place. */
+function refuseLinks(places: readonly string[], { allowWrite }: SandboxRules): void {
+  const writable = allowWrite.map((rule) => rule.value);
+  const link = places.map((place) => linkOnTheWay(place, writable)).find((each) => each !== null);
   if (link === undefined) return;
   throw new SandboxError(
     'wrong-path',
     `--sandbox cannot hold ${link}, since a link leads there, which the agent could replace: put ${realPath(link)} itself in its place, or use --no-sandbox.`,
   );
+}
+
+/** Returns the first link in writable folders on the way to a place, itself included; null for none. */
+function linkOnTheWay(place: string, writable: readonly string[]): string | null {
+  const parent = path.dirname(place);
+  if (parent === place) return null;
+  const here = path.join(realPath(parent), path.basename(place));
+  const isLink = isWithinAny(here, writable) && realPath(here) !== here;
+  return linkOnTheWay(parent, writable) ?? (isLink ? here : null);
 }
 
 const NO_GIT = { commonGitFolder: null, gitFolders: [], gitLinks: [] };
@@ -135,7 +143,7 @@ function places(
     workFolder,
     vaultFolders: isElsewhere ? moved : [],
     fixedFolders: [realPath(request.stateDir), inVault(APPROVED), inVault(REJECTED)],
-    fixed: request.fixed.flatMap(bothNames),
+    fixed: request.fixed.flatMap((place) => [place, ...bothNames(place)]),
     keyFolder: key === null ? null : realPath(path.dirname(key)),
     namedKey: request.keyFile === null ? null : realPath(request.keyFile),
     agents,
