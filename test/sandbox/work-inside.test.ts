@@ -14,6 +14,10 @@ const GIT = {
   rebase: 'git commit -q --allow-empty -m x && git rebase -q HEAD~1 && git reset -q --hard HEAD',
 };
 
+/** Waits for a file at most a minute. */
+const until = (file: string): string =>
+  `for each in $(seq 600); do test -e ${file} && break; sleep 0.1; done`;
+
 test('git works as outside, and leaves nothing but its work', async () => {
   const scene = await sandboxScene();
   const before = namesOf(scene);
@@ -214,15 +218,30 @@ test('a file behind a link that was replaced is told, and one that a program out
   await outside(scene, 'mv prompt.md texts');
   const replace = (name: string) =>
     `rm ${name} && mkdir ${name} && echo x | tee ${name}/settings.json > ${name}/prompt.md`;
-  const signal = `touch ready; until test -e go; do sleep 0.05; done; echo '[a] b = c' >> .git/config`;
+  const signal = `touch ready; ${until('go')}; echo '[a] b = c' >> .git/config`;
   const driven = inSandbox(scene, {
     fixed: [join(scene.work, 'words', 'prompt.md')],
     scripts: asAgent([`${replace('.claude')} && ${replace('words')} && ${signal}`]),
   });
-  await outside(scene, 'until test -e ready; do sleep 0.05; done; git config c.d e; touch go');
+  await outside(scene, `${until('ready')}; git config c.d e; touch go`);
   expect((await driven).planted).toEqual(
     ['.claude/settings.json', '.git/config', 'words/prompt.md'].map((name) =>
       join(scene.work, name),
     ),
+  );
+});
+
+test('what a run relies on stays while it works, although another one has another temporary folder', async () => {
+  const scene = await sandboxScene();
+  await outside(scene, 'mkdir "$BASE/tmp1" "$BASE/tmp2"');
+  const inTmp = (name: string) => ({ TMPDIR: join(scene.base, name) });
+  const waiting = `touch ready; ${until('go')}; ls .git/commondir && echo x > .git/commondir`;
+  const one = inSandbox(scene, { env: inTmp('tmp1'), scripts: asAgent([waiting]) });
+  await outside(scene, until('ready'));
+  await inSandbox(scene, { env: inTmp('tmp2'), scripts: asAgent(['true']) });
+  await outside(scene, 'touch go');
+  expect((await one).ran).toMatchObject([{ code: 2, stdout: '.git/commondir\n' }]);
+  expect(await outside(scene, 'ls -A "$BASE/tmp1" "$BASE/tmp2"; ls .git')).not.toMatch(
+    /ralph-sandbox|commondir/,
   );
 });
