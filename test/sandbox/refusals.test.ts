@@ -101,19 +101,46 @@ test('a .git file that leads to a repository which knows nothing of it is refuse
 });
 
 test.for([
-  ['the folder of hooks', 'mv .git/hooks "$BASE/hooks" && ln -s "$BASE/hooks" .git/hooks'],
-  ['the settings', 'mv .git/config "$BASE/config" && ln -s "$BASE/config" .git/config'],
-  ['named hooks', 'ln -s "$BASE" .hooks && git config core.hooksPath .hooks/all'],
-] as const)(
-  '%s of git behind a link is refused, since the link could be replaced',
-  async ([, script]) => {
-    const scene = await sandboxScene();
-    await outside(scene, script);
-    const refusal = await refusalOf(scene, {});
-    expect(refusal?.code).toBe('wrong-path');
-    expect(refusal?.sentence).toContain('since a link leads there');
-  },
-);
+  ['the answers', 'mkdir answers && ln -s answers Approved'],
+  ['the state', 'mv .ralph_state states && ln -s states .ralph_state'],
+  ['the folder of hooks of git', 'mv .git/hooks "$BASE/hooks" && ln -s "$BASE/hooks" .git/hooks'],
+  ['the settings of git', 'mv .git/config "$BASE/config" && ln -s "$BASE/config" .git/config'],
+  ['named hooks of git', 'ln -s "$BASE" .hooks && git config core.hooksPath .hooks/all'],
+] as const)('%s behind a link is refused, since the link could be replaced', async ([, script]) => {
+  const scene = await sandboxScene();
+  await outside(scene, script);
+  const refusal = await refusalOf(scene, {});
+  expect(refusal?.code).toBe('wrong-path');
+  expect(refusal?.sentence).toContain('since a link leads there');
+});
+
+test.for([
+  ['LD_LIBRARY_PATH', '/usr/lib:'],
+  ['LD_LIBRARY_PATH', './lib'],
+  ['LD_PRELOAD', '/usr/lib/libc.so.6 ./lib/own.so'],
+  ['NODE_OPTIONS', '--max-old-space-size=100 --require ./.pnp.cjs'],
+] as const)('%s=%s is refused, since the agent may write what is loaded', async ([name, value]) => {
+  const scene = await sandboxScene();
+  const loads = { ...scene, env: { ...scene.env, RALPH_TEST_LOADS: value } };
+  const [file = '', ...words] = driver(scene, AGENT);
+  const command = [
+    '-c',
+    `export ${name}="$RALPH_TEST_LOADS"; cd "$WORK" && touch .pnp.cjs; exec "$@"`,
+  ];
+  const answer = await started(loads, ['/bin/sh', ...command, 'sh', file, ...words]);
+  expect(readDriven(answer).refusal).toMatchObject({ code: 'ralph-inside', exitCode: 2 });
+  expect(readDriven(answer).refusal?.sentence).toContain(`with ${name}=${value}, ralph`);
+});
+
+test('variables that load only what no agent writes are no reason to refuse', async () => {
+  const scene = await sandboxScene();
+  const env = {
+    LD_LIBRARY_PATH: '/usr/lib:/opt/lib',
+    LD_PRELOAD: '',
+    NODE_OPTIONS: '--max-old-space-size=4000',
+  };
+  expect((await inSandbox(scene, { ...AGENT, env })).refusal).toBeNull();
+});
 
 test('a path that the component takes for a pattern is refused', async () => {
   const scene = await sandboxScene();

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runInSandbox } from '../helpers/run-in-sandbox.ts';
 import { inSandbox, outside, type SandboxScene, sandboxScene } from '../helpers/sandbox-scene.ts';
 
 /** What a loop needs, in the words of an agent. */
@@ -12,6 +13,10 @@ const GIT = {
   gc: 'git gc -q',
   rebase: 'git commit -q --allow-empty -m x && git rebase -q HEAD~1 && git reset -q --hard HEAD',
 };
+
+/** Waits for a file at most a minute. */
+const until = (file: string): string =>
+  `for each in $(seq 600); do test -e ${file} && break; sleep 0.1; done`;
 
 test('git works as outside, and leaves nothing but its work', async () => {
   const scene = await sandboxScene();
@@ -180,3 +185,63 @@ function namesOf({ work }: SandboxScene) {
     readdirSync(join(work, ...parts)).sort();
   return { work: names(), git: names('.git'), modules: names('.git', 'modules', 'sub') };
 }
+
+test('a run with more protected files than a line has room for starts, and holds them', async () => {
+  const scene = await sandboxScene();
+  const folder = `tests/${'a-long-name'.repeat(20)}`;
+  await outside(
+    scene,
+    `mkdir -p ${folder}; for i in $(seq 500); do echo > ${folder}/file-$i; done`,
+  );
+  const script = `echo x >> ${folder}/file-500 || echo "<promise>TASK_COMPLETE</promise>"`;
+  const end = await runInSandbox(scene, script, ['--protect', 'tests/**']);
+  expect(end).toMatchObject({ exitCode: 0 });
+});
+
+test("git's settings hold with the files that they include, also those that are missing", async () => {
+  const scene = await sandboxScene();
+  await outside(
+    scene,
+    `echo '[alias] x = y' > .gitshared; git config include.path ../.gitshared
+    git config includeIf.onbranch:topic.path ../.gittopic; git config --global include.path "$WORK/.gitown"`,
+  );
+  const { ran, planted } = await inSandbox(scene, {
+    scripts: asAgent(['echo x > .gitshared', 'echo "[a]" > .gittopic; echo "[a]" > .gitown']),
+  });
+  expect(ran.map(({ code }) => code)).toEqual([2, 0]);
+  expect(planted).toEqual(['.gitown', '.gittopic'].map((name) => join(scene.work, name)));
+});
+
+test('a file behind a link that was replaced is told, and one that a program outside replaced', async () => {
+  const scene = await sandboxScene();
+  await outside(scene, 'mv .claude ai && ln -s ai .claude && mkdir texts && ln -s texts words');
+  await outside(scene, 'mv prompt.md texts');
+  const replace = (name: string) =>
+    `rm ${name} && mkdir ${name} && echo x | tee ${name}/settings.json > ${name}/prompt.md`;
+  const signal = `touch ready; ${until('go')}; echo '[a] b = c' >> .git/config`;
+  const driven = inSandbox(scene, {
+    fixed: [join(scene.work, 'words', 'prompt.md')],
+    scripts: asAgent([`${replace('.claude')} && ${replace('words')} && ${signal}`]),
+  });
+  await outside(scene, `${until('ready')}; git config c.d e; touch go`);
+  expect((await driven).planted).toEqual(
+    ['.claude/settings.json', '.git/config', 'words/prompt.md'].map((name) =>
+      join(scene.work, name),
+    ),
+  );
+});
+
+test('what a run relies on stays while it works, although another one has another temporary folder', async () => {
+  const scene = await sandboxScene();
+  await outside(scene, 'mkdir "$BASE/tmp1" "$BASE/tmp2"');
+  const inTmp = (name: string) => ({ TMPDIR: join(scene.base, name) });
+  const waiting = `touch ready; ${until('go')}; ls .git/commondir && echo x > .git/commondir`;
+  const one = inSandbox(scene, { env: inTmp('tmp1'), scripts: asAgent([waiting]) });
+  await outside(scene, until('ready'));
+  await inSandbox(scene, { env: inTmp('tmp2'), scripts: asAgent(['true']) });
+  await outside(scene, 'touch go');
+  expect((await one).ran).toMatchObject([{ code: 2, stdout: '.git/commondir\n' }]);
+  expect(await outside(scene, 'ls -A "$BASE/tmp1" "$BASE/tmp2"; ls .git')).not.toMatch(
+    /ralph-sandbox|commondir/,
+  );
+});

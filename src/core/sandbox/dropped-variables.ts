@@ -3,7 +3,7 @@ import { maskSecrets } from '../secrets/secrets.ts';
 /** Variables that lead to an agent or a daemon that acts as the user. */
 const WAYS_OUT = ['SSH_AUTH_SOCK', 'DOCKER_HOST'];
 
-/** Ralph's own variables are ids and paths. */
+/** The names of ralph's own variables, which are ids, paths and settings, say nothing. */
 const OF_RALPH = /^RALPH_/;
 
 /** Returns the names of the variables that are dropped: those that look like secrets, and ways out. */
@@ -18,7 +18,6 @@ export function droppedVariables(
 }
 
 function looksSecret(name: string, value: string): boolean {
-  if (OF_RALPH.test(name)) return false;
-  const line = `${name}=${value}`;
+  const line = OF_RALPH.test(name) ? value : `${name}=${value}`;
   return maskSecrets(line) !== line;
 }

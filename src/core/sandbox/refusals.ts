@@ -68,3 +68,11 @@ export function runsInside(what: string, place: string): Refusal {
     sentence: `The sandbox does not hold: ${what} runs from ${place}, which the agent may write. Install it elsewhere: npm install --global ralph-headless`,
   };
 }
+
+/** `variable` makes what runs outside load code from a folder that the agent may write. */
+export function loadsInside(variable: string, value: string): Refusal {
+  return {
+    code: 'ralph-inside',
+    sentence: `The sandbox does not hold: with ${variable}=${value}, ralph and what it starts outside load files that the agent may write. Unset it, or name only folders elsewhere (an empty name is the current folder).`,
+  };
+}

@@ -5,6 +5,7 @@ import { SandboxError } from '../../errors.ts';
 import { realPath } from '../files/real-path.ts';
 import { outerPath } from '../processes/outer-path.ts';
 import { findComponent } from './component.ts';
+import { refuseLoadedCode } from './loaded-code.ts';
 import { requireSandboxUser } from './open-planned-sandbox.ts';
 import { findTools } from './outer-programs.ts';
 import { isRestricted } from './probe.ts';
@@ -40,6 +41,7 @@ export async function examineSandbox(
     refusalBy(requireSandboxUser),
     refusalBy(() => findTools(outerPath(env, writable), writable)),
     refusalBy(() => findComponent(writable)),
+    refusalBy(() => refuseLoadedCode(env, cwd, writable)),
   ].filter((each) => each !== null);
   return refusals.length > 0 ? refusals : await inNamespaces(cwd, env, signal);
 }

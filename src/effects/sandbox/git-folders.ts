@@ -4,6 +4,7 @@ import type { GitFolder } from '../../core/sandbox/default-rules.ts';
 import { isAtOrBelow } from '../../core/sandbox/places.ts';
 import { KB, tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
+import { homeFolder } from '../files/home-folder.ts';
 import { realPath } from '../files/real-path.ts';
 import { findGitAbove } from '../workspace/find-git-above.ts';
 import { callGit } from '../workspace/git-command.ts';
@@ -16,6 +17,8 @@ export interface GitFolders {
   readonly folders: readonly GitFolder[];
   /** The `.git` files that lead to such folders. */
   readonly links: readonly string[];
+  /** Every file that git reads settings from, with those that are named and missing. */
+  readonly settings: readonly string[];
   /** A folder that a `.git` file names although nothing there knows of the work tree; null for none. */
   readonly stranger: string | null;
 }
@@ -42,11 +45,13 @@ export async function findGitFolders(
       hooks: await hooksOf(folder, treeRoot, env),
     })),
   );
+  const settings = await Promise.all(folders.map((each) => settingsFiles(each.path, env)));
   return {
     treeRoot,
     common: own?.common ?? null,
     folders,
     links,
+    settings: [...new Set(settings.flat())],
     stranger: own === null ? null : await strangerOf(own, treeRoot, env),
   };
 }
@@ -119,24 +124,52 @@ async function strangerOf(
   return isKnown ? null : common;
 }
 
+/**
+ * Returns the files that git reads settings from in a repository. One that another includes, or that a link
+ * in the home leads to, can lie in the work tree. A condition of an include may come to hold later.
+ */
+async function settingsFiles(folder: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+  const all = await settingsOf(folder, env, ['--show-origin', '--list']);
+  const found = new Set<string>();
+  for (let at = 0; at + 1 < all.length; at += 2) {
+    const file = all[at]?.replace(/^file:/, '') ?? '';
+    if (!path.isAbsolute(file)) continue;
+    found.add(file);
+    const [, named] = /^include(?:if\.[\s\S]*)?\.path\n([\s\S]+)$/i.exec(all[at + 1] ?? '') ?? [];
+    if (named === undefined) continue;
+    const plain = named.replace(/^~(?=\/)/, homeFolder(env) ?? '~');
+    found.add(path.resolve(path.dirname(realPath(file)), plain));
+  }
+  return [...found];
+}
+
 async function coreSettings(
   folder: string,
   env: NodeJS.ProcessEnv,
 ): Promise<ReadonlyMap<string, string>> {
+  const entries = await settingsOf(folder, env, ['--type=path', '--get-regexp', SETTINGS]);
+  return new Map(
+    entries.flatMap((entry) => {
+      const [, name, value] = /^core\.(\w+)\n([\s\S]*)$/.exec(entry) ?? [];
+      return name === undefined || value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}
+
+/** Returns what `git config -z` says of a folder of git, split at its zeros. */
+async function settingsOf(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  args: readonly string[],
+): Promise<readonly string[]> {
   const { output } = await callGit({
-    args: [`--git-dir=${folder}`, 'config', '--type=path', '-z', '--get-regexp', SETTINGS],
+    args: [`--git-dir=${folder}`, 'config', '-z', ...args],
     cwd: '/',
     env,
     timeoutMs: 10_000,
     asUser: true,
   });
-  const text = Buffer.from(output, 'latin1').toString();
-  return new Map(
-    text.split('\0').flatMap((entry) => {
-      const [, name, value] = /^core\.(\w+)\n([\s\S]*)$/.exec(entry) ?? [];
-      return name === undefined || value === undefined ? [] : [[name, value] as const];
-    }),
-  );
+  return Buffer.from(output, 'latin1').toString().split('\0');
 }
 
 const SETTINGS = '^core\\.(hookspath|worktree)$';

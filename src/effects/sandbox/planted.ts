@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { isWithinAny } from '../../core/sandbox/places.ts';
 import type { SandboxRules } from '../../core/sandbox/rules.ts';
+import { realPath } from '../files/real-path.ts';
 import { findNestedGit } from './nested-git.ts';
 
 /** Finds what came to be although the agent should not write it. */
@@ -10,8 +11,8 @@ export interface PlantedWatch {
 }
 
 /**
- * Watches the names that stay as they are but could not be mounted, because they do not exist or are links,
- * and the repositories below the work folder. `nested` are those of the start.
+ * Watches the names that stay as they are, since a mount cannot hold all of them, and the repositories below
+ * the work folder. `nested` are those of the start.
  */
 export function watchPlanted(
   rules: SandboxRules,
@@ -21,9 +22,7 @@ export function watchPlanted(
 ): PlantedWatch {
   const writable = rules.allowWrite.map((rule) => rule.value);
   const denied = rules.denyWrite.map((rule) => rule.value);
-  const names = [...new Set(denied)].filter(
-    (place) => isWithinAny(place, writable) && !isMounted(place),
-  );
+  const names = [...new Set(denied)].filter((place) => isWithinAny(place, writable));
   const signs = new Map(names.map((place) => [place, signOf(place)]));
   let known = nested;
   return {
@@ -44,18 +43,16 @@ export function watchPlanted(
   };
 }
 
-/** A mount holds what exists; a link itself can still be replaced. */
-function isMounted(place: string): boolean {
-  const stats = lstatSync(place, { throwIfNoEntry: false });
-  return stats !== undefined && !stats.isSymbolicLink();
-}
-
-/** Empty if there is nothing, otherwise where a link leads, or that something else is there. */
+/**
+ * Empty if there is nothing. A mount holds a file that exists, but neither a link, nor a link on the way to it,
+ * nor a file that a program outside replaces while the agent works: then another file is there.
+ */
 function signOf(place: string): string {
   try {
     const stats = lstatSync(place, { throwIfNoEntry: false });
     if (stats === undefined) return '';
-    return stats.isSymbolicLink() ? `link ${readlinkSync(place)}` : 'there';
+    if (stats.isSymbolicLink()) return `link ${readlinkSync(place)}`;
+    return `${realPath(place)} ${stats.isFile() ? stats.ino : 'there'}`;
   } catch {
     return '';
   }

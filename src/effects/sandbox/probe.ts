@@ -19,9 +19,8 @@ import type { Sandbox, WrappedCommand } from './sandbox.ts';
  */
 const ATTEMPTS = `
 name=$1 socat=$2 port=$3 socket=$4 work=$5
-shift 5
 try() { ( eval "$2" ) >/dev/null 2>&1 && printf 'through %s\\n' "$1"; }
-for target in "$@"; do
+while IFS= read -r target; do
   place=\${target#*:}
   case $target in
     folder:*) ( : > "$place/$name" ) 2>/dev/null ;;
@@ -73,9 +72,9 @@ export async function probeSandbox(
   const local = await listening({ path: socket });
   try {
     const given = [name, socat, portOf(tcp), options.unixSockets ? '' : socket, workFolder];
-    const args = ['-c', ATTEMPTS, 'probe', ...given, ...targets];
+    const args = ['-c', ATTEMPTS, 'probe', ...given];
     const command = await sandbox.wrap({ file: '/bin/sh', args, env, cwd: '/' }, 'agent');
-    const answer = await outcomeOf(command, run);
+    const answer = await outcomeOf(command, run, targets);
     const written = folders.find((place) => isThere(path.join(place, name)));
     return judge(answer, written, workFolder);
   } catch (error) {
@@ -128,12 +127,18 @@ interface ProbeOutcome {
   readonly complaint: string;
 }
 
-function outcomeOf({ file, args, env }: WrappedCommand, run: RunFolder): Promise<ProbeOutcome> {
+/** Thousands of targets would be too long for arguments. No line can name a path with a line break. */
+function outcomeOf(
+  { file, args, env }: WrappedCommand,
+  run: RunFolder,
+  targets: readonly string[],
+): Promise<ProbeOutcome> {
+  const lines = targets.filter((each) => !each.includes('\n')).map((each) => `${each}\n`);
   return new Promise((resolve, reject) => {
     const child = spawn(file, [...args], {
       cwd: run.empty,
       env,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       // Its own process group: what it started would live on if nothing held it.
       detached: true,
     });
@@ -153,6 +158,9 @@ function outcomeOf({ file, args, env }: WrappedCommand, run: RunFolder): Promise
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       complaint += text;
     });
+    // A shell that could not start reads nothing; its end is what counts.
+    child.stdin.on('error', () => {});
+    child.stdin.end(lines.join(''));
     child.once('error', reject);
     child.once('close', () => {
       clearTimeout(timer);

@@ -1,9 +1,19 @@
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  type Stats,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { KB, tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
 import { realPath } from '../files/real-path.ts';
+import { tryToRemove } from '../files/write-file.ts';
 import { isAlive, type ProcessIdentity, readProcess } from '../processes/process-table.ts';
 
 /*
@@ -16,6 +26,9 @@ import { isAlive, type ProcessIdentity, readProcess } from '../processes/process
  *       made      the placeholders that this run relies on
  *       sockets/  the helper's TMPDIR
  *       empty/    the helper's current folder
+ *
+ * Where TMPDIR is another folder, a link in /tmp leads there: a run that did not see another one would remove
+ * placeholders under its feet, and with them the mounts.
  */
 
 /** The folder of one run with a sandbox. */
@@ -34,6 +47,8 @@ const LONGEST_BASE = 40;
 /** Makes the folder of a run. Throws the system's error. */
 export function makeRunFolder(): RunFolder {
   const folder = foldersIn(mkdtempSync(path.join(base(), PREFIX)));
+  const entry = entryOf(folder);
+  if (entry !== folder.path) symlinkSync(folder.path, entry);
   for (const each of [folder.tmp, folder.outside, folder.sockets]) mkdirSync(each, { mode: 0o700 });
   // The component looks here for files to protect, and would put stubs beside them.
   mkdirSync(folder.empty, { mode: 0o500 });
@@ -56,9 +71,11 @@ export function otherRunFolders(
   own: RunFolder,
 ): readonly { readonly folder: RunFolder; readonly isAlive: boolean }[] {
   const user = process.getuid?.();
-  return namesIn(base())
+  return namesIn(meetingPlace())
     .filter((name) => name.startsWith(PREFIX))
-    .map((name) => foldersIn(path.join(base(), name)))
+    .map((name) => path.join(meetingPlace(), name))
+    .filter((entry) => isOf(user, lstatSync(entry, { throwIfNoEntry: false })))
+    .map((entry) => foldersIn(realPath(entry)))
     .filter((folder) => folder.path !== own.path && isOwn(folder.path, user))
     .flatMap((folder) => {
       const owner = identityIn(tryReadText(ownerFile(folder), KB) ?? '');
@@ -68,7 +85,9 @@ export function otherRunFolders(
 }
 
 /** Removes the folder of a run. What cannot be removed stays: it is in the system's temporary folder. */
-export function removeRunFolder({ path: folder }: RunFolder): void {
+export function removeRunFolder(run: RunFolder): void {
+  const folder = run.path;
+  tryToRemove(entryOf(run));
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch {
@@ -94,6 +113,16 @@ function base(): string {
   return Buffer.byteLength(folder) > LONGEST_BASE ? realPath('/tmp') : folder;
 }
 
+/** Where runs find each other, whichever temporary folder each of them has. */
+function meetingPlace(): string {
+  return realPath('/tmp');
+}
+
+/** The path by which other runs find this one: the folder itself, or a link to it. */
+function entryOf({ path: folder }: RunFolder): string {
+  return path.join(meetingPlace(), path.basename(folder));
+}
+
 function foldersIn(folder: string): RunFolder {
   const outside = path.join(folder, 'outside');
   return {
@@ -107,7 +136,11 @@ function foldersIn(folder: string): RunFolder {
 
 function isOwn(folder: string, user: number | undefined): boolean {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
-  return stats?.isDirectory() === true && (user === undefined || stats.uid === user);
+  return stats?.isDirectory() === true && isOf(user, stats);
+}
+
+function isOf(user: number | undefined, stats: Stats | undefined): boolean {
+  return stats !== undefined && (user === undefined || stats.uid === user);
 }
 
 function identityIn(text: string): ProcessIdentity | null {

@@ -13,6 +13,7 @@ import { outerPath } from '../processes/outer-path.ts';
 import { defaultKeyFile } from '../trust/key.ts';
 import { APPROVED, IN_PROGRESS, PENDING, REJECTED } from '../vault/vault-folders.ts';
 import { findGitFolders } from './git-folders.ts';
+import { refuseLoadedCode } from './loaded-code.ts';
 import { findNestedGit } from './nested-git.ts';
 import { findTools, type ToolFiles } from './outer-programs.ts';
 
@@ -62,8 +63,13 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   const nested = await findNestedGit(workFolder, tools.rg);
   const env = { ...request.env, PATH: outer };
   const git = await findGitFolders(workFolder, [...nested], env);
+  const writableByGit = [...writable, ...(git.common === null ? [] : [git.common])];
+  const settings = git.settings
+    .flatMap(bothNames)
+    .filter((place) => isWithinAny(place, writableByGit));
   const surroundings = {
     ...known,
+    fixed: [...known.fixed, ...settings],
     treeRoot: git.treeRoot,
     commonGitFolder: git.common,
     gitFolders: git.folders,
@@ -71,6 +77,11 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   };
   const rules = sandboxRules(surroundings, asked);
   throwIf(ruleProblem(rules, surroundings));
+  refuseLoadedCode(
+    request.env,
+    workFolder,
+    rules.allowWrite.map((rule) => rule.value),
+  );
   if (
     git.stranger !== null &&
     !isWithinAny(
@@ -83,25 +94,33 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
       `${path.join(git.treeRoot, '.git')} leads to ${git.stranger}, which knows nothing of this work tree, so the agent may not write there: repair it with git worktree repair, or allow it with --allow-write ${git.stranger}`,
     );
   }
-  refuseLinks(surroundings, rules);
-  return { rules, surroundings, nested, tools, outerPath: outer };
-}
-
-/** A mount holds what a link leads to, and not the link: an agent could put its own hooks in its place. */
-function refuseLinks({ gitFolders, gitLinks }: Surroundings, { allowWrite }: SandboxRules): void {
-  const writable = allowWrite.map((rule) => rule.value);
-  const fixed = gitFolders.flatMap(({ path: folder, hooks }) => [
+  const ofGit = git.folders.flatMap(({ path: folder, hooks }) => [
     hooks,
     ...FIXED_IN_GIT.map((name) => path.join(folder, name)),
   ]);
-  const link = [...fixed, ...gitLinks].find(
-    (place) => isWithinAny(place, writable) && realPath(place) !== place,
-  );
+  const ofPeople = [APPROVED, REJECTED].map((name) => path.join(request.vault, name));
+  refuseLinks([...ofGit, ...git.links, request.stateDir, ...ofPeople], rules);
+  return { rules, surroundings, nested, tools, outerPath: outer };
+}
+
+/** A mount holds what a link leads to, and not the link: an agent could put its own files in its place. */
+function refuseLinks(places: readonly string[], { allowWrite }: SandboxRules): void {
+  const writable = allowWrite.map((rule) => rule.value);
+  const link = places.map((place) => linkOnTheWay(place, writable)).find((each) => each !== null);
   if (link === undefined) return;
   throw new SandboxError(
     'wrong-path',
     `--sandbox cannot hold ${link}, since a link leads there, which the agent could replace: put ${realPath(link)} itself in its place, or use --no-sandbox.`,
   );
+}
+
+/** Returns the first link in writable folders on the way to a place, itself included; null for none. */
+function linkOnTheWay(place: string, writable: readonly string[]): string | null {
+  const parent = path.dirname(place);
+  if (parent === place) return null;
+  const here = path.join(realPath(parent), path.basename(place));
+  const isLink = isWithinAny(here, writable) && realPath(here) !== here;
+  return linkOnTheWay(parent, writable) ?? (isLink ? here : null);
 }
 
 const NO_GIT = { commonGitFolder: null, gitFolders: [], gitLinks: [] };
@@ -124,16 +143,17 @@ function places(
     workFolder,
     vaultFolders: isElsewhere ? moved : [],
     fixedFolders: [realPath(request.stateDir), inVault(APPROVED), inVault(REJECTED)],
-    // The link as well as where it leads: either could be replaced.
-    fixed: request.fixed.flatMap((place) => [
-      path.join(realPath(path.dirname(place)), path.basename(place)),
-      realPath(place),
-    ]),
+    fixed: request.fixed.flatMap((place) => [place, ...bothNames(place)]),
     keyFolder: key === null ? null : realPath(path.dirname(key)),
     namedKey: request.keyFile === null ? null : realPath(request.keyFile),
     agents,
     env,
   };
+}
+
+/** Returns a link as well as where it leads: either could be replaced. */
+function bothNames(place: string): readonly string[] {
+  return [path.join(realPath(path.dirname(place)), path.basename(place)), realPath(place)];
 }
 
 function resolved(asked: AskedRules, cwd: string, home: string): AskedRules {

@@ -68,6 +68,7 @@ test.for([
   '/home/u/w/ralph.config.json',
   '/home/u/.claude/settings.json',
   '/home/u/.claude/CLAUDE.md',
+  '/home/u/.claude/.claude.json',
 ] as const)('%s is never written', (place) => {
   const everything = { ...NOTHING, allowWrite: [by(place)] };
   expect(valuesOf(sandboxRules(SURROUNDINGS, everything).denyWrite)).toContain(place);
@@ -128,11 +129,18 @@ test('variables that look like secrets are dropped, but for those of the agent a
     NPM_TOKEN: 'a1b2c3d4e5f6g7h8',
     SSH_AUTH_SOCK: '/run/user/1000/agent',
     DOCKER_HOST: 'tcp://10.0.0.1:2375',
+    RALPH_VERIFY: 'curl -H "Authorization: Bearer ghp_0123456789abcdefghijABCDEFGHIJ012345"',
+    RALPH_STATE_FILE: '/w/.ralph_state/token-work/state.json',
     RALPH_RUN_ID: '0b9f9e1c-7c8f-4a52-9be1-0d9a6cf2a1b3',
   };
   const asked = { ...NOTHING, keepEnv: [by('NPM_TOKEN')] };
   const rules = sandboxRules({ ...SURROUNDINGS, env }, asked);
-  expect(valuesOf(rules.dropEnv)).toEqual(['DOCKER_HOST', 'GITHUB_TOKEN', 'SSH_AUTH_SOCK']);
+  expect(valuesOf(rules.dropEnv)).toEqual([
+    'DOCKER_HOST',
+    'GITHUB_TOKEN',
+    'RALPH_VERIFY',
+    'SSH_AUTH_SOCK',
+  ]);
   expect(valuesOf(rules.keepEnv)).toEqual(['ANTHROPIC_API_KEY', 'NPM_TOKEN']);
   expect(JSON.stringify(rules)).not.toContain('ghp_');
 });

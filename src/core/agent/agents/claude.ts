@@ -36,7 +36,7 @@ export const claude: Agent = {
     loginVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
     folders: [{ inHome: '.claude', variable: 'CLAUDE_CONFIG_DIR', inVariable: '' }],
     fixed: [
-      ...['settings.json', 'settings.local.json', 'CLAUDE.md', '.mcp.json'],
+      ...['settings.json', 'settings.local.json', 'CLAUDE.md', '.mcp.json', '.claude.json'],
       ...['commands', 'agents', 'skills', 'hooks', 'plugins', 'local'],
     ],
     loginFiles: ['.claude.json'],
