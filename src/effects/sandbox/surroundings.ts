@@ -60,7 +60,11 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   const writable = first.allowWrite.map((rule) => rule.value);
   const outer = outerPath(request.env, writable);
   const tools = findTools(outer, writable);
-  const nested = await findNestedGit(workFolder, tools.rg);
+  const repositories = await findNestedGit(workFolder, tools.rg);
+  // Ralph keeps one for each task, in a folder that is fixed as a whole.
+  const nested = new Set(
+    [...repositories].filter((place) => !isWithinAny(place, known.fixedFolders)),
+  );
   const env = { ...request.env, PATH: outer };
   const git = await findGitFolders(workFolder, [...nested], env);
   const writableByGit = [...writable, ...(git.common === null ? [] : [git.common])];
