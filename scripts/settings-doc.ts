@@ -93,7 +93,7 @@ const MEANINGS: Readonly<Record<EndedStatus, string>> = {
   max_iterations_reached: 'the iterations ran out',
   timeout: 'the whole-task limit passed',
   stalled:
-    'no progress, the same error again and again, nothing but refused tools, or a claim that nothing proves',
+    'no progress, the same error again and again, two iterations that ralph had to end, nothing but refused tools, or a claim that nothing proves',
   paused: 'held by `ralph pause`, or waits for an approval; `ralph resume` goes on',
   paused_awaiting_approval:
     'held by `ralph pause`, or waits for an approval; `ralph resume` goes on',
