@@ -1,11 +1,11 @@
-import type { MetInSandbox } from '../core/agent/attempt.ts';
+import type { RefusedHost } from '../core/agent/attempt.ts';
 import type { TaskState } from '../core/task/task-state.ts';
 import { shellQuote } from './resume-command.ts';
 
 type Held = Pick<TaskState, 'sandbox'>;
 
 /** Names a host that the sandbox refused: `evil.example.com:443 (3 times)`. */
-export function refusedHost({ host, port, count }: MetInSandbox['refused'][number]): string {
+export function refusedHost({ host, port, count }: RefusedHost): string {
   return `${host}:${port} (${count === 1 ? 'once' : `${count} times`})`;
 }
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import type { AskedRules, RefusedHost, SandboxRules } from '../../src/core/sandbox/rules.ts';
+import type { RefusedHost } from '../../src/core/agent/attempt.ts';
+import type { AskedRules, SandboxRules } from '../../src/core/sandbox/rules.ts';
 import type { DriveRequest } from '../fixtures/sandbox-drive.ts';
 
 /** As which user the tests start what is in a sandbox, if root starts them: one that owns nothing else. */

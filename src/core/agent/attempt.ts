@@ -92,14 +92,26 @@ export interface Leftover {
   readonly command: string;
 }
 
+/** A host that the sandbox refused, and how often. */
+export interface RefusedHost {
+  readonly host: string;
+  readonly port: number;
+  readonly count: number;
+}
+
+/** Counts the same host and port once. Their order is that of the first mention. */
+export function sumRefused(refused: readonly RefusedHost[]): readonly RefusedHost[] {
+  const sums = new Map<string, RefusedHost>();
+  for (const each of refused) {
+    const key = `${each.host}:${each.port}`;
+    sums.set(key, { ...each, count: each.count + (sums.get(key)?.count ?? 0) });
+  }
+  return [...sums.values()];
+}
+
 /** What the sandbox met in an attempt. */
 export interface MetInSandbox {
-  /** The hosts that it refused, and how often. */
-  readonly refused: readonly {
-    readonly host: string;
-    readonly port: number;
-    readonly count: number;
-  }[];
+  readonly refused: readonly RefusedHost[];
   /** New files that other programs may run or obey, and that were not there to be protected. */
   readonly planted: readonly string[];
 }
@@ -143,6 +155,14 @@ export interface AttemptFacts {
   readonly leftovers: readonly Leftover[];
   /** Absent without a sandbox. */
   readonly sandbox?: MetInSandbox;
+}
+
+/** Tolerance for rounding errors in sums of costs. */
+const ROUNDING_USD = 1e-9;
+
+/** Whether a budget in US dollars is used up. */
+export function isSpent(spentUsd: number, budgetUsd: number): boolean {
+  return spentUsd >= budgetUsd - ROUNDING_USD;
 }
 
 /** No cost, no tokens. */

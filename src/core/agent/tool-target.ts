@@ -26,6 +26,6 @@ export function shortTarget(
 ): string | null {
   const target = targetOf(input);
   if (target === null || target.length <= length) return target;
-  // Joined anew, because a slice would keep the whole text in memory.
+  // Joined again from its characters, because a slice would keep the whole text in memory.
   return target.trimStart().slice(0, length).split('').join('');
 }

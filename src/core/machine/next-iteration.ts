@@ -1,6 +1,6 @@
 import { AGENTS } from '../agent/agents/agents.ts';
-import type { RateLimitFacts } from '../agent/attempt.ts';
-import { hasRoom, ROUNDING_USD } from '../task/day-budget.ts';
+import { isSpent, type RateLimitFacts } from '../agent/attempt.ts';
+import { hasRoom } from '../task/day-budget.ts';
 import type { Policy } from '../task/policy.ts';
 import { laterBy, msBetween } from '../task/task-state.ts';
 import { type Decided, type Decision, type End, type Moment, strayed } from './decision.ts';
@@ -35,7 +35,7 @@ export function continueAtOnce(state: LoopState, moment: Moment): Decision {
 /** Ends the task if its budget is spent; returns null otherwise. */
 export function endBudget({ task }: LoopState, { policy: { maxCostUsd } }: Moment): End | null {
   const spent = task.usage.cost_usd;
-  if (maxCostUsd === null || spent < maxCostUsd - ROUNDING_USD) return null;
+  if (maxCostUsd === null || !isSpent(spent, maxCostUsd)) return null;
   const error = `$${spent.toFixed(2)} of $${maxCostUsd.toFixed(2)} are spent`;
   return end('budget_spent', 'budget', { error });
 }

@@ -35,13 +35,6 @@ export type AskedRules = Pick<
 /** The source of what nobody asked for. */
 export const BY_DEFAULT = 'default';
 
-/** A host that the sandbox refused, and how often. */
-export interface RefusedHost {
-  readonly host: string;
-  readonly port: number;
-  readonly count: number;
-}
-
 /** Why a sandbox is refused. */
 export type SandboxRefusal =
   | 'platform'

@@ -1,3 +1,4 @@
+import { isSpent } from '../agent/attempt.ts';
 import type { SignFound, SignName } from '../agent/sign.ts';
 import { shortTarget } from '../agent/tool-target.ts';
 import { preview } from '../secrets/secrets.ts';
@@ -57,7 +58,7 @@ export interface Supervisor {
   readonly observe: (deed: AgentDeed) => SignFound | null;
 }
 
-/** What is forgotten beyond these numbers has to be counted anew; agents stay far below them. */
+/** What is forgotten beyond these numbers is counted from the start again; agents stay far below them. */
 const REMEMBERED_CALLS = 1_000;
 const REMEMBERED_SUB_AGENTS = 100;
 const REMEMBERED_STARTS = 1_000;
@@ -66,9 +67,6 @@ const REMEMBERED_OPEN_CALLS = 500;
 const MAX_DETAIL_CHARS = 120;
 /** More is not kept of a call: credentials are masked and white space is folded before it is shortened. */
 const KEPT_CHARS = 8 * MAX_DETAIL_CHARS;
-
-/** Sums of costs differ from the exact value by less. */
-const ROUNDING_USD = 1e-9;
 
 /** In which era a call last failed and last worked; null for never. */
 interface PastCall {
@@ -156,10 +154,9 @@ export function createSupervisor(limits: SignLimits): Supervisor {
     const count = agent.counts[sign];
     const limit = limitOf[sign];
     if (limit === null) return null;
-    const isCut = count >= limit;
-    if (!isCut && (count < toldAt(limit) || agent.told.has(sign))) return null;
+    const action = count >= limit ? 'cut' : 'told';
+    if (action === 'told' && (count < toldAt(limit) || agent.told.has(sign))) return null;
     agent.told.add(sign);
-    const action = isCut ? 'cut' : 'told';
     return { sign, action, count, detail: preview(text, MAX_DETAIL_CHARS) };
   };
 
@@ -175,7 +172,7 @@ export function createSupervisor(limits: SignLimits): Supervisor {
         return cutIf(tokens >= (limits.tokens ?? Infinity), 'tokens', tokens);
       case 'spent':
         costUsd += deed.costUsd;
-        return cutIf(costUsd >= (limits.moneyUsd ?? Infinity) - ROUNDING_USD, 'money', costUsd);
+        return cutIf(isSpent(costUsd, limits.moneyUsd ?? Infinity), 'money', costUsd);
       case 'sub-agent-started':
         if (starts.get(deed.id) !== undefined) return null;
         starts.set(deed.id, true);

@@ -1,3 +1,5 @@
+import { isSpent } from '../agent/attempt.ts';
+
 /*
  * What the tasks of a vault spend in one day, as their journal shows it. An iteration counts once it has
  * ended, with all its attempts; before that, an attempt that failed counts as soon as another event tells
@@ -18,12 +20,9 @@ export interface DayBudget extends DaySpending {
   readonly leftUsd: number;
 }
 
-/** Tolerance for rounding errors in sums of costs. */
-export const ROUNDING_USD = 1e-9;
-
 /** Whether another iteration may start. */
 export function hasRoom({ spentUsd }: DaySpending, maxUsd: number): boolean {
-  return spentUsd < maxUsd - ROUNDING_USD;
+  return !isSpent(spentUsd, maxUsd);
 }
 
 /** Compares what a day has spent with its budget. */

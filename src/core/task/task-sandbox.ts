@@ -1,4 +1,4 @@
-import type { MetInSandbox } from '../agent/attempt.ts';
+import { type MetInSandbox, type RefusedHost, sumRefused } from '../agent/attempt.ts';
 import { SETTINGS } from '../settings/settings.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import type { Policy } from './policy.ts';
@@ -14,7 +14,7 @@ export interface TaskSandbox {
   /** What a resume has changed. */
   readonly changes: readonly SandboxChange[];
   /** The hosts that it refused so far, and how often. */
-  readonly refused: MetInSandbox['refused'];
+  readonly refused: readonly RefusedHost[];
   /** New files that other programs may run or obey. */
   readonly planted: readonly string[];
 }
@@ -136,14 +136,9 @@ function hostName(host: string): string {
 
 /** Adds what the sandbox met in an attempt. */
 export function withMet(before: TaskSandbox, { refused, planted }: MetInSandbox): TaskSandbox {
-  const counts = new Map(before.refused.map((each) => [`${each.host}:${each.port}`, each]));
-  for (const each of refused) {
-    const key = `${each.host}:${each.port}`;
-    counts.set(key, { ...each, count: each.count + (counts.get(key)?.count ?? 0) });
-  }
   return {
     ...before,
-    refused: [...counts.values()].slice(0, MOST),
+    refused: sumRefused([...before.refused, ...refused]).slice(0, MOST),
     planted: [...new Set([...before.planted, ...planted])].slice(0, MOST),
   };
 }

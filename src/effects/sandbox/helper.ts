@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { RefusedHost } from '../../core/sandbox/rules.ts';
+import type { RefusedHost } from '../../core/agent/attempt.ts';
 import { MARKER_NAME } from '../processes/process-table.ts';
 import type { HelperReport, HelperRequest } from './helper-messages.ts';
 import type { Mounts } from './mounts.ts';

@@ -1,12 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { type RefusedHost, sumRefused } from '../../core/agent/attempt.ts';
 import { rulesForChecks } from '../../core/sandbox/default-rules.ts';
 import { AS_ROOT, notStarted, type Refusal, unknownPlatform } from '../../core/sandbox/refusals.ts';
-import {
-  BY_DEFAULT,
-  type RefusedHost,
-  type SandboxRule,
-  type SandboxRules,
-} from '../../core/sandbox/rules.ts';
+import { BY_DEFAULT, type SandboxRule, type SandboxRules } from '../../core/sandbox/rules.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf, SandboxError } from '../../errors.ts';
 import { findComponent } from './component.ts';
@@ -175,14 +171,9 @@ function createHelpers(
     },
     pids: () => started.filter((each) => each.isAlive()).map((each) => each.pid),
     async takeRefused() {
-      const all = new Map<string, RefusedHost>();
-      for (const helper of started) {
-        for (const each of await helper.takeRefused()) {
-          const key = `${each.host}:${each.port}`;
-          all.set(key, { ...each, count: each.count + (all.get(key)?.count ?? 0) });
-        }
-      }
-      return [...all.values()];
+      const all: RefusedHost[] = [];
+      for (const helper of started) all.push(...(await helper.takeRefused()));
+      return sumRefused(all);
     },
     async close() {
       await Promise.all(started.map((helper) => helper.close()));

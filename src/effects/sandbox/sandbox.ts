@@ -1,4 +1,5 @@
-import type { RefusedHost, SandboxRules } from '../../core/sandbox/rules.ts';
+import type { RefusedHost } from '../../core/agent/attempt.ts';
+import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import type { PlacedCommand } from '../processes/find-program.ts';
 
 /** What to start outside, so that a command runs inside. */
