@@ -41,7 +41,7 @@ describe('iterations that ralph cut', () => {
     expect(loop.iterate(cutBy('refused')).ending?.exitReason).toBe('supervisor:refused');
   });
 
-  test('are counted anew once a person has resumed the stalled task', () => {
+  test('are counted from the start again once a person has resumed the stalled task', () => {
     const loop = started();
     loop.iterate(cutBy('same-call'));
     loop.iterate(cutBy('same-call'));

@@ -95,7 +95,7 @@ test.for<[string, (watched: Watch) => unknown, string[]]>([
   ['any call that works', ({ worked }) => worked('seen'), ['cut 4']],
   ['a new call that works', ({ worked }) => worked('edit 1'), ['told 1', 'cut 4']],
 ])(
-  'refused calls are counted anew after %s, and told once until it is new',
+  'the count of refused calls starts again after %s, and is told again only after a new call worked',
   ([, between, expected]) => {
     const watched = watch({ refused: 4 });
     watched.worked('seen');

@@ -35,9 +35,13 @@ test.for<[what: string, usd: number, events: readonly MoneyEvent[]]>([
     [BEGUN, started(1, 4), ended(5), started(2, 5), iterated(3)],
   ],
   ['no iteration twice at the end of its task', 2, [BEGUN, started(1, 0), iterated(2), ended(2)]],
-  ['a failed attempt of a task that begins anew', 4, [started(1, 4), ended(5), BEGUN, iterated(3)]],
+  ['a failed attempt of a task that starts over', 4, [started(1, 4), ended(5), BEGUN, iterated(3)]],
   ['all of an iteration that began yesterday', 3, [iterated(3)]],
-  ['only the later attempts of one that goes on', 1, [started(2, 4), started(3, 5)]],
+  [
+    'only the later attempts of a task that was begun on an earlier day',
+    1,
+    [started(2, 4), started(3, 5)],
+  ],
   ['nothing of a task that ended yesterday’s iteration', 0, [ended(5)]],
 ])('of a day counts %s', ([, usd, events]) => {
   expect(spent(...events)).toBe(usd);

@@ -76,7 +76,7 @@ test('reads on where it stopped, also in the middle of a line', async () => {
   expect(usd()).toBe(3);
 });
 
-test('begins anew with each day', async () => {
+test('starts again from nothing on each day', async () => {
   const { usd, journal, count } = await counterOf(iterated(1));
   expect(usd()).toBe(1);
   expect(count(UNTIL)).toEqual({ spentUsd: 0, until: '2026-03-03T00:00:00.000Z' });
@@ -106,7 +106,7 @@ test('finds today behind megabytes of earlier days, and in front of events that 
   expect(usd()).toBe(3);
 });
 
-test('is not misled by what is no event, nor by a cost that is none', async () => {
+test('ignores lines that are not events, and costs that are not amounts', async () => {
   const { usd } = await counterOf(
     'nonsense\n',
     '{"event":"task_iterated","at":"2026-03-01T10:00:00.000Z"\n',
