@@ -7,7 +7,7 @@ import { noteAgent } from '../logs/agent-notes.ts';
 import { noteCost } from '../logs/cost-notes.ts';
 import { createTranscript } from '../logs/iteration-log.ts';
 import { endLeftovers } from '../processes/end-process.ts';
-import { forAgent, type PlacedCommand } from '../processes/find-program.ts';
+import { type ConfinedCommand, forAgent, type PlacedCommand } from '../processes/find-program.ts';
 import { type Guard, startGuard } from '../processes/guard.ts';
 import {
   isAlive,
@@ -18,7 +18,7 @@ import {
 } from '../processes/process-table.ts';
 import type { LeftoverProcess } from '../processes/process-tree.ts';
 import { runAgentProcess } from '../processes/run-process.ts';
-import type { Sandbox, WrappedCommand } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
 import { type AgentKind, type AgentReader, locate, silentReader } from './agent.ts';
 import { type Watch, watchAttempt } from './watch.ts';
@@ -243,7 +243,7 @@ function endReader(reader: AgentReader | null, kind: AgentKind) {
 async function startedIn(
   sandbox: Sandbox | null,
   inner: PlacedCommand,
-): Promise<WrappedCommand | { readonly failed: string }> {
+): Promise<ConfinedCommand | { readonly failed: string }> {
   if (sandbox === null) return inner;
   return sandbox.wrap(inner, 'agent').catch((error) => ({ failed: messageOf(error) }));
 }

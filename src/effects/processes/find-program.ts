@@ -47,10 +47,15 @@ export interface PlacedCommand extends AgentCommand {
   readonly cwd: string;
 }
 
+/** What is started so that a command runs in the sandbox. */
+export interface ConfinedCommand extends AgentCommand {
+  readonly env: NodeJS.ProcessEnv;
+  /** Returns the exit code that the shell around the command saw, null if it saw none. Call this once, at the end. */
+  readonly exitCodeInside?: () => number | null;
+}
+
 /** Returns what to start so that a command runs in the sandbox; the command itself if it runs outside. */
-export type Confine = (
-  command: PlacedCommand,
-) => Promise<AgentCommand & { readonly env: NodeJS.ProcessEnv }>;
+export type Confine = (command: PlacedCommand) => Promise<ConfinedCommand>;
 
 /** The program was not found; `missing` says in one sentence where ralph looked for it. */
 export interface AgentMissing {

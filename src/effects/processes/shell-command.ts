@@ -4,7 +4,7 @@ import { messageOf } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { createEndsText } from '../files/bounded-text.ts';
 import { endLeftovers, treeOfRun } from './end-process.ts';
-import type { Confine } from './find-program.ts';
+import type { Confine, ConfinedCommand } from './find-program.ts';
 import { MARKER_NAME } from './process-table.ts';
 import { runAgentProcess } from './run-process.ts';
 
@@ -71,10 +71,17 @@ export async function runShellCommand(
   if (report.leftovers.length > 0) await endLeftovers(report.leftovers).done;
   return {
     command,
-    exitCode: report.end.kind === 'exited' ? report.end.exitCode : null,
+    exitCode: report.end.kind === 'exited' ? agreedCode(report.end.exitCode, start) : null,
     timedOut: report.end.kind === 'cut' && report.end.cause !== 'stop-requested',
     output: report.end.kind === 'not-started' ? report.end.message : output.read(),
   };
+}
+
+/** A command in the sandbox has passed only if the shell around it has seen so, too. */
+function agreedCode(exitCode: number, { exitCodeInside }: ConfinedCommand): number | null {
+  if (exitCodeInside === undefined) return exitCode;
+  const inside = exitCodeInside();
+  return exitCode === 0 ? inside : exitCode;
 }
 
 const unconfined: Confine = async (command) => command;

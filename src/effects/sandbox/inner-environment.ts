@@ -22,16 +22,22 @@ export function innerEnvironment(
   };
 }
 
-/** Returns the line of a shell inside that becomes the command. */
+/**
+ * Returns the line of a shell inside that becomes the command. With `exitFile`, the shell stays, and writes the
+ * exit code of the command there.
+ */
 export function innerLine(
   { file, args, cwd }: PlacedCommand,
   rules: SandboxRules,
   tmp: string,
+  exitFile: string | null,
 ): string {
   const words = [file, ...args].map(quoted).join(' ');
   // The component has set the folder of its helper, which is that of the run.
   const own = `export ${INNER_MARK} TMPDIR=${quoted(tmp)}`;
-  return `cd ${quoted(cwd)} && ${noProxy(rules)} && ${own} && exec ${words}`;
+  const ready = `cd ${quoted(cwd)} && ${noProxy(rules)} && ${own}`;
+  if (exitFile === null) return `${ready} && exec ${words}`;
+  return `${ready} && { ${words}; code=$?; echo "$code" > ${quoted(exitFile)}; exit "$code"; }`;
 }
 
 /**

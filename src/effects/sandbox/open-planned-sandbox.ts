@@ -1,4 +1,6 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { type RefusedHost, sumRefused } from '../../core/agent/attempt.ts';
 import { rulesForChecks } from '../../core/sandbox/default-rules.ts';
 import { AS_ROOT, notStarted, type Refusal, unknownPlatform } from '../../core/sandbox/refusals.ts';
@@ -110,18 +112,32 @@ function createSandbox(
       const tmp = place?.temporary ?? run.tmp;
       placeholders.renew();
       const helper = await helpers.get(as, own);
-      const line = await helper.wrap(innerLine(command, own, tmp), mountsOf(own, run));
+      // Several programs hand the exit code on. A check must not pass by a fault of one of them.
+      const exitFile = as === 'check' ? path.join(tmp, `.exit-${randomUUID()}`) : null;
+      const inner = innerLine(command, own, tmp, exitFile);
+      const line = await helper.wrap(inner, mountsOf(own, run));
       // The shell becomes bwrap, so that the kernel ends what is inside together with ralph.
       return {
         file: '/bin/sh',
         args: ['-c', `exec ${line}`],
         env: innerEnvironment(command.env, own, tmp),
+        ...(exitFile === null ? {} : { exitCodeInside: () => takeExitCode(exitFile) }),
       };
     },
     takeRefused: () => helpers.takeRefused(),
     takePlanted: () => planted.take(),
     close,
   };
+}
+
+function takeExitCode(file: string): number | null {
+  try {
+    const text = readFileSync(file, 'utf8').trim();
+    rmSync(file);
+    return /^\d{1,3}$/.test(text) ? Number(text) : null;
+  } catch {
+    return null;
+  }
 }
 
 function withPlace(rules: SandboxRules, { writable, fixed, temporary }: OwnPlace): SandboxRules {

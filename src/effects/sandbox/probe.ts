@@ -9,9 +9,10 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf } from '../../errors.ts';
 import { namesIn } from '../files/folder.ts';
 import { tryToRemove } from '../files/write-file.ts';
+import type { ConfinedCommand } from '../processes/find-program.ts';
 import type { Mounts } from './mounts.ts';
 import type { RunFolder } from './run-folder.ts';
-import type { Sandbox, WrappedCommand } from './sandbox.ts';
+import type { Sandbox } from './sandbox.ts';
 
 /*
  * A sandbox that is not shown to hold is not one: at each start a shell inside tries to write what is
@@ -129,7 +130,7 @@ interface ProbeOutcome {
 
 /** Thousands of targets would be too long for arguments. No line can name a path with a line break. */
 function outcomeOf(
-  { file, args, env }: WrappedCommand,
+  { file, args, env }: ConfinedCommand,
   run: RunFolder,
   targets: readonly string[],
 ): Promise<ProbeOutcome> {

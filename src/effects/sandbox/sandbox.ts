@@ -1,13 +1,6 @@
 import type { RefusedHost } from '../../core/agent/attempt.ts';
 import type { SandboxRules } from '../../core/sandbox/rules.ts';
-import type { PlacedCommand } from '../processes/find-program.ts';
-
-/** What to start outside, so that a command runs inside. */
-export interface WrappedCommand {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-}
+import type { ConfinedCommand, PlacedCommand } from '../processes/find-program.ts';
 
 /** An agent has its login and its hosts; a check has neither. */
 export type SandboxRole = 'agent' | 'check';
@@ -26,7 +19,7 @@ export interface OwnPlace {
 export interface Sandbox {
   readonly rules: SandboxRules;
   /** Returns what to start so that this command runs inside. */
-  wrap(command: PlacedCommand, as: SandboxRole, place?: OwnPlace): Promise<WrappedCommand>;
+  wrap(command: PlacedCommand, as: SandboxRole, place?: OwnPlace): Promise<ConfinedCommand>;
   /** Returns the hosts that were refused since the last call. */
   takeRefused(): Promise<readonly RefusedHost[]>;
   /** Returns the dangerous paths that came to be since the last call. */

@@ -303,3 +303,23 @@ describe('what a command leaves running', () => {
     expect([server.pid, pid].map(isDead)).toEqual([false, false]);
   });
 });
+
+describe('a command in the sandbox', () => {
+  test.for([
+    { outer: 0, inside: 0, verdict: 0 },
+    { outer: 0, inside: 3, verdict: 3 },
+    { outer: 0, inside: null, verdict: null },
+    { outer: 5, inside: 0, verdict: 5 },
+    { outer: 5, inside: null, verdict: 5 },
+  ])(
+    'that ends $outer outside and $inside inside has the exit code $verdict',
+    async ({ outer, inside, verdict }) => {
+      const confine: ShellOptions['confine'] = async ({ env }) => ({
+        ...{ file: '/bin/sh', args: ['-c', `exit ${outer}`], env },
+        exitCodeInside: () => inside,
+      });
+      const { run } = await stage({ confine });
+      expect(await run('true')).toMatchObject({ exitCode: verdict, timedOut: false });
+    },
+  );
+});
