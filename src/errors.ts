@@ -133,6 +133,27 @@ export class SandboxError extends Error {
   }
 }
 
+/** A fleet cannot be used as it was asked to; `sentence` says what was expected, what was found and what to do. */
+export class FleetError extends Error {
+  readonly exitCode: number;
+
+  constructor(sentence: string, exitCode: number = EXIT_USAGE) {
+    super(sentence);
+    this.name = 'FleetError';
+    this.exitCode = exitCode;
+  }
+}
+
+/** The database of a fleet cannot be reached at present. */
+export class FleetAwayError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(fleet: string, why: string) {
+    super(`${fleet} cannot be reached (${why}).`);
+    this.name = 'FleetAwayError';
+  }
+}
+
 /** A proof cannot be read, or what it is about is not there. */
 export class ProofError extends Error {
   readonly exitCode = EXIT_FAILED;

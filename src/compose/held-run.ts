@@ -1,10 +1,14 @@
+import type { RalphEvent } from '../core/machine/events.ts';
+import type { LoopState } from '../core/machine/loop-state.ts';
 import type { NewTask } from '../core/task/new-task.ts';
 import type { TaskState } from '../core/task/task-state.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
+import type { Lease } from '../effects/processes/lease.ts';
 import type { SignalWatch } from '../effects/processes/signals.ts';
+import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import type { Seal } from '../effects/trust/seal.ts';
-import type { RunClock } from '../loop/ports.ts';
+import type { ApprovalDesk, RunClock } from '../loop/ports.ts';
 import type { RunEnd } from '../loop/run-loop.ts';
 import type { RunView } from '../report/terminal/view.ts';
 import type { holdTask } from './open-task.ts';
@@ -31,8 +35,27 @@ export interface RunOptions {
   readonly onOutput?: (bytes: number) => void;
   /** The work trees that this process holds, for several runs in it; without it, this run holds its own. */
   readonly workTrees?: WorkTreeHolds;
+  /** Set if a worker of a fleet runs the task. */
+  readonly leg?: FleetLeg;
   /** Arguments before all others of the agent's program: if that is node, the path of a script. */
   readonly agentPrefixArgs?: readonly string[];
+}
+
+/** What a worker of a fleet does in the run of one leg. */
+export interface FleetLeg {
+  /** How long the agent may run without a beat. */
+  readonly lease: Lease;
+  /** Asks people through the rows of the fleet instead of files. */
+  readonly approvals: ApprovalDesk;
+  /** Called once, before the loop begins. */
+  opened(keeper: TreeKeeper | null): void;
+  /**
+   * Called after each saved step, before its events are published and before what comes next is started. Rejects
+   * with a `RunDropped` to leave the task as it was saved.
+   */
+  saved(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
+  /** Aborts, with a `RunDropped` as its reason, when the claim is lost. */
+  readonly dropped: AbortSignal;
 }
 
 /** Facts about a resumed task that its plan does not contain. */

@@ -1,0 +1,280 @@
+import type { FleetSpec, FleetTaskFacts, Parking } from '../../core/fleet/fleet-task.ts';
+import type { RalphEvent } from '../../core/machine/events.ts';
+import type { EndedStatus } from '../../core/task/endings.ts';
+import type { Status } from '../../core/task/task-state.ts';
+
+/**
+ * The tasks of a fleet and what is known of them. Every instant is the database's, in ISO 8601 UTC. A method
+ * rejects with a `FleetAwayError` while the database cannot be reached; nothing else of it is an exception.
+ */
+export interface FleetQueue {
+  /** `fleet HOST/DATABASE`, without user and password. */
+  readonly name: string;
+  /** The length of a lease in milliseconds. */
+  readonly leaseMs: number;
+
+  // Submitting.
+
+  /** Queues all of the tasks in one transaction, or none of them if one is refused. */
+  submit(tasks: readonly NewFleetTask[]): Promise<readonly Submitted[]>;
+
+  // Working.
+
+  /** Says that a worker is there, and removes nothing. Called with each beat, also without a claim. */
+  present(worker: WorkerFacts): Promise<void>;
+  /** Says that a worker has ended by itself. */
+  leave(workerId: string): Promise<void>;
+  /**
+   * Claims the next task: the highest priority, then the oldest; of no account that is paused or has no free
+   * slot. Raises its fence. Null if there is none.
+   */
+  claim(request: ClaimRequest): Promise<Claim | null>;
+  /** Renews the leases of claims. Resolves to the ids of the tasks whose claim still holds. */
+  beat(claims: readonly ClaimKey[]): Promise<ReadonlySet<string>>;
+  /** Keeps a checkpoint with its events, and marks requests as done. False, and nothing written, if the claim is lost. */
+  save(claim: ClaimKey, checkpoint: Checkpoint, written: WrittenBeside): Promise<boolean>;
+  /** Appends events of a claim that belong to no checkpoint, in order. False if the claim is lost. */
+  tell(claim: ClaimKey, events: readonly RalphEvent[]): Promise<boolean>;
+  /** Keeps the log of an iteration, packed; a later one of the same name replaces it. */
+  keepLog(claim: ClaimKey, log: PackedLog): Promise<boolean>;
+  /** As `save`, and gives the claim up until the parked task is woken: one transaction. */
+  park(
+    claim: ClaimKey,
+    checkpoint: Checkpoint | null,
+    written: WrittenBeside,
+    parking: Parking,
+  ): Promise<boolean>;
+  /** Ends a task, in one transaction with its last checkpoint. */
+  settle(
+    claim: ClaimKey,
+    checkpoint: Checkpoint | null,
+    written: WrittenBeside,
+    settlement: FleetSettlement,
+  ): Promise<boolean>;
+  /** Notes facts that the first claim finds out, such as the commit of `base`. */
+  noteBase(claim: ClaimKey, commit: string): Promise<boolean>;
+  /** Holds an account until an instant. `sooner` ones do not shorten a pause. `by`: what is shown. */
+  pauseAccount(name: string, until: AccountPause, by: string): Promise<void>;
+  /** Returns the requests to these claims that are not done, oldest first. */
+  requestsTo(claims: readonly ClaimKey[]): Promise<readonly FleetRequest[]>;
+  /** Writes the request for an approval. False if the claim is lost. */
+  askApproval(claim: ClaimKey, approval: FleetApproval): Promise<boolean>;
+  /** Frees what a dead worker held, wakes what is due, and gives a job to each open task without one. */
+  sweep(): Promise<void>;
+
+  // Steering, from any machine.
+
+  /** Leaves a request to a task. What is queued or parked is stopped or paused at once. */
+  request(taskId: string, request: NewFleetRequest): Promise<RequestTaken>;
+  /** Wakes what is paused, stopped, or ended and resumable. `newer` settings apply from then on. */
+  resume(taskId: string): Promise<RequestTaken>;
+  /** Answers the approval that a task waits for, and wakes it. */
+  answer(taskId: string, answer: FleetAnswer): Promise<RequestTaken>;
+  setAccount(name: string, change: AccountChange): Promise<void>;
+  /** Removes ended tasks, and what belongs to them. Resolves to their ids. */
+  prune(taskIds: readonly string[]): Promise<readonly string[]>;
+
+  // Reading.
+
+  task(taskId: string): Promise<FleetTaskFacts | null>;
+  /** Newest last. `open`: those that have not ended. */
+  tasks(filter: {
+    readonly open?: boolean;
+    readonly limit?: number;
+  }): Promise<readonly FleetTaskFacts[]>;
+  checkpoint(taskId: string): Promise<KeptCheckpoint | null>;
+  /** Returns events with their numbers, oldest first, beginning after the number `since`. */
+  events(taskId: string, since: number): Promise<readonly NumberedEvent[]>;
+  logs(taskId: string): Promise<readonly PackedLog[]>;
+  approvals(): Promise<readonly FleetApprovalFacts[]>;
+  accounts(): Promise<readonly AccountFacts[]>;
+  workers(): Promise<readonly WorkerSeen[]>;
+  queues(): Promise<readonly QueueFacts[]>;
+  /** Ends the connections. */
+  close(): Promise<void>;
+}
+
+export interface NewFleetTask {
+  readonly spec: FleetSpec;
+  /** SHA-256 of the spec's canonical JSON: the same content under the same id is accepted once. */
+  readonly contentSha256: string;
+  /** ISO instant before which it is not claimed, or milliseconds from the database's now; null for at once. */
+  readonly notBefore: string | number | null;
+  /** Start an ended task of this id afresh. */
+  readonly again: boolean;
+}
+
+/** What became of a submitted task. With `taken`, nothing of the whole call was queued. */
+export type Submitted =
+  | { readonly kind: 'queued'; readonly taskId: string }
+  | { readonly kind: 'already-queued'; readonly taskId: string }
+  | { readonly kind: 'already-ended'; readonly taskId: string; readonly status: EndedStatus }
+  /** The id has other content, or `again` was said of an open task. */
+  | { readonly kind: 'taken'; readonly taskId: string; readonly isOpen: boolean };
+
+export interface WorkerFacts {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly schema: number;
+  readonly queues: readonly string[];
+  readonly slots: number;
+  readonly running: readonly string[];
+  /** Why it claims nothing at present, such as a full disk; null if it does. */
+  readonly idle: string | null;
+}
+
+export interface WorkerSeen extends WorkerFacts {
+  readonly startedAt: string;
+  readonly seenAt: string;
+}
+
+export interface ClaimRequest {
+  readonly workerId: string;
+  readonly host: string;
+  readonly queues: readonly string[];
+  /** The only accounts for which it claims; null for all. */
+  readonly accounts: readonly string[] | null;
+  /** The newest schema of tasks that the worker knows; it knows all older ones. */
+  readonly schema: number;
+}
+
+/** What names a claim in every further call. */
+export interface ClaimKey {
+  readonly taskId: string;
+  readonly fence: number;
+  /** The job of the engine; opaque. */
+  readonly job: string;
+}
+
+export interface Claim extends ClaimKey {
+  readonly task: FleetTaskFacts;
+  readonly checkpoint: KeptCheckpoint | null;
+  /** Answers and requests that no checkpoint has taken in yet. */
+  readonly answer: FleetAnswer | null;
+}
+
+/** Where a task stands: enough to go on anywhere. */
+export interface Checkpoint {
+  /** The saved state without its driver, packed: see `packed-state.ts`. */
+  readonly packed: Uint8Array;
+  readonly status: Status;
+  readonly iterations: number;
+  readonly costUsd: number;
+  /** The commit of the newest snapshot that was pushed, its ref, and the agent's HEAD below it; null before the first. */
+  readonly snapshot: {
+    readonly commit: string;
+    readonly ref: string;
+    readonly head: string;
+  } | null;
+}
+
+export interface KeptCheckpoint extends Checkpoint {
+  readonly fence: number;
+  readonly savedAt: string;
+}
+
+/** What is written in the transaction of a checkpoint. */
+export interface WrittenBeside {
+  readonly events: readonly RalphEvent[];
+  /** Ids of requests that the checkpoint has taken in. */
+  readonly requestsDone: readonly string[];
+}
+
+export interface FleetSettlement {
+  readonly status: EndedStatus;
+  readonly exitReason: string;
+  readonly exitCode: number;
+  readonly warning: string | null;
+  readonly note: string | null;
+  readonly resultCommit: string | null;
+  readonly resultRef: string | null;
+  /** Where the task's branch was moved; null if it was left alone. */
+  readonly branchCommit: string | null;
+}
+
+/** An instant; milliseconds from the database's now; or until it is released. */
+export type AccountPause = string | number | 'released';
+
+export interface AccountChange {
+  readonly pause?: AccountPause;
+  readonly resume?: true;
+  /** 0: unbounded. */
+  readonly slots?: number;
+}
+
+export interface AccountFacts {
+  readonly name: string;
+  readonly pausedUntil: string | null;
+  /** Paused until somebody releases it. */
+  readonly isHeld: boolean;
+  readonly why: string | null;
+  /** 0: unbounded. */
+  readonly slots: number;
+  readonly running: number;
+  readonly queued: number;
+  readonly parked: number;
+}
+
+export interface QueueFacts {
+  readonly name: string;
+  readonly schema: number;
+  readonly waiting: number;
+  readonly running: number;
+  readonly parked: number;
+  /** Since when the oldest waiting task waits; null if none does. */
+  readonly oldestWaiting: string | null;
+}
+
+export type NewFleetRequest =
+  | { readonly kind: 'tell'; readonly text: string; readonly by: string }
+  | { readonly kind: 'pause'; readonly by: string }
+  | { readonly kind: 'stop'; readonly by: string };
+
+export type FleetRequest = NewFleetRequest & { readonly id: string; readonly taskId: string };
+
+/** What became of a request or an answer. */
+export type RequestTaken =
+  /** Left for the worker that runs the task. */
+  | { readonly kind: 'left'; readonly worker: string; readonly host: string }
+  /** In force at once, since nobody runs the task. */
+  | { readonly kind: 'done' }
+  | { readonly kind: 'unknown-task' }
+  /** The task is in no state in which that means anything; a sentence. */
+  | { readonly kind: 'refused'; readonly why: string };
+
+export interface FleetApproval {
+  readonly id: string;
+  /** What a person reads: see `report/notes/approval-request.ts`. */
+  readonly text: string;
+  /** ISO instant at which it expires; null if it never does. */
+  readonly expiresAt: string | null;
+}
+
+export interface FleetAnswer {
+  readonly verdict: 'approved' | 'rejected';
+  /** Whom the person says to be, and whom the database saw. */
+  readonly by: string;
+  readonly sessionUser?: string;
+  readonly comment: string | null;
+}
+
+export interface FleetApprovalFacts extends FleetApproval {
+  readonly taskId: string;
+  readonly askedAt: string;
+  readonly answer: FleetAnswer | null;
+}
+
+export interface NumberedEvent {
+  readonly number: number;
+  readonly event: RalphEvent & { readonly worker?: string; readonly host?: string };
+}
+
+export interface PackedLog {
+  /** The name of the file in the task's folder, such as `iteration-0001.jsonl`. */
+  readonly name: string;
+  readonly iteration: number;
+  /** Gzip of the masked log, of which the middle may be cut out. */
+  readonly packed: Uint8Array;
+}
