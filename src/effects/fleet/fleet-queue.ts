@@ -1,7 +1,22 @@
+import type {
+  AccountFacts,
+  QueueFacts,
+  RequestTaken,
+  WorkerFacts,
+  WorkerSeen,
+} from '../../core/fleet/fleet-facts.ts';
 import type { FleetSpec, FleetTaskFacts, Parking } from '../../core/fleet/fleet-task.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import type { EndedStatus } from '../../core/task/endings.ts';
 import type { Status } from '../../core/task/task-state.ts';
+
+export type {
+  AccountFacts,
+  QueueFacts,
+  RequestTaken,
+  WorkerFacts,
+  WorkerSeen,
+} from '../../core/fleet/fleet-facts.ts';
 
 /**
  * The tasks of a fleet and what is known of them. Every instant is the database's, in ISO 8601 UTC. A method
@@ -76,6 +91,8 @@ export interface FleetQueue {
 
   // Reading.
 
+  /** Returns the database's current time, so that no decision compares the clocks of two machines. */
+  now(): Promise<string>;
   task(taskId: string): Promise<FleetTaskFacts | null>;
   /** Newest last. `open`: those that have not ended. */
   tasks(filter: {
@@ -111,24 +128,6 @@ export type Submitted =
   | { readonly kind: 'already-ended'; readonly taskId: string; readonly status: EndedStatus }
   /** The id has other content, or `again` was said of an open task. */
   | { readonly kind: 'taken'; readonly taskId: string; readonly isOpen: boolean };
-
-export interface WorkerFacts {
-  readonly id: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly version: string;
-  readonly schema: number;
-  readonly queues: readonly string[];
-  readonly slots: number;
-  readonly running: readonly string[];
-  /** Why it claims nothing at present, such as a full disk; null if it does. */
-  readonly idle: string | null;
-}
-
-export interface WorkerSeen extends WorkerFacts {
-  readonly startedAt: string;
-  readonly seenAt: string;
-}
 
 export interface ClaimRequest {
   readonly workerId: string;
@@ -204,45 +203,12 @@ export interface AccountChange {
   readonly slots?: number;
 }
 
-export interface AccountFacts {
-  readonly name: string;
-  readonly pausedUntil: string | null;
-  /** Paused until somebody releases it. */
-  readonly isHeld: boolean;
-  readonly why: string | null;
-  /** 0: unbounded. */
-  readonly slots: number;
-  readonly running: number;
-  readonly queued: number;
-  readonly parked: number;
-}
-
-export interface QueueFacts {
-  readonly name: string;
-  readonly schema: number;
-  readonly waiting: number;
-  readonly running: number;
-  readonly parked: number;
-  /** Since when the oldest waiting task waits; null if none does. */
-  readonly oldestWaiting: string | null;
-}
-
 export type NewFleetRequest =
   | { readonly kind: 'tell'; readonly text: string; readonly by: string }
   | { readonly kind: 'pause'; readonly by: string }
   | { readonly kind: 'stop'; readonly by: string };
 
 export type FleetRequest = NewFleetRequest & { readonly id: string; readonly taskId: string };
-
-/** What became of a request or an answer. */
-export type RequestTaken =
-  /** Left for the worker that runs the task. */
-  | { readonly kind: 'left'; readonly worker: string; readonly host: string }
-  /** In force at once, since nobody runs the task. */
-  | { readonly kind: 'done' }
-  | { readonly kind: 'unknown-task' }
-  /** The task is in no state in which that means anything; a sentence. */
-  | { readonly kind: 'refused'; readonly why: string };
 
 export interface FleetApproval {
   readonly id: string;

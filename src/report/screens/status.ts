@@ -23,12 +23,16 @@ const NOTHING = '–';
  * If the table is too wide, RUN BY moves to the second line of each task; if that is not enough, each
  * task becomes a block of its own. Ids are for copying, so they are cut last.
  */
-/** Returns the table of tasks, in the order given. */
-export function statusTable(tasks: readonly ShownTask[], options: TableOptions): string {
-  const rows = tasks.map((task) => ({ task, cells: cellsOf(task) }));
+/** Returns the table of tasks, in the order given. `said` returns what stands below a task's row, if anything. */
+export function statusTable<T extends ShownTask>(
+  tasks: readonly T[],
+  options: TableOptions,
+  said: (task: T) => string | null = vaultWords,
+): string {
+  const rows = tasks.map((task) => ({ task, cells: cellsOf(task), said: said(task) }));
   const layouts = [
-    { columns: 6, below: ({ task }: Row) => [said(task)] },
-    { columns: 5, below: ({ task }: Row) => [task.runBy, said(task)] },
+    { columns: 6, below: (row: Row) => [row.said] },
+    { columns: 5, below: (row: Row) => [row.task.runBy, row.said] },
   ];
   for (const { columns, below } of layouts) {
     const widths = widthsOf(rows, columns);
@@ -41,6 +45,8 @@ export function statusTable(tasks: readonly ShownTask[], options: TableOptions):
 interface Row {
   readonly task: ShownTask;
   readonly cells: readonly string[];
+  /** What stands below the row; null for nothing. */
+  readonly said: string | null;
 }
 
 function table(
@@ -69,7 +75,7 @@ function block(row: Row, { width, paint }: TableOptions): string {
     ...wrapped([state, ...facts], width).map((line, index) =>
       index === 0 ? line.replace(state, () => painted(row.task, state, paint)) : line,
     ),
-    ...second([said(row.task)], width, paint),
+    ...second([row.said], width, paint),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
@@ -120,7 +126,7 @@ function cellsOf(task: ShownTask): readonly string[] {
 }
 
 /** Says that the task is not this user's, what it waits for, and its last words; null if none of these applies. */
-function said(task: ShownTask): string | null {
+function vaultWords(task: ShownTask): string | null {
   const parts = [
     isForeign(task) ? NOT_YOURS : null,
     task.wait === null ? null : waitText(task.wait),

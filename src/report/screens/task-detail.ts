@@ -29,6 +29,8 @@ export interface TaskDetail {
   readonly lines: LinesByIteration;
   /** Whether its own work tree is gone, so that nothing can be put back in it. */
   readonly isTreeGone: boolean;
+  /** Set if this is a copy of a task that works elsewhere, so that its folders here mean nothing. */
+  readonly isElsewhere?: true;
 }
 
 const ERRORS_SHOWN = 5;
@@ -36,21 +38,28 @@ const GAP = '  ';
 
 /** Shows a task in detail: what was asked, its progress, what is left, and its iterations. */
 export function taskDetail(detail: TaskDetail, options: TableOptions): string {
-  const lines = fieldsOf(detail, options).flatMap(([name, text]) => field(name, text, options));
+  const lines = fieldLines(fieldsOf(detail, options), options);
   return [...lines, '', ...iterationLines(detail, options.width)]
     .map((line) => `${line}\n`)
     .join('');
 }
 
-type Field = readonly [name: string, text: string | null];
+/** A name and its text; null if there is nothing to say. */
+export type Field = readonly [name: string, text: string | null];
+
+/** Returns the lines of fields, their texts beside their names. */
+export function fieldLines(fields: readonly Field[], options: TableOptions): readonly string[] {
+  return fields.flatMap(([name, text]) => field(name, text, options));
+}
 
 function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[] {
   const { shown, task, place } = detail;
   const { progress } = task;
   const { proof } = task.evidence ?? {};
-  // These commands do nothing with a task that is not this user's.
-  const back = isForeign(shown) ? null : lookBackOf(task.git, place);
-  const branch = isForeign(shown) ? null : ownBranchOf(task.git, place);
+  // These commands do nothing with a task that is not this user's, or that is not here.
+  const isHere = !isForeign(shown) && detail.isElsewhere !== true;
+  const back = isHere ? lookBackOf(task.git, place) : null;
+  const branch = isHere ? ownBranchOf(task.git, place) : null;
   return [
     ['task', shown.taskId],
     ['state', painted(shown, shown.state, paint)],
@@ -93,7 +102,14 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
       ),
     ['look back', back && (detail.isTreeGone ? back.diff : lookBackText(back))],
     ['branch', branch && ownBranchText(branch)],
-    ['work tree', detail.isTreeGone ? 'gone' : (task.git.work_tree?.path ?? null)],
+    ...(detail.isElsewhere === true ? [] : placesOf(detail)),
+  ];
+}
+
+/** Says where the task works on this machine. */
+function placesOf({ shown, task, isTreeGone }: TaskDetail): readonly Field[] {
+  return [
+    ['work tree', isTreeGone ? 'gone' : (task.git.work_tree?.path ?? null)],
     ['run by', shown.runBy ?? (task.finished_at === null ? 'nobody' : null)],
     ['state file', shown.stateFile],
     ['logs', shown.logDir],
@@ -104,6 +120,7 @@ const NAME_COLUMNS = 10;
 const UNCUT = new Set([
   ...['task', 'state', 'state file', 'logs'],
   ...['look back', 'branch', 'work tree'],
+  ...['repository', 'snapshot', 'result'],
 ]);
 const LINES_SHOWN = 4;
 

@@ -1,0 +1,54 @@
+/*
+ * What is known of the workers, accounts and queues of a fleet. Every instant is the database's, in ISO 8601 UTC.
+ */
+
+export interface WorkerFacts {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly schema: number;
+  readonly queues: readonly string[];
+  readonly slots: number;
+  readonly running: readonly string[];
+  /** Why it claims nothing at present, such as a full disk; null if it does. */
+  readonly idle: string | null;
+}
+
+export interface WorkerSeen extends WorkerFacts {
+  readonly startedAt: string;
+  readonly seenAt: string;
+}
+
+export interface AccountFacts {
+  readonly name: string;
+  readonly pausedUntil: string | null;
+  /** Paused until somebody releases it. */
+  readonly isHeld: boolean;
+  readonly why: string | null;
+  /** 0: unbounded. */
+  readonly slots: number;
+  readonly running: number;
+  readonly queued: number;
+  readonly parked: number;
+}
+
+export interface QueueFacts {
+  readonly name: string;
+  readonly schema: number;
+  readonly waiting: number;
+  readonly running: number;
+  readonly parked: number;
+  /** Since when the oldest waiting task waits; null if none does. */
+  readonly oldestWaiting: string | null;
+}
+
+/** What became of a request or an answer. */
+export type RequestTaken =
+  /** Left for the worker that runs the task. */
+  | { readonly kind: 'left'; readonly worker: string; readonly host: string }
+  /** In force at once, since nobody runs the task. */
+  | { readonly kind: 'done' }
+  | { readonly kind: 'unknown-task' }
+  /** The task is in no state in which that means anything; a sentence. */
+  | { readonly kind: 'refused'; readonly why: string };

@@ -1,0 +1,44 @@
+import type { ChalkInstance } from 'chalk';
+import { columnsOf, fitted, padded, wrapped } from './columns.ts';
+
+const GAP = '  ';
+
+interface TableLook {
+  /** The width of the terminal, in columns. */
+  readonly width: number;
+  /** Null if the table has no colours. */
+  readonly paint: Pick<ChalkInstance, 'bold'> | null;
+}
+
+/**
+ * Returns a table with a heading, of which no line is wider than the terminal. If its columns do not fit side by
+ * side, each row becomes a block: the first cell, and below it the others with their headings.
+ */
+export function plainTable(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  { width, paint }: TableLook,
+): readonly string[] {
+  const widths = headings.map((heading, index) =>
+    Math.max(heading.length, ...rows.map((cells) => columnsOf(cells[index] ?? ''))),
+  );
+  const total = widths.reduce((sum, each) => sum + each + GAP.length, -GAP.length);
+  if (total > width) return rows.flatMap((cells) => block(headings, cells, width));
+  const [heading = '', ...lines] = [headings, ...rows].map((cells) =>
+    widths
+      .map((each, index) => padded(cells[index] ?? '', each))
+      .join(GAP)
+      .trimEnd(),
+  );
+  return [paint === null ? heading : paint.bold(heading), ...lines];
+}
+
+function block(
+  headings: readonly string[],
+  [first = '', ...others]: readonly string[],
+  width: number,
+): readonly string[] {
+  const facts = others.map((cell, index) => `${(headings[index + 1] ?? '').toLowerCase()} ${cell}`);
+  const lines = wrapped(facts.join(', '), width - GAP.length);
+  return [fitted(first, width), ...lines.map((line) => fitted(`${GAP}${line}`, width))];
+}

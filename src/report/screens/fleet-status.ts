@@ -1,0 +1,151 @@
+import type { AccountFacts, QueueFacts, WorkerSeen } from '../../core/fleet/fleet-facts.ts';
+import type { FleetPicture } from '../../core/fleet/fleet-warnings.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { wrapped } from '../columns.ts';
+import { formatClock, formatDuration } from '../format.ts';
+import { plainTable } from '../plain-table.ts';
+import { fleetWarningText } from './fleet-words.ts';
+import type { TableOptions } from './status.ts';
+
+/** How long a fleet's names may be on the screen, in characters. */
+const NAME_CHARS = 60;
+const NOTHING = '–';
+
+/** Shows a fleet: what needs a person first, then its workers, its accounts and its queues. */
+export function fleetStatus(picture: FleetPicture, options: TableOptions): string {
+  const { view, warnings } = picture;
+  const { fleet, leaseMs, workers, accounts, queues } = view;
+  const { width, paint } = options;
+  const told = warnings.flatMap((warning) =>
+    wrapped(`warning: ${fleetWarningText(warning)}`, width).map((line, index) =>
+      index === 0 ? line : `  ${line}`,
+    ),
+  );
+  const lines = [
+    `${oneLine(fleet, 200)}, lease ${formatDuration(leaseMs)}`,
+    ...(told.length === 0 ? [] : ['', ...told.map((line) => paint?.yellow(line) ?? line)]),
+    '',
+    ...(workers.length === 0
+      ? ['no worker is there; ralph worker starts one']
+      : plainTable(
+          ['WORKER', 'HOST', 'STATE', 'SLOTS', 'QUEUES', 'VERSION', 'RUNS'],
+          workers.map((worker) => workerCells(worker, picture)),
+          options,
+        )),
+    '',
+    ...(queues.length === 0
+      ? ['no queue has had a task yet; ralph submit queues one']
+      : plainTable(
+          ['QUEUE', 'WAITING', 'RUNNING', 'PARKED', 'OLDEST WAITING'],
+          queues.map((queue) => queueCells(queue, queues, view.at)),
+          options,
+        )),
+    ...(accounts.length === 0
+      ? []
+      : [
+          '',
+          ...plainTable(
+            ['ACCOUNT', 'STATE', 'RUNNING', 'WAITING', 'PARKED'],
+            accounts.map((account) => accountCells(account, picture)),
+            options,
+          ),
+        ]),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function workerCells(worker: WorkerSeen, { view, silent }: FleetPicture): readonly string[] {
+  const { id, host, slots, queues, version, running, idle, seenAt } = worker;
+  const silentMs = Math.max(0, Date.parse(view.at) - Date.parse(seenAt));
+  const awake = idle === null ? 'alive' : `idle: ${name(idle)}`;
+  const state = silent.has(id) ? `silent for ${formatClock(silentMs)}` : awake;
+  return [
+    name(id),
+    name(host),
+    state,
+    `${running.length}/${slots}`,
+    queues.map(name).join(', '),
+    name(version),
+    running.length === 0 ? NOTHING : running.map(name).join(', '),
+  ];
+}
+
+/** The schema is shown only where a queue has tasks of several. */
+function queueCells(
+  { name: queue, schema, waiting, running, parked, oldestWaiting }: QueueFacts,
+  all: readonly QueueFacts[],
+  at: string,
+): readonly string[] {
+  const isSplit = all.filter((each) => each.name === queue).length > 1;
+  const since = oldestWaiting === null ? null : Date.parse(at) - Date.parse(oldestWaiting);
+  return [
+    isSplit ? `${name(queue)} (schema ${schema})` : name(queue),
+    String(waiting),
+    String(running),
+    String(parked),
+    since === null ? NOTHING : formatClock(since),
+  ];
+}
+
+function accountCells(account: AccountFacts, { paused }: FleetPicture): readonly string[] {
+  const { slots, running, queued, parked, pausedUntil, isHeld, why } = account;
+  const until = isHeld || pausedUntil === null ? 'until released' : `until ${second(pausedUntil)}`;
+  const because = why === null || why === '' ? '' : ` (${name(why)})`;
+  return [
+    name(account.name),
+    paused.has(account.name) ? `paused ${until}${because}` : 'free',
+    slots === 0 ? String(running) : `${running}/${slots}`,
+    String(queued),
+    String(parked),
+  ];
+}
+
+/** Returns a fleet as JSON. Instants are the database's, in ISO 8601 UTC. */
+export function fleetStatusJson({ view, warnings, silent }: FleetPicture): object {
+  return {
+    fleet: view.fleet.replace(/^fleet /, ''),
+    at: view.at,
+    lease_seconds: view.leaseMs / 1_000,
+    workers: view.workers.map((worker) => ({
+      id: worker.id,
+      host: worker.host,
+      version: worker.version,
+      state: silent.has(worker.id) ? 'silent' : worker.idle === null ? 'alive' : 'idle',
+      idle_because: worker.idle,
+      slots: worker.slots,
+      busy: worker.running.length,
+      running: worker.running,
+      queues: worker.queues,
+      schema: worker.schema,
+      last_beat_at: worker.seenAt,
+    })),
+    accounts: view.accounts.map((account) => ({
+      account: account.name,
+      paused_until: account.pausedUntil,
+      held: account.isHeld,
+      why: account.why,
+      slots: account.slots,
+      running: account.running,
+      waiting: account.queued,
+      parked: account.parked,
+    })),
+    queues: view.queues.map((queue) => ({
+      queue: queue.name,
+      schema: queue.schema,
+      waiting: queue.waiting,
+      running: queue.running,
+      parked: queue.parked,
+      oldest_waiting_at: queue.oldestWaiting,
+    })),
+    warnings: warnings.map((warning) => ({ kind: warning.kind, text: fleetWarningText(warning) })),
+  };
+}
+
+function name(text: string): string {
+  return oneLine(text, NAME_CHARS);
+}
+
+/** Formats an ISO instant to the second. */
+function second(instant: string): string {
+  return instant.replace(/\.\d+Z$/, 'Z');
+}

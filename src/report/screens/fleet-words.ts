@@ -1,0 +1,94 @@
+import type { RequestTaken } from '../../core/fleet/fleet-facts.ts';
+import type { FleetWarning } from '../../core/fleet/fleet-warnings.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { formatDuration, plural } from '../format.ts';
+
+// What a person is told of a fleet, in sentences.
+
+const NAMES_SHOWN = 5;
+
+/** Says what is wrong, and what to do about it. */
+export function fleetWarningText(warning: FleetWarning): string {
+  switch (warning.kind) {
+    case 'no-worker':
+      return `no worker takes the queue ${name(warning.queue)}, which has ${plural(warning.tasks, 'task')}; start one with ralph worker --queue ${name(warning.queue)}`;
+    case 'unknown-schema':
+      return `no worker knows the schema ${warning.schema} of ${plural(warning.tasks, 'task')} in the queue ${name(warning.queue)}; start a worker of the version that submitted them`;
+    case 'silent': {
+      const { worker, host, forMs, running } = warning;
+      const tasks = running.length === 0 ? '' : `; other workers take over ${names(running)}`;
+      return `the worker ${workerName(worker, host)} has been silent for ${formatDuration(forMs)}${tasks}`;
+    }
+    case 'idle':
+      return `the worker ${workerName(warning.worker, warning.host)} claims nothing: ${oneLine(warning.why, 200)}`;
+    case 'versions':
+      return `the workers run several versions of ralph: ${names(warning.versions)}`;
+    case 'waits-long':
+      return `the oldest task in the queue ${name(warning.queue)} has been waiting for ${formatDuration(warning.forMs)}`;
+    case 'account-paused': {
+      const { account, until, why } = warning;
+      const because = why === null || why === '' ? '' : ` (${oneLine(why, 200)})`;
+      return until === null
+        ? `the account ${name(account)} is paused until somebody releases it${because}: ralph fleet account ${name(account)} --resume`
+        : `the account ${name(account)} is paused until ${until.replace(/\.\d+Z$/, 'Z')}${because}`;
+    }
+    case 'claimed-again':
+      return `${name(warning.taskId)} was claimed ${warning.claims} times without a counted iteration, on ${names(warning.hosts)}; ralph status ${name(warning.taskId)} shows it`;
+    case 'failed':
+      return `${plural(warning.taskIds.length, 'task')} failed in the last day: ${names(warning.taskIds)}`;
+  }
+}
+
+/** The requests that a person makes of a task. */
+export type FleetAct = 'tell' | 'pause' | 'stop' | 'resume' | 'approve' | 'reject';
+
+/**
+ * Says what became of a request. `resume` is the command that continues the task. `taken` is not a refusal: a
+ * refused request ends the command with an error.
+ */
+export function requestText(
+  act: FleetAct,
+  taskId: string,
+  taken: Extract<RequestTaken, { kind: 'left' | 'done' }>,
+  resume: string,
+): string {
+  const id = name(taskId);
+  const who = taken.kind === 'left' ? workerName(taken.worker, taken.host) : null;
+  const runs = who === null ? 'nobody runs it now' : `worker ${who} runs it`;
+  switch (act) {
+    case 'tell':
+      return `the next iteration of ${id} gets the hint; ${runs}`;
+    case 'pause':
+      return who === null
+        ? `${id} is paused; ${resume} continues it`
+        : `${id} pauses after its current iteration; ${runs}; ${resume} continues it`;
+    case 'stop':
+      return who === null
+        ? `${id} is stopped; ${resume} continues it`
+        : `worker ${who} was asked to stop ${id}`;
+    case 'resume':
+      return who === null ? `${id} is queued again` : `${id} goes on; ${runs}`;
+    case 'approve':
+    case 'reject': {
+      const verdict = act === 'approve' ? 'approved' : 'rejected';
+      return who === null
+        ? `${verdict}: ${id} goes on with the next free worker`
+        : `${verdict}: ${id} goes on; ${runs}`;
+    }
+  }
+}
+
+/** Names a worker with its host, unless the worker's name has the host in it already. */
+export function workerName(worker: string, host: string): string {
+  const [shown, where] = [name(worker), name(host)];
+  return where === '' || shown.includes(where) ? shown : `${shown} on ${where}`;
+}
+
+function names(all: readonly string[]): string {
+  const shown = all.slice(0, NAMES_SHOWN).map(name).join(', ');
+  return all.length > NAMES_SHOWN ? `${shown} and ${all.length - NAMES_SHOWN} more` : shown;
+}
+
+function name(text: string): string {
+  return oneLine(text, 128);
+}
