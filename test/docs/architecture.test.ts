@@ -117,7 +117,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude'],
   ],
-  compose: ['sandbox', '.', 'git-commands'],
+  compose: ['sandbox', '.', 'resume', 'rescue', 'git-commands'],
   report: ['.', 'terminal', 'screens', 'notes', 'briefing', 'briefing/html'],
   cli: [
     'completion',
