@@ -12,7 +12,6 @@ import {
 } from '../effects/agents/agent-runner.ts';
 import { gitSetupJson } from '../effects/branches/git-setup.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
-import type { DayCounter } from '../effects/logs/day-spending.ts';
 import { createJournal } from '../effects/logs/journal.ts';
 import { fixedPrompt, promptFile } from '../effects/plan/prompt-source.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
@@ -30,7 +29,7 @@ import { ownFiles } from '../effects/vault/vault-folders.ts';
 import { findGitAbove } from '../effects/workspace/find-git-above.ts';
 import { baselineJson } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
-import type { Examiner, Ports, Reporter, WorkTreeSettler } from '../loop/ports.ts';
+import type { Ports, Reporter } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
 import { judgedBy, leftoverLine, unsupportedFlagNotice } from '../report/notices.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
@@ -40,11 +39,12 @@ import { approvalDesk, moveToDone } from './approvals.ts';
 import { reusingChecks } from './checks.ts';
 import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
 import { judgesOfPlan, storedForm } from './judges.ts';
+import { countDayOf, examinerOf, settlerOf } from './lazy-ports.ts';
 import { noteWriter, proofKeeper } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import type { openTaskTree } from './own-work-tree.ts';
 import { policyInside, sandboxOfRun } from './sandbox/sandbox-of-run.ts';
-import { begin, resumeRun, type Start } from './start.ts';
+import { begin, resumeRun } from './start.ts';
 import { commandRunners, userCommands } from './user-commands.ts';
 
 /**
@@ -266,55 +266,6 @@ const NO_TREE: TaskTree = {
   discard: async () => {},
   whileHeld: (run) => run(),
 };
-
-/** Its code is loaded with the first claim whose checks passed. */
-function examinerOf(
-  run: ClaimedRun,
-  { tree: { keeper }, judges }: Start,
-  sandbox: Sandbox | null,
-  env: () => NodeJS.ProcessEnv,
-): Examiner {
-  let opened: Promise<Examiner> | null = null;
-  return {
-    async examine(part, checks) {
-      if (judges === null) throw new Error('a task without checks has nothing to examine');
-      opened ??= import('./examiner.ts').then(({ createExaminer }) =>
-        createExaminer({ run, keeper, sandbox, atStart: judges, env }),
-      );
-      return (await opened).examine(part, checks);
-    },
-  };
-}
-
-/** Its code is loaded where a budget of the day is set. */
-function countDayOf({ paths, clock, warn }: ClaimedRun): Ports['countDay'] {
-  let opened: Promise<DayCounter> | null = null;
-  return async () => {
-    opened ??= import('../effects/logs/day-spending.ts').then(({ createDayCounter }) =>
-      createDayCounter(paths.eventsFile, warn),
-    );
-    return (await opened)(clock.now());
-  };
-}
-
-/** Its code is loaded with the first commit or revert. */
-function settlerOf(
-  run: ClaimedRun,
-  { tree, gitSetup }: Start,
-  sandbox: Sandbox | null,
-): WorkTreeSettler {
-  let opened: Promise<WorkTreeSettler> | null = null;
-  const open = (): Promise<WorkTreeSettler> => {
-    opened ??= import('./settle.ts').then(({ workTreeSettler }) =>
-      workTreeSettler(run, tree.keeper, gitSetup, sandbox),
-    );
-    return opened;
-  };
-  return {
-    commit: async (request) => (await open()).commit(request),
-    revert: async (request) => (await open()).revert(request),
-  };
-}
 
 function agentRunner(
   run: ClaimedRun,

@@ -10,6 +10,7 @@ import { laterBy } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
 import { type AnsweredNow, ask } from './ask.ts';
 import type { Ports } from './ports.ts';
+import { RunDropped } from './run-dropped.ts';
 import { eventOf } from './shown.ts';
 import { stop } from './stop.ts';
 
@@ -26,14 +27,16 @@ export interface RunEnd {
  *     event ──► transition ──► save ──► publish ──► ask ──► event ──► …  until an action says stop
  *
  * Ports return everything that can go wrong outside as data. An exception is therefore a bug: it ends the
- * task like any failure. Rejects only if ending the task fails, too.
+ * task like any failure. Rejects only if ending the task fails, too, or with the `RunDropped` with which a port
+ * rejects or `ports.bugs` aborts: then the task is left as it was saved last.
  */
 export async function runLoop(
-  ports: Ports,
+  given: Ports,
   initial: LoopState,
   first: LoopEvent,
   policy: Policy,
 ): Promise<RunEnd> {
+  const ports = { ...given, reporter: silentWhenDropped(given) };
   let state = initial;
   let event = first;
   let asked: Promise<LoopEvent | RunEnd> = Promise.resolve(first);
@@ -50,6 +53,7 @@ export async function runLoop(
         await ports.store.save(state, events);
         await ports.requests.settled();
       }
+      if (ports.bugs.reason instanceof RunDropped) throw ports.bugs.reason;
       for (const each of events) ports.reporter.publish(each);
       asked = act(ports, state, next.actions, answeredNow);
       const outcome = await unlessBroken(asked, ports.bugs);
@@ -57,7 +61,8 @@ export async function runLoop(
       event = outcome;
     }
   } catch (error) {
-    if (state.step.kind === 'ended') throw error;
+    if (error instanceof RunDropped) await endAtOnce(ports, asked);
+    if (error instanceof RunDropped || state.step.kind === 'ended') throw error;
     return breakOff(ports, state, error, asked, policy);
   }
 }
@@ -155,13 +160,7 @@ async function breakOff(
   policy: Policy,
 ): Promise<RunEnd> {
   ports.abandon();
-  const over = new AbortController();
-  const done = asked.then(
-    () => over.abort(),
-    () => over.abort(),
-  );
-  const until = laterBy(ports.clock.now(), BREAK_OFF_MS);
-  await Promise.race([done, ports.clock.waitUntil(until, over.signal)]);
+  await settled(ports, asked);
   const message = oneLine(maskSecrets(error instanceof Error ? error.message : String(error)), 500);
   const event = { kind: 'broke' as const, at: ports.clock.now(), message };
   const next = transition(state, event, policy);
@@ -169,4 +168,32 @@ async function breakOff(
   const outcome = await act(ports, next.state, next.actions, sinceNow(ports));
   if ('fields' in outcome) return outcome;
   throw error;
+}
+
+/** Ends what runs, without a grace period: another worker may be about to start the agent of the same task. */
+async function endAtOnce(ports: Ports, asked: Promise<unknown>): Promise<void> {
+  ports.abandon();
+  await settled(ports, asked);
+  await ports.agent.close(AbortSignal.abort());
+}
+
+/** Waits until what was asked has ended, but not longer than that can take. */
+async function settled(ports: Ports, asked: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  const done = asked.then(
+    () => over.abort(),
+    () => over.abort(),
+  );
+  const until = laterBy(ports.clock.now(), BREAK_OFF_MS);
+  await Promise.race([done, ports.clock.waitUntil(until, over.signal)]);
+}
+
+/** An agent that is being ended still writes, but nobody may be told of a run that was dropped. */
+function silentWhenDropped({ reporter, bugs }: Ports): Ports['reporter'] {
+  return {
+    ...reporter,
+    publish(event) {
+      if (!(bugs.reason instanceof RunDropped)) reporter.publish(event);
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { announceMissedEnd } from '../compose/announce-missed-end.ts';
+import { announceMissedEnd } from '../compose/resume/announce-missed-end.ts';
 import { startRun } from '../compose/run.ts';
 import { settle } from '../compose/settings.ts';
 import type { AgentName } from '../core/agent/agents/agents.ts';

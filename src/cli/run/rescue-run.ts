@@ -1,6 +1,10 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { type FileRun, type OrchestrateOptions, orchestrate } from '../../compose/rescue.ts';
+import {
+  type FileRun,
+  type OrchestrateOptions,
+  orchestrate,
+} from '../../compose/rescue/orchestrate.ts';
 import { isInRepository } from '../../compose/work-tree-hold.ts';
 import { rulesForAll } from '../../core/agent/agents/agents.ts';
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';

@@ -1,16 +1,16 @@
 import path from 'node:path';
-import { hasUnannouncedEnding } from '../core/task/task-state.ts';
-import { requirePlan } from '../effects/plan/run-plan.ts';
-import { readStoredPrompt, requireStoredRun } from '../effects/plan/stored-settings.ts';
-import type { SignalWatch } from '../effects/processes/signals.ts';
-import { readNewestStep, readStateFile } from '../effects/state/state-file.ts';
-import { taskPaths } from '../effects/state/task-folder.ts';
-import { sealAt } from '../effects/trust/seal.ts';
-import { messageOf } from '../errors.ts';
-import { endingNotAnnounced } from '../report/notices.ts';
-import { TaskAlreadyActiveError } from '../task-errors.ts';
-import type { RunOptions } from './held-run.ts';
-import { startRun } from './run.ts';
+import { hasUnannouncedEnding } from '../../core/task/task-state.ts';
+import { requirePlan } from '../../effects/plan/run-plan.ts';
+import { readStoredPrompt, requireStoredRun } from '../../effects/plan/stored-settings.ts';
+import type { SignalWatch } from '../../effects/processes/signals.ts';
+import { readNewestStep, readStateFile } from '../../effects/state/state-file.ts';
+import { taskPaths } from '../../effects/state/task-folder.ts';
+import { sealAt } from '../../effects/trust/seal.ts';
+import { messageOf } from '../../errors.ts';
+import { endingNotAnnounced } from '../../report/notices.ts';
+import { TaskAlreadyActiveError } from '../../task-errors.ts';
+import type { RunOptions } from '../held-run.ts';
+import { startRun } from '../run.ts';
 
 /**
  * Announces how the earlier task with the id of `run` ended, if its driver died before it could. Uses that

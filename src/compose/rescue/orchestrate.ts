@@ -1,30 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { AgentName } from '../core/agent/agents/agents.ts';
-import { type Leave, leave, type VaultNote } from '../core/rescue/vault-files.ts';
-import { maskSecrets } from '../core/secrets/secrets.ts';
-import { hasRoom } from '../core/task/day-budget.ts';
-import { HEARTBEAT_MS } from '../core/task/driver.ts';
-import { MB, readTextWithin } from '../effects/files/bounded-read.ts';
-import { leadsOut } from '../effects/files/real-path.ts';
-import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
-import { claimTask } from '../effects/lock/task-lock.ts';
-import { createDayCounter, type DayCounter } from '../effects/logs/day-spending.ts';
-import type { RunPlan } from '../effects/plan/run-plan.ts';
-import { combinedStop, watchSignals } from '../effects/processes/signals.ts';
-import { systemClock } from '../effects/time/clock.ts';
-import { sealAt } from '../effects/trust/seal.ts';
-import { writeNote } from '../effects/vault/note-file.ts';
-import { openNotes } from '../effects/vault/open-notes.ts';
-import { rescueRecords } from '../effects/vault/rescue-records.ts';
-import { moveWithin } from '../effects/vault/task-file.ts';
-import { IN_PROGRESS, NEEDS_ACTION, QUARANTINE } from '../effects/vault/vault-folders.ts';
-import { lookAgain, lookAtVault, type VaultPlace } from '../effects/vault/vault-scan.ts';
-import { BeyondPassError, messageOf } from '../errors.ts';
-import type { StopRequests } from '../loop/ports.ts';
-import { NOTE_REASONS, renderVaultNote } from '../report/notes/vault-note.ts';
-import type { RunView } from '../report/terminal/view.ts';
+import type { AgentName } from '../../core/agent/agents/agents.ts';
+import { type Leave, leave, type VaultNote } from '../../core/rescue/vault-files.ts';
+import { maskSecrets } from '../../core/secrets/secrets.ts';
+import { hasRoom } from '../../core/task/day-budget.ts';
+import { HEARTBEAT_MS } from '../../core/task/driver.ts';
+import { MB, readTextWithin } from '../../effects/files/bounded-read.ts';
+import { leadsOut } from '../../effects/files/real-path.ts';
+import { thisDriver, thisPlace } from '../../effects/lock/driver-identity.ts';
+import { claimTask } from '../../effects/lock/task-lock.ts';
+import { createDayCounter, type DayCounter } from '../../effects/logs/day-spending.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { combinedStop, watchSignals } from '../../effects/processes/signals.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { sealAt } from '../../effects/trust/seal.ts';
+import { writeNote } from '../../effects/vault/note-file.ts';
+import { openNotes } from '../../effects/vault/open-notes.ts';
+import { rescueRecords } from '../../effects/vault/rescue-records.ts';
+import { moveWithin } from '../../effects/vault/task-file.ts';
+import { IN_PROGRESS, NEEDS_ACTION, QUARANTINE } from '../../effects/vault/vault-folders.ts';
+import { lookAgain, lookAtVault, type VaultPlace } from '../../effects/vault/vault-scan.ts';
+import { BeyondPassError, messageOf } from '../../errors.ts';
+import type { StopRequests } from '../../loop/ports.ts';
+import { NOTE_REASONS, renderVaultNote } from '../../report/notes/vault-note.ts';
+import type { RunView } from '../../report/terminal/view.ts';
 import type {
   NoRoom,
   RanTask,
@@ -32,11 +32,11 @@ import type {
   Vault,
   VaultNotes,
   VaultPorts,
-} from '../rescue/ports.ts';
-import { TaskAlreadyActiveError, UntrustedTaskError } from '../task-errors.ts';
-import type { Resume, RunOptions } from './held-run.ts';
-import { startRun } from './run.ts';
-import { type WorkTreeHolds, workTreeHolds } from './work-tree-hold.ts';
+} from '../../rescue/ports.ts';
+import { TaskAlreadyActiveError, UntrustedTaskError } from '../../task-errors.ts';
+import type { Resume, RunOptions } from '../held-run.ts';
+import { startRun } from '../run.ts';
+import { type WorkTreeHolds, workTreeHolds } from '../work-tree-hold.ts';
 
 /** A run of the task of one vault file, ready to start. */
 export interface FileRun {

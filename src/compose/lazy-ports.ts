@@ -1,0 +1,58 @@
+import type { DayCounter } from '../effects/logs/day-spending.ts';
+import type { Sandbox } from '../effects/sandbox/sandbox.ts';
+import type { Examiner, Ports, WorkTreeSettler } from '../loop/ports.ts';
+import type { ClaimedRun } from './held-run.ts';
+import type { Start } from './start.ts';
+
+/*
+ * Ports that many runs never use: their code is loaded with the first use.
+ */
+
+/** Returns the port that examines claims. Its code is loaded with the first claim whose checks passed. */
+export function examinerOf(
+  run: ClaimedRun,
+  { tree: { keeper }, judges }: Start,
+  sandbox: Sandbox | null,
+  env: () => NodeJS.ProcessEnv,
+): Examiner {
+  let opened: Promise<Examiner> | null = null;
+  return {
+    async examine(part, checks) {
+      if (judges === null) throw new Error('a task without checks has nothing to examine');
+      opened ??= import('./examiner.ts').then(({ createExaminer }) =>
+        createExaminer({ run, keeper, sandbox, atStart: judges, env }),
+      );
+      return (await opened).examine(part, checks);
+    },
+  };
+}
+
+/** Returns the port that counts a day's spending. Its code is loaded where a budget of the day is set. */
+export function countDayOf({ paths, clock, warn }: ClaimedRun): Ports['countDay'] {
+  let opened: Promise<DayCounter> | null = null;
+  return async () => {
+    opened ??= import('../effects/logs/day-spending.ts').then(({ createDayCounter }) =>
+      createDayCounter(paths.eventsFile, warn),
+    );
+    return (await opened)(clock.now());
+  };
+}
+
+/** Returns the port that settles the work tree. Its code is loaded with the first commit or revert. */
+export function settlerOf(
+  run: ClaimedRun,
+  { tree, gitSetup }: Start,
+  sandbox: Sandbox | null,
+): WorkTreeSettler {
+  let opened: Promise<WorkTreeSettler> | null = null;
+  const open = (): Promise<WorkTreeSettler> => {
+    opened ??= import('./settle.ts').then(({ workTreeSettler }) =>
+      workTreeSettler(run, tree.keeper, gitSetup, sandbox),
+    );
+    return opened;
+  };
+  return {
+    commit: async (request) => (await open()).commit(request),
+    revert: async (request) => (await open()).revert(request),
+  };
+}
