@@ -100,6 +100,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'snapshots',
       'machine',
       'rescue',
+      'fleet',
     ],
   ],
   effects: [
@@ -115,9 +116,9 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'branches',
       'proof',
     ],
-    ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude'],
+    ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude', 'fleet'],
   ],
-  compose: ['sandbox', '.', 'git-commands'],
+  compose: ['sandbox', '.', 'git-commands', 'fleet'],
   report: ['.', 'terminal', 'screens', 'notes', 'briefing', 'briefing/html'],
   cli: [
     'completion',
@@ -126,8 +127,10 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     'settings',
     'tasks',
     'run',
+    'fleet',
     'commands',
     'commands/git',
+    'commands/fleet',
     '.',
   ],
 };
