@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { type CheckResult, judgeCheck } from '../core/completion/check-result.ts';
 import type { Sightings } from '../core/completion/sightings.ts';
+import { withoutFleet } from '../core/settings/environment.ts';
 import type { StoredRun } from '../core/settings/stored-run.ts';
 import type { Policy } from '../core/task/policy.ts';
 import type { TaskState } from '../core/task/task-state.ts';
@@ -118,7 +119,7 @@ async function inScene<Result>(
       cwd,
       ...confinedTo(sandbox),
       env: {
-        ...process.env,
+        ...withoutFleet(process.env),
         RALPH_TASK_ID: scene.task.task_id,
         // Lets ralph find the processes of this command, as in a run.
         RALPH_RUN_ID: scene.runId,

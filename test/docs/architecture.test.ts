@@ -118,7 +118,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude', 'fleet'],
   ],
-  compose: ['sandbox', '.', 'resume', 'rescue', 'git-commands'],
+  compose: ['sandbox', '.', 'resume', 'rescue', 'git-commands', 'fleet'],
   report: ['.', 'terminal', 'screens', 'notes', 'briefing', 'briefing/html'],
   cli: [
     'completion',
@@ -127,8 +127,10 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     'settings',
     'tasks',
     'run',
+    'fleet',
     'commands',
     'commands/git',
+    'commands/fleet',
     '.',
   ],
 };

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { type CheckResult, failedChecks, judgeCheck } from '../../core/completion/check-result.ts';
 import { storedPolicy } from '../../core/policy/policy-of.ts';
+import { withoutFleet } from '../../core/settings/environment.ts';
 import type { LandingRefusal } from '../../core/snapshots/landing.ts';
 import type { AskGit } from '../../effects/branches/checkout.ts';
 import { copyFiles } from '../../effects/branches/copy-files.ts';
@@ -48,7 +49,7 @@ export async function checkIn(
   const inside = hasCommands ? await sandbox.open(cwd) : null;
   const options = (): ShellOptions => ({
     cwd,
-    env: { ...env, RALPH_TASK_ID: state.task_id, RALPH_RUN_ID: runId },
+    env: { ...withoutFleet(env), RALPH_TASK_ID: state.task_id, RALPH_RUN_ID: runId },
     timeoutMs: policy.iterationTimeoutMs,
     stops,
     ...confinedTo(inside),

@@ -11,6 +11,7 @@ import {
   type ProofDifference,
 } from '../../core/completion/repeated-proof.ts';
 import type { ProofFacts } from '../../core/proof/statement.ts';
+import { withoutFleet } from '../../core/settings/environment.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { type AskGit, CheckoutError, runGitOf } from '../../effects/branches/checkout.ts';
 import { claimLanding } from '../../effects/branches/landing-claim.ts';
@@ -188,7 +189,7 @@ async function runIn(
     return {
       cwd: place.cwd,
       // The marker finds what a check leaves running.
-      env: { ...env, TMPDIR: place.temporary, RALPH_RUN_ID: runId },
+      env: { ...withoutFleet(env), TMPDIR: place.temporary, RALPH_RUN_ID: runId },
       timeoutMs,
       stops,
       ...confinedToCheckout(sandbox, place),

@@ -23,6 +23,9 @@ const IDENTITY = [
 /** The variable that passes the path of the log to a loop in the background. */
 export const DETACHED_LOG = 'RALPH_DETACHED_LOG';
 
+/** The variable that names the fleet, for the commands that work on one. */
+export const FLEET_VARIABLE = 'RALPH_FLEET';
+
 /** An alias of `RALPH_TIMEOUT`, in minutes. */
 const TIMEOUT_MINUTES = 'RALPH_TIMEOUT_MINUTES';
 
@@ -44,7 +47,7 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
   for (const [variable, value] of Object.entries(env)) {
     if (!variable.startsWith('RALPH_') || value === undefined) continue;
     if (variable === DETACHED_LOG || (isInsideLoop && IDENTITY.includes(variable))) continue;
-    if (VAULT_VARIABLES.includes(variable)) continue;
+    if (VAULT_VARIABLES.includes(variable) || isOfFleet(variable)) continue;
     const name = names.get(variable);
     const source = { kind: 'variable' as const, where: variable };
     if (name !== undefined) layer[name] ??= { value: readText(name, value), source };
@@ -57,6 +60,17 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
     layer.timeout = { value: /^[\d.]+$/.test(minutes) ? `${minutes}m` : minutes, source };
   }
   return { layer, warnings };
+}
+
+function isOfFleet(variable: string): boolean {
+  return variable === FLEET_VARIABLE || variable.startsWith(`${FLEET_VARIABLE}_`);
+}
+
+/** Returns the environment without the variables that name a fleet: whoever reads them commands its workers. */
+export function withoutFleet(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = Object.keys(env).filter((name) => !name.startsWith(FLEET_VARIABLE));
+  if (names.length === Object.keys(env).length) return env;
+  return Object.fromEntries(names.map((name) => [name, env[name]]));
 }
 
 /** Reads the value of a variable. A variable with several texts has one on each line. */

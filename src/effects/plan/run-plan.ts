@@ -3,6 +3,7 @@ import path from 'node:path';
 import { AGENTS, rulesForAll } from '../../core/agent/agents/agents.ts';
 import { policyOf } from '../../core/policy/policy-of.ts';
 import { contextRoom, longestPrompt } from '../../core/prompt/prompt-room.ts';
+import { withoutFleet } from '../../core/settings/environment.ts';
 import { settingsProblems } from '../../core/settings/settings-problems.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import { type Policy, withPolicy } from '../../core/task/policy.ts';
@@ -63,6 +64,7 @@ export async function planRun(
   request: RunRequest,
 ): Promise<{ readonly plan: RunPlan } | { readonly problems: readonly string[] }> {
   const { settings, startDir } = request;
+  const env = withoutFleet(request.env);
   const problems: string[] = [];
   const vault = path.resolve(startDir, settings.vault ?? '.');
   const cwd = path.resolve(startDir, settings.cwd ?? '.');
@@ -107,7 +109,7 @@ export async function planRun(
   const inVaultFirst = (name: string): string => lookUp(name, vault, cwd);
   const doneFolder =
     settings.doneFolder === null ? path.join(vault, 'Done') : inVaultFirst(settings.doneFolder);
-  const gitEnv = outerEnvironment(request.env, request);
+  const gitEnv = outerEnvironment(env, request);
   const git = await planGit({ ...request, env: gitEnv, cwd, taskId });
   problems.push(...git.problems);
   const inTree = (place: string): string =>
@@ -153,7 +155,7 @@ export async function planRun(
     keyFile,
     keyFlag: keyFlag(keyFile, request.env),
     startDir,
-    env: request.env,
+    env,
     gitEnv,
     taskTimeoutMs: settings.timeout,
     taskFile,

@@ -8,6 +8,8 @@ import { type Field, fieldLines, type TaskDetail, taskDetail } from './task-deta
 /** A task of a fleet, as its row in the database tells it. */
 export interface ShownFleetTask extends ShownTask {
   readonly facts: FleetTaskFacts;
+  /** When it was read, by the database's clock; an ISO instant. */
+  readonly at: string;
 }
 
 /**
@@ -20,6 +22,7 @@ export function shownFleetTask(facts: FleetTaskFacts, at: string): ShownFleetTas
   const maxIterations = typeof max === 'number' ? max : null;
   return {
     facts,
+    at,
     taskId: oneLine(spec.task_id, 128),
     state: status,
     status,
@@ -57,12 +60,8 @@ export function fleetTaskTable(
 
 /** Returns a task as JSON, as the vault has it, with a field for what only a fleet knows. */
 export function fleetTaskJson(fleet: string, task: ShownFleetTask): object {
-  const {
-    state_file: _,
-    log_dir: __,
-    ...fields
-  } = { state_file: '', log_dir: '', ...statusJson(task) };
-  return { ...fields, fleet: fleetFields(fleet, task.facts) };
+  const places = { state_file: null, log_dir: null };
+  return { ...statusJson(task), ...places, fleet: fleetFields(fleet, task.facts) };
 }
 
 /** Returns what only a fleet knows of a task, as JSON. */
@@ -131,13 +130,14 @@ function lostText({ claims_without_iteration: claims, hosts }: FleetTaskFacts): 
 }
 
 /** Says what is special about a task; null if nothing is. */
-function taskWords({ facts }: ShownFleetTask): string | null {
+function taskWords({ facts, at }: ShownFleetTask): string | null {
   const { spec, exit_reason: reason, status, warning, ended_at } = facts;
+  const waiting = waitingWords(facts, at);
   const ended =
     ended_at === null || reason === null || reason === status ? null : oneLine(reason, 100);
   const result = facts.result_ref === null ? null : oneLine(facts.result_ref, 200);
   const parts = [
-    ended_at === null ? waitingWords(facts, '') : null,
+    waiting === null ? null : `waits ${waiting}`,
     ended,
     status === 'completed' ? result : null,
     warning === null ? null : `warning: ${oneLine(warning, 200)}`,
