@@ -4,7 +4,6 @@ import { maskSecrets } from '../core/secrets/secrets.ts';
 import { endingRow } from '../core/task/endings.ts';
 import type { OwnWorkTree, TaskState } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
-import { type ChildOptions, childEnvironment } from '../effects/agents/agent-runner.ts';
 import { bringBack, newestSnapshot } from '../effects/branches/bring-back.ts';
 import {
   type CheckoutPlace,
@@ -20,7 +19,6 @@ import { noteOwner, whoseTree } from '../effects/branches/own-tree.ts';
 import { changedFiles, unsavedWork } from '../effects/branches/unsaved-work.ts';
 import type { WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
 import { makePrivateFolder, removeFile } from '../effects/files/write-file.ts';
-import { runShellCommand } from '../effects/processes/shell-command.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import { openPrivateGit } from '../effects/snapshots/private-git.ts';
 import { ownFiles, uncountedFolders } from '../effects/vault/vault-folders.ts';
@@ -29,6 +27,7 @@ import type { RunEnd } from '../loop/run-loop.ts';
 import { WorkTreeError } from '../task-errors.ts';
 import type { ClaimedRun, TaskTree } from './held-run.ts';
 import { confinedTo } from './sandbox/confined-to.ts';
+import { runSetUp } from './set-up.ts';
 import { workTreeHolds } from './work-tree-hold.ts';
 
 /*
@@ -206,19 +205,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     const command = plan.settings.setup;
     if (command === null) return null;
     warn(`Setting the work tree up: ${oneLine(maskSecrets(command), 200)}`);
-    const child: ChildOptions = {
-      ...{ env: plan.env, runId: driver.run_id, taskId: plan.taskId },
-      ...{ maxIterations: plan.policy.maxIterations, stateFile: paths.stateFile },
-    };
-    const { exitCode, timedOut, output } = await runShellCommand(command, '', {
-      ...{ cwd: plan.cwd, env: childEnvironment(child, 0), stops },
-      timeoutMs: plan.policy.iterationTimeoutMs,
-      ...confinedTo(inside),
-    });
-    // A request to stop has ended it; the next resume begins it again.
-    if (exitCode === 0 || stops.signal.aborted) return exitCode === 0 ? null : 'stopped';
-    const how = timedOut ? 'took too long' : `ended with ${exitCode ?? 'a signal'}`;
-    return oneLine(maskSecrets(`--setup '${command}' ${how}: ${output.trim().slice(-400)}`), 700);
+    return runSetUp(command, plan, { runId: driver.run_id, stops, ...confinedTo(inside) });
   };
 
   return {

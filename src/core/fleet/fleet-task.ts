@@ -41,12 +41,20 @@ export interface FleetSpec {
   readonly queue: string;
 }
 
-/** Why a leg ended before its task did, and what it waits for. */
+/**
+ * Why a leg ended before its task did, and what it waits for. `inMs` counts from the database's now, so that the
+ * clocks of the hosts need not agree; it is given when a leg parks, and `until` is the instant for people.
+ */
 export type Parking =
   /** A usage limit, an outage, or a wait of the loop's own. `account`: nobody claims for its account until then. */
-  | { readonly kind: 'wait'; readonly until: string; readonly account: boolean }
-  /** A person is asked; `until` is when the request expires, null if it never does. */
-  | { readonly kind: 'approval'; readonly until: string | null }
+  | {
+      readonly kind: 'wait';
+      readonly until: string;
+      readonly inMs?: number;
+      readonly account: boolean;
+    }
+  /** A person is asked; `until` is when the request expires. */
+  | { readonly kind: 'approval'; readonly until: string; readonly inMs?: number }
   /** Another worker may go on at once: this one drains, is full, or the leg is old. */
   | { readonly kind: 'handover'; readonly why: string };
 

@@ -1,0 +1,59 @@
+import { START_WITHIN } from '../../core/fleet/lease.ts';
+import type { Lease } from '../../effects/processes/lease.ts';
+import { monotonicMs } from '../../effects/time/monotonic.ts';
+
+/** Two clocks at one moment, in milliseconds. */
+export interface Moment {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+/** Reads both clocks. */
+export function momentNow(): Moment {
+  return { wallMs: Date.now(), monotonicMs: monotonicMs() };
+}
+
+/** Returns the milliseconds since a moment by the clock that says more. */
+export function msSince(then: Moment, now: Moment = momentNow()): number {
+  return Math.max(now.wallMs - then.wallMs, now.monotonicMs - then.monotonicMs);
+}
+
+/** The lease of one claim. */
+export interface ClaimLease extends Lease {
+  /** Notes that a beat which was sent at this moment has reached the database. */
+  beaten(sentAt: Moment): void;
+}
+
+/** Creates the lease of a claim that was asked for at `claimedAt`. `dropped` aborts when the claim is lost. */
+export function createClaimLease(ms: number, claimedAt: Moment, dropped: AbortSignal): ClaimLease {
+  let last = claimedAt;
+  const listeners = new Set<(ageMs: number) => void>();
+  const ageMs = (): number => msSince(last);
+  const onBeat = (listener: (ageMs: number) => void): (() => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  return {
+    ms,
+    ageMs,
+    onBeat,
+    beaten(sentAt) {
+      last = sentAt;
+      for (const listener of listeners) listener(ageMs());
+    },
+    fresh() {
+      return new Promise((resolve, reject) => {
+        const settle = (): void => {
+          if (!dropped.aborted && ageMs() >= ms * START_WITHIN) return;
+          forget();
+          dropped.removeEventListener('abort', settle);
+          if (dropped.aborted) reject(dropped.reason);
+          else resolve();
+        };
+        const forget = onBeat(settle);
+        dropped.addEventListener('abort', settle);
+        settle();
+      });
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
+import { parkingOf } from '../../core/fleet/parking.ts';
+import type { RalphEvent } from '../../core/machine/events.ts';
+import type { LoopState, Step } from '../../core/machine/loop-state.ts';
+import type {
+  Checkpoint,
+  Claim,
+  FleetQueue,
+  WrittenBeside,
+} from '../../effects/fleet/fleet-queue.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { FleetAwayError } from '../../errors.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import { backOff, pauseFor } from './repeat.ts';
+
+/** The steps in which something runs that may change the work tree. */
+const CHANGING: ReadonlySet<Step['kind']> = new Set([
+  ...(['new', 'working', 'asking-back', 'measuring', 'verifying', 'examining'] as const),
+  ...(['settling', 'following'] as const),
+]);
+
+/** What the checkpoints of a leg need of the world. */
+export interface CheckpointWorld {
+  readonly claim: Claim;
+  readonly queue: FleetQueue;
+  /** Aborts with a `RunDropped` when the claim is lost. */
+  readonly dropped: AbortSignal;
+  /** Packs the state as it was just saved. */
+  readonly pack: () => Uint8Array;
+  /** Keeps the work tree as it is at the origin, if it differs from the newest snapshot there. */
+  readonly keepTree: (iteration: number) => Promise<Checkpoint['snapshot']>;
+  /** Keeps the logs of iterations that have ended since the last call. */
+  readonly keepLogs: (iterations: number) => Promise<void>;
+  /** Requests that the state has taken in by now. */
+  readonly requestsDone: () => readonly string[];
+  /** Notes that these events are written with the next checkpoint. */
+  readonly written: (events: readonly RalphEvent[]) => void;
+  /** Called when the leg is parked, with what it waits for. */
+  readonly parked: (why: string) => void;
+}
+
+/** The checkpoints of one leg. */
+export interface LegCheckpoints {
+  /** Keeps the step that was just saved: see `FleetLeg.saved`. */
+  saved(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
+  /** The checkpoint of the end, and the events that belong to it; null while the task is open. */
+  end(): { readonly checkpoint: Checkpoint; readonly written: WrittenBeside } | null;
+}
+
+/*
+ * The order in which a step is kept, so that a worker that dies at any moment loses one iteration at most:
+ *
+ *   saved here ──► snapshot pushed ──► checkpoint written, if the claim still holds ──► what comes next begins
+ */
+export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
+  const { claim, queue, dropped } = world;
+  const { spec } = claim.task;
+  let snapshot = claim.checkpoint?.snapshot ?? null;
+  let mayDiffer = true;
+  let isAnswered = claim.answer !== null || claim.checkpoint?.status === 'paused_awaiting_approval';
+  let ended: ReturnType<LegCheckpoints['end']> = null;
+
+  const checkpointOf = ({ task }: LoopState): Checkpoint => ({
+    packed: world.pack(),
+    status: task.status,
+    iterations: task.metrics.iterations,
+    costUsd: task.usage.cost_usd,
+    snapshot,
+  });
+
+  return {
+    async saved(state, events) {
+      // Once something was running, what it left is pushed before the state that knows of it is kept.
+      if (mayDiffer) snapshot = await world.keepTree(state.task.current_iteration);
+      mayDiffer = CHANGING.has(state.step.kind);
+      await world.keepLogs(state.task.metrics.iterations);
+      const checkpoint = checkpointOf(state);
+      const written = { events, requestsDone: world.requestsDone() };
+      world.written(events);
+      if (state.step.kind === 'ended') {
+        ended = { checkpoint, written };
+        return;
+      }
+      ended = null;
+      await pauseAccount(queue, spec, state, dropped);
+      const parking = parkingOf(state, { now: systemClock.now(), isAnswered });
+      if (state.step.kind !== 'approving') isAnswered = false;
+      const isOurs = await whenThere(dropped, () =>
+        parking === null
+          ? queue.save(claim, checkpoint, written)
+          : queue.park(claim, checkpoint, written, parking),
+      );
+      if (!isOurs) throw new RunDropped('the claim is lost');
+      if (parking === null) return;
+      world.parked(parking.kind);
+      throw new RunDropped('the leg is parked');
+    },
+    end: () => ended,
+  };
+}
+
+/** At a usage limit, nobody claims for the account until it is over. */
+async function pauseAccount(
+  queue: FleetQueue,
+  { account, task_id }: FleetSpec,
+  { step, task }: LoopState,
+  dropped: AbortSignal,
+): Promise<void> {
+  if (step.kind !== 'waiting' || task.wait?.kind !== 'usage-limit') return;
+  const inMs = Date.parse(task.wait.until) - Date.now();
+  if (inMs <= 0) return;
+  await whenThere(dropped, async () => {
+    await queue.pauseAccount(account, inMs, `task ${task_id} is at its usage limit`);
+    return true;
+  });
+}
+
+/** Calls the fleet again and again while it is away. Rejects when the claim is lost meanwhile. */
+export async function whenThere<T>(dropped: AbortSignal, call: () => Promise<T>): Promise<T> {
+  const pauses = backOff();
+  for (;;) {
+    dropped.throwIfAborted();
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof FleetAwayError)) throw error;
+      await pauseFor(pauses.next(), dropped);
+    }
+  }
+}

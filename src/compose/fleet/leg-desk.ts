@@ -1,0 +1,49 @@
+import type { PersonsAnswer } from '../../core/machine/loop-event.ts';
+import { preview } from '../../core/secrets/secrets.ts';
+import type {
+  Claim,
+  ClaimKey,
+  FleetAnswer,
+  FleetApproval,
+} from '../../effects/fleet/fleet-queue.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import type { ApprovalDesk } from '../../loop/ports.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import { renderRequest } from '../../report/notes/approval-request.ts';
+
+/** A file of the vault is never the request, so none is there before it. */
+const NOTHING_BEFORE = { approved: null, rejected: null } as const;
+
+interface DeskRequest {
+  readonly claim: Claim;
+  readonly plan: RunPlan;
+  readonly logDir: string;
+  /** Writes the request to the row of the fleet. False if the claim is lost. */
+  readonly ask: (claim: ClaimKey, approval: FleetApproval) => Promise<boolean>;
+}
+
+/**
+ * Asks people through the rows of the fleet. While nobody has answered, the leg is parked and this is not asked for
+ * an answer; a task that was woken without one waited in vain.
+ */
+export function legDesk({ claim, plan, logDir, ask }: DeskRequest): ApprovalDesk {
+  return {
+    async request(approval) {
+      const asked = preview(new TextDecoder().decode(plan.prompt), 500);
+      const text = renderRequest({ taskId: plan.taskId, approval, asked, logDir });
+      const row = { id: approval.id, text, expiresAt: approval.expires_at };
+      if (!(await ask(claim, row))) throw new RunDropped('the claim is lost');
+      return NOTHING_BEFORE;
+    },
+    async answer() {
+      const { answer } = claim;
+      return answer === null ? { kind: 'none', why: 'expired' } : personsAnswer(answer);
+    },
+  };
+}
+
+/** Returns a row's answer in the form of a file's: the database knows who wrote it, as far as anybody does. */
+function personsAnswer({ verdict, by, sessionUser, comment }: FleetAnswer): PersonsAnswer {
+  const seen = sessionUser === undefined ? '' : ` (database user ${sessionUser})`;
+  return { kind: verdict, file: `the answer of ${by}${seen}`, reason: comment };
+}

@@ -1,0 +1,54 @@
+import type { RalphEvent } from '../../core/machine/events.ts';
+import type { RunView } from '../../report/terminal/view.ts';
+
+/** How many events wait while the fleet is away; beyond that, the oldest go. */
+const WAITING_AT_MOST = 10_000;
+
+/** What a leg tells while it runs: lines of the worker, and rows of the fleet. */
+export interface LegEvents {
+  readonly view: RunView;
+  /** Notes that these events are written with a checkpoint. */
+  written(events: readonly RalphEvent[]): void;
+  /** Writes the other events; those that could not be written are kept for the next call. */
+  flush(write: (events: readonly RalphEvent[]) => Promise<boolean>): Promise<void>;
+}
+
+/** Creates the events of one leg. `line` returns the line of an event, or null if it has none. */
+export function createLegEvents(
+  line: (event: RalphEvent) => string | null,
+  say: (line: string) => void,
+): LegEvents {
+  const isWritten = new WeakSet<RalphEvent>();
+  let waiting: RalphEvent[] = [];
+  return {
+    view: {
+      // Thousands a second belong in no table.
+      showsActivity: false,
+      showsText: false,
+      event(event) {
+        const text = line(event);
+        if (text !== null) say(text);
+        if (isWritten.has(event) || event.event === 'agent_activity') return;
+        waiting.push(event);
+        if (waiting.length > WAITING_AT_MOST) waiting = waiting.slice(-WAITING_AT_MOST);
+      },
+      notice: say,
+      agentText() {},
+      close() {},
+    },
+    written(events) {
+      for (const event of events) isWritten.add(event);
+    },
+    async flush(write) {
+      if (waiting.length === 0) return;
+      const events = waiting;
+      waiting = [];
+      try {
+        await write(events);
+      } catch (error) {
+        waiting = [...events, ...waiting].slice(-WAITING_AT_MOST);
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import type { StatusAndReason } from '../../core/task/endings.ts';
+
+type Reason = Extract<StatusAndReason, { readonly status: 'failed' }>['exitReason'];
+
+/** A leg cannot go on anywhere, so its task has failed. The message says why. */
+export class LegFailed extends Error {
+  readonly exitReason: Reason;
+  /** Whether the work tree has something that is nowhere else. */
+  readonly keepsTree: boolean;
+
+  constructor(exitReason: Reason, message: string, keepsTree = false) {
+    super(message);
+    this.name = 'LegFailed';
+    this.exitReason = exitReason;
+    this.keepsTree = keepsTree;
+  }
+}

@@ -1,0 +1,48 @@
+import path from 'node:path';
+import { specSettings } from '../../core/fleet/fleet-spec.ts';
+import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
+import type { Layer } from '../../core/settings/setting-source.ts';
+import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
+import { settle } from '../settings.ts';
+import type { LegWorld } from './leg-world.ts';
+import type { LegFolder } from './worker-home.ts';
+
+/**
+ * Plans a leg from the stored settings of its task alone: no configuration file is read, and no variable of the
+ * worker counts. Rejects with a `UsageError` if the task cannot be run as it was submitted.
+ */
+export async function planLeg(
+  spec: FleetSpec,
+  { tree, stateDir }: LegFolder,
+  world: Pick<LegWorld, 'env' | 'accounts'>,
+): Promise<RunPlan> {
+  const cwd = spec.subdir === null ? tree : path.join(tree, spec.subdir);
+  const source = { kind: 'flag', where: 'the worker' } as const;
+  const own: Layer = {
+    taskId: { value: spec.task_id, source },
+    prompt: { value: spec.prompt, source },
+    vault: { value: tree, source },
+    stateDir: { value: stateDir, source },
+    cwd: { value: cwd, source },
+  };
+  const settled = await settle({
+    flags: { ...specSettings(spec), ...own },
+    ...{ variables: {}, config: {}, taskTypes: {}, startDir: tree },
+  });
+  const request = {
+    ...settled,
+    taskType: spec.task_type,
+    passthrough: spec.passthrough,
+    startDir: tree,
+    env: { ...legEnvironment(world.env), ...world.accounts?.get(spec.account) },
+    newTaskId: () => spec.task_id,
+  };
+  return requirePlan(request, [...settled.valueProblems, ...settled.problems]);
+}
+
+/** Returns the worker's environment without what leads to the database. */
+export function legEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(PG|RALPH_FLEET|RALPH_RUN_ID)/.test(name)),
+  );
+}

@@ -1,0 +1,211 @@
+import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
+import { maskSecrets } from '../../core/secrets/secrets.ts';
+import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
+import type { EndedStatus } from '../../core/task/endings.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
+import type { FleetSettlement } from '../../effects/fleet/fleet-queue.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { watchAbort } from '../../effects/processes/signals.ts';
+import { packState, unpackState } from '../../effects/state/packed-state.ts';
+import { leaveRequest } from '../../effects/state/requests.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import type { RunEnd } from '../../loop/run-loop.ts';
+import { eventLine } from '../../report/event-line.ts';
+import type { RunOptions } from '../held-run.ts';
+import { startRun } from '../run.ts';
+import { sandboxOfRun } from '../sandbox/sandbox-of-run.ts';
+import { confinedTo } from '../sandbox/confined-to.ts';
+import { runSetUp } from '../set-up.ts';
+import { agentPrograms } from '../agent.ts';
+import { type LegState, pathsOf, sealOf } from './leg.ts';
+import { createCheckpoints, type LegCheckpoints, whenThere } from './leg-checkpoints.ts';
+import { legDesk } from './leg-desk.ts';
+import { createLegEvents, type LegEvents } from './leg-events.ts';
+import { LegFailed } from './leg-failed.ts';
+import { type LegGit, openLegGit } from './leg-git.ts';
+import { createLegLogs } from './leg-logs.ts';
+import { planLeg } from './leg-plan.ts';
+import type { LegFolder } from './worker-home.ts';
+
+/** How often events that belong to no checkpoint are written, in milliseconds. */
+const FLUSH_MS = 1_000;
+
+/** What one leg is made of, once its work tree stands. */
+interface Leg {
+  readonly state: LegState;
+  readonly plan: RunPlan;
+  readonly git: LegGit;
+  readonly events: LegEvents;
+  readonly checkpoints: LegCheckpoints;
+}
+
+/**
+ * Runs a task on from its checkpoint. Resolves to the status in which it ended, or to null if another worker goes on
+ * with it. Rejects with `RunDropped` or `LegFailed`.
+ */
+export async function runInLeg(
+  state: LegState,
+  spec: FleetSpec,
+  folder: LegFolder,
+): Promise<EndedStatus | null> {
+  const { claim, world, dropped, lease } = state;
+  const git = await openLegGit(state, spec, folder);
+  const plan = await planLeg(spec, folder, world);
+  if (spec.setup !== null) await setUp(spec.setup, plan, folder, dropped);
+  const leg = furnish(state, plan, folder, git);
+  const ageLimit = setTimeout(() => handOverOld(state), world.longestLegMs);
+  try {
+    const end = await startRun({
+      plan,
+      view: leg.events.view,
+      stops: watchAbort(null),
+      ...resumeOf(state, plan),
+      leg: {
+        ...{ lease, dropped, saved: leg.checkpoints.saved, opened: git.opened },
+        noteFolder: folder.folder,
+        approvals: legDesk({
+          ...{ claim, plan, logDir: plan.stateDir },
+          ask: (key, row) => whenThere(dropped, () => world.queue.askApproval(key, row)),
+        }),
+      },
+    });
+    return await settle(leg, end);
+  } finally {
+    clearTimeout(ageLimit);
+    state.place = null;
+    await leg.stopTelling();
+  }
+}
+
+/** Lays the task's state out, and makes what its leg writes with. */
+function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit) {
+  const { claim, world, dropped } = state;
+  const { queue } = world;
+  const paths = pathsOf(folder, claim.taskId);
+  const seal = sealOf(folder);
+  if (claim.checkpoint !== null) {
+    unpackState(paths, claim.checkpoint.packed, seal, woken);
+  }
+  const events = createLegEvents(
+    (event) => eventLine(event, plan),
+    (line) => world.say(`${claim.taskId}: ${line}`),
+  );
+  const logs = createLegLogs(paths.folder, (log) => queue.keepLog(claim, log));
+  const checkpoints = createCheckpoints({
+    ...{ claim, queue, dropped, keepLogs: logs.keep, written: events.written },
+    pack: () => packState(paths, seal),
+    keepTree: git.keepTree,
+    requestsDone: () => takenIn(state.requests),
+    parked: (why) => world.say(`${claim.taskId}: parked (${why})`),
+  });
+  state.place = { folder: paths.folder, seal };
+  state.onHandOver = () => {
+    void leaveRequest(paths.folder, { kind: 'pause' }, systemClock.now()).catch(() => undefined);
+  };
+  if (state.handingOver !== null) state.onHandOver();
+  const flush = (): Promise<void> => events.flush((waiting) => queue.tell(claim, waiting));
+  const timer = setInterval(() => void flush().catch(() => undefined), FLUSH_MS);
+  return {
+    ...{ state, plan, git, events, checkpoints },
+    /** The last events of a task that has ended are written with it. */
+    async stopTelling() {
+      clearInterval(timer);
+      if (!state.settling) await flush().catch(() => undefined);
+    },
+    flush,
+  };
+}
+
+/** The database has found that the wait is over; the clock of this host may not agree. */
+function woken(task: TaskState): TaskState {
+  if (task.wait === null) return task;
+  return { ...task, wait: { ...task.wait, until: systemClock.now() } };
+}
+
+function handOverOld(state: LegState): void {
+  state.handingOver ??= 'the leg is old';
+  state.onHandOver();
+}
+
+function resumeOf({ claim }: LegState, plan: RunPlan): Pick<RunOptions, 'resume'> {
+  if (claim.checkpoint === null) return {};
+  return {
+    resume: {
+      previousTimeoutMs: plan.taskTimeoutMs,
+      previousCwd: plan.cwd,
+      ...{ isTrusted: false, announcesOnly: false },
+    },
+  };
+}
+
+/** Runs the set-up where the agent runs: what it calls may come from the repository. */
+async function setUp(
+  command: string,
+  plan: RunPlan,
+  { runId }: LegFolder,
+  dropped: AbortSignal,
+): Promise<void> {
+  const stops = watchAbort(dropped);
+  const sandbox = await sandboxOfRun(plan, {
+    ...{ programs: () => agentPrograms(plan), runId, warn: () => {}, signal: stops.signal },
+  });
+  try {
+    const inside = await sandbox.open();
+    const failed = await runSetUp(command, plan, { runId, stops, ...confinedTo(inside) });
+    dropped.throwIfAborted();
+    if (failed !== null) throw new LegFailed('failed:setup', failed);
+  } finally {
+    await sandbox.close();
+    stops.close();
+  }
+}
+
+/** Ends the task, or hands it over if it was only asked to pause for that. */
+async function settle(
+  { state, git, checkpoints, ...leg }: Leg & { flush(): Promise<void> },
+  { fields }: RunEnd,
+): Promise<EndedStatus | null> {
+  const { claim, world, dropped, handingOver } = state;
+  const { queue } = world;
+  const end = checkpoints.end();
+  if (end === null) throw new Error('the run has ended without a last step');
+  await leg.flush().catch(() => undefined);
+  const requestsDone = [...state.requests.keys()];
+  const written = { ...end.written, requestsDone };
+  state.settling = true;
+  if (handingOver !== null && fields.status === 'paused') {
+    const open = { ...end.checkpoint, status: 'running' as const };
+    const parking = { kind: 'handover', why: handingOver } as const;
+    await keep(dropped, () => queue.park(claim, open, written, parking));
+    world.say(`${claim.taskId}: handed over, since ${handingOver}`);
+    return null;
+  }
+  const landed = await git.land(fields.status);
+  const settlement: FleetSettlement = {
+    status: fields.status,
+    exitReason: fields.exit_reason,
+    exitCode: fields.exit_code,
+    note: fields.note === null ? null : maskSecrets(tryReadText(fields.note, MB) ?? ''),
+    ...landed,
+  };
+  await keep(dropped, () => queue.settle(claim, end.checkpoint, written, settlement));
+  return fields.status;
+}
+
+async function keep(dropped: AbortSignal, write: () => Promise<boolean>): Promise<void> {
+  if (!(await whenThere(dropped, write))) throw new RunDropped('the claim is lost');
+}
+
+/**
+ * Returns the requests that the state has taken in: what was left before the last save was read for this one at the
+ * latest.
+ */
+function takenIn(requests: Map<string, number>): readonly string[] {
+  const done: string[] = [];
+  for (const [id, saves] of requests) {
+    if (saves > 0) done.push(id);
+    requests.set(id, saves + 1);
+  }
+  return done;
+}

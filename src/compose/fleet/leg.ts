@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { CLAIMS_AT_MOST, KILL_AFTER } from '../../core/fleet/lease.ts';
+import { fillIn, judgeByPolicy } from '../../core/fleet/worker-policy.ts';
+import type { Claim, FleetSettlement, WrittenBeside } from '../../effects/fleet/fleet-queue.ts';
+import type { TaskPaths } from '../../effects/state/task-folder.ts';
+import { taskPaths } from '../../effects/state/task-folder.ts';
+import { type Seal, sealAt } from '../../effects/trust/seal.ts';
+import { messageOf, UsageError } from '../../errors.ts';
+import { exitCodeFor } from '../../exit-codes.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import { createClaimLease, type Moment } from './claim-lease.ts';
+import { whenThere } from './leg-checkpoints.ts';
+import { LegFailed } from './leg-failed.ts';
+import { runInLeg } from './leg-run.ts';
+import type { LegWorld } from './leg-world.ts';
+import { keepLegFolder, type LegFolder, makeLegFolder, removeLegFolder } from './worker-home.ts';
+
+/** Where the requests to a run are left. */
+interface RequestPlace {
+  readonly folder: string;
+  readonly seal: Seal;
+}
+
+/** A leg of this worker, from its claim until it has ended, is parked or is lost. */
+export interface RunningLeg {
+  readonly claim: Claim;
+  /** Resolves when nothing of the leg runs any more. */
+  readonly ended: Promise<void>;
+  /** Notes a beat that reached the database. */
+  beaten(sentAt: Moment): void;
+  /** Drops the leg if its guard has ended the agent by now, because no beat came through. */
+  dropIfStale(): void;
+  drop(why: string): void;
+  /** Lets the running iteration end, and gives the task to another worker. */
+  handOver(why: string): void;
+  /** Ends the running iteration at once, and gives the task to another worker. */
+  giveBack(why: string): void;
+  /** Whether the claim is being given up, so that a beat no longer finds it. */
+  isSettling(): boolean;
+  /** Whether a request is new to the leg. */
+  takes(requestId: string): boolean;
+  /** Returns where requests to the run are left; null while there is no run. */
+  requestPlace(): RequestPlace | null;
+}
+
+/** What the parts of a leg share. */
+export interface LegState {
+  readonly claim: Claim;
+  readonly world: LegWorld;
+  readonly lease: ReturnType<typeof createClaimLease>;
+  /** Aborts with a `RunDropped`. */
+  readonly dropped: AbortSignal;
+  /** Why another worker is to go on; null if this one does. */
+  handingOver: string | null;
+  /** Called when the leg wants the run to pause. */
+  onHandOver: () => void;
+  settling: boolean;
+  place: RequestPlace | null;
+  /** Requests with the number of saves since they were left. */
+  readonly requests: Map<string, number>;
+}
+
+const NOTHING_BESIDE: WrittenBeside = { events: [], requestsDone: [] };
+
+/** Begins to work on a claim that was asked for at `askedAt`. */
+export function openLeg(claim: Claim, askedAt: Moment, world: LegWorld): RunningLeg {
+  const dropping = new AbortController();
+  const lease = createClaimLease(world.queue.leaseMs, askedAt, dropping.signal);
+  const drop = (why: string): void => dropping.abort(new RunDropped(why));
+  let isGivingBack = false;
+  const state: LegState = {
+    ...{ claim, world, lease, dropped: dropping.signal, requests: new Map() },
+    ...{ handingOver: null, onHandOver: () => {}, settling: false, place: null },
+  };
+  const handOver = (why: string): void => {
+    state.handingOver ??= why;
+    state.onHandOver();
+  };
+  const giveUp = async (): Promise<void> => {
+    if (!isGivingBack || state.settling) return;
+    const parking = { kind: 'handover', why: state.handingOver ?? 'given back' } as const;
+    await world.queue.park(claim, null, NOTHING_BESIDE, parking).catch(() => false);
+  };
+  const ended = runLeg(state).finally(giveUp);
+  // Told by whoever waits for it.
+  ended.catch(() => undefined);
+  return {
+    claim,
+    ended,
+    beaten: (sentAt) => lease.beaten(sentAt),
+    dropIfStale() {
+      if (lease.ageMs() >= lease.ms * KILL_AFTER) drop('no beat has come through');
+    },
+    drop,
+    handOver,
+    giveBack(why) {
+      isGivingBack = true;
+      state.handingOver ??= why;
+      drop(why);
+    },
+    isSettling: () => state.settling,
+    takes(requestId) {
+      if (state.place === null || state.requests.has(requestId)) return false;
+      state.requests.set(requestId, 0);
+      return true;
+    },
+    requestPlace: () => state.place,
+  };
+}
+
+async function runLeg(state: LegState): Promise<void> {
+  const { claim, world } = state;
+  const { home, keepTrees } = world;
+  let folder: LegFolder | null = null;
+  let isKept = keepTrees === 'all';
+  try {
+    refuseLost(claim);
+    const spec = allowed(claim, world);
+    folder = makeLegFolder(home, claim.taskId, claim.fence, randomUUID());
+    const status = await runInLeg(state, spec, folder);
+    if (status === 'failed' && keepTrees === 'failed') isKept = true;
+  } catch (error) {
+    if (error instanceof RunDropped) {
+      world.say(`${claim.taskId}: ${error.message}`);
+      return;
+    }
+    const failed = asFailure(error);
+    isKept ||= keepTrees === 'failed' && failed.keepsTree;
+    const where = isKept && folder !== null ? `; its work tree is ${folder.tree}` : '';
+    await settleFailed(state, failed, where);
+  } finally {
+    if (folder !== null && isKept) keepLegFolder(folder.folder);
+    else if (folder !== null) removeLegFolder(folder.folder);
+  }
+}
+
+/** A task that kills its workers would be handed round for ever. */
+function refuseLost({ task }: Claim): void {
+  if (task.claims_without_iteration <= CLAIMS_AT_MOST) return;
+  const hosts = [...new Set(task.hosts)].join(', ');
+  throw new LegFailed(
+    'failed:worker-died',
+    `${CLAIMS_AT_MOST} workers in a row lost it before an iteration was counted, on ${hosts}`,
+  );
+}
+
+/** Returns the spec with the commands of the policy filled in. Throws if the policy does not allow it. */
+function allowed({ task }: Claim, { policy }: LegWorld) {
+  const refusal = judgeByPolicy(task.spec, policy);
+  if (refusal !== null) throw new LegFailed('failed:policy', refusal);
+  return fillIn(task.spec, policy);
+}
+
+function asFailure(error: unknown): LegFailed {
+  if (error instanceof LegFailed) return error;
+  const why = error instanceof UsageError ? 'failed:bad-option' : 'failed:bug';
+  return new LegFailed(why, messageOf(error));
+}
+
+/** Ends a task whose run did not begin, or could not be kept. */
+async function settleFailed(state: LegState, failed: LegFailed, where: string): Promise<void> {
+  const { claim, world, dropped } = state;
+  const sentence = `${failed.message}${where}`;
+  world.say(`${claim.taskId}: ${failed.exitReason}: ${sentence}`);
+  const settlement: FleetSettlement = {
+    status: 'failed',
+    exitReason: failed.exitReason,
+    exitCode: exitCodeFor('failed', failed.exitReason),
+    warning: sentence,
+    ...{ note: null, resultCommit: null, resultRef: null, branchCommit: null },
+  };
+  state.settling = true;
+  await whenThere(dropped, () => world.queue.settle(claim, null, NOTHING_BESIDE, settlement)).catch(
+    (error) => {
+      if (!(error instanceof RunDropped)) throw error;
+    },
+  );
+}
+
+/** Returns the paths of the run's state. */
+export function pathsOf({ stateDir }: LegFolder, taskId: string): TaskPaths {
+  return taskPaths(stateDir, taskId);
+}
+
+/** Returns this machine's seal for the state of a leg. */
+export function sealOf(folder: LegFolder): Seal {
+  return sealAt({ stateDir: folder.stateDir, keyFile: null }, true);
+}

@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Calls `work` each `everyMs` milliseconds until the signal aborts, and never twice at once. Resolves when it has
+ * ended. A call that rejects is told, and does not end the rounds.
+ */
+export async function repeat(
+  everyMs: number,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await work();
+    } catch (error) {
+      onError(error);
+    }
+    await pauseFor(everyMs, signal);
+  }
+}
+
+/** Resolves after `ms` milliseconds, or as soon as the signal aborts. */
+export async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** The longest and the shortest pause after a failure, in milliseconds. */
+const SHORTEST_MS = 1_000;
+const LONGEST_MS = 30_000;
+
+/** Returns pauses that double from one second to thirty, and begin again after `worked`. */
+export function backOff(): { next(): number; worked(): void } {
+  let ms = SHORTEST_MS;
+  return {
+    next() {
+      const now = ms;
+      ms = Math.min(ms * 2, LONGEST_MS);
+      return now;
+    },
+    worked() {
+      ms = SHORTEST_MS;
+    },
+  };
+}

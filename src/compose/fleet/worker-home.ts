@@ -1,0 +1,115 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { isDriverAlive } from '../../core/task/driver.ts';
+import type { Driver } from '../../core/task/task-state.ts';
+import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
+import { namesIn } from '../../effects/files/folder.ts';
+import {
+  type JsonObject,
+  numberAt,
+  parseObject,
+  stringAt,
+} from '../../effects/files/json-fields.ts';
+import { makePrivateFolder } from '../../effects/files/write-file.ts';
+import { thisDriver, thisPlace } from '../../effects/lock/driver-identity.ts';
+import { leftoversOfRun } from '../../effects/processes/end-process.ts';
+import { tryReadStateFile } from '../../effects/state/state-file.ts';
+import { taskPaths } from '../../effects/state/task-folder.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+
+/*
+ *   <home>/mirrors/<hash>.git             one for each repository
+ *   <home>/legs/<task>.<fence>/owner.json the worker's process
+ *                             /tree       the work tree
+ *                             /state      the state folder of the run
+ */
+
+/** The folder of one leg. */
+export interface LegFolder {
+  readonly folder: string;
+  readonly tree: string;
+  readonly stateDir: string;
+  /** Marks the processes that the leg itself starts, such as the set-up. */
+  readonly runId: string;
+}
+
+const OWNER = 'owner.json';
+
+/** Makes the folder of a leg. A half-made one of the same claim cannot be there: each claim has its own fence. */
+export function makeLegFolder(
+  home: string,
+  taskId: string,
+  fence: number,
+  runId: string,
+): LegFolder {
+  const folder = path.join(home, 'legs', `${taskId}.${fence}`);
+  const stateDir = path.join(folder, 'state');
+  makePrivateFolder(path.join(home, 'legs'));
+  makePrivateFolder(folder);
+  const owner = thisDriver(systemClock.now(), runId);
+  writeFileSync(path.join(folder, OWNER), JSON.stringify(owner), { mode: 0o600 });
+  makePrivateFolder(stateDir);
+  return { folder, tree: path.join(folder, 'tree'), stateDir, runId };
+}
+
+/** Removes the folder of a leg. Never throws: what stays is removed by the next worker. */
+export function removeLegFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // A file in it may be held; the next worker of this home tries again.
+  }
+}
+
+/**
+ * Ends what dead workers of this home left running, and removes their legs: their claims are lost, so nothing in
+ * there counts any more. Resolves to the names of the removed legs.
+ */
+export async function clearDeadLegs(home: string): Promise<readonly string[]> {
+  const legs = path.join(home, 'legs');
+  const removed: string[] = [];
+  for (const name of namesIn(legs)) {
+    const folder = path.join(legs, name);
+    const owner = readOwner(path.join(folder, OWNER));
+    if (owner !== null && isDriverAlive(owner, thisPlace(systemClock.now()))) continue;
+    if (isKept(folder)) continue;
+    const runs = [owner?.run_id ?? '', lastRunOf(folder, name)];
+    for (const run of runs) await leftoversOfRun(run).end();
+    removeLegFolder(folder);
+    removed.push(name);
+  }
+  return removed;
+}
+
+const KEPT = 'kept';
+
+/** Marks a leg's folder as one that a person may want to look at. */
+export function keepLegFolder(folder: string): void {
+  writeFileSync(path.join(folder, KEPT), '', { mode: 0o600 });
+}
+
+function isKept(folder: string): boolean {
+  return tryReadText(path.join(folder, KEPT), 1) !== null;
+}
+
+/** Returns the mark of the processes that the leg's last run started. */
+function lastRunOf(folder: string, name: string): string {
+  const taskId = name.slice(0, name.lastIndexOf('.'));
+  const file = tryReadStateFile(taskPaths(path.join(folder, 'state'), taskId).stateFile);
+  return file.kind === 'task' ? (file.state.driver?.run_id ?? '') : '';
+}
+
+function readOwner(file: string): Driver | null {
+  const object = parseObject(tryReadText(file, MB) ?? '');
+  if (object === null) return null;
+  const pid = numberAt(object, 'pid');
+  return pid === null ? null : { ...textsOf(object), pid };
+}
+
+function textsOf(object: JsonObject): Omit<Driver, 'pid'> {
+  const text = (key: keyof Driver): string => stringAt(object, key) ?? '';
+  return {
+    ...{ pid_started_at: text('pid_started_at'), boot_id: text('boot_id'), host: text('host') },
+    ...{ pid_namespace: text('pid_namespace'), run_id: text('run_id'), beat_at: text('beat_at') },
+  };
+}

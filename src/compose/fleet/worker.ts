@@ -1,0 +1,219 @@
+import { freeBytes } from '../../effects/files/folder-probe.ts';
+import type { ClaimKey, FleetQueue, WorkerFacts } from '../../effects/fleet/fleet-queue.ts';
+import { leaveRequest } from '../../effects/state/requests.ts';
+import { messageOf } from '../../errors.ts';
+import type { StopRequests } from '../../loop/ports.ts';
+import { momentNow } from './claim-lease.ts';
+import { openLeg, type RunningLeg } from './leg.ts';
+import type { LegWorld } from './leg-world.ts';
+import { backOff, pauseFor, repeat } from './repeat.ts';
+import { clearDeadLegs } from './worker-home.ts';
+
+/** What a worker is started with. */
+export interface WorkerOptions extends LegWorld {
+  readonly queues: readonly string[];
+  readonly slots: number;
+  /** How often to look for a task, in milliseconds. */
+  readonly pollMs: number;
+  /** End when nothing that it may claim waits or runs. */
+  readonly untilEmpty: boolean;
+  /** How long a worker that is told to stop waits for its running iterations, in milliseconds. */
+  readonly drainTimeoutMs: number;
+  readonly stops: StopRequests;
+  readonly version: string;
+  readonly schema: number;
+}
+
+/** How often what people ask of running tasks is looked for, and what dead workers left. */
+const REQUESTS_MS = 1_000;
+const SWEEP_MS = 10_000;
+/** Beats in one lease: the guard kills after 0.8 of it, so that a lost one or two do no harm. */
+const BEATS_IN_LEASE = 5;
+/** A worker takes nothing while its home has less room, in bytes. */
+const ROOM_NEEDED = 1024 ** 3;
+
+/*
+ * A worker does five things side by side, each of which may fail without the others:
+ *
+ *   claim ──► leg ──► settle or park        as many legs at once as it has slots
+ *   beat       renews the leases            a claim that is lost drops its leg
+ *   requests   tell, pause and stop, from the rows to the folders of the legs
+ *   sweep      what dead workers held, and what is due to be woken
+ */
+/** Works through the tasks of a fleet until it is told to stop. Resolves when its legs have ended. */
+export async function runWorker(options: WorkerOptions): Promise<void> {
+  const { queue, say, home } = options;
+  const legs = new Map<string, RunningLeg>();
+  const over = new AbortController();
+  const told = tellOnce(say);
+  for (const name of await clearDeadLegs(home)) {
+    say(`removed the leg ${name}, which a worker that is gone had left`);
+  }
+  const rounds = [
+    repeat(beatMs(queue), over.signal, () => beat(options, legs), told.failed),
+    repeat(REQUESTS_MS, over.signal, () => passRequests(queue, legs), told.failed),
+    repeat(SWEEP_MS, over.signal, () => queue.sweep(), told.failed),
+  ];
+  try {
+    await claimAll(options, legs, told);
+    await drain(options, legs);
+  } finally {
+    over.abort();
+    await Promise.all(rounds);
+    await queue.leave(options.id).catch(() => undefined);
+  }
+}
+
+function beatMs({ leaseMs }: FleetQueue): number {
+  return Math.max(500, Math.floor(leaseMs / BEATS_IN_LEASE));
+}
+
+/** Claims until the worker is told to stop, or nothing is left. */
+async function claimAll(
+  options: WorkerOptions,
+  legs: Map<string, RunningLeg>,
+  told: ReturnType<typeof tellOnce>,
+): Promise<void> {
+  const { queue, stops, slots, pollMs } = options;
+  const pauses = backOff();
+  while (!stops.signal.aborted) {
+    if (legs.size >= slots || idleBecause(options) !== null) {
+      await legEndOr(legs, pollMs, stops.signal);
+      continue;
+    }
+    try {
+      const claimed = await claimOne(options, legs);
+      pauses.worked();
+      told.worked();
+      if (claimed) continue;
+      if (options.untilEmpty && legs.size === 0 && (await isEmpty(options))) return;
+      await legEndOr(legs, pollMs, stops.signal);
+    } catch (error) {
+      told.failed(error);
+      await pauseFor(pauses.next(), stops.signal);
+    }
+  }
+}
+
+async function claimOne(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<boolean> {
+  const { queue, id, host, queues, accounts, schema } = options;
+  const askedAt = momentNow();
+  const claim = await queue.claim({
+    ...{ workerId: id, host, queues, schema },
+    accounts: accounts === null ? null : [...accounts.keys()],
+  });
+  if (claim === null) return false;
+  const { taskId } = claim;
+  options.say(`claimed ${taskId} (fence ${claim.fence})`);
+  const leg = openLeg(claim, askedAt, options);
+  legs.set(taskId, leg);
+  leg.ended
+    .catch((error) => options.say(`${taskId}: the leg failed: ${messageOf(error)}`))
+    .finally(() => {
+      if (legs.get(taskId) === leg) legs.delete(taskId);
+    });
+  return true;
+}
+
+/** Why a worker takes no task at present; null if it does. */
+function idleBecause({ home }: WorkerOptions): string | null {
+  const free = freeBytes(home);
+  return free !== null && free < ROOM_NEEDED ? 'its disk is full' : null;
+}
+
+/** Renews the leases, and drops the legs whose claims are lost. */
+async function beat(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<void> {
+  const { queue, id, host, version, schema, queues, slots } = options;
+  const running = [...legs.values()];
+  for (const leg of running) leg.dropIfStale();
+  const sentAt = momentNow();
+  const held = await queue.beat(running.map(({ claim }) => claim));
+  for (const leg of running) {
+    if (held.has(leg.claim.taskId)) leg.beaten(sentAt);
+    else if (legs.get(leg.claim.taskId) === leg && !leg.isSettling()) leg.drop('the claim is lost');
+  }
+  const facts: WorkerFacts = {
+    ...{ id, host, pid: process.pid, version, schema, queues, slots },
+    running: [...legs.keys()],
+    idle: idleBecause(options),
+  };
+  await queue.present(facts);
+}
+
+/** Leaves what people ask of running tasks in the folders of their runs, where the loop looks for it. */
+async function passRequests(queue: FleetQueue, legs: Map<string, RunningLeg>): Promise<void> {
+  const claims: readonly ClaimKey[] = [...legs.values()].map(({ claim }) => claim);
+  if (claims.length === 0) return;
+  for (const request of await queue.requestsTo(claims)) {
+    const leg = legs.get(request.taskId);
+    if (leg === undefined || !leg.takes(request.id)) continue;
+    const place = await leg.requestPlace();
+    if (place === null) continue;
+    const asked = request.kind === 'tell' ? { kind: request.kind, text: request.text } : request;
+    await leaveRequest(place.folder, asked, new Date().toISOString(), place.seal);
+  }
+}
+
+/** Lets the running iterations end, and hands the tasks over. The second request ends them at once. */
+async function drain(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<void> {
+  const { stops, drainTimeoutMs, say } = options;
+  if (legs.size === 0) return;
+  say(`stops: no more tasks; ${legs.size} running`);
+  for (const leg of legs.values()) leg.handOver('the worker stops');
+  const patience = AbortSignal.any([stops.hurry, AbortSignal.timeout(drainTimeoutMs)]);
+  const ended = Promise.allSettled([...legs.values()].map((leg) => leg.ended));
+  await Promise.race([ended, aborted(patience)]);
+  for (const leg of legs.values()) leg.giveBack('the worker stopped');
+  await ended;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Whether nothing that this worker may claim waits or runs. Names what is parked. */
+async function isEmpty({ queue, queues, accounts, say }: WorkerOptions): Promise<boolean> {
+  const open = (await queue.tasks({ open: true })).filter(
+    ({ spec }) => queues.includes(spec.queue) && (accounts === null || accounts.has(spec.account)),
+  );
+  const rests = open.filter(
+    ({ parked, paused }) => paused || (parked !== null && parked.kind !== 'handover'),
+  );
+  if (rests.length < open.length) return false;
+  if (rests.length > 0) say(`parked: ${rests.map(({ spec }) => spec.task_id).join(', ')}`);
+  return true;
+}
+
+/** Resolves when a leg ends, after `ms` milliseconds, or when the signal aborts. */
+async function legEndOr(
+  legs: ReadonlyMap<string, RunningLeg>,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
+  const ends = [...legs.values()].map(({ ended }) => ended.catch(() => undefined));
+  await Promise.race([pauseFor(ms, AbortSignal.any([signal, over.signal])), ...ends]);
+  over.abort();
+}
+
+/** Says once that the fleet is away, and once that it is back. */
+function tellOnce(say: (line: string) => void): {
+  failed: (error: unknown) => void;
+  worked: () => void;
+} {
+  let said: string | null = null;
+  return {
+    failed(error) {
+      const why = messageOf(error);
+      if (why !== said) say(why);
+      said = why;
+    },
+    worked() {
+      if (said !== null) say('the fleet answers again');
+      said = null;
+    },
+  };
+}
