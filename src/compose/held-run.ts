@@ -47,6 +47,8 @@ export interface FleetLeg {
   readonly lease: Lease;
   /** Asks people through the rows of the fleet instead of files. */
   readonly approvals: ApprovalDesk;
+  /** Where notes for a person are written instead of the vault, and the command that resumes the task. */
+  readonly notes: { readonly folder: string; readonly again: string };
   /** Called once, before the loop begins. */
   opened(keeper: TreeKeeper | null): void;
   /**

@@ -25,11 +25,14 @@ import type { ClaimedRun } from './held-run.ts';
 interface NoteFacts extends Pick<RunPlan, 'taskId' | 'vault' | 'stateDir' | 'keyFlag' | 'policy'> {
   /** Whether a person has to vouch for the task before it can be resumed. */
   readonly needsTrust: boolean;
+  /** The command that resumes the task, where the vault is not the place for it. */
+  readonly again?: string;
 }
 
 /** Creates the port that writes the notes of one task into its vault. */
-export function noteWriter({ plan, paths, seal, warn }: ClaimedRun): NoteWriter {
-  const facts = { ...plan, needsTrust: seal.problem !== null };
+export function noteWriter({ plan, paths, seal, warn, leg }: ClaimedRun): NoteWriter {
+  const place = leg === undefined ? {} : { vault: leg.notes.folder, again: leg.notes.again };
+  const facts = { ...plan, needsTrust: seal.problem !== null, ...place };
   return {
     async write(state, ending) {
       try {
@@ -91,7 +94,7 @@ export async function leaveNote(
     missing: carry.missing.map((missing) => describeMissing(missing, policy)),
     commandOutputs: failedOutputs(carry),
     checkout: keptCheckout(carry),
-    again: resumeCommand(facts, ending.status, ending.exitReason),
+    again: facts.again ?? resumeCommand(facts, ending.status, ending.exitReason),
   });
   return writeNote({ folder, reason: ending.note, taskId, at, text: maskSecrets(note) });
 }

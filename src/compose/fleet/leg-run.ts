@@ -1,8 +1,8 @@
-import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
-import { maskSecrets } from '../../core/secrets/secrets.ts';
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
+import { maskSecrets } from '../../core/secrets/secrets.ts';
 import type { EndedStatus } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
+import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
 import type { FleetSettlement } from '../../effects/fleet/fleet-queue.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { watchAbort } from '../../effects/processes/signals.ts';
@@ -12,12 +12,12 @@ import { systemClock } from '../../effects/time/clock.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
 import type { RunEnd } from '../../loop/run-loop.ts';
 import { eventLine } from '../../report/event-line.ts';
+import { agentPrograms } from '../agent.ts';
 import type { RunOptions } from '../held-run.ts';
 import { startRun } from '../run.ts';
-import { sandboxOfRun } from '../sandbox/sandbox-of-run.ts';
 import { confinedTo } from '../sandbox/confined-to.ts';
+import { sandboxOfRun } from '../sandbox/sandbox-of-run.ts';
 import { runSetUp } from '../set-up.ts';
-import { agentPrograms } from '../agent.ts';
 import { type LegState, pathsOf, sealOf } from './leg.ts';
 import { createCheckpoints, type LegCheckpoints, whenThere } from './leg-checkpoints.ts';
 import { legDesk } from './leg-desk.ts';
@@ -63,7 +63,7 @@ export async function runInLeg(
       ...resumeOf(state, plan),
       leg: {
         ...{ lease, dropped, saved: leg.checkpoints.saved, opened: git.opened },
-        noteFolder: folder.folder,
+        notes: { folder: folder.folder, again: `ralph resume ${claim.taskId} --fleet URL` },
         approvals: legDesk({
           ...{ claim, plan, logDir: plan.stateDir },
           ask: (key, row) => whenThere(dropped, () => world.queue.askApproval(key, row)),
@@ -88,7 +88,7 @@ function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit)
     unpackState(paths, claim.checkpoint.packed, seal, woken);
   }
   const events = createLegEvents(
-    (event) => eventLine(event, plan),
+    (event) => eventLine(event, { agent: plan.policy.agent, task: null }),
     (line) => world.say(`${claim.taskId}: ${line}`),
   );
   const logs = createLegLogs(paths.folder, (log) => queue.keepLog(claim, log));

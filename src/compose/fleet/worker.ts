@@ -96,7 +96,7 @@ async function claimAll(
 }
 
 async function claimOne(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<boolean> {
-  const { queue, id, host, queues, accounts, schema } = options;
+  const { id, host, queues, accounts, schema } = options;
   const askedAt = momentNow();
   const claim = await queue.claim({
     ...{ workerId: id, host, queues, schema },

@@ -1,0 +1,88 @@
+import { realpathSync } from 'node:fs';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { FLEET_SCHEMA } from '../../core/fleet/fleet-task.ts';
+import { writeDuration } from '../../core/settings/duration.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { homeFolder } from '../../effects/files/home-folder.ts';
+import { makePrivateFolder } from '../../effects/files/write-file.ts';
+import { readAccountsFile } from '../../effects/fleet/accounts-file.ts';
+import { readPolicyFile } from '../../effects/fleet/policy-file.ts';
+import { distrustPath } from '../../effects/trust/owner.ts';
+import { FleetError } from '../../errors.ts';
+import type { StopRequests } from '../../loop/ports.ts';
+import { openFleetAt } from './open.ts';
+import { runWorker, type WorkerOptions } from './worker.ts';
+
+/** A leg parks after the iteration in which it gets this old: a job of the engine lives for a day. */
+const LONGEST_LEG_MS = 22 * 3_600_000;
+/** How long a push that the origin refuses is tried again. */
+const ORIGIN_PATIENCE_MS = 3_600_000;
+
+/** What `ralph worker` was asked for. */
+export interface WorkerRequest
+  extends Pick<
+    WorkerOptions,
+    'queues' | 'slots' | 'pollMs' | 'untilEmpty' | 'drainTimeoutMs' | 'keepTrees'
+  > {
+  /** The URL of the fleet. */
+  readonly fleet: string;
+  /** Null for host and pid. */
+  readonly id: string | null;
+  /** Null for the default. */
+  readonly home: string | null;
+  readonly accountsFile: string | null;
+  readonly policyFile: string | null;
+  readonly env: NodeJS.ProcessEnv;
+  readonly version: string;
+}
+
+/**
+ * Opens the fleet and works through its tasks. Resolves when the worker has ended. Rejects with a `FleetError` or a
+ * `UsageError` before it claims anything.
+ */
+export async function startWorker(
+  { fleet, accountsFile, policyFile, ...request }: WorkerRequest,
+  stops: StopRequests,
+  say: (line: string) => void,
+): Promise<void> {
+  const { env } = request;
+  const policy = readPolicyFile(policyFile);
+  const accounts = accountsFile === null ? null : readAccountsFile(accountsFile);
+  const home = workerHome(request.home, env);
+  const host = hostname();
+  const id = request.id ?? `${host}-${process.pid}`;
+  const queue = await openFleetAt({ url: fleet, env, purpose: 'worker' });
+  try {
+    say(
+      `worker ${id} on ${host}, ${queue.name}: queues ${request.queues.join(', ')}, ${request.slots} at once, lease ${writeDuration(queue.leaseMs)}, policy ${policyFile ?? 'by default'}`,
+    );
+    await runWorker({
+      ...{ ...request, queue, id, host, home, policy, accounts, stops },
+      schema: FLEET_SCHEMA,
+      longestLegMs: LONGEST_LEG_MS,
+      originPatienceMs: ORIGIN_PATIENCE_MS,
+      // What an agent or a repository says may be in it.
+      say: (line) => say(oneLine(line, 1_000)),
+    });
+  } finally {
+    await queue.close();
+  }
+}
+
+/** Returns the worker's folder, which it makes if it is missing. Throws a `FleetError` if others can write to it. */
+function workerHome(named: string | null, env: NodeJS.ProcessEnv): string {
+  const home = named === null ? defaultHome(env) : path.resolve(named);
+  makePrivateFolder(home);
+  const why = distrustPath(home);
+  if (why !== null) throw new FleetError(`${home} is not used as the worker's home: ${why}.`);
+  return realpathSync(home);
+}
+
+function defaultHome(env: NodeJS.ProcessEnv): string {
+  const { XDG_STATE_HOME: stateHome = '' } = env;
+  if (path.isAbsolute(stateHome)) return path.join(stateHome, 'ralph-worker');
+  const home = homeFolder(env);
+  if (home !== null) return path.join(home, '.local', 'state', 'ralph-worker');
+  throw new FleetError('There is no home folder for the worker; name one with --home DIR.');
+}
