@@ -1,9 +1,10 @@
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
 import { parkingOf } from '../../core/fleet/parking.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
-import type { LoopState, Step } from '../../core/machine/loop-state.ts';
+import { isAtWork, type LoopState, type Step } from '../../core/machine/loop-state.ts';
 import type {
   Checkpoint,
+  CheckpointSnapshot,
   Claim,
   FleetQueue,
   WrittenBeside,
@@ -28,7 +29,7 @@ export interface CheckpointWorld {
   /** Packs the state as it was just saved. */
   readonly pack: () => Uint8Array;
   /** Keeps the work tree as it is at the origin, if it differs from the newest snapshot there. */
-  readonly keepTree: (iteration: number) => Promise<Checkpoint['snapshot']>;
+  readonly keepTree: (iteration: number, isStarting: boolean) => Promise<CheckpointSnapshot>;
   /** Keeps the logs of iterations that have ended since the last call. */
   readonly keepLogs: (iterations: number) => Promise<void>;
   /** Requests that the state has taken in by now. */
@@ -55,7 +56,7 @@ export interface LegCheckpoints {
 export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
   const { claim, queue, dropped } = world;
   const { spec } = claim.task;
-  let snapshot = claim.checkpoint?.snapshot ?? null;
+  let snapshot: CheckpointSnapshot | null = claim.checkpoint?.snapshot ?? null;
   let mayDiffer = true;
   let isAnswered = claim.answer !== null || claim.checkpoint?.status === 'paused_awaiting_approval';
   let ended: ReturnType<LegCheckpoints['end']> = null;
@@ -71,7 +72,10 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
   return {
     async saved(state, events) {
       // Once something was running, what it left is pushed before the state that knows of it is kept.
-      if (mayDiffer) snapshot = await world.keepTree(state.task.current_iteration);
+      const isStarting = isAtWork(state.step);
+      if (mayDiffer || isStarting) {
+        snapshot = await world.keepTree(state.task.current_iteration, isStarting);
+      }
       mayDiffer = CHANGING.has(state.step.kind);
       await world.keepLogs(state.task.metrics.iterations);
       const checkpoint = checkpointOf(state);

@@ -14,7 +14,7 @@ import type { LegFolder } from './worker-home.ts';
 export async function planLeg(
   spec: FleetSpec,
   { tree, stateDir }: LegFolder,
-  world: Pick<LegWorld, 'env' | 'accounts'>,
+  world: Pick<LegWorld, 'env' | 'accounts' | 'policy'>,
 ): Promise<RunPlan> {
   const cwd = spec.subdir === null ? tree : path.join(tree, spec.subdir);
   const source = { kind: 'flag', where: 'the worker' } as const;
@@ -26,7 +26,7 @@ export async function planLeg(
     cwd: { value: cwd, source },
   };
   const settled = await settle({
-    flags: { ...specSettings(spec), ...own },
+    flags: { ...specSettings(spec), ...world.policy.sandbox, ...own },
     ...{ variables: {}, config: {}, taskTypes: {}, startDir: tree },
   });
   const request = {

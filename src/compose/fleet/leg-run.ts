@@ -1,4 +1,6 @@
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
+import { summaryLine } from '../../core/machine/settling.ts';
+import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import type { EndedStatus } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
@@ -164,10 +166,11 @@ async function setUp(
 /** Ends the task, or hands it over if it was only asked to pause for that. */
 async function settle(
   { state, git, checkpoints, ...leg }: Leg & { flush(): Promise<void> },
-  { fields }: RunEnd,
+  run: RunEnd,
 ): Promise<EndedStatus | null> {
   const { claim, world, dropped, handingOver } = state;
   const { queue } = world;
+  const { fields } = run;
   const end = checkpoints.end();
   if (end === null) throw new Error('the run has ended without a last step');
   await leg.flush().catch(() => undefined);
@@ -181,7 +184,7 @@ async function settle(
     world.say(`${claim.taskId}: handed over, since ${handingOver}`);
     return null;
   }
-  const landed = await git.land(fields.status);
+  const landed = fields.status === 'completed' ? await git.land(commitFacts(run)) : NOT_LANDED;
   const settlement: FleetSettlement = {
     status: fields.status,
     exitReason: fields.exit_reason,
@@ -208,4 +211,13 @@ function takenIn(requests: Map<string, number>): readonly string[] {
     requests.set(id, saves + 1);
   }
   return done;
+}
+
+const NOT_LANDED = { warning: null, resultCommit: null, resultRef: null, branchCommit: null };
+
+/** What the commit of the result says. */
+function commitFacts({ state, fields }: RunEnd): CommitFacts {
+  const { task_id: taskId, current_iteration: iteration } = state.task;
+  const summary = summaryLine(fields.final_message ?? '', [state.task.completion_promise]);
+  return { taskId, iteration, outcome: fields.status, summary };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { judgeByPolicy } from '../../core/fleet/judge-by-policy.ts';
 import { CLAIMS_AT_MOST, KILL_AFTER } from '../../core/fleet/lease.ts';
-import { fillIn, judgeByPolicy } from '../../core/fleet/worker-policy.ts';
+import { withNamedCommands } from '../../core/fleet/named-commands.ts';
 import type { Claim, FleetSettlement, WrittenBeside } from '../../effects/fleet/fleet-queue.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import { taskPaths } from '../../effects/state/task-folder.ts';
@@ -148,7 +149,7 @@ function refuseLost({ task }: Claim): void {
 function allowed({ task }: Claim, { policy }: LegWorld) {
   const refusal = judgeByPolicy(task.spec, policy);
   if (refusal !== null) throw new LegFailed('failed:policy', refusal);
-  return fillIn(task.spec, policy);
+  return withNamedCommands(task.spec, policy);
 }
 
 function asFailure(error: unknown): LegFailed {

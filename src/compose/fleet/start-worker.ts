@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { FLEET_SCHEMA } from '../../core/fleet/fleet-task.ts';
+import { DEFAULT_POLICY } from '../../core/fleet/worker-policy.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { homeFolder } from '../../effects/files/home-folder.ts';
@@ -47,7 +48,7 @@ export async function startWorker(
   say: (line: string) => void,
 ): Promise<void> {
   const { env } = request;
-  const policy = readPolicyFile(policyFile);
+  const policy = policyFile === null ? DEFAULT_POLICY : readPolicyFile(policyFile);
   const accounts = accountsFile === null ? null : readAccountsFile(accountsFile);
   const home = workerHome(request.home, env);
   const host = hostname();

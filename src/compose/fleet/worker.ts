@@ -74,7 +74,7 @@ async function claimAll(
   legs: Map<string, RunningLeg>,
   told: ReturnType<typeof tellOnce>,
 ): Promise<void> {
-  const { queue, stops, slots, pollMs } = options;
+  const { stops, slots, pollMs } = options;
   const pauses = backOff();
   while (!stops.signal.aborted) {
     if (legs.size >= slots || idleBecause(options) !== null) {
@@ -96,7 +96,7 @@ async function claimAll(
 }
 
 async function claimOne(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<boolean> {
-  const { id, host, queues, accounts, schema } = options;
+  const { queue, id, host, queues, accounts, schema } = options;
   const askedAt = momentNow();
   const claim = await queue.claim({
     ...{ workerId: id, host, queues, schema },

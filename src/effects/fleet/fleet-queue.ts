@@ -161,12 +161,25 @@ export interface Checkpoint {
   readonly status: Status;
   readonly iterations: number;
   readonly costUsd: number;
-  /** The commit of the newest snapshot that was pushed, its ref, and the agent's HEAD below it; null before the first. */
-  readonly snapshot: {
-    readonly commit: string;
-    readonly ref: string;
-    readonly head: string;
-  } | null;
+  /** Null before the first one was pushed. */
+  readonly snapshot: CheckpointSnapshot | null;
+}
+
+/** The newest snapshot of a task at its origin. */
+export interface CheckpointSnapshot {
+  readonly commit: string;
+  readonly ref: string;
+  /** The agent's HEAD below it; '' before its first commit. */
+  readonly head: string;
+  /** The one from which the running iteration began: both tell what that iteration has changed. */
+  readonly before: SnapshotBefore | null;
+}
+
+/** A snapshot of the work tree before an iteration. */
+export interface SnapshotBefore {
+  readonly commit: string;
+  readonly ref: string;
+  readonly iteration: number;
 }
 
 export interface KeptCheckpoint extends Checkpoint {

@@ -1,0 +1,155 @@
+import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
+import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
+import { snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
+import type {
+  CheckpointSnapshot,
+  FleetSettlement,
+  SnapshotBefore,
+} from '../../effects/fleet/fleet-queue.ts';
+import { landResult } from '../../effects/fleet/land-result.ts';
+import { type LegSnapshots, openLegSnapshots } from '../../effects/fleet/leg-snapshots.ts';
+import { makeLegTree } from '../../effects/fleet/leg-tree.ts';
+import { type Mirror, openMirror } from '../../effects/fleet/mirror.ts';
+import { makeResult } from '../../effects/fleet/result.ts';
+import type { TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { runGit } from '../../effects/workspace/git-command.ts';
+import type { LegState } from './leg.ts';
+import { whenThere } from './leg-checkpoints.ts';
+import { LegFailed } from './leg-failed.ts';
+import { legEnvironment } from './leg-plan.ts';
+import { createPatience, type Patience } from './patience.ts';
+import type { LegFolder } from './worker-home.ts';
+
+/** What the result of a task adds to its settlement. */
+type Landed = Pick<FleetSettlement, 'warning' | 'resultCommit' | 'resultRef' | 'branchCommit'>;
+
+/** The repository of one leg. */
+export interface LegGit {
+  /** Called with the keeper of the work tree, before the loop begins. */
+  opened(keeper: TreeKeeper | null): void;
+  /**
+   * Keeps the work tree at the origin, unless it is as in the newest snapshot there. Rejects with a `LegFailed` if the
+   * origin does not take it for too long; the first one of a task is not tried again.
+   */
+  keepTree(iteration: number, isStarting: boolean): Promise<CheckpointSnapshot>;
+  /** Makes the result of a completed task and moves its branch there. */
+  land(facts: CommitFacts): Promise<Landed>;
+}
+
+/** Makes the work tree of a leg. Rejects with a `LegFailed`, or with `RunDropped` when the claim is lost. */
+export async function openLegGit(
+  state: LegState,
+  spec: FleetSpec,
+  leg: LegFolder,
+): Promise<LegGit> {
+  const { claim, world, dropped } = state;
+  const git = { env: legEnvironment(world.env), runId: leg.runId, signal: dropped };
+  const mirror = openMirror({ ...git, home: world.home, url: spec.repo });
+  const patience = createPatience(world.originPatienceMs, dropped);
+  const base = claim.task.base_commit ?? (await findBase(state, mirror, spec.base, patience));
+  const kept = claim.checkpoint?.snapshot ?? null;
+  await patience(() =>
+    makeLegTree({
+      ...git,
+      ...{ mirror, folder: leg.folder, branch: spec.branch, url: spec.repo, snapshot: kept },
+      head: kept === null || kept.head === '' ? base : kept.head,
+      isSelfContained: world.policy.sandbox.sandbox !== undefined,
+    }),
+  );
+  const before = kept?.before ?? null;
+  if (before !== null) {
+    await patience(() => mirror.fetch([before.ref]));
+    const ref = `${snapshotRefs(claim.taskId, 1)}/${nameOf(before)}`;
+    await runGit({
+      ...git,
+      cwd: leg.tree,
+      args: ['update-ref', ref, before.commit],
+      timeoutMs: GIT_MS,
+    });
+  }
+  return createLegGit(state, leg, { mirror, patience, env: git.env, newest: kept });
+}
+
+/** For a call of git that reads or writes a ref, in milliseconds. */
+const GIT_MS = 30_000;
+
+/** The name under which the work tree's own snapshots have the one before an iteration. */
+function nameOf({ iteration }: SnapshotBefore): string {
+  return iteration <= 1 ? '0' : `${iteration}.0`;
+}
+
+/** Finds the commit from which the task begins, and keeps it in the fleet. */
+async function findBase(
+  { claim, world, dropped }: LegState,
+  mirror: Mirror,
+  base: string | null,
+  patience: Patience,
+): Promise<string> {
+  const { commit } = await patience(() => mirror.resolve(base));
+  await whenThere(dropped, () => world.queue.noteBase(claim, commit));
+  return commit;
+}
+
+interface GitParts {
+  readonly mirror: Mirror;
+  readonly patience: Patience;
+  readonly env: NodeJS.ProcessEnv;
+  readonly newest: CheckpointSnapshot | null;
+}
+
+function createLegGit(
+  { claim, world, dropped }: LegState,
+  leg: LegFolder,
+  { mirror, patience, env, newest }: GitParts,
+): LegGit {
+  let keeper: TreeKeeper | null = null;
+  let snapshots: LegSnapshots | null = null;
+  let before = newest?.before ?? null;
+  const { taskId, fence } = claim;
+  const opened = (): { keeper: TreeKeeper; snapshots: LegSnapshots } => {
+    if (keeper === null || snapshots === null) {
+      throw new LegFailed('failed:repository', 'the work tree is no repository that git can open');
+    }
+    return { keeper, snapshots };
+  };
+  return {
+    opened(found) {
+      keeper = found;
+      if (found === null) return;
+      snapshots = openLegSnapshots({
+        ...{ keeper: found, mirror, taskId, fence, newest, now: systemClock.now },
+        notice: (sentence) => world.say(`${taskId}: ${sentence}`),
+      });
+    },
+    async keepTree(iteration, isStarting) {
+      const { snapshots: kept } = opened();
+      const isFirst = kept.newest === null;
+      const { snapshot } = await patience(() => kept.push(iteration), isFirst);
+      const { commit, ref } = snapshot;
+      // A further attempt belongs to the same iteration.
+      if (isStarting && before?.iteration !== iteration) before = { commit, ref, iteration };
+      return { ...snapshot, before };
+    },
+    async land(facts) {
+      const { keeper: open, snapshots: all } = opened();
+      if (all.kept === null)
+        throw new LegFailed('failed:repository', 'the work tree was never kept');
+      const { commit } = await makeResult({
+        ...{ keeper: open, kept: all.kept, facts, env, runId: leg.runId, signal: dropped },
+        folder: `${leg.folder}/result`,
+      });
+      const { spec, branch_commit } = claim.task;
+      return patience(() =>
+        landResult({
+          mirror,
+          keeper: open,
+          taskId,
+          commit,
+          branch: spec.branch,
+          left: branch_commit,
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { parkingOf } from '../../../src/core/fleet/parking.ts';
+import type { LoopState } from '../../../src/core/machine/loop-state.ts';
+import type { Approval, Wait } from '../../../src/core/task/task-state.ts';
+import { laterBy } from '../../../src/core/task/task-state.ts';
+import { loopInHand } from '../../helpers/loop-in-hand.ts';
+
+const NOW = '2026-03-01T12:00:00.000Z';
+const OPEN = { now: NOW, isAnswered: false };
+
+function waiting(kind: Wait['kind'], ms: number): LoopState {
+  const { task, ...state } = loopInHand().state();
+  return {
+    ...state,
+    step: { kind: 'waiting' },
+    task: { ...task, wait: { kind, until: laterBy(NOW, ms) } },
+  };
+}
+
+test.for<{ kind: Wait['kind']; account: boolean }>([
+  { kind: 'usage-limit', account: true },
+  { kind: 'outage', account: false },
+  { kind: 'back-off', account: false },
+])('a wait of more than a minute parks the leg: $kind', ({ kind, account }) => {
+  const until = laterBy(NOW, 60_001);
+  expect(parkingOf(waiting(kind, 60_001), OPEN)).toEqual({
+    kind: 'wait',
+    until,
+    inMs: 60_001,
+    account,
+  });
+});
+
+test('a shorter wait is waited out', () => {
+  expect(parkingOf(waiting('usage-limit', 60_000), OPEN)).toBeNull();
+  expect(parkingOf(waiting('usage-limit', -5), OPEN)).toBeNull();
+});
+
+test('a task that works is not parked', () => {
+  const state = waiting('usage-limit', 3_600_000);
+  expect(parkingOf({ ...state, step: { kind: 'working', resumed: false } }, OPEN)).toBeNull();
+});
+
+const ASKED: Approval = {
+  ...{ id: 'a', what: 'deploy', file: 'APPROVAL_t_a.md', by_agent: false },
+  ...{ requested_at: NOW, expires_at: laterBy(NOW, 86_400_000) },
+  ...{ there_before: { approved: null, rejected: null }, decision: null },
+  ...{ answered_at: null, answer_file: null, reason: null },
+};
+
+function asking(approval: Approval): LoopState {
+  const { task, ...state } = loopInHand().state();
+  return { ...state, step: { kind: 'approving' }, task: { ...task, approval } };
+}
+
+test('a task that waits for a person is parked until the request expires', () => {
+  const until = ASKED.expires_at;
+  expect(parkingOf(asking(ASKED), OPEN)).toEqual({ kind: 'approval', until, inMs: 86_400_000 });
+});
+
+test.for([
+  {
+    name: 'the request is not written yet',
+    approval: { ...ASKED, there_before: null },
+    isAnswered: false,
+  },
+  { name: 'it is answered', approval: ASKED, isAnswered: true },
+  {
+    name: 'the answer is in the state',
+    approval: { ...ASKED, decision: 'approved' as const },
+    isAnswered: false,
+  },
+])('and goes on once $name', ({ approval, isAnswered }) => {
+  expect(parkingOf(asking(approval), { now: NOW, isAnswered })).toBeNull();
+});
