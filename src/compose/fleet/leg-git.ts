@@ -17,7 +17,7 @@ import { runGit } from '../../effects/workspace/git-command.ts';
 import type { LegState } from './leg.ts';
 import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
-import { legEnvironment } from './leg-plan.ts';
+import { isSandboxed, legEnvironment } from './leg-plan.ts';
 import { createPatience, type Patience } from './patience.ts';
 import type { LegFolder } from './worker-home.ts';
 
@@ -54,7 +54,7 @@ export async function openLegGit(
       ...git,
       ...{ mirror, folder: leg.folder, branch: spec.branch, url: spec.repo, snapshot: kept },
       head: kept === null || kept.head === '' ? base : kept.head,
-      isSelfContained: world.policy.sandbox.sandbox !== undefined,
+      isSelfContained: isSandboxed(world.policy),
     }),
   );
   const before = kept?.before ?? null;
