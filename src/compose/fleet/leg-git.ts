@@ -139,17 +139,18 @@ function createLegGit(
         ...{ keeper: open, kept: all.kept, facts, env, runId: leg.runId, signal: dropped },
         folder: `${leg.folder}/result`,
       });
-      const { spec, branch_commit } = claim.task;
-      return patience(() =>
-        landResult({
-          mirror,
-          keeper: open,
-          taskId,
-          commit,
-          branch: spec.branch,
-          left: branch_commit,
-        }),
+      const { spec } = claim.task;
+      const { objects } = open.git.repository;
+      const left = claim.task.branch_commit;
+      const landed = await patience(() =>
+        landResult({ mirror, taskId, commit, branch: spec.branch, left, objects }),
       );
+      const isOnBranch = landed.kind === 'landed';
+      return {
+        ...{ resultCommit: landed.commit, resultRef: landed.ref },
+        branchCommit: isOnBranch ? landed.commit : null,
+        warning: isOnBranch ? null : landed.warning,
+      };
     },
   };
 }

@@ -97,6 +97,6 @@ function hiddenFrom(
 ): readonly string[] {
   const user = homeFolder(env);
   const passwords = [env.PGPASSFILE, user === null ? undefined : path.join(user, '.pgpass')];
-  const named = [...files, ...passwords].filter((file) => file != null && file !== '');
+  const named = [...files, ...passwords].flatMap((file) => file || []);
   return [home, ...named.map((file) => path.resolve(file))];
 }
