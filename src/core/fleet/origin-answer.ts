@@ -66,7 +66,10 @@ export function readPush(output: string, complaint: string, url: string, ref: st
     return { kind: 'refused', why };
   }
   if (NO_REPOSITORY.test(complaint)) {
-    return { kind: 'refused', why: `${shown} refused ${ref}: ${saidIn(complaint, NO_REPOSITORY)}.` };
+    return {
+      kind: 'refused',
+      why: `${shown} refused ${ref}: ${saidIn(complaint, NO_REPOSITORY)}.`,
+    };
   }
   if (INCOMPLETE.test(complaint)) {
     const said = saidIn(complaint, INCOMPLETE);

@@ -198,7 +198,9 @@ async function readState(git: PrivateGit, commit: string): Promise<TreeState | n
       return asked.exitCode === 0 ? asked.output.trim() : null;
     };
     const tree = await treeOf(commit);
-    return tree === null ? null : { tree, head, index: index === null ? null : await treeOf(index) };
+    return tree === null
+      ? null
+      : { tree, head, index: index === null ? null : await treeOf(index) };
   } catch {
     return null;
   }

@@ -22,7 +22,15 @@ export async function removeSnapshotsAtOrigin(mirror: Mirror, taskId: string): P
   const names = [...listed.refs.keys()];
   for (let at = 0; at < names.length; at += AT_ONCE) {
     const some = names.slice(at, at + AT_ONCE);
-    const args = ['push', '--porcelain', '--no-verify', '--no-signed', '--delete', '--', mirror.url];
+    const args = [
+      'push',
+      '--porcelain',
+      '--no-verify',
+      '--no-signed',
+      '--delete',
+      '--',
+      mirror.url,
+    ];
     const { exitCode, output, complaint } = await mirror.git([...args, ...some]);
     if (exitCode === 0) continue;
     const after = await mirror.list(refs);
