@@ -115,7 +115,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'branches',
       'proof',
     ],
-    ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude'],
+    ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude', 'fleet'],
   ],
   compose: ['sandbox', '.', 'git-commands'],
   report: ['.', 'terminal', 'screens', 'notes', 'briefing', 'briefing/html'],
