@@ -17,7 +17,7 @@ import { runGit } from '../../effects/workspace/git-command.ts';
 import type { LegState } from './leg.ts';
 import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
-import { legEnvironment } from './leg-plan.ts';
+import { isSandboxed, legEnvironment } from './leg-plan.ts';
 import { createPatience, type Patience } from './patience.ts';
 import type { LegFolder } from './worker-home.ts';
 
@@ -54,7 +54,7 @@ export async function openLegGit(
       ...git,
       ...{ mirror, folder: leg.folder, branch: spec.branch, url: spec.repo, snapshot: kept },
       head: kept === null || kept.head === '' ? base : kept.head,
-      isSelfContained: world.policy.sandbox.sandbox !== undefined,
+      isSelfContained: isSandboxed(world.policy),
     }),
   );
   const before = kept?.before ?? null;
@@ -139,17 +139,18 @@ function createLegGit(
         ...{ keeper: open, kept: all.kept, facts, env, runId: leg.runId, signal: dropped },
         folder: `${leg.folder}/result`,
       });
-      const { spec, branch_commit } = claim.task;
-      return patience(() =>
-        landResult({
-          mirror,
-          keeper: open,
-          taskId,
-          commit,
-          branch: spec.branch,
-          left: branch_commit,
-        }),
+      const { spec } = claim.task;
+      const { objects } = open.git.repository;
+      const left = claim.task.branch_commit;
+      const landed = await patience(() =>
+        landResult({ mirror, taskId, commit, branch: spec.branch, left, objects }),
       );
+      const isOnBranch = landed.kind === 'landed';
+      return {
+        ...{ resultCommit: landed.commit, resultRef: landed.ref },
+        branchCommit: isOnBranch ? landed.commit : null,
+        warning: isOnBranch ? null : landed.warning,
+      };
     },
   };
 }

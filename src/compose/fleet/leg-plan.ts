@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { specSettings } from '../../core/fleet/fleet-spec.ts';
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
-import type { Layer } from '../../core/settings/setting-source.ts';
+import type { WorkerPolicy } from '../../core/fleet/worker-policy.ts';
+import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
 import { settle } from '../settings.ts';
 import type { LegWorld } from './leg-world.ts';
@@ -14,7 +17,7 @@ import type { LegFolder } from './worker-home.ts';
 export async function planLeg(
   spec: FleetSpec,
   { tree, stateDir }: LegFolder,
-  world: Pick<LegWorld, 'env' | 'accounts' | 'policy'>,
+  world: Pick<LegWorld, 'env' | 'accounts' | 'policy' | 'hidden'>,
 ): Promise<RunPlan> {
   const cwd = spec.subdir === null ? tree : path.join(tree, spec.subdir);
   const source = { kind: 'flag', where: 'the worker' } as const;
@@ -26,7 +29,7 @@ export async function planLeg(
     cwd: { value: cwd, source },
   };
   const settled = await settle({
-    flags: { ...specSettings(spec), ...world.policy.sandbox, ...own },
+    flags: { ...specSettings(spec), ...sandboxLayer(world, tree), ...own },
     ...{ variables: {}, config: {}, taskTypes: {}, startDir: tree },
   });
   const request = {
@@ -45,4 +48,31 @@ export function legEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^(PG|RALPH_FLEET|RALPH_RUN_ID)/.test(name)),
   );
+}
+
+/** Returns the policy's rules, which no task changes. What leads to other tasks or to the database is out of sight. */
+function sandboxLayer(
+  { policy, hidden }: Pick<LegWorld, 'policy' | 'hidden'>,
+  tree: string,
+): Layer {
+  const { sandbox } = policy;
+  if (!isSandboxed(policy)) return sandbox;
+  const source = { kind: 'config', where: 'the policy of the worker' } as const;
+  const all = (written: Written | undefined, more: readonly string[]): Written => {
+    const given = Array.isArray(written?.value) ? written.value : [];
+    return { value: [...given, ...more], source };
+  };
+  return {
+    ...sandbox,
+    denyRead: all(
+      sandbox.denyRead,
+      hidden.filter((file) => existsSync(file)),
+    ),
+    allowRead: all(sandbox.allowRead, [tree]),
+  };
+}
+
+/** Whether the worker runs its tasks in the sandbox. */
+export function isSandboxed({ sandbox }: WorkerPolicy): boolean {
+  return resolveSettings([sandbox]).settings.sandbox === true;
 }

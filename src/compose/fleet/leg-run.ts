@@ -1,7 +1,7 @@
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
 import { summaryLine } from '../../core/machine/settling.ts';
-import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
+import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import type { EndedStatus } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { MB, tryReadText } from '../../effects/files/bounded-read.ts';

@@ -12,6 +12,8 @@ export interface LegWorld {
   readonly policy: WorkerPolicy;
   /** The environment of the agents of each account; null if the worker takes every account. */
   readonly accounts: ReadonlyMap<string, Readonly<Record<string, string>>> | null;
+  /** Files and folders that no agent in the sandbox may read. */
+  readonly hidden: readonly string[];
   /** The worker's own environment. */
   readonly env: NodeJS.ProcessEnv;
   readonly keepTrees: 'failed' | 'all' | 'none';

@@ -60,6 +60,7 @@ export async function startWorker(
     );
     await runWorker({
       ...{ ...request, queue, id, host, home, policy, accounts, stops },
+      hidden: hiddenFrom(home, [accountsFile, policyFile], env),
       schema: FLEET_SCHEMA,
       longestLegMs: LONGEST_LEG_MS,
       originPatienceMs: ORIGIN_PATIENCE_MS,
@@ -86,4 +87,16 @@ function defaultHome(env: NodeJS.ProcessEnv): string {
   const home = homeFolder(env);
   if (home !== null) return path.join(home, '.local', 'state', 'ralph-worker');
   throw new FleetError('There is no home folder for the worker; name one with --home DIR.');
+}
+
+/** The files that lead to the database, to other accounts and to other tasks. */
+function hiddenFrom(
+  home: string,
+  files: readonly (string | null)[],
+  env: NodeJS.ProcessEnv,
+): readonly string[] {
+  const user = homeFolder(env);
+  const passwords = [env.PGPASSFILE, user === null ? undefined : path.join(user, '.pgpass')];
+  const named = [...files, ...passwords].flatMap((file) => file || []);
+  return [home, ...named.map((file) => path.resolve(file))];
 }

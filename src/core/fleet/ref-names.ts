@@ -2,7 +2,8 @@ import { isTaskId, TASK_ID_RULE } from '../task/task-id.ts';
 
 /** What git refuses in the name of a ref, by the rules of `git check-ref-format`. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses control characters
-const REFUSED = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|\.$|^-|(?:^|\/)\.|\.lock(?:\/|$)/;
+const REFUSED =
+  /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|\.$|^-|(?:^|\/)\.|\.lock(?:\/|$)/;
 
 /** Whether git takes this as the name of a branch. */
 export function isBranchName(name: string): boolean {

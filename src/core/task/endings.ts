@@ -86,11 +86,13 @@ export const ENDINGS = {
       },
       'failed:reported': {},
       'failed:policy': {
-        remedy: 'no worker of its queue may run it so: change the task, or the policy of the workers',
+        remedy:
+          'no worker of its queue may run it so: change the task, or the policy of the workers',
       },
       'failed:repository': { remedy: 'check --repo and --base, and what the workers may read' },
       'failed:origin': {
-        remedy: 'check what the workers may push to the repository; the work tree is kept where the warning says',
+        remedy:
+          'check what the workers may push to the repository; the work tree is kept where the warning says',
       },
       'failed:worker-died': {
         remedy: 'look at those hosts for what ended the workers, such as the OOM killer (dmesg)',

@@ -11,7 +11,7 @@ const SYSTEM_CLOCKS: Clocks = { wallMs: Date.now, monotonicMs };
 
 /** Measures for the guard how old the last beat of a lease is. */
 export interface BeatClock {
-  /** Takes in a beat that was `ageMs` old when it was written into the pipe. */
+  /** Takes in a beat that was `ageMs` old when it was written into the pipe; ignores what is not a number. */
   beat(ageMs: number): void;
   /** Called when nothing is left to read in the pipe. */
   emptied(): void;
@@ -37,7 +37,7 @@ export function startBeatClock(
   let sent = empty;
   return {
     beat(ageMs) {
-      sent = before(empty, ageMs);
+      if (ageMs >= 0) sent = before(empty, ageMs);
     },
     emptied() {
       empty = read();

@@ -13,7 +13,7 @@ const DRIVER_DIES_WITHIN_MS = 1000;
 const LOOK_EVERY_MS = 10;
 
 // Node resets signals to their defaults when it starts, so the shell's `trap` is lost.
-for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const [runId = '', driverName = '', ...rest] = process.argv.slice(2);
 const driver = identityOf(driverName)[0] ?? null;
