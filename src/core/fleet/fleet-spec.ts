@@ -1,5 +1,10 @@
 import { defaultValue } from '../settings/resolve-settings.ts';
-import { type Layer, layerOf, type Source, type SourcedSettings } from '../settings/setting-source.ts';
+import {
+  type Layer,
+  layerOf,
+  type Source,
+  type SourcedSettings,
+} from '../settings/setting-source.ts';
 import type { SettingName } from '../settings/settings.ts';
 import { FLEET_SCHEMA, type FleetSpec, type SubmittedSetting } from './fleet-task.ts';
 import { submittedSettings } from './submitted-settings.ts';
