@@ -41,6 +41,13 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
     rescue: ['ralph rescue --vault ~/vault'],
     watch: ['ralph watch --vault ~/vault --start-new --concurrency 2'],
   },
+  'Work as a fleet:': {
+    fleet: [
+      'ralph fleet init --fleet postgres://ralph@db.example.org/fleet',
+      'ralph fleet status --watch',
+      'ralph fleet account work --pause 2h',
+    ],
+  },
   [SETTING_UP]: {
     init: ['ralph init'],
     doctor: ['ralph doctor'],
