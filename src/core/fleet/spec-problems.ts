@@ -1,0 +1,94 @@
+import { SETTINGS, type Settings } from '../settings/settings.ts';
+import { isPayment } from '../settings/task-type.ts';
+import type { FleetSpec } from './fleet-task.ts';
+import { baseProblem, fleetTaskIdProblem, isBranchName } from './ref-names.ts';
+import { repositoryProblem } from './repository-url.ts';
+
+/** Returns what no fleet takes, whatever the policy of its workers, one sentence each. */
+export function placeProblems(spec: Omit<FleetSpec, 'settings'>): readonly string[] {
+  const problems: string[] = [];
+  const repository = repositoryProblem(spec.repo);
+  if (repository !== null) problems.push(`--repo ${repository}.`);
+  const id = fleetTaskIdProblem(spec.task_id);
+  if (id !== null) problems.push(id);
+  const base = spec.base === null ? null : baseProblem(spec.base);
+  if (base !== null) problems.push(base);
+  // The default holds the id, whose problem is told already.
+  if (id === null && !isBranchName(spec.branch)) {
+    problems.push(
+      `--branch expects a name that git takes for a branch, such as fix/login; found '${spec.branch}'.`,
+    );
+  }
+  if (spec.subdir !== null && (spec.subdir === '' || leavesTree(spec.subdir))) {
+    problems.push(
+      `--subdir expects a folder in the repository, such as packages/api; found '${spec.subdir}'.`,
+    );
+  }
+  if (spec.setup !== null && spec.setup.trim() === '') {
+    problems.push('--setup expects a shell command; found an empty text.');
+  }
+  if (!Number.isInteger(spec.priority) || Math.abs(spec.priority) > 100) {
+    problems.push(`--priority expects a whole number from -100 to 100; found ${spec.priority}.`);
+  }
+  if (!isAccountName(spec.account)) problems.push(accountProblem(spec.account));
+  if (!isQueueName(spec.queue)) problems.push(queueProblem(spec.queue));
+  if (isPayment(spec.task_type)) {
+    problems.push(
+      `The task type '${spec.task_type}' is refused: ralph never automates payments; leave it to a person.`,
+    );
+  }
+  return problems;
+}
+
+/** Whether this may be the name of a queue. */
+export function isQueueName(name: string): boolean {
+  return /^[a-z0-9-]{1,40}$/.test(name);
+}
+
+/** Returns the refusal of a name that no queue has. */
+export function queueProblem(name: string): string {
+  return `--queue expects 1 to 40 characters of a-z 0-9 -; found '${name}'.`;
+}
+
+/** Whether this may be the name of an account. */
+export function isAccountName(name: string): boolean {
+  return /^[A-Za-z0-9_][A-Za-z0-9._@+-]{0,63}$/.test(name);
+}
+
+/** Returns the refusal of a name that no account has. */
+export function accountProblem(name: string): string {
+  return `--account expects 1 to 64 characters of A-Z a-z 0-9 . _ @ + -, beginning with a letter, a digit or _; found '${name}'.`;
+}
+
+/** The settings that name files of the work tree. */
+const PATHS = ['watchGlob', 'watchFile', 'doneFolder', 'planFile', 'protect'] as const;
+
+/** Returns the paths of a task that would lead out of the clone in which it works, one sentence each. */
+export function pathProblems(settings: Pick<Settings, (typeof PATHS)[number]>): readonly string[] {
+  return PATHS.flatMap((name) =>
+    [settings[name] ?? []]
+      .flat()
+      .filter(leavesTree)
+      .map(
+        (path) =>
+          `${SETTINGS[name].flag} expects a path in the repository, since each leg has another clone; found '${path}'.`,
+      ),
+  );
+}
+
+function leavesTree(path: string): boolean {
+  // A glob can have further paths within braces and brackets.
+  return /(?:^!?|[{,(|])[/~]|(?:^!?|[/{,(|])\.\.(?:[/},)|]|$)/.test(path);
+}
+
+/** Returns where a text is that no database takes, as its key; null if all are good. */
+export function unstorableText(value: unknown, key = ''): string | null {
+  // NUL, and half of a pair of surrogates.
+  if (typeof value === 'string') return /\0|\p{Cs}/u.test(value) ? key : null;
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [name, each] of Object.entries(value)) {
+    const found = unstorableText(each, Array.isArray(value) ? key : name);
+    if (found !== null) return found;
+  }
+  return null;
+}
