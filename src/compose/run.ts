@@ -40,6 +40,7 @@ import { reusingChecks } from './checks.ts';
 import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
 import { judgesOfPlan, storedForm } from './judges.ts';
 import { countDayOf, examinerOf, settlerOf } from './lazy-ports.ts';
+import { legBugs, legStops, legStore } from './leg-ports.ts';
 import { noteWriter, proofKeeper } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import type { openTaskTree } from './own-work-tree.ts';
@@ -59,7 +60,9 @@ export async function startRun(
   const paths = taskPaths(plan.stateDir, plan.taskId);
   const warn = (sentence: string): void => view.notice(withoutControls(sentence));
   const driver = thisDriver(systemClock.now(), randomUUID());
-  const stops = options.stops ?? watchSignals();
+  const { leg } = options;
+  const asked = options.stops ?? watchSignals();
+  const stops = leg === undefined ? asked : legStops(asked, leg);
   try {
     const sandbox = await sandboxOfRun(plan, {
       programs: () => agentPrograms(plan),
@@ -109,7 +112,7 @@ function sealOf(plan: RunPlan, warn: (sentence: string) => void): Seal {
 }
 
 async function runHeld(run: ClaimedRun): Promise<RunEnd> {
-  const { plan, view, paths, warn, stops } = run;
+  const { plan, view, paths, warn, stops, leg } = run;
   const { policy } = plan;
   const watch = watchOf(policy, {
     cwd: plan.cwd,
@@ -218,7 +221,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
         },
         close: (hurry) => agent.close(hurry),
       },
-      store,
+      store: leg === undefined ? store : legStore(store, leg),
       prompt:
         plan.promptFile === null
           ? fixedPrompt(plan.prompt)
@@ -232,14 +235,15 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       moveToDone: () => moveToDone(start.state.task, plan, warn),
       countDay: countDayOf(run),
       requests,
-      approvals: approvalDesk(plan, paths, warn),
+      approvals: leg?.approvals ?? approvalDesk(plan, paths, warn),
       notes: noteWriter(run),
       reporter,
       clock: run.clock,
       stops,
-      bugs: run.bugs ?? new AbortController().signal,
+      bugs: leg === undefined ? (run.bugs ?? new AbortController().signal) : legBugs(run.bugs, leg),
       abandon: () => stops.request('request'),
     };
+    leg?.opened(keeper);
     const end = await runLoop(ports, start.state, start.event, policyInside(policy, sandbox));
     view.close();
     run.announceEnd?.(end.fields);
@@ -288,6 +292,7 @@ function agentRunner(
     logLimitBytes: plan.settings.logLimit,
     onLeftovers: (what, processes) => warn(leftoverLine(what, processes)),
     onOutput: run.onOutput,
+    lease: run.leg?.lease,
     warn,
   });
 }

@@ -8,7 +8,8 @@ import { noteCost } from '../logs/cost-notes.ts';
 import { createTranscript } from '../logs/iteration-log.ts';
 import { endLeftovers } from '../processes/end-process.ts';
 import { type ConfinedCommand, forAgent, type PlacedCommand } from '../processes/find-program.ts';
-import { type Guard, startGuard } from '../processes/guard.ts';
+import type { Guard } from '../processes/guard.ts';
+import type { Lease } from '../processes/lease.ts';
 import {
   isAlive,
   MARKER_NAME,
@@ -21,6 +22,7 @@ import { runAgentProcess } from '../processes/run-process.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
 import { type AgentKind, type AgentReader, locate, silentReader } from './agent.ts';
+import { keepGuard, leaseIsFresh } from './kept-guard.ts';
 import { type Watch, watchAttempt } from './watch.ts';
 
 /** What the environment of a child process says about its run. */
@@ -60,6 +62,8 @@ export interface RunnerOptions extends ChildOptions {
   /** Called with the number of bytes that the agent has just written to standard output. */
   readonly onOutput?: ((bytes: number) => void) | undefined;
   readonly warn: (sentence: string) => void;
+  /** Set in a fleet: nothing may run without a beat for most of it. */
+  readonly lease?: Lease | undefined;
 }
 
 /** A runner with a guard, a process that ends the run's processes if ralph is killed. */
@@ -71,7 +75,7 @@ export interface GuardedRunner extends AgentRunner {
 /** Returns a runner that starts the agent for each attempt, logs its output, and ends what it leaves. */
 export function createAgentRunner(options: RunnerOptions): GuardedRunner {
   const logs = pinFolder(options.logDir);
-  let guard: Guard | null = null;
+  const guard = keepGuard(options);
   let hasToldEnd = false;
   let leftovers: readonly LeftoverProcess[] = [];
   const alive = (): readonly LeftoverProcess[] => {
@@ -83,20 +87,16 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
 
   return {
     async run(request) {
-      guard ??= startGuard({
-        runId: options.runId,
-        programPath: options.guardProgram,
-        onProblem: (why) =>
-          options.warn(`There is no guard (${why}): end the agent yourself if ralph is killed.`),
-      });
-      const facts = await runAttempt(request, { ...options, logs }, guard, others);
+      await leaseIsFresh(options.lease, request.stops.signal);
+      const inForce = guard.inForce();
+      const facts = await runAttempt(request, { ...options, logs }, inForce, others);
       leftovers = [...alive(), ...facts.left];
       if (facts.left.length > 0) options.onLeftovers('left', facts.left);
       if (facts.endedInside.length > 0 && !hasToldEnd) {
         hasToldEnd = true;
         options.onLeftovers('ended-inside', facts.endedInside);
       }
-      guard.note(others());
+      inForce.note(others());
       return facts.facts;
     },
     async close(hurry) {
@@ -104,7 +104,7 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
       if (open.length > 0 && !options.keepBackground) {
         const ending = endLeftovers(open, {
           marker: options.runId,
-          neverPids: guard?.pid == null ? [] : [guard.pid],
+          neverPids: guard.pids(),
         });
         const killNow = (): void => ending.killNow();
         if (hurry.aborted) killNow();
@@ -114,7 +114,7 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
         options.onLeftovers('ended', open);
       }
     },
-    dismissGuard: () => guard?.farewell(),
+    dismissGuard: guard.dismiss,
   };
 }
 

@@ -66,6 +66,11 @@ export const ORPHAN_ENDING: readonly EscalationStep[] = [
   { atMs: 2500, signal: 'SIGKILL', to: 'everything' },
 ];
 
+/** For processes that must not run any longer, whatever they are about. */
+export const KILLING: readonly EscalationStep[] = [
+  { atMs: 0, signal: 'SIGKILL', to: 'everything' },
+];
+
 const LOOK_EVERY_MS = process.platform === 'linux' ? 50 : 100;
 const KILL_FOR_MS = 2000;
 

@@ -1,3 +1,4 @@
+import type { Lease } from './lease.ts';
 import { type ProcessIdentity, readProcess, unlessUnreadable } from './process-table.ts';
 import { spawnHelper } from './spawn-process.ts';
 
@@ -11,6 +12,10 @@ import { spawnHelper } from './spawn-process.ts';
  *     ╳  (pipe closes without bye) ─► exec node guard-program.js RUN DRIVER PID:START …
  *
  * A ralph that is only suspended (SIGSTOP) keeps its end open, and nothing happens.
+ *
+ * A worker of a fleet has a lease, and while it is suspended another one claims the task. A shell cannot count the
+ * time between two lines, so there the program is the guard from the start, and also gets `beat AGE_MS`. See
+ * `lease-watch.ts`.
  */
 const WAIT_FOR_THE_END = `
 trap '' HUP INT TERM
@@ -45,6 +50,8 @@ export interface GuardOptions {
   /** Called at most once, with the reason why the guard could not start or has ended. */
   readonly onProblem?: (problem: string) => void;
   readonly shell?: string;
+  /** Set in a fleet: without a beat for most of the lease, the guard kills what runs. */
+  readonly lease?: Lease | undefined;
 }
 
 /** Starts the guard of a run. Never throws: if that fails, calls `onProblem`. */
@@ -52,6 +59,7 @@ export function startGuard({
   runId,
   programPath,
   shell = '/bin/sh',
+  lease,
   ...options
 }: GuardOptions): Guard {
   let onProblem = options.onProblem;
@@ -61,14 +69,37 @@ export function startGuard({
   };
 
   const driver = unlessUnreadable(() => readProcess(process.pid));
-  const program = [process.execPath, programPath, runId, driver === null ? '' : nameOf(driver)];
+  const program = [programPath, runId, driver === null ? '' : nameOf(driver)];
   // Only what node needs to start: with RALPH_RUN_ID, the guard would end itself.
   const env = { PATH: process.env.PATH, LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH };
-  const args = ['-c', WAIT_FOR_THE_END, 'ralph-guard', ...program];
-  const child = spawnHelper(shell, args, env, reportProblem);
+  const child =
+    lease === undefined
+      ? spawnHelper(
+          shell,
+          ['-c', WAIT_FOR_THE_END, 'ralph-guard', process.execPath, ...program],
+          env,
+          reportProblem,
+        )
+      : spawnHelper(
+          process.execPath,
+          [...program, `lease=${Math.round(lease.ms)}`],
+          env,
+          reportProblem,
+        );
   if (child?.pid === undefined) return { pid: null, note() {}, farewell() {} };
   const { stdin } = child;
   child.on('exit', (code, signal) => reportProblem(`it ended (${signal ?? `exit code ${code}`})`));
+
+  /** Buffers nothing for a guard that does not read, such as a stopped one: a later line does. */
+  const send = (line: string): boolean => {
+    if (stdin.writableNeedDrain || !stdin.writable) return false;
+    stdin.write(`${line}\n`);
+    return true;
+  };
+  const beat = (ageMs: number): void => void send(`beat ${Math.ceil(ageMs)}`);
+  if (lease !== undefined) beat(lease.ageMs());
+  const endBeats = lease?.onBeat(beat);
+  child.on('exit', () => endBeats?.());
 
   let lastNote = '';
   return {
@@ -76,14 +107,12 @@ export function startGuard({
     note(processes) {
       // The processes of the last note are dead; the guard finds that out by their start times.
       if (processes.length === 0) return;
-      const line = `note ${processes.slice(0, NOTED_AT_MOST).map(nameOf).join(' ')}\n`;
-      // Nothing is buffered for a guard that does not read, such as a stopped one: a later note does.
-      if (line === lastNote || stdin.writableNeedDrain || !stdin.writable) return;
-      lastNote = line;
-      stdin.write(line);
+      const line = `note ${processes.slice(0, NOTED_AT_MOST).map(nameOf).join(' ')}`;
+      if (line !== lastNote && send(line)) lastNote = line;
     },
     farewell() {
       onProblem = undefined;
+      endBeats?.();
       // Written synchronously: ralph may exit right after this.
       if (stdin.writable) stdin.end('bye\n');
     },

@@ -5,7 +5,7 @@ import { createTailText } from '../files/bounded-text.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import { startPatientTimer } from '../time/patient-timer.ts';
 import { startWorkClock, type WorkLimits } from '../time/work-clock.ts';
-import { type Ending, endTree } from './end-process.ts';
+import { type Ending, endTree, KILLING } from './end-process.ts';
 import type { AgentCommand } from './find-program.ts';
 import { innerTree, noteLeftInside } from './inner-tree.ts';
 import { countBirths, type ProcessIdentity } from './process-table.ts';
@@ -67,7 +67,7 @@ const RETRY_CALL_MS = 5 * 60_000;
  * For an agent that has already reported its result and cost. While one of its background tasks is
  * alive, `claude` answers a gentler signal with one more call to its model.
  */
-const AT_ONCE = [{ atMs: 0, signal: 'SIGKILL', to: 'everything' }] as const;
+const AT_ONCE = KILLING;
 /** An agent may print its whole help after the line that says what is wrong. */
 const STDERR_TAIL_BYTES = 16_000;
 

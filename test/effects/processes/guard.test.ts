@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -44,6 +45,15 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** Whether a process has a handler of its own for a signal, or ignores it. */
+function ignores(pid: number, signal: number): boolean {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return ['SigCgt', 'SigIgn'].some((field) => {
+    const [, mask = '0'] = new RegExp(`^${field}:\\s*([0-9a-f]+)$`, 'm').exec(status) ?? [];
+    return (BigInt(`0x${mask}`) & (1n << BigInt(signal - 1))) !== 0n;
+  });
+}
+
 /** A driver that has started a guard, and an agent by one of the fixtures. */
 async function startDriver(agentFixture: string, env: NodeJS.ProcessEnv = {}) {
   runs += 1;
@@ -59,16 +69,23 @@ async function startDriver(agentFixture: string, env: NodeJS.ProcessEnv = {}) {
   return { stdout: child.stdout, tell, ...ready };
 }
 
-describe.skipIf(process.platform !== 'linux')('the guard', () => {
+const isLinux = process.platform === 'linux';
+const A_MINUTE = { LEASE_MS: '60000' };
+const KINDS = [
+  ['of a run', {}],
+  ['of a run with a lease', A_MINUTE],
+] as const;
+
+describe.skipIf(!isLinux).for(KINDS)('the guard %s', ([, lease]) => {
   test('ends agent and tool when the driver is killed, and goes itself', async () => {
-    const { stdout, driver, guard, agent } = await startDriver('agent-with-tool.sh');
+    const { stdout, driver, guard, agent } = await startDriver('agent-with-tool.sh', lease);
     const { tool } = await untilReady(stdout, 'tool');
     process.kill(driver, 'SIGKILL');
     await Promise.all([agent, tool, guard].map(untilDead));
   });
 
   test('ends an orphan without an environment that only its notes know of', async () => {
-    const { stdout, driver, agent, tell } = await startDriver('agent-with-plain-tool.sh');
+    const { stdout, driver, agent, tell } = await startDriver('agent-with-plain-tool.sh', lease);
     const { tool } = await untilReady(stdout, 'tool');
     await untilLine(stdout, new RegExp(`^noted .*\\b${tool}\\b`, 'm'));
     tell('end the agent');
@@ -79,13 +96,136 @@ describe.skipIf(process.platform !== 'linux')('the guard', () => {
   });
 
   test('goes at a farewell and touches nobody', async () => {
-    const { stdout, driver, guard, agent, tell } = await startDriver('agent-with-tool.sh');
+    const { stdout, driver, guard, agent, tell } = await startDriver('agent-with-tool.sh', lease);
     const { tool } = await untilReady(stdout, 'tool');
     tell('farewell');
     await Promise.all([driver, guard].map(untilDead));
     expect([agent, tool].map(isDead)).toEqual([false, false]);
   });
 
+  test('is deaf to the signals of a closing terminal', async () => {
+    const { driver, guard, agent } = await startDriver('stubborn.sh', lease);
+    // Node catches the other two from its start, to end by them.
+    await until(
+      () => ignores(guard, constants.signals.SIGHUP),
+      () => 'the guard to take its signals',
+    );
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(guard, signal);
+    process.kill(driver, 'SIGKILL');
+    await untilDead(agent);
+    await untilDead(guard);
+  });
+
+  test('holds on to nothing of the driver but the pipe', async () => {
+    const { driver, guard } = await startDriver('stubborn.sh', {
+      ...lease,
+      RALPH_RUN_ID: 'of-an-outer-loop',
+    });
+    const proc = `/proc/${guard}`;
+    const linkOf = (pid: number, fd: string) => readlinkSync(`/proc/${pid}/fd/${fd}`);
+    expect(['0', '1', '2'].map((fd) => linkOf(guard, fd))).toEqual([
+      expect.stringMatching(/^(socket|pipe):/),
+      '/dev/null',
+      '/dev/null',
+    ]);
+    // Node lets the descriptors it inherits below 16 lapse; those above are not looked at here.
+    const open = readdirSync(`${proc}/fd`).filter((fd) => Number(fd) < 16);
+    const ofDriver = ['0', '1', '3'].map((fd) => linkOf(driver, fd));
+    expect(ofDriver).toEqual(Array(3).fill(expect.stringMatching(/^(socket|pipe):/)));
+    expect(open.map((fd) => linkOf(guard, fd))).not.toEqual(
+      expect.arrayContaining([expect.toBeOneOf(ofDriver)]),
+    );
+    expect(readlinkSync(`${proc}/cwd`)).toBe('/');
+    expect(readFileSync(`${proc}/environ`, 'utf8')).not.toContain('RALPH_');
+    expect(readProcess(guard)).toMatchObject({ sessionId: guard, pgid: guard });
+  });
+});
+
+describe.skipIf(!isLinux)('the guard of a run with a lease', () => {
+  const SHORT = { LEASE_MS: '1000' };
+
+  /** A driver with a short lease that has been stopped. */
+  async function stopped(agentFixture = 'stubborn.sh') {
+    const run = await startDriver(agentFixture, SHORT);
+    await untilLine(run.stdout, new RegExp(`^noted .*\\b${run.agent}\\b`, 'm'));
+    process.kill(run.driver, 'SIGSTOP');
+    return run;
+  }
+
+  test('kills the agent of a stopped driver, and leaves the driver and itself alone', async () => {
+    const { driver, guard, agent } = await stopped();
+    await untilDead(agent);
+    expect(stateOf(driver)).toMatch(/^T/);
+    expect(isDead(guard)).toBe(false);
+  });
+
+  test('kills what has left the tree, too', async () => {
+    const run = await startDriver('agent-with-plain-tool.sh', SHORT);
+    const { tool } = await untilReady(run.stdout, 'tool');
+    await untilLine(run.stdout, new RegExp(`^noted .*\\b${tool}\\b`, 'm'));
+    process.kill(run.driver, 'SIGSTOP');
+    await Promise.all([run.agent, tool].map(untilDead));
+  });
+
+  test('kills what the driver starts when it wakes, whether it is noted or not', async () => {
+    const { driver, guard, agent, stdout, tell } = await stopped();
+    await untilDead(agent);
+    process.kill(driver, 'SIGCONT');
+    tell('start another');
+    const { another } = await untilReady(stdout, 'another');
+    await untilDead(another);
+    tell('start it unseen');
+    const { unseen } = await untilReady(stdout, 'unseen');
+    await untilDead(unseen);
+    expect(isDead(guard)).toBe(false);
+  });
+
+  test('leaves alone what is started after the next beat', async () => {
+    const { driver, guard, agent, stdout, tell } = await stopped();
+    await untilDead(agent);
+    process.kill(driver, 'SIGCONT');
+    tell('beat');
+    await untilLine(stdout, /^beat 1;$/m);
+    tell('start another');
+    const { another } = await untilReady(stdout, 'another');
+    tell('farewell');
+    await untilDead(guard);
+    expect(isDead(another)).toBe(false);
+  });
+
+  test('leaves an agent alone while the beats come', async () => {
+    const { guard, agent, stdout } = await startDriver('stubborn.sh', {
+      LEASE_MS: '5000',
+      BEAT_EVERY_MS: '250',
+    });
+    // Together they take longer than the lease.
+    await untilLine(stdout, /^beat 24;$/m);
+    expect([agent, guard].map(isDead)).toEqual([false, false]);
+  });
+
+  test('goes by the age of a beat when it was sent, not by its arrival', async () => {
+    const { guard, agent, tell } = await startDriver('stubborn.sh', A_MINUTE);
+    tell('old beat');
+    await untilDead(agent);
+    expect(isDead(guard)).toBe(false);
+  });
+
+  test('does not end gently what a dead driver left, once the time is up', async () => {
+    const { stdout, driver, agent, guard } = await startDriver('says-term.sh', SHORT);
+    let said = '';
+    stdout.on('data', (chunk: string) => {
+      said += chunk;
+    });
+    const over = once(stdout, 'end');
+    process.kill(driver, 'SIGKILL');
+    await Promise.all([agent, guard].map(untilDead));
+    await over;
+    // Without the lease it would get this one 1.5 s after the end of its driver.
+    expect(said).not.toContain('got TERM');
+  });
+});
+
+describe.skipIf(!isLinux)('the guard', () => {
   test('takes a stopped driver for what it is', async () => {
     const { stdout, driver, guard, agent, tell } = await startDriver('stubborn.sh');
     process.kill(driver, 'SIGSTOP');
@@ -98,26 +238,6 @@ describe.skipIf(process.platform !== 'linux')('the guard', () => {
     tell('are you there');
     await untilLine(stdout, /^here$/m);
     expect([agent, guard].map(isDead)).toEqual([false, false]);
-  });
-
-  test('is deaf to the signals of a closing terminal', async () => {
-    const { driver, guard, agent } = await startDriver('stubborn.sh');
-    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(guard, signal);
-    process.kill(driver, 'SIGKILL');
-    await untilDead(agent);
-    await untilDead(guard);
-  });
-
-  test('holds on to nothing of the driver but the pipe', async () => {
-    const { guard } = await startDriver('stubborn.sh', { RALPH_RUN_ID: 'of-an-outer-loop' });
-    const proc = `/proc/${guard}`;
-    // Node lets the descriptors it inherits below 16 lapse; those above are not looked at here.
-    const open = readdirSync(`${proc}/fd`).filter((fd) => Number(fd) < 16);
-    const files = open.map((fd) => readlinkSync(`${proc}/fd/${fd}`));
-    expect(files).toEqual([expect.stringMatching(/^(socket|pipe):/), '/dev/null', '/dev/null']);
-    expect(readlinkSync(`${proc}/cwd`)).toBe('/');
-    expect(readFileSync(`${proc}/environ`, 'utf8')).not.toContain('RALPH_');
-    expect(readProcess(guard)).toMatchObject({ sessionId: guard, pgid: guard });
   });
 
   test('does nothing when its pipe closes and the driver is alive', async () => {
