@@ -99,6 +99,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'policy',
       'snapshots',
       'machine',
+      'fleet',
       'rescue',
       'fleet',
     ],

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import {
-  chmodSync,
   copyFileSync,
   lstatSync,
   mkdirSync,
@@ -14,8 +13,9 @@ import path from 'node:path';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
+import { removeTree } from '../files/remove-tree.ts';
 import { restoreFiltered } from '../snapshots/filtered-restore.ts';
-import type { GitCall, PrivateGit } from '../snapshots/private-git.ts';
+import { type GitCall, type PrivateGit, quoted } from '../snapshots/private-git.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import type { GitAnswer } from '../workspace/git-command.ts';
 import { type AskGit, CheckoutError, reasonOf } from './checkout.ts';
@@ -156,22 +156,6 @@ function removeWhole(folder: string): void {
   }
 }
 
-/** Removes a file or folder, also one with folders that nothing may be removed from. Follows no link. */
-function removeTree(place: string): void {
-  try {
-    rmSync(place, { recursive: true, force: true });
-  } catch {
-    makeWritable(place);
-    rmSync(place, { recursive: true, force: true });
-  }
-}
-
-function makeWritable(place: string): void {
-  if (lstatSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return;
-  chmodSync(place, 0o700);
-  for (const name of readdirSync(place)) makeWritable(path.join(place, name));
-}
-
 /** Writes the files of a repository without any git: no template, no hook, no configuration but this. */
 async function makeRepository(
   folder: string,
@@ -222,13 +206,11 @@ function remoteSection(setting: string): string {
     : `[remote ${quoted(name)}]\nurl = ${quoted(url)}\n`;
 }
 
-/** A value of a git configuration file. */
-function quoted(value: string): string {
-  return `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
-}
-
-/** Git takes a path that begins with a quotation mark for one in C's writing, and `#` for a comment. */
-function alternate(objects: string): string {
+/**
+ * Returns a line for `objects/info/alternates`. Git takes a path that begins with a quotation mark for one in C's
+ * writing, and `#` for a comment.
+ */
+export function alternate(objects: string): string {
   return /["\\\n]/.test(objects) ? quoted(objects) : objects;
 }
 

@@ -47,6 +47,8 @@ export interface PrivateGitRequest {
   readonly repository: Repository;
   readonly env: NodeJS.ProcessEnv;
   readonly runId?: string | undefined;
+  /** Lines of `info/attributes`, which no `.gitattributes` overrules. Default: nothing converts a byte. */
+  readonly attributes?: string;
   /** For one call of git. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -68,8 +70,8 @@ const DURABLE = [
 
 /** Opens the folder. Throws the system's error if it cannot be written. */
 export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
-  const { folder, repository, env, runId, timeoutMs, signal } = request;
-  const files = ownFiles(repository);
+  const { folder, repository, env, runId, timeoutMs, signal, attributes = ATTRIBUTES } = request;
+  const files = { ...ownFiles(repository), 'info/attributes': attributes };
   const putRight = (): void => {
     for (const name of ['info', 'objects', 'refs']) {
       mkdirSync(path.join(folder, name), { recursive: true, mode: 0o700 });
@@ -150,12 +152,11 @@ function ownFiles({ hash, exclude, excludesFile }: Repository): Readonly<Record<
   return {
     HEAD: 'ref: refs/heads/none\n',
     config,
-    'info/attributes': ATTRIBUTES,
     'info/exclude': textOrNone(exclude),
   };
 }
 
-/** A value of a git configuration file. */
-function quoted(value: string): string {
+/** Returns a value as it stands in a git configuration file. */
+export function quoted(value: string): string {
   return `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }

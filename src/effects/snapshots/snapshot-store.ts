@@ -91,6 +91,10 @@ export interface SnapshotStore {
     about: (head: Head) => string,
     extra?: readonly string[],
   ): Promise<Snapshot>;
+  /** The tree of the user's index when the tree was kept last; null if it has conflicts. */
+  readonly indexTree: string | null;
+  /** Makes a commit of a tree as `keep` does, under no name. Rejects as `keep` does. */
+  commit(tree: string, about: (head: Head) => string, extra?: readonly string[]): Promise<string>;
   /** Writes a tree, the entries on top of another one, and a commit that keeps it and `extra`. */
   keepChanged(
     tree: string,
@@ -155,6 +159,11 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       indexCommit = { of, id: await commitTree(userTree, INDEX_MESSAGE, [head.commit]) };
     }
     return indexCommit.id;
+  };
+
+  const commit: SnapshotStore['commit'] = async (tree, about, extra = []) => {
+    const message = withUnderWay(about(head), underWayIn(repository));
+    return commitTree(tree, message, [head.commit, await commitIndex(), ...extra]);
   };
 
   /** Whether HEAD and index are those of the newest snapshot, which an earlier process made. */
@@ -270,11 +279,13 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         isAsNewest: false,
       };
     },
-    async keep({ tree }, names, about, extra = []) {
-      const message = withUnderWay(about(head), underWayIn(repository));
-      const parents = [head.commit, await commitIndex(), ...extra];
-      const commit = await commitTree(tree, message, parents);
-      newest = { ref: await createRef(names, commit), commit, tree };
+    get indexTree() {
+      return index.userTree;
+    },
+    commit,
+    async keep({ tree }, names, about, extra) {
+      const commitOfTree = await commit(tree, about, extra);
+      newest = { ref: await createRef(names, commitOfTree), commit: commitOfTree, tree };
       isUnkept = false;
       return newest;
     },

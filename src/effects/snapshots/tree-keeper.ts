@@ -78,6 +78,11 @@ export interface TreeKeeper extends Snapshots {
   ends(): { readonly first: string; readonly newest: string } | null;
   /** Returns the number of the next snapshot, for one that is made past the keeper. */
   nextOrder(): number;
+  /**
+   * Writes the work tree to git's objects, past the names of the snapshots: the next one by name is made as if
+   * this had not been. Rejects with a `SnapshotError`, or the system's error.
+   */
+  keepUnnamed(): Promise<KeptTree>;
   /** Lists the snapshots; null if git fails. */
   timeline(): Promise<Timeline | null>;
   /** Drops some of very many snapshots, once the run has ended. */
@@ -181,9 +186,24 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   const signs = createSigns(git.repository);
   const said = new Set<string>();
 
+  /** What was written past the names: the next snapshot by name has changed that, too. */
+  let unnamed: Pick<KeptTree, 'changed' | 'secrets'> = { changed: [], secrets: [] };
+
+  const keepTree = async (): Promise<KeptTree> => {
+    const kept = await store.keepTree();
+    const changed = [...new Set([...unnamed.changed, ...kept.changed])];
+    return { ...kept, changed, secrets: [...new Set([...unnamed.secrets, ...kept.secrets])] };
+  };
+
+  /** For one more try: the user's `git gc` may take away what no ref holds yet. */
+  const startOver = (): void => {
+    store = newStore(null);
+    touched = null;
+  };
+
   /** Keeps the tree under the first free name, unless nothing differs from the newest snapshot. */
   const keep = async (free: Iterable<string>, subject: string): Promise<KeptTree> => {
-    const kept = await store.keepTree();
+    const kept = await keepTree();
     if (kept.isAsNewest) return kept;
     const about = { taskId, order: order + 1, at: now(), subject };
     const { ref, commit } = await store.keep(kept, free, ({ branch }) =>
@@ -195,17 +215,16 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     return kept;
   };
 
-  /** Tries twice: the user's `git gc` may take away what no ref holds yet. */
   const tryToKeep = async (free: () => Iterable<string>, subject: string) => {
     known = null;
     if (failures >= FAILURES_AT_MOST) return null;
     try {
       const kept = await keep(free(), subject).catch(() => {
-        store = newStore(null);
-        touched = null;
+        startOver();
         return keep(free(), subject);
       });
       failures = 0;
+      unnamed = { changed: [], secrets: [] };
       const isWhole = kept.leftOut.size === 0 && kept.nested.size === 0;
       if (isWhole && request.excludedGlobs.length === 0) known = kept.tree;
       const moved = await signs.changedSince(kept);
@@ -267,6 +286,14 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     nextOrder() {
       order += 1;
       return order;
+    },
+    async keepUnnamed() {
+      const kept = await keepTree().catch(() => {
+        startOver();
+        return keepTree();
+      });
+      unnamed = kept;
+      return kept;
     },
     timeline: () => listSnapshots(git, refs),
     async close() {

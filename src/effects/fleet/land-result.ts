@@ -1,0 +1,84 @@
+import { shownUrl } from '../../core/fleet/origin-answer.ts';
+import type { Mirror } from './mirror.ts';
+
+export interface LandRequest {
+  readonly mirror: Mirror;
+  readonly taskId: string;
+  /** The commit of the result. */
+  readonly commit: string;
+  /** Without `refs/heads/`. */
+  readonly branch: string;
+  /** Where the task left the branch; null if it never moved it: then it must not be there. */
+  readonly left: string | null;
+  /** The folder with the objects of the agent's repository. */
+  readonly objects: string;
+}
+
+/** Where the result of a task is now; `why` and `warning` are sentences. */
+export type LandEnd =
+  /** The branch holds it. `commit` may be that of a killed worker, with the same files on the same commit. */
+  | { readonly kind: 'landed'; readonly commit: string; readonly ref: string }
+  /** Another hand has moved the branch, which is left alone. */
+  | {
+      readonly kind: 'beside';
+      readonly commit: string;
+      readonly ref: string;
+      readonly warning: string;
+    }
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'away'; readonly why: string };
+
+/** Where so many names are taken, something else is wrong than the names. */
+const NAMES_AT_MOST = 100;
+
+/**
+ * Moves the task's branch at the origin to the result, by compare and swap. If another hand has moved the branch,
+ * the result is pushed under a name of its own.
+ */
+export async function landResult(request: LandRequest): Promise<LandEnd> {
+  const { mirror, commit, branch, left, objects } = request;
+  const ref = `refs/heads/${branch}`;
+  const end = await mirror.push(commit, ref, { objects, expect: left ?? 'absent' });
+  if (end.kind === 'pushed') return { kind: 'landed', commit, ref };
+  if (end.kind !== 'moved') return end;
+  const earlier = await landedBefore(request, ref);
+  if (earlier !== null) return { kind: 'landed', commit: earlier, ref };
+  return pushBeside(request);
+}
+
+async function pushBeside({
+  mirror,
+  taskId,
+  commit,
+  branch,
+  objects,
+}: LandRequest): Promise<LandEnd> {
+  for (let number = 1; ; number += 1) {
+    const ref = `refs/ralph/${taskId}/result${number === 1 ? '' : `.${number}`}`;
+    const end = await mirror.push(commit, ref, { objects });
+    if (end.kind === 'pushed') {
+      const warning = `Another hand has moved the branch ${branch} of ${shownUrl(mirror.url)}, so it was left alone; the result is at ${ref}.`;
+      return { kind: 'beside', commit, ref, warning };
+    }
+    if (end.kind !== 'moved') return end;
+    if (number === NAMES_AT_MOST) return { kind: 'refused', why: end.why };
+  }
+}
+
+/**
+ * A worker may have been killed between its push and the end of the task. Its result has another id, since it was
+ * made at another time; but it holds the same files, on the same commit, for the same task.
+ */
+async function landedBefore(
+  { mirror, commit, taskId, objects }: LandRequest,
+  ref: string,
+): Promise<string | null> {
+  const there = await mirror.resolve(ref);
+  if (there.kind !== 'found') return null;
+  const format = '--format=%T %P%n%(trailers:key=Ralph-Task,valueonly)';
+  const args = ['log', '--no-walk=unsorted', '-z', format, commit, there.commit];
+  const { exitCode, output } = await mirror.git(args, { objects: [objects] });
+  const [ours, theirs] = output.split('\0').map((text) => text.trim());
+  if (exitCode !== 0 || ours !== theirs) return null;
+  return ours?.split('\n')[1] === taskId ? there.commit : null;
+}

@@ -1,0 +1,170 @@
+import path from 'node:path';
+import { type FetchTrouble, shownUrl } from '../../core/fleet/origin-answer.ts';
+import { removeTree } from '../files/remove-tree.ts';
+import { readParents } from '../snapshots/move-head.ts';
+import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
+import { findRepository } from '../snapshots/repository.ts';
+import type { TreePath } from '../snapshots/tree-changes.ts';
+import { asInput, callGit, type GitAnswer, runGit } from '../workspace/git-command.ts';
+import { LegError, makeLegRepository, must } from './leg-repository.ts';
+import type { Mirror } from './mirror.ts';
+import type { GitBase } from './mirror-folder.ts';
+
+/*
+ * The work tree of a leg has a repository of its own, on the task's branch at the commit that was HEAD:
+ *
+ *   objects from the origin ──► repository ──► files ──► index
+ *
+ * Without a snapshot, the files are as git checks them out. With one, they are its files byte for byte, and the
+ * index is as it was, so that the work is as uncommitted as the last leg left it.
+ */
+
+export interface LegTreeRequest {
+  readonly mirror: Mirror;
+  /** Absolute path of the leg's folder; the work tree is `tree` in it. */
+  readonly folder: string;
+  /** The commit for HEAD: that of the checkpoint, or the one from which the task begins. */
+  readonly head: string;
+  /** The newest snapshot of the task; null before the first one. */
+  readonly snapshot: { readonly commit: string; readonly ref: string } | null;
+  /** Without `refs/heads/`. */
+  readonly branch: string;
+  /** What the agent sees as the URL of `origin`. */
+  readonly url: string;
+  /**
+   * Whether the tree gets its own copy of all objects, which takes longer. Without it, it borrows those of the
+   * mirror, which a sandbox hides from the agent.
+   */
+  readonly isSelfContained?: boolean;
+  readonly env: NodeJS.ProcessEnv;
+  readonly runId?: string;
+  /** Kills git at once. */
+  readonly signal: AbortSignal;
+  /** For one call of git, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/** `folder`: absolute path of the work tree. */
+export type LegTreeEnd = { readonly kind: 'made'; readonly folder: string } | FetchTrouble;
+
+/** For git that writes a whole work tree. */
+const TIMEOUT_MS = 20 * 60_000;
+
+/**
+ * Makes the work tree of a leg, in place of what a killed worker has left there. Submodules are not checked out,
+ * and of the repository no program runs: filters only as the worker's user has configured them. Rejects with a
+ * `LegError`, a `SnapshotError`, or the system's error.
+ */
+export async function makeLegTree(request: LegTreeRequest): Promise<LegTreeEnd> {
+  const { mirror, head, snapshot, branch, url, env, runId, signal } = request;
+  const folder = path.join(request.folder, 'tree');
+  const git: GitBase = { env, runId, signal, timeoutMs: request.timeoutMs ?? TIMEOUT_MS };
+  removeTree(folder);
+  const trouble = await findCommits(mirror, head, snapshot);
+  if (trouble !== null) return trouble;
+  const isSelfContained = request.isSelfContained === true;
+  const needs = snapshot === null ? [head] : [head, snapshot.commit];
+  await makeLegRepository({
+    ...{ mirror, folder, head, branch, url, needs, isSelfContained, git },
+  });
+  const inTree: InTree = (args, call = {}) => callGit({ ...git, ...call, cwd: folder, args });
+  if (snapshot === null) {
+    must(await inTree(['reset', '--hard', '--quiet']), 'git cannot check the commit out');
+  } else {
+    const own = path.join(request.folder, 'laying');
+    try {
+      await laySnapshot(snapshot.commit, await openGit(folder, own, git), inTree);
+    } finally {
+      removeTree(own);
+    }
+  }
+  return { kind: 'made', folder };
+}
+
+type InTree = (
+  args: readonly string[],
+  call?: { readonly input?: Uint8Array },
+) => Promise<GitAnswer>;
+
+/** Sees to it that the mirror has what the tree needs; returns why not, or null. */
+async function findCommits(
+  mirror: Mirror,
+  head: string,
+  snapshot: LegTreeRequest['snapshot'],
+): Promise<FetchTrouble | null> {
+  if (snapshot !== null && !(await mirror.has(snapshot.commit))) {
+    const fetched = await mirror.fetch([snapshot.ref]);
+    if (fetched.kind !== 'fetched') return fetched;
+    if (fetched.commits.get(snapshot.ref) !== snapshot.commit) {
+      const why = `${snapshot.ref} of ${shownUrl(mirror.url)} is no longer ${snapshot.commit}.`;
+      return { kind: 'no-ref', why };
+    }
+  }
+  // It is a parent of the snapshot, unless the agent began a history of its own.
+  const found = await mirror.resolve(head);
+  return found.kind === 'found' ? null : found;
+}
+
+async function openGit(folder: string, own: string, git: GitBase): Promise<PrivateGit> {
+  const repository = await findRepository(folder, (cwd, args, extras) =>
+    runGit({ ...git, ...extras, cwd, args }),
+  );
+  if (repository === null) throw new LegError(`git cannot open ${folder}`);
+  removeTree(own);
+  return openPrivateGit({ ...git, folder: own, repository });
+}
+
+/** Writes the files of a snapshot into the empty work tree, and the index as it was. */
+async function laySnapshot(commit: string, git: PrivateGit, inTree: InTree): Promise<void> {
+  const { head, index } = await readParents(git, commit);
+  must(await git.run(['read-tree', commit]), 'git cannot read the snapshot');
+  const written = await git.run(['checkout-index', '--all', '--force', '--quiet']);
+  must(written, 'git cannot write the files of the snapshot');
+  const staged = index ?? head;
+  must(
+    await inTree(staged === null ? ['read-tree', '--empty'] : ['read-tree', staged]),
+    'git cannot write the index',
+  );
+  await smudge(git, inTree);
+  // It complains of every file that is not as in the index.
+  await inTree(['update-index', '-q', '--refresh']);
+}
+
+/**
+ * Has the worker's own filters, such as that of LFS, write the files whose snapshot only names what git stores:
+ * the snapshot has those as the index has them. A filter that only the repository configures cannot be meant, since
+ * this repository is new.
+ */
+async function smudge(git: PrivateGit, inTree: InTree): Promise<void> {
+  const asked = await inTree(['config', '--name-only', '--get-regexp', FILTERS]);
+  const defined = new Set(
+    asked.output.split('\n').map((name) => name.replace(/^filter\.|\.[a-z]+$/g, '')),
+  );
+  if (asked.exitCode !== 0) return;
+  const then = await entriesOf(git.run(LISTING));
+  const now = await entriesOf(inTree(LISTING));
+  const same = [...now].flatMap(([name, entry]) => (then.get(name) === entry ? [name] : []));
+  const input = asInput(same);
+  const attributes = must(
+    await inTree(['check-attr', '-z', '--stdin', 'filter'], { input }),
+    'git cannot read the attributes',
+  );
+  const parts = attributes.output.split('\0');
+  const wanted = same.filter((_, at) => defined.has(parts[at * 3 + 2] ?? ''));
+  if (wanted.length === 0) return;
+  const args = ['checkout-index', '--force', '--index', '--quiet', '-z', '--stdin'];
+  must(await inTree(args, { input: asInput(wanted) }), 'a filter did not write its files');
+}
+
+const FILTERS = '^filter\\..*\\.(smudge|process)$';
+const LISTING = ['ls-files', '-s', '-z'];
+
+async function entriesOf(asked: Promise<GitAnswer>): Promise<ReadonlyMap<TreePath, string>> {
+  const { output } = must(await asked, 'git cannot read an index');
+  return new Map(
+    [...output.matchAll(/(\d+ [0-9a-f]+) \d\t([^\0]+)\0/g)].map(([, entry = '', name = '']) => [
+      name,
+      entry,
+    ]),
+  );
+}
