@@ -46,6 +46,11 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
       'ralph submit --repo https://example.com/app.git -p "Fix the login"',
       'ralph submit --batch tasks.jsonl --dry-run',
     ],
+    fleet: [
+      'ralph fleet init --fleet postgres://ralph@db.example.org/fleet',
+      'ralph fleet status --watch',
+      'ralph fleet account work --pause 2h',
+    ],
   },
   [SETTING_UP]: {
     init: ['ralph init'],
