@@ -74,7 +74,9 @@ export async function makeHosts(folder: string, count: number): Promise<FleetHos
   const names = ['base', ...Array.from({ length: count }, (_, at) => `host${at + 1}`)];
   const isolated = hasNamespaces();
   if (!isolated) {
-    process.stderr.write('No network namespaces here: the hosts of the fleet are plain processes.\n');
+    process.stderr.write(
+      'No network namespaces here: the hosts of the fleet are plain processes.\n',
+    );
   }
   const all = names.map((name, at) =>
     isolated
@@ -142,7 +144,10 @@ function namespaceHost(
   const link = (state: 'up' | 'down') => ip('-n', `${tag}-base`, 'link', 'set', linkOf(at), state);
   const pids = (): readonly number[] => {
     try {
-      const found = execFileSync('ip', ['netns', 'pids', space], { encoding: 'utf8' });
+      const found = execFileSync('ip', ['netns', 'pids', space], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
       return found.split('\n').filter(Boolean).map(Number);
     } catch {
       // The namespace is gone.

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FleetTaskFacts } from '../../src/core/fleet/fleet-task.ts';
+import type { FleetTaskFacts } from '../../src/core/fleet/fleet-task.ts';
 import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import type { FleetHost } from './fleet-hosts.ts';
 import type { FleetOrigin, FleetSite } from './fleet-site.ts';
@@ -68,7 +68,7 @@ export async function makeFleetScene(
   site: FleetSite,
   { lease = '10s', turn, policy = POLICY, files }: FleetSceneOptions = {},
 ): Promise<FleetScene> {
-  const { hosts, base } = site.hosts.kind === 'namespaces' ? site.hosts : site.hosts;
+  const { hosts, base } = site.hosts;
   const folder = mkdtempSync(join(site.folder, 'scene-'));
   const stub = makeFleetStub(join(folder, 'stub'), turn);
   const origin = site.makeOrigin(files);
