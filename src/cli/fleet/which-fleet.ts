@@ -73,8 +73,7 @@ const RETRY_MS = 1_000;
  */
 export async function openNamed(
   url: string,
-  open: typeof openFleetAt = openFleetAt,
-  patienceMs = PATIENCE_MS,
+  { open = openFleetAt, patienceMs = PATIENCE_MS, retryMs = RETRY_MS } = {},
 ): ReturnType<typeof openFleetAt> {
   const startedAt = performance.now();
   for (;;) {
@@ -83,7 +82,7 @@ export async function openNamed(
     } catch (error) {
       const isOver = performance.now() - startedAt >= patienceMs;
       if (!(error instanceof FleetAwayError) || isOver) throw error;
-      await pause(RETRY_MS);
+      await pause(retryMs);
     }
   }
 }
