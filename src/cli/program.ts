@@ -4,6 +4,7 @@ import type { AnswerOptions, ApprovalsOptions } from './commands/approvals.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { DoctorOptions } from './commands/doctor.ts';
 import type { FleetCommandOptions } from './commands/fleet/fleet.ts';
+import type { WorkerFlags } from './commands/fleet/worker.ts';
 import type { DiffOptions } from './commands/git/diff.ts';
 import type { LandOptions } from './commands/git/land.ts';
 import type { ProofOptions } from './commands/git/proof.ts';
@@ -289,6 +290,27 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       .description('queue a task, or many, for the workers of a fleet')
       .usage('--repo URL --prompt TEXT [options] [-- agent options]'),
   );
+  program
+    .command('worker')
+    .description('claim tasks of a fleet and work on them until told to stop')
+    .option('--fleet <URL>', FLEET_HELP)
+    .option('--slots <N>', 'how many tasks at once (default: 1)')
+    .option('--queue <NAME>', 'a queue to take tasks from; may be repeated', repeated)
+    .option('--id <NAME>', 'its name (default: host and process id)')
+    .option(
+      '--home <DIR>',
+      'where it keeps its work trees (default: ralph-worker in XDG_STATE_HOME)',
+    )
+    .option('--accounts <FILE>', 'the environments of the accounts that it takes')
+    .option('--policy <FILE>', 'what tasks may ask of it')
+    .option('--poll <TIME>', 'how often it looks for a task (default: 2s)')
+    .option('--until-empty', 'end when nothing is left that it may take')
+    .option('--drain-timeout <TIME>', 'how long running iterations may go on (default: 30m)')
+    .option('--keep-trees <WHICH>', 'failed, all or none (default: failed)')
+    .action(async (options: WorkerFlags) => {
+      const { worker } = await import('./commands/fleet/worker.ts');
+      exitCode = await worker(options);
+    });
   arrangeHelp(program);
   refuseUnknownHelp(program, argv);
   try {
