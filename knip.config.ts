@@ -25,6 +25,7 @@ const config: KnipConfig = {
       'vitest.agents.config.ts',
       'vitest.sandbox.config.ts',
       'vitest.sandboxed.config.ts',
+      'vitest.fleet.config.ts',
     ],
   },
   ignoreBinaries: ['strace', 'mkfifo', 'script', 'unshare', 'fish'],

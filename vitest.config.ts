@@ -11,6 +11,7 @@ const exclude = [
   'test/claude/**',
   'test/agents/**',
   'test/sandbox/**',
+  'test/fleet/**',
   ...RALPH_TESTS_LEFT_OUT.split(' ').filter((pattern) => pattern !== ''),
 ];
 

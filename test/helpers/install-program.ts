@@ -16,6 +16,8 @@ export interface NpmProgram {
   readonly neededBy: string;
   /** Returns the paths, below `folder`, at which the program may be; the first that works is taken. */
   candidates(folder: string): Promise<readonly string[]>;
+  /** What makes it print its version. Default: `--version`. */
+  readonly versionFlag?: string;
 }
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url));
@@ -70,7 +72,7 @@ async function installInto(folder: string, program: NpmProgram): Promise<void> {
   for (const candidate of await program.candidates(folder)) {
     // Relative, so that it still points there after the rename.
     await symlink(join('..', candidate), link);
-    const failure = await versionFailure(link, program.version);
+    const failure = await versionFailure(link, program);
     if (failure === null) return;
     failures.push(`${candidate}: ${failure}`);
     await rm(link);
@@ -83,7 +85,10 @@ async function installInto(folder: string, program: NpmProgram): Promise<void> {
 }
 
 /** Returns null if the program starts and has this version. */
-async function versionFailure(program: string, version: string): Promise<string | null> {
+async function versionFailure(
+  link: string,
+  { version, versionFlag = '--version' }: NpmProgram,
+): Promise<string | null> {
   const home = await mkdtemp(join(tmpdir(), 'ralph-agent-home-'));
   const nowhere = 'http://127.0.0.1:9';
   const env = {
@@ -93,7 +98,7 @@ async function versionFailure(program: string, version: string): Promise<string 
     ...{ HTTP_PROXY: nowhere, HTTPS_PROXY: nowhere },
   };
   try {
-    const { stdout } = await run(program, ['--version'], { env, cwd: home, timeout: 60_000 });
+    const { stdout } = await run(link, [versionFlag], { env, cwd: home, timeout: 60_000 });
     return stdout.includes(version) ? null : `it calls itself ${JSON.stringify(stdout)}`;
   } catch (cause) {
     return words(cause);

@@ -1,11 +1,92 @@
 import { FleetError } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import { type Database, openDatabase } from './connection.ts';
+import { fleetAddress } from './fleet-address.ts';
 import type { FleetQueue } from './fleet-queue.ts';
+import { createJobs } from './jobs.ts';
+import { type Boss, ENGINE_SCHEMA, type Engine, loadEngine } from './load-engine.ts';
+import { TABLES_VERSION } from './migrations.ts';
+import { newerTables, PgFleetQueue } from './pg-fleet-queue.ts';
 
-/** Connects to a fleet. Rejects with a `FleetError`, since no engine is there yet. */
-export async function openFleet(_fleet: {
-  url: string;
-  env: NodeJS.ProcessEnv;
-  purpose: 'worker' | 'command';
-}): Promise<FleetQueue> {
-  throw new FleetError('pg-boss is missing; install it with npm install pg-boss@~12.38.0.');
+/** The engine looks so often for lost claims: a dead worker costs its lease and this. */
+const SUPERVISE_S = 10;
+
+export interface OpenFleet {
+  /** The URL of the database; its gaps are filled from `env`. */
+  readonly url: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** A worker has two connections and looks after the engine, a command has one. */
+  readonly purpose: 'worker' | 'command';
+  /** The file from which pg-boss is looked for upward. Default: ralph's own. */
+  readonly engineFrom?: string;
+}
+
+/**
+ * Connects to a fleet. Rejects with a `FleetAwayError` if its database cannot be reached, and with a `FleetError` if
+ * pg-boss is missing, or if the tables are missing, older or newer than this ralph.
+ */
+export async function openFleet(given: OpenFleet): Promise<FleetQueue> {
+  const address = fleetAddress(given.url, given.env);
+  const engine = await loadEngine(given.engineFrom);
+  const isWorker = given.purpose === 'worker';
+  const database = openDatabase(engine, address, { connections: isWorker ? 2 : 1 });
+  const boss = engineOn(engine, database, isWorker);
+  try {
+    const leaseMs = await checkTables(engine, database, boss);
+    await boss.start();
+    return new PgFleetQueue(database, createJobs(boss, leaseMs), leaseMs);
+  } catch (error) {
+    await boss.stop({ graceful: false, close: false }).catch(() => {});
+    await database.close();
+    throw error;
+  }
+}
+
+/** Makes the engine on connections of ours. It never makes or changes its tables: only `ralph fleet init` does. */
+export function engineOn(engine: Engine, database: Database, supervise: boolean): Boss {
+  const boss = new engine.PgBoss({
+    db: { executeSql: database.executeSql },
+    schema: ENGINE_SCHEMA,
+    migrate: false,
+    schedule: false,
+    supervise,
+    superviseIntervalSeconds: SUPERVISE_S,
+    monitorIntervalSeconds: SUPERVISE_S,
+    // The fleet has a table of its own for that, with what people want to know.
+    registerInstance: false,
+  });
+  // Its background work meets an outage like everything else, and is done by its next turn.
+  boss.on('error', () => {});
+  boss.on('warning', () => {});
+  return boss;
+}
+
+/** Resolves to the lease of the fleet, in milliseconds. */
+async function checkTables(engine: Engine, database: Database, boss: Boss): Promise<number> {
+  const { name } = database;
+  const [made] = await database.rows("select to_regclass('ralph.meta') is not null as there");
+  const isInstalled = made?.there === true && (await boss.isInstalled());
+  if (!isInstalled) throw new FleetError(`${name} has no tables yet; run ralph fleet init.`);
+  const meta = new Map(
+    (await database.rows('select key, value from ralph.meta')).map(({ key, value }) => [
+      key,
+      value,
+    ]),
+  );
+  const tables = Number(meta.get('tables'));
+  if (tables > TABLES_VERSION) throw newerTables(name, tables);
+  const found = await boss.schemaVersion();
+  if (found !== null && found > engine.tables) throw newerEngine(name, found, engine.tables);
+  if (tables < TABLES_VERSION || found !== engine.tables) {
+    throw new FleetError(`${name} has tables of an older ralph; run ralph fleet init.`);
+  }
+  return Number(meta.get('lease_ms'));
+}
+
+/** The tables are of a newer pg-boss. */
+export function newerEngine(fleet: string, found: number, known: number): FleetError {
+  return new FleetError(
+    `${fleet} has tables of a newer pg-boss (schema ${found}, the one beside ralph knows ${known}); update ralph and pg-boss here.`,
+    EXIT_FAILED,
+  );
 }

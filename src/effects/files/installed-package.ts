@@ -1,0 +1,48 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MB, tryReadText } from './bounded-read.ts';
+import { parseObject, stringAt } from './json-fields.ts';
+import { realPath } from './real-path.ts';
+
+/** A file of ralph itself: the bundle, or this source. */
+export const OWN_FILE = realPath(fileURLToPath(import.meta.url));
+
+/** A package that lies in a `node_modules` folder. */
+export interface InstalledPackage {
+  /** Its path there, which may be a link. */
+  readonly place: string;
+  readonly version: string;
+}
+
+/**
+ * Looks for a package upward from a file, by default from ralph's own: never from the current folder, and
+ * NODE_PATH does not count. Returns null if there is none.
+ */
+export function installedPackage(name: string, from: string = OWN_FILE): InstalledPackage | null {
+  for (const folder of upward(path.dirname(from))) {
+    const place = path.join(folder, 'node_modules', name);
+    const version = versionIn(place);
+    if (version !== null) return { place, version };
+  }
+  return null;
+}
+
+/** Returns the nearest folder with a `package.json`, from a file upward. */
+export function packageFolder(file: string): string {
+  for (const folder of upward(path.dirname(file))) {
+    if (versionIn(folder) !== null) return folder;
+  }
+  return path.dirname(file);
+}
+
+function versionIn(folder: string): string | null {
+  const text = tryReadText(path.join(folder, 'package.json'), MB);
+  return text === null ? null : stringAt(parseObject(text) ?? {}, 'version');
+}
+
+function* upward(start: string): Generator<string> {
+  for (let folder = start; ; folder = path.dirname(folder)) {
+    yield folder;
+    if (path.dirname(folder) === folder) return;
+  }
+}

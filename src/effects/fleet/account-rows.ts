@@ -1,0 +1,106 @@
+import type { Database } from './connection.ts';
+import type { AccountChange, AccountFacts, AccountPause } from './fleet-queue.ts';
+import { type Jobs, QUEUED_COLUMNS, queueName } from './jobs.ts';
+import type { SqlRunner } from './load-engine.ts';
+import { iso } from './task-rows.ts';
+
+/** Holds an account until an instant of the database's clock. An earlier one does not shorten a pause. */
+export async function pauseAccount(
+  tx: SqlRunner,
+  name: string,
+  until: AccountPause,
+  why: string,
+): Promise<void> {
+  if (until === 'released') {
+    await tx.executeSql(
+      `insert into ralph.account (name, held, why) values ($1, true, $2)
+       on conflict (name) do update set held = true, why = $2`,
+      [name, why],
+    );
+    return;
+  }
+  const [instant, ms] = typeof until === 'number' ? [null, until] : [until, null];
+  await tx.executeSql(
+    `insert into ralph.account as a (name, paused_until, why)
+     values ($1, coalesce($2::timestamptz, now() + $3::float8 * interval '1 ms'), $4)
+     on conflict (name) do update set
+       paused_until = greatest(a.paused_until, excluded.paused_until),
+       why = case when a.held or a.paused_until > excluded.paused_until then a.why else excluded.why end`,
+    [name, instant, ms, why],
+  );
+}
+
+/** Holds, releases or bounds an account. What is parked for it wakes when it is released. */
+export async function changeAccount(
+  database: Database,
+  jobs: Jobs,
+  name: string,
+  { pause, resume, slots }: AccountChange,
+): Promise<void> {
+  const parked = await database.rows(
+    'select distinct schema, queue from ralph.task where account = $1 and parked is not null',
+    [name],
+  );
+  await jobs.know(parked.map((row) => queueName(row)));
+  await database.transaction(async (tx) => {
+    if (resume === true) {
+      await wakeParked(tx, jobs, name);
+      await tx.executeSql(
+        'update ralph.account set held = false, paused_until = null, why = null where name = $1',
+        [name],
+      );
+    }
+    if (pause !== undefined) await pauseAccount(tx, name, pause, 'by hand');
+    if (slots !== undefined) {
+      await tx.executeSql(
+        'insert into ralph.account (name, slots) values ($1, $2) on conflict (name) do update set slots = $2',
+        [name, slots],
+      );
+    }
+  });
+}
+
+async function wakeParked(tx: SqlRunner, jobs: Jobs, account: string): Promise<void> {
+  const { rows } = await tx.executeSql(
+    `select ${QUEUED_COLUMNS}, job from ralph.task
+     where account = $1 and ended_at is null and worker is null and not paused
+       and parked->>'kind' = 'wait' and parked->>'account' = 'true'
+     order by number for update`,
+    [account],
+  );
+  for (const row of rows) {
+    await jobs.remove(tx, row, row.job);
+    const job = await jobs.add(tx, row, null);
+    await tx.executeSql(
+      'update ralph.task set job = $2, parked = null, parked_at = null where task_id = $1',
+      [row.task_id, job],
+    );
+  }
+}
+
+/** Returns the accounts that have open tasks, or that somebody paused or bounded. */
+export async function accountFacts(database: Database): Promise<readonly AccountFacts[]> {
+  const rows = await database.rows(
+    `with counted as (
+       select account as name,
+         count(*) filter (where worker is not null)::int as running,
+         count(*) filter (where worker is null and parked is null and not paused)::int as queued,
+         count(*) filter (where worker is null and (parked is not null or paused))::int as parked
+       from ralph.task where ended_at is null group by account
+     )
+     select name, case when paused_until > now() then paused_until end as paused_until, coalesce(held, false) as held,
+       case when held or paused_until > now() then why end as why, coalesce(slots, 0) as slots,
+       coalesce(running, 0) as running, coalesce(queued, 0) as queued, coalesce(parked, 0) as parked
+     from counted full join ralph.account using (name) order by name`,
+  );
+  return rows.map((row) => ({
+    name: row.name,
+    pausedUntil: iso(row.paused_until),
+    isHeld: row.held,
+    why: row.why,
+    slots: row.slots,
+    running: row.running,
+    queued: row.queued,
+    parked: row.parked,
+  }));
+}

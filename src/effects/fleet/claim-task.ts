@@ -1,0 +1,195 @@
+import { latestAnswer } from './approval-rows.ts';
+import type { Database } from './connection.ts';
+import type { Claim, ClaimRequest } from './fleet-queue.ts';
+import { type Jobs, jobKey, queueName } from './jobs.ts';
+import type { FetchedJob, SqlRunner } from './load-engine.ts';
+import {
+  checkpointOf,
+  factsOf,
+  SELECT_CHECKPOINT,
+  SELECT_TASKS,
+  type TaskRow,
+} from './task-rows.ts';
+
+/** How often one call tries again after a leftover job, or a slot of an account that another worker was faster to take. */
+const TRIES = 20;
+
+/** What came of one fetched job. */
+type Tried =
+  | { readonly kind: 'claimed'; readonly claim: Claim }
+  | { readonly kind: 'nothing' }
+  /** The job was of no task, and is gone. */
+  | { readonly kind: 'leftover' };
+
+/** The account cannot be served: the fetch of the job is undone. */
+class AccountClosed extends Error {
+  readonly account: string;
+
+  constructor(account: string) {
+    super(`account ${account} is closed to this claim`);
+    this.account = account;
+  }
+}
+
+/** Claims the next task, as `FleetQueue.claim` says. `leaseMs`: how long the claim holds without a beat. */
+export async function claimTask(
+  database: Database,
+  jobs: Jobs,
+  leaseMs: number,
+  request: ClaimRequest,
+): Promise<Claim | null> {
+  const ignored = new Set(await closedAccounts(database, request));
+  for (let tried = 1; tried <= TRIES; tried += 1) {
+    const name = await bestQueue(database, request, ignored);
+    if (name === null) return null;
+    await jobs.know([name]);
+    try {
+      const came = await database.transaction((tx) =>
+        tryClaim(tx, { jobs, leaseMs, request, name, ignored }),
+      );
+      if (came.kind === 'claimed') return came.claim;
+      if (came.kind === 'nothing') return null;
+    } catch (error) {
+      if (!(error instanceof AccountClosed)) throw error;
+      ignored.add(error.account);
+    }
+  }
+  return null;
+}
+
+/** Returns the accounts for which nothing can be claimed at present. */
+async function closedAccounts(
+  database: Database,
+  { accounts }: ClaimRequest,
+): Promise<readonly string[]> {
+  const rows = await database.rows(
+    `select name from ralph.account a
+     where held or paused_until > now() or
+       (slots > 0 and slots <= (select count(*) from ralph.task where account = a.name and worker is not null))
+     union
+     select distinct account from ralph.task where $1::text[] is not null and ended_at is null
+       and account <> all ($1)`,
+    [accounts],
+  );
+  return rows.map(({ name }) => name);
+}
+
+/**
+ * Returns the queue of the engine whose next job comes first; null if there is no job. The engine fetches from one queue
+ * at a time, and a worker may take tasks of several names and schemas.
+ */
+async function bestQueue(
+  database: Database,
+  { queues, schema }: ClaimRequest,
+  ignored: ReadonlySet<string>,
+): Promise<string | null> {
+  const names = queues.flatMap((queue) =>
+    Array.from({ length: schema }, (_, index) => queueName({ schema: index + 1, queue })),
+  );
+  const rows = await database.rows(
+    `select q.name from unnest($1::text[]) as q (name), lateral (
+       select priority, created_on from ralph_queue.job j
+       where j.name = q.name and j.state < 'active' and not j.blocked and j.start_after <= now()
+         and j.group_id <> all ($2::text[])
+       order by priority desc, created_on limit 1
+     ) first
+     order by first.priority desc, first.created_on limit 1`,
+    [names, [...ignored]],
+  );
+  return rows[0]?.name ?? null;
+}
+
+interface Try {
+  readonly jobs: Jobs;
+  readonly leaseMs: number;
+  readonly request: ClaimRequest;
+  readonly name: string;
+  readonly ignored: ReadonlySet<string>;
+}
+
+async function tryClaim(tx: SqlRunner, given: Try): Promise<Tried> {
+  const { jobs, leaseMs, request, name, ignored } = given;
+  const fetched = await jobs.boss.fetch(name, { db: tx, ignoreGroups: [...ignored] });
+  const job = fetched[0];
+  if (job === undefined) return { kind: 'nothing' };
+  const row = await takeTask(tx, job, request);
+  if (row === null) {
+    if (await isBusy(tx, job)) return { kind: 'nothing' };
+    await jobs.boss.deleteJob(name, job.id, { db: tx });
+    return { kind: 'leftover' };
+  }
+  await checkAccount(tx, row, request);
+  if (job.heartbeatSeconds !== leaseMs / 1_000) {
+    // A claim lasts as long as its worker believes, whatever held when the job was made.
+    await tx.executeSql(
+      'update ralph_queue.job set heartbeat_seconds = $3 where name = $1 and id = $2',
+      [name, job.id, leaseMs / 1_000],
+    );
+  }
+  const { rows } = await tx.executeSql(SELECT_CHECKPOINT, [row.task_id]);
+  const claim = {
+    taskId: row.task_id,
+    fence: row.fence,
+    job: jobKey(name, job),
+    task: factsOf(row),
+    checkpoint: checkpointOf(rows[0]),
+    answer: await latestAnswer(tx, row.task_id),
+  };
+  return { kind: 'claimed', claim };
+}
+
+/** Enters the claim in the row of the task; null if the job is not the task's, or somebody else changes the row. */
+async function takeTask(
+  tx: SqlRunner,
+  job: FetchedJob,
+  { workerId, host }: ClaimRequest,
+): Promise<TaskRow | null> {
+  const { rows } = await tx.executeSql(
+    `with mine as (
+       select task_id from ralph.task
+       where task_id = $1 and job = $2 and ended_at is null and not paused
+       for update skip locked
+     ), taken as (
+       update ralph.task t set fence = fence + 1, claims = claims + 1, hosts = hosts || $4::text, worker = $3, host = $4,
+         parked = null, parked_at = null, not_before = null, updated_at = now()
+       from mine where t.task_id = mine.task_id returning t.*
+     )
+     ${SELECT_TASKS.replace('ralph.task', 'taken')}`,
+    [taskOf(job), job.id, workerId, host],
+  );
+  return rows[0] ?? null;
+}
+
+/** Whether the job is the task's, and somebody changes the task right now: another poll will see to it. */
+async function isBusy(tx: SqlRunner, job: FetchedJob): Promise<boolean> {
+  const { rows } = await tx.executeSql(
+    'select 1 from ralph.task where task_id = $1 and job = $2 and ended_at is null and not paused',
+    [taskOf(job), job.id],
+  );
+  return rows.length > 0;
+}
+
+/** Looks once more, now that nobody else can take a slot of the account, or has just queued its first task. */
+async function checkAccount(
+  tx: SqlRunner,
+  { account, task_id }: TaskRow,
+  { accounts }: ClaimRequest,
+): Promise<void> {
+  if (accounts !== null && !accounts.includes(account)) throw new AccountClosed(account);
+  const { rows } = await tx.executeSql(
+    'select held or coalesce(paused_until > now(), false) as closed, slots from ralph.account where name = $1 for update',
+    [account],
+  );
+  if (rows[0]?.closed === true) throw new AccountClosed(account);
+  const slots = rows[0]?.slots ?? 0;
+  if (slots === 0) return;
+  const { rows: counted } = await tx.executeSql(
+    'select count(*)::int as running from ralph.task where account = $1 and worker is not null and task_id <> $2',
+    [account, task_id],
+  );
+  if (counted[0]?.running >= slots) throw new AccountClosed(account);
+}
+
+function taskOf({ data }: FetchedJob): string {
+  return (data as { task?: string } | null)?.task ?? '';
+}

@@ -1,0 +1,119 @@
+import { databaseFailure, isOvertaken, leavesConnection } from './database-failure.ts';
+import type { FleetAddress } from './fleet-address.ts';
+import type { Engine, PgClient, SqlRunner } from './load-engine.ts';
+
+/** A partition shows as silence: nobody waits longer for the server than this. */
+const CONNECT_MS = 3_000;
+const QUERY_MS = 8_000;
+const KEEP_ALIVE_MS = 10_000;
+/** How often a transaction that another one overtook is tried. */
+const TRIES = 3;
+
+/** The connections to the database of a fleet. Every method rejects as `databaseFailure` says. */
+export interface Database extends SqlRunner {
+  readonly name: string;
+  // biome-ignore lint/suspicious/noExplicitAny: rows have the shape that each statement selects
+  rows(text: string, values?: readonly unknown[]): Promise<readonly any[]>;
+  /**
+   * Runs `work` in a transaction, which is rolled back if it rejects, and once more if another one overtook it. Pass the
+   * runner to all that belongs to it.
+   */
+  transaction<T>(work: (tx: SqlRunner) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** `connections`: at most so many at once. `queryMs`: how long one statement may take. */
+export function openDatabase(
+  engine: Engine,
+  { name, connectionString }: FleetAddress,
+  { connections, queryMs = QUERY_MS }: { readonly connections: number; readonly queryMs?: number },
+): Database {
+  const pool = new engine.Pool({
+    connectionString,
+    max: connections,
+    application_name: 'ralph',
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: queryMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  });
+  // A connection that dies while nobody uses it is replaced by the next use; one in use fails its statement.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+
+  async function connected<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
+    let isWhole = false;
+    try {
+      const result = await work(client);
+      isWhole = true;
+      return result;
+    } catch (error) {
+      isWhole = leavesConnection(error);
+      throw error;
+    } finally {
+      // After a timeout the server may still be at it, so the next statement gets another connection.
+      client.release(!isWhole);
+    }
+  }
+
+  async function inTransaction<T>(work: (tx: SqlRunner) => Promise<T>): Promise<T> {
+    return connected(async (client) => {
+      await client.query('begin');
+      try {
+        const result = await work({
+          executeSql: (text, values) => client.query(text, storable(values)),
+        });
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        // If this fails, too, the connection is closed, which has the same effect.
+        const isOver = await client.query('rollback').then(
+          () => true,
+          () => false,
+        );
+        throw isOver ? error : new BrokenConnection(error);
+      }
+    });
+  }
+
+  async function translated<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw databaseFailure(name, error instanceof BrokenConnection ? error.cause : error);
+    }
+  }
+
+  const executeSql: SqlRunner['executeSql'] = (text, values) =>
+    translated(() => connected((client) => client.query(text, storable(values))));
+  return {
+    name,
+    executeSql,
+    rows: async (text, values = []) => (await executeSql(text, [...values])).rows,
+    transaction: (work) =>
+      translated(async () => {
+        for (let tried = 1; ; tried += 1) {
+          try {
+            return await inTransaction(work);
+          } catch (error) {
+            if (tried === TRIES || !isOvertaken(error)) throw error;
+          }
+        }
+      }),
+    close: () => pool.end(),
+  };
+}
+
+/** PostgreSQL has no NUL in its texts. */
+function storable(values: unknown[] | undefined): unknown[] | undefined {
+  return values?.map((value) => (typeof value === 'string' ? value.replaceAll('\0', '') : value));
+}
+
+/** The connection did not survive its transaction. */
+class BrokenConnection extends Error {
+  constructor(cause: unknown) {
+    super('the connection is broken', { cause });
+    this.name = 'BrokenConnection';
+  }
+}

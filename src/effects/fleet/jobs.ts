@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { isObject } from '../files/json-fields.ts';
+import type { Boss, JobAttempt, SqlRunner } from './load-engine.ts';
+
+/*
+ * What the queue is to the engine. The row in `ralph.task` says which job is the task's; every other job with its id is
+ * a leftover, and is removed by the claim that meets it. A task that runs, is queued, or is parked until an instant has
+ * a job; one that is held by a person, or waits for one without an end, has none.
+ */
+
+/** A lost claim never ends a job: the row of the task says when it has been lost too often. */
+const RETRIES = 1_000_000_000;
+/** The engine ends an attempt after that, whatever its beats; a leg parks before. */
+const LONGEST_LEG_S = 24 * 3_600;
+/** The engine removes a job that nobody has fetched for so long. */
+const KEEP_WAITING_S = 60 * 365 * 24 * 3_600;
+/** How long the engine keeps a job that is done. Nothing reads it. */
+const KEEP_DONE_S = 600;
+/** Room for this many tasks between two priorities. */
+const NUMBERS = 10_000_000;
+
+/** What the jobs of a task are made from: columns of its row. */
+export interface QueuedTask {
+  readonly task_id: string;
+  readonly number: string;
+  readonly schema: number;
+  readonly queue: string;
+  readonly account: string;
+  readonly priority: number;
+}
+
+/** The columns of a `QueuedTask`. */
+export const QUEUED_COLUMNS = 'task_id, number, schema, queue, account, priority';
+
+/** The name of the engine's queue for tasks of one schema and one queue. */
+export function queueName({ schema, queue }: Pick<QueuedTask, 'schema' | 'queue'>): string {
+  return `ralph-s${schema}-${queue}`;
+}
+
+/** What names an attempt at a job, in one opaque word. */
+export function jobKey(name: string, { id, retryCount }: JobAttempt): string {
+  return `${name}/${id}/${retryCount}`;
+}
+
+/** Returns what `jobKey` was made from. */
+export function readJobKey(key: string): JobAttempt & { readonly name: string } {
+  const [name = '', id = randomUUID(), attempt = '0'] = key.split('/');
+  return { name, id, retryCount: Number(attempt) };
+}
+
+export interface Jobs {
+  readonly boss: Boss;
+  /**
+   * Makes sure that queues exist and that the engine knows them. Call it outside of transactions: within one, the engine
+   * would look a queue up over another connection, and wait for it in vain if there is none.
+   */
+  know(names: Iterable<string>): Promise<void>;
+  /** Gives a task a job that can be claimed from `startAt` on, an ISO instant; null: at once. Resolves to its id. */
+  add(tx: SqlRunner, task: QueuedTask, startAt: string | null): Promise<string>;
+  addAll(
+    tx: SqlRunner,
+    tasks: readonly {
+      readonly task: QueuedTask;
+      readonly job: string;
+      readonly startAt: string | null;
+    }[],
+  ): Promise<void>;
+  /** Removes the job of a task that nobody works on. */
+  remove(tx: SqlRunner, task: QueuedTask, job: string | null): Promise<void>;
+}
+
+export function createJobs(boss: Boss, leaseMs: number): Jobs {
+  const known = new Set<string>();
+
+  async function know(name: string): Promise<void> {
+    if (known.has(name)) return;
+    try {
+      await boss.getJobById(name, randomUUID());
+    } catch (error) {
+      if (!isObject(error) || error.code !== 'PGBOSS_QUEUE_NOT_FOUND') throw error;
+      await boss.createQueue(name, {
+        policy: 'stately',
+        retryLimit: RETRIES,
+        retryDelay: 0,
+        retryBackoff: false,
+        expireInSeconds: LONGEST_LEG_S,
+        retentionSeconds: KEEP_WAITING_S,
+        deleteAfterSeconds: KEEP_DONE_S,
+        heartbeatSeconds: leaseMs / 1_000,
+      });
+    }
+    known.add(name);
+  }
+
+  const addAll: Jobs['addAll'] = async (tx, tasks) => {
+    const queues = new Map<string, (typeof tasks)[number][]>();
+    for (const one of tasks) {
+      const name = queueName(one.task);
+      const those = queues.get(name) ?? [];
+      those.push(one);
+      queues.set(name, those);
+    }
+    for (const [name, those] of queues) {
+      await boss.insert(
+        name,
+        those.map(({ task, job, startAt }) => ({
+          id: job,
+          data: { task: task.task_id },
+          priority: enginePriority(task),
+          singletonKey: task.task_id,
+          group: { id: task.account },
+          ...(startAt === null ? {} : { startAfter: startAt }),
+        })),
+        { db: tx },
+      );
+    }
+  };
+
+  return {
+    boss,
+    async know(names) {
+      for (const name of names) await know(name);
+    },
+    addAll,
+    async add(tx, task, startAt) {
+      const job = randomUUID();
+      await addAll(tx, [{ task, job, startAt }]);
+      return job;
+    },
+    async remove(tx, task, job) {
+      if (job !== null) await boss.deleteJob(queueName(task), job, { db: tx });
+    },
+  };
+}
+
+/**
+ * The engine takes the highest priority first, and then the job that was made first. A task that was parked or handed
+ * over gets a new job, and must not go to the end of the queue: its number, which it keeps, is part of the priority.
+ */
+function enginePriority({ priority, number }: QueuedTask): number {
+  return priority * NUMBERS - (Number(number) % NUMBERS);
+}

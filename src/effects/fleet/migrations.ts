@@ -1,0 +1,129 @@
+/**
+ * The tables of ralph, one migration after another. A migration only adds, and what it adds has a default, so that
+ * workers of the version before go on while it runs and after it. None is ever changed once it is released.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  create table ralph.setting_set (
+    sha256 text primary key,
+    settings json not null
+  );
+  create table ralph.task (
+    task_id text primary key,
+    number bigint generated always as identity unique,
+    spec json not null,
+    setting_set text not null references ralph.setting_set,
+    content_sha256 text not null,
+    schema int not null,
+    queue text not null,
+    account text not null,
+    priority int not null,
+    not_before timestamptz,
+    job uuid,
+    fence int not null default 0,
+    claims int not null default 0,
+    hosts text[] not null default '{}',
+    worker text,
+    host text,
+    parked json,
+    parked_at timestamptz,
+    paused boolean not null default false,
+    status text not null default 'pending',
+    exit_reason text,
+    exit_code int,
+    warning text,
+    note text,
+    iterations int not null default 0,
+    cost_usd double precision not null default 0,
+    base_commit text,
+    branch_commit text,
+    result_commit text,
+    result_ref text,
+    created_at timestamptz not null default now(),
+    updated_at timestamptz not null default now(),
+    ended_at timestamptz
+  );
+  create index task_open on ralph.task (account) where ended_at is null;
+  create index task_running on ralph.task (account) where worker is not null;
+
+  create table ralph.checkpoint (
+    task_id text primary key references ralph.task on delete cascade,
+    fence int not null,
+    status text not null,
+    iterations int not null,
+    cost_usd double precision not null,
+    snapshot json,
+    packed bytea not null,
+    saved_at timestamptz not null default now()
+  );
+  -- It is packed already.
+  alter table ralph.checkpoint alter column packed set storage external;
+
+  create table ralph.event (
+    task_id text not null references ralph.task on delete cascade,
+    number bigint generated always as identity,
+    -- Given by who writes it, so that a write whose answer got lost can be repeated.
+    id uuid not null,
+    worker text,
+    host text,
+    body json not null,
+    primary key (task_id, number),
+    unique (task_id, id)
+  );
+
+  create table ralph.log (
+    task_id text not null references ralph.task on delete cascade,
+    name text not null,
+    iteration int not null,
+    packed bytea not null,
+    saved_at timestamptz not null default clock_timestamp(),
+    primary key (task_id, name)
+  );
+  alter table ralph.log alter column packed set storage external;
+
+  create table ralph.account (
+    name text primary key,
+    paused_until timestamptz,
+    held boolean not null default false,
+    slots int not null default 0,
+    why text
+  );
+
+  create table ralph.request (
+    id uuid primary key default gen_random_uuid(),
+    number bigint generated always as identity,
+    task_id text not null references ralph.task on delete cascade,
+    kind text not null,
+    text text,
+    by text not null,
+    db_user text not null default session_user,
+    asked_at timestamptz not null default now()
+  );
+  create index request_of_task on ralph.request (task_id, number);
+
+  create table ralph.approval (
+    task_id text not null references ralph.task on delete cascade,
+    id text not null,
+    number bigint generated always as identity,
+    text text not null,
+    asked_at timestamptz not null default now(),
+    expires_at timestamptz,
+    verdict text,
+    answered_by text,
+    db_user text,
+    comment text,
+    taken boolean not null default false,
+    primary key (task_id, id)
+  );
+
+  create table ralph.worker (
+    id text primary key,
+    facts json not null,
+    started_at timestamptz not null default now(),
+    seen_at timestamptz not null default now()
+  );
+  `,
+];
+
+/** The version of the tables that this ralph works with. */
+export const TABLES_VERSION = MIGRATIONS.length;

@@ -1,0 +1,248 @@
+import type { Parking } from '../../core/fleet/fleet-task.ts';
+import type { RalphEvent } from '../../core/machine/events.ts';
+import { FleetError } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import { accountFacts, changeAccount, pauseAccount } from './account-rows.ts';
+import { openApprovals } from './approval-rows.ts';
+import { claimTask } from './claim-task.ts';
+import type { Database } from './connection.ts';
+import { eventOf } from './event-rows.ts';
+import type * as Port from './fleet-queue.ts';
+import { type Jobs, readJobKey } from './jobs.ts';
+import { TABLES_VERSION } from './migrations.ts';
+import { queueFacts } from './queue-rows.ts';
+import { answerTask, requestOf, resumeTask } from './steer-task.ts';
+import { submitTasks } from './submit-tasks.ts';
+import { sweepFleet } from './sweep-fleet.ts';
+import { checkpointOf, factsOf, SELECT_CHECKPOINT, SELECT_TASKS } from './task-rows.ts';
+import { ClaimWriter } from './write-claim.ts';
+
+/** The queue of a fleet in PostgreSQL: `ralph_queue` holds the jobs of pg-boss, `ralph` the tasks. */
+export class PgFleetQueue implements Port.FleetQueue {
+  readonly name: string;
+  readonly leaseMs: number;
+  readonly #database: Database;
+  readonly #jobs: Jobs;
+  readonly #writer: ClaimWriter;
+  #isClosed = false;
+
+  constructor(database: Database, jobs: Jobs, leaseMs: number) {
+    this.name = database.name;
+    this.leaseMs = leaseMs;
+    this.#database = database;
+    this.#jobs = jobs;
+    this.#writer = new ClaimWriter(database, jobs, new WeakMap());
+  }
+
+  submit(tasks: readonly Port.NewFleetTask[]): Promise<readonly Port.Submitted[]> {
+    return submitTasks(this.#database, this.#jobs, tasks);
+  }
+
+  async present({ id, ...facts }: Port.WorkerFacts): Promise<void> {
+    await this.#database.rows(
+      `insert into ralph.worker (id, facts) values ($1, $2)
+       on conflict (id) do update set facts = $2, seen_at = now()`,
+      [id, JSON.stringify(facts)],
+    );
+  }
+
+  async leave(workerId: string): Promise<void> {
+    await this.#database.rows('delete from ralph.worker where id = $1', [workerId]);
+  }
+
+  async claim(request: Port.ClaimRequest): Promise<Port.Claim | null> {
+    await this.#refuseNewerTables();
+    return claimTask(this.#database, this.#jobs, this.leaseMs, request);
+  }
+
+  async beat(claims: readonly Port.ClaimKey[]): Promise<ReadonlySet<string>> {
+    const byQueue = new Map<string, Port.ClaimKey[]>();
+    for (const claim of claims) {
+      const { name } = readJobKey(claim.job);
+      byQueue.set(name, [...(byQueue.get(name) ?? []), claim]);
+    }
+    const held = new Set<string>();
+    for (const [name, those] of byQueue) {
+      const attempts = those.map(({ job }) => readJobKey(job));
+      const { settled = [] } = await this.#jobs.boss.touch(name, attempts);
+      for (const claim of those) {
+        if (settled.includes(readJobKey(claim.job).id)) held.add(claim.taskId);
+      }
+    }
+    return held;
+  }
+
+  save(
+    claim: Port.ClaimKey,
+    checkpoint: Port.Checkpoint,
+    written: Port.WrittenBeside,
+  ): Promise<boolean> {
+    return this.#writer.save(claim, checkpoint, written);
+  }
+
+  tell(claim: Port.ClaimKey, events: readonly RalphEvent[]): Promise<boolean> {
+    return this.#writer.tell(claim, events);
+  }
+
+  keepLog(claim: Port.ClaimKey, log: Port.PackedLog): Promise<boolean> {
+    return this.#writer.keepLog(claim, log);
+  }
+
+  park(
+    claim: Port.ClaimKey,
+    checkpoint: Port.Checkpoint | null,
+    written: Port.WrittenBeside,
+    parking: Parking,
+  ): Promise<boolean> {
+    return this.#writer.park(claim, checkpoint, written, parking);
+  }
+
+  settle(
+    claim: Port.ClaimKey,
+    checkpoint: Port.Checkpoint | null,
+    written: Port.WrittenBeside,
+    settlement: Port.FleetSettlement,
+  ): Promise<boolean> {
+    return this.#writer.settle(claim, checkpoint, written, settlement);
+  }
+
+  noteBase(claim: Port.ClaimKey, commit: string): Promise<boolean> {
+    return this.#writer.noteBase(claim, commit);
+  }
+
+  askApproval(claim: Port.ClaimKey, approval: Port.FleetApproval): Promise<boolean> {
+    return this.#writer.askApproval(claim, approval);
+  }
+
+  async pauseAccount(name: string, until: Port.AccountPause, by: string): Promise<void> {
+    await pauseAccount(this.#database, name, until, by);
+  }
+
+  async requestsTo(claims: readonly Port.ClaimKey[]): Promise<readonly Port.FleetRequest[]> {
+    const rows = await this.#database.rows(
+      `select r.id, r.task_id, r.kind, r.text, r.by from ralph.request r
+       join ralph.task t using (task_id)
+       join unnest($1::text[], $2::int[]) as c (task_id, fence) on c.task_id = t.task_id and c.fence = t.fence
+       where t.worker is not null order by r.number`,
+      [claims.map(({ taskId }) => taskId), claims.map(({ fence }) => fence)],
+    );
+    return rows.map(({ id, task_id, kind, text, by }) => ({
+      ...{ id, taskId: task_id, kind, by },
+      ...(kind === 'tell' ? { text: text ?? '' } : {}),
+    }));
+  }
+
+  sweep(): Promise<void> {
+    return sweepFleet(this.#database, this.#jobs);
+  }
+
+  request(taskId: string, request: Port.NewFleetRequest): Promise<Port.RequestTaken> {
+    return requestOf(this.#database, this.#jobs, taskId, request);
+  }
+
+  resume(taskId: string): Promise<Port.RequestTaken> {
+    return resumeTask(this.#database, this.#jobs, taskId);
+  }
+
+  answer(taskId: string, answer: Port.FleetAnswer): Promise<Port.RequestTaken> {
+    return answerTask(this.#database, this.#jobs, taskId, answer);
+  }
+
+  setAccount(name: string, change: Port.AccountChange): Promise<void> {
+    return changeAccount(this.#database, this.#jobs, name, change);
+  }
+
+  async prune(taskIds: readonly string[]): Promise<readonly string[]> {
+    const rows = await this.#database.rows(
+      'delete from ralph.task where task_id = any ($1) and ended_at is not null returning task_id',
+      [taskIds],
+    );
+    await this.#database.rows(
+      'delete from ralph.setting_set s where not exists (select from ralph.task where setting_set = s.sha256)',
+    );
+    return rows.map(({ task_id }) => task_id);
+  }
+
+  async task(taskId: string): Promise<Port.Claim['task'] | null> {
+    const rows = await this.#database.rows(`${SELECT_TASKS} where t.task_id = $1`, [taskId]);
+    return rows[0] === undefined ? null : factsOf(rows[0]);
+  }
+
+  async tasks({
+    open = false,
+    limit,
+  }: {
+    readonly open?: boolean;
+    readonly limit?: number;
+  }): Promise<readonly Port.Claim['task'][]> {
+    const rows = await this.#database.rows(
+      `${SELECT_TASKS} where not $1 or t.ended_at is null order by t.number desc limit $2`,
+      [open, limit ?? null],
+    );
+    return rows.map(factsOf).reverse();
+  }
+
+  async checkpoint(taskId: string): Promise<Port.KeptCheckpoint | null> {
+    return checkpointOf((await this.#database.rows(SELECT_CHECKPOINT, [taskId]))[0]);
+  }
+
+  async events(taskId: string, since: number): Promise<readonly Port.NumberedEvent[]> {
+    const rows = await this.#database.rows(
+      'select number, worker, host, body from ralph.event where task_id = $1 and number > $2 order by number',
+      [taskId, since],
+    );
+    return rows.map(eventOf);
+  }
+
+  async logs(taskId: string): Promise<readonly Port.PackedLog[]> {
+    return (await this.#database.rows(
+      'select name, iteration, packed from ralph.log where task_id = $1 order by iteration, name',
+      [taskId],
+    )) as readonly Port.PackedLog[];
+  }
+
+  approvals(): Promise<readonly Port.FleetApprovalFacts[]> {
+    return openApprovals(this.#database);
+  }
+
+  accounts(): Promise<readonly Port.AccountFacts[]> {
+    return accountFacts(this.#database);
+  }
+
+  async workers(): Promise<readonly Port.WorkerSeen[]> {
+    const rows = await this.#database.rows(
+      'select id, facts, started_at, seen_at from ralph.worker order by started_at, id',
+    );
+    return rows.map(({ id, facts, started_at, seen_at }) => ({
+      id,
+      ...facts,
+      startedAt: started_at.toISOString(),
+      seenAt: seen_at.toISOString(),
+    }));
+  }
+
+  queues(): Promise<readonly Port.QueueFacts[]> {
+    return queueFacts(this.#database);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    // What the engine still does is of no use to anybody, and the database may be away.
+    await this.#jobs.boss.stop({ graceful: false, close: false }).catch(() => {});
+    await this.#database.close();
+  }
+
+  async #refuseNewerTables(): Promise<void> {
+    const [row] = await this.#database.rows("select value from ralph.meta where key = 'tables'");
+    if (Number(row?.value) > TABLES_VERSION) throw newerTables(this.name, Number(row?.value));
+  }
+}
+
+/** A newer ralph has made the tables, so this one claims nothing. */
+export function newerTables(fleet: string, found: number): FleetError {
+  return new FleetError(
+    `${fleet} has tables of a newer ralph (version ${found}, this one knows ${TABLES_VERSION}); update ralph here.`,
+    EXIT_FAILED,
+  );
+}

@@ -1,0 +1,140 @@
+import { rowOfState } from '../../core/task/endings.ts';
+import type { Database } from './connection.ts';
+import type { FleetAnswer, NewFleetRequest, RequestTaken } from './fleet-queue.ts';
+import { type Jobs, queueName } from './jobs.ts';
+import type { SqlRunner } from './load-engine.ts';
+import type { TaskRow } from './task-rows.ts';
+
+const DONE: RequestTaken = { kind: 'done' };
+const STOPPED_EXIT = 143;
+
+/** Leaves a request to a task, or puts it in force at once if nobody works on the task. */
+export function requestOf(
+  database: Database,
+  jobs: Jobs,
+  taskId: string,
+  request: NewFleetRequest,
+): Promise<RequestTaken> {
+  return withTask(database, jobs, taskId, async (tx, row) => {
+    const { kind } = request;
+    if (row.ended_at !== null) return refused(`it has ended (${row.status})`);
+    if (row.worker !== null || kind === 'tell') {
+      await tx.executeSql(
+        'insert into ralph.request (task_id, kind, text, by) values ($1, $2, $3, $4)',
+        [taskId, kind, kind === 'tell' ? request.text : null, request.by],
+      );
+      if (row.worker === null) return DONE;
+      return { kind: 'left', worker: row.worker, host: row.host ?? '' };
+    }
+    await jobs.remove(tx, row, row.job);
+    if (kind === 'pause') {
+      await tx.executeSql(
+        'update ralph.task set paused = true, job = null, updated_at = now() where task_id = $1',
+        [taskId],
+      );
+    } else {
+      await tx.executeSql(
+        `update ralph.task set job = null, parked = null, parked_at = null, paused = false, status = 'stopped',
+           exit_reason = 'stopped:request', exit_code = $2, ended_at = now(), updated_at = now()
+         where task_id = $1`,
+        [taskId, STOPPED_EXIT],
+      );
+    }
+    return DONE;
+  });
+}
+
+/** Wakes what is paused, or has ended and can go on. */
+export function resumeTask(database: Database, jobs: Jobs, taskId: string): Promise<RequestTaken> {
+  return withTask(database, jobs, taskId, async (tx, row) => {
+    if (row.ended_at === null && !row.paused) {
+      return refused(row.worker === null ? 'it is queued already' : 'a worker runs it');
+    }
+    if (row.ended_at !== null && rowOfState(row.status, row.exit_reason)?.isFinal === true) {
+      return refused(`it has ended for good (${row.exit_reason ?? row.status})`);
+    }
+    const { rows: waits } = await tx.executeSql(
+      `select verdict is null as open, expires_at from ralph.approval
+       where task_id = $1 order by number desc limit 1`,
+      [taskId],
+    );
+    const waitsForPerson = row.parked?.kind === 'approval' && waits[0]?.open === true;
+    const startAt = row.parked?.kind === 'wait' || waitsForPerson ? untilOf(row) : null;
+    const job =
+      waitsForPerson && startAt === null
+        ? null
+        : await jobs.add(tx, row, startAt ?? row.not_before?.toISOString() ?? null);
+    await tx.executeSql(
+      `update ralph.task set job = $2, paused = false, claims = 0, hosts = '{}', updated_at = now(), ended_at = null,
+         status = case when ended_at is null then status else 'pending' end,
+         exit_reason = null, exit_code = null, warning = null
+       where task_id = $1`,
+      [taskId, job],
+    );
+    return DONE;
+  });
+}
+
+/** Answers the approval that a task waits for, and wakes the task. */
+export function answerTask(
+  database: Database,
+  jobs: Jobs,
+  taskId: string,
+  { verdict, by, comment }: FleetAnswer,
+): Promise<RequestTaken> {
+  return withTask(database, jobs, taskId, async (tx, row) => {
+    if (row.ended_at !== null) return refused(`it has ended (${row.status})`);
+    const { rows } = await tx.executeSql(
+      `select id, verdict, taken, expires_at <= now() as expired from ralph.approval
+       where task_id = $1 order by number desc limit 1`,
+      [taskId],
+    );
+    const asked = rows[0];
+    if (asked === undefined || asked.taken) return refused('it waits for no approval');
+    if (asked.verdict !== null)
+      return refused(`its request was answered already (${asked.verdict})`);
+    if (asked.expired === true) return refused('its request has expired');
+    await tx.executeSql(
+      `update ralph.approval set verdict = $3, answered_by = $4, comment = $5, db_user = session_user
+       where task_id = $1 and id = $2`,
+      [taskId, asked.id, verdict, by, comment],
+    );
+    if (row.parked?.kind === 'approval' && row.worker === null && !row.paused) {
+      await jobs.remove(tx, row, row.job);
+      const job = await jobs.add(tx, row, null);
+      await tx.executeSql('update ralph.task set job = $2, updated_at = now() where task_id = $1', [
+        taskId,
+        job,
+      ]);
+    }
+    return DONE;
+  });
+}
+
+function untilOf({ parked }: TaskRow): string | null {
+  return parked === null || parked.kind === 'handover' ? null : parked.until;
+}
+
+function refused(why: string): RequestTaken {
+  return { kind: 'refused', why };
+}
+
+/** Runs `work` while nobody else changes the task. */
+async function withTask(
+  database: Database,
+  jobs: Jobs,
+  taskId: string,
+  work: (tx: SqlRunner, row: TaskRow) => Promise<RequestTaken>,
+): Promise<RequestTaken> {
+  const there = await database.rows('select schema, queue from ralph.task where task_id = $1', [
+    taskId,
+  ]);
+  if (there[0] === undefined) return { kind: 'unknown-task' };
+  await jobs.know([queueName(there[0])]);
+  return database.transaction(async (tx) => {
+    const { rows } = await tx.executeSql('select * from ralph.task where task_id = $1 for update', [
+      taskId,
+    ]);
+    return rows[0] === undefined ? { kind: 'unknown-task' } : work(tx, rows[0]);
+  });
+}

@@ -1,0 +1,219 @@
+import type { FleetTaskFacts } from '../../src/core/fleet/fleet-task.ts';
+import { rowOfState } from '../../src/core/task/endings.ts';
+import type * as Port from '../../src/effects/fleet/fleet-queue.ts';
+import {
+  instant,
+  isClosed,
+  type MemoryAccount,
+  type MemoryTask,
+  pauseMemoryAccount,
+} from './memory-tasks.ts';
+
+const DONE: Port.RequestTaken = { kind: 'done' };
+const UNKNOWN: Port.RequestTaken = { kind: 'unknown-task' };
+
+/** What commands on any machine ask of the in-memory twin. */
+export class MemorySteering {
+  readonly now: () => number;
+  readonly tasksById = new Map<string, MemoryTask>();
+  readonly accountsByName = new Map<string, MemoryAccount>();
+  numbers = 0;
+
+  constructor(now: () => number) {
+    this.now = now;
+  }
+
+  free(task: MemoryTask): void {
+    task.held = null;
+    task.facts.worker = null;
+    task.facts.host = null;
+  }
+
+  account(name: string): MemoryAccount {
+    const account = this.accountsByName.get(name) ?? {
+      ...{ pausedUntil: null, isHeld: false, why: null, slots: 0 },
+    };
+    this.accountsByName.set(name, account);
+    return account;
+  }
+
+  running(account: string): number {
+    return this.#open().filter(({ held, facts }) => held && facts.spec.account === account).length;
+  }
+
+  #open(): MemoryTask[] {
+    return [...this.tasksById.values()].filter(({ facts }) => facts.ended_at === null);
+  }
+
+  async request(taskId: string, asked: Port.NewFleetRequest): Promise<Port.RequestTaken> {
+    const task = this.tasksById.get(taskId);
+    if (task === undefined) return UNKNOWN;
+    const { facts, requests } = task;
+    if (facts.ended_at !== null) return refused(`it has ended (${facts.status})`);
+    if (facts.worker !== null || asked.kind === 'tell') {
+      this.numbers += 1;
+      requests.push({ ...asked, id: `request-${this.numbers}`, taskId });
+      if (facts.worker === null) return DONE;
+      return { kind: 'left', worker: facts.worker, host: facts.host ?? '' };
+    }
+    task.startAt = null;
+    if (asked.kind === 'pause') facts.paused = true;
+    else {
+      Object.assign(facts, {
+        ...{ status: 'stopped', exit_reason: 'stopped:request', exit_code: 143 },
+        ...{ parked: null, paused: false, ended_at: instant(this.now()) },
+      } satisfies Partial<FleetTaskFacts>);
+    }
+    return DONE;
+  }
+
+  async resume(taskId: string): Promise<Port.RequestTaken> {
+    const task = this.tasksById.get(taskId);
+    if (task === undefined) return UNKNOWN;
+    const { facts } = task;
+    if (facts.ended_at === null && !facts.paused) {
+      return refused(facts.worker === null ? 'it is queued already' : 'a worker runs it');
+    }
+    if (facts.ended_at !== null && rowOfState(facts.status, facts.exit_reason)?.isFinal === true) {
+      return refused(`it has ended for good (${facts.exit_reason ?? facts.status})`);
+    }
+    const { parked } = facts;
+    const newest = task.approvals.at(-1);
+    const waitsForPerson = parked?.kind === 'approval' && newest?.answer === null;
+    const until = parked?.kind === 'wait' || waitsForPerson ? parked.until : facts.not_before;
+    if (until !== null) task.startAt = Date.parse(until);
+    else task.startAt = waitsForPerson ? null : this.now();
+    if (facts.ended_at !== null) facts.status = 'pending';
+    Object.assign(facts, {
+      ...{ paused: false, claims_without_iteration: 0, hosts: [], ended_at: null },
+      ...{ exit_reason: null, exit_code: null, warning: null },
+    } satisfies Partial<FleetTaskFacts>);
+    return DONE;
+  }
+
+  async answer(taskId: string, answer: Port.FleetAnswer): Promise<Port.RequestTaken> {
+    const task = this.tasksById.get(taskId);
+    if (task === undefined) return UNKNOWN;
+    const { facts } = task;
+    if (facts.ended_at !== null) return refused(`it has ended (${facts.status})`);
+    const asked = task.approvals.at(-1);
+    if (asked === undefined || asked.taken) return refused('it waits for no approval');
+    if (asked.answer !== null) {
+      return refused(`its request was answered already (${asked.answer.verdict})`);
+    }
+    if (asked.expiresAt !== null && Date.parse(asked.expiresAt) <= this.now()) {
+      return refused('its request has expired');
+    }
+    asked.answer = { ...answer, sessionUser: 'memory' };
+    if (facts.parked?.kind === 'approval' && !facts.paused) task.startAt = this.now();
+    return DONE;
+  }
+
+  async pauseAccount(name: string, until: Port.AccountPause, by: string): Promise<void> {
+    pauseMemoryAccount(this.account(name), until, by, this.now());
+  }
+
+  async setAccount(name: string, { pause, resume, slots }: Port.AccountChange): Promise<void> {
+    const account = this.account(name);
+    if (resume === true) {
+      Object.assign(account, { pausedUntil: null, isHeld: false, why: null });
+      for (const task of this.#open()) {
+        const { parked, paused, spec } = task.facts;
+        if (spec.account !== name || paused || parked?.kind !== 'wait' || !parked.account) continue;
+        task.facts.parked = null;
+        task.startAt = this.now();
+      }
+    }
+    if (pause !== undefined) pauseMemoryAccount(account, pause, 'by hand', this.now());
+    if (slots !== undefined) account.slots = slots;
+  }
+
+  async prune(taskIds: readonly string[]): Promise<readonly string[]> {
+    return taskIds.filter(
+      (id) => this.tasksById.get(id)?.facts.ended_at && this.tasksById.delete(id),
+    );
+  }
+
+  async task(taskId: string): Promise<FleetTaskFacts | null> {
+    return this.tasksById.get(taskId)?.facts ?? null;
+  }
+
+  async tasks({
+    open = false,
+    limit,
+  }: {
+    readonly open?: boolean;
+    readonly limit?: number;
+  }): Promise<readonly FleetTaskFacts[]> {
+    const all = open ? this.#open() : [...this.tasksById.values()];
+    return all.map(({ facts }) => facts).slice(limit === undefined ? 0 : -limit);
+  }
+
+  async checkpoint(taskId: string): Promise<Port.KeptCheckpoint | null> {
+    return this.tasksById.get(taskId)?.checkpoint ?? null;
+  }
+
+  async events(taskId: string, since: number): Promise<readonly Port.NumberedEvent[]> {
+    return (this.tasksById.get(taskId)?.events ?? []).filter(({ number }) => number > since);
+  }
+
+  async logs(taskId: string): Promise<readonly Port.PackedLog[]> {
+    return this.tasksById.get(taskId)?.logs ?? [];
+  }
+
+  async approvals(): Promise<readonly Port.FleetApprovalFacts[]> {
+    return this.#open().flatMap(({ approvals }) => {
+      const newest = approvals.at(-1);
+      if (newest === undefined || newest.taken) return [];
+      const { taken, ...facts } = newest;
+      return [facts];
+    });
+  }
+
+  async accounts(): Promise<readonly Port.AccountFacts[]> {
+    const open = this.#open();
+    const names = new Set([
+      ...this.accountsByName.keys(),
+      ...open.map(({ facts }) => facts.spec.account),
+    ]);
+    return [...names].sort().map((name) => {
+      const account = this.accountsByName.get(name);
+      const closed = isClosed(account, this.now());
+      const until = account?.pausedUntil ?? 0;
+      const its = open.filter(({ facts }) => facts.spec.account === name);
+      const waiting = its.filter(({ held }) => held === null);
+      const parked = waiting.filter(({ facts }) => facts.parked !== null || facts.paused).length;
+      return {
+        ...{ name, pausedUntil: until > this.now() ? instant(until) : null },
+        ...{ isHeld: account?.isHeld ?? false, why: closed ? (account?.why ?? null) : null },
+        ...{ slots: account?.slots ?? 0, running: its.length - waiting.length },
+        ...{ queued: waiting.length - parked, parked },
+      };
+    });
+  }
+
+  async queues(): Promise<readonly Port.QueueFacts[]> {
+    const open = this.#open();
+    const keys = new Set(open.map(({ facts: { spec } }) => `${spec.queue} ${spec.schema}`));
+    return [...keys].sort().map((key) => {
+      const its = open.filter(({ facts: { spec } }) => `${spec.queue} ${spec.schema}` === key);
+      const free = its.filter(({ held }) => held === null);
+      const parked = free.filter(
+        ({ facts }) => facts.paused || (facts.parked !== null && facts.parked.kind !== 'handover'),
+      );
+      const waiting = free.filter(
+        (task) => !parked.includes(task) && (task.startAt ?? 0) <= this.now(),
+      );
+      const [name = '', schema = ''] = key.split(' ');
+      return {
+        ...{ name, schema: Number(schema), waiting: waiting.length },
+        ...{ running: its.length - free.length, parked: parked.length },
+        oldestWaiting: waiting.map(({ facts }) => facts.created_at).sort()[0] ?? null,
+      };
+    });
+  }
+}
+
+function refused(why: string): Port.RequestTaken {
+  return { kind: 'refused', why };
+}
