@@ -41,6 +41,12 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
     rescue: ['ralph rescue --vault ~/vault'],
     watch: ['ralph watch --vault ~/vault --start-new --concurrency 2'],
   },
+  'Work with a fleet:': {
+    submit: [
+      'ralph submit --repo https://example.com/app.git -p "Fix the login"',
+      'ralph submit --batch tasks.jsonl --dry-run',
+    ],
+  },
   [SETTING_UP]: {
     init: ['ralph init'],
     doctor: ['ralph doctor'],

@@ -82,7 +82,8 @@ const SOURCES_BESIDE: Readonly<Partial<Record<SettingName, string>>> = {
 export function specContent(spec: FleetSpec): string {
   const { schema, settings, ...others } = spec;
   const given = submittedSettings().flatMap((name) => {
-    const value = settings[name]?.value ?? null;
+    const value = settings[name]?.value;
+    if (value === undefined) return [];
     const usual = name === 'maxWait' ? FLEET_MAX_WAIT_MS : defaultValue(name);
     return canonicalJson(value) === canonicalJson(usual) ? [] : [[name, value]];
   });
