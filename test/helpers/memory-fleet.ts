@@ -273,6 +273,10 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     }
   }
 
+  async readClock(): Promise<string> {
+    return instant(this.now());
+  }
+
   async workers(): Promise<readonly Port.WorkerSeen[]> {
     return [...this.#workers.values()];
   }
