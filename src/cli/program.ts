@@ -3,6 +3,7 @@ import { explainCommander, refuseUnknownHelp } from './command-mistakes.ts';
 import type { AnswerOptions, ApprovalsOptions } from './commands/approvals.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { DoctorOptions } from './commands/doctor.ts';
+import type { FleetCommandOptions } from './commands/fleet/fleet.ts';
 import type { DiffOptions } from './commands/git/diff.ts';
 import type { LandOptions } from './commands/git/land.ts';
 import type { ProofOptions } from './commands/git/proof.ts';
@@ -12,15 +13,15 @@ import type { InitOptions } from './commands/init.ts';
 import type { LogsOptions } from './commands/logs.ts';
 import type { ProgressOptions } from './commands/progress.ts';
 import type { PruneOptions } from './commands/prune.ts';
-import type { ReportOptions } from './commands/report.ts';
 import type { StatusOptions } from './commands/status.ts';
 import type { TrustOptions } from './commands/trust.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
-import { declareSubmitFlags } from './flags/submit-help.ts';
+import { FLEET_ACTS, type FleetAct } from './fleet/acts.ts';
 import { arrangeHelp } from './help-text.ts';
-import type { FolderOptions } from './tasks/named-folders.ts';
+import type { ReportOptions } from './tasks/gather-briefing.ts';
+import type { StoreOptions } from './tasks/named-folders.ts';
 
 declare const __RALPH_VERSION__: string;
 
@@ -44,7 +45,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { demo } = await import('./commands/demo.ts');
       exitCode = await demo();
     });
-  placed(program.command('status'))
+  anywhere(program.command('status'))
     .description('what runs, waits and ended; or one task in detail')
     .argument('[id]', 'the task')
     .option('--watch', 'keep it live')
@@ -53,7 +54,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { status } = await import('./commands/status.ts');
       exitCode = await status(id, options);
     });
-  placed(program.command('logs'))
+  anywhere(program.command('logs'))
     .description("an agent's output, readable")
     .argument('<id>', 'the task')
     .option('--iteration <N>', 'only that iteration')
@@ -104,25 +105,25 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { undo } = await import('./commands/git/undo.ts');
       exitCode = await undo(id, iteration, options);
     });
-  placed(program.command('stop'))
+  anywhere(program.command('stop'))
     .description('end a running loop from another terminal; resume goes on')
     .argument('<id>', 'the task')
-    .action(async (id: string, options: FolderOptions) => {
+    .action(async (id: string, options: StoreOptions) => {
       const { stop } = await import('./commands/stop.ts');
       exitCode = await stop(id, options);
     });
-  placed(program.command('pause'))
+  anywhere(program.command('pause'))
     .description('hold a running loop after its iteration; resume goes on')
     .argument('<id>', 'the task')
-    .action(async (id: string, options: FolderOptions) => {
+    .action(async (id: string, options: StoreOptions) => {
       const { pause } = await import('./commands/pause.ts');
       exitCode = await pause(id, options);
     });
-  placed(program.command('tell'))
+  anywhere(program.command('tell'))
     .description('put a hint into the next prompt of a task')
     .argument('<id>', 'the task')
     .argument('<hint>', 'what the agent is told')
-    .action(async (id: string, hint: string, options: FolderOptions) => {
+    .action(async (id: string, hint: string, options: StoreOptions) => {
       const { tell } = await import('./commands/tell.ts');
       exitCode = await tell(id, hint, options);
     });
@@ -138,24 +139,26 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { land } = await import('./commands/git/land.ts');
       exitCode = await land(id, options);
     });
-  placed(program.command('approvals'))
+  anywhere(program.command('approvals'))
     .description('the approvals that wait for a person')
     .option('--json', 'as JSON')
     .action(async (options: ApprovalsOptions) => {
       const { approvals } = await import('./commands/approvals.ts');
       exitCode = await approvals(options);
     });
-  placed(program.command('approve'))
+  anywhere(program.command('approve'))
     .description('allow what a task asks for; it goes on')
     .argument('<id>', "the task, or the request's file name")
+    .option('--as <NAME>', 'who answers, on a fleet (default: user@host)')
     .action(async (id: string, options: AnswerOptions) => {
       const { answer } = await import('./commands/approvals.ts');
       exitCode = await answer('approved', id, options);
     });
-  placed(program.command('reject'))
+  anywhere(program.command('reject'))
     .description('refuse what a task asks for; it goes on, and is told why')
     .argument('<id>', "the task, or the request's file name")
     .option('--reason <TEXT>', 'why, for the agent')
+    .option('--as <NAME>', 'who answers, on a fleet (default: user@host)')
     .action(async (id: string, options: AnswerOptions) => {
       const { answer } = await import('./commands/approvals.ts');
       exitCode = await answer('rejected', id, options);
@@ -179,7 +182,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { progress } = await import('./commands/progress.ts');
       exitCode = await progress(id, options);
     });
-  placed(program.command('report'))
+  anywhere(program.command('report'))
     .description('a briefing over a time span, what needs a person first')
     .option('--since <TIME>', 'how far back (default: 7d)')
     .option('--json', 'as JSON')
@@ -188,13 +191,30 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { report } = await import('./commands/report.ts');
       exitCode = await report(options);
     });
-  placed(program.command('prune'))
+  anywhere(program.command('prune'))
     .description('clear the history')
     .option('--older-than <TIME>', 'what ended longer ago (default: 30d)')
     .option('--dry-run', 'only say what would go')
     .action(async (options: PruneOptions) => {
       const { prune } = await import('./commands/prune.ts');
       exitCode = await prune(options);
+    });
+  program
+    .command('fleet')
+    .description('many machines, one queue: make it, look at it, hold an account')
+    .usage('init|status|account [NAME] [options]')
+    .addArgument(new Argument('<act>', 'what to do').choices(FLEET_ACTS))
+    .argument('[name]', 'the account')
+    .option('--fleet <URL>', FLEET_HELP)
+    .option('--lease <TIME>', 'init: how long a claim holds without a beat (at first: 2m)')
+    .option('--watch', 'status: keep it live')
+    .option('--json', 'status: as JSON')
+    .option('--pause [TIME]', 'account: hold it for so long, or until --resume')
+    .option('--resume', 'account: release it; what waits for it goes on')
+    .option('--slots <N>', 'account: at most so many tasks at once (0: unbounded)')
+    .action(async (act: FleetAct, name: string | undefined, options: FleetCommandOptions) => {
+      const { fleet } = await import('./commands/fleet/fleet.ts');
+      exitCode = await fleet(act, name, options);
     });
   placed(program.command('doctor'))
     .description('is everything there? each finding with its remedy')
@@ -233,7 +253,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { completion } = await import('./commands/completion.ts');
       exitCode = completion(shell, program);
     });
-  // `readFlags` parses the arguments of the next five commands, so that all mistakes are reported together
+  // `readFlags` parses the arguments of the next four commands, so that all mistakes are reported together
   // and this file is not loaded for them. Here they only get their help.
   const run = program
     .command('run')
@@ -245,7 +265,9 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .description('go on with a task that is not completed')
     .usage('[ID] [options] [-- agent options]')
     .addHelpText('after', RESUME_HELP);
-  declareSettings(resume).option('--trust', 'take over a task that was not written by you here');
+  declareSettings(resume)
+    .option('--trust', 'take over a task that was not written by you here')
+    .option('--fleet <URL>', FLEET_HELP);
   declareVaultFlags(
     program
       .command('rescue')
@@ -259,12 +281,6 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       .description('the same, again and again; starts what is new if asked to')
       .usage('[options] [-- agent options]'),
     'watch',
-  );
-  declareSubmitFlags(
-    program
-      .command('submit')
-      .description('queue a task, or many, for the workers of a fleet')
-      .usage('--repo URL --prompt TEXT [options] [-- agent options]'),
   );
   arrangeHelp(program);
   refuseUnknownHelp(program, argv);
@@ -287,6 +303,13 @@ function placed(command: Command): Command {
     .option('--vault <DIR>', 'the folder with .ralph_state (default: here)')
     .option('--state-dir <DIR>', 'where states are kept (default: .ralph_state in the vault)')
     .option('--key-file <FILE>', 'the key of a shared vault (default: your own)');
+}
+
+const FLEET_HELP = 'the database of a fleet (default: RALPH_FLEET)';
+
+/** Adds the flags that say whether a task is in a vault or in a fleet, and where that is. */
+function anywhere(command: Command): Command {
+  return placed(command).option('--fleet <URL>', FLEET_HELP);
 }
 
 /** Collects the values of a flag that may be repeated. */

@@ -7,6 +7,8 @@ export interface TaskPlace {
   readonly stateDir: string;
   /** Absolute path of the key that the command has to name, or null if ralph finds it by itself. */
   readonly keyFlag: string | null;
+  /** For a task of a fleet: the words that name the fleet, in place of the folders. */
+  readonly fleetWords?: readonly string[];
 }
 
 /** The facts from which the command that resumes a task is built. */
@@ -29,19 +31,16 @@ export function resumeCommand(
 /** Returns the shell command that does something with a task from any folder. */
 export function taskCommand(
   command: string,
-  { taskId, vault, stateDir, keyFlag }: TaskPlace,
+  { taskId, vault, stateDir, keyFlag, fleetWords }: TaskPlace,
   words: readonly string[] = [],
 ): string {
-  return [
-    'ralph',
-    command,
-    shellQuote(taskId),
-    ...words,
+  const place = fleetWords ?? [
     '--vault',
     shellQuote(vault),
     ...(stateDir === `${vault}/.ralph_state` ? [] : ['--state-dir', shellQuote(stateDir)]),
     ...(keyFlag === null ? [] : ['--key-file', shellQuote(keyFlag)]),
-  ].join(' ');
+  ];
+  return ['ralph', command, shellQuote(taskId), ...words, ...place].join(' ');
 }
 
 /** Quotes a word for a POSIX shell. */

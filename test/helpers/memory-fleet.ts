@@ -278,6 +278,10 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     }
   }
 
+  async readClock(): Promise<string> {
+    return instant(this.now());
+  }
+
   async workers(): Promise<readonly Port.WorkerSeen[]> {
     return [...this.#workers.values()];
   }

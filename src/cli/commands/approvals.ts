@@ -9,12 +9,14 @@ import { messageOf, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { formatDuration } from '../../report/format.ts';
 import { InvalidStateError } from '../../task-errors.ts';
+import { onFleet } from '../fleet/on-fleet.ts';
+import { fleetNamed } from '../fleet/which-fleet.ts';
 import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
-import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/named-folders.ts';
+import { foldersOf, type StoreOptions, type TaskFolders } from '../tasks/named-folders.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { say } from '../terminal/outlet.ts';
 
-export interface ApprovalsOptions extends FolderOptions {
+export interface ApprovalsOptions extends StoreOptions {
   readonly json?: boolean;
 }
 
@@ -25,6 +27,11 @@ interface Waiting {
 
 /** `ralph approvals`: lists the requests that wait for a person, the oldest first. Changes nothing. */
 export async function approvals(options: ApprovalsOptions): Promise<number> {
+  const fleet = fleetNamed(options, process.env);
+  if (fleet !== null) {
+    const { fleetApprovals } = await import('../fleet/approvals.ts');
+    return onFleet(fleet, options, (open) => fleetApprovals(open, options));
+  }
   const place = foldersOf(options);
   const at = new Date().toISOString();
   const waiting = waitingIn(place);
@@ -39,8 +46,10 @@ export async function approvals(options: ApprovalsOptions): Promise<number> {
   return 0;
 }
 
-export interface AnswerOptions extends FolderOptions {
+export interface AnswerOptions extends StoreOptions {
   readonly reason?: string;
+  /** The person's name, on a fleet. */
+  readonly as?: string;
 }
 
 /** `ralph approve ID` and `ralph reject ID`: answers a request, named by its task or its file. */
@@ -49,6 +58,16 @@ export async function answer(
   name: string,
   options: AnswerOptions,
 ): Promise<number> {
+  const fleet = fleetNamed(options, process.env);
+  if (fleet !== null) {
+    const { fleetAnswer } = await import('../fleet/approvals.ts');
+    return onFleet(fleet, options, (open) => fleetAnswer(open, decision, name, options));
+  }
+  if (options.as !== undefined) {
+    throw new UsageError([
+      '--as names a person to a fleet, and no fleet was named; in a vault, the answer is the file itself.',
+    ]);
+  }
   const place = foldersOf(options);
   const { taskId, file } = requestOf(name, place);
   const command = decision === 'approved' ? 'approve' : 'reject';

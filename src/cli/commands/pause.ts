@@ -1,10 +1,17 @@
 import { leaveRequest } from '../../effects/state/requests.ts';
+import { onFleet } from '../fleet/on-fleet.ts';
+import { fleetNamed } from '../fleet/which-fleet.ts';
 import { findOpenTask, notLive, refuseInsideOwnLoop } from '../tasks/find-task.ts';
-import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
+import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { say } from '../terminal/outlet.ts';
 
 /** `ralph pause ID`: asks the task's driver to pause after the current iteration. Does not wait for that. */
-export async function pause(taskId: string, options: FolderOptions): Promise<number> {
+export async function pause(taskId: string, options: StoreOptions): Promise<number> {
+  const fleet = fleetNamed(options, process.env);
+  if (fleet !== null) {
+    const { fleetPause } = await import('../fleet/steer.ts');
+    return onFleet(fleet, options, (open) => fleetPause(open, taskId));
+  }
   const found = findOpenTask(taskId, foldersOf(options));
   const { paths, standing } = found;
   refuseInsideOwnLoop('pause', taskId, paths.stateFile, process.env);

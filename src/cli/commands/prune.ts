@@ -4,10 +4,12 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { prunedLine, pruneFailure, pruneSummary } from '../../report/screens/prune.ts';
-import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
+import { onFleet } from '../fleet/on-fleet.ts';
+import { fleetNamed } from '../fleet/which-fleet.ts';
+import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { say } from '../terminal/outlet.ts';
 
-export interface PruneOptions extends FolderOptions {
+export interface PruneOptions extends StoreOptions {
   /** A duration; default `30d`. */
   readonly olderThan?: string;
   readonly dryRun?: boolean;
@@ -21,6 +23,11 @@ export async function prune(options: PruneOptions): Promise<number> {
     throw new UsageError([
       `--older-than expects a duration such as 30d, 12h or 90m; found '${olderThan}'.`,
     ]);
+  }
+  const fleet = fleetNamed(options, process.env);
+  if (fleet !== null) {
+    const { fleetPrune } = await import('../fleet/prune.ts');
+    return onFleet(fleet, options, (open) => fleetPrune(open, { ageMs, olderThan, dryRun }));
   }
   const { stateDir, keyFile } = foldersOf(options);
   const totals = { tasks: 0, corruptFiles: 0, bytes: 0, dryRun, olderThan };

@@ -5,11 +5,14 @@ import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { completedByAnother } from '../../report/notices.ts';
 import { readFlags } from '../flags/flags.ts';
+import { onFleet } from '../fleet/on-fleet.ts';
+import { takeFleet } from '../fleet/resume-words.ts';
+import { fleetNamed } from '../fleet/which-fleet.ts';
 import { announceBeforeResume } from '../run/announce-missed-end.ts';
 import { planResume, type ResumeFlags } from '../run/plan-resume.ts';
 import { runPlan } from '../run/start-run.ts';
 import { findTask, standingOf } from '../tasks/find-task.ts';
-import { foldersNamed, type TaskFolders } from '../tasks/named-folders.ts';
+import { foldersGiven, foldersNamed, type TaskFolders } from '../tasks/named-folders.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { say } from '../terminal/outlet.ts';
@@ -19,9 +22,15 @@ export async function resumeCommand(
   argv: readonly string[],
   help: () => Promise<number>,
 ): Promise<number> {
-  const { isTrusted, words } = takeTrust(argv);
+  const { store, words: others } = takeFleet(argv);
+  const { isTrusted, words } = takeTrust(others);
   const flags = { ...readFlags(words, 'resume'), isTrusted };
   if (flags.wantsHelp) return help();
+  const fleet = fleetNamed({ ...store, ...foldersGiven(flags.layer) }, process.env);
+  if (fleet !== null) {
+    const { resumeOnFleet } = await import('../fleet/steer.ts');
+    return onFleet(fleet, store, (open) => resumeOnFleet(open, flags));
+  }
   const place = foldersNamed(flags.layer);
   // With an id, these problems are reported together with those of the task. Without one, no task may be found.
   if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);

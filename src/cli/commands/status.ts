@@ -1,6 +1,4 @@
 import { isLive, type ShownTask } from '../../core/task/shown-task.ts';
-import { safeJson } from '../../core/text/safe-json.ts';
-import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { readStateObject } from '../../effects/state/task-list.ts';
 import { dayJson, dayText } from '../../report/day-text.ts';
 import {
@@ -10,18 +8,26 @@ import {
   type TableOptions,
 } from '../../report/screens/status.ts';
 import { type TaskDetail, taskDetail } from '../../report/screens/task-detail.ts';
-import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/named-folders.ts';
+import { onFleet } from '../fleet/on-fleet.ts';
+import { fleetNamed } from '../fleet/which-fleet.ts';
+import { foldersOf, type StoreOptions, type TaskFolders } from '../tasks/named-folders.ts';
 import { viewTask, viewTasks } from '../tasks/task-view.ts';
-import { say, standardOutlet } from '../terminal/outlet.ts';
+import { jsonText, say, standardOutlet } from '../terminal/outlet.ts';
+import { terminalOf } from '../terminal/terminal-look.ts';
 import { type Frame, watchView } from '../terminal/watch-view.ts';
 
-export interface StatusOptions extends FolderOptions {
+export interface StatusOptions extends StoreOptions {
   readonly json?: boolean;
   readonly watch?: boolean;
 }
 
 /** `ralph status [ID]`: shows running, waiting and ended tasks. Changes nothing. */
 export async function status(taskId: string | undefined, options: StatusOptions): Promise<number> {
+  const fleet = fleetNamed(options, process.env);
+  if (fleet !== null) {
+    const { fleetTasks } = await import('../fleet/status.ts');
+    return onFleet(fleet, options, (open) => fleetTasks(open, taskId, options));
+  }
   const place = foldersOf(options);
   const { stateDir } = place;
   const terminal = await terminalOf(process.stdout, process.env);
@@ -84,25 +90,4 @@ function wholeState({ shown, task, day }: TaskDetail): object {
 
 function keyOf(tasks: readonly ShownTask[]): string {
   return JSON.stringify(tasks.map((task) => ({ ...task, elapsedMs: null, driver: null })));
-}
-
-function jsonText(value: unknown): string {
-  return `${safeJson(withoutControlsIn(value), 2)}\n`;
-}
-
-/** The width for a terminal that reports none, or less than `NARROWEST_COLUMNS`. */
-const USUAL_COLUMNS = 80;
-const NARROWEST_COLUMNS = 20;
-
-/** Returns a function that returns the current width and colours. Loads the colour package only if needed. */
-async function terminalOf(
-  stream: NodeJS.WriteStream,
-  env: NodeJS.ProcessEnv,
-): Promise<() => TableOptions> {
-  const isColored = stream.isTTY && !env.NO_COLOR && env.TERM !== 'dumb';
-  const paint = isColored ? new (await import('chalk')).Chalk({ level: 1 }) : null;
-  return () => {
-    const columns = stream.isTTY ? stream.columns : 0;
-    return { width: columns >= NARROWEST_COLUMNS ? columns : USUAL_COLUMNS, paint };
-  };
 }

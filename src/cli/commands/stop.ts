@@ -5,6 +5,8 @@ import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { liveClaim } from '../../effects/lock/task-lock.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
+import { onFleet } from '../fleet/on-fleet.ts';
+import { fleetNamed } from '../fleet/which-fleet.ts';
 import {
   type FoundTask,
   findOpenTask,
@@ -15,7 +17,7 @@ import {
   type Standing,
   standingOf,
 } from '../tasks/find-task.ts';
-import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
+import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { say } from '../terminal/outlet.ts';
 
 /** How long to wait for the driver, which ends its agent within 5 s after it has noticed the request. */
@@ -26,7 +28,12 @@ const LOOK_EVERY_MS = 50;
  * `ralph stop ID`: asks the task's driver to end its iteration and stop, and waits for it. Sends no
  * signals: if the driver hangs, the message names it, and the person has to end it.
  */
-export async function stop(taskId: string, options: FolderOptions): Promise<number> {
+export async function stop(taskId: string, options: StoreOptions): Promise<number> {
+  const fleet = fleetNamed(options, process.env);
+  if (fleet !== null) {
+    const { fleetStop } = await import('../fleet/steer.ts');
+    return onFleet(fleet, options, (open) => fleetStop(open, taskId));
+  }
   const place = foldersOf(options);
   const found = findOpenTask(taskId, place);
   refuseInsideOwnLoop('stop', taskId, found.paths.stateFile, process.env);

@@ -2,18 +2,25 @@ import { HINT_MAX_BYTES } from '../../core/prompt/hints.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
+import { onFleet } from '../fleet/on-fleet.ts';
+import { fleetNamed } from '../fleet/which-fleet.ts';
 import { findOpenTask, refuseInsideOwnLoop, resumeCommand } from '../tasks/find-task.ts';
-import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
+import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { say } from '../terminal/outlet.ts';
 
 /** `ralph tell ID "…"`: leaves a hint for the task's next prompt, even if that follows a resume. */
-export async function tell(taskId: string, text: string, options: FolderOptions): Promise<number> {
+export async function tell(taskId: string, text: string, options: StoreOptions): Promise<number> {
   if (text.trim() === '') throw new UsageError(['ralph tell expects a hint; found an empty text.']);
   const bytes = Buffer.byteLength(text);
   if (bytes > HINT_MAX_BYTES) {
     throw new UsageError([
       `ralph tell expects a hint of at most ${HINT_MAX_BYTES / 1024} KB; found ${bytes} bytes. Put it into a file and name that file to the agent.`,
     ]);
+  }
+  const fleet = fleetNamed(options, process.env);
+  if (fleet !== null) {
+    const { fleetTell } = await import('../fleet/steer.ts');
+    return onFleet(fleet, options, (open) => fleetTell(open, taskId, text));
   }
   const place = foldersOf(options);
   const found = findOpenTask(taskId, place);

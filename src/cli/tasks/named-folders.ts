@@ -9,6 +9,11 @@ export interface FolderOptions {
   readonly keyFile?: string;
 }
 
+/** The flags that say whether a task is in a vault or in a fleet, and where that is. */
+export interface StoreOptions extends FolderOptions {
+  readonly fleet?: string;
+}
+
 export interface TaskFolders {
   /** Absolute path, as is `stateDir`. */
   readonly vault: string;
@@ -36,11 +41,16 @@ export function foldersOf(
 
 /** Returns the folders that a run's flags name, or else variables, or else the working directory. */
 export function foldersNamed(flags: Layer): TaskFolders {
+  return foldersOf(foldersGiven(flags));
+}
+
+/** Returns what a run's flags say of its folders. */
+export function foldersGiven(flags: Layer): FolderOptions {
   const named = (['vault', 'stateDir', 'keyFile'] as const).flatMap((name) => {
     const value = flags[name]?.value;
     return typeof value === 'string' ? [[name, value]] : [];
   });
-  return foldersOf(Object.fromEntries(named));
+  return Object.fromEntries(named);
 }
 
 /** Returns the working directory. Throws a `UsageError` if it has been removed. */

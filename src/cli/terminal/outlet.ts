@@ -1,4 +1,5 @@
-import { withoutControls } from '../../core/text/untrusted-text.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { withoutControls, withoutControlsIn } from '../../core/text/untrusted-text.ts';
 
 /** An output that may be large, and whose reader may go away. */
 export interface Outlet {
@@ -16,6 +17,11 @@ export function standardOutlet(stream: NodeJS.WritableStream = process.stdout): 
       });
     },
   };
+}
+
+/** Returns data as the text of a JSON document, without control characters. */
+export function jsonText(value: unknown): string {
+  return `${safeJson(withoutControlsIn(value), 2)}\n`;
 }
 
 /** Prints a sentence on standard error, without control characters, since it may quote untrusted text. */

@@ -11,6 +11,8 @@ export interface BriefingSources {
   readonly stateDir: string;
   /** The absolute path of the key that commands must name; null if they find the key without it. */
   readonly keyFlag: string | null;
+  /** For the tasks of a fleet: the words of a command that name the fleet, in place of the folders. */
+  readonly fleetWords?: readonly string[];
   readonly runs: readonly FoundRun[];
   readonly journal: readonly JournalEntry[];
   readonly notes: readonly OpenNote[];

@@ -41,6 +41,8 @@ export interface Briefing {
   readonly stateDir: string;
   /** The absolute path of the key that commands must name; null if they find the key without it. */
   readonly keyFlag: string | null;
+  /** For the tasks of a fleet: the words of a command that name the fleet, in place of the folders. */
+  readonly fleetWords?: readonly string[];
   /** What needs a person, most urgent first. */
   readonly needs: readonly Need[];
   /** The newest task first. */
@@ -60,7 +62,7 @@ type BriefTotals = Readonly<Record<BriefGroup, number>> & {
 
 /** Makes a briefing from its sources. */
 export function makeBriefing(sources: BriefingSources): Briefing {
-  const { since, until, vault, stateDir, keyFlag, notes, requests, day } = sources;
+  const { since, until, vault, stateDir, keyFlag, fleetWords, notes, requests, day } = sources;
   const entriesOf = entriesByRun(sources.journal, sources.runs);
   const tasks = sources.runs
     .map((run) => briefTask(run, entriesOf.get(run) ?? [], notes, since))
@@ -72,6 +74,7 @@ export function makeBriefing(sources: BriefingSources): Briefing {
     vault,
     stateDir,
     keyFlag,
+    ...(fleetWords === undefined ? {} : { fleetWords }),
     tasks,
     needs: needsOf(tasks, requests, notes),
     totals: totalsOf(tasks),

@@ -127,7 +127,7 @@ export function isLive(state: ShownState): boolean {
 }
 
 /** Sorts running and waiting tasks first, then other open ones, then ended ones, newest first. */
-export function inShownOrder(tasks: readonly ShownTask[]): readonly ShownTask[] {
+export function inShownOrder<T extends ShownTask>(tasks: readonly T[]): readonly T[] {
   const rank = (task: ShownTask): number => (isLive(task.state) ? 0 : task.archived ? 2 : 1);
   const newest = (task: ShownTask): string => task.finishedAt ?? task.startedAt ?? '';
   return tasks.toSorted(

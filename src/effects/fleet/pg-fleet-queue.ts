@@ -209,9 +209,9 @@ export class PgFleetQueue implements Port.FleetQueue {
     return accountFacts(this.#database);
   }
 
-  async now(): Promise<string> {
-    const [row] = await this.#database.rows('select now() as now');
-    return row?.now.toISOString();
+  async readClock(): Promise<string> {
+    const [row] = await this.#database.rows('select now() as at');
+    return row?.at.toISOString();
   }
 
   async workers(): Promise<readonly Port.WorkerSeen[]> {

@@ -5,12 +5,11 @@ import { commandOf, reasonOf, remedyOf } from './briefing-words.ts';
 
 /** Returns a briefing as JSON. Durations are in seconds, money in US dollars. */
 export function briefingJson(briefing: Briefing): object {
-  const { since, until, vault, stateDir, totals, day, needs, tasks } = briefing;
+  const { since, until, totals, day, needs, tasks } = briefing;
   return {
     since,
     until,
-    vault,
-    state_dir: stateDir,
+    ...placeJson(briefing),
     totals: {
       completed: totals.completed,
       not_yours: totals.foreign,
@@ -25,6 +24,12 @@ export function briefingJson(briefing: Briefing): object {
     needs_person: needs.map((need) => needJson(need, briefing)),
     tasks: tasks.map((task) => taskJson(task, briefing)),
   };
+}
+
+function placeJson({ vault, stateDir, fleetWords }: Briefing): object {
+  return fleetWords === undefined
+    ? { vault, state_dir: stateDir }
+    : { fleet: stateDir.replace(/^fleet /, ''), vault: null, state_dir: null };
 }
 
 function needJson(need: Need, briefing: Briefing): object {
@@ -62,6 +67,7 @@ function needJson(need: Need, briefing: Briefing): object {
 function taskJson(task: BriefTask, briefing: Briefing): object {
   return {
     ...statusJson(task.shown),
+    ...(briefing.fleetWords === undefined ? {} : { state_file: null, log_dir: null }),
     group: task.group,
     reason: reasonOf(task),
     command: commandOf(task, briefing),

@@ -80,10 +80,13 @@ export function remedyOf({ shown, task }: BriefTask): string | null {
 /** Returns the shell command that resumes a task, or null if no command can. */
 export function commandOf(
   { shown, task }: BriefTask,
-  { vault, stateDir, keyFlag }: Briefing,
+  { vault, stateDir, keyFlag, fleetWords }: Briefing,
 ): string | null {
   if (task === null || shown.archived) return null;
-  const facts = { taskId: shown.taskId, vault, stateDir, keyFlag, needsTrust: isForeign(shown) };
+  const facts = {
+    ...{ taskId: shown.taskId, vault, stateDir, keyFlag, needsTrust: isForeign(shown) },
+    ...(fleetWords === undefined ? {} : { fleetWords }),
+  };
   if (shown.state === 'paused_awaiting_approval') {
     // An answer runs nothing from the task, so it needs no trust.
     return resumeCommand({ ...facts, needsTrust: false }, shown.state).replace(
@@ -102,13 +105,13 @@ export function commandOf(
   }
 }
 
-/** Returns what `of` says of a task's git; null for a task that is not this user's. */
+/** Returns what `of` says of a task's git; null for a task that is not this user's, or not on this machine. */
 export function gitFacts<T>(
   { shown, task }: BriefTask,
-  { vault, stateDir, keyFlag }: Briefing,
+  { vault, stateDir, keyFlag, fleetWords }: Briefing,
   of: (git: TaskGit, place: TaskPlace) => T | null,
 ): T | null {
-  if (task === null || isForeign(shown)) return null;
+  if (task === null || isForeign(shown) || fleetWords !== undefined) return null;
   return of(task.git, { taskId: shown.taskId, vault, stateDir, keyFlag });
 }
 

@@ -17,16 +17,16 @@ export function fleetStatus(picture: FleetPicture, options: TableOptions): strin
   const { fleet, leaseMs, workers, accounts, queues } = view;
   const { width, paint } = options;
   const told = warnings.flatMap((warning) =>
-    wrapped(`warning: ${fleetWarningText(warning)}`, width).map((line, index) =>
+    wrapped(`warning: ${fleetWarningText(warning)}`, width - 2).map((line, index) =>
       index === 0 ? line : `  ${line}`,
     ),
   );
   const lines = [
-    `${oneLine(fleet, 200)}, lease ${formatDuration(leaseMs)}`,
+    ...wrapped(`${oneLine(fleet, 200)}, lease ${formatDuration(leaseMs)}`, width),
     ...(told.length === 0 ? [] : ['', ...told.map((line) => paint?.yellow(line) ?? line)]),
     '',
     ...(workers.length === 0
-      ? ['no worker is there; ralph worker starts one']
+      ? wrapped('no worker is there; ralph worker starts one', width)
       : plainTable(
           ['WORKER', 'HOST', 'STATE', 'SLOTS', 'QUEUES', 'VERSION', 'RUNS'],
           workers.map((worker) => workerCells(worker, picture)),
@@ -34,7 +34,7 @@ export function fleetStatus(picture: FleetPicture, options: TableOptions): strin
         )),
     '',
     ...(queues.length === 0
-      ? ['no queue has had a task yet; ralph submit queues one']
+      ? wrapped('no queue has had a task yet; ralph submit queues one', width)
       : plainTable(
           ['QUEUE', 'WAITING', 'RUNNING', 'PARKED', 'OLDEST WAITING'],
           queues.map((queue) => queueCells(queue, queues, view.at)),

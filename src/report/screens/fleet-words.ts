@@ -1,7 +1,7 @@
-import type { RequestTaken } from '../../core/fleet/fleet-facts.ts';
+import type { AccountFacts, RequestTaken } from '../../core/fleet/fleet-facts.ts';
 import type { FleetWarning } from '../../core/fleet/fleet-warnings.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { formatDuration, plural } from '../format.ts';
+import { formatClock, formatDuration, plural } from '../format.ts';
 
 // What a person is told of a fleet, in sentences.
 
@@ -76,6 +76,50 @@ export function requestText(
         : `${verdict}: ${id} goes on; ${runs}`;
     }
   }
+}
+
+/** Says how an account stands at the instant `at`. */
+export function accountText(account: AccountFacts, at: string): string {
+  const { isHeld, pausedUntil, slots, running } = account;
+  const leftMs = pausedUntil === null ? 0 : Date.parse(pausedUntil) - Date.parse(at);
+  const pause = isHeld
+    ? 'is paused until ralph fleet account --resume'
+    : leftMs > 0
+      ? `is paused for ${formatClock(leftMs)}`
+      : 'is free';
+  const bound = slots === 0 ? 'any number of' : `at most ${slots}`;
+  return `the account ${name(account.name)} ${pause}, with ${bound} tasks at once; ${running} of it ${running === 1 ? 'runs' : 'run'} now`;
+}
+
+/** What `ralph fleet init` has done. */
+interface InitFacts {
+  readonly name: string;
+  readonly engine: Migration;
+  readonly tables: Migration;
+  /** Milliseconds. */
+  readonly leaseMs: number;
+}
+
+interface Migration {
+  readonly from: number | null;
+  readonly to: number;
+}
+
+/** Says which versions the tables of a fleet have, and how they came to have them. */
+export function initText({ name: fleet, engine, tables, leaseMs }: InitFacts): string {
+  return [
+    name(fleet),
+    `tables of ralph: ${migrationText(tables)}`,
+    `tables of pg-boss: ${migrationText(engine)}`,
+    `lease: ${formatDuration(leaseMs)}`,
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function migrationText({ from, to }: Migration): string {
+  if (from === null) return `version ${to}, made now`;
+  return from === to ? `version ${to}, as before` : `version ${to}, before ${from}`;
 }
 
 /** Names a worker with its host, unless the worker's name has the host in it already. */

@@ -23,6 +23,16 @@ export function pruneSummary(totals: PruneTotals): string {
   return `${dryRun ? 'would remove' : 'removed'} ${what}, ${formatBytes(bytes)}\n`;
 }
 
+/** Returns the closing sentence of `ralph prune` on a fleet, of which the database alone knows the bytes. */
+export function fleetPruneSummary({
+  tasks,
+  olderThan,
+  dryRun,
+}: Pick<PruneTotals, 'tasks' | 'olderThan' | 'dryRun'>): string {
+  if (tasks === 0) return `no task ended longer ago than ${olderThan}\n`;
+  return `${dryRun ? 'would remove' : 'removed'} ${plural(tasks, 'task')}\n`;
+}
+
 /** Returns the line of an entry that `--dry-run` would remove. */
 export function prunedLine(name: string, bytes: number): string {
   return `${name}  ${formatBytes(bytes)}\n`;

@@ -1,0 +1,56 @@
+import { accountProblem, isAccountName } from '../../core/fleet/spec-problems.ts';
+import { parseDuration } from '../../core/settings/duration.ts';
+import type { AccountChange } from '../../effects/fleet/fleet-queue.ts';
+import { UsageError } from '../../errors.ts';
+import { accountText } from '../../report/screens/fleet-words.ts';
+import { say } from '../terminal/outlet.ts';
+import type { OpenFleet } from './on-fleet.ts';
+
+/** The flags of `ralph fleet account`, as they were written. */
+export interface AccountFlags {
+  /** A duration; true until somebody releases the account. */
+  readonly pause?: string | true;
+  readonly resume?: boolean;
+  readonly slots?: string;
+}
+
+/** `ralph fleet account NAME`: holds, releases or bounds an account on all machines. Throws a `UsageError`. */
+export async function accountFleet(
+  { queue }: OpenFleet,
+  name: string,
+  flags: AccountFlags,
+): Promise<number> {
+  const change = changeOf(name, flags);
+  await queue.setAccount(name, change);
+  const after = (await queue.accounts()).find((each) => each.name === name);
+  if (after !== undefined) say(`${queue.name}: ${accountText(after, await queue.readClock())}`);
+  return 0;
+}
+
+function changeOf(name: string, { pause, resume, slots }: AccountFlags): AccountChange {
+  const problems: string[] = [];
+  if (!isAccountName(name)) problems.push(accountProblem(name));
+  if (pause === undefined && resume === undefined && slots === undefined) {
+    problems.push(
+      `ralph fleet account ${name} needs one of --pause TIME, --resume and --slots N; ralph fleet status shows it.`,
+    );
+  }
+  if (pause !== undefined && resume !== undefined) {
+    problems.push('--pause and --resume exclude each other: an account is held or released.');
+  }
+  const pauseMs = typeof pause === 'string' ? parseDuration(pause) : 1;
+  if (pauseMs === null || pauseMs === 0) {
+    problems.push(
+      `--pause expects a duration such as 2h or 30m, or nothing to hold the account until --resume; found '${pause}'.`,
+    );
+  }
+  if (slots !== undefined && !/^\d{1,4}$/.test(slots)) {
+    problems.push(`--slots expects a number from 0 (unbounded) to 9999; found '${slots}'.`);
+  }
+  if (problems.length > 0) throw new UsageError(problems);
+  return {
+    ...(pause === undefined ? {} : { pause: pause === true ? 'released' : (pauseMs ?? 0) }),
+    ...(resume === undefined ? {} : { resume: true }),
+    ...(slots === undefined ? {} : { slots: Number(slots) }),
+  };
+}

@@ -1,0 +1,4 @@
+/** What `ralph fleet` does. */
+export const FLEET_ACTS = ['init', 'status', 'account'] as const;
+
+export type FleetAct = (typeof FLEET_ACTS)[number];

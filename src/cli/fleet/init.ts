@@ -1,0 +1,22 @@
+import { initFleetAt } from '../../compose/fleet/init.ts';
+import { parseDuration } from '../../core/settings/duration.ts';
+import { UsageError } from '../../errors.ts';
+import { initText } from '../../report/screens/fleet-words.ts';
+import { standardOutlet } from '../terminal/outlet.ts';
+
+const SHORTEST_MS = 10_000;
+const LONGEST_MS = 60 * 60_000;
+
+/** `ralph fleet init`: makes the tables of a fleet, or brings them up to date. `lease` is as it was written. */
+export async function initNamedFleet(url: string, lease: string | undefined): Promise<number> {
+  const leaseMs = lease === undefined ? null : leaseOf(lease);
+  const done = await initFleetAt({ url, env: process.env, leaseMs });
+  await standardOutlet().write(initText(done));
+  return 0;
+}
+
+function leaseOf(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== null && ms >= SHORTEST_MS && ms <= LONGEST_MS) return ms;
+  throw new UsageError([`--lease expects a duration from 10s to 1h, such as 2m; found '${text}'.`]);
+}

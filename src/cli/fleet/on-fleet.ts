@@ -1,0 +1,62 @@
+import { nearest } from '../../core/settings/nearest.ts';
+import type { FleetQueue } from '../../effects/fleet/fleet-queue.ts';
+import { shellQuote } from '../../report/resume-command.ts';
+import { TaskNotFoundError } from '../../task-errors.ts';
+import { openNamed } from './which-fleet.ts';
+
+/** A fleet that a command works on. */
+export interface OpenFleet {
+  readonly queue: FleetQueue;
+  /** What a further command needs to mean the same fleet; empty if a variable names it. */
+  readonly words: readonly string[];
+}
+
+/** Opens the fleet that `fleetNamed` returned, and closes it afterwards. Rejects as `openNamed` does. */
+export async function onFleet<T>(
+  url: string,
+  options: { readonly fleet?: string },
+  run: (fleet: OpenFleet) => Promise<T>,
+): Promise<T> {
+  const queue = await openNamed(url);
+  try {
+    const words =
+      options.fleet === undefined ? [] : ['--fleet', shellQuote(shownUrl(options.fleet))];
+    return await run({ queue, words });
+  } finally {
+    await queue.close();
+  }
+}
+
+/** Returns the URL of a fleet without its password. */
+function shownUrl(url: string): string {
+  try {
+    const parsed = new URL(url);
+    parsed.password = '';
+    parsed.searchParams.delete('password');
+    return parsed.href;
+  } catch {
+    // Nothing is known of its form, so neither is where a password may be.
+    return 'URL';
+  }
+}
+
+/** How many of the newest tasks are looked through for an id that was meant. */
+const SUGGESTED_FROM = 200;
+
+/** Returns the error for an id that the fleet does not have, with the one that was probably meant. */
+export async function unknownFleetTask(
+  { queue }: OpenFleet,
+  taskId: string,
+): Promise<TaskNotFoundError> {
+  const tasks = await queue.tasks({ limit: SUGGESTED_FROM });
+  const near = nearest(
+    taskId,
+    tasks.map(({ spec }) => spec.task_id),
+  );
+  const advice = near === null ? ' check the id and --fleet.' : ` did you mean ${near}?`;
+  return new TaskNotFoundError(
+    taskId,
+    queue.name,
+    `there is no task '${taskId}' in ${queue.name};${advice}`,
+  );
+}

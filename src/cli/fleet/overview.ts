@@ -1,0 +1,48 @@
+import { type FleetPicture, fleetPicture } from '../../core/fleet/fleet-warnings.ts';
+import { fleetStatus, fleetStatusJson } from '../../report/screens/fleet-status.ts';
+import { jsonText, standardOutlet } from '../terminal/outlet.ts';
+import { terminalOf } from '../terminal/terminal-look.ts';
+import { framesOf } from './frames.ts';
+import type { OpenFleet } from './on-fleet.ts';
+import type { ShowOptions } from './status.ts';
+
+/** `ralph fleet status`: shows workers, queues and accounts, and what a person has to look at. */
+export async function showFleet(fleet: OpenFleet, options: ShowOptions): Promise<number> {
+  const terminal = await terminalOf(process.stdout, process.env);
+  const frame = async () => {
+    const picture = await pictureOf(fleet);
+    const { view, warnings } = picture;
+    const text =
+      options.json === true ? jsonText(fleetStatusJson(picture)) : fleetStatus(picture, terminal());
+    const key = JSON.stringify([
+      view.workers.map(withoutBeat),
+      view.queues,
+      view.accounts,
+      warnings.length,
+    ]);
+    return { text, key, isLast: false };
+  };
+  return framesOf(frame, options.watch ?? false, standardOutlet());
+}
+
+/** The newest tasks are looked through for those that failed or were claimed in vain. */
+const TASKS_READ = 500;
+
+async function pictureOf({ queue }: OpenFleet): Promise<FleetPicture> {
+  const [at, workers, accounts, queues, tasks] = await Promise.all([
+    queue.readClock(),
+    queue.workers(),
+    queue.accounts(),
+    queue.queues(),
+    queue.tasks({ limit: TASKS_READ }),
+  ]);
+  return fleetPicture({
+    fleet: queue.name,
+    leaseMs: queue.leaseMs,
+    ...{ at, workers, accounts, queues, tasks },
+  });
+}
+
+function withoutBeat(worker: object): object {
+  return { ...worker, seenAt: null };
+}

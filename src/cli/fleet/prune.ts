@@ -1,0 +1,39 @@
+import { removeRefsOf } from '../../compose/fleet/prune-origin.ts';
+import { laterBy } from '../../core/task/task-state.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import { fleetPruneSummary, pruneFailure } from '../../report/screens/prune.ts';
+import { say, standardOutlet } from '../terminal/outlet.ts';
+import type { OpenFleet } from './on-fleet.ts';
+
+interface FleetPrune {
+  /** Milliseconds since a task ended. */
+  readonly ageMs: number;
+  /** As the user wrote it: `30d`. */
+  readonly olderThan: string;
+  readonly dryRun: boolean;
+}
+
+/** `ralph prune` on a fleet: removes tasks that ended long ago, with all that their origins have of them. */
+export async function fleetPrune(
+  { queue }: OpenFleet,
+  { ageMs, olderThan, dryRun }: FleetPrune,
+  removeRefs: typeof removeRefsOf = removeRefsOf,
+): Promise<number> {
+  const before = laterBy(await queue.readClock(), -ageMs);
+  const old = (await queue.tasks({})).filter(
+    ({ ended_at }) => ended_at !== null && ended_at <= before,
+  );
+  const ids = old.map(({ spec }) => spec.task_id);
+  // The refs go first: a task that is gone has nothing that would lead to them.
+  const staying = dryRun ? [] : await removeRefs(old, process.env);
+  const kept = new Set(staying.map(({ taskId }) => taskId));
+  const removed = dryRun ? ids : await queue.prune(ids.filter((id) => !kept.has(id)));
+  for (const { taskId, why } of staying) {
+    say(pruneFailure(oneLine(taskId, 128), oneLine(why.replace(/\.$/, ''), 300)));
+  }
+  const listed = dryRun ? removed.map((id) => `${oneLine(id, 128)}\n`).join('') : '';
+  const summary = fleetPruneSummary({ tasks: removed.length, olderThan, dryRun });
+  await standardOutlet().write(`${oneLine(queue.name, 200)}\n${listed}${summary}`);
+  return staying.length === 0 ? 0 : EXIT_FAILED;
+}

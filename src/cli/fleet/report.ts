@@ -1,0 +1,47 @@
+import { withTaskCopies } from '../../compose/fleet/task-copy.ts';
+import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
+import type { ShownTask } from '../../core/task/shown-task.ts';
+import { shownFleetTask } from '../../report/screens/fleet-tasks.ts';
+import {
+  gatherBriefing,
+  printBriefing,
+  type ReportOptions,
+  spanOf,
+} from '../tasks/gather-briefing.ts';
+import type { OpenFleet } from './on-fleet.ts';
+
+/** `ralph report` on a fleet: shows what happened in a period, and what needs a person. */
+export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Promise<number> {
+  const { queue, words } = fleet;
+  const span = spanOf(options, await queue.readClock());
+  const tasks = (await queue.tasks({})).filter(
+    ({ ended_at }) => ended_at === null || ended_at >= span.since,
+  );
+  const byId = new Map(tasks.map((task) => [task.spec.task_id, task]));
+  const briefing = await withTaskCopies(async (copies) => {
+    // One task after another, since there may be hundreds.
+    for (const task of tasks) {
+      const { spec, fence } = task;
+      // A fleet may have thousands of tasks that nobody has claimed.
+      if (fence === 0) {
+        await copies.add(task, null);
+        continue;
+      }
+      await copies.add(task, await queue.checkpoint(spec.task_id));
+      copies.addEvents(await queue.events(spec.task_id, 0));
+    }
+    const shown = (task: ShownTask): ShownTask =>
+      asInFleet(task, byId.get(task.taskId), span.until);
+    const place = { vault: queue.name, stateDir: queue.name, fleetWords: words };
+    return gatherBriefing(copies, span, { shown, place });
+  });
+  await printBriefing(briefing, options, `${queue.name}\n\n`);
+  return 0;
+}
+
+/** The copy has no driver, so that only the row says whether somebody works on the task. */
+function asInFleet(task: ShownTask, facts: FleetTaskFacts | undefined, at: string): ShownTask {
+  if (facts === undefined) return task;
+  const { state, status, runBy } = shownFleetTask(facts, at);
+  return { ...task, state, status, runBy, stateFile: '', logDir: '' };
+}

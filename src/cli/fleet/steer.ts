@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestTaken } from '../../core/fleet/fleet-facts.ts';
+import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
+import { FleetError, UsageError } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import { type FleetAct, requestText } from '../../report/screens/fleet-words.ts';
+import type { ResumeFlags } from '../run/plan-resume.ts';
+import { say } from '../terminal/outlet.ts';
+import { type OpenFleet, unknownFleetTask } from './on-fleet.ts';
+import { personHere } from './person.ts';
+
+/** `ralph tell ID "…"`: leaves a hint for the next prompt of a task. */
+export async function fleetTell(fleet: OpenFleet, taskId: string, text: string): Promise<number> {
+  const request = { kind: 'tell', text, by: personHere() } as const;
+  return announced(fleet, 'tell', taskId, await fleet.queue.request(taskId, request));
+}
+
+/** `ralph pause ID`: holds a task, after its current iteration if a worker runs it. Does not wait for that. */
+export async function fleetPause(fleet: OpenFleet, taskId: string): Promise<number> {
+  const request = { kind: 'pause', by: personHere() } as const;
+  return announced(fleet, 'pause', taskId, await fleet.queue.request(taskId, request));
+}
+
+/**
+ * `ralph resume ID`: queues a task again that is paused, stopped, or ended and resumable. Throws a `UsageError` for
+ * flags, since a task of a fleet keeps the settings with which it was submitted.
+ */
+export async function resumeOnFleet(
+  fleet: OpenFleet,
+  { taskId, layer, passthrough, problems, isTrusted }: ResumeFlags,
+): Promise<number> {
+  if (problems.length > 0) throw new UsageError(problems);
+  const given = [
+    ...Object.values(layer).map(({ source }) => source.where),
+    ...(isTrusted ? ['--trust'] : []),
+    ...(passthrough.length > 0 ? ['--'] : []),
+  ];
+  if (given.length > 0) {
+    throw new UsageError([
+      `ralph resume takes no ${given.join(', ')} for a task of a fleet, which keeps the settings with which it was submitted; name a vault with --vault, or resume it without.`,
+    ]);
+  }
+  if (taskId === null) {
+    throw new UsageError([
+      `ralph resume needs the id of a task of ${fleet.queue.name}; ralph status lists them.`,
+    ]);
+  }
+  return announced(fleet, 'resume', taskId, await fleet.queue.resume(taskId));
+}
+
+/** How long to wait for a worker: it looks each second, and its agent ends within 5 s. */
+const ENDS_WITHIN_MS = 15_000;
+const LOOK_EVERY_MS = 250;
+
+/** `ralph stop ID`: stops a task, and waits until its worker has ended it. */
+export async function fleetStop(
+  fleet: OpenFleet,
+  taskId: string,
+  withinMs = ENDS_WITHIN_MS,
+): Promise<number> {
+  const taken = await fleet.queue.request(taskId, { kind: 'stop', by: personHere() });
+  await announced(fleet, 'stop', taskId, taken);
+  if (taken.kind !== 'left') return 0;
+  const startedMs = performance.now();
+  for (;;) {
+    const task = await fleet.queue.task(taskId);
+    if (task === null) throw await unknownFleetTask(fleet, taskId);
+    if (task.worker === null) {
+      say(stoppedText(fleet, task));
+      return 0;
+    }
+    if (performance.now() - startedMs > withinMs) {
+      say(
+        `worker ${task.worker} has not stopped ${taskId} within ${withinMs / 1_000}s; it will, unless it has died, and then its lease has to run out: ralph fleet status shows it`,
+      );
+      return EXIT_FAILED;
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+function stoppedText(fleet: OpenFleet, { spec, status }: FleetTaskFacts): string {
+  const { task_id: taskId } = spec;
+  if (status === 'completed') return `${taskId} was completed before the request reached it`;
+  const state = status.replaceAll('_', ' ');
+  const next = `${resumeWords(fleet, taskId)} continues it`;
+  return status === 'stopped'
+    ? `${taskId} is stopped; ${next}`
+    : `${taskId} ended before the request reached it, and is ${state}; ${next}`;
+}
+
+/** Says what became of a request. Throws an error with an exit code if it was refused. */
+export async function announced(
+  fleet: OpenFleet,
+  act: FleetAct,
+  taskId: string,
+  taken: RequestTaken,
+): Promise<number> {
+  const { name } = fleet.queue;
+  switch (taken.kind) {
+    case 'unknown-task':
+      throw await unknownFleetTask(fleet, taskId);
+    case 'refused':
+      throw new FleetError(
+        `${name}: task '${taskId}' was not changed: ${taken.why.replace(/\.$/, '')}.`,
+        EXIT_FAILED,
+      );
+    default: {
+      const resume = resumeWords(fleet, taskId);
+      say(`${name}: ${requestText(act, taskId, taken, resume)}`);
+      return 0;
+    }
+  }
+}
+
+/** Returns the command that continues a task. */
+function resumeWords({ words }: OpenFleet, taskId: string): string {
+  return ['ralph resume', taskId, ...words].join(' ');
+}

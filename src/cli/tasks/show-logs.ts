@@ -1,0 +1,87 @@
+import { readableParts } from '../../compose/agent.ts';
+import { DEFAULT_AGENT } from '../../core/agent/agents/agents.ts';
+import {
+  createPlainLog,
+  createReadableLog,
+  type LogItem,
+  type ReadableLog,
+} from '../../effects/claude/readable-log.ts';
+import { readAgentNotes } from '../../effects/logs/agent-notes.ts';
+import { readStoredRun } from '../../effects/plan/stored-settings.ts';
+import { findTaskEntry } from '../../effects/state/task-list.ts';
+import type { LogPiece, TaskLogs } from '../../effects/state/task-logs.ts';
+import { iterationHeader, logText, STDERR_HEADER } from '../../report/screens/logs.ts';
+import { standardOutlet } from '../terminal/outlet.ts';
+
+/** What of a task's logs is shown. */
+export interface LogsShown {
+  readonly taskId: string;
+  readonly stateDir: string;
+  /** The only iteration that is shown; null for all. */
+  readonly iteration: number | null;
+  /** Go on until the loop ends. */
+  readonly follow: boolean;
+  /** Print the bytes as the agent wrote them. */
+  readonly raw: boolean;
+}
+
+/** Prints a task's logs on standard output. Resolves to false if the reader has gone. */
+export async function showLogs(logs: TaskLogs, shown: LogsShown): Promise<boolean> {
+  const { taskId, stateDir, raw, iteration, follow } = shown;
+  const outlet = standardOutlet();
+  const show = raw ? rawBytes : readableText((number) => logOf(number, taskId, stateDir));
+  for await (const piece of logs.read({ iteration, follow })) {
+    // The reader has gone, as in `ralph logs … | head`.
+    if (!(await outlet.write(show(piece)))) return false;
+  }
+  return true;
+}
+
+function rawBytes(piece: LogPiece): Uint8Array {
+  return piece.kind === 'stdout' ? piece.chunk : new Uint8Array();
+}
+
+/** Returns what makes an iteration's output readable, by the agents that wrote it. */
+function logOf(iteration: number, taskId: string, stateDir: string): ReadableLog {
+  const folderNow = (): string | null => findTaskEntry(stateDir, taskId)?.folder ?? null;
+  const folder = folderNow();
+  const stored = folder === null ? null : readStoredRun(folder);
+  if (stored === null) return createReadableLog();
+  const options = { ...stored, cwd: stored.startDir, env: {} };
+  const partsOf = () => readAgentNotes(folderNow() ?? '', iteration);
+  // The settings name the agents of the last run; another may have written this log, without a note.
+  return readableParts(partsOf, DEFAULT_AGENT, options);
+}
+
+/** Returns a function that turns each piece of a log into text. It holds back an incomplete line. */
+function readableText(create: (iteration: number) => ReadableLog): (piece: LogPiece) => string {
+  let stdout: ReadableLog = createPlainLog();
+  let stderr = createPlainLog();
+  let hasErrors = false;
+  const errors = (items: readonly LogItem[]): string => {
+    const header = hasErrors || items.length === 0 ? '' : STDERR_HEADER;
+    hasErrors ||= items.length > 0;
+    return header + textOf(items);
+  };
+  return (piece) => {
+    switch (piece.kind) {
+      case 'iteration':
+        stdout = create(piece.number);
+        stderr = createPlainLog();
+        hasErrors = false;
+        return iterationHeader(piece.number);
+      case 'stdout':
+        return textOf(stdout.push(piece.chunk));
+      case 'stdout-end':
+        return textOf(stdout.end());
+      case 'stderr':
+        return errors(stderr.push(piece.chunk));
+      case 'stderr-end':
+        return errors(stderr.end());
+    }
+  };
+}
+
+function textOf(items: readonly LogItem[]): string {
+  return items.map(logText).join('');
+}

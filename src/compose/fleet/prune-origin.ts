@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
+import { realPath } from '../../effects/files/real-path.ts';
+import { openMirror } from '../../effects/fleet/mirror.ts';
+import { removeSnapshotsAtOrigin } from '../../effects/fleet/origin-snapshots.ts';
+
+const TIMEOUT_MS = 60_000;
+
+/** A task whose refs cannot be removed at its origin, and why, in a sentence. */
+export interface StayingTask {
+  readonly taskId: string;
+  readonly why: string;
+}
+
+/**
+ * Removes the refs of tasks at their origins by this user's git, `refs/ralph/<task_id>/*` and never a branch.
+ * Resolves to the tasks of which some may be left.
+ */
+export async function removeRefsOf(
+  tasks: readonly FleetTaskFacts[],
+  env: NodeJS.ProcessEnv,
+): Promise<readonly StayingTask[]> {
+  const home = mkdtempSync(path.join(realPath(tmpdir()), 'ralph-prune-'));
+  const staying: StayingTask[] = [];
+  try {
+    const { signal } = new AbortController();
+    for (const { spec, fence } of tasks) {
+      // A task that nobody has claimed has pushed nothing.
+      if (fence === 0) continue;
+      const mirror = openMirror({ home, url: spec.repo, env, signal, timeoutMs: TIMEOUT_MS });
+      const end = await removeSnapshotsAtOrigin(mirror, spec.task_id);
+      if (end.kind !== 'removed') staying.push({ taskId: spec.task_id, why: end.why });
+    }
+  } finally {
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  }
+  return staying;
+}

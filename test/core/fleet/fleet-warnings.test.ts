@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type FleetView,
+  type FleetWarning,
+  fleetPicture,
+} from '../../../src/core/fleet/fleet-warnings.ts';
+import {
+  accountFacts,
+  fleetTask,
+  fleetView,
+  minutesAgo,
+  NOW,
+  queueFacts,
+  workerSeen,
+} from '../../helpers/fleet-facts.ts';
+
+const warnings = (changes: Partial<FleetView>): readonly FleetWarning[] =>
+  fleetPicture(fleetView(changes)).warnings;
+
+const kinds = (changes: Partial<FleetView>): readonly string[] =>
+  warnings(changes).map(({ kind }) => kind);
+
+test('nothing is said of a fleet that works', () => {
+  const tasks = [
+    fleetTask({ worker: 'w1', host: 'host1', claims_without_iteration: 2, fence: 2 }),
+    fleetTask({ status: 'completed', ended_at: minutesAgo(5) }),
+  ];
+  const queues = [queueFacts({ waiting: 3, oldestWaiting: minutesAgo(59) })];
+  const accounts = [accountFacts({ pausedUntil: minutesAgo(1), why: 'usage limit' })];
+  expect(warnings({ tasks, queues, accounts })).toEqual([]);
+});
+
+describe('a queue that nobody can work on', () => {
+  const queues = [queueFacts({ name: 'gpu', schema: 2, waiting: 2, parked: 1 })];
+
+  test('no worker takes it', () => {
+    expect(warnings({ queues })).toEqual([{ kind: 'no-worker', queue: 'gpu', tasks: 3 }]);
+  });
+
+  test('the workers that take it do not know its schema', () => {
+    const workers = [workerSeen({ queues: ['gpu'] }), workerSeen({ id: 'w2', schema: 2 })];
+    expect(warnings({ queues, workers })).toEqual([
+      { kind: 'unknown-schema', queue: 'gpu', tasks: 3, schema: 2 },
+    ]);
+  });
+
+  test('one worker that knows the schema, or a newer one, is enough', () => {
+    const workers = [workerSeen({ queues: ['gpu'] }), workerSeen({ queues: ['gpu'], schema: 3 })];
+    expect(warnings({ queues, workers })).toEqual([]);
+  });
+
+  test('a silent worker does not count', () => {
+    const workers = [workerSeen({ queues: ['gpu'], schema: 2, seenAt: minutesAgo(3) })];
+    expect(kinds({ queues, workers })).toEqual(['no-worker', 'silent']);
+  });
+
+  test('nothing is said of an empty one', () => {
+    expect(warnings({ queues: [queueFacts({ name: 'gpu', running: 1 })] })).toEqual([]);
+  });
+});
+
+describe('a worker', () => {
+  test('is silent after more than one lease', () => {
+    const exactly = new Date(Date.parse(NOW) - 120_000).toISOString();
+    expect(warnings({ workers: [workerSeen({ seenAt: exactly })] })).toEqual([]);
+    const later = new Date(Date.parse(NOW) - 120_001).toISOString();
+    const workers = [workerSeen({ seenAt: later, running: ['nightly'] })];
+    expect(warnings({ workers })).toEqual([
+      { kind: 'silent', worker: 'w1', host: 'host1', forMs: 120_001, running: ['nightly'] },
+    ]);
+  });
+
+  test('that claims nothing is named with its reason', () => {
+    const idle = 'the disk has 0.2 GiB left';
+    expect(warnings({ workers: [workerSeen({ idle })] })).toEqual([
+      { kind: 'idle', worker: 'w1', host: 'host1', why: idle },
+    ]);
+  });
+
+  test('of another version than the others is noticed, but not once it is silent', () => {
+    const other = workerSeen({ id: 'w2', version: '0.2.0' });
+    expect(warnings({ workers: [workerSeen(), other] })).toEqual([
+      { kind: 'versions', versions: ['0.1.0', '0.2.0'] },
+    ]);
+    const gone = { ...other, seenAt: minutesAgo(10) };
+    expect(kinds({ workers: [workerSeen(), gone] })).toEqual(['silent']);
+  });
+});
+
+test('a task that waits for more than an hour is told of by its queue', () => {
+  const queues = [queueFacts({ waiting: 1, oldestWaiting: minutesAgo(61) })];
+  expect(warnings({ queues })).toEqual([
+    { kind: 'waits-long', queue: 'default', forMs: 61 * 60_000 },
+  ]);
+});
+
+test.for([
+  [{ isHeld: true, why: 'by ann@desk' }, null],
+  [{ pausedUntil: '2026-01-05T13:00:00.000Z', why: 'by ann@desk' }, '2026-01-05T13:00:00.000Z'],
+] as const)('a paused account is told of, with who paused it: %o', ([changes, until]) => {
+  const picture = fleetPicture(fleetView({ accounts: [accountFacts(changes)] }));
+  expect(picture.warnings).toEqual([
+    { kind: 'account-paused', account: 'default', until, why: 'by ann@desk' },
+  ]);
+  expect([...picture.paused]).toEqual(['default']);
+});
+
+test('a task that is claimed again and again is told of while it is open', () => {
+  const lost = { claims_without_iteration: 3, hosts: ['host1', 'host2'] };
+  expect(warnings({ tasks: [fleetTask(lost)] })).toEqual([
+    { kind: 'claimed-again', taskId: 'nightly', claims: 3, hosts: ['host1', 'host2'] },
+  ]);
+  expect(kinds({ tasks: [fleetTask({ ...lost, status: 'stopped', ended_at: NOW })] })).toEqual([]);
+});
+
+test('tasks that failed in the last day are told of together', () => {
+  const failed = (task_id: string, minutes: number) =>
+    fleetTask({ status: 'failed', ended_at: minutesAgo(minutes) }, { task_id });
+  const tasks = [failed('a', 1), failed('old', 24 * 60 + 1), failed('b', 24 * 60)];
+  expect(warnings({ tasks })).toEqual([{ kind: 'failed', taskIds: ['a', 'b'] }]);
+});
