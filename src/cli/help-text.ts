@@ -41,7 +41,12 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
     rescue: ['ralph rescue --vault ~/vault'],
     watch: ['ralph watch --vault ~/vault --start-new --concurrency 2'],
   },
-  'Work as a fleet:': {
+  'Work with a fleet:': {
+    submit: [
+      'ralph submit --repo https://example.com/app.git -p "Fix the login"',
+      'ralph submit --batch tasks.jsonl --dry-run',
+    ],
+    worker: ['ralph worker --slots 4 --policy policy.yaml', 'ralph worker --until-empty'],
     fleet: [
       'ralph fleet init --fleet postgres://ralph@db.example.org/fleet',
       'ralph fleet status --watch',

@@ -4,6 +4,7 @@ import type { AnswerOptions, ApprovalsOptions } from './commands/approvals.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { DoctorOptions } from './commands/doctor.ts';
 import type { FleetCommandOptions } from './commands/fleet/fleet.ts';
+import type { WorkerFlags } from './commands/fleet/worker.ts';
 import type { DiffOptions } from './commands/git/diff.ts';
 import type { LandOptions } from './commands/git/land.ts';
 import type { ProofOptions } from './commands/git/proof.ts';
@@ -18,6 +19,7 @@ import type { TrustOptions } from './commands/trust.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
+import { declareSubmitFlags } from './flags/submit-help.ts';
 import { FLEET_ACTS, type FleetAct } from './fleet/acts.ts';
 import { arrangeHelp } from './help-text.ts';
 import type { ReportOptions } from './tasks/gather-briefing.ts';
@@ -253,7 +255,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { completion } = await import('./commands/completion.ts');
       exitCode = completion(shell, program);
     });
-  // `readFlags` parses the arguments of the next four commands, so that all mistakes are reported together
+  // `readFlags` parses the arguments of the next five commands, so that all mistakes are reported together
   // and this file is not loaded for them. Here they only get their help.
   const run = program
     .command('run')
@@ -282,6 +284,33 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       .usage('[options] [-- agent options]'),
     'watch',
   );
+  declareSubmitFlags(
+    program
+      .command('submit')
+      .description('queue a task, or many, for the workers of a fleet')
+      .usage('--repo URL --prompt TEXT [options] [-- agent options]'),
+  );
+  program
+    .command('worker')
+    .description('claim tasks of a fleet and work on them until told to stop')
+    .option('--fleet <URL>', FLEET_HELP)
+    .option('--slots <N>', 'how many tasks at once (default: 1)')
+    .option('--queue <NAME>', 'a queue to take tasks from; may be repeated', repeated)
+    .option('--id <NAME>', 'its name (default: host and process id)')
+    .option(
+      '--home <DIR>',
+      'where it keeps its work trees (default: ralph-worker in XDG_STATE_HOME)',
+    )
+    .option('--accounts <FILE>', 'the environments of the accounts that it takes')
+    .option('--policy <FILE>', 'what tasks may ask of it')
+    .option('--poll <TIME>', 'how often it looks for a task (default: 2s)')
+    .option('--until-empty', 'end when nothing is left that it may take')
+    .option('--drain-timeout <TIME>', 'how long running iterations may go on (default: 30m)')
+    .option('--keep-trees <WHICH>', 'failed, all or none (default: failed)')
+    .action(async (options: WorkerFlags) => {
+      const { worker } = await import('./commands/fleet/worker.ts');
+      exitCode = await worker(options);
+    });
   arrangeHelp(program);
   refuseUnknownHelp(program, argv);
   try {

@@ -16,7 +16,7 @@ interface Living {
 export function livingIn(home: string): readonly Living[] {
   const entry = `HOME=${home}`;
   return listProcesses()
-    .filter(({ pid }) => read(pid, 'environ').split('\0').includes(entry))
+    .filter(({ pid }) => environmentOf(pid).includes(entry))
     .map(({ pid }) => ({ pid, command: read(pid, 'cmdline').replaceAll('\0', ' ').trim() }));
 }
 
@@ -39,6 +39,11 @@ export function endAllInLater(home: string): void {
       }
     }
   });
+}
+
+/** The variables with which a process was started, `NAME=VALUE` each; none if it is gone or wiped them. */
+export function environmentOf(pid: number): readonly string[] {
+  return read(pid, 'environ').split('\0');
 }
 
 function read(pid: number, file: 'environ' | 'cmdline'): string {

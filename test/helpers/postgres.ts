@@ -23,6 +23,8 @@ export interface Postgres {
   url(database?: string): Promise<string>;
   /** Returns the URL of a new, empty database. */
   emptyUrl(database?: string): Promise<string>;
+  /** Returns the URL by which other hosts reach the database. */
+  hostUrl(url: string): string;
   /** Runs statements in a database, as its owner, and returns what psql prints: rows with `|` between columns. */
   sql(url: string, statements: string): Promise<string>;
   /** Ends the server as a crash would. */
@@ -32,18 +34,26 @@ export interface Postgres {
   stop(): Promise<void>;
 }
 
+/** The host on which a cluster runs. */
+export interface PostgresHost {
+  /** The words before a command that run it there. */
+  readonly under: readonly string[];
+  /** Where it listens for the other hosts, beside its socket. */
+  readonly address: string;
+}
+
 /** Starts a cluster of its own. Root has PostgreSQL installed if it is missing; another user gets a clear sentence. */
-export async function startPostgres(): Promise<Postgres> {
+export async function startPostgres(host?: PostgresHost): Promise<Postgres> {
   await install();
   const folder = await mkdtemp(join(tmpdir(), 'ralph-pg-'));
   const data = join(folder, 'data');
   const isRoot = process.getuid?.() === 0;
   const asOwner = (program: string, args: readonly string[]) => {
-    const command = [join(BINARIES, program), '-D', data, ...args];
     // The server refuses to run as root.
-    return isRoot
-      ? run('runuser', ['-u', 'postgres', '--', ...command], { cwd: folder })
-      : run(command[0] ?? '', command.slice(1), { cwd: folder });
+    const asUser = isRoot ? ['runuser', '-u', 'postgres', '--'] : [];
+    const command = [...asUser, join(BINARIES, program), '-D', data, ...args];
+    const [first = '', ...words] = [...(host?.under ?? []), ...command];
+    return run(first, words, { cwd: folder });
   };
   if (isRoot) {
     const ids = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, 'postgres'])));
@@ -54,8 +64,11 @@ export async function startPostgres(): Promise<Postgres> {
   await appendFile(
     join(data, 'postgresql.conf'),
     // Nothing here has to outlive the machine.
-    `listen_addresses=''\nport=${PORT}\nunix_socket_directories='${folder}'\nmax_connections=100\nfsync=off\n`,
+    `listen_addresses='${host?.address ?? ''}'\nport=${PORT}\nunix_socket_directories='${folder}'\nmax_connections=100\nfsync=off\n`,
   );
+  if (host !== undefined) {
+    await appendFile(join(data, 'pg_hba.conf'), 'host all all samenet trust\n');
+  }
   const start = async (): Promise<void> => {
     await asOwner('pg_ctl', ['-l', join(folder, 'server.log'), '-w', '-t', '60', 'start']);
   };
@@ -91,6 +104,10 @@ export async function startPostgres(): Promise<Postgres> {
       return create(database, TEMPLATE);
     },
     emptyUrl: (database = nextName()) => create(database, 'template1'),
+    hostUrl(url) {
+      if (host === undefined) return url;
+      return `postgres://ralph@${host.address}:${PORT}/${/@\/(\w+)/.exec(url)?.[1]}`;
+    },
     sql,
     crash,
     start,

@@ -45,6 +45,8 @@ interface RalphRun {
 
 /** How to start it. Nothing of the test's own environment goes along. */
 export interface RunRalphOptions {
+  /** The path of another installation's ralph. */
+  readonly program?: string;
   /** Folders that come first on PATH, such as the one with a `claude`. */
   readonly path?: readonly string[];
   /** Added to PATH and HOME. */
@@ -74,6 +76,7 @@ export async function runRalph(
 export async function startRalph(
   args: readonly string[],
   {
+    program: ralph = RALPH,
     path = [],
     env = {},
     cwd,
@@ -85,7 +88,7 @@ export async function startRalph(
 ): Promise<RalphRun> {
   const own = await mkdtemp(join(await realpath(tmpdir()), 'ralph-run-'));
   const started = performance.now();
-  const [program = process.execPath, ...words] = [...under, process.execPath, RALPH, ...args];
+  const [program = process.execPath, ...words] = [...under, process.execPath, ralph, ...args];
   const child = spawn(program, words, {
     cwd: cwd ?? (await mkdtemp(join(own, 'work-'))),
     env: {
