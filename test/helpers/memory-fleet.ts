@@ -55,6 +55,10 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     this.leaseMs = leaseMs;
   }
 
+  async now(): Promise<string> {
+    return instant(this.clock());
+  }
+
   async submit(tasks: readonly Port.NewFleetTask[]): Promise<readonly Port.Submitted[]> {
     const outcome = tasks.map((task) => this.#outcomeOf(task));
     if (outcome.some(({ kind }) => kind === 'taken')) return outcome;
@@ -63,7 +67,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
       const id = task.spec.task_id;
       const before = this.tasksById.get(id)?.facts;
       this.numbers += 1;
-      const fresh = memoryTask(task, this.numbers, this.now());
+      const fresh = memoryTask(task, this.numbers, this.clock());
       fresh.facts.fence = before?.fence ?? 0;
       fresh.facts.branch_commit = before?.branch_commit ?? null;
       this.tasksById.delete(id);
@@ -86,8 +90,8 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
   }
 
   async present(worker: Port.WorkerFacts): Promise<void> {
-    const startedAt = this.#workers.get(worker.id)?.startedAt ?? instant(this.now());
-    this.#workers.set(worker.id, { ...worker, startedAt, seenAt: instant(this.now()) });
+    const startedAt = this.#workers.get(worker.id)?.startedAt ?? instant(this.clock());
+    this.#workers.set(worker.id, { ...worker, startedAt, seenAt: instant(this.clock()) });
   }
 
   async leave(workerId: string): Promise<void> {
@@ -102,7 +106,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     const { facts } = next;
     this.#claims += 1;
     const job = `job-${this.#claims}`;
-    next.held = { job, leaseEndsAt: this.now() + this.leaseMs };
+    next.held = { job, leaseEndsAt: this.clock() + this.leaseMs };
     facts.fence += 1;
     facts.claims_without_iteration += 1;
     facts.hosts = [...facts.hosts, request.host];
@@ -123,10 +127,10 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     const { spec } = facts;
     const account = this.accountsByName.get(spec.account);
     return [
-      startAt !== null && startAt <= this.now() && held === null,
+      startAt !== null && startAt <= this.clock() && held === null,
       queues.includes(spec.queue) && spec.schema <= schema,
       accounts === null || accounts.includes(spec.account),
-      !isClosed(account, this.now()),
+      !isClosed(account, this.clock()),
       !account?.slots || this.running(spec.account) < account.slots,
     ].every(Boolean);
   }
@@ -141,7 +145,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     for (const claim of claims) {
       const hold = this.#held(claim)?.held;
       if (!hold) continue;
-      hold.leaseEndsAt = this.now() + this.leaseMs;
+      hold.leaseEndsAt = this.clock() + this.leaseMs;
       held.add(claim.taskId);
     }
     return held;
@@ -151,7 +155,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
   #write(claim: Port.ClaimKey, work: (task: MemoryTask) => void): boolean {
     const task = this.#held(claim);
     if (task === null) return false;
-    task.facts.updated_at = instant(this.now());
+    task.facts.updated_at = instant(this.clock());
     work(task);
     return true;
   }
@@ -162,7 +166,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     checkpoint: Port.Checkpoint | null,
     { events, requestsDone }: Port.WrittenBeside,
   ): void {
-    if (checkpoint !== null) keepCheckpoint(task, claim, checkpoint, this.now());
+    if (checkpoint !== null) keepCheckpoint(task, claim, checkpoint, this.clock());
     this.#append(task, events);
     task.requests = task.requests.filter(({ id }) => !requestsDone.includes(id));
     for (const approval of task.approvals) {
@@ -210,15 +214,16 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
       const { facts } = task;
       this.#keep(task, claim, checkpoint, written);
       const isAnswered = parking.kind === 'approval' && task.approvals.at(-1)?.answer;
-      if (parking.kind === 'handover' || isAnswered) task.startAt = this.now();
-      else task.startAt = parking.until === null ? null : Date.parse(parking.until);
+      if (parking.kind === 'handover' || isAnswered) task.startAt = this.clock();
+      else if (parking.inMs !== undefined) task.startAt = this.clock() + parking.inMs;
+      else task.startAt = Date.parse(parking.until);
       facts.claims_without_iteration = Math.max(0, facts.claims_without_iteration - 1);
       facts.hosts = facts.hosts.slice(0, -1);
       facts.parked = parking;
       this.free(task);
       if (parking.kind === 'wait' && parking.account) {
         const account = this.account(facts.spec.account);
-        pauseMemoryAccount(account, parking.until, 'usage limit', this.now());
+        pauseMemoryAccount(account, parking.inMs ?? parking.until, 'usage limit', this.clock());
       }
     });
   }
@@ -239,7 +244,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
         ...{ warning: end.warning, note: end.note, paused: end.status === 'paused', parked: null },
         ...{ result_commit: end.resultCommit, result_ref: end.resultRef },
         branch_commit: end.branchCommit ?? task.facts.branch_commit,
-        ended_at: instant(this.now()),
+        ended_at: instant(this.clock()),
       } satisfies Partial<FleetTaskFacts>);
     });
   }
@@ -258,7 +263,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     return this.#write(claim, ({ approvals, facts }) => {
       if (approvals.some(({ id }) => id === approval.id)) return;
       approvals.push({
-        ...{ ...approval, taskId: facts.spec.task_id, askedAt: instant(this.now()) },
+        ...{ ...approval, taskId: facts.spec.task_id, askedAt: instant(this.clock()) },
         ...{ answer: null, taken: false },
       });
     });
@@ -266,11 +271,15 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
 
   async sweep(): Promise<void> {
     for (const task of this.tasksById.values()) {
-      if (task.held !== null && task.held.leaseEndsAt < this.now()) {
+      if (task.held !== null && task.held.leaseEndsAt < this.clock()) {
         this.free(task);
-        task.startAt = this.now();
+        task.startAt = this.clock();
       }
     }
+  }
+
+  async readClock(): Promise<string> {
+    return instant(this.now());
   }
 
   async workers(): Promise<readonly Port.WorkerSeen[]> {

@@ -14,13 +14,13 @@ const UNKNOWN: Port.RequestTaken = { kind: 'unknown-task' };
 
 /** What commands on any machine ask of the in-memory twin. */
 export class MemorySteering {
-  readonly now: () => number;
+  readonly clock: () => number;
   readonly tasksById = new Map<string, MemoryTask>();
   readonly accountsByName = new Map<string, MemoryAccount>();
   numbers = 0;
 
   constructor(now: () => number) {
-    this.now = now;
+    this.clock = now;
   }
 
   free(task: MemoryTask): void {
@@ -61,7 +61,7 @@ export class MemorySteering {
     else {
       Object.assign(facts, {
         ...{ status: 'stopped', exit_reason: 'stopped:request', exit_code: 143 },
-        ...{ parked: null, paused: false, ended_at: instant(this.now()) },
+        ...{ parked: null, paused: false, ended_at: instant(this.clock()) },
       } satisfies Partial<FleetTaskFacts>);
     }
     return DONE;
@@ -82,7 +82,7 @@ export class MemorySteering {
     const waitsForPerson = parked?.kind === 'approval' && newest?.answer === null;
     const until = parked?.kind === 'wait' || waitsForPerson ? parked.until : facts.not_before;
     if (until !== null) task.startAt = Date.parse(until);
-    else task.startAt = waitsForPerson ? null : this.now();
+    else task.startAt = waitsForPerson ? null : this.clock();
     if (facts.ended_at !== null) facts.status = 'pending';
     Object.assign(facts, {
       ...{ paused: false, claims_without_iteration: 0, hosts: [], ended_at: null },
@@ -101,16 +101,16 @@ export class MemorySteering {
     if (asked.answer !== null) {
       return refused(`its request was answered already (${asked.answer.verdict})`);
     }
-    if (asked.expiresAt !== null && Date.parse(asked.expiresAt) <= this.now()) {
+    if (asked.expiresAt !== null && Date.parse(asked.expiresAt) <= this.clock()) {
       return refused('its request has expired');
     }
     asked.answer = { ...answer, sessionUser: 'memory' };
-    if (facts.parked?.kind === 'approval' && !facts.paused) task.startAt = this.now();
+    if (facts.parked?.kind === 'approval' && !facts.paused) task.startAt = this.clock();
     return DONE;
   }
 
   async pauseAccount(name: string, until: Port.AccountPause, by: string): Promise<void> {
-    pauseMemoryAccount(this.account(name), until, by, this.now());
+    pauseMemoryAccount(this.account(name), until, by, this.clock());
   }
 
   async setAccount(name: string, { pause, resume, slots }: Port.AccountChange): Promise<void> {
@@ -121,10 +121,10 @@ export class MemorySteering {
         const { parked, paused, spec } = task.facts;
         if (spec.account !== name || paused || parked?.kind !== 'wait' || !parked.account) continue;
         task.facts.parked = null;
-        task.startAt = this.now();
+        task.startAt = this.clock();
       }
     }
-    if (pause !== undefined) pauseMemoryAccount(account, pause, 'by hand', this.now());
+    if (pause !== undefined) pauseMemoryAccount(account, pause, 'by hand', this.clock());
     if (slots !== undefined) account.slots = slots;
   }
 
@@ -178,13 +178,13 @@ export class MemorySteering {
     ]);
     return [...names].sort().map((name) => {
       const account = this.accountsByName.get(name);
-      const closed = isClosed(account, this.now());
+      const closed = isClosed(account, this.clock());
       const until = account?.pausedUntil ?? 0;
       const its = open.filter(({ facts }) => facts.spec.account === name);
       const waiting = its.filter(({ held }) => held === null);
       const parked = waiting.filter(({ facts }) => facts.parked !== null || facts.paused).length;
       return {
-        ...{ name, pausedUntil: until > this.now() ? instant(until) : null },
+        ...{ name, pausedUntil: until > this.clock() ? instant(until) : null },
         ...{ isHeld: account?.isHeld ?? false, why: closed ? (account?.why ?? null) : null },
         ...{ slots: account?.slots ?? 0, running: its.length - waiting.length },
         ...{ queued: waiting.length - parked, parked },
@@ -202,7 +202,7 @@ export class MemorySteering {
         ({ facts }) => facts.paused || (facts.parked !== null && facts.parked.kind !== 'handover'),
       );
       const waiting = free.filter(
-        (task) => !parked.includes(task) && (task.startAt ?? 0) <= this.now(),
+        (task) => !parked.includes(task) && (task.startAt ?? 0) <= this.clock(),
       );
       const [name = '', schema = ''] = key.split(' ');
       return {

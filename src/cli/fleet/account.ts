@@ -23,7 +23,7 @@ export async function accountFleet(
   const change = changeOf(name, flags);
   await queue.setAccount(name, change);
   const after = (await queue.accounts()).find((each) => each.name === name);
-  if (after !== undefined) say(`${queue.name}: ${accountText(after, await queue.now())}`);
+  if (after !== undefined) say(`${queue.name}: ${accountText(after, await queue.readClock())}`);
   return 0;
 }
 

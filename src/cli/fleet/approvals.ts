@@ -14,7 +14,7 @@ export async function fleetApprovals(
   { queue }: OpenFleet,
   { json = false }: { readonly json?: boolean },
 ): Promise<number> {
-  const at = await queue.now();
+  const at = await queue.readClock();
   const waiting: readonly ShownApproval[] = (await queue.approvals())
     .filter(({ answer }) => answer === null)
     .toSorted((one, other) => (one.askedAt < other.askedAt ? -1 : 1));

@@ -30,7 +30,7 @@ const TASKS_READ = 500;
 
 async function pictureOf({ queue }: OpenFleet): Promise<FleetPicture> {
   const [at, workers, accounts, queues, tasks] = await Promise.all([
-    queue.now(),
+    queue.readClock(),
     queue.workers(),
     queue.accounts(),
     queue.queues(),

@@ -20,7 +20,7 @@ export async function fleetPrune(
   { ageMs, olderThan, dryRun }: FleetPrune,
   removeRefs: typeof removeRefsOf = removeRefsOf,
 ): Promise<number> {
-  const before = laterBy(await queue.now(), -ageMs);
+  const before = laterBy(await queue.readClock(), -ageMs);
   const old = (await queue.tasks({})).filter(
     ({ ended_at }) => ended_at !== null && ended_at <= before,
   );

@@ -13,7 +13,7 @@ import type { OpenFleet } from './on-fleet.ts';
 /** `ralph report` on a fleet: shows what happened in a period, and what needs a person. */
 export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Promise<number> {
   const { queue, words } = fleet;
-  const span = spanOf(options, await queue.now());
+  const span = spanOf(options, await queue.readClock());
   const tasks = (await queue.tasks({})).filter(
     ({ ended_at }) => ended_at === null || ended_at >= span.since,
   );

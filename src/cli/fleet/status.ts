@@ -47,7 +47,7 @@ const ENDED_SHOWN = 10;
 
 async function listFrame(fleet: OpenFleet, isJson: boolean, options: TableOptions): Promise<Frame> {
   const { queue } = fleet;
-  const at = await queue.now();
+  const at = await queue.readClock();
   const inOrder = inShownOrder((await listed(fleet)).map((facts) => shownFleetTask(facts, at)));
   const text = isJson
     ? jsonText(inOrder.map((task) => fleetTaskJson(queue.name, task)))
@@ -87,7 +87,7 @@ function taskFrames(
     if (facts === null) throw await unknownFleetTask(fleet, taskId);
     const key = JSON.stringify(facts);
     if (last?.key !== key) last = { key, seen: await seenTask(fleet, facts) };
-    const at = await fleet.queue.now();
+    const at = await fleet.queue.readClock();
     const { seen } = last;
     const { name } = fleet.queue;
     const text = isJson

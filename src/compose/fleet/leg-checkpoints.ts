@@ -26,8 +26,8 @@ export interface CheckpointWorld {
   readonly queue: FleetQueue;
   /** Aborts with a `RunDropped` when the claim is lost. */
   readonly dropped: AbortSignal;
-  /** Packs the state as it was just saved. */
-  readonly pack: () => Uint8Array;
+  /** Packs a step that was just saved. */
+  readonly pack: (state: LoopState) => Uint8Array;
   /** Keeps the work tree as it is at the origin, if it differs from the newest snapshot there. */
   readonly keepTree: (iteration: number, isStarting: boolean) => Promise<CheckpointSnapshot>;
   /** Keeps the logs of iterations that have ended since the last call. */
@@ -61,11 +61,11 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
   let isAnswered = claim.answer !== null || claim.checkpoint?.status === 'paused_awaiting_approval';
   let ended: ReturnType<LegCheckpoints['end']> = null;
 
-  const checkpointOf = ({ task }: LoopState): Checkpoint => ({
-    packed: world.pack(),
-    status: task.status,
-    iterations: task.metrics.iterations,
-    costUsd: task.usage.cost_usd,
+  const checkpointOf = (state: LoopState): Checkpoint => ({
+    packed: world.pack(state),
+    status: state.task.status,
+    iterations: state.task.metrics.iterations,
+    costUsd: state.task.usage.cost_usd,
     snapshot,
   });
 
@@ -86,8 +86,8 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
         return;
       }
       ended = null;
-      await pauseAccount(queue, spec, state, dropped);
       const parking = parkingOf(state, { now: systemClock.now(), isAnswered });
+      if (parking === null) await pauseAccount(queue, spec, state, dropped);
       if (state.step.kind !== 'approving') isAnswered = false;
       const isOurs = await whenThere(dropped, () =>
         parking === null
@@ -103,7 +103,7 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
   };
 }
 
-/** At a usage limit, nobody claims for the account until it is over. */
+/** At a usage limit that is waited out here, nobody claims for the account until it is over, either. */
 async function pauseAccount(
   queue: FleetQueue,
   { account, task_id }: FleetSpec,

@@ -8,7 +8,7 @@ import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
 import type { FleetSettlement } from '../../effects/fleet/fleet-queue.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { watchAbort } from '../../effects/processes/signals.ts';
-import { packState, unpackState } from '../../effects/state/packed-state.ts';
+import { packStep, unpackState } from '../../effects/state/packed-state.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
@@ -96,7 +96,7 @@ function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit)
   const logs = createLegLogs(paths.folder, (log) => queue.keepLog(claim, log));
   const checkpoints = createCheckpoints({
     ...{ claim, queue, dropped, keepLogs: logs.keep, written: events.written },
-    pack: () => packState(paths, seal),
+    pack: (step) => packStep(paths, seal, step),
     keepTree: git.keepTree,
     requestsDone: () => takenIn(state.requests),
     parked: (why) => world.say(`${claim.taskId}: parked (${why})`),

@@ -56,7 +56,7 @@ function copiesIn(place: Pick<TaskCopies, 'vault' | 'stateDir' | 'keyFile'>): Ta
     async add(task, kept) {
       const paths = taskPaths(place.stateDir, task.spec.task_id);
       mkdirSync(paths.folder, { recursive: true, mode: 0o700 });
-      if (kept !== null) await unpackState(paths, kept.packed, seal);
+      if (kept !== null) unpackState(paths, kept.packed, seal);
       const file = readStateFile(paths.stateFile, seal);
       const state = file.kind === 'task' ? file.state : stateOfRow(task);
       writeState(paths.stateFile, withRow(state, task), seal);

@@ -92,7 +92,7 @@ export interface FleetQueue {
   // Reading.
 
   /** Returns the database's current time, so that no decision compares the clocks of two machines. */
-  now(): Promise<string>;
+  readClock(): Promise<string>;
   task(taskId: string): Promise<FleetTaskFacts | null>;
   /** Newest last. `open`: those that have not ended. */
   tasks(filter: {

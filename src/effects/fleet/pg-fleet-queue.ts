@@ -209,6 +209,11 @@ export class PgFleetQueue implements Port.FleetQueue {
     return accountFacts(this.#database);
   }
 
+  async readClock(): Promise<string> {
+    const [row] = await this.#database.rows('select now() as at');
+    return row?.at.toISOString();
+  }
+
   async workers(): Promise<readonly Port.WorkerSeen[]> {
     const rows = await this.#database.rows(
       'select id, facts, started_at, seen_at from ralph.worker order by started_at, id',

@@ -99,9 +99,8 @@ export class ClaimWriter {
       await this.#write(held, claim, checkpoint, written);
       await this.#completeJob(tx, claim);
       const isAnswered = parking.kind === 'approval' && (await hasAnswer(tx, claim.taskId));
-      const startAt = parking.kind === 'handover' || isAnswered ? null : parking.until;
-      const waitsForPerson = parking.kind === 'approval' && parking.until === null && !isAnswered;
-      const job = waitsForPerson ? null : await this.#jobs.add(tx, task, startAt);
+      const startAt = parking.kind === 'handover' || isAnswered ? null : await wakeAt(tx, parking);
+      const job = await this.#jobs.add(tx, task, startAt);
       // A leg that ends by itself does not count as one that was lost.
       await tx.executeSql(
         `update ralph.task set worker = null, host = null, job = $2, parked = $3, parked_at = now(),
@@ -110,7 +109,7 @@ export class ClaimWriter {
         [claim.taskId, job, JSON.stringify(parking)],
       );
       if (parking.kind === 'wait' && parking.account) {
-        await pauseAccount(tx, task.account, parking.until, 'usage limit');
+        await pauseAccount(tx, task.account, parking.inMs ?? parking.until, 'usage limit');
       }
     });
   }
@@ -216,4 +215,16 @@ async function hasAnswer(tx: SqlRunner, taskId: string): Promise<boolean> {
     [taskId],
   );
   return rows[0]?.answered === true;
+}
+
+/** Returns when a parked task goes on, by the clock of the database. */
+async function wakeAt(
+  tx: SqlRunner,
+  { inMs, until }: Exclude<Parking, { readonly kind: 'handover' }>,
+): Promise<string> {
+  if (inMs === undefined) return until;
+  const { rows } = await tx.executeSql("select now() + $1 * interval '1 millisecond' as at", [
+    inMs,
+  ]);
+  return rows[0].at.toISOString();
 }

@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'vitest';
+import { readFlags } from '../../../src/cli/flags/flags.ts';
+import { fleetAnswer, fleetApprovals } from '../../../src/cli/fleet/approvals.ts';
+import { fleetPause, fleetStop, fleetTell, resumeOnFleet } from '../../../src/cli/fleet/steer.ts';
+import { renderRequest } from '../../../src/report/notes/approval-request.ts';
+import { captureOutput } from '../../helpers/captured-output.ts';
+import { type FleetOnHand, fleetOnHand, NOTHING_BESIDE } from '../../helpers/fleet-on-hand.ts';
+
+const resume = (fleet: FleetOnHand, ...argv: readonly string[]): Promise<number> =>
+  resumeOnFleet(fleet, { ...readFlags(argv, 'resume'), isTrusted: false });
+
+describe('a task that a worker runs', () => {
+  async function running(): Promise<FleetOnHand> {
+    const fleet = fleetOnHand();
+    await fleet.submit({});
+    await fleet.claim();
+    return fleet;
+  }
+
+  test('gets a hint through its worker, which is named with its host', async () => {
+    const fleet = await running();
+    const said = captureOutput();
+    expect(await fleetTell(fleet, 'nightly', 'Look in src.')).toBe(0);
+    expect(said.err()).toBe(
+      'ralph: fleet memory/test: the next iteration of nightly gets the hint; worker w1 on host1 runs it\n',
+    );
+    const claim = { taskId: 'nightly', fence: 1, job: 'job-1' };
+    expect(await fleet.queue.requestsTo([claim])).toMatchObject([
+      { kind: 'tell', text: 'Look in src.', by: expect.stringMatching(/^.+@.+$/) },
+    ]);
+  });
+
+  test('pauses after its iteration', async () => {
+    const fleet = await running();
+    const said = captureOutput();
+    expect(await fleetPause(fleet, 'nightly')).toBe(0);
+    expect(said.err()).toContain('nightly pauses after its current iteration; worker w1 on host1');
+    expect(said.err()).toContain(
+      'ralph resume nightly --fleet postgres://db.example.org/fleet continues it',
+    );
+  });
+
+  test.for([
+    ['stopped', 'nightly is stopped; ralph resume nightly'],
+    ['completed', 'nightly was completed before the request reached it'],
+    ['max_iterations_reached', 'and is max iterations reached; ralph resume nightly'],
+  ] as const)('is stopped by its worker: it ends as %s', async ([status, words]) => {
+    const fleet = await running();
+    const said = captureOutput();
+    const stopped = fleetStop(fleet, 'nightly');
+    const claim = { taskId: 'nightly', fence: 1, job: 'job-1' };
+    await expect.poll(() => fleet.queue.requestsTo([claim])).toHaveLength(1);
+    await fleet.queue.settle(claim, null, NOTHING_BESIDE, {
+      ...{ status, exitReason: status, exitCode: 0, warning: null, note: null },
+      ...{ resultCommit: null, resultRef: null, branchCommit: null },
+    });
+    expect(await stopped).toBe(0);
+    expect(said.err()).toContain('worker w1 on host1 was asked to stop nightly');
+    expect(said.err()).toContain(words);
+  });
+
+  test('that its worker does not stop in time is said to be still there', async () => {
+    const fleet = await running();
+    const said = captureOutput();
+    expect(await fleetStop(fleet, 'nightly', 1)).toBe(1);
+    expect(said.err()).toContain('worker w1 has not stopped nightly within');
+  });
+
+  test('is not resumed', async () => {
+    await expect(resume(await running(), 'nightly')).rejects.toMatchObject({
+      exitCode: 1,
+      message: "fleet memory/test: task 'nightly' was not changed: a worker runs it.",
+    });
+  });
+});
+
+describe('a task that nobody runs', () => {
+  test('is paused and resumed at once', async () => {
+    const fleet = fleetOnHand();
+    await fleet.submit({});
+    const said = captureOutput();
+    expect(await fleetPause(fleet, 'nightly')).toBe(0);
+    expect((await fleet.queue.task('nightly'))?.paused).toBe(true);
+    expect(await resume(fleet, 'nightly')).toBe(0);
+    expect((await fleet.queue.task('nightly'))?.paused).toBe(false);
+    expect(said.err()).toMatch(
+      /: nightly is paused; ralph resume .*\n.*: nightly is queued again\n$/,
+    );
+  });
+
+  test('is stopped at once', async () => {
+    const fleet = fleetOnHand();
+    await fleet.submit({});
+    const said = captureOutput();
+    expect(await fleetStop(fleet, 'nightly')).toBe(0);
+    expect((await fleet.queue.task('nightly'))?.status).toBe('stopped');
+    expect(said.err()).toContain('nightly is stopped; ralph resume nightly');
+  });
+
+  test('that has ended cannot be steered any more', async () => {
+    const fleet = fleetOnHand();
+    await fleet.submit({});
+    captureOutput();
+    await fleetStop(fleet, 'nightly');
+    const refused = { exitCode: 1, message: expect.stringContaining('it has ended (stopped).') };
+    await expect(fleetTell(fleet, 'nightly', 'x')).rejects.toMatchObject(refused);
+    await expect(fleetPause(fleet, 'nightly')).rejects.toMatchObject(refused);
+  });
+});
+
+test('an unknown task ends with 1, and the id that was probably meant', async () => {
+  const fleet = fleetOnHand();
+  await fleet.submit({});
+  const unknown = {
+    exitCode: 1,
+    message: expect.stringContaining(
+      "there is no task 'nigthly' in fleet memory/test; did you mean nightly?",
+    ),
+  };
+  await expect(fleetTell(fleet, 'nigthly', 'x')).rejects.toMatchObject(unknown);
+  await expect(fleetStop(fleet, 'nigthly')).rejects.toMatchObject(unknown);
+  await expect(resume(fleet, 'nigthly')).rejects.toMatchObject(unknown);
+  await expect(fleetAnswer(fleet, 'approved', 'nigthly', {})).rejects.toMatchObject(unknown);
+});
+
+describe('ralph resume on a fleet', () => {
+  test('takes no setting, and names those that it got', async () => {
+    const fleet = fleetOnHand();
+    await fleet.submit({});
+    const words = ['nightly', '--max-iterations', '+5', '--timeout', '1h'];
+    await expect(resume(fleet, ...words)).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(
+        'takes no --max-iterations, --timeout for a task of a fleet',
+      ),
+    });
+    await expect(resume(fleet, 'nightly', '--', '--model', 'x')).rejects.toMatchObject({
+      exitCode: 2,
+    });
+  });
+
+  test('needs an id', async () => {
+    await expect(resume(fleetOnHand())).rejects.toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe('an approval', () => {
+  const EXPIRES = '2026-01-05T13:00:00.000Z';
+
+  async function asking(): Promise<FleetOnHand> {
+    const fleet = fleetOnHand();
+    await fleet.submit({});
+    const claim = await fleet.claim();
+    const approval = { id: 'a1', what: 'Deploy "it"\u001b[2J', file: 'x.md', by_agent: false };
+    const unanswered = {
+      there_before: null,
+      decision: null,
+      answered_at: null,
+      answer_file: null,
+      reason: null,
+    };
+    const at = { requested_at: '2026-01-05T12:00:00.000Z', expires_at: EXPIRES };
+    const text = renderRequest({
+      ...{ taskId: 'nightly', asked: 'Fix the tests.', logDir: '/w' },
+      approval: { ...approval, ...unanswered, ...at },
+    });
+    await fleet.queue.askApproval(claim, { id: 'a1', text, expiresAt: EXPIRES });
+    await fleet.queue.park(claim, null, NOTHING_BESIDE, { kind: 'approval', until: EXPIRES });
+    fleet.wait(10 * 60_000);
+    return fleet;
+  }
+
+  test('is listed below the name of the fleet with what is asked', async () => {
+    const fleet = await asking();
+    const said = captureOutput();
+    expect(await fleetApprovals(fleet, {})).toBe(0);
+    expect(said.out()).toBe(
+      'fleet memory/test\nnightly  Deploy "it"\n  waiting for 10m, expires in 50m\n',
+    );
+  });
+
+  test('is listed as JSON', async () => {
+    const fleet = await asking();
+    fleet.wait(60 * 60_000);
+    const said = captureOutput();
+    expect(await fleetApprovals(fleet, { json: true })).toBe(0);
+    expect(JSON.parse(said.out())).toEqual([
+      {
+        task_id: 'nightly',
+        approval_id: 'a1',
+        what: 'Deploy "it"',
+        file: null,
+        requested_at: '2026-01-05T12:00:00.000Z',
+        expires_at: EXPIRES,
+        overdue: true,
+        fleet: 'memory/test',
+      },
+    ]);
+  });
+
+  test('is answered once, by a name, and is then no longer listed', async () => {
+    const fleet = await asking();
+    const said = captureOutput();
+    expect(
+      await fleetAnswer(fleet, 'rejected', 'nightly', { as: 'Ann', reason: 'Not today' }),
+    ).toBe(0);
+    expect(said.err()).toBe(
+      'ralph: fleet memory/test: rejected: nightly goes on with the next free worker\n',
+    );
+    expect((await fleet.claim()).answer).toMatchObject({
+      verdict: 'rejected',
+      by: 'Ann',
+      comment: 'Not today',
+    });
+    await expect(fleetAnswer(fleet, 'approved', 'nightly', {})).rejects.toMatchObject({
+      exitCode: 1,
+    });
+    await fleetApprovals(fleet, {});
+    expect(said.err()).toContain('fleet memory/test: no task waits for an approval');
+  });
+
+  test('is not answered by a name that is none', async () => {
+    const fleet = await asking();
+    for (const as of ['', ' ', 'a\nb', 'x'.repeat(129)]) {
+      await expect(fleetAnswer(fleet, 'approved', 'nightly', { as })).rejects.toMatchObject({
+        exitCode: 2,
+      });
+    }
+  });
+
+  test('of a task that asks for nothing is refused', async () => {
+    const fleet = fleetOnHand();
+    await fleet.submit({});
+    await expect(fleetAnswer(fleet, 'approved', 'nightly', {})).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining('it waits for no approval'),
+    });
+  });
+});

@@ -1,0 +1,161 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { originOfTest, TEST_POLICY, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
+import { refusePushes } from '../../helpers/leg.ts';
+import { memoryFleet } from '../../helpers/memory-fleet.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+
+const DONE = 'echo "<promise>TASK_COMPLETE</promise>"';
+
+test('a task is cloned, worked on, and its result is on its branch', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  await queue.submit([await taskOfTest(`echo b > b.txt; ${DONE}`, { repo: origin.url })]);
+  const worker = await workerOfTest(queue);
+  await worker.run();
+  const task = await queue.task('t');
+  expect(task, worker.said.join('\n')).toMatchObject({
+    ...{ status: 'completed', exit_code: 0, iterations: 1, base_commit: origin.first },
+    ...{ result_ref: 'refs/heads/ralph/t', warning: null },
+  });
+  expect(origin.show('ralph/t', 'b.txt')).toBe('b');
+  expect(origin.refs()).toContain('refs/ralph/t/1.1.2');
+  expect(task?.branch_commit).toBe(origin.git('rev-parse', 'ralph/t'));
+});
+
+test.for([
+  { name: 'a command', policy: { ...TEST_POLICY, commands: 'none' as const }, says: 'commands' },
+  { name: 'an agent', policy: { ...TEST_POLICY, agents: ['claude' as const] }, says: 'agents' },
+  { name: 'a repository', policy: { ...TEST_POLICY, repos: ['https://*'] }, says: 'repos' },
+])(
+  'a task that asks for more than the policy allows is not run: $name',
+  async ({ policy, says }) => {
+    const queue = memoryFleet();
+    const origin = await originOfTest();
+    const trace = join(await tempFolder(), 'trace');
+    await queue.submit([await taskOfTest(`touch ${trace}; ${DONE}`, { repo: origin.url })]);
+    await (await workerOfTest(queue, { policy })).run();
+    const task = await queue.task('t');
+    expect(task).toMatchObject({ status: 'failed', exit_reason: 'failed:policy', exit_code: 1 });
+    expect(task?.warning).toContain(says);
+    expect(() => readFileSync(trace)).toThrow('ENOENT');
+  },
+);
+
+test('another worker goes on where one that stops has left off, on another path', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest({ 'README.md': 'as it was\n' });
+  const gate = join(await tempFolder(), 'gate');
+  const agent = `printf '%s\\n' "$RALPH_ITERATION" >> lines; [ "$RALPH_ITERATION" = 1 ] && echo x > ${gate}; [ "$RALPH_ITERATION" -lt 3 ] || ${DONE}`;
+  await queue.submit([
+    await taskOfTest(agent, { repo: origin.url, settings: { maxIterations: 5 } }),
+  ]);
+  const first = await workerOfTest(queue, {
+    say: (line) => {
+      if (line.includes('iteration 1 answered')) first.stops.stop();
+    },
+  });
+  await first.run();
+  expect(readFileSync(gate, 'utf8')).toBe('x\n');
+  const between = await queue.task('t');
+  expect(between).toMatchObject({ status: 'running', worker: null, parked: { kind: 'handover' } });
+  expect(between?.iterations).toBeLessThan(3);
+  const second = await workerOfTest(queue, { id: 'w2' });
+  await second.run();
+  const task = await queue.task('t');
+  expect(task, second.said.join('\n')).toMatchObject({
+    status: 'completed',
+    iterations: 3,
+    fence: 2,
+  });
+  expect(origin.show('ralph/t', 'lines')).toBe('1\n2\n3');
+});
+
+test('an origin that refuses the first snapshot costs no agent', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  refusePushes(origin.url, 'nobody pushes here');
+  const trace = join(await tempFolder(), 'trace');
+  await queue.submit([await taskOfTest(`touch ${trace}; ${DONE}`, { repo: origin.url })]);
+  await (await workerOfTest(queue)).run();
+  const task = await queue.task('t');
+  expect(task).toMatchObject({ status: 'failed', exit_reason: 'failed:origin', iterations: 0 });
+  expect(task?.warning).toContain('nobody pushes here');
+  expect(() => readFileSync(trace)).toThrow('ENOENT');
+});
+
+test('what needs an approval is parked, and goes on with the answer', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const agent = `if grep -q approved; then echo b > b.txt; ${DONE}; else echo '<approval id="deploy">may I deploy?</approval>'; fi`;
+  await queue.submit([await taskOfTest(agent, { repo: origin.url })]);
+  const worker = await workerOfTest(queue);
+  await worker.run();
+  expect(await queue.task('t'), worker.said.join('\n')).toMatchObject({
+    ...{ status: 'running', worker: null, parked: { kind: 'approval' } },
+  });
+  await queue.answer('t', { verdict: 'approved', by: 'ann@desk', comment: null });
+  const second = await workerOfTest(queue, { id: 'w2' });
+  await second.run();
+  expect(await queue.task('t'), second.said.join('\n')).toMatchObject({
+    status: 'completed',
+    iterations: 2,
+  });
+  expect(origin.show('ralph/t', 'b.txt')).toBe('b');
+});
+
+test('the set-up runs once in each new work tree, and its failure is the end', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const settings = { setup: 'echo "no compiler here" >&2; exit 3' };
+  const task = await taskOfTest(DONE, { repo: origin.url, settings });
+  await queue.submit([task]);
+  await (await workerOfTest(queue)).run();
+  const end = await queue.task('t');
+  expect(end).toMatchObject({ status: 'failed', exit_reason: 'failed:setup', iterations: 0 });
+  expect(end?.warning).toContain('no compiler here');
+});
+
+test('an agent sees nothing that leads to the database, and what its account gives it', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const agent = `env > seen; ${DONE}`;
+  await queue.submit([await taskOfTest(agent, { repo: origin.url, place: { account: 'team' } })]);
+  const accounts = new Map([['team', { TEAM_KEY: 'team-key' }]]);
+  const secrets = { PGPASSWORD: 'pg-secret', PGHOST: 'db', RALPH_FLEET: 'postgres://db/fleet' };
+  const worker = await workerOfTest(queue, {
+    accounts,
+    env: { PATH: process.env.PATH, ...secrets },
+  });
+  await worker.run();
+  expect(await queue.task('t'), worker.said.join('\n')).toMatchObject({ status: 'completed' });
+  const seen = origin.show('ralph/t', 'seen');
+  expect(seen).toContain('TEAM_KEY=team-key');
+  expect(seen).not.toMatch(/pg-secret|^PG|RALPH_FLEET/m);
+});
+
+test('a request reaches the run: what a person tells is in the next prompt', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const ready = join(await tempFolder(), 'ready');
+  writeFileSync(ready, '');
+  const agent = `cat > prompt; if grep -q 'use tabs' prompt; then ${DONE}; else echo "$RALPH_ITERATION" > ${ready}; fi`;
+  await queue.submit([
+    await taskOfTest(agent, {
+      repo: origin.url,
+      settings: { maxIterations: 200, noProgressLimit: 0 },
+    }),
+  ]);
+  let isTold = false;
+  const worker = await workerOfTest(queue, {
+    say: (line) => {
+      if (isTold || !line.includes('iteration 1 answered')) return;
+      isTold = true;
+      void queue.request('t', { kind: 'tell', text: 'use tabs', by: 'ann' });
+    },
+  });
+  await worker.run();
+  expect(await queue.task('t')).toMatchObject({ status: 'completed' });
+  expect(isTold).toBe(true);
+});
