@@ -102,6 +102,7 @@ describe('the examples in the help', () => {
       'Steer it',
       'Set up and clean up',
       'Work through a vault',
+      'Work with a fleet',
       'Examples',
     ]);
     expect(COMMANDS.slice(0, 3)).toEqual(['run', 'resume', 'demo']);
