@@ -38,6 +38,7 @@ async function stage(
         log.push('fresh');
       },
     },
+    notes: { folder: scene.folder, again: 'ralph resume t' },
     approvals: {
       async request(approval) {
         asked.push(approval);
