@@ -129,7 +129,9 @@ describe('the result', () => {
     git('config', 'user.name', 'Mallory');
     git('config', 'user.email', 'm@example.com');
     put(tree, { 'a.txt': 'changed\n' });
-    const { commit } = await make();
+    // Not even one that the user knows: it would need more than a commit.
+    put(leg, { config: `[filter "evil"]\n\tclean = ${join(leg, 'evil')}\n` });
+    const { commit } = await make({ ...GIT_ENV, GIT_CONFIG_GLOBAL: join(leg, 'config') });
     expect(existsSync(join(leg, 'ran'))).toBe(false);
     const plain = gitIn(tree);
     expect(plain('-c', 'core.fsmonitor=false', 'log', '-1', '--format=%an <%ae>', commit)).toBe(
