@@ -7,6 +7,11 @@ const WAITING_AT_MOST = 10_000;
 /** What a leg tells while it runs: lines of the worker, and rows of the fleet. */
 export interface LegEvents {
   readonly view: RunView;
+  /**
+   * Returns the event that says how the task ended. Nothing but the settlement writes it: a worker that dies before
+   * that leaves the task open.
+   */
+  ending(): readonly RalphEvent[];
   /** Notes that these events are written with a checkpoint. */
   written(events: readonly RalphEvent[]): void;
   /** Writes the other events; those that could not be written are kept for the next call. */
@@ -20,6 +25,7 @@ export function createLegEvents(
 ): LegEvents {
   const isWritten = new WeakSet<RalphEvent>();
   let waiting: RalphEvent[] = [];
+  let ending: readonly RalphEvent[] = [];
   return {
     view: {
       // Thousands a second belong in no table.
@@ -29,6 +35,10 @@ export function createLegEvents(
         const text = line(event);
         if (text !== null) say(text);
         if (isWritten.has(event) || event.event === 'agent_activity') return;
+        if ('exit_reason' in event) {
+          ending = [event];
+          return;
+        }
         waiting.push(event);
         if (waiting.length > WAITING_AT_MOST) waiting = waiting.slice(-WAITING_AT_MOST);
       },
@@ -36,6 +46,7 @@ export function createLegEvents(
       agentText() {},
       close() {},
     },
+    ending: () => ending,
     written(events) {
       for (const event of events) isWritten.add(event);
     },

@@ -165,7 +165,7 @@ async function setUp(
 
 /** Ends the task, or hands it over if it was only asked to pause for that. */
 async function settle(
-  { state, git, checkpoints, ...leg }: Leg & { flush(): Promise<void> },
+  { state, git, checkpoints, events, ...leg }: Leg & { flush(): Promise<void> },
   run: RunEnd,
 ): Promise<EndedStatus | null> {
   const { claim, world, dropped, handingOver } = state;
@@ -192,7 +192,8 @@ async function settle(
     note: fields.note === null ? null : maskSecrets(tryReadText(fields.note, MB) ?? ''),
     ...landed,
   };
-  await keep(dropped, () => queue.settle(claim, end.checkpoint, written, settlement));
+  const told = { ...written, events: [...written.events, ...events.ending()] };
+  await keep(dropped, () => queue.settle(claim, end.checkpoint, told, settlement));
   return fields.status;
 }
 

@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { FleetError } from '../../errors.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { installedPackage, OWN_FILE } from '../files/installed-package.ts';
@@ -130,15 +130,15 @@ export async function loadEngine(from: string = OWN_FILE): Promise<Engine> {
       `${folder} is not a whole installation of ${PACKAGE}; install it again: npm install ${PACKAGE}@~${SERIES}.0.`,
     );
   }
-  const boss: BossModule = await import(pathToFileURL(main).href);
-  const client: { default: { Pool: Engine['Pool'] } } = await import(
-    pathToFileURL(path.join(realPath(pg.place), 'lib', 'index.js')).href
-  );
+  // A bundled script has no `import` of its own; every supported Node can also require a module.
+  const load = createRequire(main);
+  const boss: BossModule = load(main);
+  const { Pool }: Pick<Engine, 'Pool'> = load(path.join(realPath(pg.place), 'lib', 'index.js'));
   return {
     PgBoss: boss.PgBoss,
     getConstructionPlans: boss.getConstructionPlans,
     getMigrationPlans: boss.getMigrationPlans,
     tables,
-    Pool: client.default.Pool,
+    Pool,
   };
 }
