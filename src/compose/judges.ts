@@ -29,15 +29,18 @@ export async function judgesOf(
 ): Promise<JudgesAtStart | null> {
   const checks = commandsToCheck(plan.policy);
   if (checks.length === 0) return null;
-  const { storedJudges, takeJudges, withNewChecks } = await import(
+  const { placedHere, storedJudges, takeJudges, withNewChecks } = await import(
     '../effects/proof/judges-at-start.ts'
   );
   const stored = isBeginning ? null : storedJudges(paths.folder);
   const isSame = stored !== null && checks.every((check) => stored.checks.includes(check));
-  if (isSame) return stored;
+  const isFromElsewhere = stored?.path === '';
+  if (isSame && !isFromElsewhere) return stored;
   const isOwn = ownFiles(plan.vault, plan.stateDir);
   const now = await takeJudges({ cwd: plan.cwd, checks, isOwn }, plan.env, plan.gitEnv);
-  return stored === null ? now : withNewChecks(stored, now);
+  if (stored === null) return now;
+  const placed = isFromElsewhere ? placedHere(stored, now) : stored;
+  return isSame ? placed : withNewChecks(placed, now);
 }
 
 /** Returns what decided the checks as the task keeps it, or null. */

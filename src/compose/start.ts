@@ -203,7 +203,8 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     },
   };
   const baseline = fitted?.baseline ?? (await takeBaseline(watch));
-  const gitSetup = await gitSetupOf(run, tree, task.status === 'pending');
+  // A leg begins in a new clone.
+  const gitSetup = await gitSetupOf(run, tree, task.status === 'pending' || run.leg !== undefined);
   const judges = await judgesOf(run, task.status === 'pending');
   if (task.status === 'pending') {
     const noted = { ...state, task: { ...state.task, git_base: gitBase } };
@@ -240,12 +241,13 @@ function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopM
 }
 
 /** Returns the folders in which the task worked before this resume. */
-function placeBefore({ plan, resume }: ResumedRun, task: TaskState): EarlierPlace {
+function placeBefore({ plan, resume, leg }: ResumedRun, task: TaskState): EarlierPlace {
   const { watch_file, done_folder } = task;
   const folder = path.resolve(plan.vault, done_folder);
   return {
     cwd: inOwnTree(plan.workTree, resume?.previousCwd ?? plan.cwd),
     donePath: watch_file === null ? null : path.join(folder, path.basename(watch_file)),
+    isCarried: leg !== undefined,
   };
 }
 

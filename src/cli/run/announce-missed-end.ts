@@ -1,3 +1,4 @@
+import type { PlannedResume } from '../../compose/resume/plan-resume.ts';
 import { startRun } from '../../compose/run.ts';
 import { InsideOwnLoopError, messageOf } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
@@ -7,7 +8,7 @@ import { outputFlags, type ReadFlags } from '../flags/flags.ts';
 import type { TaskFolders } from '../tasks/named-folders.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';
-import { type PlannedResume, planResume, type ResumeFlags } from './plan-resume.ts';
+import { planResume, type ResumeFlags } from './plan-resume.ts';
 import { viewFor } from './start-run.ts';
 
 /**

@@ -56,6 +56,20 @@ export function withNewChecks(atStart: JudgesAtStart, now: JudgesAtStart): Judge
   };
 }
 
+/**
+ * Returns what still holds of `atStart` on another machine, in another checkout: where programs are found and what
+ * git ignores differs there without anybody's doing.
+ */
+export function withoutPlace(atStart: JudgesAtStart): JudgesAtStart {
+  return { ...atStart, path: '', programs: {}, ignored: null };
+}
+
+/** Adds to what `withoutPlace` has left what holds here. */
+export function placedHere(atStart: JudgesAtStart, now: JudgesAtStart): JudgesAtStart {
+  const { path: here, programs, ignored } = now;
+  return { ...atStart, path: here, programs, ignored };
+}
+
 /** Returns the programs as they were found at the start. */
 export function programsOf({ programs }: JudgesAtStart): FoundPrograms {
   return new Map(Object.entries(programs));
@@ -71,7 +85,11 @@ const JUDGES_MAX_BYTES = 8 * MB;
 /** Reads `judges.json` in a task's folder, whose seal is checked elsewhere; null if it is missing or damaged. */
 export function storedJudges(taskFolder: string): JudgesAtStart | null {
   const text = tryReadText(path.join(taskFolder, 'judges.json'), JUDGES_MAX_BYTES);
-  if (text === null) return null;
+  return text === null ? null : parseJudges(text);
+}
+
+/** Parses the text of `judges.json`; returns null if it is damaged. */
+export function parseJudges(text: string): JudgesAtStart | null {
   const parsed = schema().safeParse(parseObject(text));
   return parsed.success ? parsed.data : null;
 }

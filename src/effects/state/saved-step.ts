@@ -211,6 +211,11 @@ function unnamedResult(result: CommandResult): CheckResult {
   return { ...result, ...unknown, ...where, name };
 }
 
+/** Returns the memory in a parsed JSON value, in today's form; null if fields are missing. */
+export function memoryIn(value: JsonObject): LoopMemory | null {
+  return isMemory(value) ? upToDate(value) : null;
+}
+
 /** Whether a memory has all its fields. Their content is not checked: the file is trusted. */
 function isMemory(value: object): value is LoopMemory {
   return ['step', 'carry', 'hints', 'trouble', 'streaks'].every((key) => key in value);

@@ -91,6 +91,8 @@ function keptSchema() {
 export interface EarlierPlace {
   readonly cwd: string;
   readonly donePath: string | null;
+  /** Whether the work was brought from there as it was: then what differs from the start is the agent's work. */
+  readonly isCarried?: boolean;
 }
 
 /** A baseline adapted to a folder, or why it cannot be used there, as a clause. */
@@ -98,8 +100,8 @@ export type Fitted = { readonly baseline: Baseline } | { readonly misfit: string
 
 /**
  * Adapts a stored baseline to the folder in which the task is resumed. If that is another folder than
- * before, every file must match its fingerprint: a file that differs could be the agent's work or have
- * been different from the start.
+ * before, every file must match its fingerprint, unless the work was carried there: a file that differs could be
+ * the agent's work or have been different from the start.
  */
 export async function fitBaseline(
   kept: KeptBaseline,
@@ -108,6 +110,7 @@ export async function fitBaseline(
 ): Promise<Fitted> {
   const { cwd, donePath } = request;
   const { taken } = kept;
+  const isCarried = earlier.isCarried === true;
   const from = taken?.cwd ?? earlier.cwd;
   const patterns = [request, ...(taken === null ? [] : [taken])].flatMap(({ globs, protect }) => [
     ...globs,
@@ -130,11 +133,11 @@ export async function fitBaseline(
     if (reachesOut !== undefined) {
       return { misfit: `${reachesOut} reaches out of the folder, and was noted for ${from}` };
     }
-    const changed = await firstChange(placed, request);
+    const changed = isCarried ? null : await firstChange(placed, request);
     if (changed !== null) return { misfit: `${changed} is not as it was noted in ${from}` };
   }
   const takenDonePath = taken === null ? earlier.donePath : taken.done_path;
-  if (donePath !== null && donePath !== takenDonePath) {
+  if (!isCarried && donePath !== null && donePath !== takenDonePath) {
     const now = await markFile(donePath);
     const isAsNoted =
       now === null || kept.done === null ? now === kept.done : !isOther(now, kept.done);

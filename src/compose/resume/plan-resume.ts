@@ -1,0 +1,179 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { settingsIn } from '../../core/policy/policy-of.ts';
+import { withNarrowerSandbox } from '../../core/rescue/narrower-sandbox.ts';
+import { PERMISSIONS, programsBeyond, rightsOf } from '../../core/rescue/task-rights.ts';
+import { type Layer, layerOf, withSettings } from '../../core/settings/setting-source.ts';
+import type { StoredRun } from '../../core/settings/stored-run.ts';
+import { overrideSettings } from '../../core/task/override.ts';
+import { hasUnannouncedEnding, type TaskState } from '../../core/task/task-state.ts';
+import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
+import {
+  isOfRun,
+  readStoredPrompt,
+  readStoredRun,
+  requireStoredRun,
+} from '../../effects/plan/stored-settings.ts';
+import { readNewestStep } from '../../effects/state/state-file.ts';
+import { inHistory, type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
+import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
+import { BeyondPassError } from '../../errors.ts';
+import { takenOver } from '../../report/notices.ts';
+import { UntrustedTaskError } from '../../task-errors.ts';
+import type { Resume } from '../held-run.ts';
+import { clearUp, doubtOf, readOpenTask } from '../open-task.ts';
+
+/** What a pass over the vault allows the tasks that it resumes. */
+export type AllowedByPass = Pick<StoredRun, 'settings' | 'sources' | 'passthrough'>;
+
+/** A task to resume, and the settings that change with that. */
+export interface ResumeRequest {
+  /** A valid id. */
+  readonly taskId: string;
+  /** Absolute paths. */
+  readonly place: SealedPlace & { readonly vault: string };
+  /** The settings that are given with the resume, as they were written. */
+  readonly layer: Layer;
+  /** Passed to the agent instead of what the task has; empty to keep that. */
+  readonly passthrough: readonly string[];
+  /** Sentences about `layer`, to be told together with those of the plan. */
+  readonly problems: readonly string[];
+  /** Whether a person has reviewed somebody else's task and trusts it. */
+  readonly isTrusted: boolean;
+  readonly env: NodeJS.ProcessEnv;
+  /** The folder in which ralph was started. */
+  readonly startDir: string;
+  /** Limits what the task may do; null if only its own settings do. */
+  readonly allowed: AllowedByPass | null;
+  /** Gathers the settings of another program's task: those in its state, given here, and the current ones. */
+  readonly collect: (inState: Layer) => Promise<Collected>;
+}
+
+/** The settings that are in force for another program's task. */
+export interface Collected extends Pick<StoredRun, 'settings' | 'sources'> {
+  /** Sentences about those of them that need trust and come from a found configuration. */
+  readonly powers: readonly string[];
+}
+
+/**
+ * Plans the resume of a task. Resolves to null if the task is not open. Rejects with `UsageError`,
+ * `UntrustedTaskError`, `BeyondPassError`, `StateTooNewError` or `StateCorruptedError`.
+ */
+export async function planResume(request: ResumeRequest): Promise<PlannedResume | null> {
+  const { taskId, place, isTrusted, allowed, startDir, env } = request;
+  const paths = taskPaths(place.stateDir, taskId);
+  if (mayBeUntold(paths)) await clearUp(paths, taskId);
+  const seal = sealAt(place);
+  const file = readOpenTask(paths, taskId, seal);
+  if (file === null) return null;
+  // After a kill or a power cut the state file may be older than the last saved step.
+  const { state } = file.isOwn ? readNewestStep(paths, file.state, seal) : file;
+
+  const doubt = doubtOf(paths, file, seal);
+  if (doubt !== null && !isTrusted) {
+    const shown = readStoredRun(paths.folder);
+    const asks = shown === null ? [] : rightsOf(shown.settings, shown.passthrough);
+    throw new UntrustedTaskError(taskId, place.stateDir, doubt, asks);
+  }
+  const { stored, powers } = await storedRun(state, paths.folder, request);
+  const { run, problems } = overrideSettings(
+    allowed === null ? stored : boundedBy(taskId, stored, allowed),
+    fromHere(withoutPlace(request.layer), startDir),
+    state,
+  );
+  const asked = {
+    ...run,
+    settings: {
+      ...run.settings,
+      taskId,
+      keyFile: place.keyFile,
+      vault: place.vault,
+      stateDir: place.stateDir === path.join(place.vault, '.ralph_state') ? null : place.stateDir,
+    },
+    bad: new Set<never>(),
+    passthrough: request.passthrough.length > 0 ? request.passthrough : run.passthrough,
+    env,
+    keptPrompt: readStoredPrompt(paths.folder, state),
+    newTaskId: () => taskId,
+    workTree: state.git.work_tree,
+  };
+  return {
+    plan: await requirePlan(asked, [...request.problems, ...problems]),
+    resume: {
+      previousTimeoutMs: stored.settings.timeout,
+      previousCwd: path.resolve(stored.startDir, stored.settings.cwd ?? '.'),
+      isTrusted,
+      announcesOnly: false,
+    },
+    powers,
+    isUntold: hasUnannouncedEnding(state),
+    takenOver:
+      doubt === null
+        ? null
+        : takenOver(taskId, doubt, rightsOf(stored.settings, stored.passthrough)),
+  };
+}
+
+/** A task that is ready to be resumed. */
+export interface PlannedResume {
+  readonly plan: RunPlan;
+  readonly resume: Resume;
+  /** Sentences about the settings in force that need trust and come from a found configuration. */
+  readonly powers: readonly string[];
+  /** Whether the last driver died before it announced the end, which must be announced before a resume. */
+  readonly isUntold: boolean;
+  /** What a person should read before somebody else's task runs, or null for the user's own task. */
+  readonly takenOver: string | null;
+}
+
+/** Returns `stored` with the permissions and within the sandbox of `allowed`. Throws `BeyondPassError` if programs differ. */
+function boundedBy(taskId: string, stored: StoredRun, allowed: AllowedByPass): StoredRun {
+  const beyond = programsBeyond(stored.settings, allowed.settings);
+  if (beyond.length > 0) throw new BeyondPassError(taskId, beyond);
+  const permitted = withNarrowerSandbox(withSettings(stored, allowed, PERMISSIONS), allowed);
+  return { ...stored, ...permitted, passthrough: allowed.passthrough };
+}
+
+/** Whether a driver may have died between completing a task and announcing it. */
+function mayBeUntold(paths: TaskPaths): boolean {
+  const moved = inHistory(paths, path.basename(paths.folder));
+  return existsSync(moved.folder) && !(existsSync(paths.stateFile) && existsSync(paths.folder));
+}
+
+interface Stored {
+  readonly stored: StoredRun;
+  /** Sentences about the settings in force that need trust and come from a found configuration. */
+  readonly powers: readonly string[];
+}
+
+/**
+ * Returns the settings with which a task was started. Rejects if those of a `ralph run` are lost: without
+ * them the task has no gates and would count any answer as complete.
+ */
+async function storedRun(
+  state: TaskState,
+  folder: string,
+  request: ResumeRequest,
+): Promise<Stored> {
+  if (!isOfRun(state)) return storedFrom(state, request);
+  return { stored: requireStoredRun(folder, state), powers: [] };
+}
+
+/** Returns the settings of another program's task: those in its state, and the current ones for the rest. */
+async function storedFrom(state: TaskState, { collect, startDir }: ResumeRequest): Promise<Stored> {
+  const source = { kind: 'flag' as const, where: 'the state file' };
+  const collected = await collect(layerOf(settingsIn(state), () => source));
+  const stored = { ...collected, taskType: state.task_type, passthrough: [], startDir };
+  return { stored, powers: collected.powers };
+}
+
+/** Makes a new `cwd` relative to where ralph starts now. Other paths stay relative to the first start. */
+function fromHere(layer: Layer, startDir: string): Layer {
+  const { cwd } = layer;
+  if (typeof cwd?.value !== 'string') return layer;
+  return { ...layer, cwd: { ...cwd, value: path.resolve(startDir, cwd.value) } };
+}
+
+function withoutPlace({ vault, stateDir, keyFile, detach, resumeIfOpen, ...layer }: Layer): Layer {
+  return { ...layer, ...(detach === undefined ? {} : { detach }) };
+}

@@ -1,0 +1,156 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { LoopState } from '../../core/machine/loop-state.ts';
+import { stateJson } from '../../core/task/state-json.ts';
+import { SCHEMA_VERSION, type TaskState } from '../../core/task/task-state.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { messageOf, StateTooNewError } from '../../errors.ts';
+import { StateCorruptedError } from '../../task-errors.ts';
+import { MB, readWithin, tryReadText } from '../files/bounded-read.ts';
+import {
+  type JsonObject,
+  numberAt,
+  objectAt,
+  parseObject,
+  stringAt,
+} from '../files/json-fields.ts';
+import { judgesJson, parseJudges, withoutPlace } from '../proof/judges-at-start.ts';
+import { fileOf, type Seal, STATE } from '../trust/seal.ts';
+import { BASELINE_MAX_BYTES } from '../workspace/kept-baseline.ts';
+import { freeMemoryName, type LoopMemory, memoryIn, memoryOf, stepJson } from './saved-step.ts';
+import { readNewestStep, readStateFile } from './state-file.ts';
+import { parseState } from './state-schema.ts';
+import { makeTaskFolder, type TaskPaths } from './task-folder.ts';
+
+/*
+ * A task that another machine can resume, as one text, compressed with gzip:
+ *
+ *   { "schema_version": 1, "state": {…}, "memory": {…}, "baseline": "{…}", "judges": "{…}", "prompt": "…" }
+ *
+ * Left out is what only this machine can use: the driver, since the claim is the fleet's; the length of the log,
+ * since no log travels; the events, since they are stored beside the packed state; the settings, since a leg plans
+ * from what was submitted; and the setup of git, since another machine has a clone of its own.
+ */
+
+/** A forged row must not fill the memory or the disk. */
+const UNPACKED_MAX_BYTES = 128 * MB;
+const PROMPT_MAX_BYTES = 8 * MB;
+
+/**
+ * Packs the newest saved step of a task. Throws a `StateCorruptedError` if the task is not there, or was changed by
+ * another hand.
+ */
+export function packState(paths: TaskPaths, seal: Seal): Uint8Array {
+  const file = readStateFile(paths.stateFile, seal);
+  if (file.kind !== 'task' || !file.isOwn) {
+    throw corrupted(paths, 'it is missing, or was changed by another hand');
+  }
+  const { state, step } = readNewestStep(paths, file.state, seal);
+  return pack(paths, seal, state, step?.memory ?? null);
+}
+
+/**
+ * Packs a step that the loop has handed over, whether or not the disk had room for it. Throws a
+ * `StateCorruptedError` if a file beside the state was changed by another hand.
+ */
+export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8Array {
+  return pack(paths, seal, state.task, memoryOf(state));
+}
+
+function pack(
+  paths: TaskPaths,
+  seal: Seal,
+  task: TaskState,
+  memory: LoopMemory | null,
+): Uint8Array {
+  const beside = (kind: 'baseline' | 'judges'): string | null => {
+    const text = tryReadText(path.join(paths.folder, `${kind}.json`), BASELINE_MAX_BYTES);
+    if (text === null || seal.isClosed(text, fileOf(kind, task))) return text;
+    throw corrupted(paths, `${kind}.json was changed by another hand`);
+  };
+  const prompt = readWithin(path.join(paths.folder, 'prompt.md'), PROMPT_MAX_BYTES);
+  const packed = {
+    schema_version: SCHEMA_VERSION,
+    state: { ...task, driver: null },
+    memory,
+    baseline: beside('baseline'),
+    judges: beside('judges'),
+    // Any bytes may be in it.
+    prompt: prompt.toString('latin1'),
+  };
+  return gzipSync(JSON.stringify(packed));
+}
+
+/**
+ * Lays a packed task out in a folder that has none of this id, sealed with this machine's key, so that it is resumed
+ * as if it had been stopped here. Throws `StateTooNewError` if a newer ralph packed it, `StateCorruptedError` if it
+ * is not a packed task of this id or too large, or the system's error.
+ */
+export function unpackState(paths: TaskPaths, packed: Uint8Array, seal: Seal): TaskState {
+  const fields = fieldsOf(paths, packed);
+  const version = numberAt(fields, 'schema_version');
+  if (version !== null && version > SCHEMA_VERSION) {
+    throw new StateTooNewError(`The packed state of task '${idOf(paths)}'`, version);
+  }
+  const parsed = parseState(objectAt(fields, 'state'));
+  const prompt = stringAt(fields, 'prompt');
+  if (parsed === null || prompt === null) throw corrupted(paths, 'fields are missing');
+  if (parsed.task_id !== idOf(paths)) {
+    throw corrupted(paths, `it is of the task '${parsed.task_id}'`);
+  }
+  const found = objectAt(fields, 'memory');
+  const memory = found === null ? null : memoryIn(found);
+  const name = memory === null ? null : freeMemoryName(null);
+  const state: TaskState = { ...parsed, driver: null, memory: name };
+
+  makeTaskFolder(paths);
+  const write = (file: string, content: string | Uint8Array): void =>
+    writeFileSync(file, content, { flag: 'wx', mode: 0o600 });
+  const beside = (file: string): string => path.join(paths.folder, file);
+  write(beside('prompt.md'), Buffer.from(prompt, 'latin1'));
+  const baseline = unsealed(stringAt(fields, 'baseline'));
+  if (baseline !== null) {
+    write(beside('baseline.json'), seal.close(baseline, fileOf('baseline', state)));
+  }
+  const judges = parseJudges(unsealed(stringAt(fields, 'judges')) ?? '');
+  if (judges !== null) {
+    const json = judgesJson(withoutPlace(judges));
+    write(beside('judges.json'), seal.close(json, fileOf('judges', state)));
+  }
+  if (memory !== null && name !== null) {
+    const json = stepJson({ task: state, memory, logBytes: 0, events: [] });
+    write(beside(name), seal.close(json, fileOf('memory', state)));
+  }
+  // Last: a task without a state file is not there.
+  write(paths.stateFile, seal.close(stateJson(state), STATE));
+  return state;
+}
+
+function fieldsOf(paths: TaskPaths, packed: Uint8Array): JsonObject {
+  let text: string;
+  try {
+    text = gunzipSync(packed, { maxOutputLength: UNPACKED_MAX_BYTES }).toString();
+  } catch (error) {
+    throw corrupted(paths, `it cannot be unpacked: ${messageOf(error)}`);
+  }
+  const fields = parseObject(text);
+  if (fields === null) throw corrupted(paths, 'it is not JSON');
+  return fields;
+}
+
+/** Returns the JSON of a sealed object without its seal, or null if it is none. */
+function unsealed(text: string | null): string | null {
+  const object = text === null ? null : parseObject(text);
+  if (object === null) return null;
+  const { sum, ...rest } = object;
+  return `${safeJson(rest)}\n`;
+}
+
+function idOf(paths: TaskPaths): string {
+  return path.basename(paths.folder);
+}
+
+function corrupted(paths: TaskPaths, why: string): StateCorruptedError {
+  return new StateCorruptedError(idOf(paths), paths.stateFile, why);
+}
