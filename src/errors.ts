@@ -1,5 +1,5 @@
 import type { SandboxRefusal } from './core/sandbox/rules.ts';
-import { EXIT_FAILED, EXIT_USAGE } from './exit-codes.ts';
+import { EXIT_AWAY, EXIT_FAILED, EXIT_USAGE } from './exit-codes.ts';
 
 /**
  * A mistake of the caller, found before anything was started. Contains all problems, each as one
@@ -146,7 +146,7 @@ export class FleetError extends Error {
 
 /** The database of a fleet cannot be reached at present. */
 export class FleetAwayError extends Error {
-  readonly exitCode = EXIT_FAILED;
+  readonly exitCode = EXIT_AWAY;
 
   constructor(fleet: string, why: string) {
     super(`${fleet} cannot be reached (${why}).`);

@@ -14,6 +14,9 @@ export const EXIT_ALREADY_ACTIVE = 7;
 /** A bug in ralph. */
 export const EXIT_BUG = 70;
 
+/** The database of a fleet cannot be reached at present. */
+export const EXIT_AWAY = 75;
+
 /** The exit code of a task that ended so. */
 export function exitCodeFor(status: EndedStatus, exitReason: string): number {
   return endingRow(status, exitReason).exitCode;

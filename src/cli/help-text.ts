@@ -41,11 +41,15 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
     rescue: ['ralph rescue --vault ~/vault'],
     watch: ['ralph watch --vault ~/vault --start-new --concurrency 2'],
   },
-  'Work as a fleet:': {
+  'Work with a fleet:': {
     fleet: [
       'ralph fleet init --fleet postgres://ralph@db.example.org/fleet',
       'ralph fleet status --watch',
       'ralph fleet account work --pause 2h',
+    ],
+    submit: [
+      'ralph submit --repo https://example.com/app.git -p "Fix the login"',
+      'ralph submit --batch tasks.jsonl --dry-run',
     ],
   },
   [SETTING_UP]: {

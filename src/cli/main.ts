@@ -40,6 +40,10 @@ async function carryOut(argv: readonly string[]): Promise<number> {
     const { watchCommand } = await import('./commands/watch.ts');
     return watchCommand(words, help);
   }
+  if (name === 'submit') {
+    const { submitCommand } = await import('./commands/fleet/submit.ts');
+    return submitCommand(words, help);
+  }
   if (name !== 'run' && name !== 'resume') return fromTable(argv);
   const { runCommand, resumeCommand } = await import('./commands/run.ts');
   const command = name === 'run' ? runCommand : resumeCommand;

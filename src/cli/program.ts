@@ -18,6 +18,7 @@ import type { TrustOptions } from './commands/trust.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
+import { declareSubmitFlags } from './flags/submit-help.ts';
 import { FLEET_ACTS, type FleetAct } from './fleet/acts.ts';
 import { arrangeHelp } from './help-text.ts';
 import type { ReportOptions } from './tasks/gather-briefing.ts';
@@ -253,7 +254,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { completion } = await import('./commands/completion.ts');
       exitCode = completion(shell, program);
     });
-  // `readFlags` parses the arguments of the next four commands, so that all mistakes are reported together
+  // `readFlags` parses the arguments of the next five commands, so that all mistakes are reported together
   // and this file is not loaded for them. Here they only get their help.
   const run = program
     .command('run')
@@ -281,6 +282,12 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       .description('the same, again and again; starts what is new if asked to')
       .usage('[options] [-- agent options]'),
     'watch',
+  );
+  declareSubmitFlags(
+    program
+      .command('submit')
+      .description('queue a task, or many, for the workers of a fleet')
+      .usage('--repo URL --prompt TEXT [options] [-- agent options]'),
   );
   arrangeHelp(program);
   refuseUnknownHelp(program, argv);

@@ -17,9 +17,8 @@ import {
   settingNames,
 } from '../../core/settings/settings.ts';
 
-type AnySettingName = SettingName | VaultSettingName;
-
-const ROWS: Readonly<Record<AnySettingName, SettingRow>> = { ...SETTINGS, ...VAULT_SETTINGS };
+/** The settings that a command has, by name: those of a run, and its own. */
+type Rows = Readonly<Record<string, SettingRow>>;
 
 /** What the words of a command line say. The values are not yet validated. */
 export interface ReadFlags {
@@ -38,17 +37,39 @@ export function readFlags(
   argv: readonly string[],
   name: 'run' | 'resume' | VaultCommand = 'run',
 ): ReadFlags {
+  const own: readonly VaultSettingName[] =
+    name === 'rescue' || name === 'watch' ? VAULT_COMMANDS[name] : [];
+  return readFlagsWith(
+    argv,
+    name,
+    Object.fromEntries(own.map((each) => [each, VAULT_SETTINGS[each]])),
+  );
+}
+
+/** Reads the arguments of a command that has settings of its own beside those of a run. */
+export function readFlagsWith<Own extends string>(
+  argv: readonly string[],
+  name: string,
+  own: Readonly<Record<Own, SettingRow>>,
+): ReadFlags & { readonly layer: Readonly<Partial<Record<Own, Written>>> } {
+  const rows: Rows = { ...SETTINGS, ...own };
   const dashes = argv.indexOf('--');
   const words = dashes === -1 ? argv : argv.slice(0, dashes);
   const passthrough = dashes === -1 ? [] : argv.slice(dashes + 1);
-  const flags = flagTable(name === 'rescue' || name === 'watch' ? VAULT_COMMANDS[name] : []);
+  const flags = flagTable(rows);
   const { layer, others, problems } = parse(words, flags);
   const [first] = others;
   const taskId = name === 'resume' && first !== undefined && !first.startsWith('-') ? first : null;
   const known = [...flags.keys()].filter((flag) => flag.startsWith('--'));
   problems.push(...strayWords(taskId === null ? others : others.slice(1), known, name));
   const wantsHelp = others.some((word) => word === '--help' || word === '-h');
-  return { layer, passthrough, problems, taskId, wantsHelp };
+  return {
+    layer: layer as Layer & Partial<Record<Own, Written>>,
+    passthrough,
+    problems,
+    taskId,
+    wantsHelp,
+  };
 }
 
 /** Keeps only the flags that say how a task is shown. */
@@ -69,14 +90,14 @@ export function outputFlags(flags: ReadFlags): ReadFlags {
  * `parseArgs` of node takes 1 ms.
  */
 function parse(words: readonly string[], flags: FlagTable) {
-  const layer: Partial<Record<AnySettingName, Written>> = {};
+  const layer: Partial<Record<string, Written>> = {};
   const others: string[] = [];
   const problems: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? '';
     const { flag, value: attached } = splitWord(word);
     const found = flags.get(flag);
-    const isSwitch = found !== undefined && ROWS[found.setting].type.kind === 'switch';
+    const isSwitch = found !== undefined && found.row.type.kind === 'switch';
     // A switch takes no value. `--start-new=no` does: it is the only switch that is not in `SETTINGS`.
     if (found === undefined || (isSwitch && attached !== undefined && found.setting in SETTINGS)) {
       others.push(word);
@@ -98,7 +119,8 @@ function splitWord(word: string): { flag: string; value: string | undefined } {
 }
 
 interface Flag {
-  readonly setting: AnySettingName;
+  readonly setting: string;
+  readonly row: SettingRow;
   /** The long form, for messages. */
   readonly where: string;
   readonly isNegation: boolean;
@@ -107,13 +129,14 @@ interface Flag {
 /** The flags of a command by each of their forms: `--prompt` and `-p`. */
 type FlagTable = ReadonlyMap<string, Flag>;
 
-function flagTable(own: readonly VaultSettingName[]): FlagTable {
+function flagTable(rows: Rows): FlagTable {
   const table = new Map<string, Flag>();
-  for (const setting of [...settingNames(), ...own]) {
-    const { flag, short, aliases = [], negation } = ROWS[setting];
-    for (const where of [flag, ...aliases]) table.set(where, { setting, where, isNegation: false });
-    if (negation !== undefined) table.set(negation, { setting, where: negation, isNegation: true });
-    if (short !== undefined) table.set(short, { setting, where: flag, isNegation: false });
+  for (const [setting, row] of Object.entries(rows)) {
+    const { flag, short, aliases = [], negation } = row;
+    const named = (where: string): Flag => ({ setting, row, where, isNegation: false });
+    for (const where of [flag, ...aliases]) table.set(where, named(where));
+    if (negation !== undefined) table.set(negation, { ...named(negation), isNegation: true });
+    if (short !== undefined) table.set(short, named(flag));
   }
   return table;
 }
@@ -124,14 +147,14 @@ function flagTable(own: readonly VaultSettingName[]): FlagTable {
  */
 function together(
   before: Written | undefined,
-  { setting, where }: Flag,
+  { row, where }: Flag,
   value: string | boolean,
 ): Written {
-  const { flag, aliases = [] } = ROWS[setting];
+  const { flag, aliases = [] } = row;
   if (before?.source.where === flag && aliases.includes(where)) return before;
   const list = before?.source.where === where && Array.isArray(before.value) ? before.value : [];
   return {
-    value: isRepeatable(ROWS[setting]) ? [...list, value] : value,
+    value: isRepeatable(row) ? [...list, value] : value,
     source: { kind: 'flag', where },
   };
 }
@@ -145,8 +168,7 @@ export function declareSettings(command: Command, but: readonly SettingName[] = 
     .addHelpOption(command.createOption('-h, --help', 'print this help').helpGroup('Output:'));
   for (const name of settingNames().filter((each) => !but.includes(each))) {
     const row = SETTINGS[name];
-    const option = command.createOption(flagsOf(row), helpOf(row)).helpGroup(`${row.group}:`);
-    command.addOption(option);
+    declareRow(command, row, row.group);
     if (row.negation !== undefined) {
       command.addOption(command.createOption(row.negation, row.help).hideHelp());
     }
@@ -156,6 +178,11 @@ export function declareSettings(command: Command, but: readonly SettingName[] = 
     }
   }
   return command;
+}
+
+/** Declares one setting as a flag of a command, in a group of its help. */
+export function declareRow(command: Command, row: SettingRow, group: string): void {
+  command.addOption(command.createOption(flagsOf(row), helpOf(row)).helpGroup(`${group}:`));
 }
 
 function flagsOf({ flag, short, argument }: SettingRow): string {

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, type Pair, type YAMLMap } from 'yaml';
+import { configKeys, withUnit } from '../../core/settings/config-keys.ts';
 import { nearest } from '../../core/settings/nearest.ts';
 import { parseValue } from '../../core/settings/parse-value.ts';
 import {
@@ -9,14 +10,7 @@ import {
   vaultSettingNames,
 } from '../../core/settings/rescue-settings.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
-import {
-  aliasKeys,
-  keyOf,
-  SETTINGS,
-  type SettingName,
-  settingNames,
-  snakeCase,
-} from '../../core/settings/settings.ts';
+import { SETTINGS, type SettingName, snakeCase } from '../../core/settings/settings.ts';
 import { isPayment, type TaskTypeLimits } from '../../core/settings/task-type.ts';
 import { parseYaml } from '../../effects/files/yaml-document.ts';
 import type { ConfigText } from '../../effects/plan/config-search.ts';
@@ -28,14 +22,6 @@ export interface ConfigSettings {
   readonly vault: VaultLayer;
   readonly problems: readonly string[];
 }
-
-/** Keys of other tools, and the settings that they stand for. `unit` is added to a bare number. */
-const FURTHER_KEYS: Readonly<Record<string, { name: SettingName; unit: string }>> = {
-  timeout_minutes: { name: 'timeout', unit: 'm' },
-  check_interval_seconds: { name: 'delay', unit: 's' },
-  completion_signals: { name: 'signal', unit: '' },
-  checks: { name: 'verify', unit: '' },
-};
 
 const CIRCUIT_BREAKER_KEYS: Readonly<Record<string, SettingName>> = {
   no_progress_limit: 'noProgressLimit',
@@ -94,27 +80,20 @@ interface Reader {
 }
 
 function readKeys(map: YAMLMap, reader: Reader): void {
-  const names = new Map<string, SettingName>();
-  for (const name of settingNames()) {
-    const key = keyOf(name);
-    for (const each of key === null ? [] : [key, ...aliasKeys(name)]) names.set(each, name);
-  }
+  const names = configKeys();
   for (const pair of map.items) {
     const key = keyText(pair);
     const where = `${positionOf(pair, reader)} ${key}`;
     const source = { kind: 'config' as const, where };
     const value = plainValue(pair, reader);
     if (value === UNREADABLE) continue;
-    const name = names.get(key);
+    const known = names.get(key);
     const vaultName = vaultSettingNames().find((each) => snakeCase(each) === key);
-    const further = Object.hasOwn(FURTHER_KEYS, key) ? FURTHER_KEYS[key] : undefined;
-    if (name !== undefined) write(name, { value, source }, reader);
+    if (known !== undefined) write(known.name, { value: withUnit(value, known), source }, reader);
     else if (vaultName !== undefined) {
       const parsed = parseValue(VAULT_SETTINGS[vaultName].type, value);
       if ('problem' in parsed) reader.problems.push(`${where} ${parsed.problem}.`);
       else reader.vault[vaultName] = { value, source };
-    } else if (further !== undefined) {
-      write(further.name, { value: withUnit(value, further.unit), source }, reader);
     } else if (key === 'circuit_breaker') readCircuitBreaker(pair.value, where, reader);
     else if (key === 'task_types') readTaskTypes(pair.value, where, reader);
     else if (key === 'enabled') readEnabled(value, where, reader);
@@ -134,11 +113,7 @@ function write(name: SettingName, written: Written, reader: Reader): void {
 }
 
 function unknownKey(where: string, key: string, known: readonly string[]): string {
-  const names = [...known, ...Object.keys(FURTHER_KEYS), ...OWN_KEYS];
-  const near = nearest(
-    key,
-    names.filter((name) => name !== null),
-  );
+  const near = nearest(key, [...known, ...OWN_KEYS]);
   return `${where} is not a setting of ralph${near === null ? '' : `; did you mean ${near}?`}`;
 }
 
@@ -251,8 +226,4 @@ function plainValue(pair: Pair, reader: Reader): unknown {
     reader.problems.push(`${positionOf(pair, reader)} ${keyText(pair)}: ${reason}.`);
     return UNREADABLE;
   }
-}
-
-function withUnit(value: unknown, unit: string): unknown {
-  return typeof value === 'number' && unit !== '' ? `${value}${unit}` : value;
 }

@@ -1,5 +1,10 @@
 import { defaultValue } from '../settings/resolve-settings.ts';
-import { type Layer, layerOf, type Source, type SourcedSettings } from '../settings/setting-source.ts';
+import {
+  type Layer,
+  layerOf,
+  type Source,
+  type SourcedSettings,
+} from '../settings/setting-source.ts';
 import type { SettingName } from '../settings/settings.ts';
 import { FLEET_SCHEMA, type FleetSpec, type SubmittedSetting } from './fleet-task.ts';
 import { submittedSettings } from './submitted-settings.ts';
@@ -77,7 +82,8 @@ const SOURCES_BESIDE: Readonly<Partial<Record<SettingName, string>>> = {
 export function specContent(spec: FleetSpec): string {
   const { schema, settings, ...others } = spec;
   const given = submittedSettings().flatMap((name) => {
-    const value = settings[name]?.value ?? null;
+    const value = settings[name]?.value;
+    if (value === undefined) return [];
     const usual = name === 'maxWait' ? FLEET_MAX_WAIT_MS : defaultValue(name);
     return canonicalJson(value) === canonicalJson(usual) ? [] : [[name, value]];
   });

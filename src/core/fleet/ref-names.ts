@@ -1,8 +1,7 @@
 import { isTaskId, TASK_ID_RULE } from '../task/task-id.ts';
 
 /** What git refuses in the name of a ref, by the rules of `git check-ref-format`. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses control characters
-const REFUSED = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|\.$|^-|(?:^|\/)\.|\.lock(?:\/|$)/;
+const REFUSED = /[\p{Cc} ~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|\.$|^-|(?:^|\/)\.|\.lock(?:\/|$)/u;
 
 /** Whether git takes this as the name of a branch. */
 export function isBranchName(name: string): boolean {
@@ -24,7 +23,6 @@ export function fleetTaskIdProblem(taskId: string, where = '--task-id'): string 
  * names a commit, such as a tag, `main~2` or the beginning of a hash.
  */
 export function baseProblem(base: string, where = '--base'): string | null {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses control characters
-  if (base !== '' && !/^-|[\u0000-\u0020\u007f:?*[\\]|\.\./.test(base)) return null;
+  if (base !== '' && !/^-|[\p{Cc} :?*[\\]|\.\./u.test(base)) return null;
   return `${where} expects one commit of the repository, such as main, v1.2 or a hash; found '${base}'.`;
 }

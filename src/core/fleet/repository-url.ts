@@ -94,8 +94,7 @@ function generalProblem(url: string): string | null {
   if (url.startsWith('-')) return DASH;
   // `ext::` and its like run a program.
   if (/^[\w+.-]+::/.test(url)) return 'must not name a helper of git, such as ext::';
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they have no place in an address
-  if (/[\u0000-\u0020\u007f\\]/.test(url)) {
+  if (/[\p{Cc} \\]/u.test(url)) {
     return 'must have no spaces, control characters and backslashes';
   }
   if (hasPassword(url)) {

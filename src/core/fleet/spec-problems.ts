@@ -4,34 +4,44 @@ import type { FleetSpec } from './fleet-task.ts';
 import { baseProblem, fleetTaskIdProblem, isBranchName } from './ref-names.ts';
 import { repositoryProblem } from './repository-url.ts';
 
+/** How the problems name a value: `--repo`, or `repo` in a line of a batch. */
+export type Naming = (flag: string) => string;
+
+const AS_FLAG: Naming = (flag) => flag;
+
 /** Returns what no fleet takes, whatever the policy of its workers, one sentence each. */
-export function placeProblems(spec: Omit<FleetSpec, 'settings'>): readonly string[] {
+export function placeProblems(
+  spec: Omit<FleetSpec, 'settings'>,
+  named: Naming = AS_FLAG,
+): readonly string[] {
   const problems: string[] = [];
   const repository = repositoryProblem(spec.repo);
-  if (repository !== null) problems.push(`--repo ${repository}.`);
-  const id = fleetTaskIdProblem(spec.task_id);
+  if (repository !== null) problems.push(`${named('--repo')} ${repository}.`);
+  const id = fleetTaskIdProblem(spec.task_id, named('--task-id'));
   if (id !== null) problems.push(id);
-  const base = spec.base === null ? null : baseProblem(spec.base);
+  const base = spec.base === null ? null : baseProblem(spec.base, named('--base'));
   if (base !== null) problems.push(base);
   // The default holds the id, whose problem is told already.
   if (id === null && !isBranchName(spec.branch)) {
     problems.push(
-      `--branch expects a name that git takes for a branch, such as fix/login; found '${spec.branch}'.`,
+      `${named('--branch')} expects a name that git takes for a branch, such as fix/login; found '${spec.branch}'.`,
     );
   }
   if (spec.subdir !== null && (spec.subdir === '' || leavesTree(spec.subdir))) {
     problems.push(
-      `--subdir expects a folder in the repository, such as packages/api; found '${spec.subdir}'.`,
+      `${named('--subdir')} expects a folder in the repository, such as packages/api; found '${spec.subdir}'.`,
     );
   }
   if (spec.setup !== null && spec.setup.trim() === '') {
-    problems.push('--setup expects a shell command; found an empty text.');
+    problems.push(`${named('--setup')} expects a shell command; found an empty text.`);
   }
   if (!Number.isInteger(spec.priority) || Math.abs(spec.priority) > 100) {
-    problems.push(`--priority expects a whole number from -100 to 100; found ${spec.priority}.`);
+    problems.push(
+      `${named('--priority')} expects a whole number from -100 to 100; found ${spec.priority}.`,
+    );
   }
-  if (!isAccountName(spec.account)) problems.push(accountProblem(spec.account));
-  if (!isQueueName(spec.queue)) problems.push(queueProblem(spec.queue));
+  if (!isAccountName(spec.account)) problems.push(accountProblem(spec.account, named('--account')));
+  if (!isQueueName(spec.queue)) problems.push(queueProblem(spec.queue, named('--queue')));
   if (isPayment(spec.task_type)) {
     problems.push(
       `The task type '${spec.task_type}' is refused: ralph never automates payments; leave it to a person.`,
@@ -46,8 +56,8 @@ export function isQueueName(name: string): boolean {
 }
 
 /** Returns the refusal of a name that no queue has. */
-export function queueProblem(name: string): string {
-  return `--queue expects 1 to 40 characters of a-z 0-9 -; found '${name}'.`;
+export function queueProblem(name: string, where = '--queue'): string {
+  return `${where} expects 1 to 40 characters of a-z 0-9 -; found '${name}'.`;
 }
 
 /** Whether this may be the name of an account. */
@@ -56,22 +66,25 @@ export function isAccountName(name: string): boolean {
 }
 
 /** Returns the refusal of a name that no account has. */
-export function accountProblem(name: string): string {
-  return `--account expects 1 to 64 characters of A-Z a-z 0-9 . _ @ + -, beginning with a letter, a digit or _; found '${name}'.`;
+export function accountProblem(name: string, where = '--account'): string {
+  return `${where} expects 1 to 64 characters of A-Z a-z 0-9 . _ @ + -, beginning with a letter, a digit or _; found '${name}'.`;
 }
 
 /** The settings that name files of the work tree. */
 const PATHS = ['watchGlob', 'watchFile', 'doneFolder', 'planFile', 'protect'] as const;
 
 /** Returns the paths of a task that would lead out of the clone in which it works, one sentence each. */
-export function pathProblems(settings: Pick<Settings, (typeof PATHS)[number]>): readonly string[] {
+export function pathProblems(
+  settings: Pick<Settings, (typeof PATHS)[number]>,
+  named: Naming = AS_FLAG,
+): readonly string[] {
   return PATHS.flatMap((name) =>
     [settings[name] ?? []]
       .flat()
       .filter(leavesTree)
       .map(
         (path) =>
-          `${SETTINGS[name].flag} expects a path in the repository, since each leg has another clone; found '${path}'.`,
+          `${named(SETTINGS[name].flag)} expects a path in the repository, since each leg has another clone; found '${path}'.`,
       ),
   );
 }

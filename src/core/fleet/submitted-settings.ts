@@ -12,7 +12,7 @@ const OF_A_MACHINE: Readonly<Partial<Record<SettingName, string>>> = {
   keyFile: 'a worker seals with its own key',
   cwd: 'the agent works in a clone of the repository; name a folder in it with --subdir',
   detach: 'a submitted task runs in the background anyway',
-  agentBin: "it is a program of this machine, and a worker finds its own on its PATH",
+  agentBin: 'it is a program of this machine, and a worker finds its own on its PATH',
   config: 'no configuration file is read; give its settings as flags or variables',
   taskFile: 'it is a file of a vault; give its text with --prompt-file',
   resumeIfOpen: 'a task with --task-id is queued once, so the same command may be repeated',

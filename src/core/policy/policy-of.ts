@@ -1,7 +1,7 @@
 import { AGENTS, DEFAULT_AGENT } from '../agent/agents/agents.ts';
 import { promiseInForce } from '../completion/conditions/conditions.ts';
 import { untagged } from '../completion/promise.ts';
-import type { SourcedSettings } from '../settings/setting-source.ts';
+import type { SourcedSettings, Sources } from '../settings/setting-source.ts';
 import type { Settings } from '../settings/settings.ts';
 import { agentsOf } from '../settings/settings-problems.ts';
 import type { Policy } from '../task/policy.ts';
@@ -50,6 +50,14 @@ export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFa
       return facts.timeZone();
     },
   };
+}
+
+/** Returns that a promise is an empty text, as a sentence; none if it is not. */
+export function promiseProblems({ promise }: Policy, sources: Sources): readonly string[] {
+  if (promise !== '') return [];
+  return [
+    `${sources.promise.where} expects the words by which the agent states completion; found an empty text, which every message would contain.`,
+  ];
 }
 
 /** Builds the policy of a stored task, to check it without a loop. */

@@ -1,4 +1,5 @@
 import type { PromptLimit } from '../agent/agent.ts';
+import { AGENTS, type AgentName } from '../agent/agents/agents.ts';
 
 /** For ralph's own words: the note, the reminder, and what two failed commands printed. */
 const OWN_WORDS = 40 * 1024;
@@ -19,4 +20,11 @@ export function contextRoom(prompt: Uint8Array, { most, unit }: PromptLimit): nu
 /** Returns the longest text of a user for which there is room, in the unit of the limit. */
 export function longestPrompt({ most }: PromptLimit): number {
   return most - OWN_WORDS;
+}
+
+/** Returns that a prompt is too long for an agent, as a sentence; null if there is room for it. */
+export function promptTooLong(prompt: Uint8Array, agent: AgentName): string | null {
+  const { promptLimit: limit } = AGENTS[agent];
+  if (limit === null || contextRoom(prompt, limit) !== null) return null;
+  return `The prompt is too long for ${agent}, which reads ${limit.most} ${limit.unit} with what ralph adds; ralph expects ${longestPrompt(limit)} at most.`;
 }

@@ -60,12 +60,12 @@ function readText({ file, where, isSecret }: OwnFile): string {
       return { why, text: why === null ? readBytes(descriptor, size).toString() : '' };
     });
   } catch (error) {
-    throw new UsageError([
-      `${where} expects a file that can be read; found: ${messageOf(error)}.`,
-    ]);
+    throw new UsageError([`${where} expects a file that can be read; found: ${messageOf(error)}.`]);
   }
   if (read.why !== null) {
-    throw new UsageError([`${where} expects a file of your own; ${file} is not used: ${read.why}.`]);
+    throw new UsageError([
+      `${where} expects a file of your own; ${file} is not used: ${read.why}.`,
+    ]);
   }
   return read.text;
 }

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { AGENTS, rulesForAll } from '../../core/agent/agents/agents.ts';
-import { policyOf } from '../../core/policy/policy-of.ts';
-import { contextRoom, longestPrompt } from '../../core/prompt/prompt-room.ts';
+import { policyOf, promiseProblems } from '../../core/policy/policy-of.ts';
+import { contextRoom, promptTooLong } from '../../core/prompt/prompt-room.ts';
 import { withoutFleet } from '../../core/settings/environment.ts';
 import { settingsProblems } from '../../core/settings/settings-problems.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
@@ -129,11 +129,7 @@ export async function planRun(
   });
   const places = { promptFile, taskFile, vault, rules: rulesForAll(policy.agents) };
   const prompt = await readPrompt(request, places, problems);
-  if (policy.promise === '') {
-    problems.push(
-      `${request.sources.promise.where} expects the words by which the agent states completion; found an empty text, which every message would contain.`,
-    );
-  }
+  problems.push(...promiseProblems(policy, request.sources));
   problems.push(...settingsProblems(request));
   const contextChars = prompt === null ? 0 : contextFitting(prompt, policy, problems);
   if (problems.length > 0 || prompt === null) return { problems };
@@ -190,13 +186,9 @@ function contextFitting(prompt: Uint8Array, policy: Policy, problems: string[]):
   for (const agent of policy.agents) {
     const { promptLimit: limit } = AGENTS[agent];
     if (limit === null) continue;
-    const room = contextRoom(prompt, limit);
-    if (room === null) {
-      problems.push(
-        `The prompt is too long for ${agent}, which reads ${limit.most} ${limit.unit} with what ralph adds; ralph expects ${longestPrompt(limit)} at most.`,
-      );
-    }
-    most = Math.min(most, room ?? most);
+    const tooLong = promptTooLong(prompt, agent);
+    if (tooLong !== null) problems.push(tooLong);
+    most = Math.min(most, contextRoom(prompt, limit) ?? most);
   }
   return most;
 }

@@ -104,7 +104,8 @@ function commandLine(argv: readonly string[]): string {
     .join(' ');
 }
 
-function section(title: string, lines: readonly string[]): string {
+/** Returns a heading with its lines, indented. */
+export function section(title: string, lines: readonly string[]): string {
   // Indents every line, so that a text of several lines cannot look like a section.
   const indented = lines.flatMap((line) => line.split('\n')).map((line) => `  ${line}`);
   return `${title}:\n${indented.join('\n')}`;
@@ -114,14 +115,15 @@ const HEAD_LINES = 20;
 const TAIL_LINES = 12;
 
 /** Leaves out the middle of a long prompt, not its end, which has what ralph adds. */
-function shortened(prompt: string): readonly string[] {
+export function shortened(prompt: string): readonly string[] {
   const lines = prompt.trimEnd().split('\n');
   if (lines.length <= HEAD_LINES + TAIL_LINES) return lines;
   const left = lines.length - HEAD_LINES - TAIL_LINES;
   return [...lines.slice(0, HEAD_LINES), `[… ${left} more lines …]`, ...lines.slice(-TAIL_LINES)];
 }
 
-function settingLines({ settings }: PlanFacts): readonly string[] {
+/** Returns each setting on a line, with its value and its source. */
+export function settingLines({ settings }: Pick<PlanFacts, 'settings'>): readonly string[] {
   const width = Math.max(...settings.map(({ name }) => name.length));
   return settings.map(({ name, value, source }) => {
     const text = JSON.stringify(value);

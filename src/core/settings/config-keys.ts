@@ -1,0 +1,33 @@
+import { aliasKeys, keyOf, type SettingName, settingNames } from './settings.ts';
+
+/** What a key of a configuration sets. `unit` is added to a bare number. */
+export interface ConfigKey {
+  readonly name: SettingName;
+  readonly unit: string;
+}
+
+/** Keys of other tools, and the settings that they stand for. */
+const FURTHER_KEYS: Readonly<Record<string, ConfigKey>> = {
+  timeout_minutes: { name: 'timeout', unit: 'm' },
+  check_interval_seconds: { name: 'delay', unit: 's' },
+  completion_signals: { name: 'signal', unit: '' },
+  checks: { name: 'verify', unit: '' },
+};
+
+/** Returns every key that sets a single setting, with its aliases. */
+export function configKeys(): ReadonlyMap<string, ConfigKey> {
+  const keys = new Map<string, ConfigKey>();
+  for (const name of settingNames()) {
+    const key = keyOf(name);
+    for (const each of key === null ? [] : [key, ...aliasKeys(name)]) {
+      keys.set(each, { name, unit: '' });
+    }
+  }
+  for (const [key, further] of Object.entries(FURTHER_KEYS)) keys.set(key, further);
+  return keys;
+}
+
+/** Returns a value as it is meant by a key: a bare number has the unit of the key. */
+export function withUnit(value: unknown, { unit }: ConfigKey): unknown {
+  return typeof value === 'number' && unit !== '' ? `${value}${unit}` : value;
+}
