@@ -97,6 +97,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'completion/conditions',
       'prompt',
       'policy',
+      'fleet',
       'snapshots',
       'machine',
       'fleet',

@@ -39,6 +39,8 @@ export async function initFleet(
   const database = openDatabase(engine, address, { connections: 1, queryMs: MIGRATION_MS });
   try {
     await refuseOldServer(database);
+    // Until the only connection ends: another init waits here.
+    await database.rows("select pg_advisory_lock(hashtext('ralph.init'))");
     const engineTables = await migrateEngine(engine, database);
     return await database.transaction(async (tx) => {
       const tables = await migrate(tx, database.name);
@@ -60,7 +62,7 @@ async function refuseOldServer(database: Database): Promise<void> {
   );
 }
 
-/** The engine's statements lock against another one of their kind, and are a transaction of their own. */
+/** The engine's statements are a transaction of their own. */
 async function migrateEngine(engine: Engine, database: Database): Promise<Migrated> {
   const boss = engineOn(engine, database, false);
   const to = engine.tables;
@@ -72,7 +74,6 @@ async function migrateEngine(engine: Engine, database: Database): Promise<Migrat
 }
 
 async function migrate(tx: SqlRunner, fleet: string): Promise<Migrated> {
-  await tx.executeSql("select pg_advisory_xact_lock(hashtext('ralph.init'))");
   await tx.executeSql(
     `create schema if not exists ralph;
      create table if not exists ralph.meta (key text primary key, value text not null)`,

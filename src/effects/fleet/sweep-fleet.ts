@@ -7,10 +7,10 @@ const LOCK = "select pg_try_advisory_xact_lock(hashtext('ralph.sweep')) as mine"
 /** Rows that one sweep repairs of each kind; the next one takes the rest. */
 const AT_ONCE = 500;
 
-/** A task of which nobody works, that nobody holds, and that has no job that could be claimed. */
+/** A task that nobody works on or holds, and that has no job that could be claimed. */
 const WITHOUT_JOB = `
   ended_at is null and not paused and worker is null
-  and not (job is null and parked->>'kind' = 'approval' and parked->>'until' is null)
+  and not coalesce(job is null and parked->>'kind' = 'approval' and parked->>'until' is null, false)
   and not exists (select from ralph_queue.job j where j.id = t.job and j.state <= 'active')`;
 
 /**

@@ -1,0 +1,21 @@
+-- Roles of a fleet with few rights. Run it as the owner of the tables, after `ralph fleet init`, once more after each
+-- later `ralph fleet init`; then: create role ann login in role ralph_submitter;
+-- Workers, and those who answer, stop and prune, connect as the owner of the tables.
+
+create role ralph_submitter;
+create role ralph_reader;
+
+grant usage on schema ralph, ralph_queue to ralph_submitter, ralph_reader;
+grant select on ralph.meta, ralph_queue.version, ralph_queue.queue to ralph_submitter, ralph_reader;
+
+-- May queue new tasks, and read in which state tasks are: no approvals, no checkpoints, no logs, no accounts.
+grant select on ralph.task, ralph.setting_set to ralph_submitter;
+grant insert (task_id, spec, setting_set, content_sha256, schema, queue, account, priority, job, not_before)
+  on ralph.task to ralph_submitter;
+grant insert on ralph.setting_set to ralph_submitter;
+-- Each task has a job in the queue, and a queue is made by its first task.
+grant insert on ralph_queue.queue to ralph_submitter;
+grant select, insert on ralph_queue.job_common to ralph_submitter;
+
+-- May read all of it: status, logs and report.
+grant select on all tables in schema ralph to ralph_reader;

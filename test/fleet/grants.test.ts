@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
+import { FleetError } from '../../src/errors.ts';
+import {
+  checkpointAt,
+  claimed,
+  fleetEvent,
+  NOTHING,
+  newFleetTask,
+} from '../helpers/fleet-tasks.ts';
+import { openTestFleet, type Postgres, startPostgres } from '../helpers/postgres.ts';
+
+// The roles of docs/fleet.sql, on a real server.
+
+let postgres: Postgres;
+let url: string;
+let owner: FleetQueue;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  url = await postgres.url();
+  const grants = readFileSync(new URL('../../docs/fleet.sql', import.meta.url), 'utf8');
+  await postgres.sql(url, grants);
+  await postgres.sql(url, 'create role sue login in role ralph_submitter');
+  await postgres.sql(url, 'create role rob login in role ralph_reader');
+  owner = await openTestFleet(url);
+});
+
+afterAll(async () => {
+  await owner.close();
+  await postgres.stop();
+});
+
+async function openAs(role: string): Promise<FleetQueue> {
+  const queue = await openTestFleet(url.replace('ralph@', `${role}@`));
+  onTestFinished(() => queue.close());
+  return queue;
+}
+
+test('a submitter submits, and reads the state of a task', async () => {
+  const queue = await openAs('sue');
+  const tasks = [newFleetTask('s1', { queue: 'new-one' }), newFleetTask('s2')];
+  expect(await queue.submit(tasks)).toEqual([
+    { kind: 'queued', taskId: 's1' },
+    { kind: 'queued', taskId: 's2' },
+  ]);
+  expect(await queue.submit(tasks)).toMatchObject([
+    { kind: 'already-queued' },
+    { kind: 'already-queued' },
+  ]);
+  expect(await queue.task('s1')).toMatchObject({ status: 'pending' });
+  expect((await claimed(owner, { queues: ['new-one'] })).taskId).toBe('s1');
+});
+
+test('a submitter neither approves nor steers, nor touches what workers write', async () => {
+  await owner.submit([newFleetTask('asks', { queue: 'asks' })]);
+  const claim = await claimed(owner, { queues: ['asks'] });
+  await owner.askApproval(claim, { id: 'p1', text: 'May I?', expiresAt: null });
+  await owner.park(claim, checkpointAt(1), NOTHING, { kind: 'approval', until: null });
+  const queue = await openAs('sue');
+  const refused = (work: Promise<unknown>) => expect(work).rejects.toThrow(FleetError);
+  await refused(queue.answer('asks', { verdict: 'approved', by: 'sue', comment: null }));
+  await refused(queue.request('asks', { kind: 'stop', by: 'sue' }));
+  await refused(queue.resume('asks'));
+  await refused(queue.setAccount('default', { slots: 1 }));
+  await refused(queue.prune(['asks']));
+  await refused(queue.checkpoint('asks'));
+  await refused(queue.logs('asks'));
+  await refused(
+    queue.claim({ workerId: 'w', host: 'h', queues: ['asks'], accounts: null, schema: 1 }),
+  );
+  const asSue = url.replace('ralph@', 'sue@');
+  for (const statement of [
+    "update ralph.checkpoint set status = 'completed'",
+    "update ralph.task set status = 'completed'",
+    "insert into ralph.task (task_id, spec, setting_set, content_sha256, schema, queue, account, priority, fence) select 'x', spec, setting_set, '', 1, 'q', 'a', 0, 7 from ralph.task limit 1",
+    "update ralph.approval set verdict = 'approved'",
+    "insert into ralph.request (task_id, kind, by) values ('asks', 'stop', 'sue')",
+    'select * from ralph.account',
+    'delete from ralph_queue.job',
+    'update ralph_queue.job_common set priority = 1',
+  ]) {
+    await expect(postgres.sql(asSue, statement)).rejects.toThrow(/permission denied/);
+  }
+  expect(await owner.approvals()).toMatchObject([{ taskId: 'asks', answer: null }]);
+});
+
+test('a reader reads everything and changes nothing', async () => {
+  await owner.submit([newFleetTask('read', { queue: 'read' })]);
+  const claim = await claimed(owner, { queues: ['read'] });
+  await owner.save(claim, checkpointAt(1), { events: [fleetEvent('one')], requestsDone: [] });
+  const queue = await openAs('rob');
+  expect((await queue.checkpoint('read'))?.iterations).toBe(1);
+  expect(await queue.events('read', 0)).toHaveLength(1);
+  expect(await queue.logs('read')).toEqual([]);
+  expect(await queue.tasks({})).not.toEqual([]);
+  await Promise.all([queue.accounts(), queue.queues(), queue.workers(), queue.approvals()]);
+  await expect(queue.submit([newFleetTask('no')])).rejects.toThrow(FleetError);
+  await expect(queue.save(claim, checkpointAt(2), NOTHING)).rejects.toThrow(FleetError);
+});

@@ -1,0 +1,186 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { initFleet } from '../../src/effects/fleet/init-fleet.ts';
+import { openFleet } from '../../src/effects/fleet/open-fleet.ts';
+import { FleetAwayError, FleetError } from '../../src/errors.ts';
+import {
+  ANY,
+  COMPLETED,
+  checkpointAt,
+  claimed,
+  NOTHING,
+  newFleetTask,
+} from '../helpers/fleet-tasks.ts';
+import { ENGINE_FROM } from '../helpers/install-engine.ts';
+import { openTestFleet, type Postgres, startPostgres } from '../helpers/postgres.ts';
+import { tempFolder } from '../helpers/temp-folder.ts';
+
+let postgres: Postgres;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres.stop());
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+test('init makes the tables, a second time changes nothing, and a lease is kept', async () => {
+  const url = await postgres.emptyUrl();
+  const given = { url, env: {}, leaseMs: null, engineFrom: ENGINE_FROM };
+  const missing = await failureOf(openTestFleet(url));
+  expect(missing).toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining('ralph fleet init'),
+  });
+  const first = await initFleet({ ...given, leaseMs: 30_000 });
+  expect(first).toEqual({
+    engine: { from: null, to: expect.any(Number) },
+    tables: { from: null, to: 1 },
+    leaseMs: 30_000,
+  });
+  const second = await initFleet(given);
+  expect(second).toEqual({
+    engine: { from: first.engine.to, to: first.engine.to },
+    tables: { from: 1, to: 1 },
+    leaseMs: 30_000,
+  });
+  const queue = await openTestFleet(url);
+  onTestFinished(() => queue.close());
+  expect(queue.leaseMs).toBe(30_000);
+});
+
+test('two inits at the same time do no harm', async () => {
+  const url = await postgres.emptyUrl();
+  const given = { url, env: {}, leaseMs: null, engineFrom: ENGINE_FROM };
+  await Promise.all([initFleet(given), initFleet(given)]);
+  await (await openTestFleet(url)).close();
+});
+
+test('a claim holds as long as its worker believes, whatever was the lease when it was queued', async () => {
+  const url = await postgres.url();
+  const before = await openTestFleet(url);
+  await before.submit([newFleetTask('a')]);
+  await before.close();
+  await initFleet({ url, env: {}, leaseMs: 20_000, engineFrom: ENGINE_FROM });
+  const queue = await openTestFleet(url);
+  onTestFinished(() => queue.close());
+  await claimed(queue);
+  expect(
+    await postgres.sql(url, "select heartbeat_seconds from ralph_queue.job where state = 'active'"),
+  ).toBe('20');
+});
+
+test('tables of a newer ralph are left alone, and what runs is finished', async () => {
+  const url = await postgres.url();
+  const queue = await openTestFleet(url, 'worker');
+  onTestFinished(() => queue.close());
+  await queue.submit([newFleetTask('a'), newFleetTask('b')]);
+  const claim = await claimed(queue);
+  await postgres.sql(url, "update ralph.meta set value = '99' where key = 'tables'");
+  for (const work of [
+    () => openTestFleet(url),
+    () => initFleet({ url, env: {}, leaseMs: null, engineFrom: ENGINE_FROM }),
+    () => queue.claim(ANY),
+  ]) {
+    expect(await failureOf(work())).toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining('newer ralph'),
+    });
+  }
+  expect([...(await queue.beat([claim]))]).toEqual(['a']);
+  expect(await queue.save(claim, checkpointAt(1), NOTHING)).toBe(true);
+  expect(await queue.settle(claim, null, NOTHING, COMPLETED)).toBe(true);
+  expect(await queue.task('b')).toMatchObject({ worker: null, fence: 0 });
+});
+
+test('tables of another pg-boss are refused', async () => {
+  const url = await postgres.url();
+  await postgres.sql(url, 'update ralph_queue.version set version = version + 1');
+  expect(await failureOf(openTestFleet(url))).toMatchObject({
+    exitCode: 1,
+    message: expect.stringContaining('newer pg-boss'),
+  });
+  expect(
+    await failureOf(initFleet({ url, env: {}, leaseMs: null, engineFrom: ENGINE_FROM })),
+  ).toMatchObject({ exitCode: 1 });
+  await postgres.sql(url, 'update ralph_queue.version set version = version - 2');
+  expect(await failureOf(openTestFleet(url))).toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining('ralph fleet init'),
+  });
+});
+
+test('without pg-boss it says what to install, and needs no database', async () => {
+  const engineFrom = join(await tempFolder(), 'ralph.js');
+  const failure = await failureOf(
+    openFleet({
+      url: 'postgres://sam:hidden@nowhere.invalid/x',
+      env: {},
+      purpose: 'command',
+      engineFrom,
+    }),
+  );
+  expect(failure).toBeInstanceOf(FleetError);
+  expect(failure).toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining('npm install -g pg-boss@~12.38.0'),
+  });
+  expect(String(failure)).not.toContain('hidden');
+});
+
+test('a database that is not there is refused, and one that nobody serves is away', async () => {
+  const url = (await postgres.url()).replace(/\/fleet\d+\?/, '/none?');
+  expect(await failureOf(openTestFleet(url))).toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining('create the database'),
+  });
+  expect(await failureOf(openTestFleet('postgres://sam:hidden@127.0.0.1:1/x'))).toBeInstanceOf(
+    FleetAwayError,
+  );
+});
+
+test('a sweep gives a job to each open task without one, once, however many sweep', async () => {
+  const url = await postgres.url();
+  const all = await Promise.all([0, 1, 2].map(() => openTestFleet(url, 'worker')));
+  onTestFinished(async () => {
+    await Promise.all(all.map((queue) => queue.close()));
+  });
+  const [queue] = all;
+  if (queue === undefined) throw new Error('there is no queue');
+  await queue.submit(['a', 'b', 'c', 'held'].map((id) => newFleetTask(id)));
+  await queue.submit([newFleetTask('new', { schema: 3, queue: 'other' })]);
+  await queue.request('held', { kind: 'pause', by: 'ann' });
+  // Removed by hand, and never made.
+  await postgres.sql(
+    url,
+    "delete from ralph_queue.job; update ralph.task set job = null where task_id = 'b'",
+  );
+  expect(await queue.claim(ANY)).toBeNull();
+  await Promise.all(all.map((one) => one.sweep()));
+  await queue.sweep();
+  const jobs = await postgres.sql(
+    url,
+    'select name, singleton_key from ralph_queue.job order by 1, 2',
+  );
+  expect(jobs.split('\n')).toEqual([
+    ...['ralph-s1-default|a', 'ralph-s1-default|b', 'ralph-s1-default|c', 'ralph-s3-other|new'],
+  ]);
+  expect((await claimed(queue)).taskId).toBe('a');
+});
+
+test('a job of no task is removed by the claim that meets it', async () => {
+  const url = await postgres.url();
+  const queue = await openTestFleet(url);
+  onTestFinished(() => queue.close());
+  await queue.submit([newFleetTask('a'), newFleetTask('b'), newFleetTask('c')]);
+  await postgres.sql(
+    url,
+    "delete from ralph.task where task_id = 'a'; update ralph.task set job = gen_random_uuid() where task_id = 'b'",
+  );
+  expect((await claimed(queue)).taskId).toBe('c');
+  expect(await postgres.sql(url, 'select count(*) from ralph_queue.job')).toBe('1');
+});

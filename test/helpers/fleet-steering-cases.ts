@@ -1,0 +1,320 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
+import type { FleetInHand } from './fleet-cases.ts';
+import {
+  ANY,
+  COMPLETED,
+  checkpointAt,
+  claimed,
+  fleetEvent,
+  NOTHING,
+  newFleetTask,
+} from './fleet-tasks.ts';
+
+/** What the port promises to commands, of one of its implementations. */
+export function describeSteering(
+  name: string,
+  {
+    setUp,
+    fresh,
+    tearDown,
+  }: {
+    setUp?(): Promise<void>;
+    fresh(): Promise<FleetInHand>;
+    tearDown?(): Promise<void>;
+  },
+): void {
+  describe(name, () => {
+    beforeAll(async () => setUp?.());
+    afterAll(async () => tearDown?.());
+    const next = (queue: FleetQueue, request = {}) => queue.claim({ ...ANY, ...request });
+
+    test('accepts the same task once', async () => {
+      const { queue } = await fresh();
+      const task = newFleetTask('a');
+      expect(await queue.submit([task])).toEqual([{ kind: 'queued', taskId: 'a' }]);
+      expect(await queue.submit([task])).toEqual([{ kind: 'already-queued', taskId: 'a' }]);
+      const claim = await claimed(queue);
+      expect(await next(queue)).toBeNull();
+      await queue.settle(claim, null, NOTHING, COMPLETED);
+      expect(await queue.submit([task])).toEqual([
+        { kind: 'already-ended', taskId: 'a', status: 'completed' },
+      ]);
+      expect(await next(queue)).toBeNull();
+    });
+
+    test('queues all of a batch, or nothing', async () => {
+      const { queue } = await fresh();
+      await queue.submit([newFleetTask('b')]);
+      const outcome = await queue.submit([
+        newFleetTask('a'),
+        newFleetTask('b', { prompt: 'Something else.' }),
+        newFleetTask('c'),
+      ]);
+      expect(outcome[1]).toEqual({ kind: 'taken', taskId: 'b', isOpen: true });
+      expect((await queue.tasks({})).map(({ spec }) => spec.task_id)).toEqual(['b']);
+      const again = await queue.submit([newFleetTask('d'), newFleetTask('b', {}, { again: true })]);
+      expect(again[1]).toEqual({ kind: 'taken', taskId: 'b', isOpen: true });
+      expect(await queue.task('d')).toBeNull();
+    });
+
+    test('starts an ended task afresh, with its fence and branch', async () => {
+      const { queue } = await fresh();
+      await queue.submit([newFleetTask('a')]);
+      const claim = await claimed(queue);
+      await queue.save(claim, checkpointAt(3), { events: [fleetEvent('one')], requestsDone: [] });
+      await queue.settle(claim, null, NOTHING, COMPLETED);
+      const fresher = newFleetTask('a', { prompt: 'Once more.', priority: 5 });
+      expect(await queue.submit([fresher])).toEqual([
+        { kind: 'taken', taskId: 'a', isOpen: false },
+      ]);
+      expect(await queue.submit([{ ...fresher, again: true }])).toEqual([
+        { kind: 'queued', taskId: 'a' },
+      ]);
+      expect(await queue.task('a')).toMatchObject({
+        ...{ status: 'pending', fence: 1, iterations: 0, cost_usd: 0, ended_at: null },
+        ...{ branch_commit: 'c2', result_commit: null, result_ref: null, exit_reason: null },
+      });
+      expect(await queue.events('a', 0)).toEqual([]);
+      const second = await claimed(queue);
+      expect(second).toMatchObject({ fence: 2, checkpoint: null });
+      expect(second.task.spec).toEqual(fresher.spec);
+    });
+
+    test('pauses an account by the clock of the fleet, and no longer', async () => {
+      const { queue, now, later } = await fresh();
+      await queue.submit([
+        newFleetTask('a', { account: 'team' }),
+        newFleetTask('b', { account: 'team' }),
+        newFleetTask('c', { account: 'own', priority: -1 }),
+      ]);
+      const claim = await claimed(queue);
+      const until = new Date(now() + 60_000).toISOString();
+      await queue.park(claim, null, NOTHING, { kind: 'wait', until, account: true });
+      // Sooner ones do not shorten it.
+      await queue.pauseAccount('team', 1_000, 'w1');
+      expect((await claimed(queue)).taskId).toBe('c');
+      expect(await next(queue)).toBeNull();
+      const accounts = await queue.accounts();
+      expect(accounts.find(({ name }) => name === 'team')).toMatchObject({
+        ...{ pausedUntil: until, isHeld: false, why: 'usage limit', queued: 1, parked: 1 },
+      });
+      await later(61_000);
+      expect((await queue.accounts()).find(({ name }) => name === 'team')?.pausedUntil).toBeNull();
+      expect([(await next(queue))?.taskId, (await next(queue))?.taskId]).toEqual(['a', 'b']);
+    });
+
+    test('holds an account until it is released, and wakes what is parked for it', async () => {
+      const { queue, now, later } = await fresh();
+      await queue.submit([newFleetTask('a'), newFleetTask('b')]);
+      const claim = await claimed(queue);
+      const until = new Date(now() + 86_400_000).toISOString();
+      await queue.park(claim, null, NOTHING, { kind: 'wait', until, account: true });
+      await queue.setAccount('default', { pause: 'released' });
+      expect((await queue.accounts())[0]).toMatchObject({ isHeld: true, why: 'by hand' });
+      await later(1_000);
+      expect(await next(queue)).toBeNull();
+      await queue.setAccount('default', { resume: true });
+      expect((await queue.accounts())[0]).toMatchObject({
+        isHeld: false,
+        pausedUntil: null,
+        why: null,
+      });
+      expect([(await next(queue))?.taskId, (await next(queue))?.taskId]).toEqual(['a', 'b']);
+    });
+
+    test('bounds the slots of an account over all queues and workers', async () => {
+      const { queue, other } = await fresh();
+      const tasks = Array.from({ length: 6 }, (_, index) =>
+        newFleetTask(`t${index}`, { account: 'team', queue: index % 2 ? 'one' : 'two' }),
+      );
+      await queue.submit([...tasks, newFleetTask('x', { queue: 'one' })]);
+      await queue.setAccount('team', { slots: 2 });
+      const request = { queues: ['one', 'two'] };
+      const all = await Promise.all(
+        Array.from({ length: 6 }, (_, index) => next(index % 2 ? queue : other, request)),
+      );
+      // What lost a race for the last slot is there for the next poll.
+      const rest = [await next(queue, request), await next(queue, request)];
+      const got = [...all, ...rest].filter((claim) => claim !== null);
+      expect(got.filter(({ task }) => task.spec.account === 'team')).toHaveLength(2);
+      expect(got.filter(({ taskId }) => taskId === 'x')).toHaveLength(1);
+      await queue.setAccount('team', { slots: 0 });
+      expect(await next(queue, request)).not.toBeNull();
+    });
+
+    test('claims only for the accounts that a worker has', async () => {
+      const { queue } = await fresh();
+      await queue.submit([
+        newFleetTask('a', { account: 'one' }),
+        newFleetTask('b', { account: 'two' }),
+      ]);
+      expect((await claimed(queue, { accounts: ['two'] })).taskId).toBe('b');
+      expect(await next(queue, { accounts: ['two', 'three'] })).toBeNull();
+      expect(await next(queue, { accounts: [] })).toBeNull();
+    });
+
+    test('leaves tasks of a newer schema to newer workers', async () => {
+      const { queue } = await fresh();
+      await queue.submit([newFleetTask('new', { schema: 2, priority: 9 }), newFleetTask('old')]);
+      expect((await claimed(queue)).taskId).toBe('old');
+      expect(await next(queue)).toBeNull();
+      expect((await queue.queues()).find(({ schema }) => schema === 2)).toMatchObject({
+        waiting: 1,
+      });
+      expect((await claimed(queue, { schema: 2 })).taskId).toBe('new');
+    });
+
+    test('leaves requests to the worker that runs the task', async () => {
+      const { queue, other } = await fresh();
+      await queue.submit([newFleetTask('a')]);
+      expect(await other.request('b', { kind: 'stop', by: 'ann' })).toEqual({
+        kind: 'unknown-task',
+      });
+      expect(await other.request('a', { kind: 'tell', text: 'Early.', by: 'ann' })).toEqual({
+        kind: 'done',
+      });
+      const claim = await claimed(queue);
+      expect(await other.request('a', { kind: 'stop', by: 'ann' })).toEqual({
+        kind: 'left',
+        worker: 'w1',
+        host: 'host1',
+      });
+      const requests = await queue.requestsTo([claim]);
+      expect(requests).toMatchObject([
+        { taskId: 'a', kind: 'tell', text: 'Early.', by: 'ann' },
+        { taskId: 'a', kind: 'stop', by: 'ann' },
+      ]);
+      const [first] = requests;
+      await queue.save(claim, checkpointAt(1), { events: [], requestsDone: [first?.id ?? ''] });
+      expect(await queue.requestsTo([claim])).toMatchObject([{ kind: 'stop' }]);
+      await queue.settle(claim, null, NOTHING, {
+        ...COMPLETED,
+        status: 'stopped',
+        exitReason: 'stopped:request',
+        exitCode: 143,
+      });
+      expect(await other.request('a', { kind: 'pause', by: 'ann' })).toMatchObject({
+        kind: 'refused',
+      });
+      expect(await other.resume('a')).toEqual({ kind: 'done' });
+      expect(await queue.requestsTo([await claimed(queue)])).toEqual([]);
+    });
+
+    test('pauses, stops and resumes at once what nobody runs', async () => {
+      const { queue, now, later } = await fresh();
+      await queue.submit([newFleetTask('a'), newFleetTask('b')]);
+      expect(await queue.resume('a')).toMatchObject({ kind: 'refused' });
+      expect(await queue.request('a', { kind: 'pause', by: 'ann' })).toEqual({ kind: 'done' });
+      expect(await queue.task('a')).toMatchObject({
+        paused: true,
+        status: 'pending',
+        ended_at: null,
+      });
+      expect(await queue.request('b', { kind: 'stop', by: 'ann' })).toEqual({ kind: 'done' });
+      expect(await queue.task('b')).toMatchObject({
+        ...{ status: 'stopped', exit_reason: 'stopped:request', exit_code: 143, parked: null },
+      });
+      await queue.sweep();
+      expect(await next(queue)).toBeNull();
+      expect(await queue.resume('a')).toEqual({ kind: 'done' });
+      expect(await queue.resume('b')).toEqual({ kind: 'done' });
+      expect(await queue.task('b')).toMatchObject({
+        status: 'pending',
+        exit_code: null,
+        ended_at: null,
+      });
+      const claim = await claimed(queue);
+      expect(await queue.resume('a')).toMatchObject({ kind: 'refused' });
+      const until = new Date(now() + 60_000).toISOString();
+      await queue.park(claim, checkpointAt(1), NOTHING, { kind: 'wait', until, account: false });
+      await queue.request('a', { kind: 'pause', by: 'ann' });
+      await later(61_000);
+      expect((await next(queue))?.taskId).toBe('b');
+      expect(await next(queue)).toBeNull();
+      expect(await queue.resume('a')).toEqual({ kind: 'done' });
+      await later(61_000);
+      const last = await claimed(queue);
+      await queue.settle(last, null, NOTHING, COMPLETED);
+      expect(await queue.resume('a')).toMatchObject({ kind: 'refused' });
+      expect(await queue.resume('nobody')).toEqual({ kind: 'unknown-task' });
+    });
+
+    test('does not wake a paused task by an answer', async () => {
+      const { queue } = await fresh();
+      await queue.submit([newFleetTask('a')]);
+      const claim = await claimed(queue);
+      await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresAt: null });
+      await queue.park(claim, null, NOTHING, { kind: 'approval', until: null });
+      await queue.request('a', { kind: 'pause', by: 'ann' });
+      await queue.answer('a', { verdict: 'approved', by: 'ann', comment: null });
+      expect(await next(queue)).toBeNull();
+      await queue.resume('a');
+      expect((await claimed(queue)).answer?.verdict).toBe('approved');
+    });
+
+    test('keeps events and logs as a journal would', async () => {
+      const { queue } = await fresh();
+      await queue.submit([newFleetTask('a')]);
+      const claim = await claimed(queue);
+      const activity = {
+        ...fleetEvent('x'),
+        event: 'agent_activity',
+        activity: { kind: 'thinking' },
+      };
+      await queue.tell(claim, [fleetEvent('one'), activity as never, fleetEvent('two')]);
+      await queue.save(claim, checkpointAt(1), { events: [fleetEvent('three')], requestsDone: [] });
+      const events = await queue.events('a', 0);
+      expect(events.map(({ event }) => 'line' in event && event.line)).toEqual([
+        'one',
+        'two',
+        'three',
+      ]);
+      expect(events[0]?.event).toMatchObject({ worker: 'w1', host: 'host1', task_id: 'a' });
+      expect(await queue.events('a', events[1]?.number ?? 0)).toEqual(events.slice(2));
+      const log = { name: 'iteration-0001.jsonl', iteration: 1, packed: new Uint8Array([1]) };
+      await queue.keepLog(claim, log);
+      await queue.keepLog(claim, { ...log, packed: new Uint8Array([2]) });
+      const logs = await queue.logs('a');
+      expect(logs.map(({ name, iteration, packed }) => [name, iteration, [...packed]])).toEqual([
+        ['iteration-0001.jsonl', 1, [2]],
+      ]);
+    });
+
+    test('ends a task in one step with its last checkpoint, and prunes it', async () => {
+      const { queue } = await fresh();
+      await queue.submit([newFleetTask('a'), newFleetTask('b')]);
+      const claim = await claimed(queue);
+      // A checkpoint of an ended state does not end the task: settling does.
+      await queue.save(claim, checkpointAt(2, { status: 'completed' }), NOTHING);
+      expect(await queue.task('a')).toMatchObject({ status: 'running', ended_at: null });
+      const done = { ...COMPLETED, warning: 'look', note: '# Note' };
+      expect(await queue.settle(claim, checkpointAt(3), NOTHING, done)).toBe(true);
+      expect(await queue.task('a')).toMatchObject({
+        ...{ status: 'completed', exit_code: 0, warning: 'look', note: '# Note', iterations: 3 },
+        ...{ result_commit: 'c2', result_ref: 'refs/heads/x', branch_commit: 'c2', worker: null },
+      });
+      expect((await queue.checkpoint('a'))?.iterations).toBe(3);
+      expect((await queue.tasks({ open: true })).map(({ spec }) => spec.task_id)).toEqual(['b']);
+      expect((await queue.tasks({ limit: 1 })).map(({ spec }) => spec.task_id)).toEqual(['b']);
+      expect(await queue.prune(['a', 'b', 'c'])).toEqual(['a']);
+      expect(await queue.task('a')).toBeNull();
+      expect(await queue.checkpoint('a')).toBeNull();
+    });
+
+    test('knows the workers that are there', async () => {
+      const { queue } = await fresh();
+      const facts = {
+        ...{ id: 'w1', host: 'host1', pid: 7, version: '1.2.3', schema: 1, queues: ['default'] },
+        ...{ slots: 2, running: ['a'], idle: null },
+      };
+      await queue.present({ ...facts, running: [] });
+      await queue.present(facts);
+      await queue.present({ ...facts, id: 'w2' });
+      await queue.leave('w2');
+      expect(await queue.workers()).toEqual([
+        { ...facts, startedAt: expect.any(String), seenAt: expect.any(String) },
+      ]);
+    });
+  });
+}

@@ -1,0 +1,62 @@
+import type { FleetSpec } from '../../src/core/fleet/fleet-task.ts';
+import type { RalphEvent } from '../../src/core/machine/events.ts';
+import type {
+  Checkpoint,
+  Claim,
+  ClaimRequest,
+  FleetQueue,
+  FleetSettlement,
+  NewFleetTask,
+  WrittenBeside,
+} from '../../src/effects/fleet/fleet-queue.ts';
+
+/** A task as `ralph submit` hands it over. Its content is its prompt. */
+export function newFleetTask(
+  taskId: string,
+  spec: Partial<FleetSpec> = {},
+  options: Partial<NewFleetTask> = {},
+): NewFleetTask {
+  const whole: FleetSpec = {
+    ...{ schema: 1, task_id: taskId, prompt: 'Do it.', task_type: 'coding', settings: {} },
+    ...{ passthrough: [], repo: 'https://example.org/r.git', base: null, subdir: null },
+    ...{ branch: `ralph/${taskId}`, setup: null, priority: 0, account: 'default' },
+    ...{ queue: 'default', ...spec },
+  };
+  return { spec: whole, contentSha256: whole.prompt, notBefore: null, again: false, ...options };
+}
+
+/** What a worker asks for that takes everything of the queue `default`. */
+export const ANY: ClaimRequest = {
+  ...{ workerId: 'w1', host: 'host1', queues: ['default'], accounts: null, schema: 1 },
+};
+
+export const NOTHING: WrittenBeside = { events: [], requestsDone: [] };
+
+export function checkpointAt(iterations: number, fields: Partial<Checkpoint> = {}): Checkpoint {
+  return {
+    ...{ packed: Buffer.from([1, 2, iterations]), status: 'running', iterations },
+    ...{ costUsd: iterations / 4, snapshot: null, ...fields },
+  };
+}
+
+export const COMPLETED: FleetSettlement = {
+  ...{ status: 'completed', exitReason: 'completed', exitCode: 0, warning: null, note: null },
+  ...{ resultCommit: 'c2', resultRef: 'refs/heads/x', branchCommit: 'c2' },
+};
+
+export function fleetEvent(line: string): RalphEvent {
+  return {
+    ...{ at: '2026-01-01T00:00:00.000Z', task_id: 'a', event: 'near_miss', iteration: 1 },
+    ...{ line, why: 'a test' },
+  } as RalphEvent;
+}
+
+/** Claims, and fails if there is nothing to claim. */
+export async function claimed(
+  queue: FleetQueue,
+  request: Partial<ClaimRequest> = {},
+): Promise<Claim> {
+  const claim = await queue.claim({ ...ANY, ...request });
+  if (claim === null) throw new Error('there is nothing to claim');
+  return claim;
+}
