@@ -28,10 +28,14 @@ export function refusePushes(url: string, says: string): void {
 
 export async function mirrorOf(
   url: string,
-  more: { readonly home?: string; readonly env?: NodeJS.ProcessEnv } = {},
+  more: {
+    readonly home?: string;
+    readonly env?: NodeJS.ProcessEnv;
+    readonly timeoutMs?: number;
+  } = {},
 ): Promise<Mirror> {
-  const { home = await tempFolder(), env = GIT_ENV } = more;
-  return openMirror({ home, url, env, runId: 'run', signal: NO_SIGNAL, timeoutMs: 60_000 });
+  const { home = await tempFolder(), env = GIT_ENV, timeoutMs = 60_000 } = more;
+  return openMirror({ home, url, env, runId: 'run', signal: NO_SIGNAL, timeoutMs });
 }
 
 /** Makes a work tree of a leg, in a folder of its own. */

@@ -25,7 +25,7 @@ export type PushEnd =
   | { readonly kind: 'away'; readonly why: string };
 
 const NO_REPOSITORY =
-  /does not appear to be a git repository|repository '[^']*' not found|repository not found|repository does not exist|project you were looking for could not be found|repository not exported|authentication failed|could not read (?:username|password)|permission denied \(|returned error: 40[134]|dubious ownership/i;
+  /does not appear to be a git repository|repository '[^']*' not found|repository not found|repository does not exist|project you were looking for could not be found|repository not exported|authentication failed|could not read (?:username|password)|permission denied \(|permission to \S+ denied|not allowed to|returned error: 40[134]|dubious ownership/i;
 const NO_REF = /couldn't find remote ref|not our ref|unadvertised object|no such remote ref/i;
 /** What git says if the commit, or something that it needs, is not on this machine. */
 const INCOMPLETE =
@@ -66,7 +66,10 @@ export function readPush(output: string, complaint: string, url: string, ref: st
     return { kind: 'refused', why };
   }
   if (NO_REPOSITORY.test(complaint)) {
-    return { kind: 'refused', why: `${shown} refused ${ref}: ${saidIn(complaint, NO_REPOSITORY)}.` };
+    return {
+      kind: 'refused',
+      why: `${shown} refused ${ref}: ${saidIn(complaint, NO_REPOSITORY)}.`,
+    };
   }
   if (INCOMPLETE.test(complaint)) {
     const said = saidIn(complaint, INCOMPLETE);

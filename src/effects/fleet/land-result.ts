@@ -1,4 +1,5 @@
 import { shownUrl } from '../../core/fleet/origin-answer.ts';
+import { originRefs } from '../../core/fleet/origin-refs.ts';
 import type { Mirror } from './mirror.ts';
 
 export interface LandRequest {
@@ -54,7 +55,7 @@ async function pushBeside({
   objects,
 }: LandRequest): Promise<LandEnd> {
   for (let number = 1; ; number += 1) {
-    const ref = `refs/ralph/${taskId}/result${number === 1 ? '' : `.${number}`}`;
+    const ref = `${originRefs(taskId)}result${number === 1 ? '' : `.${number}`}`;
     const end = await mirror.push(commit, ref, { objects });
     if (end.kind === 'pushed') {
       const warning = `Another hand has moved the branch ${branch} of ${shownUrl(mirror.url)}, so it was left alone; the result is at ${ref}.`;

@@ -1,3 +1,4 @@
+import { originRefs } from '../../core/fleet/origin-refs.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
@@ -172,7 +173,7 @@ export function openLegSnapshots(request: LegSnapshotsRequest): LegSnapshots {
         return { kind: 'pushed', snapshot: newest, isNew: false };
       }
       for (let tries = 1; ; tries += 1) {
-        const ref = `refs/ralph/${taskId}/${iteration}.${fence}.${number + 1}`;
+        const ref = `${originRefs(taskId)}${iteration}.${fence}.${number + 1}`;
         const end = await mirror.push(kept.commit, ref, { objects });
         if (end.kind === 'moved' && tries < NAMES_AT_MOST) {
           number += 1;
@@ -198,7 +199,9 @@ async function readState(git: PrivateGit, commit: string): Promise<TreeState | n
       return asked.exitCode === 0 ? asked.output.trim() : null;
     };
     const tree = await treeOf(commit);
-    return tree === null ? null : { tree, head, index: index === null ? null : await treeOf(index) };
+    return tree === null
+      ? null
+      : { tree, head, index: index === null ? null : await treeOf(index) };
   } catch {
     return null;
   }

@@ -23,7 +23,10 @@ export interface LegTreeRequest {
   readonly mirror: Mirror;
   /** Absolute path of the leg's folder; the work tree is `tree` in it. */
   readonly folder: string;
-  /** The commit for HEAD: that of the checkpoint, or the one from which the task begins. */
+  /**
+   * The commit for HEAD: that of the checkpoint, or the one from which the task begins. '' for a branch without a
+   * commit, which only a snapshot can have.
+   */
   readonly head: string;
   /** The newest snapshot of the task; null before the first one. */
   readonly snapshot: { readonly commit: string; readonly ref: string } | null;
@@ -56,14 +59,15 @@ const TIMEOUT_MS = 20 * 60_000;
  * `LegError`, a `SnapshotError`, or the system's error.
  */
 export async function makeLegTree(request: LegTreeRequest): Promise<LegTreeEnd> {
-  const { mirror, head, snapshot, branch, url, env, runId, signal } = request;
+  const { mirror, snapshot, branch, url, env, runId, signal } = request;
+  const head = request.head === '' ? null : request.head;
   const folder = path.join(request.folder, 'tree');
   const git: GitBase = { env, runId, signal, timeoutMs: request.timeoutMs ?? TIMEOUT_MS };
   removeTree(folder);
   const trouble = await findCommits(mirror, head, snapshot);
   if (trouble !== null) return trouble;
   const isSelfContained = request.isSelfContained === true;
-  const needs = snapshot === null ? [head] : [head, snapshot.commit];
+  const needs = [head, snapshot?.commit ?? null].filter((id) => id !== null);
   await makeLegRepository({
     ...{ mirror, folder, head, branch, url, needs, isSelfContained, git },
   });
@@ -89,7 +93,7 @@ type InTree = (
 /** Sees to it that the mirror has what the tree needs; returns why not, or null. */
 async function findCommits(
   mirror: Mirror,
-  head: string,
+  head: string | null,
   snapshot: LegTreeRequest['snapshot'],
 ): Promise<FetchTrouble | null> {
   if (snapshot !== null && !(await mirror.has(snapshot.commit))) {
@@ -100,7 +104,7 @@ async function findCommits(
       return { kind: 'no-ref', why };
     }
   }
-  // It is a parent of the snapshot, unless the agent began a history of its own.
+  if (head === null) return null;
   const found = await mirror.resolve(head);
   return found.kind === 'found' ? null : found;
 }

@@ -78,7 +78,9 @@ export type MirrorGit = (
 /** Returns git for a mirror, which has to be there once git is called. */
 export function mirrorGit({ folder, parent }: MirrorPlace, git: GitBase): MirrorGit {
   const { SSH_ASKPASS, ...env } = git.env;
-  const ownWays = Object.fromEntries(Object.entries(env).filter(([name]) => OF_THE_USER.test(name)));
+  const ownWays = Object.fromEntries(
+    Object.entries(env).filter(([name]) => OF_THE_USER.test(name)),
+  );
   const places = { ...ownWays, GIT_DIR: folder, GIT_ALLOW_PROTOCOL: PROTOCOLS };
   const base = { ...git, env, cwd: parent };
   let ssh: Promise<Readonly<Record<string, string>>> | null = null;

@@ -83,6 +83,14 @@ function keptRef(ref: string): string {
   return `refs/kept/${createHash('sha256').update(ref).digest('hex').slice(0, 40)}`;
 }
 
+/**
+ * Whether a name means one ref of the origin. The others are found among branches and tags: git would prune what
+ * it fetches by a shortened name, since no ref of the origin is called so.
+ */
+function isWhole(ref: string): boolean {
+  return ref === 'HEAD' || ref.startsWith('refs/') || ID.test(ref);
+}
+
 const FETCH = [
   ...['fetch', '--quiet', '--no-tags', '--prune', '--no-write-fetch-head', '--no-auto-maintenance'],
   '--no-recurse-submodules',
@@ -126,8 +134,20 @@ export function openMirror(request: MirrorRequest): Mirror {
     if (!isMade()) await locked(async () => {});
   };
 
+  /** Finds what a name leads to among what was fetched, tags first, as git does. */
+  const commitOf = async (ref: string): Promise<string | null> => {
+    const places = isWhole(ref)
+      ? [keptRef(ref)]
+      : ['', 'tags/', 'heads/'].map((kind) => `refs/origin/${kind}${ref}`);
+    for (const place of places) {
+      const found = await git(['rev-parse', '--verify', '--quiet', `${place}^{commit}`]);
+      if (found.exitCode === 0) return found.output.trim();
+    }
+    return null;
+  };
+
   const fetchOnce = async (refs: readonly string[]): Promise<Fetched> => {
-    const specs = refs.map((ref) => `+${ref}:${keptRef(ref)}`);
+    const specs = refs.filter(isWhole).map((ref) => `+${ref}:${keptRef(ref)}`);
     const args = [...FETCH, '--', url, ...ALL, ...specs];
     let answer = await git(args);
     const other = OTHER_HASH.exec(answer.complaint)?.[1];
@@ -141,9 +161,11 @@ export function openMirror(request: MirrorRequest): Mirror {
     if (answer.exitCode !== 0) return fetchTrouble(answer.complaint, url, wanted);
     const commits = new Map<string, string>();
     for (const ref of refs) {
-      const peeled = await git(['rev-parse', '--verify', '--quiet', `${keptRef(ref)}^{commit}`]);
-      if (peeled.exitCode !== 0) return noRef(`commit under the name ${ref}`);
-      commits.set(ref, peeled.output.trim());
+      const commit = await commitOf(ref);
+      if (commit === null) return noRef(`commit under the name ${ref}`);
+      // The origin may lose it, and the task needs it for as long as it runs.
+      await git(['update-ref', `refs/kept/${commit}`, commit]);
+      commits.set(ref, commit);
     }
     return { kind: 'fetched', commits };
   };
@@ -161,6 +183,8 @@ export function openMirror(request: MirrorRequest): Mirror {
 
   const has = async (commit: string): Promise<boolean> => {
     if (!ID.test(commit) || !isMade()) return false;
+    const kept = await git(['rev-parse', '--verify', '--quiet', `refs/kept/${commit}`]);
+    if (kept.exitCode === 0) return true;
     const args = ['for-each-ref', '--count=1', '--format=.', `--contains=${commit}`];
     const { exitCode, output } = await git(args);
     return exitCode === 0 && output !== '';

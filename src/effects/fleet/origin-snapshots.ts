@@ -1,4 +1,5 @@
 import { type FetchTrouble, fetchTrouble, shownUrl } from '../../core/fleet/origin-answer.ts';
+import { originRefs, thinnedAtOrigin } from '../../core/fleet/origin-refs.ts';
 import type { Mirror } from './mirror.ts';
 
 /** What became of a task's refs; `why` is a sentence. */
@@ -8,22 +9,36 @@ export type RemoveEnd =
   | { readonly kind: 'refused'; readonly why: string }
   | FetchTrouble;
 
-/** More would make a command line too long. */
-const AT_ONCE = 200;
-
 /**
  * Removes all refs of a task at the origin: `refs/ralph/<task_id>/*`, and never its branch. It is no failure if
  * there are none, or if some are gone already.
  */
-export async function removeSnapshotsAtOrigin(mirror: Mirror, taskId: string): Promise<RemoveEnd> {
-  const refs = `refs/ralph/${taskId}/`;
+export function removeSnapshotsAtOrigin(mirror: Mirror, taskId: string): Promise<RemoveEnd> {
+  return removeSome(mirror, taskId, (all) => all);
+}
+
+/** Drops some of very many snapshots at the origin, as those in a work tree are thinned. */
+export function thinSnapshotsAtOrigin(mirror: Mirror, taskId: string): Promise<RemoveEnd> {
+  return removeSome(mirror, taskId, thinnedAtOrigin);
+}
+
+/** More would make a command line too long. */
+const AT_ONCE = 200;
+
+const DELETE = ['push', '--porcelain', '--no-verify', '--no-signed', '--delete', '--'];
+
+async function removeSome(
+  mirror: Mirror,
+  taskId: string,
+  which: (refs: readonly string[]) => readonly string[],
+): Promise<RemoveEnd> {
+  const refs = originRefs(taskId);
   const listed = await mirror.list(refs);
   if (listed.kind !== 'listed') return listed;
-  const names = [...listed.refs.keys()];
+  const names = which([...listed.refs.keys()]);
   for (let at = 0; at < names.length; at += AT_ONCE) {
     const some = names.slice(at, at + AT_ONCE);
-    const args = ['push', '--porcelain', '--no-verify', '--no-signed', '--delete', '--', mirror.url];
-    const { exitCode, output, complaint } = await mirror.git([...args, ...some]);
+    const { exitCode, output, complaint } = await mirror.git([...DELETE, mirror.url, ...some]);
     if (exitCode === 0) continue;
     const after = await mirror.list(refs);
     if (after.kind !== 'listed') return after;

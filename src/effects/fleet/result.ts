@@ -89,7 +89,8 @@ async function writeTree(git: PrivateGit, { head, tree, secrets, leftOut }: Kept
     else changed.push(name);
   }
   // What goes makes room for what comes: a file for a folder of the same name.
-  if (!(await dropPaths(git, removed))) throw new LegError('git cannot remove files from the index');
+  if (!(await dropPaths(git, removed)))
+    throw new LegError('git cannot remove files from the index');
   const refused = await addChanges(git, changed);
   if (refused === null) throw new LegError('git cannot take the changed files');
   const args = isPartial(git.repository) ? ['write-tree', '--missing-ok'] : ['write-tree'];
@@ -103,10 +104,7 @@ async function treeOf(git: PrivateGit, commit: string): Promise<string> {
 }
 
 /** Who commits: the worker's user as git knows them, or else ralph. The agent's configuration is not asked. */
-async function identityOf(
-  git: PrivateGit,
-  env: NodeJS.ProcessEnv,
-): Promise<readonly GitSetting[]> {
+async function identityOf(git: PrivateGit, env: NodeJS.ProcessEnv): Promise<readonly GitSetting[]> {
   const identity = gitIdentity(env);
   const known = await isKnown(identity, git.repository.root, (_cwd, args, extras) =>
     git.run(args, { settings: extras?.settings ?? [] }),

@@ -1,7 +1,9 @@
 import { type LeftOut, leftOutSentences } from '../../core/snapshots/left-out.ts';
+import { type DirtyFiles, isSameFile, markDirtyFiles } from '../workspace/dirty-files.ts';
 import type { RunGit } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import type { PrivateGit } from './private-git.ts';
+import type { Repository } from './repository.ts';
 import type { KeptTree } from './snapshot-store.ts';
 import type { TreePath } from './tree-changes.ts';
 import { treePlace } from './tree-changes.ts';
@@ -47,4 +49,20 @@ async function isDirty({ repository }: PrivateGit, name: TreePath, ask: RunGit):
   if (top === null || top.trim() !== '') return false;
   const settings = await withoutOwnFilters(folder, ask);
   return settings !== null && ((await ask(folder, STATUS, { settings })) ?? '') !== '';
+}
+
+/** Files that are in no snapshot may change, too, and so may repositories inside the tree. */
+export function createSigns({ root }: Repository) {
+  let before: DirtyFiles = new Map();
+  return {
+    /** Returns the ones that are new or were written since the last call. */
+    async changedSince({ leftOut, nested }: KeptTree): Promise<readonly TreePath[]> {
+      const then = before;
+      before = await markDirtyFiles(root, [...leftOut.keys(), ...nested], then);
+      return [...before].flatMap(([name, now]) => {
+        const old = then.get(name);
+        return old === undefined || !isSameFile(old, now) ? [name] : [];
+      });
+    },
+  };
 }

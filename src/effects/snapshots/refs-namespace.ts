@@ -112,3 +112,13 @@ async function hasRefs(git: PrivateGit, refs: string): Promise<boolean> {
   const { output } = await git.onRepository(['for-each-ref', '--count=1', '--format=.', refs]);
   return output !== '';
 }
+
+/** Ids come again: returns refs that no other run has used. */
+export async function freeRefs(git: PrivateGit, taskId: string): Promise<string> {
+  const all = await git.onRepository(['for-each-ref', '--format=%(refname)', 'refs/ralph/']);
+  const taken = new Set(all.output.split('\n').map((ref) => path.posix.dirname(ref)));
+  for (let run = 1; ; run += 1) {
+    const refs = snapshotRefs(taskId, run);
+    if (!taken.has(refs)) return refs;
+  }
+}

@@ -24,7 +24,7 @@ import { errorCode } from '../files/write-file.ts';
 import { indexOf, restoreFiltered, type WantedFile } from './filtered-restore.ts';
 import { besideName, besideNote } from './leftovers.ts';
 import type { PrivateGit } from './private-git.ts';
-import { statsOf, type TreePath, treePlace } from './tree-changes.ts';
+import { isBehindLink, parentOf, statsOf, type TreePath, treePlace } from './tree-changes.ts';
 
 /*
  * Git writes the files into a folder of ralph's first. Only then each is renamed to its place, so
@@ -256,19 +256,6 @@ function makeFolders(root: string, name: TreePath, mayReplace: MayReplace): bool
   return true;
 }
 
-/** Whether one of the path's folders is now a link: then the path itself is not in this tree. */
-function isBehindLink(root: string, name: TreePath): boolean {
-  for (let folder = parentOf(name); folder !== ''; folder = parentOf(folder)) {
-    if (statsOf(treePlace(root, folder))?.isSymbolicLink() === true) return true;
-  }
-  return false;
-}
-
 function isEmptyFolder(place: Buffer): boolean {
   return readdirSync(place).length === 0;
-}
-
-function parentOf(name: TreePath): TreePath {
-  const end = name.lastIndexOf('/');
-  return end === -1 ? '' : name.slice(0, end);
 }

@@ -34,7 +34,7 @@ export interface TreeRules {
 export interface TreeChanges {
   /** Paths to add, replace or remove. */
   readonly changed: readonly TreePath[];
-  /** Files of the index that became folders, whose own files are among the paths to add. */
+  /** Files of the index that became folders, or whose folder became a link; what is there now is to be added. */
   readonly replaced: readonly TreePath[];
   /** Paths of the index that are left out from now on: their old content must not stand for them. */
   readonly dropped: readonly TreePath[];
@@ -64,7 +64,8 @@ export async function listChanges(git: PrivateGit, rules: TreeRules): Promise<Tr
     const [tag, name] = [entry[0], entry.slice(2).replace(/\/$/, '')];
     if (name === '' || rules.asIndexed.has(name)) continue;
     if (rules.mayBeMissing.has(name) && statsOf(treePlace(root, name)) === null) continue;
-    if (tag !== '?' && isPlainFolder(treePlace(root, name))) {
+    const isGone = isPlainFolder(treePlace(root, name)) || isBehindLink(root, name);
+    if (tag !== '?' && isGone) {
       replaced.push(name);
       continue;
     }
@@ -129,6 +130,20 @@ export function statsOf(place: Buffer): Stats | null {
   } catch {
     return null;
   }
+}
+
+/** Returns the folder that a path is in; '' for the root. */
+export function parentOf(name: TreePath): TreePath {
+  const end = name.lastIndexOf('/');
+  return end === -1 ? '' : name.slice(0, end);
+}
+
+/** Whether one of the path's folders is now a link: then the path itself is not in this tree. */
+export function isBehindLink(root: string, name: TreePath): boolean {
+  for (let folder = parentOf(name); folder !== ''; folder = parentOf(folder)) {
+    if (statsOf(treePlace(root, folder))?.isSymbolicLink() === true) return true;
+  }
+  return false;
 }
 
 /** Whether a repository inside the tree has any ref or a detached HEAD: then git can name its commit. */

@@ -1,26 +1,19 @@
-import path from 'node:path';
 import type { TreeToKeep } from '../../core/machine/action.ts';
 import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
-import {
-  attemptNames,
-  endNames,
-  snapshotRefs,
-  startNames,
-} from '../../core/snapshots/snapshot-names.ts';
+import { attemptNames, endNames, startNames } from '../../core/snapshots/snapshot-names.ts';
 import { NEWEST_KEPT } from '../../core/snapshots/thinning.ts';
 import type { Timeline } from '../../core/snapshots/timeline.ts';
 import type { Snapshots } from '../../loop/ports.ts';
 import { realPath } from '../files/real-path.ts';
-import { type DirtyFiles, isSameFile, markDirtyFiles } from '../workspace/dirty-files.ts';
 import { findGitAbove } from '../workspace/find-git-above.ts';
 import { type RunGit, runGit } from '../workspace/git-command.ts';
 import { pathspecsWithout } from '../workspace/git-view.ts';
-import { keptNotices } from './kept-notices.ts';
+import { createSigns, keptNotices } from './kept-notices.ts';
 import { openPrivateGit, type PrivateGit } from './private-git.ts';
-import { type ClaimedRefs, claimRefs } from './refs-namespace.ts';
+import { type ClaimedRefs, claimRefs, freeRefs } from './refs-namespace.ts';
 import { findLeakyRemotes } from './remotes.ts';
 import { thinSnapshots } from './remove-snapshots.ts';
-import { findRepository, type Repository } from './repository.ts';
+import { findRepository } from './repository.ts';
 import { listSnapshots } from './snapshot-list.ts';
 import {
   createSnapshotStore,
@@ -142,16 +135,6 @@ function withGlobs(pathspecs: readonly string[], globs: readonly string[]): read
   if (globs.length === 0) return pathspecs;
   const start = pathspecs.length === 0 ? ['--'] : pathspecs;
   return [...start, ...globs.map((glob) => `:(top,exclude,glob)${glob}`)];
-}
-
-/** Ids come again: returns refs that no other run has used. */
-async function freeRefs(git: PrivateGit, taskId: string): Promise<string> {
-  const all = await git.onRepository(['for-each-ref', '--format=%(refname)', 'refs/ralph/']);
-  const taken = new Set(all.output.split('\n').map((ref) => path.posix.dirname(ref)));
-  for (let run = 1; ; run += 1) {
-    const refs = snapshotRefs(taskId, run);
-    if (!taken.has(refs)) return refs;
-  }
 }
 
 interface Claimed {
@@ -298,22 +281,6 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     timeline: () => listSnapshots(git, refs),
     async close() {
       if (names.size > NEWEST_KEPT) await thinSnapshots(git, refs);
-    },
-  };
-}
-
-/** Files that are in no snapshot may change, too, and so may repositories inside the tree. */
-function createSigns({ root }: Repository) {
-  let before: DirtyFiles = new Map();
-  return {
-    /** Returns the ones that are new or were written since the last call. */
-    async changedSince({ leftOut, nested }: KeptTree): Promise<readonly TreePath[]> {
-      const then = before;
-      before = await markDirtyFiles(root, [...leftOut.keys(), ...nested], then);
-      return [...before].flatMap(([name, now]) => {
-        const old = then.get(name);
-        return old === undefined || !isSameFile(old, now) ? [name] : [];
-      });
     },
   };
 }

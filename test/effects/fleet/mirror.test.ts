@@ -1,8 +1,11 @@
-import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { removeSnapshotsAtOrigin } from '../../../src/effects/fleet/origin-snapshots.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  removeSnapshotsAtOrigin,
+  thinSnapshotsAtOrigin,
+} from '../../../src/effects/fleet/origin-snapshots.ts';
 import { makeOrigin, mirrorOf, refusePushes } from '../../helpers/leg.ts';
 import { GIT_ENV, gitIn, makeRepository, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -52,11 +55,28 @@ describe('resolve', () => {
     expect(await mirror.resolve('a')).toMatchObject({ kind: 'no-ref' });
   });
 
+  test('finds a branch each time, and a tag before a branch', async () => {
+    const { url, git, source, first } = await makeOrigin();
+    const mirror = await mirrorOf(url);
+    for (let time = 1; time <= 3; time += 1) {
+      for (const ref of ['main', 'heads/main', 'refs/heads/main', null]) {
+        expect(await mirror.resolve(ref)).toEqual({ kind: 'found', commit: first });
+      }
+    }
+    gitIn(source)('commit', '-q', '--allow-empty', '-m', 'second');
+    gitIn(source)('push', '-q', url, 'HEAD:main');
+    git('tag', 'main', first);
+    expect(await mirror.resolve('main')).toEqual({ kind: 'found', commit: first });
+    const second = gitIn(source)('rev-parse', 'HEAD');
+    expect(await mirror.resolve('heads/main')).toEqual({ kind: 'found', commit: second });
+  });
+
   test('knows a commit that the origin has lost', async () => {
     const { url, git, first } = await makeOrigin();
     const mirror = await mirrorOf(url);
     await mirror.resolve('main');
     git('update-ref', '-d', 'refs/heads/main');
+    await mirror.resolve('gone');
     expect(await mirror.resolve(first)).toEqual({ kind: 'found', commit: first });
   });
 
@@ -91,7 +111,21 @@ describe('resolve', () => {
     const url = await deadUrl();
     const found = await (await mirrorOf(url)).resolve(null);
     expect(found.kind).toBe('away');
-    expect('why' in found && found.why).toMatch(/^git:\/\/127\.0\.0\.1:\d+\/x\.git cannot be reached: .*onnect.*\.$/);
+    expect('why' in found && found.why).toMatch(
+      /^git:\/\/127\.0\.0\.1:\d+\/x\.git cannot be reached: .*onnect.*\.$/,
+    );
+  });
+
+  test('gives up on an origin that does not answer', async () => {
+    const server = createServer((socket) => socket.on('error', () => {}));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const url = `git://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/x.git`;
+    const mirror = await mirrorOf(url, { timeoutMs: 1_000 });
+    const away = { kind: 'away', why: `${url} cannot be reached: git did not come to an end.` };
+    expect(await mirror.resolve(null)).toEqual(away);
+    expect(await mirror.push('f'.repeat(40), 'refs/heads/x')).toEqual(away);
   });
 
   test('runs no command line of a URL', async () => {
@@ -121,7 +155,9 @@ describe('the mirror', () => {
     const mirrors = await Promise.all([1, 2, 3].map(() => mirrorOf(url, { home })));
     const found = await Promise.all(mirrors.map((mirror) => mirror.resolve('main')));
     expect(found).toEqual(mirrors.map(() => ({ kind: 'found', commit: first })));
-    expect(readdirSync(join(home, 'mirrors'))).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.git$/)]);
+    expect(readdirSync(join(home, 'mirrors'))).toEqual([
+      expect.stringMatching(/^[0-9a-f]{64}\.git$/),
+    ]);
     expect(gitIn(mirrors[0]?.folder ?? '')('config', 'gc.auto')).toBe('0');
   });
 
@@ -140,7 +176,6 @@ describe('the mirror', () => {
     put(folder, { ssh: `#!/bin/sh\necho "$@" > ${note}\nexit 255\n` });
     const url = 'ssh://host.invalid/x.git';
     const env = { ...GIT_ENV, PATH: `${folder}:${GIT_ENV.PATH}` };
-    const { chmodSync } = await import('node:fs');
     chmodSync(join(folder, 'ssh'), 0o755);
     expect((await (await mirrorOf(url, { env })).resolve(null)).kind).toBe('away');
     expect(readFileSync(note, 'utf8')).toContain('BatchMode=yes');
@@ -156,7 +191,9 @@ describe('push', () => {
     const { commit, objects } = await agentCommit(source);
     const mirror = await mirrorOf(url);
     for (let time = 1; time <= 2; time += 1) {
-      expect(await mirror.push(commit, 'refs/ralph/t/0.1.1', { objects })).toEqual({ kind: 'pushed' });
+      expect(await mirror.push(commit, 'refs/ralph/t/0.1.1', { objects })).toEqual({
+        kind: 'pushed',
+      });
     }
     expect(git('rev-parse', 'refs/ralph/t/0.1.1')).toBe(commit);
   });
@@ -172,12 +209,18 @@ describe('push', () => {
     };
     // It would be a fast-forward.
     expect(await mirror.push(commit, 'refs/heads/x', { objects })).toEqual(moved);
-    expect(await mirror.push(commit, 'refs/heads/x', { objects, expect: commit.replace(/^./, '0') })).toEqual(moved);
+    expect(
+      await mirror.push(commit, 'refs/heads/x', { objects, expect: commit.replace(/^./, '0') }),
+    ).toEqual(moved);
     expect(git('rev-parse', 'refs/heads/x')).toBe(first);
-    expect(await mirror.push(commit, 'refs/heads/x', { objects, expect: first })).toEqual({ kind: 'pushed' });
+    expect(await mirror.push(commit, 'refs/heads/x', { objects, expect: first })).toEqual({
+      kind: 'pushed',
+    });
     // Back again, which is no fast-forward.
     await mirror.resolve('main');
-    expect(await mirror.push(first, 'refs/heads/x', { expect: commit })).toEqual({ kind: 'pushed' });
+    expect(await mirror.push(first, 'refs/heads/x', { expect: commit })).toEqual({
+      kind: 'pushed',
+    });
     git('update-ref', '-d', 'refs/heads/x');
     expect(await mirror.push(commit, 'refs/heads/x', { objects, expect: first })).toEqual(moved);
   });
@@ -212,9 +255,10 @@ describe('push', () => {
     git('config', 'url.ext::sh.insteadOf', url);
     git('config', 'credential.helper', `!touch ${folder}/helper`);
     put(join(objects, '..', 'hooks'), { 'pre-push': `#!/bin/sh\ntouch ${folder}/hook\n` });
-    const { chmodSync } = await import('node:fs');
     chmodSync(join(objects, '..', 'hooks', 'pre-push'), 0o755);
-    expect(await (await mirrorOf(url)).push(commit, 'refs/heads/x', { objects })).toEqual({ kind: 'pushed' });
+    expect(await (await mirrorOf(url)).push(commit, 'refs/heads/x', { objects })).toEqual({
+      kind: 'pushed',
+    });
     expect(origin('rev-parse', 'refs/heads/x')).toBe(commit);
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -253,6 +297,17 @@ describe('the refs of a task', () => {
       'refs/heads/ralph/t',
       'refs/ralph/t2/0.1.1',
     ]);
+  });
+
+  test('are thinned', async () => {
+    const { url, git } = await withRefs();
+    expect(await thinSnapshotsAtOrigin(await mirrorOf(url), 't')).toEqual({
+      kind: 'removed',
+      count: 4,
+    });
+    const left = git('for-each-ref', '--format=%(refname)', 'refs/ralph/t/').split('\n');
+    expect(left).toHaveLength(201);
+    expect(left).toContain('refs/ralph/t/0.1.1');
   });
 
   test('stay where the origin refuses, or is away', async () => {

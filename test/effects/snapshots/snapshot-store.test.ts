@@ -105,6 +105,19 @@ describe('what a snapshot holds', () => {
     expect([...changed].sort()).toEqual(['file', 'file/inside', 'folder', 'folder/a']);
   });
 
+  test('a folder that became a link is kept as a link, and nothing counts as unreadable', async () => {
+    const { folder } = await makeRepository({ 'folder/x': 'x', 'other/x': 'x' });
+    const { take, store, own } = await snapshotsOf(folder);
+    await take('0');
+    rmSync(join(folder, 'folder'), { recursive: true });
+    symlinkSync('nowhere', join(folder, 'folder'));
+    const { leftOut, changed } = await take('1');
+    expect([...leftOut]).toEqual([]);
+    expect(changed.toSorted()).toEqual(['folder', 'folder/x']);
+    const { output } = await own.run(['ls-tree', '-r', '--name-only', store.newest?.tree ?? '']);
+    expect(output).toBe('folder\nother/x\n');
+  });
+
   test('what is excluded later is in none from then on, with no old content either', async () => {
     const { folder, git } = await makeRepository();
     put(folder, { data: 'old', 'kept.txt': 'k' });

@@ -272,3 +272,34 @@ describe('progress by snapshots', () => {
     });
   });
 });
+
+describe('a tree that is kept past the names', () => {
+  test('is part of the next snapshot by name', async () => {
+    const { folder, keeper, ended, names, notices } = await stage();
+    keeper.filesTouched();
+    put(folder, { b: '1', '.env': 'A=1' });
+    const kept = await keeper.keepUnnamed();
+    expect(kept.changed.toSorted()).toEqual(['.env', 'b']);
+    put(folder, { c: '1' });
+    expect((await keeper.keepUnnamed()).changed.toSorted()).toEqual(['.env', 'b', 'c']);
+    expect(await names()).toEqual(['0']);
+    await ended(1);
+    expect(await names()).toEqual(['0', '1']);
+    expect(keeper.filesTouched()?.toSorted()).toEqual(['.env', 'b', 'c']);
+    expect(notices).toEqual([expect.stringContaining('.env looks like a secret')]);
+    expect((await keeper.keepUnnamed()).isAsNewest).toBe(true);
+    await ended(2);
+    expect(await names()).toEqual(['0', '1']);
+    expect(keeper.filesTouched()).toEqual([]);
+  });
+
+  test('is kept once more from the start if git has lost a part of it', async () => {
+    const { folder, keeper, git } = await stage();
+    put(folder, { b: '1' });
+    await keeper.keepUnnamed();
+    git('gc', '--quiet', '--prune=now');
+    put(folder, { c: '1' });
+    const { tree } = await keeper.keepUnnamed();
+    expect(git('ls-tree', '-r', '--name-only', tree).split('\n')).toEqual(['a.txt', 'b', 'c']);
+  });
+});
