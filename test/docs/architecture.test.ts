@@ -116,7 +116,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'branches',
       'proof',
     ],
-    ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude', 'fleet'],
+    ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude', 'fleet/files', 'fleet'],
   ],
   compose: ['sandbox', '.', 'resume', 'rescue', 'git-commands', 'fleet'],
   report: ['.', 'terminal', 'screens', 'notes', 'briefing', 'briefing/html'],

@@ -4,7 +4,7 @@ import { configKeys, withUnit } from '../../core/settings/config-keys.ts';
 import { nearest } from '../../core/settings/nearest.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { parseObject } from '../../effects/files/json-fields.ts';
-import { messageOf, UsageError } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
 
 /** A task of a batch, as its line has it. */
 export interface BatchLine {
@@ -35,13 +35,13 @@ const PASSTHROUGH_KEY = 'agent_arguments';
 const NOT_IN_LINES = ['dry_run', 'json'];
 
 /**
- * Reads the text of a batch: a file, or standard input for `-`. Rejects with a `UsageError` if it cannot be read or
- * has more than 256 MB.
+ * Reads the text of a batch: a file, or standard input for `-`. Resolves to a problem if it cannot be read or has
+ * more than 256 MB.
  */
 export async function readBatchText(
   file: string,
   readStdin: () => Promise<Uint8Array>,
-): Promise<string> {
+): Promise<string | { readonly problem: string }> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
@@ -54,10 +54,10 @@ export async function readBatchText(
       chunks.push(bytes);
     }
   } catch (error) {
-    throw new UsageError([`--batch expects a file that can be read; found: ${messageOf(error)}.`]);
+    return { problem: `--batch expects a file that can be read; found: ${messageOf(error)}.` };
   }
   if (length > MOST_BYTES) {
-    throw new UsageError(['--batch expects at most 256 MB; split the file into several batches.']);
+    return { problem: '--batch expects at most 256 MB; split the file into several batches.' };
   }
   return Buffer.concat(chunks).toString('utf8');
 }

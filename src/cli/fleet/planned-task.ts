@@ -69,8 +69,8 @@ export async function planTask(
     startDir,
   });
   const { bad, taskType } = settled;
-  const { settings: written, sources } = withFleetDefaults(settled);
-  const settings = { ...written, agent: agentsOf({ settings: written, sources }) };
+  const { settings: resolved, sources } = withFleetDefaults(settled);
+  const settings = { ...resolved, agent: agentsOf({ settings: resolved, sources }) };
   problems.push(...settled.valueProblems, ...settled.problems);
   const prompt = await promptOf(wanted, { settings, sources }, bad, problems);
   const policy = policyOf({ settings, sources }, NO_FACTS);
@@ -99,7 +99,8 @@ export async function planTask(
   if (prompt !== null) {
     problems.push(...policy.agents.flatMap((agent) => promptTooLong(prompt, agent) ?? []));
   }
-  const odd = unstorableText(spec);
+  const written = given(layer).map(([, { value, source }]) => [source.where, value]);
+  const odd = unstorableText(Object.fromEntries(written)) ?? unstorableText(spec);
   if (odd !== null) {
     problems.push(`${odd} has a character that no database stores: NUL, or half of a pair.`);
   }

@@ -57,7 +57,12 @@ export async function planBatch(
   if (passthrough.length > 0) {
     problems.push('Words after -- are for one task; with --batch use the key agent_arguments.');
   }
-  const batch = readBatch(await readBatchText(textOf(layer.batch) ?? '', readStdin));
+  const text = await readBatchText(textOf(layer.batch) ?? '', readStdin);
+  if (typeof text !== 'string') {
+    problems.push(text.problem);
+    return [];
+  }
+  const batch = readBatch(text);
   const wrong: LineProblem[] = [...batch.problems];
   const lineOf = new Map<string, number>();
   const planned: PlannedTask[] = [];

@@ -83,7 +83,11 @@ describe('a policy allows it', () => {
     [{ allowed_tools: ['Edit', 'Bash(ls:*)'] }, { allowedTools: ['Edit, Bash(ls:*)', 'Edit'] }, {}],
     [{ skip_permissions: true }, { dangerouslySkipPermissions: true }, {}],
     [{ agent_arguments: true }, {}, { passthrough: ['--x'] }],
-    [{ max_iterations: 20, timeout: '30m', max_cost: 2 }, { maxIterations: '20', maxCost: '2' }, {}],
+    [
+      { max_iterations: 20, timeout: '30m', max_cost: 2 },
+      { maxIterations: '20', maxCost: '2' },
+      {},
+    ],
   ];
 
   test.for(rows)('%j: %j %j', ([policy, asked, others]) => {
@@ -113,7 +117,10 @@ describe('what no policy allows, though somebody wrote it into the database', ()
     [{ account: '../x' }, '--account'],
     [{ queue: 'A b' }, '--queue'],
     [{ task_type: 'weekly_payment' }, 'payments'],
-    [{ settings: { planFile: { value: '/etc/passwd', source: 'x', from: 'flag' } } }, '--plan-file'],
+    [
+      { settings: { planFile: { value: '/etc/passwd', source: 'x', from: 'flag' } } },
+      '--plan-file',
+    ],
     [{ settings: { watchGlob: { value: ['{a,/etc/*}'], source: 'x', from: 'flag' } } }, '/etc'],
     [{ settings: { watchGlob: { value: 7, source: 'RALPH_X', from: 'flag' } } }, 'RALPH_X expects'],
     [{ repo: 7 }, 'not one that ralph submit wrote'],

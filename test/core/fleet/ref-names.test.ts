@@ -9,7 +9,21 @@ import {
 const NAMES = [
   ...['main', 'fix/login', 'ralph/t', 'a.b', 'a-b', 'a@b', 'ä', 'x.locked', 'a/b/c', 'a{', 'A_1'],
   ...['a..b', 'x.lock', 'x.', 'a.lock/b', '.a', 'a/.b', '/a', 'a/', 'a//b', '-a', 'a/-b', 'a b'],
-  ...['a~b', 'a^b', 'a:b', 'a?b', 'a*b', 'a[b', 'a\\b', 'a@{b', '@', 'a\tb', 'a\u007fb', 'HEAD', ''],
+  ...[
+    'a~b',
+    'a^b',
+    'a:b',
+    'a?b',
+    'a*b',
+    'a[b',
+    'a\\b',
+    'a@{b',
+    '@',
+    'a\tb',
+    'a\u007fb',
+    'HEAD',
+    '',
+  ],
 ];
 
 function gitTakes(name: string): boolean {

@@ -49,7 +49,10 @@ describe('what is wrong is told, each in a sentence', () => {
     [{ zzzzzzzzzz: 1 }, 'expected one of repos, agents, commands'],
     [{ __proto__x: 1 }, '__proto__x is not a key'],
     [{ toString: 1 }, 'toString is not a key'],
-    [{ agents: 'claud' }, "agents expects one of claude, .*found 'claud' \\(did you mean claude\\?"],
+    [
+      { agents: 'claud' },
+      "agents expects one of claude, .*found 'claud' \\(did you mean claude\\?",
+    ],
     [{ agents: [] }, 'agents expects'],
     [{ repos: 7 }, 'repos expects text'],
     [{ repos: ['*'] }, "repos '\\*' expects a repository"],

@@ -2,8 +2,8 @@ import { chmodSync, chownSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../../../src/core/fleet/worker-policy.ts';
-import { readAccountsFile } from '../../../src/effects/fleet/accounts-file.ts';
-import { readPolicyFile } from '../../../src/effects/fleet/policy-file.ts';
+import { readAccountsFile } from '../../../src/effects/fleet/files/accounts-file.ts';
+import { readPolicyFile } from '../../../src/effects/fleet/files/policy-file.ts';
 import { UsageError } from '../../../src/errors.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 

@@ -1,9 +1,9 @@
 import { fstatSync } from 'node:fs';
 import { LineCounter } from 'yaml';
-import { messageOf, UsageError } from '../../errors.ts';
-import { readBytes, withRegularFile } from '../files/bounded-read.ts';
-import { parseYaml } from '../files/yaml-document.ts';
-import { distrust } from '../trust/owner.ts';
+import { messageOf, UsageError } from '../../../errors.ts';
+import { readBytes, withRegularFile } from '../../files/bounded-read.ts';
+import { parseYaml } from '../../files/yaml-document.ts';
+import { distrust } from '../../trust/owner.ts';
 
 /** A file of a worker, as the user named it. */
 interface OwnFile {

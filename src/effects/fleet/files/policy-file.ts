@@ -1,5 +1,5 @@
-import { readWorkerPolicy, type WorkerPolicy } from '../../core/fleet/worker-policy.ts';
-import { UsageError } from '../../errors.ts';
+import { readWorkerPolicy, type WorkerPolicy } from '../../../core/fleet/worker-policy.ts';
+import { UsageError } from '../../../errors.ts';
 import { readOwnFile } from './own-file.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { isAccountName } from '../../core/fleet/spec-problems.ts';
-import { UsageError } from '../../errors.ts';
+import { isAccountName } from '../../../core/fleet/spec-problems.ts';
+import { UsageError } from '../../../errors.ts';
 import { readOwnFile } from './own-file.ts';
 
 /** The environment of the agents of each account, by the name of the account. */
