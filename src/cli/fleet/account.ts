@@ -29,7 +29,7 @@ export async function accountFleet(
 
 function changeOf(name: string, { pause, resume, slots }: AccountFlags): AccountChange {
   const problems: string[] = [];
-  if (!isAccountName(name)) problems.push(accountProblem(name));
+  if (!isAccountName(name)) problems.push(accountProblem(name, 'ralph fleet account'));
   if (pause === undefined && resume === undefined && slots === undefined) {
     problems.push(
       `ralph fleet account ${name} needs one of --pause TIME, --resume and --slots N; ralph fleet status shows it.`,
