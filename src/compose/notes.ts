@@ -28,8 +28,10 @@ interface NoteFacts extends Pick<RunPlan, 'taskId' | 'vault' | 'stateDir' | 'key
 }
 
 /** Creates the port that writes the notes of one task into its vault. */
-export function noteWriter({ plan, paths, seal, warn }: ClaimedRun): NoteWriter {
-  const facts = { ...plan, needsTrust: seal.problem !== null };
+export function noteWriter({ plan, paths, seal, warn, leg }: ClaimedRun): NoteWriter {
+  // The vault of a leg is its work tree, where a note would become part of the result.
+  const vault = leg === undefined ? plan.vault : plan.stateDir;
+  const facts = { ...plan, vault, needsTrust: seal.problem !== null };
   return {
     async write(state, ending) {
       try {
