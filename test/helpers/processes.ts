@@ -1,5 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -132,6 +132,22 @@ export async function untilDead(pid: number): Promise<void> {
 export function isDead(pid: number): boolean {
   const state = stateOf(pid);
   return state === null || state.startsWith('Z') || state.startsWith('X');
+}
+
+/** Above what Linux gives to any process. */
+const NO_PID = 2 ** 22;
+
+/**
+ * Returns the pid that a process in a sandbox has outside, where that process is started by a command line with
+ * `word`. Returns a pid that no process has if it is dead.
+ */
+export function pidOutside(pidInside: number, word: string): number {
+  const found = readdirSync('/proc').find((name) => {
+    const pids = /^NSpid:\s+(.+)$/m.exec(read(`/proc/${name}/status`) ?? '')?.[1]?.split('\t') ?? [];
+    if (pids.length < 2 || Number(pids.at(-1)) !== pidInside) return false;
+    return (read(`/proc/${name}/cmdline`) ?? '').includes(word);
+  });
+  return found === undefined ? NO_PID + pidInside : Number(found);
 }
 
 /** A process as ralph's own table has it. */

@@ -8,6 +8,9 @@ import { STATE_HOME } from './state-home.ts';
 /** The installation whose ralph is tested with `--sandbox` on; undefined for this checkout, without a sandbox. */
 const { RALPH_TEST_SANDBOXED: installation } = process.env;
 
+/** Whether the tests run with `--sandbox` on. */
+export const IS_SANDBOXED = installation !== undefined;
+
 /** The program that the tests run. */
 export const RALPH =
   installation === undefined
