@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pidOutside } from './processes.ts';
-import { IS_SANDBOXED } from './run-ralph.ts';
 
 const PROGRAM = fileURLToPath(new URL('../fixtures/fake-claude.cjs', import.meta.url));
 
@@ -129,11 +128,10 @@ export async function makeFakeClaude(
     const lines = readIfThere(join(dir, 'calls.jsonl')).split('\n').slice(0, -1);
     return lines.map((line) => {
       const call = JSON.parse(line) as FakeCall;
-      if (!IS_SANDBOXED) return call;
       return {
         ...call,
         get pid() {
-          return pidOutside(call.pid, path);
+          return pidOutside(call.pid, dir);
         },
       };
     });

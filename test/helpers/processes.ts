@@ -1,5 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -138,16 +138,28 @@ export function isDead(pid: number): boolean {
 const NO_PID = 2 ** 22;
 
 /**
- * Returns the pid that a process in a sandbox has outside, where that process is started by a command line with
- * `word`. Returns a pid that no process has if it is dead.
+ * Returns the pid outside of a process that knows only the one it has in a sandbox. It works in `folder` or
+ * was started with its name. Returns a pid that no process has if it is dead, and `pid` where there is no sandbox.
  */
-export function pidOutside(pidInside: number, word: string): number {
+export function pidOutside(pid: number, folder: string): number {
+  if (process.env.RALPH_TEST_SANDBOXED === undefined) return pid;
   const found = readdirSync('/proc').find((name) => {
-    const pids = /^NSpid:\s+(.+)$/m.exec(read(`/proc/${name}/status`) ?? '')?.[1]?.split('\t') ?? [];
-    if (pids.length < 2 || Number(pids.at(-1)) !== pidInside) return false;
-    return (read(`/proc/${name}/cmdline`) ?? '').includes(word);
+    const pids =
+      /^NSpid:\s+(.+)$/m.exec(read(`/proc/${name}/status`) ?? '')?.[1]?.split('\t') ?? [];
+    if (pids.length < 2 || Number(pids.at(-1)) !== pid) return false;
+    return [read(`/proc/${name}/cmdline`), workFolderOf(name)].some((text) =>
+      text?.includes(folder),
+    );
   });
-  return found === undefined ? NO_PID + pidInside : Number(found);
+  return found === undefined ? NO_PID + pid : Number(found);
+}
+
+function workFolderOf(pid: string): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return null;
+  }
 }
 
 /** A process as ralph's own table has it. */

@@ -8,17 +8,14 @@ import { STATE_HOME } from './state-home.ts';
 /** The installation whose ralph is tested with `--sandbox` on; undefined for this checkout, without a sandbox. */
 const { RALPH_TEST_SANDBOXED: installation } = process.env;
 
-/** Whether the tests run with `--sandbox` on. */
-export const IS_SANDBOXED = installation !== undefined;
-
 /** The program that the tests run. */
 export const RALPH =
   installation === undefined
     ? fileURLToPath(new URL('../../bin/ralph.js', import.meta.url))
     : join(installation, 'node_modules', 'ralph-headless', 'bin', 'ralph.js');
 
-/** Turns the sandbox on. The scripted agents note their calls beside themselves. */
-function sandboxVariables([bin]: readonly string[]): Readonly<Record<string, string>> {
+/** Turns the sandbox on, where that is tested. The scripted agents note their calls in `bin`, beside themselves. */
+export function sandboxVariables([bin]: readonly string[]): Readonly<Record<string, string>> {
   if (installation === undefined) return {};
   return { RALPH_SANDBOX: '1', ...(bin === undefined ? {} : { RALPH_ALLOW_WRITE: bin }) };
 }
@@ -60,7 +57,7 @@ export interface RunRalphOptions {
   readonly input?: string | Buffer;
   /** A program, with its arguments, that runs the command that stands behind them. */
   readonly under?: readonly string[];
-  /** After that it is killed; 15 s if not given. */
+  /** After that it is killed; 15 s if not given, and 60 s in a sandbox, which takes its time at each start. */
   readonly timeoutMs?: number;
 }
 
@@ -83,7 +80,7 @@ export async function startRalph(
     home,
     input = '',
     under = [],
-    timeoutMs = 15_000,
+    timeoutMs = installation === undefined ? 15_000 : 60_000,
   }: RunRalphOptions = {},
 ): Promise<RalphRun> {
   const own = await mkdtemp(join(await realpath(tmpdir()), 'ralph-run-'));

@@ -9,7 +9,9 @@ beforeEach(({ task, skip }) => {
   const names = entries.flatMap(([, ...each]) => each);
   const stale = names.filter((name) => !testsIn(file.tasks).some((test) => isNamed(test, name)));
   if (stale.length > 0) {
-    throw new Error(`test/helpers/not-in-sandbox.ts names tests that are not in ${file.name}: ${stale.join(', ')}`);
+    throw new Error(
+      `test/helpers/not-in-sandbox.ts names tests that are not in ${file.name}: ${stale.join(', ')}`,
+    );
   }
   const entry = entries.find(
     ([, ...each]) => each.length === 0 || each.some((name) => isNamed(task, name)),

@@ -82,35 +82,45 @@ test('checks outside the sandbox need trust, too', async () => {
   expect(await outside(scene, 'ls "$HOME"')).toContain('checked');
 });
 
-test('sandbox: false of a found configuration opens nothing that a person has closed', async () => {
+test('sandbox: false of a found configuration needs trust, and a flag or a variable overrides it', async () => {
   const scene = await tryingScene();
-  await configure(scene, 'sandbox: false');
-  expect((await ranRalph(scene, newRun(scene))).code).toBe(0);
-  expect(await passed(scene)).toEqual([]);
+  const unasked = newRun(scene).filter((word) => word !== '--sandbox');
   const byVariable = { ...scene, env: { ...scene.env, RALPH_SANDBOX: '1' } };
-  const args = newRun(scene, '--task-id', 'T2').filter((word) => word !== '--sandbox');
-  expect((await ranRalph(byVariable, args)).code).toBe(0);
-  expect(await passed(scene)).toEqual([]);
-});
-
-test('a configuration in the place of a trusted one does not turn its sandbox off', async () => {
-  const scene = await tryingScene();
-  const args = newRun(scene).filter((word) => word !== '--sandbox');
-  const refusedIn = async (cwd: string): Promise<void> => {
-    const command = asUser(ralphCommand(scene, args));
-    const { code, stderr } = await ranIn({ ...scene, work: cwd }, command);
+  await configure(scene, 'sandbox: false');
+  for (const [each, args] of [
+    [scene, unasked],
+    [scene, newRun(scene)],
+    [byVariable, unasked],
+  ] as const) {
+    const { code, stderr } = await ranRalph(each, args);
     expect({ code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('Run ralph trust once'),
+      stderr: expect.stringContaining('sets sandbox, and nobody has trusted its current content'),
     });
-    expect(await passed(scene)).toBeNull();
-  };
-  await configure(scene, 'sandbox: true');
+  }
+  expect(await passed(scene)).toBeNull();
   expect((await ralphAsUser(scene, ['trust'])).exitCode).toBe(0);
+  expect((await ranRalph(scene, newRun(scene))).code).toBe(0);
+  expect(await passed(scene)).toEqual([]);
+  expect((await ranRalph(byVariable, [...unasked, '--task-id', 'T2'])).code).toBe(0);
+  expect(await passed(scene)).toEqual([]);
+  expect((await ranRalph(scene, [...unasked, '--task-id', 'T3'])).code).toBe(0);
+  expect(await passed(scene)).toContain('allow_write');
+});
+
+test('a nearer configuration does not turn the sandbox off, nor a changed one', async () => {
+  const scene = await tryingScene();
+  const args = newRun(scene).filter((word) => word !== '--sandbox');
+  const codeIn = async (cwd: string) =>
+    (await ranIn({ ...scene, work: cwd }, asUser(ralphCommand(scene, args)))).code;
+  await configure(scene, 'sandbox: true');
   await configure(scene, 'sandbox: false', 'src');
-  await refusedIn(join(scene.work, 'src'));
+  expect(await codeIn(join(scene.work, 'src'))).toBe(2);
+  expect(await passed(scene)).toBeNull();
+  expect(await codeIn(scene.work)).toBe(0);
+  expect(await passed(scene)).toEqual([]);
   await configure(scene, 'sandbox: false');
-  await refusedIn(scene.work);
+  expect(await codeIn(scene.work)).toBe(2);
 });
 
 test('a resume keeps its rules, whatever a found configuration says by then', async () => {
