@@ -146,7 +146,7 @@ export function pidOutside(pid: number, folder: string): number {
   const found = readdirSync('/proc').find((name) => {
     const pids =
       /^NSpid:\s+(.+)$/m.exec(read(`/proc/${name}/status`) ?? '')?.[1]?.split('\t') ?? [];
-    if (pids.length < 2 || Number(pids.at(-1)) !== pid) return false;
+    if (Number(pids.at(-1)) !== pid) return false;
     return [read(`/proc/${name}/cmdline`), workFolderOf(name)].some((text) =>
       text?.includes(folder),
     );
