@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FleetLeg } from '../../src/compose/held-run.ts';
@@ -37,6 +38,7 @@ function leg(drops: boolean): FleetLeg {
       request: async () => null,
       answer: async () => ({ kind: 'none', why: 'not-waited' }),
     },
+    notes: { folder: tmpdir(), again: 'ralph resume t' },
     opened() {},
     async saved({ task }) {
       if (drops && task.metrics.iterations === 1) throw new RunDropped('the worker drains');

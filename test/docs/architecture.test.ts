@@ -116,7 +116,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'branches',
       'proof',
     ],
-    ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude', 'fleet/files', 'fleet'],
+    ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude', 'fleet/files', 'fleet', 'origin'],
   ],
   compose: ['sandbox', '.', 'resume', 'rescue', 'git-commands', 'fleet'],
   report: ['.', 'terminal', 'screens', 'notes', 'briefing', 'briefing/html'],

@@ -40,7 +40,6 @@ test('every call says that the database is away, and all goes on when it is back
     Record<Exclude<keyof FleetQueue, 'name' | 'leaseMs' | 'close'>, () => Promise<unknown>>
   > = {
     submit: () => queue.submit([newFleetTask('c')]),
-    readClock: () => queue.readClock(),
     present: () => queue.present(facts),
     leave: () => queue.leave('w1'),
     claim: () => queue.claim(ANY),

@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { landResult } from '../../../src/effects/fleet/land-result.ts';
-import { keepLegTree } from '../../../src/effects/fleet/leg-snapshots.ts';
-import { makeResult } from '../../../src/effects/fleet/result.ts';
+import { landResult } from '../../../src/effects/origin/land-result.ts';
+import { keepLegTree } from '../../../src/effects/origin/leg-snapshots.ts';
+import { makeResult } from '../../../src/effects/origin/result.ts';
 import {
   keeperOf,
   legTreeOf,
