@@ -54,17 +54,11 @@ export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
     config,
     ...(fallback === undefined ? [] : [typeLayer(fallback, 'default')]),
   ];
-  // A limit in the task file overrides every other source if it is lower.
-  const base = {
-    ...resolveSettings([flags, variables, ...lower]),
-    isTyped: own !== undefined,
-    isBounded: LIMITS.some((name) => (flags[name] ?? variables[name]) !== undefined),
-  };
-  const ofType = ofFile === undefined ? {} : limitsOfFile(type.layer, base);
-  const typed = resolveSettings([ofType, flags, variables, ...lower]);
-  const { maxIterations, ...others } = frontMatterLayer(front, typed.settings.maxIterations);
-  const limits = maxIterations === undefined ? ofType : { ...ofType, maxIterations };
-  const resolved = resolveSettings([limits, flags, variables, others, ...lower]);
+  const base = resolveSettings([flags, variables, ...lower]);
+  const resolved =
+    front === NO_FRONT_MATTER
+      ? base
+      : withTaskFile(front, { ...layers, lower, base, ofFile, type, own });
   return {
     settings: resolved.settings,
     sources: resolved.sources,
@@ -74,6 +68,34 @@ export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
     valueProblems: resolved.problems,
     problems: [...new Set([...type.problems, ...refusedPayment(front.type), ...front.problems])],
   };
+}
+
+/** What a task file is merged with. */
+interface OtherSources extends Pick<WrittenLayers, 'flags' | 'variables'> {
+  /** The task type, and what is below it. */
+  readonly lower: readonly Layer[];
+  /** The settings that would apply without the file. */
+  readonly base: ResolvedSettings;
+  /** The type that the file names, if ralph knows it. */
+  readonly ofFile: Written | undefined;
+  readonly type: { readonly layer: Layer };
+  /** The type that another source names. */
+  readonly own: Written | undefined;
+}
+
+/** Resolves settings with those of a task file, whose limits override every other source if they are lower. */
+function withTaskFile(front: FrontMatter, sources: OtherSources): ResolvedSettings {
+  const { flags, variables, lower, ofFile, own } = sources;
+  const base = {
+    ...sources.base,
+    isTyped: own !== undefined,
+    isBounded: LIMITS.some((name) => (flags[name] ?? variables[name]) !== undefined),
+  };
+  const ofType = ofFile === undefined ? {} : limitsOfFile(sources.type.layer, base);
+  const typed = resolveSettings([ofType, flags, variables, ...lower]);
+  const { maxIterations, ...others } = frontMatterLayer(front, typed.settings.maxIterations);
+  const limits = maxIterations === undefined ? ofType : { ...ofType, maxIterations };
+  return resolveSettings([limits, flags, variables, others, ...lower]);
 }
 
 /** The limits that a task type can set. */
@@ -133,7 +155,9 @@ function frontMatterLayer(front: FrontMatter, maxIterations: number): Layer {
 /** Reads the front matter of the task file; without a file it is empty. The file is validated later. */
 async function frontMatterOf(layers: WrittenLayers): Promise<FrontMatter> {
   const { flags, variables, config, startDir } = layers;
-  const { settings } = resolveSettings([flags, variables, config]);
+  const given = [flags, variables, config];
+  if (given.every(({ taskFile }) => taskFile === undefined)) return NO_FRONT_MATTER;
+  const { settings } = resolveSettings(given);
   if (settings.taskFile === null) return NO_FRONT_MATTER;
   const vault = path.resolve(startDir, settings.vault ?? '.');
   const cwd = path.resolve(startDir, settings.cwd ?? '.');

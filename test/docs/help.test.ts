@@ -103,6 +103,7 @@ describe('the examples in the help', () => {
       'Set up and clean up',
       'Work with a fleet',
       'Work through a vault',
+      'Work with a fleet',
       'Examples',
     ]);
     expect(COMMANDS.slice(0, 3)).toEqual(['run', 'resume', 'demo']);

@@ -32,6 +32,7 @@ export async function followTask(
 ): Promise<number | null> {
   let since = 0;
   let waitMs = pollMs;
+  let isAway = false;
   while (!stop.aborted) {
     try {
       // First the task: if it has ended, no event comes after those that are read then.
@@ -46,11 +47,13 @@ export async function followTask(
       }
       const exitCode = exitCodeOf(facts);
       if (exitCode !== null) return exitCode;
-      if (waitMs > pollMs) say('The fleet is back.');
+      if (isAway) say('The fleet is back.');
+      isAway = false;
       waitMs = pollMs;
     } catch (error) {
       if (!(error instanceof FleetAwayError)) throw error;
-      if (waitMs === pollMs) say(`${error.message} The task goes on; trying again.`);
+      if (!isAway) say(`${error.message} The task goes on; trying again.`);
+      isAway = true;
       waitMs = Math.min(waitMs * 2, LONGEST_POLL_MS);
     }
     await pause(waitMs, undefined, { signal: stop }).catch(() => {});

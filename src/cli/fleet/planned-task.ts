@@ -100,7 +100,9 @@ export async function planTask(
     problems.push(...policy.agents.flatMap((agent) => promptTooLong(prompt, agent) ?? []));
   }
   const written = given(layer).map(([, { value, source }]) => [source.where, value]);
-  const odd = unstorableText(Object.fromEntries(written)) ?? unstorableText(spec);
+  const odd =
+    unstorableText(Object.fromEntries(written)) ??
+    unstorableText({ [named('--prompt')]: text, [named('--agent-arguments')]: passthrough });
   if (odd !== null) {
     problems.push(`${odd} has a character that no database stores: NUL, or half of a pair.`);
   }

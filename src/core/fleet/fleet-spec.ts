@@ -85,7 +85,7 @@ export function specContent(spec: FleetSpec): string {
     const value = settings[name]?.value;
     if (value === undefined) return [];
     const usual = name === 'maxWait' ? FLEET_MAX_WAIT_MS : defaultValue(name);
-    return canonicalJson(value) === canonicalJson(usual) ? [] : [[name, value]];
+    return value === usual || canonicalJson(value) === canonicalJson(usual) ? [] : [[name, value]];
   });
   return canonicalJson({ ...others, settings: Object.fromEntries(given) });
 }

@@ -53,9 +53,11 @@ export function submittableSettings(): readonly SettingName[] {
   return settingNames().filter((name) => OF_A_MACHINE[name] === undefined);
 }
 
+const STORED = submittableSettings().filter(
+  (name) => !OF_THE_COMMAND.includes(name) && !BESIDE.includes(name),
+);
+
 /** Returns the settings that are stored with a task of a fleet. */
 export function submittedSettings(): readonly SettingName[] {
-  return submittableSettings().filter(
-    (name) => !OF_THE_COMMAND.includes(name) && !BESIDE.includes(name),
-  );
+  return STORED;
 }

@@ -46,12 +46,14 @@ export function resolveSettings(layers: readonly Layer[]): ResolvedSettings {
 }
 
 function badValues(layer: Layer): readonly string[] {
-  return settingNames().flatMap((name) => {
+  const problems: string[] = [];
+  for (const name of settingNames()) {
     const written = layer[name];
-    if (written === undefined) return [];
+    if (written === undefined) continue;
     const parsed = parseValue(SETTINGS[name].type, written.value);
-    return 'problem' in parsed ? [`${written.source.where} ${parsed.problem}.`] : [];
-  });
+    if ('problem' in parsed) problems.push(`${written.source.where} ${parsed.problem}.`);
+  }
+  return problems;
 }
 
 /** Returns the setting and its alternatives. */
@@ -67,6 +69,14 @@ function firstWritten(name: SettingName, layers: readonly Layer[]): Written | un
 
 /** Returns the value of a setting that nobody gives. */
 export function defaultValue(name: SettingName): unknown {
+  // A batch has tens of thousands of tasks, each with all settings.
+  if (!DEFAULTS.has(name)) DEFAULTS.set(name, readDefault(name));
+  return DEFAULTS.get(name);
+}
+
+const DEFAULTS = new Map<SettingName, unknown>();
+
+function readDefault(name: SettingName): unknown {
   const { type, default: fallback, negation } = SETTINGS[name];
   if (fallback !== undefined) {
     const parsed = parseValue(type, fallback);

@@ -48,9 +48,11 @@ type ValueOf<Row extends SettingRow> = Row['type'] extends {
             ? number
             : number | null;
 
+const NAMES = Object.keys(TABLE).filter((name): name is SettingName => name in TABLE);
+
 /** Returns the names of all settings, in the order of the help. */
 export function settingNames(): readonly SettingName[] {
-  return Object.keys(TABLE).filter((name): name is SettingName => name in TABLE);
+  return NAMES;
 }
 
 /** The settings that name one shell command. `verify` names several. */

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { followTask } from '../../../src/cli/fleet/follow-task.ts';
+import type { FleetTaskFacts } from '../../../src/core/fleet/fleet-task.ts';
+import type { RalphEvent } from '../../../src/core/machine/events.ts';
+import { FleetAwayError } from '../../../src/errors.ts';
+import { specWith } from '../../helpers/fleet-specs.ts';
+
+const OPEN: FleetTaskFacts = {
+  ...{ spec: specWith(), status: 'running', exit_reason: null, exit_code: null, warning: null },
+  ...{ fence: 1, claims_without_iteration: 1, hosts: [], worker: 'w', host: 'h', parked: null },
+  ...{ paused: false, not_before: null, iterations: 0, cost_usd: 0, base_commit: null },
+  ...{ branch_commit: null, result_commit: null, result_ref: null, note: null },
+  ...{ created_at: '2026-11-23T18:00:00Z', updated_at: '2026-11-23T18:00:00Z', ended_at: null },
+};
+const ENDED: FleetTaskFacts = {
+  ...{ ...OPEN, status: 'stalled', exit_reason: 'no-progress', exit_code: 5 },
+  ended_at: '2026-11-23T19:00:00Z',
+};
+
+function started(iteration: number): RalphEvent {
+  return {
+    ...{ event: 'iteration_started', iteration, max_iterations: 5, attempt: 1 },
+  } as RalphEvent;
+}
+
+/** A fleet that answers `task` with these in turn, and the last one for ever. */
+function fleetOf(answers: readonly (FleetTaskFacts | 'away' | null)[]) {
+  let asked = -1;
+  const events = [started(1), started(2)].map((event, index) => ({ number: index + 10, event }));
+  return {
+    asked: () => asked + 1,
+    async task() {
+      asked = Math.min(asked + 1, answers.length - 1);
+      const answer = answers[asked] ?? null;
+      if (answer === 'away') throw new FleetAwayError('fleet h/d', 'no route');
+      return answer;
+    },
+    // One event with the first answer, the other one with the next.
+    async events(_: string, since: number) {
+      return events.slice(0, asked + 1).filter(({ number }) => number > since);
+    },
+  };
+}
+
+async function follow(answers: Parameters<typeof fleetOf>[0]) {
+  const lines: string[] = [];
+  const stop = new AbortController().signal;
+  const exitCode = await followTask(fleetOf(answers), 't', {
+    ...{ say: (line: string) => void lines.push(line), stop, pollMs: 0 },
+  });
+  return { exitCode, lines };
+}
+
+const LINES = ['iteration 1/5 started', 'iteration 2/5 started'];
+
+test('shows each event once, and ends with the exit code of the task', async () => {
+  expect(await follow([OPEN, OPEN, ENDED])).toEqual({ exitCode: 5, lines: LINES });
+});
+
+test('shows the events of a task that has ended already', async () => {
+  expect(await follow([ENDED])).toEqual({ exitCode: 5, lines: LINES.slice(0, 1) });
+});
+
+test('follows it through parks, approvals and pauses', async () => {
+  const parked = { kind: 'wait', until: '2026-11-23T20:00:00Z', account: true } as const;
+  const asking = { kind: 'approval', until: null } as const;
+  const { exitCode } = await follow([
+    { ...OPEN, worker: null, host: null, parked },
+    { ...OPEN, status: 'paused_awaiting_approval', parked: asking },
+    { ...OPEN, paused: true },
+    ENDED,
+  ]);
+  expect(exitCode).toBe(5);
+});
+
+test('and through an outage, which is said once', async () => {
+  const { exitCode, lines } = await follow([OPEN, 'away', 'away', OPEN, ENDED]);
+  expect(exitCode).toBe(5);
+  expect(lines).toEqual([
+    LINES[0],
+    'fleet h/d cannot be reached (no route). The task goes on; trying again.',
+    LINES[1],
+    'The fleet is back.',
+  ]);
+});
+
+test('the exit code follows from the ending if no worker stored one', async () => {
+  expect((await follow([{ ...ENDED, exit_code: null }])).exitCode).toBe(5);
+});
+
+test('a task that is removed meanwhile', async () => {
+  await expect(follow([OPEN, null])).rejects.toMatchObject({
+    ...{ exitCode: 1, message: "Task 't' is not in the fleet any more." },
+  });
+});
+
+test('a stop ends the following at once', async () => {
+  const controller = new AbortController();
+  const fleet = fleetOf([OPEN]);
+  const following = followTask(fleet, 't', {
+    ...{ say: () => controller.abort(), stop: controller.signal, pollMs: 3_600_000 },
+  });
+  expect(await following).toBeNull();
+  expect(fleet.asked()).toBe(1);
+});
