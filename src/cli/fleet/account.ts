@@ -1,6 +1,5 @@
 import { accountProblem, isAccountName } from '../../core/fleet/spec-problems.ts';
 import { parseDuration } from '../../core/settings/duration.ts';
-import type { AccountChange } from '../../effects/fleet/fleet-queue.ts';
 import { UsageError } from '../../errors.ts';
 import { accountText } from '../../report/screens/fleet-words.ts';
 import { say } from '../terminal/outlet.ts';
@@ -26,6 +25,8 @@ export async function accountFleet(
   if (after !== undefined) say(`${queue.name}: ${accountText(after, await queue.readClock())}`);
   return 0;
 }
+
+type AccountChange = Parameters<OpenFleet['queue']['setAccount']>[1];
 
 function changeOf(name: string, { pause, resume, slots }: AccountFlags): AccountChange {
   const problems: string[] = [];
