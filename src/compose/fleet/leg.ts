@@ -96,8 +96,10 @@ async function runLeg(state: LegState): Promise<void> {
     const status = await runInLeg(state, spec, folder);
     if (status === 'failed' && keepTrees === 'failed') isKept = true;
   } catch (error) {
-    if (error instanceof RunDropped) {
-      world.say(`${claim.taskId}: ${error.message}`);
+    // What is ended because the claim is lost fails in many ways.
+    const cause = state.dropped.aborted ? state.dropped.reason : error;
+    if (cause instanceof RunDropped) {
+      world.say(`${claim.taskId}: ${cause.message}`);
       return;
     }
     const failed = asFailure(error);
