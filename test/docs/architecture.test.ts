@@ -118,7 +118,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude', 'fleet/files', 'fleet', 'origin'],
   ],
-  compose: ['sandbox', '.', 'resume', 'rescue', 'git-commands', 'fleet'],
+  compose: ['sandbox', '.', 'resume', 'rescue', 'git-commands', 'leg', 'fleet'],
   report: ['.', 'terminal', 'screens', 'notes', 'briefing', 'briefing/html'],
   cli: [
     'completion',
