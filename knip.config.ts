@@ -14,6 +14,7 @@ const config: KnipConfig = {
     // Started as a program of its own.
     'scripts/bench/time-snapshots.ts!',
     'scripts/bench/time-proof.ts!',
+    'scripts/bench/time-fleet.ts!',
     'test/fixtures/**/*.{js,mjs,cjs,ts}',
   ],
   project: ['src/**/*.ts!', 'test/**/*.ts', 'scripts/**/*.{js,ts}'],

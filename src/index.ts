@@ -21,6 +21,7 @@ export type {
 } from './service/task-options.ts';
 export {
   ApprovalPendingError,
+  BaselineMisfitError,
   InvalidPromptError,
   InvalidStateError,
   MaxIterationsExceededError,
@@ -30,4 +31,5 @@ export {
   type TaskErrorJson,
   TaskNotFoundError,
   TimeoutError,
+  UntrustedTaskError,
 } from './task-errors.ts';

@@ -27,7 +27,7 @@ import type { RunEnd } from '../loop/run-loop.ts';
 import { WorkTreeError } from '../task-errors.ts';
 import type { ClaimedRun, TaskTree } from './held-run.ts';
 import { confinedTo } from './sandbox/confined-to.ts';
-import { runSetUp } from './set-up.ts';
+import { runSetUp } from './user-commands.ts';
 import { workTreeHolds } from './work-tree-hold.ts';
 
 /*

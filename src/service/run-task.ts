@@ -1,3 +1,4 @@
+import type { RunOptions } from '../compose/held-run.ts';
 import { announceMissedEnd } from '../compose/resume/announce-missed-end.ts';
 import { startRun } from '../compose/run.ts';
 import { settle } from '../compose/settings.ts';
@@ -9,7 +10,7 @@ import { type Layer, layerOf } from '../core/settings/setting-source.ts';
 import { type SettingName, type Settings, settingNames } from '../core/settings/settings.ts';
 import type { EndedStatus } from '../core/task/endings.ts';
 import { defaultTaskId } from '../core/task/task-id.ts';
-import type { Evidence } from '../core/task/task-state.ts';
+import type { Evidence, TaskState } from '../core/task/task-state.ts';
 import { type RunPlan, requirePlan } from '../effects/plan/run-plan.ts';
 import { watchAbort } from '../effects/processes/signals.ts';
 import { readStateFile } from '../effects/state/state-file.ts';
@@ -63,6 +64,11 @@ export interface RunTaskOptions extends TaskSettings {
   readonly onNotice?: (sentence: string) => void;
   /** The agent's environment; default: this process's. `RALPH_*` settings in it are ignored. */
   readonly env?: NodeJS.ProcessEnv;
+  /**
+   * The id of an open task to resume, as `ralph resume` does. Further options change its settings from now on;
+   * those that say what the task is, such as `prompt`, are refused.
+   */
+  readonly resume?: string;
   /** Another name of `agentBin`. */
   readonly claudeBin?: string;
   /** Passed to the agent unchanged. */
@@ -88,10 +94,15 @@ export interface RunTaskResult {
  * Runs one task to its end: the engine of `ralph run` inside another program. Reads no configuration
  * file and no `RALPH_*` setting, installs no signal handler and never exits. Rejects with `UsageError`
  * for invalid options, with `TaskAlreadyActiveError`, and with `StateTooNewError` if a newer ralph has
- * used the id. Every end of the task itself, even the wait for an approval, is a result and no error.
+ * used the id. With `resume` it also rejects with `TaskNotFoundError`, `StateCorruptedError`, `UntrustedTaskError`
+ * and `BaselineMisfitError`. Every end of the task itself, even the wait for an approval, is a result and no error.
  */
 export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
   refuseWrongOptions(options);
+  return options.resume === undefined ? runNew(options) : resume(options.resume, options);
+}
+
+async function runNew(options: RunTaskOptions): Promise<RunTaskResult> {
   const env = options.env ?? process.env;
   const settled = await settle({
     flags: flagsOf(options),
@@ -111,11 +122,32 @@ export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
   const run = { plan, view: viewOf(options) };
   const stops = () => watchAbort(options.signal ?? null);
   await announceMissedEnd(run, stops);
-  const ended = await startRun({ ...run, stops: stops() }).catch((error: unknown) => {
+  return resultOf({ ...run, stops: stops() });
+}
+
+async function resume(taskId: string, options: RunTaskOptions): Promise<RunTaskResult> {
+  const view = viewOf(options);
+  const stops = () => watchAbort(options.signal ?? null);
+  const { planTaskResume } = await import('./resume-task.ts');
+  const planned = await planTaskResume({
+    ...{ taskId, view, stops },
+    layer: flagsOf(options),
+    passthrough: options.agentArguments ?? [],
+    env: options.env ?? process.env,
+  });
+  if (planned.kind === 'completed') {
+    return { ...FINISHED, ...shownOf(planned.state), stateFile: planned.stateFile };
+  }
+  return resultOf({ plan: planned.plan, resume: planned.resume, view, stops: stops() });
+}
+
+/** Runs a task and returns how it ended. */
+async function resultOf(run: RunOptions): Promise<RunTaskResult> {
+  const ended = await startRun(run).catch((error: unknown) => {
     if (error instanceof ApprovalPendingError) return null;
     throw error;
   });
-  if (ended === null) return stillWaiting(plan);
+  if (ended === null) return stillWaiting(run.plan);
   const { state, fields } = ended;
   return {
     status: fields.status,
@@ -128,6 +160,23 @@ export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
     stateFile: fields.state_file,
     note: fields.note,
   };
+}
+
+/** How a task had ended before it was resumed; the history keeps no message. */
+const FINISHED = {
+  status: 'completed',
+  exitCode: exitCodeFor('completed', 'completed'),
+  exitReason: 'completed',
+  finalMessage: null,
+  note: null,
+} as const;
+
+function shownOf({
+  metrics,
+  usage,
+  evidence,
+}: TaskState): Pick<RunTaskResult, 'iterations' | 'usage' | 'evidence'> {
+  return { iterations: metrics.iterations, usage, evidence };
 }
 
 /** Returns the result for a task that still waits for a person: a new run must not replace it. */
@@ -151,9 +200,15 @@ function stillWaiting({ stateDir, taskId }: RunPlan): RunTaskResult {
 /** Throws for unknown options: in JavaScript, a misspelt limit must not count as no limit. */
 function refuseWrongOptions(options: unknown): void {
   if (typeof options !== 'object' || options === null) {
-    throw new UsageError(['runTask expects an object of options, including a prompt.']);
+    throw new UsageError([
+      'runTask expects an object of options, including a prompt, or the id of a task to resume.',
+    ]);
   }
   const known: readonly string[] = [...settingNames(), ...OTHER_OPTIONS];
+  const { resume } = options as RunTaskOptions;
+  if (resume !== undefined && typeof resume !== 'string') {
+    throw new UsageError([`resume expects the id of a task; found ${JSON.stringify(resume)}.`]);
+  }
   const problems = Object.keys(options)
     .filter((name) => !known.includes(name))
     .map((name) => {
@@ -172,9 +227,10 @@ const OTHER_OPTIONS = [
   'env',
   'agentArguments',
   'claudeBin',
+  'resume',
 ] as const satisfies readonly (keyof RunTaskOptions)[];
 
-function flagsOf({ signal, signals, claudeBin, ...options }: RunTaskOptions): Layer {
+function flagsOf({ signal, signals, claudeBin, resume: _, ...options }: RunTaskOptions): Layer {
   return layerOf({ agentBin: claudeBin, ...options, signal: signals }, (name) => ({
     kind: 'flag',
     where: `the option ${name}`,

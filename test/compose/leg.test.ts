@@ -3,14 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FleetLeg } from '../../src/compose/held-run.ts';
 import { startRun } from '../../src/compose/run.ts';
-import { settle } from '../../src/compose/settings.ts';
 import type { RalphEvent } from '../../src/core/machine/events.ts';
-import { layerOf } from '../../src/core/settings/setting-source.ts';
 import type { Approval } from '../../src/core/task/task-state.ts';
-import { requirePlan } from '../../src/effects/plan/run-plan.ts';
 import { watchAbort } from '../../src/effects/processes/signals.ts';
 import { RunDropped } from '../../src/loop/run-dropped.ts';
 import type { Turn } from '../helpers/fake-claude.ts';
+import { legPlan } from '../helpers/leg-plan.ts';
 import { makeScene } from '../helpers/scene.ts';
 
 // A run as a worker of a fleet starts it. No guard is bundled beside the sources; its own tests have one.
@@ -38,6 +36,7 @@ async function stage(
         log.push('fresh');
       },
     },
+    notes: { folder: scene.folder, again: 'ralph resume t' },
     approvals: {
       async request(approval) {
         asked.push(approval);
@@ -57,26 +56,7 @@ async function stage(
     dropped: dropped.signal,
     ...change(log),
   };
-  const settled = await settle({
-    flags: layerOf(
-      { prompt: 'Fix it', cwd: scene.folder, vault: scene.folder, taskId: 't', delay: 0 },
-      () => ({
-        kind: 'flag',
-        where: 'the test',
-      }),
-    ),
-    variables: {},
-    config: {},
-    taskTypes: {},
-    startDir: scene.folder,
-  });
-  const plan = await requirePlan({
-    ...settled,
-    passthrough: [],
-    startDir: scene.folder,
-    env: { ...scene.env },
-    newTaskId: () => 't',
-  });
+  const plan = await legPlan(scene.folder, scene.env);
   const events: RalphEvent[] = [];
   const view = {
     ...{ showsActivity: false, showsText: false, agentText() {}, notice() {}, close() {} },

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { server, untilPid } from '../helpers/background.ts';
@@ -525,6 +525,7 @@ describe('links that lead out of the vault', () => {
     const out = join(scene.home, 'out');
     mkdirSync(out);
     writeFileSync(join(out, NAME), 'yes');
+    rmSync(join(scene.folder, 'Approved'), { recursive: true, force: true });
     symlinkSync(out, join(scene.folder, 'Approved'));
     const { exitCode, stderr } = await scene.ralph(['approve', 't']);
     expect(exitCode).toBe(1);

@@ -117,7 +117,7 @@ describe('while the loop runs', () => {
   });
 
   test('the clock jumps back by an hour and forth by a day: it goes on to its end', async () => {
-    const jump = (ms: number): Turn => ({ ...WORKING, shell: `echo ${ms} > ../jump` });
+    const jump = (ms: number): Turn => ({ ...WORKING, shell: `echo ${ms} > ../bin/jump` });
     const scene = await makeScene([jump(-3_600_000), jump(86_400_000), jump(0), DONE]);
     const options = { env: { NODE_OPTIONS: `--require ${fixture('jumping-clock.cjs')}` } };
     expect(await scene.run(['--timeout', '7d'], options)).toMatchObject(COMPLETED);

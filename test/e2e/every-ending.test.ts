@@ -1,5 +1,5 @@
 import { cpSync, readFileSync, rmSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
 import { ENDED_STATUSES, ENDINGS, type EndedStatus } from '../../src/core/task/endings.ts';
@@ -290,7 +290,10 @@ async function makeLeft(): Promise<Left> {
 async function makeVault(rows: typeof ROWS, driver: Json = null): Promise<Scene> {
   left ??= await makeLeft();
   const scene = await makeScene(DONE);
-  const settings = JSON.parse(left.settings.replaceAll(left.folder, scene.folder));
+  // The sandbox's rules name the folder of the program, beside the work folder.
+  const settings = JSON.parse(
+    left.settings.replaceAll(dirname(left.folder), dirname(scene.folder)),
+  );
   for (const [, taskId, example] of rows) {
     const state = { ...endedSo(left.state, example, driver), task_id: taskId, memory: null };
     await scene.writeState(state);

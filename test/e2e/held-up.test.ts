@@ -124,7 +124,7 @@ describe('the driver is killed soon after', () => {
 
   test.for<[what: string, happen: (scene: Scene, ralph: ChildProcess) => Promise<unknown>]>([
     ['ralph was stopped', async (_scene, ralph) => (await stop(ralph))()],
-    ['the machine slept for ten hours', (scene) => scene.write('../jump', '36000000')],
+    ['the machine slept for ten hours', (scene) => scene.write('../bin/jump', '36000000')],
   ])('%s: the task has the time that it had', async ([, happen]) => {
     const scene = await makeScene([{ before: ['Let me see.'], hangs: true }, { text: PROMISED }]);
     const ralph = await scene.start(RUN, options);

@@ -252,7 +252,8 @@ describe('ralph proof ID --again', () => {
     const scene = await makeRepository();
     const waits = ': > "$SIGN"; while ! test -e "$SIGN.go"; do sleep 0.05; done';
     await scene.run(['--verify', `test -z "$SIGN" || { ${waits}; }; test -f b.txt`]);
-    const sign = join(scene.home, 'sign');
+    // There a check may write in a sandbox, too.
+    const sign = join(scene.fake.dir, 'sign');
     const first = await scene.start(['proof', 't', '--again'], { env: { SIGN: sign } });
     await until(
       () => existsSync(sign),
@@ -288,7 +289,8 @@ describe('ralph proof ID --again', () => {
   test('says that it was stopped', async () => {
     const scene = await makeRepository();
     await scene.run(['--verify', 'test -z "$SIGN" || { : > "$SIGN"; sleep 60; }; test -f b.txt']);
-    const sign = join(scene.home, 'sign');
+    // There a check may write in a sandbox, too.
+    const sign = join(scene.fake.dir, 'sign');
     const run = await scene.start(['proof', 't', '--again'], { env: { SIGN: sign } });
     await until(
       () => existsSync(sign),

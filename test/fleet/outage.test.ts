@@ -59,6 +59,7 @@ test('every call says that the database is away, and all goes on when it is back
     answer: () => queue.answer('a', { verdict: 'approved', by: 'x', comment: null }),
     setAccount: () => queue.setAccount('default', { slots: 1 }),
     prune: () => queue.prune(['a']),
+    readClock: () => queue.readClock(),
     task: () => queue.task('a'),
     tasks: () => queue.tasks({}),
     checkpoint: () => queue.checkpoint('a'),

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { describeAccounts } from '../helpers/fleet-account-cases.ts';
 import { describeQueue, type FleetInHand } from '../helpers/fleet-cases.ts';
 import { describeSteering } from '../helpers/fleet-steering-cases.ts';
 import { openTestFleet, type Postgres, startPostgres } from '../helpers/postgres.ts';
@@ -36,3 +37,4 @@ const world = {
 
 describeQueue('the queue on PostgreSQL', world);
 describeSteering('the queue on PostgreSQL', world);
+describeAccounts('the queue on PostgreSQL', world);

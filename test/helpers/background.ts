@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { endLater, until } from './processes.ts';
+import { dirname } from 'node:path';
+import { endLater, pidOutside, until } from './processes.ts';
 
 /** A shell command that is a server to all appearances: it says its pid in a file and lives on. */
 export function server(pidFile: string): string {
@@ -13,8 +14,9 @@ export async function untilPid(file: string, timeoutMs?: number): Promise<number
     () => `a pid in ${file}`,
     timeoutMs,
   );
-  endLater(pid);
-  return pid;
+  const outside = pidOutside(pid, dirname(file));
+  endLater(outside);
+  return outside;
 }
 
 function readIfThere(file: string): string {

@@ -3,6 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { pidOutside } from './processes.ts';
 
 const PROGRAM = fileURLToPath(new URL('../fixtures/fake-claude.cjs', import.meta.url));
 
@@ -125,7 +126,15 @@ export async function makeFakeClaude(
 
   function calls(): readonly FakeCall[] {
     const lines = readIfThere(join(dir, 'calls.jsonl')).split('\n').slice(0, -1);
-    return lines.map((line) => JSON.parse(line) as FakeCall);
+    return lines.map((line) => {
+      const call = JSON.parse(line) as FakeCall;
+      return {
+        ...call,
+        get pid() {
+          return pidOutside(call.pid, dir);
+        },
+      };
+    });
   }
 
   return {

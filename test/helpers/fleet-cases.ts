@@ -107,7 +107,7 @@ export function describeQueue(
       expect(first.task.spec).toEqual(task.spec);
       expect(first.task).toMatchObject({ status: 'pending', worker: 'w1', host: 'host1' });
       expect(await queue.noteBase(first, 'base1')).toBe(true);
-      const snapshot = { commit: 'c1', ref: 'refs/ralph/a/1.1.1', head: 'h1' };
+      const snapshot = { commit: 'c1', ref: 'refs/ralph/a/1.1.1', head: 'h1', before: null };
       expect(await queue.save(first, checkpointAt(2, { snapshot }), NOTHING)).toBe(true);
       await queue.park(first, null, NOTHING, { kind: 'handover', why: 'old' });
       const second = await claimed(other, { workerId: 'w2', host: 'host2' });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LegWorld } from '../../src/compose/fleet/leg-world.ts';
 import { runWorker, type WorkerOptions } from '../../src/compose/fleet/worker.ts';
+import type { LegWorld } from '../../src/compose/leg/leg-world.ts';
 import { settle } from '../../src/compose/settings.ts';
 import { fleetSpec, specContent, withFleetDefaults } from '../../src/core/fleet/fleet-spec.ts';
 import type { FleetSpec } from '../../src/core/fleet/fleet-task.ts';

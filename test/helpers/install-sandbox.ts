@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -57,7 +57,8 @@ export async function setup(): Promise<() => Promise<void>> {
     banner: { js: REQUIRE },
     logLevel: 'warning',
   });
-  await chmod(place, 0o755);
+  // Whatever the umask of root is, the user of the tests has to read it.
+  await run('chmod', ['-R', 'a+rX', place]);
   process.env.RALPH_TEST_INSTALLATION = place;
   return () => rm(place, { recursive: true, force: true });
 }

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LegTreeRequest, makeLegTree } from '../../src/effects/fleet/leg-tree.ts';
-import { type Mirror, openMirror } from '../../src/effects/fleet/mirror.ts';
+import { type LegTreeRequest, makeLegTree } from '../../src/effects/origin/leg-tree.ts';
+import { type Mirror, openMirror } from '../../src/effects/origin/mirror.ts';
 import { openTreeKeeper, type TreeKeeper } from '../../src/effects/snapshots/tree-keeper.ts';
 import { type Files, GIT_ENV, gitIn, makeRepository } from './repository.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -28,10 +28,14 @@ export function refusePushes(url: string, says: string): void {
 
 export async function mirrorOf(
   url: string,
-  more: { readonly home?: string; readonly env?: NodeJS.ProcessEnv } = {},
+  more: {
+    readonly home?: string;
+    readonly env?: NodeJS.ProcessEnv;
+    readonly timeoutMs?: number;
+  } = {},
 ): Promise<Mirror> {
-  const { home = await tempFolder(), env = GIT_ENV } = more;
-  return openMirror({ home, url, env, runId: 'run', signal: NO_SIGNAL, timeoutMs: 60_000 });
+  const { home = await tempFolder(), env = GIT_ENV, timeoutMs = 60_000 } = more;
+  return openMirror({ home, url, env, runId: 'run', signal: NO_SIGNAL, timeoutMs });
 }
 
 /** Makes a work tree of a leg, in a folder of its own. */

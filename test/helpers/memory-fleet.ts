@@ -55,10 +55,6 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     this.leaseMs = leaseMs;
   }
 
-  async now(): Promise<string> {
-    return instant(this.clock());
-  }
-
   async submit(tasks: readonly Port.NewFleetTask[]): Promise<readonly Port.Submitted[]> {
     const outcome = tasks.map((task) => this.#outcomeOf(task));
     if (outcome.some(({ kind }) => kind === 'taken')) return outcome;
@@ -216,7 +212,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
       const isAnswered = parking.kind === 'approval' && task.approvals.at(-1)?.answer;
       if (parking.kind === 'handover' || isAnswered) task.startAt = this.clock();
       else if (parking.inMs !== undefined) task.startAt = this.clock() + parking.inMs;
-      else task.startAt = Date.parse(parking.until);
+      else task.startAt = parking.until === null ? null : Date.parse(parking.until);
       facts.claims_without_iteration = Math.max(0, facts.claims_without_iteration - 1);
       facts.hosts = facts.hosts.slice(0, -1);
       facts.parked = parking;
@@ -279,7 +275,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
   }
 
   async readClock(): Promise<string> {
-    return instant(this.now());
+    return instant(this.clock());
   }
 
   async workers(): Promise<readonly Port.WorkerSeen[]> {

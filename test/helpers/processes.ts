@@ -1,5 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -132,6 +132,34 @@ export async function untilDead(pid: number): Promise<void> {
 export function isDead(pid: number): boolean {
   const state = stateOf(pid);
   return state === null || state.startsWith('Z') || state.startsWith('X');
+}
+
+/** Above what Linux gives to any process. */
+const NO_PID = 2 ** 22;
+
+/**
+ * Returns the pid outside of a process that knows only the one it has in a sandbox. It works in `folder` or
+ * was started with its name. Returns a pid that no process has if it is dead, and `pid` where there is no sandbox.
+ */
+export function pidOutside(pid: number, folder: string): number {
+  if (process.env.RALPH_TEST_SANDBOXED === undefined) return pid;
+  const found = readdirSync('/proc').find((name) => {
+    const pids =
+      /^NSpid:\s+(.+)$/m.exec(read(`/proc/${name}/status`) ?? '')?.[1]?.split('\t') ?? [];
+    if (Number(pids.at(-1)) !== pid) return false;
+    return [read(`/proc/${name}/cmdline`), workFolderOf(name)].some((text) =>
+      text?.includes(folder),
+    );
+  });
+  return found === undefined ? NO_PID + pid : Number(found);
+}
+
+function workFolderOf(pid: string): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return null;
+  }
 }
 
 /** A process as ralph's own table has it. */

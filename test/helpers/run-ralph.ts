@@ -14,8 +14,8 @@ export const RALPH =
     ? fileURLToPath(new URL('../../bin/ralph.js', import.meta.url))
     : join(installation, 'node_modules', 'ralph-headless', 'bin', 'ralph.js');
 
-/** Turns the sandbox on. The scripted agents note their calls beside themselves. */
-function sandboxVariables([bin]: readonly string[]): Readonly<Record<string, string>> {
+/** Turns the sandbox on, where that is tested. The scripted agents note their calls in `bin`, beside themselves. */
+export function sandboxVariables([bin]: readonly string[]): Readonly<Record<string, string>> {
   if (installation === undefined) return {};
   return { RALPH_SANDBOX: '1', ...(bin === undefined ? {} : { RALPH_ALLOW_WRITE: bin }) };
 }
@@ -59,7 +59,7 @@ export interface RunRalphOptions {
   readonly input?: string | Buffer;
   /** A program, with its arguments, that runs the command that stands behind them. */
   readonly under?: readonly string[];
-  /** After that it is killed; 15 s if not given. */
+  /** After that it is killed; 15 s if not given, and 60 s in a sandbox, which takes its time at each start. */
   readonly timeoutMs?: number;
 }
 
@@ -83,7 +83,7 @@ export async function startRalph(
     home,
     input = '',
     under = [],
-    timeoutMs = 15_000,
+    timeoutMs = installation === undefined ? 15_000 : 60_000,
   }: RunRalphOptions = {},
 ): Promise<RalphRun> {
   const own = await mkdtemp(join(await realpath(tmpdir()), 'ralph-run-'));

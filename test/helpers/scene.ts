@@ -5,7 +5,14 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { STATE } from '../../src/effects/trust/seal.ts';
 import { type FakeClaude, makeFakeClaude, type Turn } from './fake-claude.ts';
-import { RALPH, type RalphEnd, type RunRalphOptions, runRalph, startRalph } from './run-ralph.ts';
+import {
+  RALPH,
+  type RalphEnd,
+  type RunRalphOptions,
+  runRalph,
+  sandboxVariables,
+  startRalph,
+} from './run-ralph.ts';
 import { STATE_HOME } from './state-home.ts';
 import { tempFolder } from './temp-folder.ts';
 import { ownSeal } from './test-seal.ts';
@@ -79,6 +86,7 @@ export async function makeScene(turns: Turn | readonly Turn[] = []): Promise<Sce
       PATH: [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
       HOME: home,
       XDG_STATE_HOME: STATE_HOME,
+      ...sandboxVariables([bin]),
     },
     run: (args = [], options = {}) => runRalph([...RUN, ...args], { ...defaults, ...options }),
     ralph: (args, options = {}) => runRalph(args, { ...defaults, ...options }),

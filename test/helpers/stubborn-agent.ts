@@ -1,5 +1,5 @@
 import type { Turn } from './fake-claude.ts';
-import { endLater, fixture, isDead, until } from './processes.ts';
+import { endLater, fixture, isDead, pidOutside, until } from './processes.ts';
 import type { Scene } from './scene.ts';
 
 const SAID = 'tools.out';
@@ -35,7 +35,7 @@ export async function untilStubborn(scene: Scene): Promise<StubbornTree> {
     },
     () => `the tools of the agent`,
   );
-  const pids = [call?.pid ?? 0, ...tools];
+  const pids = [call?.pid ?? 0, ...tools.map((pid) => pidOutside(pid, scene.folder))];
   for (const pid of pids) endLater(pid);
   return { pids, alive: () => pids.filter((pid) => !isDead(pid)) };
 }

@@ -28,8 +28,9 @@ export async function resumeCommand(
   if (flags.wantsHelp) return help();
   const fleet = fleetNamed({ ...store, ...foldersGiven(flags.layer) }, process.env);
   if (fleet !== null) {
-    const { resumeOnFleet } = await import('../fleet/steer.ts');
-    return onFleet(fleet, store, (open) => resumeOnFleet(open, flags));
+    const { fleetResume, idToResume } = await import('../fleet/steer.ts');
+    const taskId = idToResume(flags);
+    return onFleet(fleet, store, (open) => fleetResume(open, taskId));
   }
   const place = foldersNamed(flags.layer);
   // With an id, these problems are reported together with those of the task. Without one, no task may be found.

@@ -1,6 +1,5 @@
 import { accountProblem, isAccountName } from '../../core/fleet/spec-problems.ts';
 import { parseDuration } from '../../core/settings/duration.ts';
-import type { AccountChange } from '../../effects/fleet/fleet-queue.ts';
 import { UsageError } from '../../errors.ts';
 import { accountText } from '../../report/screens/fleet-words.ts';
 import { say } from '../terminal/outlet.ts';
@@ -27,9 +26,11 @@ export async function accountFleet(
   return 0;
 }
 
+type AccountChange = Parameters<OpenFleet['queue']['setAccount']>[1];
+
 function changeOf(name: string, { pause, resume, slots }: AccountFlags): AccountChange {
   const problems: string[] = [];
-  if (!isAccountName(name)) problems.push(accountProblem(name));
+  if (!isAccountName(name)) problems.push(accountProblem(name, 'ralph fleet account'));
   if (pause === undefined && resume === undefined && slots === undefined) {
     problems.push(
       `ralph fleet account ${name} needs one of --pause TIME, --resume and --slots N; ralph fleet status shows it.`,

@@ -1,12 +1,11 @@
 import { nearest } from '../../core/settings/nearest.ts';
-import type { FleetQueue } from '../../effects/fleet/fleet-queue.ts';
 import { shellQuote } from '../../report/resume-command.ts';
 import { TaskNotFoundError } from '../../task-errors.ts';
 import { openNamed } from './which-fleet.ts';
 
 /** A fleet that a command works on. */
 export interface OpenFleet {
-  readonly queue: FleetQueue;
+  readonly queue: Awaited<ReturnType<typeof openNamed>>;
   /** What a further command needs to mean the same fleet; empty if a variable names it. */
   readonly words: readonly string[];
 }

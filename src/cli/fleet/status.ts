@@ -1,10 +1,10 @@
 import { type TaskCopies, withTaskCopies } from '../../compose/fleet/task-copy.ts';
 import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import { inShownOrder, isLive } from '../../core/task/shown-task.ts';
-import type { KeptCheckpoint } from '../../effects/fleet/fleet-queue.ts';
 import { taskPaths } from '../../effects/state/task-folder.ts';
 import { readStateObject } from '../../effects/state/task-list.ts';
 import {
+  type FleetTaskDetail,
   fleetFields,
   fleetTaskDetail,
   fleetTaskJson,
@@ -106,7 +106,7 @@ interface SeenTask {
   readonly detail: TaskDetail;
   /** The fields of its state, as JSON. */
   readonly state: object;
-  readonly snapshot: KeptCheckpoint['snapshot'];
+  readonly snapshot: FleetTaskDetail['snapshot'];
 }
 
 async function seenTask({ queue }: OpenFleet, facts: FleetTaskFacts): Promise<SeenTask> {

@@ -22,13 +22,11 @@ export async function fleetPause(fleet: OpenFleet, taskId: string): Promise<numb
 }
 
 /**
- * `ralph resume ID`: queues a task again that is paused, stopped, or ended and resumable. Throws a `UsageError` for
- * flags, since a task of a fleet keeps the settings with which it was submitted.
+ * Returns the id of the task that `ralph resume` means on a fleet. Throws a `UsageError` without one, and for flags,
+ * since a task of a fleet keeps the settings with which it was submitted.
  */
-export async function resumeOnFleet(
-  fleet: OpenFleet,
-  { taskId, layer, passthrough, problems, isTrusted }: ResumeFlags,
-): Promise<number> {
+export function idToResume(flags: ResumeFlags): string {
+  const { taskId, layer, passthrough, problems, isTrusted } = flags;
   if (problems.length > 0) throw new UsageError(problems);
   const given = [
     ...Object.values(layer).map(({ source }) => source.where),
@@ -40,11 +38,14 @@ export async function resumeOnFleet(
       `ralph resume takes no ${given.join(', ')} for a task of a fleet, which keeps the settings with which it was submitted; name a vault with --vault, or resume it without.`,
     ]);
   }
-  if (taskId === null) {
-    throw new UsageError([
-      `ralph resume needs the id of a task of ${fleet.queue.name}; ralph status lists them.`,
-    ]);
-  }
+  if (taskId !== null) return taskId;
+  throw new UsageError([
+    'ralph resume needs the id of a task of the fleet; ralph status lists them.',
+  ]);
+}
+
+/** `ralph resume ID`: queues a task again that is paused, stopped, or ended and resumable. */
+export async function fleetResume(fleet: OpenFleet, taskId: string): Promise<number> {
   return announced(fleet, 'resume', taskId, await fleet.queue.resume(taskId));
 }
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import { realPath } from '../../effects/files/real-path.ts';
-import { openMirror } from '../../effects/fleet/mirror.ts';
-import { removeSnapshotsAtOrigin } from '../../effects/fleet/origin-snapshots.ts';
+import { openMirror } from '../../effects/origin/mirror.ts';
+import { removeSnapshotsAtOrigin } from '../../effects/origin/origin-snapshots.ts';
 
 const TIMEOUT_MS = 60_000;
 

@@ -3,11 +3,11 @@ import type { ClaimKey, FleetQueue, WorkerFacts } from '../../effects/fleet/flee
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { messageOf } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
-import { momentNow } from './claim-lease.ts';
-import { openLeg, type RunningLeg } from './leg.ts';
-import type { LegWorld } from './leg-world.ts';
-import { backOff, pauseFor, repeat } from './repeat.ts';
-import { clearDeadLegs } from './worker-home.ts';
+import { momentNow } from '../leg/claim-lease.ts';
+import { openLeg, type RunningLeg } from '../leg/leg.ts';
+import type { LegWorld } from '../leg/leg-world.ts';
+import { backOff, pauseFor, repeat } from '../leg/repeat.ts';
+import { clearDeadLegs } from '../leg/worker-home.ts';
 
 /** What a worker is started with. */
 export interface WorkerOptions extends LegWorld {

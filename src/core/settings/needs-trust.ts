@@ -43,12 +43,13 @@ export function settingsNeedingTrust(
   return [...ofRun, ...ofVault];
 }
 
-/** Whether a value needs trust: of some settings, the default does not. An invalid value might. */
+/** Whether a value needs trust: some values of a setting may lift no wall. An invalid value might. */
 function lifts(name: SettingName, written: unknown): boolean {
   const row = SETTINGS[name];
-  if (row.trust !== 'beyond-default') return true;
+  if (row.trust === undefined || row.trust === true) return true;
   const parsed = parseValue(row.type, written);
   if (!('value' in parsed)) return true;
+  if (row.trust === 'unless-true') return parsed.value !== true;
   return isRepeatable(row)
     ? !Array.isArray(parsed.value) || parsed.value.length > 0
     : parsed.value !== defaultValue(name);

@@ -3,6 +3,7 @@ import type { Database } from './connection.ts';
 import type { Claim, ClaimRequest } from './fleet-queue.ts';
 import { type Jobs, jobKey, queueName } from './jobs.ts';
 import type { FetchedJob, SqlRunner } from './load-engine.ts';
+import { newerTables, TABLES_VERSION } from './migrations.ts';
 import {
   checkpointOf,
   factsOf,
@@ -39,8 +40,9 @@ export async function claimTask(
   request: ClaimRequest,
 ): Promise<Claim | null> {
   const ignored = new Set(await closedAccounts(database, request));
+  const names = namesFor(request);
   for (let tried = 1; tried <= TRIES; tried += 1) {
-    const name = await bestQueue(database, request, ignored);
+    const name = await bestQueue(database, names, ignored);
     if (name === null) return null;
     await jobs.know([name]);
     try {
@@ -62,16 +64,27 @@ async function closedAccounts(
   database: Database,
   { accounts }: ClaimRequest,
 ): Promise<readonly string[]> {
-  const rows = await database.rows(
-    `select name from ralph.account a
-     where held or paused_until > now() or
-       (slots > 0 and slots <= (select count(*) from ralph.task where account = a.name and worker is not null))
-     union
-     select distinct account from ralph.task where $1::text[] is not null and ended_at is null
-       and account <> all ($1)`,
+  const [row] = await database.rows(
+    `select (select value::int from ralph.meta where key = 'tables') as tables, array(
+       select name from ralph.account a
+       where held or paused_until > now() or
+         (slots > 0 and slots <= (select count(*) from ralph.task where account = a.name and worker is not null))
+       union
+       select distinct account from ralph.task where $1::text[] is not null and ended_at is null
+         and account <> all ($1)
+     ) as closed`,
     [accounts],
   );
-  return rows.map(({ name }) => name);
+  // Looked at here, since each claim begins with this.
+  if (row?.tables > TABLES_VERSION) throw newerTables(database.name, row?.tables);
+  return row?.closed ?? [];
+}
+
+/** Returns the queues of the engine from which the request may be served. */
+function namesFor({ queues, schema }: ClaimRequest): readonly string[] {
+  return queues.flatMap((queue) =>
+    Array.from({ length: schema }, (_, index) => queueName({ schema: index + 1, queue })),
+  );
 }
 
 /**
@@ -80,12 +93,10 @@ async function closedAccounts(
  */
 async function bestQueue(
   database: Database,
-  { queues, schema }: ClaimRequest,
+  names: readonly string[],
   ignored: ReadonlySet<string>,
 ): Promise<string | null> {
-  const names = queues.flatMap((queue) =>
-    Array.from({ length: schema }, (_, index) => queueName({ schema: index + 1, queue })),
-  );
+  if (names.length <= 1) return names[0] ?? null;
   const rows = await database.rows(
     `select q.name from unnest($1::text[]) as q (name), lateral (
        select priority, created_on from ralph_queue.job j

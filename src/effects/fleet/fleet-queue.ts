@@ -20,7 +20,8 @@ export type {
 
 /**
  * The tasks of a fleet and what is known of them. Every instant is the database's, in ISO 8601 UTC. A method
- * rejects with a `FleetAwayError` while the database cannot be reached; nothing else of it is an exception.
+ * rejects with a `FleetAwayError` while the database cannot be reached, and with a `FleetError` if the database gives
+ * its user no right to it; `claim` also if a newer ralph has changed the tables. Nothing else is an exception.
  */
 export interface FleetQueue {
   /** `fleet HOST/DATABASE`, without user and password. */
@@ -48,9 +49,16 @@ export interface FleetQueue {
   beat(claims: readonly ClaimKey[]): Promise<ReadonlySet<string>>;
   /** Keeps a checkpoint with its events, and marks requests as done. False, and nothing written, if the claim is lost. */
   save(claim: ClaimKey, checkpoint: Checkpoint, written: WrittenBeside): Promise<boolean>;
-  /** Appends events of a claim that belong to no checkpoint, in order. False if the claim is lost. */
+  /**
+   * Appends events of a claim that belong to no checkpoint, in order; activities are left out. False if the claim is
+   * lost. Here and in `save`, an event that was handed over before, as the same object, is not stored twice: so a call
+   * that rejected with a `FleetAwayError` can be repeated.
+   */
   tell(claim: ClaimKey, events: readonly RalphEvent[]): Promise<boolean>;
-  /** Keeps the log of an iteration, packed; a later one of the same name replaces it. */
+  /**
+   * Keeps the log of an iteration, packed; a later one of the same name replaces it. One of over 1 MB is left out, and
+   * the oldest go when those of the task exceed 50 MB.
+   */
   keepLog(claim: ClaimKey, log: PackedLog): Promise<boolean>;
   /** As `save`, and gives the claim up until the parked task is woken: one transaction. */
   park(
@@ -150,7 +158,7 @@ export interface ClaimKey {
 export interface Claim extends ClaimKey {
   readonly task: FleetTaskFacts;
   readonly checkpoint: KeptCheckpoint | null;
-  /** Answers and requests that no checkpoint has taken in yet. */
+  /** The answer to the newest approval, until a checkpoint names that approval in `requestsDone`. */
   readonly answer: FleetAnswer | null;
 }
 
@@ -190,7 +198,7 @@ export interface KeptCheckpoint extends Checkpoint {
 /** What is written in the transaction of a checkpoint. */
 export interface WrittenBeside {
   readonly events: readonly RalphEvent[];
-  /** Ids of requests that the checkpoint has taken in. */
+  /** Ids of requests, and of approvals whose answer, that the checkpoint has taken in. */
   readonly requestsDone: readonly string[];
 }
 

@@ -3,9 +3,8 @@ import { FleetError } from '../../errors.ts';
 import { type Database, openDatabase } from './connection.ts';
 import { fleetAddress } from './fleet-address.ts';
 import { ENGINE_SCHEMA, type Engine, loadEngine, type SqlRunner } from './load-engine.ts';
-import { MIGRATIONS, TABLES_VERSION } from './migrations.ts';
+import { MIGRATIONS, newerTables, TABLES_VERSION } from './migrations.ts';
 import { engineOn, newerEngine } from './open-fleet.ts';
-import { newerTables } from './pg-fleet-queue.ts';
 
 /** A migration may take longer than any other statement. */
 const MIGRATION_MS = 10 * 60_000;

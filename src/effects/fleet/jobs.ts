@@ -37,6 +37,9 @@ export function queueName({ schema, queue }: Pick<QueuedTask, 'schema' | 'queue'
   return `ralph-s${schema}-${queue}`;
 }
 
+/** The same in SQL, of the row `t` of a task. */
+export const QUEUE_NAME = "('ralph-s' || t.schema || '-' || t.queue)";
+
 /** What names an attempt at a job, in one opaque word. */
 export function jobKey(name: string, { id, retryCount }: JobAttempt): string {
   return `${name}/${id}/${retryCount}`;
@@ -55,6 +58,8 @@ export interface Jobs {
    * would look a queue up over another connection, and wait for it in vain if there is none.
    */
   know(names: Iterable<string>): Promise<void>;
+  /** Whether a queue was made known. */
+  knows(name: string): boolean;
   /** Gives a task a job that can be claimed from `startAt` on, an ISO instant; null: at once. Resolves to its id. */
   add(tx: SqlRunner, task: QueuedTask, startAt: string | null): Promise<string>;
   addAll(
@@ -121,6 +126,7 @@ export function createJobs(boss: Boss, leaseMs: number): Jobs {
     async know(names) {
       for (const name of names) await know(name);
     },
+    knows: (name) => known.has(name),
     addAll,
     async add(tx, task, startAt) {
       const job = randomUUID();

@@ -1,3 +1,6 @@
+import { FleetError } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+
 /**
  * The tables of ralph, one migration after another. A migration only adds, and what it adds has a default, so that
  * workers of the version before go on while it runs and after it. None is ever changed once it is released.
@@ -127,3 +130,11 @@ export const MIGRATIONS: readonly string[] = [
 
 /** The version of the tables that this ralph works with. */
 export const TABLES_VERSION = MIGRATIONS.length;
+
+/** A newer ralph has made the tables: this one neither changes them nor claims by them. */
+export function newerTables(fleet: string, found: number): FleetError {
+  return new FleetError(
+    `${fleet} has tables of a newer ralph (version ${found}, this one knows ${TABLES_VERSION}); update ralph here.`,
+    EXIT_FAILED,
+  );
+}

@@ -5,8 +5,8 @@ import { fleetAddress } from './fleet-address.ts';
 import type { FleetQueue } from './fleet-queue.ts';
 import { createJobs } from './jobs.ts';
 import { type Boss, ENGINE_SCHEMA, type Engine, loadEngine } from './load-engine.ts';
-import { TABLES_VERSION } from './migrations.ts';
-import { newerTables, PgFleetQueue } from './pg-fleet-queue.ts';
+import { newerTables, TABLES_VERSION } from './migrations.ts';
+import { PgFleetQueue } from './pg-fleet-queue.ts';
 
 /** The engine looks so often for lost claims: a dead worker costs its lease and this. */
 const SUPERVISE_S = 10;

@@ -1,7 +1,5 @@
 import type { Parking } from '../../core/fleet/fleet-task.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
-import { FleetError } from '../../errors.ts';
-import { EXIT_FAILED } from '../../exit-codes.ts';
 import { accountFacts, changeAccount, pauseAccount } from './account-rows.ts';
 import { openApprovals } from './approval-rows.ts';
 import { claimTask } from './claim-task.ts';
@@ -9,7 +7,6 @@ import type { Database } from './connection.ts';
 import { eventOf } from './event-rows.ts';
 import type * as Port from './fleet-queue.ts';
 import { type Jobs, readJobKey } from './jobs.ts';
-import { TABLES_VERSION } from './migrations.ts';
 import { queueFacts } from './queue-rows.ts';
 import { answerTask, requestOf, resumeTask } from './steer-task.ts';
 import { submitTasks } from './submit-tasks.ts';
@@ -50,8 +47,7 @@ export class PgFleetQueue implements Port.FleetQueue {
     await this.#database.rows('delete from ralph.worker where id = $1', [workerId]);
   }
 
-  async claim(request: Port.ClaimRequest): Promise<Port.Claim | null> {
-    await this.#refuseNewerTables();
+  claim(request: Port.ClaimRequest): Promise<Port.Claim | null> {
     return claimTask(this.#database, this.#jobs, this.leaseMs, request);
   }
 
@@ -237,17 +233,4 @@ export class PgFleetQueue implements Port.FleetQueue {
     await this.#jobs.boss.stop({ graceful: false, close: false }).catch(() => {});
     await this.#database.close();
   }
-
-  async #refuseNewerTables(): Promise<void> {
-    const [row] = await this.#database.rows("select value from ralph.meta where key = 'tables'");
-    if (Number(row?.value) > TABLES_VERSION) throw newerTables(this.name, Number(row?.value));
-  }
-}
-
-/** A newer ralph has made the tables, so this one claims nothing. */
-export function newerTables(fleet: string, found: number): FleetError {
-  return new FleetError(
-    `${fleet} has tables of a newer ralph (version ${found}, this one knows ${TABLES_VERSION}); update ralph here.`,
-    EXIT_FAILED,
-  );
 }

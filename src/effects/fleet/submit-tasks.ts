@@ -10,6 +10,9 @@ const AT_ONCE = 1_000;
 /** Bytes of their JSON, likewise. */
 const BYTES_AT_ONCE = 8_000_000;
 
+/** 128 bits of a checksum name a set of settings. */
+const SET_DIGITS = 32;
+
 /** Nothing of the call may be queued. */
 class Refused extends Error {
   readonly outcome: readonly Submitted[];
@@ -29,7 +32,8 @@ export async function submitTasks(
   tasks: readonly NewFleetTask[],
 ): Promise<readonly Submitted[]> {
   await jobs.know(new Set(tasks.map(({ spec }) => queueName(spec))));
-  const rows = tasks.map(rowOf);
+  const sets = new Map<object, SettingSet>();
+  const rows = tasks.map((task) => rowOf(task, setOf(task, sets)));
   try {
     return await database.transaction(async (tx) => {
       const queued = await insertAll(tx, rows);
@@ -46,19 +50,32 @@ export async function submitTasks(
 
 type NewRow = ReturnType<typeof rowOf>;
 
-/** Batches share their settings: a set of them is stored once. */
-function rowOf({ spec: { settings, ...spec }, contentSha256, notBefore }: NewFleetTask) {
+/** The tasks of a batch share most of their settings: each set of them is stored once. */
+interface SettingSet {
+  readonly settings: string;
+  readonly setting_set: string;
+}
+
+function setOf({ spec: { settings } }: NewFleetTask, sets: Map<object, SettingSet>): SettingSet {
+  const known = sets.get(settings);
+  if (known !== undefined) return known;
   const text = JSON.stringify(settings);
-  return {
-    task_id: spec.task_id,
-    spec,
+  const set = {
     settings: text,
-    setting_set: createHash('sha256').update(text).digest('hex'),
+    setting_set: createHash('sha256').update(text).digest('hex').slice(0, SET_DIGITS),
+  };
+  sets.set(settings, set);
+  return set;
+}
+
+function rowOf(
+  { spec: { settings: _, ...whole }, contentSha256, notBefore }: NewFleetTask,
+  set: SettingSet,
+) {
+  const { task_id, schema, queue, account, priority, ...spec } = whole;
+  return {
+    ...{ task_id, schema, queue, account, priority, spec, ...set },
     content_sha256: contentSha256,
-    schema: spec.schema,
-    queue: spec.queue,
-    account: spec.account,
-    priority: spec.priority,
     after_ms: typeof notBefore === 'number' ? notBefore : null,
     not_before: typeof notBefore === 'string' ? notBefore : null,
     job: randomUUID(),

@@ -5,7 +5,8 @@ import type { QueuedTask } from './jobs.ts';
 
 /** A row of `ralph.task` with its set of settings. `pg` reads instants as `Date`, and whole numbers of 64 bits as text. */
 export interface TaskRow extends QueuedTask {
-  readonly spec: Omit<FleetSpec, 'settings'>;
+  /** What has no column of its own. */
+  readonly spec: Omit<FleetSpec, keyof QueuedTask | 'settings'>;
   readonly settings: FleetSpec['settings'];
   readonly content_sha256: string;
   readonly not_before: Date | null;
@@ -39,8 +40,9 @@ export const SELECT_TASKS =
 
 /** Returns what the row says of a task. */
 export function factsOf(row: TaskRow): FleetTaskFacts {
+  const { task_id, schema, queue, account, priority, settings } = row;
   return {
-    spec: { ...row.spec, settings: row.settings },
+    spec: { ...row.spec, task_id, schema, queue, account, priority, settings },
     status: row.status,
     exit_reason: row.exit_reason,
     exit_code: row.exit_code,

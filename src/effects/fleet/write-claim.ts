@@ -100,7 +100,8 @@ export class ClaimWriter {
       await this.#completeJob(tx, claim);
       const isAnswered = parking.kind === 'approval' && (await hasAnswer(tx, claim.taskId));
       const startAt = parking.kind === 'handover' || isAnswered ? null : await wakeAt(tx, parking);
-      const job = await this.#jobs.add(tx, task, startAt);
+      const waitsForPerson = parking.kind === 'approval' && parking.until === null && !isAnswered;
+      const job = waitsForPerson ? null : await this.#jobs.add(tx, task, startAt);
       // A leg that ends by itself does not count as one that was lost.
       await tx.executeSql(
         `update ralph.task set worker = null, host = null, job = $2, parked = $3, parked_at = now(),
@@ -221,7 +222,7 @@ async function hasAnswer(tx: SqlRunner, taskId: string): Promise<boolean> {
 async function wakeAt(
   tx: SqlRunner,
   { inMs, until }: Exclude<Parking, { readonly kind: 'handover' }>,
-): Promise<string> {
+): Promise<string | null> {
   if (inMs === undefined) return until;
   const { rows } = await tx.executeSql("select now() + $1 * interval '1 millisecond' as at", [
     inMs,

@@ -84,10 +84,15 @@ function pack(
 
 /**
  * Lays a packed task out in a folder that has none of this id, sealed with this machine's key, so that it is resumed
- * as if it had been stopped here. Throws `StateTooNewError` if a newer ralph packed it, `StateCorruptedError` if it
+ * as if it had been stopped here. `change` changes its state first. Throws `StateTooNewError` if a newer ralph packed it, `StateCorruptedError` if it
  * is not a packed task of this id or too large, or the system's error.
  */
-export function unpackState(paths: TaskPaths, packed: Uint8Array, seal: Seal): TaskState {
+export function unpackState(
+  paths: TaskPaths,
+  packed: Uint8Array,
+  seal: Seal,
+  change: (task: TaskState) => TaskState = (task) => task,
+): TaskState {
   const fields = fieldsOf(paths, packed);
   const version = numberAt(fields, 'schema_version');
   if (version !== null && version > SCHEMA_VERSION) {
@@ -102,7 +107,7 @@ export function unpackState(paths: TaskPaths, packed: Uint8Array, seal: Seal): T
   const found = objectAt(fields, 'memory');
   const memory = found === null ? null : memoryIn(found);
   const name = memory === null ? null : freeMemoryName(null);
-  const state: TaskState = { ...parsed, driver: null, memory: name };
+  const state: TaskState = { ...change(parsed), driver: null, memory: name };
 
   makeTaskFolder(paths);
   const write = (file: string, content: string | Uint8Array): void =>

@@ -1,13 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { readFlags } from '../../../src/cli/flags/flags.ts';
 import { fleetAnswer, fleetApprovals } from '../../../src/cli/fleet/approvals.ts';
-import { fleetPause, fleetStop, fleetTell, resumeOnFleet } from '../../../src/cli/fleet/steer.ts';
+import {
+  fleetPause,
+  fleetResume,
+  fleetStop,
+  fleetTell,
+  idToResume,
+} from '../../../src/cli/fleet/steer.ts';
 import { renderRequest } from '../../../src/report/notes/approval-request.ts';
 import { captureOutput } from '../../helpers/captured-output.ts';
 import { type FleetOnHand, fleetOnHand, NOTHING_BESIDE } from '../../helpers/fleet-on-hand.ts';
 
-const resume = (fleet: FleetOnHand, ...argv: readonly string[]): Promise<number> =>
-  resumeOnFleet(fleet, { ...readFlags(argv, 'resume'), isTrusted: false });
+const resume = async (fleet: FleetOnHand, ...argv: readonly string[]): Promise<number> =>
+  fleetResume(fleet, idToResume({ ...readFlags(argv, 'resume'), isTrusted: false }));
 
 describe('a task that a worker runs', () => {
   async function running(): Promise<FleetOnHand> {

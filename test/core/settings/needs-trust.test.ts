@@ -29,7 +29,8 @@ test('exactly these settings need trust, and each has a key', () => {
       ...['acceptChanged', 'acceptEmpty', 'acceptFewer', 'proof', 'verifyClean'],
       ...['base', 'commit', 'commitMessage', 'copy', 'protectBranch', 'revertFailed', 'setup'],
       ...['shareWorktree', 'snapshotExclude', 'snapshots', 'worktree', 'worktreeDir'],
-      ...['allowNet', 'allowRead', 'allowUnixSockets', 'allowWrite', 'keepEnv', 'sandboxChecks'],
+      ...['allowNet', 'allowRead', 'allowUnixSockets', 'allowWrite', 'keepEnv'],
+      ...['sandbox', 'sandboxChecks'],
     ].toSorted(),
   );
   expect(settingNamesNeedingTrust().filter((name) => keyOf(name) === null)).toEqual([]);
@@ -54,6 +55,8 @@ describe('the settings of a configuration that need trust', () => {
       'allow_net',
       'sandbox_checks',
     ]);
+    expect(keys({ sandbox: false })).toEqual(['sandbox']);
+    expect(keys({ sandbox: 'perhaps' })).toEqual(['sandbox']);
     const standing = { allowWrite: [], allowUnixSockets: false, sandboxChecks: true };
     expect(keys({ ...standing, sandbox: true, denyRead: '~' })).toEqual([]);
   });

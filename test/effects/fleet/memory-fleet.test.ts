@@ -1,3 +1,4 @@
+import { describeAccounts } from '../../helpers/fleet-account-cases.ts';
 import { describeQueue, type FleetInHand } from '../../helpers/fleet-cases.ts';
 import { describeSteering } from '../../helpers/fleet-steering-cases.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
@@ -19,3 +20,4 @@ const world = {
 
 describeQueue('the in-memory twin of the queue', world);
 describeSteering('the in-memory twin of the queue', world);
+describeAccounts('the in-memory twin of the queue', world);

@@ -7,6 +7,7 @@ export const SANDBOX_ROWS = {
     negation: '--no-sandbox',
     type: { kind: 'switch' },
     group: 'Sandbox',
+    trust: 'unless-true',
     help: 'keep the agent and the checks in the work folder: other files are read-only, secrets unreadable, and hosts refused; --no-sandbox does not (default: off)',
   },
   allowWrite: {

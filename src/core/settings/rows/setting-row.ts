@@ -60,7 +60,8 @@ export interface SettingRow {
    * True if it decides what is run, what the agent may do, what counts as done, or where ralph reads
    * and writes. A configuration file that the user did not name may set it only after a person trusted it.
    * With `beyond-default` only another value than the default needs that, because only it lifts a wall.
+   * With `unless-true` the switch may be turned on without it.
    */
-  readonly trust?: true | 'beyond-default';
+  readonly trust?: true | 'beyond-default' | 'unless-true';
   readonly help: string;
 }

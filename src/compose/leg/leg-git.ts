@@ -6,18 +6,18 @@ import type {
   FleetSettlement,
   SnapshotBefore,
 } from '../../effects/fleet/fleet-queue.ts';
-import { landResult } from '../../effects/fleet/land-result.ts';
-import { type LegSnapshots, openLegSnapshots } from '../../effects/fleet/leg-snapshots.ts';
-import { makeLegTree } from '../../effects/fleet/leg-tree.ts';
-import { type Mirror, openMirror } from '../../effects/fleet/mirror.ts';
-import { makeResult } from '../../effects/fleet/result.ts';
+import { landResult } from '../../effects/origin/land-result.ts';
+import { type LegSnapshots, openLegSnapshots } from '../../effects/origin/leg-snapshots.ts';
+import { makeLegTree } from '../../effects/origin/leg-tree.ts';
+import { type Mirror, openMirror } from '../../effects/origin/mirror.ts';
+import { makeResult } from '../../effects/origin/result.ts';
 import type { TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { runGit } from '../../effects/workspace/git-command.ts';
-import type { LegState } from './leg.ts';
 import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
 import { isSandboxed, legEnvironment } from './leg-plan.ts';
+import type { LegState } from './leg-state.ts';
 import { createPatience, type Patience } from './patience.ts';
 import type { LegFolder } from './worker-home.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createClaimLease, momentNow, msSince } from '../../../src/compose/fleet/claim-lease.ts';
+import { createClaimLease, momentNow, msSince } from '../../../src/compose/leg/claim-lease.ts';
 import { RunDropped } from '../../../src/loop/run-dropped.ts';
 
 const LEASE_MS = 10_000;

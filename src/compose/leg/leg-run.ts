@@ -19,8 +19,7 @@ import type { RunOptions } from '../held-run.ts';
 import { startRun } from '../run.ts';
 import { confinedTo } from '../sandbox/confined-to.ts';
 import { sandboxOfRun } from '../sandbox/sandbox-of-run.ts';
-import { runSetUp } from '../set-up.ts';
-import { type LegState, pathsOf, sealOf } from './leg.ts';
+import { runSetUp } from '../user-commands.ts';
 import { createCheckpoints, type LegCheckpoints, whenThere } from './leg-checkpoints.ts';
 import { legDesk } from './leg-desk.ts';
 import { createLegEvents, type LegEvents } from './leg-events.ts';
@@ -28,6 +27,7 @@ import { LegFailed } from './leg-failed.ts';
 import { type LegGit, openLegGit } from './leg-git.ts';
 import { createLegLogs } from './leg-logs.ts';
 import { planLeg } from './leg-plan.ts';
+import { type LegState, pathsOf, sealOf } from './leg-state.ts';
 import type { LegFolder } from './worker-home.ts';
 
 /** How often events that belong to no checkpoint are written, in milliseconds. */

@@ -3,9 +3,6 @@ import { judgeByPolicy } from '../../core/fleet/judge-by-policy.ts';
 import { CLAIMS_AT_MOST, KILL_AFTER } from '../../core/fleet/lease.ts';
 import { withNamedCommands } from '../../core/fleet/named-commands.ts';
 import type { Claim, FleetSettlement, WrittenBeside } from '../../effects/fleet/fleet-queue.ts';
-import type { TaskPaths } from '../../effects/state/task-folder.ts';
-import { taskPaths } from '../../effects/state/task-folder.ts';
-import { type Seal, sealAt } from '../../effects/trust/seal.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
@@ -13,14 +10,9 @@ import { createClaimLease, type Moment } from './claim-lease.ts';
 import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
 import { runInLeg } from './leg-run.ts';
+import type { LegState, RequestPlace } from './leg-state.ts';
 import type { LegWorld } from './leg-world.ts';
 import { keepLegFolder, type LegFolder, makeLegFolder, removeLegFolder } from './worker-home.ts';
-
-/** Where the requests to a run are left. */
-interface RequestPlace {
-  readonly folder: string;
-  readonly seal: Seal;
-}
 
 /** A leg of this worker, from its claim until it has ended, is parked or is lost. */
 export interface RunningLeg {
@@ -42,23 +34,6 @@ export interface RunningLeg {
   takes(requestId: string): boolean;
   /** Returns where requests to the run are left; null while there is no run. */
   requestPlace(): RequestPlace | null;
-}
-
-/** What the parts of a leg share. */
-export interface LegState {
-  readonly claim: Claim;
-  readonly world: LegWorld;
-  readonly lease: ReturnType<typeof createClaimLease>;
-  /** Aborts with a `RunDropped`. */
-  readonly dropped: AbortSignal;
-  /** Why another worker is to go on; null if this one does. */
-  handingOver: string | null;
-  /** Called when the leg wants the run to pause. */
-  onHandOver: () => void;
-  settling: boolean;
-  place: RequestPlace | null;
-  /** Requests with the number of saves since they were left. */
-  readonly requests: Map<string, number>;
 }
 
 const NOTHING_BESIDE: WrittenBeside = { events: [], requestsDone: [] };
@@ -178,14 +153,4 @@ async function settleFailed(state: LegState, failed: LegFailed, where: string): 
       if (!(error instanceof RunDropped)) throw error;
     },
   );
-}
-
-/** Returns the paths of the run's state. */
-export function pathsOf({ stateDir }: LegFolder, taskId: string): TaskPaths {
-  return taskPaths(stateDir, taskId);
-}
-
-/** Returns this machine's seal for the state of a leg. */
-export function sealOf(folder: LegFolder): Seal {
-  return sealAt({ stateDir: folder.stateDir, keyFile: null }, true);
 }

@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { landResult } from '../../../src/effects/fleet/land-result.ts';
-import { keepLegTree } from '../../../src/effects/fleet/leg-snapshots.ts';
-import { makeResult } from '../../../src/effects/fleet/result.ts';
+import { landResult } from '../../../src/effects/origin/land-result.ts';
+import { keepLegTree } from '../../../src/effects/origin/leg-snapshots.ts';
+import { makeResult } from '../../../src/effects/origin/result.ts';
 import {
   keeperOf,
   legTreeOf,
@@ -129,7 +129,9 @@ describe('the result', () => {
     git('config', 'user.name', 'Mallory');
     git('config', 'user.email', 'm@example.com');
     put(tree, { 'a.txt': 'changed\n' });
-    const { commit } = await make();
+    // Not even one that the user knows: it would need more than a commit.
+    put(leg, { config: `[filter "evil"]\n\tclean = ${join(leg, 'evil')}\n` });
+    const { commit } = await make({ ...GIT_ENV, GIT_CONFIG_GLOBAL: join(leg, 'config') });
     expect(existsSync(join(leg, 'ran'))).toBe(false);
     const plain = gitIn(tree);
     expect(plain('-c', 'core.fsmonitor=false', 'log', '-1', '--format=%an <%ae>', commit)).toBe(

@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   removeSnapshotsAtOrigin,
   thinSnapshotsAtOrigin,
-} from '../../../src/effects/fleet/origin-snapshots.ts';
+} from '../../../src/effects/origin/origin-snapshots.ts';
 import { makeOrigin, mirrorOf, refusePushes } from '../../helpers/leg.ts';
 import { GIT_ENV, gitIn, makeRepository, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -114,6 +114,18 @@ describe('resolve', () => {
     expect('why' in found && found.why).toMatch(
       /^git:\/\/127\.0\.0\.1:\d+\/x\.git cannot be reached: .*onnect.*\.$/,
     );
+  });
+
+  test('gives up on an origin that does not answer', async () => {
+    const server = createServer((socket) => socket.on('error', () => {}));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const url = `git://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/x.git`;
+    const mirror = await mirrorOf(url, { timeoutMs: 1_000 });
+    const away = { kind: 'away', why: `${url} cannot be reached: git did not come to an end.` };
+    expect(await mirror.resolve(null)).toEqual(away);
+    expect(await mirror.push('f'.repeat(40), 'refs/heads/x')).toEqual(away);
   });
 
   test('runs no command line of a URL', async () => {

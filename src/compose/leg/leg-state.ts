@@ -1,0 +1,39 @@
+import type { Claim } from '../../effects/fleet/fleet-queue.ts';
+import { type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
+import { type Seal, sealAt } from '../../effects/trust/seal.ts';
+import type { ClaimLease } from './claim-lease.ts';
+import type { LegWorld } from './leg-world.ts';
+import type { LegFolder } from './worker-home.ts';
+
+/** Where the requests to a run are left. */
+export interface RequestPlace {
+  readonly folder: string;
+  readonly seal: Seal;
+}
+
+/** What the parts of a leg share. */
+export interface LegState {
+  readonly claim: Claim;
+  readonly world: LegWorld;
+  readonly lease: ClaimLease;
+  /** Aborts with a `RunDropped`. */
+  readonly dropped: AbortSignal;
+  /** Why another worker is to go on; null if this one does. */
+  handingOver: string | null;
+  /** Called when the leg wants the run to pause. */
+  onHandOver: () => void;
+  settling: boolean;
+  place: RequestPlace | null;
+  /** Requests with the number of saves since they were left. */
+  readonly requests: Map<string, number>;
+}
+
+/** Returns the paths of the run's state. */
+export function pathsOf({ stateDir }: LegFolder, taskId: string): TaskPaths {
+  return taskPaths(stateDir, taskId);
+}
+
+/** Returns this machine's seal for the state of a leg. */
+export function sealOf(folder: LegFolder): Seal {
+  return sealAt({ stateDir: folder.stateDir, keyFile: null }, true);
+}

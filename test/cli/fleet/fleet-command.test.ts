@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { fleet } from '../../../src/cli/commands/fleet/fleet.ts';
+
+test.for([
+  [
+    'init',
+    undefined,
+    { pause: '2h' },
+    '--pause is a flag of ralph fleet account, not of ralph fleet init.',
+  ],
+  [
+    'status',
+    undefined,
+    { lease: '1m' },
+    '--lease is a flag of ralph fleet init, not of ralph fleet status.',
+  ],
+  [
+    'account',
+    'work',
+    { json: true },
+    '--json is a flag of ralph fleet status, not of ralph fleet account.',
+  ],
+  ['status', 'work', {}, "ralph fleet status takes no name, but got 'work'."],
+  [
+    'account',
+    undefined,
+    { resume: true },
+    'ralph fleet account needs the name of an account; ralph fleet status lists them.',
+  ],
+] as const)(
+  'ralph fleet %s refuses what belongs to another act: %s %o',
+  async ([act, name, flags, sentence]) => {
+    const options = { fleet: 'postgres://db.example.org/fleet', ...flags };
+    await expect(fleet(act, name, options)).rejects.toMatchObject({
+      exitCode: 2,
+      problems: [sentence],
+    });
+  },
+);
+
+test.for(['9s', '2h', 'soon', '0'])('ralph fleet init refuses the lease %s', async (lease) => {
+  const options = { fleet: 'postgres://db.example.org/fleet', lease };
+  await expect(fleet('init', undefined, options)).rejects.toMatchObject({
+    exitCode: 2,
+    message: `--lease expects a duration from 10s to 1h, such as 2m; found '${lease}'.`,
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { accountFleet } from '../../../src/cli/fleet/account.ts';
+import { fleetPrune } from '../../../src/cli/fleet/prune.ts';
+import { takeFleet } from '../../../src/cli/fleet/resume-words.ts';
+import { captureOutput } from '../../helpers/captured-output.ts';
+import { type FleetOnHand, fleetOnHand, NOTHING_BESIDE } from '../../helpers/fleet-on-hand.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+describe('ralph fleet account', () => {
+  test('holds an account for some time, bounds it and releases it', async () => {
+    const fleet = fleetOnHand();
+    const said = captureOutput();
+    expect(await accountFleet(fleet, 'work', { pause: '2h', slots: '3' })).toBe(0);
+    expect(said.err()).toBe(
+      'ralph: fleet memory/test: the account work is paused for 2h, with at most 3 tasks at once; 0 of it run now\n',
+    );
+    await accountFleet(fleet, 'work', { resume: true, slots: '0' });
+    expect(said.err()).toContain('the account work is free, with any number of tasks at once');
+    expect(await fleet.queue.accounts()).toMatchObject([{ name: 'work', isHeld: false, slots: 0 }]);
+  });
+
+  test('holds an account until somebody releases it', async () => {
+    const fleet = fleetOnHand();
+    const said = captureOutput();
+    await accountFleet(fleet, 'work', { pause: true });
+    expect(await fleet.queue.accounts()).toMatchObject([{ name: 'work', isHeld: true }]);
+    expect(said.err()).toContain('work is paused until ralph fleet account --resume');
+  });
+
+  test.for([
+    ['work', {}, 'needs one of --pause TIME, --resume and --slots N'],
+    ['work', { pause: '2h', resume: true }, '--pause and --resume exclude each other'],
+    [
+      'work',
+      { pause: 'soon' },
+      "--pause expects a duration such as 2h or 30m, or nothing to hold the account until --resume; found 'soon'.",
+    ],
+    ['work', { pause: '0' }, "found '0'."],
+    ['work', { slots: '-1' }, "--slots expects a number from 0 (unbounded) to 9999; found '-1'."],
+    ['a b', { resume: true }, "found 'a b'."],
+  ] as const)('refuses %s with %o', async ([name, flags, words]) => {
+    const fleet = fleetOnHand();
+    await expect(accountFleet(fleet, name, flags)).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(words),
+    });
+    expect(await fleet.queue.accounts()).toEqual([]);
+  });
+});
+
+describe('ralph prune on a fleet', () => {
+  const MONTH = { ageMs: 30 * DAY_MS, olderThan: '30d', dryRun: false };
+
+  /** A fleet with tasks that ended 31 days and 1 day ago, and one that is open. */
+  async function withEnded(): Promise<FleetOnHand> {
+    const fleet = fleetOnHand();
+    for (const task_id of ['old', 'stuck', 'fresh']) {
+      await fleet.submit({ task_id });
+      if (task_id === 'fresh') fleet.wait(30 * DAY_MS);
+      const claim = await fleet.claim();
+      await fleet.queue.settle(claim, null, NOTHING_BESIDE, {
+        status: 'completed',
+        exitReason: 'completed',
+        exitCode: 0,
+        warning: null,
+        note: null,
+        resultCommit: null,
+        resultRef: null,
+        branchCommit: null,
+      });
+    }
+    fleet.wait(DAY_MS);
+    await fleet.submit({ task_id: 'open' });
+    return fleet;
+  }
+
+  const ids = async ({ queue }: FleetOnHand): Promise<readonly string[]> =>
+    (await queue.tasks({})).map(({ spec }) => spec.task_id);
+
+  test('removes what ended long ago, after its refs', async () => {
+    const fleet = await withEnded();
+    const said = captureOutput();
+    const seen: string[] = [];
+    const code = await fleetPrune(fleet, MONTH, async (tasks) => {
+      expect(await ids(fleet)).toHaveLength(4);
+      seen.push(...tasks.map(({ spec }) => spec.task_id));
+      return [];
+    });
+    expect(code).toBe(0);
+    expect(seen).toEqual(['old', 'stuck']);
+    expect(await ids(fleet)).toEqual(['fresh', 'open']);
+    expect(said.out()).toBe('fleet memory/test\nremoved 2 tasks\n');
+  });
+
+  test('keeps a task whose refs cannot be removed, and names it', async () => {
+    const fleet = await withEnded();
+    const said = captureOutput();
+    const why = 'https://git.example.org/app.git cannot be reached.';
+    expect(await fleetPrune(fleet, MONTH, async () => [{ taskId: 'stuck', why }])).toBe(1);
+    expect(await ids(fleet)).toEqual(['stuck', 'fresh', 'open']);
+    expect(said.err()).toBe(`ralph: cannot remove stuck: ${why.slice(0, -1)}\n`);
+    expect(said.out()).toContain('removed 1 task\n');
+  });
+
+  test('only says what it would remove with --dry-run', async () => {
+    const fleet = await withEnded();
+    const said = captureOutput();
+    const refuse = async (): Promise<never> => {
+      throw new Error('nothing is to be removed');
+    };
+    expect(await fleetPrune(fleet, { ...MONTH, dryRun: true }, refuse)).toBe(0);
+    expect(await ids(fleet)).toHaveLength(4);
+    expect(said.out()).toBe('fleet memory/test\nold\nstuck\nwould remove 2 tasks\n');
+  });
+
+  test('says that there is nothing that old', async () => {
+    const fleet = fleetOnHand();
+    const said = captureOutput();
+    expect(await fleetPrune(fleet, MONTH, async () => [])).toBe(0);
+    expect(said.out()).toContain('no task ended longer ago than 30d\n');
+  });
+});
+
+describe('--fleet among the words of ralph resume', () => {
+  test.for([
+    [['nightly', '--fleet', 'postgres://h/d'], 'postgres://h/d', ['nightly']],
+    [['--fleet=postgres://h/d', 'nightly', '-n', '5'], 'postgres://h/d', ['nightly', '-n', '5']],
+    [['nightly', '--', '--fleet', 'x'], undefined, ['nightly', '--', '--fleet', 'x']],
+    [['nightly'], undefined, ['nightly']],
+  ] as const)('of %o is %s', ([argv, fleet, words]) => {
+    const taken = takeFleet(argv);
+    expect(taken.store.fleet).toBe(fleet);
+    expect(taken.words).toEqual(words);
+  });
+
+  test('needs a value', () => {
+    expect(() => takeFleet(['nightly', '--fleet'])).toThrow('--fleet needs a value');
+  });
+});

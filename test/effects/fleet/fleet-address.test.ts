@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { databaseFailure } from '../../../src/effects/fleet/database-failure.ts';
+import { bounded } from '../../../src/effects/fleet/event-rows.ts';
+import { fleetAddress } from '../../../src/effects/fleet/fleet-address.ts';
+import { jobKey, queueName, readJobKey } from '../../../src/effects/fleet/jobs.ts';
+import { FleetAwayError, FleetError } from '../../../src/errors.ts';
+import { fleetEvent } from '../../helpers/fleet-tasks.ts';
+
+describe('the address of a fleet', () => {
+  const env = { PGHOST: 'db.example', PGPORT: '6000', PGUSER: 'ann', PGDATABASE: 'tasks' };
+
+  test.for([
+    ['postgres://sam@host:5433/fleet', {}, 'fleet host/fleet', 'host=host&port=5433&user=sam'],
+    ['postgresql://host/fleet', env, 'fleet host/fleet', 'host=host&port=6000&user=ann'],
+    ['postgres://', env, 'fleet db.example/tasks', 'host=db.example&port=6000&user=ann'],
+    ['postgres:///fleet', { USER: 'sam' }, 'fleet localhost/fleet', ''],
+    ['postgres://sam@/fleet?host=/run/pg', {}, 'fleet /run/pg/fleet', 'host=%2Frun%2Fpg&user=sam'],
+    ['postgres://h/f?sslmode=require', {}, 'fleet h/f', 'sslmode=require&host=h'],
+  ] as const)('%s', ([url, variables, name, parameters]) => {
+    const address = fleetAddress(url, variables);
+    expect(address.name).toBe(name);
+    expect(address.connectionString.split('?')[1] ?? '').toBe(parameters);
+  });
+
+  test('never names the password, but passes it on', () => {
+    const address = fleetAddress('postgres://sam:p%40ss+w@host/fleet', {});
+    expect(address.name).toBe('fleet host/fleet');
+    expect(new URL(address.connectionString).searchParams.get('password')).toBe('p@ss+w');
+  });
+
+  test.for(['', 'fleet', 'mysql://sam:hidden@host/x', 'postgres://sam:hidden@ho st/x', 'http://h'])(
+    'refuses %j without repeating it',
+    (url) => {
+      const refused = () => fleetAddress(url, {});
+      expect(refused).toThrow(FleetError);
+      expect(refused).not.toThrow(/hidden/);
+    },
+  );
+});
+
+describe('a failure of the database', () => {
+  const coded = (message: string, code: string, rest = {}) =>
+    Object.assign(new Error(message), { code, ...rest });
+
+  test.for([
+    coded('connect ECONNREFUSED', 'ECONNREFUSED', { syscall: 'connect' }),
+    coded('terminating connection', '57P01'),
+    coded('too many clients', '53300'),
+    coded('cannot execute UPDATE in a read-only transaction', '25006'),
+    new Error('Connection terminated unexpectedly'),
+    new Error('Query read timeout'),
+    new Error('timeout exceeded when trying to connect'),
+  ])('%s: it is away', (error) => {
+    expect(databaseFailure('fleet h/d', error)).toBeInstanceOf(FleetAwayError);
+  });
+
+  test.for([
+    coded('password authentication failed for user "sam"', '28P01'),
+    coded('permission denied for table task', '42501'),
+    coded('database "x" does not exist', '3D000'),
+    new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'),
+  ])('%s: it refuses', (error) => {
+    expect(databaseFailure('fleet h/d', error)).toBeInstanceOf(FleetError);
+  });
+
+  test('a mistake of ralph stays what it is', () => {
+    for (const error of [new TypeError('x is not a function'), coded('syntax error', '42601')]) {
+      expect(databaseFailure('fleet h/d', error)).toBe(error);
+    }
+  });
+});
+
+test('an event has room in 8 KB', () => {
+  const short = fleetEvent('short');
+  expect(JSON.parse(bounded(short))).toEqual(short);
+  const long = bounded(fleetEvent('\u{1f600}'.repeat(20_000)));
+  expect(Buffer.byteLength(long)).toBeLessThanOrEqual(8_192);
+  expect(JSON.parse(long)).toMatchObject({ event: 'near_miss', why: 'a test' });
+  const many = { ...fleetEvent('x'), list: Array.from({ length: 5_000 }, () => 'word') };
+  expect(JSON.parse(bounded(many as never))).toEqual({
+    ...{ event: 'near_miss', at: short.at, task_id: 'a' },
+  });
+});
+
+test('a job is named by its queue, its id and its attempt', () => {
+  const name = queueName({ schema: 2, queue: 'gpu-1' });
+  expect(name).toBe('ralph-s2-gpu-1');
+  const job = { id: '0d5a6a5e-6f0e-4a3e-9a44-0f3f7a6d4b11', retryCount: 3 };
+  expect(readJobKey(jobKey(name, job))).toEqual({ name, ...job });
+});

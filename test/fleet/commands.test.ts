@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { accountFleet } from '../../src/cli/fleet/account.ts';
+import type { OpenFleet } from '../../src/cli/fleet/on-fleet.ts';
+import { showFleet } from '../../src/cli/fleet/overview.ts';
+import { fleetTasks } from '../../src/cli/fleet/status.ts';
+import { fleetPause, fleetResume, fleetStop, fleetTell } from '../../src/cli/fleet/steer.ts';
+import { captureOutput } from '../helpers/captured-output.ts';
+import { ANY, claimed, newFleetTask } from '../helpers/fleet-tasks.ts';
+import { openTestFleet, type Postgres, startPostgres } from '../helpers/postgres.ts';
+
+// What a person sees and steers, on a real database.
+
+let postgres: Postgres;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres.stop());
+
+async function opened(): Promise<OpenFleet> {
+  const queue = await openTestFleet(await postgres.url(), 'worker');
+  onTestFinished(() => queue.close());
+  return { queue, words: [] };
+}
+
+test('the clock of the database is an ISO instant that goes on', async () => {
+  const { queue } = await opened();
+  const first = await queue.readClock();
+  expect(new Date(first).toISOString()).toBe(first);
+  expect((await queue.readClock()) >= first).toBe(true);
+});
+
+test('tasks are listed, paused, resumed, told and stopped', async () => {
+  const fleet = await opened();
+  await fleet.queue.submit([newFleetTask('a'), newFleetTask('b')]);
+  const said = captureOutput();
+  await fleetPause(fleet, 'b');
+  await fleetTasks(fleet, undefined, {});
+  expect(said.out()).toMatch(/^fleet .*\n/);
+  expect(said.out()).toContain('waits for ralph resume, since it was paused');
+  await fleetResume(fleet, 'b');
+  expect(said.err()).toContain('b is queued again');
+  await claimed(fleet.queue);
+  await fleetTell(fleet, 'a', 'Look in src.');
+  expect(said.err()).toContain('the next iteration of a gets the hint; worker ');
+  expect(await fleetStop(fleet, 'b')).toBe(0);
+  expect((await fleet.queue.task('b'))?.status).toBe('stopped');
+  await fleetTasks(fleet, 'a', {});
+  expect(said.out()).toMatch(/^claims +1$/m);
+});
+
+test('a fleet is shown with its workers, queues and accounts', async () => {
+  const fleet = await opened();
+  await fleet.queue.submit([newFleetTask('a')]);
+  const { host, queues, schema } = ANY;
+  const worker = { id: 'w1', pid: 1, version: '1', slots: 2, running: [], idle: null };
+  await fleet.queue.present({ ...worker, host, queues, schema });
+  const said = captureOutput();
+  await accountFleet(fleet, 'work', { pause: true, slots: '2' });
+  await showFleet(fleet, { json: true });
+  expect(JSON.parse(said.out())).toMatchObject({
+    workers: [{ id: 'w1', state: 'alive', slots: 2, busy: 0 }],
+    queues: [{ queue: 'default', waiting: 1, running: 0, parked: 0 }],
+    warnings: [{ kind: 'account-paused' }],
+  });
+});

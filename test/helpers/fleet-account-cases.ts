@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
+import type { FleetInHand } from './fleet-cases.ts';
+import { ANY, claimed, NOTHING, newFleetTask } from './fleet-tasks.ts';
+
+/** What the port promises of accounts, of one of its implementations. */
+export function describeAccounts(
+  name: string,
+  {
+    setUp,
+    fresh,
+    tearDown,
+  }: {
+    setUp?(): Promise<void>;
+    fresh(): Promise<FleetInHand>;
+    tearDown?(): Promise<void>;
+  },
+): void {
+  describe(name, () => {
+    beforeAll(async () => setUp?.());
+    afterAll(async () => tearDown?.());
+    const next = (queue: FleetQueue, request = {}) => queue.claim({ ...ANY, ...request });
+
+    test('pauses an account by the clock of the fleet, and no longer', async () => {
+      const { queue, now, later } = await fresh();
+      await queue.submit([
+        newFleetTask('a', { account: 'team' }),
+        newFleetTask('b', { account: 'team' }),
+        newFleetTask('c', { account: 'own', priority: -1 }),
+      ]);
+      const claim = await claimed(queue);
+      const until = new Date(now() + 60_000).toISOString();
+      await queue.park(claim, null, NOTHING, { kind: 'wait', until, account: true });
+      // Sooner ones do not shorten it.
+      await queue.pauseAccount('team', 1_000, 'w1');
+      expect((await claimed(queue)).taskId).toBe('c');
+      expect(await next(queue)).toBeNull();
+      const accounts = await queue.accounts();
+      expect(accounts.find(({ name }) => name === 'team')).toMatchObject({
+        ...{ pausedUntil: until, isHeld: false, why: 'usage limit', queued: 1, parked: 1 },
+      });
+      await later(61_000);
+      expect((await queue.accounts()).find(({ name }) => name === 'team')?.pausedUntil).toBeNull();
+      expect([(await next(queue))?.taskId, (await next(queue))?.taskId]).toEqual(['a', 'b']);
+    });
+
+    test('holds an account until it is released, and wakes what is parked for it', async () => {
+      const { queue, now, later } = await fresh();
+      await queue.submit([newFleetTask('a'), newFleetTask('b')]);
+      const claim = await claimed(queue);
+      const until = new Date(now() + 86_400_000).toISOString();
+      await queue.park(claim, null, NOTHING, { kind: 'wait', until, account: true });
+      await queue.setAccount('default', { pause: 'released' });
+      expect((await queue.accounts())[0]).toMatchObject({ isHeld: true, why: 'by hand' });
+      await later(1_000);
+      expect(await next(queue)).toBeNull();
+      await queue.setAccount('default', { resume: true });
+      expect((await queue.accounts())[0]).toMatchObject({
+        isHeld: false,
+        pausedUntil: null,
+        why: null,
+      });
+      expect([(await next(queue))?.taskId, (await next(queue))?.taskId]).toEqual(['a', 'b']);
+    });
+
+    test('bounds the slots of an account over all queues and workers', async () => {
+      const { queue, other } = await fresh();
+      const tasks = Array.from({ length: 6 }, (_, index) =>
+        newFleetTask(`t${index}`, { account: 'team', queue: index % 2 ? 'one' : 'two' }),
+      );
+      await queue.submit([...tasks, newFleetTask('x', { queue: 'one' })]);
+      await queue.setAccount('team', { slots: 2 });
+      const request = { queues: ['one', 'two'] };
+      const all = await Promise.all(
+        Array.from({ length: 6 }, (_, index) => next(index % 2 ? queue : other, request)),
+      );
+      // What lost a race for the last slot is there for the next poll.
+      const rest = [await next(queue, request), await next(queue, request)];
+      const got = [...all, ...rest].filter((claim) => claim !== null);
+      expect(got.filter(({ task }) => task.spec.account === 'team')).toHaveLength(2);
+      expect(got.filter(({ taskId }) => taskId === 'x')).toHaveLength(1);
+      await queue.setAccount('team', { slots: 0 });
+      expect(await next(queue, request)).not.toBeNull();
+    });
+
+    test('claims only for the accounts that a worker has', async () => {
+      const { queue } = await fresh();
+      await queue.submit([
+        newFleetTask('a', { account: 'one' }),
+        newFleetTask('b', { account: 'two' }),
+      ]);
+      expect((await claimed(queue, { accounts: ['two'] })).taskId).toBe('b');
+      expect(await next(queue, { accounts: ['two', 'three'] })).toBeNull();
+      expect(await next(queue, { accounts: [] })).toBeNull();
+    });
+  });
+}

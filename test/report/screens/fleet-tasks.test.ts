@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import type { FleetTaskFacts } from '../../../src/core/fleet/fleet-task.ts';
+import { columnsOf } from '../../../src/report/columns.ts';
+import { approvalText } from '../../../src/report/screens/fleet-approvals.ts';
+import { fleetTaskTable, shownFleetTask } from '../../../src/report/screens/fleet-tasks.ts';
+import { fleetWarningText, requestText } from '../../../src/report/screens/fleet-words.ts';
+import { fleetTask, minutesAgo, NOW } from '../../helpers/fleet-facts.ts';
+
+const UNTIL = '2026-01-05T13:00:00.000Z';
+
+const table = (tasks: readonly FleetTaskFacts[], width = 100): string =>
+  fleetTaskTable(
+    'fleet db/fleet',
+    tasks.map((task) => shownFleetTask(task, NOW)),
+    { width, paint: null },
+  );
+
+test('a fleet without tasks says how to queue one', () => {
+  expect(table([])).toBe('fleet db/fleet\nno tasks; ralph submit queues one\n');
+});
+
+describe('below a task stands', () => {
+  test.for<[Partial<FleetTaskFacts>, string | null]>([
+    [{}, 'waits for a worker of the queue default'],
+    [{ paused: true }, 'waits for ralph resume, since it was paused'],
+    [{ not_before: UNTIL }, 'waits until 2026-01-05T13:00:00Z, as it was submitted'],
+    [{ not_before: minutesAgo(1) }, 'waits for a worker of the queue default'],
+    [
+      { parked: { kind: 'wait', until: UNTIL, account: false } },
+      'waits until 2026-01-05T13:00:00Z',
+    ],
+    [
+      { parked: { kind: 'wait', until: UNTIL, account: true } },
+      'waits for the usage limit of the account default, until 2026-01-05T13:00:00Z',
+    ],
+    [{ parked: { kind: 'approval', until: null } }, 'waits for an approval'],
+    [
+      { parked: { kind: 'handover', why: 'the disk is full' } },
+      'waits for another worker: the disk is full',
+    ],
+    [{ worker: 'w1', host: 'host1', status: 'running' }, null],
+    [{ status: 'failed', exit_reason: 'failed:policy', ended_at: NOW }, 'failed:policy'],
+    [{ status: 'timeout', exit_reason: 'timeout', ended_at: NOW }, null],
+    [
+      {
+        status: 'completed',
+        exit_reason: 'completed',
+        ended_at: NOW,
+        result_ref: 'refs/ralph/x/result',
+        warning: 'moved',
+      },
+      'refs/ralph/x/result · warning: moved',
+    ],
+  ])('for %o: %s', ([changes, words]) => {
+    const [, , , below] = table([fleetTask(changes)]).split('\n');
+    expect(below).toBe(words === null ? '' : `  ${words}`);
+  });
+});
+
+test.for([20, 30, 40, 60, 80, 120])('the list fits %i columns', (width) => {
+  const tasks = [
+    fleetTask({ worker: '漢字'.repeat(30), host: 'h'.repeat(80), status: 'running' }),
+    fleetTask(
+      { parked: { kind: 'handover', why: 'x '.repeat(300) } },
+      { task_id: 'y'.repeat(128) },
+    ),
+  ];
+  for (const line of table(tasks, width).split('\n')) {
+    expect(columnsOf(line)).toBeLessThanOrEqual(width);
+  }
+});
+
+test('texts from the database cannot steer the terminal', () => {
+  const evil = 'x\u001b[2J\u202ey\nz';
+  const texts = [
+    table([
+      fleetTask(
+        { parked: { kind: 'handover', why: evil }, warning: evil },
+        { task_id: evil, account: evil, queue: evil },
+      ),
+      fleetTask({ worker: evil, host: evil }),
+    ]),
+    approvalText({ id: evil, taskId: evil, text: evil, askedAt: NOW, expiresAt: null }, NOW),
+    requestText('stop', evil, { kind: 'left', worker: evil, host: evil }, 'ralph resume x'),
+    fleetWarningText({ kind: 'failed', taskIds: [evil] }),
+  ];
+  for (const text of texts) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: there must be none
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    expect(text).not.toMatch(/^z/m);
+  }
+});
+
+test('many names are counted instead of listed', () => {
+  const taskIds = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  expect(fleetWarningText({ kind: 'failed', taskIds })).toBe(
+    '7 tasks failed in the last day: a, b, c, d, e and 2 more',
+  );
+});
