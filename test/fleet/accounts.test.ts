@@ -10,7 +10,7 @@ import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
 const makeScene = useFleetSite(2);
 const SLOTS = 2;
 /** Long enough for a leg to be parked instead of waiting in its slot. */
-const LIMIT_S = 75;
+const LIMIT_S = 90;
 
 test('a limit is hit by what runs just then, holds no other account, and costs no iteration', {
   timeout: 300_000,
@@ -22,12 +22,12 @@ test('a limit is hit by what runs just then, holds no other account, and costs n
   const own = Array.from({ length: 10 }, (_, at) => `own${at}`);
   const others = Array.from({ length: 4 }, (_, at) => `other${at}`);
   for (const id of others) scene.stub.does({ ...turn, limited: '' }, id);
-  const resetMs = (Math.floor(Date.now() / 1_000) + LIMIT_S) * 1_000;
-  writeFileSync(limited, String(resetMs / 1_000));
   const ids = await scene.submit([
     ...own.map((task_id) => ({ task_id, account: 'small' })),
     ...others.map((task_id) => ({ task_id, account: 'large' })),
   ]);
+  const resetMs = (Math.floor(Date.now() / 1_000) + LIMIT_S) * 1_000;
+  writeFileSync(limited, String(resetMs / 1_000));
   for (const host of [scene.host(1), scene.host(2)]) {
     await scene.startWorker(host, ['--slots', String(SLOTS)]);
   }
