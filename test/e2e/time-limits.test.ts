@@ -132,7 +132,8 @@ describe('the clock stands still', () => {
 
 describe('a machine that sleeps, or whose clock is set,', () => {
   const jumping = { env: { NODE_OPTIONS: `--require ${fixture('jumping-clock.cjs')}` } };
-  const jump = (ms: number): string => `test -e ../bin/jump || { echo ${ms} > ../bin/jump; exit 1; }`;
+  const jump = (ms: number): string =>
+    `test -e ../bin/jump || { echo ${ms} > ../bin/jump; exit 1; }`;
   const TEN_HOURS = 36_000_000;
   const TWO_DAYS = 172_800_000;
   const NOT_YET = { text: 'Not yet.' };
