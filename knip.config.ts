@@ -14,7 +14,6 @@ const config: KnipConfig = {
     // Started as a program of its own.
     'scripts/bench/time-snapshots.ts!',
     'scripts/bench/time-proof.ts!',
-    'scripts/bench/time-fleet.ts!',
     'test/fixtures/**/*.{js,mjs,cjs,ts}',
   ],
   project: ['src/**/*.ts!', 'test/**/*.ts', 'scripts/**/*.{js,ts}'],
@@ -29,7 +28,7 @@ const config: KnipConfig = {
       'vitest.fleet.config.ts',
     ],
   },
-  ignoreBinaries: ['strace', 'mkfifo', 'script', 'unshare', 'fish'],
+  ignoreBinaries: ['strace', 'mkfifo', 'script', 'unshare', 'fish', 'ip'],
 };
 
 export default config;

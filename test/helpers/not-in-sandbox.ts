@@ -4,8 +4,8 @@ export const REASONS = {
   own: 'the sandbox has processes of its own as long as ralph runs',
   driver: 'the agent and the checks reach no process outside, so they cannot kill their driver',
   fixed: 'what the agent would change or remove is held by the sandbox',
-  outside: 'what the agent or a check would write lies outside of the work folder',
-  vault: 'the folders of the vault are made at the start',
+  outside: 'what the agent or a check would write, or a terminal, lies outside of the work folder',
+  vault: 'folders that the agent may write to are made at the start',
   told: 'the prompt, the arguments and the variables of the agent have more in them',
   code: 'of a program that a signal ended inside, only an exit code is known outside',
   tools: 'the programs of the sandbox have to be on PATH',
@@ -53,6 +53,13 @@ export const NOT_IN_SANDBOX: Readonly<Record<string, readonly Entry[]>> = {
       'while the loop runs > the state is replaced by another by another hand: overwritten, and said',
     ],
   ],
+  'test/e2e/clean-checkout.test.ts': [
+    [
+      'left',
+      'a server that the agent left running is ended before, so that the check fails there',
+      'a server that the agent left running is kept with --keep-background',
+    ],
+  ],
   'test/e2e/commit.test.ts': [
     [
       'fixed',
@@ -67,6 +74,14 @@ export const NOT_IN_SANDBOX: Readonly<Record<string, readonly Entry[]>> = {
       '--commit > a driver killed in post-commit commits once',
     ],
   ],
+  'test/e2e/environment.test.ts': [
+    [
+      'told',
+      'the environment of the agent > is the caller’s otherwise, without what would make it believe to be inside another agent',
+    ],
+    ['fixed', 'the environment of the agent > a loop inside a loop has both names, each its own'],
+  ],
+  'test/e2e/exam-kills.test.ts': [['outside']],
   'test/e2e/failures.test.ts': [
     [
       'code',
@@ -89,6 +104,12 @@ export const NOT_IN_SANDBOX: Readonly<Record<string, readonly Entry[]>> = {
       'the gates in their order: each holds before the next is asked',
     ],
   ],
+  'test/e2e/honest-work.test.ts': [
+    ['outside', 'honest work > is not held up: new tests with a configuration of their own'],
+  ],
+  'test/e2e/hostile-input.test.ts': [
+    ['fixed', 'hints that an agent leaves in masses make no long prompt'],
+  ],
   'test/e2e/moved.test.ts': [
     [
       'fixed',
@@ -97,6 +118,16 @@ export const NOT_IN_SANDBOX: Readonly<Record<string, readonly Entry[]>> = {
       'patterns that are given anew > protect what was deleted meanwhile: test',
       'patterns that are given anew > protect what was deleted meanwhile: test/**',
     ],
+  ],
+  'test/e2e/named-work-tree.test.ts': [
+    ['outside', 'a rewritten judge is held > from a folder below, by the top that git names'],
+  ],
+  'test/e2e/own-files.test.ts': [
+    ['fixed', '--protect > watches over a folder', '--protect > watches over a hidden folder'],
+    ['vault', 'a vault that cannot be made is said, and nothing spins'],
+  ],
+  'test/e2e/progress.test.ts': [
+    ['fixed', 'ralph progress > is reported from inside the loop, and stands in state and status'],
   ],
   'test/e2e/proof.test.ts': [
     [
@@ -133,10 +164,19 @@ export const NOT_IN_SANDBOX: Readonly<Record<string, readonly Entry[]>> = {
     ['vault', 'the state folder > stands in the vault, and the agent works elsewhere'],
   ],
   'test/e2e/run-promise.test.ts': [['told', 'the agent promises on its third call']],
+  'test/e2e/run-prompt.test.ts': [
+    ['vault', 'a prompt arrives byte for byte > 1 MB of anything, from a file'],
+  ],
   'test/e2e/sandbox-settings.test.ts': [['itself']],
+  'test/e2e/steering.test.ts': [
+    ['fixed', 'inside the loop > another task of the same vault may be stopped'],
+  ],
   'test/e2e/task-file.test.ts': [
     ['told', 'a task file > its text is material, in which no @ pulls in a file'],
     ['link', 'a task file > a vault that is named through a link'],
+  ],
+  'test/e2e/terminal.test.ts': [
+    ['outside', 'the last screen of a run > after a change of its size'],
   ],
   'test/e2e/trust.test.ts': [
     [

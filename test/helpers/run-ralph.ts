@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,9 +15,10 @@ export const RALPH =
     ? fileURLToPath(new URL('../../bin/ralph.js', import.meta.url))
     : join(installation, 'node_modules', 'ralph-headless', 'bin', 'ralph.js');
 
-/** Turns the sandbox on, where that is tested. The scripted agents note their calls in `bin`, beside themselves. */
-export function sandboxVariables([bin]: readonly string[]): Readonly<Record<string, string>> {
+/** Turns the sandbox on, where that is tested. A scripted agent notes its calls in its own folder on PATH. */
+export function sandboxVariables(path: readonly string[]): Readonly<Record<string, string>> {
   if (installation === undefined) return {};
+  const bin = path.find((folder) => existsSync(join(folder, 'turns.json')));
   return { RALPH_SANDBOX: '1', ...(bin === undefined ? {} : { RALPH_ALLOW_WRITE: bin }) };
 }
 

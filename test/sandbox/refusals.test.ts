@@ -64,6 +64,14 @@ test('without the package, or with another version of it, it is refused', async 
   });
 });
 
+test('a folder that cannot be made is told, and is not waited for', async () => {
+  const scene = await sandboxScene();
+  const asked = { allowWrite: [{ value: '/proc/nope/place', from: '--allow-write' }] };
+  const refusal = await refusalOf(scene, { asked });
+  expect(refusal).toMatchObject({ code: 'not-started', exitCode: 2 });
+  expect(refusal?.sentence).toContain('/proc/nope');
+});
+
 test('ralph in a folder that the agent may write is refused', async () => {
   const scene = await sandboxScene();
   const installation = await copiedInstallation(scene.work);

@@ -7,7 +7,7 @@ import { parseObject } from '../../effects/files/json-fields.ts';
 import { messageOf } from '../../errors.ts';
 
 /** A task of a batch, as its line has it. */
-export interface BatchLine {
+interface BatchLine {
   /** Counted from 1. */
   readonly number: number;
   readonly layer: Layer & SubmitLayer;

@@ -28,7 +28,7 @@ import type { openNamed } from './which-fleet.ts';
 
 export type Fleet = Awaited<ReturnType<typeof openNamed>>;
 
-export type NewFleetTask = Parameters<Fleet['submit']>[0][number];
+type NewFleetTask = Parameters<Fleet['submit']>[0][number];
 
 /** A task that can be queued. */
 export interface PlannedTask {

@@ -79,7 +79,7 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
       mayDiffer = CHANGING.has(state.step.kind);
       await world.keepLogs(state.task.metrics.iterations);
       const checkpoint = checkpointOf(state);
-      const written = { events, requestsDone: world.requestsDone() };
+      const written = { events, requestsDone: [...world.requestsDone(), ...answered(state)] };
       world.written(events);
       if (state.step.kind === 'ended') {
         ended = { checkpoint, written };
@@ -101,6 +101,11 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
     },
     end: () => ended,
   };
+}
+
+/** Returns the id of the approval whose answer is in the state by now. */
+function answered({ task: { approval } }: LoopState): readonly string[] {
+  return approval === null || approval.decision === null ? [] : [approval.id];
 }
 
 /** At a usage limit that is waited out here, nobody claims for the account until it is over, either. */

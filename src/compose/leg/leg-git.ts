@@ -10,6 +10,7 @@ import { landResult } from '../../effects/origin/land-result.ts';
 import { type LegSnapshots, openLegSnapshots } from '../../effects/origin/leg-snapshots.ts';
 import { makeLegTree } from '../../effects/origin/leg-tree.ts';
 import { type Mirror, openMirror } from '../../effects/origin/mirror.ts';
+import { thinSnapshotsAtOrigin } from '../../effects/origin/origin-snapshots.ts';
 import { makeResult } from '../../effects/origin/result.ts';
 import type { TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
 import { systemClock } from '../../effects/time/clock.ts';
@@ -33,6 +34,8 @@ export interface LegGit {
    * origin does not take it for too long; the first one of a task is not tried again.
    */
   keepTree(iteration: number, isStarting: boolean): Promise<CheckpointSnapshot>;
+  /** Removes some of very many snapshots at the origin. Never rejects: there they only take up room. */
+  thin(): Promise<void>;
   /** Makes the result of a completed task and moves its branch there. */
   land(facts: CommitFacts): Promise<Landed>;
 }
@@ -130,6 +133,9 @@ function createLegGit(
       // A further attempt belongs to the same iteration.
       if (isStarting && before?.iteration !== iteration) before = { commit, ref, iteration };
       return { ...snapshot, before };
+    },
+    async thin() {
+      await thinSnapshotsAtOrigin(mirror, taskId).catch(() => undefined);
     },
     async land(facts) {
       const { keeper: open, snapshots: all } = opened();

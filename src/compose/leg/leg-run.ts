@@ -174,16 +174,18 @@ async function settle(
   const end = checkpoints.end();
   if (end === null) throw new Error('the run has ended without a last step');
   await leg.flush().catch(() => undefined);
-  const requestsDone = [...state.requests.keys()];
+  const requestsDone = [...end.written.requestsDone, ...state.requests.keys()];
   const written = { ...end.written, requestsDone };
-  state.settling = true;
   if (handingOver !== null && fields.status === 'paused') {
     const open = { ...end.checkpoint, status: 'running' as const };
     const parking = { kind: 'handover', why: handingOver } as const;
-    await keep(dropped, () => queue.park(claim, open, written, parking));
+    await keep(state, () => queue.park(claim, open, written, parking));
     world.say(`${claim.taskId}: handed over, since ${handingOver}`);
     return null;
   }
+  // Nobody else may have the task when its branch is moved.
+  const held = await whenThere(dropped, () => queue.beat([claim]));
+  if (!held.has(claim.taskId)) throw new RunDropped('the claim is lost');
   const landed = fields.status === 'completed' ? await git.land(commitFacts(run)) : NOT_LANDED;
   const settlement: FleetSettlement = {
     status: fields.status,
@@ -193,12 +195,16 @@ async function settle(
     ...landed,
   };
   const told = { ...written, events: [...written.events, ...events.ending()] };
-  await keep(dropped, () => queue.settle(claim, end.checkpoint, told, settlement));
+  await keep(state, () => queue.settle(claim, end.checkpoint, told, settlement));
+  await git.thin();
   return fields.status;
 }
 
-async function keep(dropped: AbortSignal, write: () => Promise<boolean>): Promise<void> {
-  if (!(await whenThere(dropped, write))) throw new RunDropped('the claim is lost');
+/** Gives the claim up with what it writes last. */
+async function keep(state: LegState, write: () => Promise<boolean>): Promise<void> {
+  // A beat that comes in after it finds no claim any more.
+  state.settling = true;
+  if (!(await whenThere(state.dropped, write))) throw new RunDropped('the claim is lost');
 }
 
 /**

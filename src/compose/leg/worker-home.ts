@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDriverAlive } from '../../core/task/driver.ts';
 import type { Driver } from '../../core/task/task-state.ts';
@@ -82,6 +82,8 @@ export async function clearDeadLegs(home: string): Promise<readonly string[]> {
 }
 
 const KEPT = 'kept';
+/** For so long, in milliseconds. */
+const KEPT_MS = 3 * 24 * 3_600_000;
 
 /** Marks a leg's folder as one that a person may want to look at. */
 export function keepLegFolder(folder: string): void {
@@ -89,7 +91,8 @@ export function keepLegFolder(folder: string): void {
 }
 
 function isKept(folder: string): boolean {
-  return tryReadText(path.join(folder, KEPT), 1) !== null;
+  const keptAt = statSync(path.join(folder, KEPT), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return Date.now() - keptAt < KEPT_MS;
 }
 
 /** Returns the mark of the processes that the leg's last run started. */

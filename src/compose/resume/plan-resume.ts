@@ -50,7 +50,7 @@ export interface ResumeRequest {
 }
 
 /** The settings that are in force for another program's task. */
-export interface Collected extends Pick<StoredRun, 'settings' | 'sources'> {
+interface Collected extends Pick<StoredRun, 'settings' | 'sources'> {
   /** Sentences about those of them that need trust and come from a found configuration. */
   readonly powers: readonly string[];
 }

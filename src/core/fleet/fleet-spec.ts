@@ -10,7 +10,7 @@ import { FLEET_SCHEMA, type FleetSpec, type SubmittedSetting } from './fleet-tas
 import { submittedSettings } from './submitted-settings.ts';
 
 /** How long a task of a fleet waits for a usage limit or an outage by default, since a parked one costs nothing. */
-export const FLEET_MAX_WAIT_MS = 7 * 24 * 3_600_000;
+const FLEET_MAX_WAIT_MS = 7 * 24 * 3_600_000;
 
 /** Where a task of a fleet works and who takes it: what its settings do not say. */
 export type FleetPlace = Pick<

@@ -49,7 +49,7 @@ export function whyNotSubmitted(name: SettingName): string | null {
 }
 
 /** Returns the settings that `ralph submit` takes, in the order of the help. */
-export function submittableSettings(): readonly SettingName[] {
+function submittableSettings(): readonly SettingName[] {
   return settingNames().filter((name) => OF_A_MACHINE[name] === undefined);
 }
 

@@ -40,7 +40,7 @@ interface Affected {
   readonly settled?: readonly string[];
 }
 
-export interface NewJob {
+interface NewJob {
   readonly id: string;
   readonly data: object;
   readonly priority: number;
@@ -95,7 +95,7 @@ export interface PgClient {
 }
 
 /** What is used of the pool of `pg`. */
-export interface PgPool {
+interface PgPool {
   connect(): Promise<PgClient>;
   on(event: 'error', listener: (error: Error) => void): void;
   on(event: 'connect', listener: (client: PgClient) => void): void;

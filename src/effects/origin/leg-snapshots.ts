@@ -91,7 +91,7 @@ async function untrackedSecrets(
 }
 
 /** A snapshot at the origin, as a checkpoint names it. */
-export interface SnapshotAtOrigin {
+interface SnapshotAtOrigin {
   readonly commit: string;
   readonly ref: string;
   /** The agent's HEAD below it; '' before its first commit. */
@@ -99,7 +99,7 @@ export interface SnapshotAtOrigin {
 }
 
 /** What became of a snapshot for the origin; `why` is a sentence. */
-export type SnapshotPush =
+type SnapshotPush =
   /** It is at the origin. `isNew`: it was pushed just now, since something differs from the one before. */
   | { readonly kind: 'pushed'; readonly snapshot: SnapshotAtOrigin; readonly isNew: boolean }
   | { readonly kind: 'refused'; readonly why: string }

@@ -33,17 +33,17 @@ export interface MirrorRequest {
   readonly timeoutMs?: number;
 }
 
-export type Resolved = { readonly kind: 'found'; readonly commit: string } | FetchTrouble;
+type Resolved = { readonly kind: 'found'; readonly commit: string } | FetchTrouble;
 
-export type Fetched =
+type Fetched =
   | { readonly kind: 'fetched'; readonly commits: ReadonlyMap<string, string> }
   | FetchTrouble;
 
-export type Listed =
+type Listed =
   | { readonly kind: 'listed'; readonly refs: ReadonlyMap<string, string> }
   | FetchTrouble;
 
-export interface PushRequest {
+interface PushRequest {
   /** What the ref has to hold before: a commit, or nothing at all, which is the default. */
   readonly expect?: string | 'absent';
   /** The folder with the objects of the agent's repository; without it, only those of the mirror are sent. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type RefusedHost, sumRefused } from '../../core/agent/attempt.ts';
 import { rulesForChecks } from '../../core/sandbox/default-rules.ts';
@@ -7,6 +7,7 @@ import { AS_ROOT, notStarted, type Refusal, unknownPlatform } from '../../core/s
 import { BY_DEFAULT, type SandboxRule, type SandboxRules } from '../../core/sandbox/rules.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf, SandboxError } from '../../errors.ts';
+import { makePrivateFolder } from '../files/write-file.ts';
 import { findComponent } from './component.ts';
 import { type Helper, type HelperOptions, startHelper } from './helper.ts';
 import { innerEnvironment, innerLine } from './inner-environment.ts';
@@ -63,9 +64,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
     writeFileSync(ownerFile(run), ownerText());
     removeAbandoned(run);
     // The component drops a folder that does not exist without a word.
-    for (const place of writable.filter((each) => !existsSync(each))) {
-      mkdirSync(place, { recursive: true, mode: 0o700 });
-    }
+    for (const place of writable.filter((each) => !existsSync(each))) makePrivateFolder(place);
     placeholders = makePlaceholders(
       run,
       { git: surroundings.gitFolders, folders: surroundings.fixedFolders },

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { GitFolder } from '../../core/sandbox/default-rules.ts';
 import { isWithinAny } from '../../core/sandbox/places.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { isObject, stringAt } from '../files/json-fields.ts';
-import { errorCode, tryToRemove } from '../files/write-file.ts';
+import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.ts';
 import { otherRunFolders, type RunFolder, removeRunFolder } from './run-folder.ts';
 
 /*
@@ -90,7 +90,7 @@ function isForeign({ kind, path: place }: Placeholder, ofOthers: ReadonlySet<str
 }
 
 function make({ kind, path: place }: Placeholder): void {
-  if (kind === 'folder') mkdirSync(place, { recursive: true, mode: 0o700 });
+  if (kind === 'folder') makePrivateFolder(place);
   else if (textAt(place) === null) writeNew(place, TEXTS[kind]);
 }
 
