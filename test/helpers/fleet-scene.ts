@@ -42,6 +42,8 @@ export interface FleetScene {
   submit(tasks: readonly Readonly<Record<string, unknown>>[]): Promise<readonly string[]>;
   /** Starts `ralph worker` on a host, and waits until it has said that it is there. */
   startWorker(host: FleetHost, args?: readonly string[]): Promise<FleetWorker>;
+  /** Returns a task; rejects if there is none of that id. */
+  task(taskId: string): Promise<FleetTaskFacts>;
   tasks(): Promise<readonly FleetTaskFacts[]>;
   /** Waits until every task has ended; rejects, and says what is open, after `timeoutMs`. */
   untilEmpty(timeoutMs: number): Promise<readonly FleetTaskFacts[]>;
@@ -51,6 +53,9 @@ export interface FleetScene {
 
 /** What the workers of the tests allow, unless a test says otherwise. */
 const POLICY = 'repos: ["git://*", "file:*"]\nagents: [claude]\ncommands: any\n';
+
+/** No server asks for it; it must be seen nowhere. */
+export const PASSWORD = 'word-of-the-fleet';
 
 /** What most tasks of the tests need. */
 const TASK = { prompt: 'Do the work.', delay: '0s', max_iterations: 50 };
@@ -73,7 +78,7 @@ export async function makeFleetScene(
   const stub = makeFleetStub(join(folder, 'stub'), turn);
   const origin = site.makeOrigin(files);
   const url = await site.postgres.emptyUrl();
-  const hostUrl = site.postgres.hostUrl(url);
+  const hostUrl = site.postgres.hostUrl(url).replace('ralph@', `ralph:${PASSWORD}@`);
   const policyFile = join(folder, 'policy.yaml');
   writeFileSync(policyFile, policy, { mode: 0o600 });
 
@@ -83,6 +88,8 @@ export async function makeFleetScene(
     XDG_STATE_HOME: join(host.home, 'state'),
     GIT_CONFIG_NOSYSTEM: '1',
     RALPH_FLEET: hostUrl,
+    // An agent must not get this either.
+    PGAPPNAME: PASSWORD,
     ...host.env,
     ...stub.env(host.name),
   });
@@ -119,6 +126,11 @@ export async function makeFleetScene(
       workers.push(worker);
       await worker.untilSaid(/^(?:ralph: )?worker \S+ on /m);
       return worker;
+    },
+    async task(taskId) {
+      const found = await queue.task(taskId);
+      if (found === null) throw new Error(`there is no task ${taskId}`);
+      return found;
     },
     tasks: () => queue.tasks({}),
     async untilEmpty(timeoutMs) {

@@ -38,6 +38,8 @@ export interface FleetStub {
   env(host: string): Readonly<Record<string, string>>;
   /** Says what it does, in one task or in all others. */
   does(turn: StubTurn, task?: string): void;
+  /** What it was last told in an iteration; empty if that has not begun. */
+  prompt(task: string, iteration: number): string;
   /** What it has noted so far, in order. */
   notes(): readonly StubNote[];
 }
@@ -55,6 +57,10 @@ export function makeFleetStub(folder: string, turn: StubTurn = {}): FleetStub {
       const lines = Object.entries(settings).map(([name, value]) => `${name}=${quoted(value)}\n`);
       const name = task === undefined ? 'settings' : `settings.${task}`;
       writeFileSync(join(folder, name), lines.join(''));
+    },
+    prompt(task, iteration) {
+      const file = join(folder, `prompt.${task}.${iteration}`);
+      return existsSync(file) ? readFileSync(file, 'utf8') : '';
     },
     notes() {
       const log = join(folder, 'log');
