@@ -162,7 +162,7 @@ function shown({ spec, status, iterations, worker, parked }: FleetTaskFacts): st
 }
 
 /** The `ralph` beside which pg-boss is installed. */
-function installedRalph(): string {
+export function installedRalph(): string {
   const { RALPH_TEST_INSTALLATION: place } = process.env;
   if (place === undefined) throw new Error('no installation; see test/helpers/install-engine.ts');
   return join(place, 'node_modules', 'ralph-headless', 'bin', 'ralph.js');
