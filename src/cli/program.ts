@@ -3,8 +3,7 @@ import { explainCommander, refuseUnknownHelp } from './command-mistakes.ts';
 import type { AnswerOptions, ApprovalsOptions } from './commands/approvals.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { DoctorOptions } from './commands/doctor.ts';
-import type { FleetCommandOptions } from './commands/fleet/fleet.ts';
-import type { WorkerFlags } from './commands/fleet/worker.ts';
+import { declareFleetCommands, FLEET_HELP } from './commands/fleet/declare.ts';
 import type { DiffOptions } from './commands/git/diff.ts';
 import type { LandOptions } from './commands/git/land.ts';
 import type { ProofOptions } from './commands/git/proof.ts';
@@ -19,8 +18,6 @@ import type { TrustOptions } from './commands/trust.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
-import { declareSubmitFlags } from './flags/submit-help.ts';
-import { FLEET_ACTS, type FleetAct } from './fleet/acts.ts';
 import { arrangeHelp } from './help-text.ts';
 import type { ReportOptions } from './tasks/gather-briefing.ts';
 import type { StoreOptions } from './tasks/named-folders.ts';
@@ -201,23 +198,6 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { prune } = await import('./commands/prune.ts');
       exitCode = await prune(options);
     });
-  program
-    .command('fleet')
-    .description('many machines, one queue: make it, look at it, hold an account')
-    .usage('init|status|account [NAME] [options]')
-    .addArgument(new Argument('<act>', 'what to do').choices(FLEET_ACTS))
-    .argument('[name]', 'the account')
-    .option('--fleet <URL>', FLEET_HELP)
-    .option('--lease <TIME>', 'init: how long a claim holds without a beat (at first: 2m)')
-    .option('--watch', 'status: keep it live')
-    .option('--json', 'status: as JSON')
-    .option('--pause [TIME]', 'account: hold it for so long, or until --resume')
-    .option('--resume', 'account: release it; what waits for it goes on')
-    .option('--slots <N>', 'account: at most so many tasks at once (0: unbounded)')
-    .action(async (act: FleetAct, name: string | undefined, options: FleetCommandOptions) => {
-      const { fleet } = await import('./commands/fleet/fleet.ts');
-      exitCode = await fleet(act, name, options);
-    });
   placed(program.command('doctor'))
     .description('is everything there? each finding with its remedy')
     .option('--cwd <DIR>', 'the folder the agent works in (default: here)')
@@ -284,33 +264,9 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       .usage('[options] [-- agent options]'),
     'watch',
   );
-  declareSubmitFlags(
-    program
-      .command('submit')
-      .description('queue a task, or many, for the workers of a fleet')
-      .usage('--repo URL --prompt TEXT [options] [-- agent options]'),
-  );
-  program
-    .command('worker')
-    .description('claim tasks of a fleet and work on them until told to stop')
-    .option('--fleet <URL>', FLEET_HELP)
-    .option('--slots <N>', 'how many tasks at once (default: 1)')
-    .option('--queue <NAME>', 'a queue to take tasks from; may be repeated', repeated)
-    .option('--id <NAME>', 'its name (default: host and process id)')
-    .option(
-      '--home <DIR>',
-      'where it keeps its work trees (default: ralph-worker in XDG_STATE_HOME)',
-    )
-    .option('--accounts <FILE>', 'the environments of the accounts that it takes')
-    .option('--policy <FILE>', 'what tasks may ask of it')
-    .option('--poll <TIME>', 'how often it looks for a task (default: 2s)')
-    .option('--until-empty', 'end when nothing is left that it may take')
-    .option('--drain-timeout <TIME>', 'how long running iterations may go on (default: 30m)')
-    .option('--keep-trees <WHICH>', 'failed, all or none (default: failed)')
-    .action(async (options: WorkerFlags) => {
-      const { worker } = await import('./commands/fleet/worker.ts');
-      exitCode = await worker(options);
-    });
+  declareFleetCommands(program, (code) => {
+    exitCode = code;
+  });
   arrangeHelp(program);
   refuseUnknownHelp(program, argv);
   try {
@@ -333,8 +289,6 @@ function placed(command: Command): Command {
     .option('--state-dir <DIR>', 'where states are kept (default: .ralph_state in the vault)')
     .option('--key-file <FILE>', 'the key of a shared vault (default: your own)');
 }
-
-const FLEET_HELP = 'the database of a fleet (default: RALPH_FLEET)';
 
 /** Adds the flags that say whether a task is in a vault or in a fleet, and where that is. */
 function anywhere(command: Command): Command {

@@ -101,7 +101,6 @@ describe('the examples in the help', () => {
       'Look at it',
       'Steer it',
       'Set up and clean up',
-      'Work with a fleet',
       'Work through a vault',
       'Work with a fleet',
       'Examples',

@@ -1,0 +1,61 @@
+import { Argument, type Command } from 'commander';
+import { declareSubmitFlags } from '../../flags/submit-help.ts';
+import { FLEET_ACTS, type FleetAct } from '../../fleet/acts.ts';
+import type { FleetCommandOptions } from './fleet.ts';
+import type { WorkerFlags } from './worker.ts';
+
+/** The help of `--fleet`. */
+export const FLEET_HELP = 'the database of a fleet (default: RALPH_FLEET)';
+
+/** Declares the commands that only a fleet has. `ended` receives their exit codes. */
+export function declareFleetCommands(program: Command, ended: (exitCode: number) => void): void {
+  declareSubmitFlags(
+    program
+      .command('submit')
+      .description('queue a task, or many, for the workers of a fleet')
+      .usage('--repo URL --prompt TEXT [options] [-- agent options]'),
+  );
+  program
+    .command('worker')
+    .description('claim tasks of a fleet and work on them until told to stop')
+    .option('--fleet <URL>', FLEET_HELP)
+    .option('--slots <N>', 'how many tasks at once (default: 1)')
+    .option('--queue <NAME>', 'a queue to take tasks from; may be repeated', repeated)
+    .option('--id <NAME>', 'its name (default: host and process id)')
+    .option(
+      '--home <DIR>',
+      'where it keeps its work trees (default: ralph-worker in XDG_STATE_HOME)',
+    )
+    .option('--accounts <FILE>', 'the environments of the accounts that it takes')
+    .option('--policy <FILE>', 'what tasks may ask of it')
+    .option('--poll <TIME>', 'how often it looks for a task (default: 2s)')
+    .option('--until-empty', 'end when nothing is left that it may take')
+    .option('--drain-timeout <TIME>', 'how long running iterations may go on (default: 30m)')
+    .option('--keep-trees <WHICH>', 'failed, all or none (default: failed)')
+    .action(async (options: WorkerFlags) => {
+      const { worker } = await import('./worker.ts');
+      ended(await worker(options));
+    });
+  program
+    .command('fleet')
+    .description('many machines, one queue: make it, look at it, hold an account')
+    .usage('init|status|account [NAME] [options]')
+    .addArgument(new Argument('<act>', 'what to do').choices(FLEET_ACTS))
+    .argument('[name]', 'the account')
+    .option('--fleet <URL>', FLEET_HELP)
+    .option('--lease <TIME>', 'init: how long a claim holds without a beat (at first: 2m)')
+    .option('--watch', 'status: keep it live')
+    .option('--json', 'status: as JSON')
+    .option('--pause [TIME]', 'account: hold it for so long, or until --resume')
+    .option('--resume', 'account: release it; what waits for it goes on')
+    .option('--slots <N>', 'account: at most so many tasks at once (0: unbounded)')
+    .action(async (act: FleetAct, name: string | undefined, options: FleetCommandOptions) => {
+      const { fleet } = await import('./fleet.ts');
+      ended(await fleet(act, name, options));
+    });
+}
+
+/** Collects the values of a flag that may be repeated. */
+function repeated(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
