@@ -26,6 +26,8 @@ export interface CheckpointWorld {
   readonly queue: FleetQueue;
   /** Aborts with a `RunDropped` when the claim is lost. */
   readonly dropped: AbortSignal;
+  /** Drops the leg if the guard may have ended what ran, so that its end is no answer of the agent. */
+  readonly dropIfStale: () => void;
   /** Packs a step that was just saved. */
   readonly pack: (state: LoopState) => Uint8Array;
   /** Keeps the work tree as it is at the origin, if it differs from the newest snapshot there. */
@@ -71,6 +73,8 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
 
   return {
     async saved(state, events) {
+      world.dropIfStale();
+      dropped.throwIfAborted();
       // Once something was running, what it left is pushed before the state that knows of it is kept.
       const isStarting = isAtWork(state.step);
       if (mayDiffer || isStarting) {

@@ -96,6 +96,7 @@ function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit)
   const logs = createLegLogs(paths.folder, (log) => queue.keepLog(claim, log));
   const checkpoints = createCheckpoints({
     ...{ claim, queue, dropped, keepLogs: logs.keep, written: events.written },
+    dropIfStale: state.dropIfStale,
     pack: (step) => packStep(paths, seal, step),
     keepTree: git.keepTree,
     requestsDone: () => takenIn(state.requests),

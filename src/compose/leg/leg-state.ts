@@ -18,6 +18,8 @@ export interface LegState {
   readonly lease: ClaimLease;
   /** Aborts with a `RunDropped`. */
   readonly dropped: AbortSignal;
+  /** Drops the leg if no beat came through for so long that the guard has ended what ran. */
+  readonly dropIfStale: () => void;
   /** Why another worker is to go on; null if this one does. */
   handingOver: string | null;
   /** Called when the leg wants the run to pause. */

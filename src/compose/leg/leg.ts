@@ -43,9 +43,12 @@ export function openLeg(claim: Claim, askedAt: Moment, world: LegWorld): Running
   const dropping = new AbortController();
   const lease = createClaimLease(world.queue.leaseMs, askedAt, dropping.signal);
   const drop = (why: string): void => dropping.abort(new RunDropped(why));
+  const dropIfStale = (): void => {
+    if (lease.ageMs() >= lease.ms * KILL_AFTER) drop('no beat has come through');
+  };
   let isGivingBack = false;
   const state: LegState = {
-    ...{ claim, world, lease, dropped: dropping.signal, requests: new Map() },
+    ...{ claim, world, lease, dropped: dropping.signal, dropIfStale, requests: new Map() },
     ...{ handingOver: null, onHandOver: () => {}, settling: false, place: null },
   };
   const handOver = (why: string): void => {
@@ -63,10 +66,12 @@ export function openLeg(claim: Claim, askedAt: Moment, world: LegWorld): Running
   return {
     claim,
     ended,
-    beaten: (sentAt) => lease.beaten(sentAt),
-    dropIfStale() {
-      if (lease.ageMs() >= lease.ms * KILL_AFTER) drop('no beat has come through');
+    beaten(sentAt) {
+      // A beat that comes too late does not bring back what the guard has ended meanwhile.
+      dropIfStale();
+      lease.beaten(sentAt);
     },
+    dropIfStale,
     drop,
     handOver,
     giveBack(why) {

@@ -41,7 +41,19 @@ export function openDatabase(
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 
+  // The pool's own queue counts waiting for a busy connection as a failure to connect.
+  const turns = createTurns(connections);
+
   async function connected<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
+    const finish = await turns();
+    try {
+      return await onClient(work);
+    } finally {
+      finish();
+    }
+  }
+
+  async function onClient<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let isWhole = false;
     try {
@@ -102,6 +114,22 @@ export function openDatabase(
         }
       }),
     close: () => pool.end(),
+  };
+}
+
+/** Returns what waits for one of `count` turns, in the order of the calls, and resolves to what ends the turn. */
+function createTurns(count: number): () => Promise<() => void> {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  const finish = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) free += 1;
+    else next();
+  };
+  return async () => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => void waiting.push(resolve));
+    return finish;
   };
 }
 
