@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { auditFleet } from '../helpers/fleet-audit.ts';
+import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
+
+// Tasks that are hard on a fleet: much output, and agents that kill their worker.
+
+const makeScene = useFleetSite(2);
+const MB = 1024 * 1024;
+const LOUD = 30;
+
+test('a checkpoint stays small however much the agents say, and another worker is quick to go on', {
+  timeout: 240_000,
+}, async () => {
+  const line =
+    '{"type":"user","message":{"role":"user","content":[{"type":"text","text":"&"}]},"session_id":"s","uuid":"u"}';
+  const scene = await makeScene();
+  // A megabyte in each iteration.
+  const before = `head -c 750000 /dev/urandom | base64 -w 4000 | sed 's@.*@${line}@'`;
+  scene.stub.does({ before, seconds: 0, iterations: LOUD });
+  const first = await scene.startWorker(scene.host(1));
+  const ids = await scene.submit([{ task_id: 'a', timeout: '1h' }]);
+  await untilNoted(scene, ({ iteration }) => iteration === LOUD - 2, 150_000);
+  const second = await scene.startWorker(scene.host(2));
+  first.signal('SIGKILL');
+  await second.untilSaid(/claimed a /, 60_000);
+  const claimedMs = Date.now();
+  const start = await untilNoted(scene, ({ host }) => host === scene.host(2).name);
+  // 2 s on a quiet machine.
+  expect(start.atMs - claimedMs).toBeLessThan(10_000);
+  await scene.untilEmpty(60_000);
+  expect((await auditFleet(scene, ids, LOUD)).problems).toEqual([]);
+  const size = await scene.site.postgres.sql(
+    scene.url,
+    'select max(octet_length(packed)) from ralph.checkpoint',
+  );
+  expect(Number(size)).toBeGreaterThan(0);
+  expect(Number(size)).toBeLessThan(4 * MB);
+});
+
+test('a task that kills its workers fails after five of them, and others go on', {
+  timeout: 400_000,
+}, async () => {
+  const scene = await makeScene();
+  // The agent's parent is the worker.
+  scene.stub.does({ before: 'kill -9 "$PPID"; sleep 60' }, 'deadly');
+  scene.stub.does({ seconds: 1, iterations: 2 }, 'mild');
+  const ids = await scene.submit([{ task_id: 'deadly' }, { task_id: 'mild', priority: 1 }]);
+  let isOver = false;
+  const keep = async (number: number): Promise<void> => {
+    while (!isOver) {
+      const worker = await scene.startWorker(scene.host(number), ['--slots', '2']);
+      await worker.ended;
+    }
+  };
+  const kept = [keep(1), keep(2)];
+  await scene.untilEmpty(300_000);
+  isOver = true;
+  for (const host of scene.hosts) host.signalAll('SIGKILL');
+  await Promise.all(kept);
+
+  const task = await scene.task('deadly');
+  expect(task).toMatchObject({
+    status: 'failed',
+    exit_reason: 'failed:worker-died',
+    iterations: 0,
+  });
+  expect(task.warning).toMatch(/host1|host2/);
+  const notes = scene.stub.notes();
+  const starts = notes.filter((note) => note.task === 'deadly' && note.kind === 'START');
+  expect(starts.length).toBe(5);
+  const mild = {
+    ...scene,
+    stub: { ...scene.stub, notes: () => notes.filter((note) => note.task === 'mild') },
+  };
+  const problems = (await auditFleet(mild, ids, 2)).problems.filter(
+    (each) => !each.startsWith('deadly'),
+  );
+  expect(problems).toEqual([]);
+});

@@ -1,0 +1,74 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { auditFleet } from '../helpers/fleet-audit.ts';
+import { repeatedStarts, stubRuns } from '../helpers/fleet-stub.ts';
+import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
+
+// An origin that somebody else writes to, that refuses, or that is away.
+
+const makeScene = useFleetSite(1);
+
+test('a branch that another hand has moved stays, and the result has a ref of its own', async () => {
+  const scene = await makeScene({ turn: { seconds: 3, iterations: 1 } });
+  const { git } = scene.origin;
+  await scene.startWorker(scene.host(1));
+  await scene.submit([{ task_id: 'a' }]);
+  await untilNoted(scene, ({ kind }) => kind === 'START');
+  const other = git('commit-tree', '-p', 'main', '-m', 'by hand', 'main^{tree}');
+  git('update-ref', 'refs/heads/ralph/a', other);
+  const [task] = await scene.untilEmpty(60_000);
+  expect(task).toMatchObject({ status: 'completed', exit_code: 0 });
+  expect(task?.warning).toContain('refs/ralph/a/result');
+  expect(git('rev-parse', 'ralph/a')).toBe(other);
+  expect(git('show', 'refs/ralph/a/result:work.txt')).toMatch(/^a\/1\/\d+$/);
+});
+
+function refuse(scene: Awaited<ReturnType<typeof makeScene>>, script: string): void {
+  const hook = join(scene.origin.folder, 'hooks', 'pre-receive');
+  writeFileSync(hook, `#!/bin/sh\n${script}\n`);
+  chmodSync(hook, 0o755);
+}
+
+test('an origin that refuses from the start costs no agent', async () => {
+  const scene = await makeScene();
+  refuse(scene, 'exit 1');
+  await scene.submit([
+    { task_id: 'a' },
+    { task_id: 'gone', repo: scene.origin.url.replace('origin', 'nothing') },
+    { task_id: 'ref', base: 'no-such-branch' },
+  ]);
+  const worker = await scene.startWorker(scene.host(1), ['--until-empty']);
+  expect(await worker.ended).toBe(0);
+  const reasons = (await scene.tasks()).map(({ spec, exit_reason }) => [spec.task_id, exit_reason]);
+  expect(Object.fromEntries(reasons)).toEqual({
+    a: 'failed:origin',
+    gone: 'failed:repository',
+    ref: 'failed:repository',
+  });
+  expect(scene.stub.notes()).toEqual([]);
+});
+
+test('an origin that is away for a while holds a task up, and nothing is repeated', async () => {
+  const scene = await makeScene({ turn: { seconds: 1, iterations: 3 } });
+  const away = join(scene.folder, 'away');
+  refuse(scene, `[ ! -e ${away} ]`);
+  const worker = await scene.startWorker(scene.host(1));
+  const ids = await scene.submit([{ task_id: 'a' }]);
+  const start = await untilNoted(
+    scene,
+    ({ kind, iteration }) => kind === 'START' && iteration === 2,
+  );
+  writeFileSync(away, '');
+  await untilNoted(scene, ({ kind, iteration }) => kind === 'END' && iteration === 2);
+  // Its work is not kept, so the next one does not begin.
+  const held = Date.now() + 4_000;
+  await untilNoted(scene, () => Date.now() > held);
+  expect(Math.max(...stubRuns(scene.stub.notes()).map(({ iteration }) => iteration))).toBe(2);
+  expect(await scene.task('a')).toMatchObject({ iterations: 1, worker: expect.any(String) });
+  refuse(scene, 'exit 0');
+  await scene.untilEmpty(90_000);
+  expect((await auditFleet(scene, ids, 3)).problems).toEqual([]);
+  expect([repeatedStarts(scene.stub.notes()), start.task]).toEqual([0, 'a']);
+  expect(worker.isAlive()).toBe(true);
+});
