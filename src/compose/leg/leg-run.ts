@@ -70,8 +70,10 @@ export async function runInLeg(
         ...{ lease, dropped, opened: git.opened },
         saved(step, events) {
           if ((world.roomLeft() ?? ROOM_FOR_A_LEG) < ROOM_FOR_A_LEG) {
-            handOver(state, 'the disk of this worker is full');
+            state.handingOver ??= 'the disk of this worker is full';
           }
+          // A request that was left before the run began is dropped by it.
+          if (state.handingOver !== null) state.onHandOver();
           return leg.checkpoints.saved(step, events);
         },
         notes: { folder: folder.folder, again: `ralph resume ${claim.taskId} --fleet URL` },
@@ -114,7 +116,6 @@ function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit)
   state.onHandOver = () => {
     void leaveRequest(paths.folder, { kind: 'pause' }, systemClock.now()).catch(() => undefined);
   };
-  if (state.handingOver !== null) state.onHandOver();
   const flush = (): Promise<void> => events.flush((waiting) => queue.tell(claim, waiting));
   const timer = setInterval(() => void flush().catch(() => undefined), FLUSH_MS);
   return {
@@ -136,8 +137,7 @@ function woken(task: TaskState): TaskState {
 
 /** Lets the running iteration end, and gives the task to another worker. */
 function handOver(state: LegState, why: string): void {
-  if (state.handingOver !== null) return;
-  state.handingOver = why;
+  state.handingOver ??= why;
   state.onHandOver();
 }
 
