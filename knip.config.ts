@@ -28,7 +28,7 @@ const config: KnipConfig = {
       'vitest.fleet.config.ts',
     ],
   },
-  ignoreBinaries: ['strace', 'mkfifo', 'script', 'unshare', 'fish', 'ip'],
+  ignoreBinaries: ['strace', 'mkfifo', 'script', 'unshare', 'fish', 'ip', 'pg_dump'],
 };
 
 export default config;

@@ -85,7 +85,9 @@ describe('ralph logs --follow', () => {
       ],
       { timeoutMs: 30_000 },
     );
-    await expect.poll(() => scene.has('.ralph_state/t/iteration-0001.stdout.log')).toBe(true);
+    await expect
+      .poll(() => scene.has('.ralph_state/t/iteration-0001.stdout.log'), { timeout: 10_000 })
+      .toBe(true);
     const follow = await scene.start(['logs', 't', '--follow'], { timeoutMs: 30_000 });
     const raw = await scene.start(['logs', 't', '--follow', '--raw'], { timeoutMs: 30_000 });
     await expect.poll(() => follow.stdout(), { timeout: 5_000 }).toContain('step 1\n');

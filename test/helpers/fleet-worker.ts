@@ -73,7 +73,7 @@ export async function workerOfTest(queue: FleetQueue, more: Partial<WorkerOption
     ...{ queue, id: 'w1', host: 'host1', home, policy: TEST_POLICY, accounts: null, hidden: [] },
     env: { ...GIT_ENV, HOME: home, XDG_STATE_HOME: join(home, 'state') },
     ...{ keepTrees: 'failed', originPatienceMs: 0, longestLegMs: 3_600_000 },
-    say: (line) => void said.push(line),
+    ...{ roomLeft: () => null, say: (line) => void said.push(line) },
   };
   const options: WorkerOptions = {
     ...{ ...world, queues: ['default'], slots: 1, pollMs: 20, untilEmpty: true, stops },

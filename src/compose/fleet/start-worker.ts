@@ -5,6 +5,7 @@ import { FLEET_SCHEMA } from '../../core/fleet/fleet-task.ts';
 import { DEFAULT_POLICY } from '../../core/fleet/worker-policy.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
+import { freeBytes } from '../../effects/files/folder-probe.ts';
 import { homeFolder } from '../../effects/files/home-folder.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
 import { readAccountsFile } from '../../effects/fleet/files/accounts-file.ts';
@@ -62,6 +63,7 @@ export async function startWorker(
       ...{ ...request, queue, id, host, home, policy, accounts, stops },
       hidden: hiddenFrom(home, [accountsFile, policyFile], env),
       schema: FLEET_SCHEMA,
+      roomLeft: () => freeBytes(home),
       longestLegMs: LONGEST_LEG_MS,
       originPatienceMs: ORIGIN_PATIENCE_MS,
       // What an agent or a repository says may be in it.

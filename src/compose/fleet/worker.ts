@@ -1,4 +1,3 @@
-import { freeBytes } from '../../effects/files/folder-probe.ts';
 import type { ClaimKey, FleetQueue, WorkerFacts } from '../../effects/fleet/fleet-queue.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { messageOf } from '../../errors.ts';
@@ -116,8 +115,8 @@ async function claimOne(options: WorkerOptions, legs: Map<string, RunningLeg>): 
 }
 
 /** Why a worker takes no task at present; null if it does. */
-function idleBecause({ home }: WorkerOptions): string | null {
-  const free = freeBytes(home);
+function idleBecause({ roomLeft }: WorkerOptions): string | null {
+  const free = roomLeft();
   return free !== null && free < ROOM_NEEDED ? 'its disk is full' : null;
 }
 

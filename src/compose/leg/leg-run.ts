@@ -33,6 +33,9 @@ import type { LegFolder } from './worker-home.ts';
 /** How often events that belong to no checkpoint are written, in milliseconds. */
 const FLUSH_MS = 1_000;
 
+/** With less room than this, in bytes, an iteration could not be kept. */
+const ROOM_FOR_A_LEG = 64 * MB;
+
 /** What one leg is made of, once its work tree stands. */
 interface Leg {
   readonly state: LegState;
@@ -56,7 +59,7 @@ export async function runInLeg(
   const plan = await planLeg(spec, folder, world);
   if (spec.setup !== null) await setUp(spec.setup, plan, folder, dropped);
   const leg = furnish(state, plan, folder, git);
-  const ageLimit = setTimeout(() => handOverOld(state), world.longestLegMs);
+  const ageLimit = setTimeout(() => handOver(state, 'the leg is old'), world.longestLegMs);
   try {
     const end = await startRun({
       plan,
@@ -64,7 +67,15 @@ export async function runInLeg(
       stops: watchAbort(null),
       ...resumeOf(state, plan),
       leg: {
-        ...{ lease, dropped, saved: leg.checkpoints.saved, opened: git.opened },
+        ...{ lease, dropped, opened: git.opened },
+        saved(step, events) {
+          if ((world.roomLeft() ?? ROOM_FOR_A_LEG) < ROOM_FOR_A_LEG) {
+            state.handingOver ??= 'the disk of this worker is full';
+          }
+          // A request that was left before the run began is dropped by it.
+          if (state.handingOver !== null) state.onHandOver();
+          return leg.checkpoints.saved(step, events);
+        },
         notes: { folder: folder.folder, again: `ralph resume ${claim.taskId} --fleet URL` },
         approvals: legDesk({
           ...{ claim, plan, logDir: plan.stateDir },
@@ -106,7 +117,6 @@ function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit)
   state.onHandOver = () => {
     void leaveRequest(paths.folder, { kind: 'pause' }, systemClock.now()).catch(() => undefined);
   };
-  if (state.handingOver !== null) state.onHandOver();
   const flush = (): Promise<void> => events.flush((waiting) => queue.tell(claim, waiting));
   const timer = setInterval(() => void flush().catch(() => undefined), FLUSH_MS);
   return {
@@ -126,8 +136,9 @@ function woken(task: TaskState): TaskState {
   return { ...task, wait: { ...task.wait, until: systemClock.now() } };
 }
 
-function handOverOld(state: LegState): void {
-  state.handingOver ??= 'the leg is old';
+/** Lets the running iteration end, and gives the task to another worker. */
+function handOver(state: LegState, why: string): void {
+  state.handingOver ??= why;
   state.onHandOver();
 }
 

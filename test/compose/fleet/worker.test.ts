@@ -105,6 +105,29 @@ test('what needs an approval is parked, and goes on with the answer', async () =
   expect(origin.show('ralph/t', 'b.txt')).toBe('b');
 });
 
+test('a worker whose disk is full hands its task over, and takes nothing', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const agent = `echo "$RALPH_ITERATION" >> lines; [ "$RALPH_ITERATION" -lt 3 ] || ${DONE}`;
+  await queue.submit([await taskOfTest(agent, { repo: origin.url })]);
+  let room = 2 * 1024 ** 3;
+  const full = await workerOfTest(queue, {
+    roomLeft: () => room,
+    untilEmpty: false,
+    say: (line) => {
+      if (line.includes('iteration 1 answered')) room = 1024;
+      if (line.includes('handed over')) full.stops.stop();
+    },
+  });
+  await full.run();
+  expect(await queue.task('t')).toMatchObject({
+    ...{ status: 'running', worker: null, parked: { kind: 'handover' } },
+  });
+  await (await workerOfTest(queue, { id: 'w2' })).run();
+  expect(await queue.task('t')).toMatchObject({ status: 'completed', iterations: 3 });
+  expect(origin.show('ralph/t', 'lines')).toBe('1\n2\n3');
+});
+
 test('the set-up runs once in each new work tree, and its failure is the end', async () => {
   const queue = memoryFleet();
   const origin = await originOfTest();
