@@ -1,5 +1,6 @@
 import { SETTINGS, type Settings } from '../settings/settings.ts';
 import { isPayment } from '../settings/task-type.ts';
+import { isFleetSpec } from './fleet-spec.ts';
 import type { FleetSpec } from './fleet-task.ts';
 import { baseProblem, fleetTaskIdProblem, isBranchName } from './ref-names.ts';
 import { repositoryProblem } from './repository-url.ts';
@@ -104,4 +105,9 @@ export function unstorableText(value: unknown, key = ''): string | null {
     if (found !== null) return found;
   }
   return null;
+}
+
+/** Whether a spec is one that `ralph submit` may have written: others are neither shown nor followed to files or origins. */
+export function isReadableSpec(spec: FleetSpec): boolean {
+  return isFleetSpec(spec) && placeProblems(spec).length === 0;
 }

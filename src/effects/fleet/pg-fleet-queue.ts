@@ -1,4 +1,5 @@
 import type { Parking } from '../../core/fleet/fleet-task.ts';
+import { isReadableSpec } from '../../core/fleet/spec-problems.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { accountFacts, changeAccount, pauseAccount } from './account-rows.ts';
 import { openApprovals } from './approval-rows.ts';
@@ -161,7 +162,7 @@ export class PgFleetQueue implements Port.FleetQueue {
 
   async task(taskId: string): Promise<Port.Claim['task'] | null> {
     const rows = await this.#database.rows(`${SELECT_TASKS} where t.task_id = $1`, [taskId]);
-    return rows[0] === undefined ? null : factsOf(rows[0]);
+    return rows.map(factsOf).find(({ spec }) => isReadableSpec(spec)) ?? null;
   }
 
   async tasks({
@@ -175,7 +176,10 @@ export class PgFleetQueue implements Port.FleetQueue {
       `${SELECT_TASKS} where not $1 or t.ended_at is null order by t.number desc limit $2`,
       [open, limit ?? null],
     );
-    return rows.map(factsOf).reverse();
+    return rows
+      .map(factsOf)
+      .filter(({ spec }) => isReadableSpec(spec))
+      .reverse();
   }
 
   async checkpoint(taskId: string): Promise<Port.KeptCheckpoint | null> {
