@@ -46,6 +46,7 @@ const scripts = {
   chalk: 'chalk',
   'fast-glob': 'fast-glob',
   'src/cli/commands/complete-ids.ts': 'complete-ids',
+  'src/cli/fleet/resume.ts': 'resume-fleet',
   'src/cli/commands/rescue.ts': 'rescue',
   'src/cli/commands/watch.ts': 'watch',
   'src/cli/commands/run.ts': 'run',

@@ -5,7 +5,6 @@ import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { completedByAnother } from '../../report/notices.ts';
 import { readFlags } from '../flags/flags.ts';
-import { onFleet } from '../fleet/on-fleet.ts';
 import { takeFleet } from '../fleet/resume-words.ts';
 import { fleetNamed } from '../fleet/which-fleet.ts';
 import { announceBeforeResume } from '../run/announce-missed-end.ts';
@@ -28,9 +27,8 @@ export async function resumeCommand(
   if (flags.wantsHelp) return help();
   const fleet = fleetNamed({ ...store, ...foldersGiven(flags.layer) }, process.env);
   if (fleet !== null) {
-    const { fleetResume, idToResume } = await import('../fleet/steer.ts');
-    const taskId = idToResume(flags);
-    return onFleet(fleet, store, (open) => fleetResume(open, taskId));
+    const { resumeOnFleet } = await import('../fleet/resume.ts');
+    return resumeOnFleet(fleet, store, flags);
   }
   const place = foldersNamed(flags.layer);
   // With an id, these problems are reported together with those of the task. Without one, no task may be found.

@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { openFleetAt } from '../../compose/fleet/open.ts';
 import { nearest } from '../../core/settings/nearest.ts';
+import { FleetAwayError } from '../../errors.ts';
 import { shellQuote } from '../../report/resume-command.ts';
 import { TaskNotFoundError } from '../../task-errors.ts';
-import { openNamed } from './which-fleet.ts';
 
 /** A fleet that a command works on. */
 export interface OpenFleet {
@@ -58,4 +60,28 @@ export async function unknownFleetTask(
     queue.name,
     `there is no task '${taskId}' in ${queue.name};${advice}`,
   );
+}
+
+/** How long a command waits for a database that does not answer. */
+const PATIENCE_MS = 10_000;
+const RETRY_MS = 1_000;
+
+/**
+ * Opens a fleet for a command, and tries it again for 10 s while the database cannot be reached. Rejects with a
+ * `FleetError` or a `FleetAwayError`.
+ */
+export async function openNamed(
+  url: string,
+  { open = openFleetAt, patienceMs = PATIENCE_MS, retryMs = RETRY_MS } = {},
+): ReturnType<typeof openFleetAt> {
+  const startedAt = performance.now();
+  for (;;) {
+    try {
+      return await open({ url, env: process.env, purpose: 'command' });
+    } catch (error) {
+      const isOver = performance.now() - startedAt >= patienceMs;
+      if (!(error instanceof FleetAwayError) || isOver) throw error;
+      await pause(retryMs);
+    }
+  }
 }

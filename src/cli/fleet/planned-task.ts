@@ -24,7 +24,7 @@ import { type SettingName, settingNames } from '../../core/settings/settings.ts'
 import { agentsOf, settingsProblems } from '../../core/settings/settings-problems.ts';
 import type { Policy } from '../../core/task/policy.ts';
 import { readPrompt } from '../../effects/plan/prompt-source.ts';
-import type { openNamed } from './which-fleet.ts';
+import type { openNamed } from './on-fleet.ts';
 
 export type Fleet = Awaited<ReturnType<typeof openNamed>>;
 

@@ -1,8 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { openFleetAt } from '../../compose/fleet/open.ts';
 import { fleetUrlProblem, hasPassword } from '../../core/fleet/fleet-url.ts';
 import { FLEET_VARIABLE } from '../../core/settings/environment.ts';
-import { FleetAwayError, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { say } from '../terminal/outlet.ts';
 
 /** The options of a command that say whether it works on a fleet or on a vault. */
@@ -61,28 +59,4 @@ export function refuseInsideLoop(env: NodeJS.ProcessEnv): void {
   throw new UsageError([
     'Commands on a fleet are refused inside a loop: they are for a person, from another terminal.',
   ]);
-}
-
-/** How long a command waits for a database that does not answer. */
-const PATIENCE_MS = 10_000;
-const RETRY_MS = 1_000;
-
-/**
- * Opens a fleet for a command, and tries it again for 10 s while the database cannot be reached. Rejects with a
- * `FleetError` or a `FleetAwayError`.
- */
-export async function openNamed(
-  url: string,
-  { open = openFleetAt, patienceMs = PATIENCE_MS, retryMs = RETRY_MS } = {},
-): ReturnType<typeof openFleetAt> {
-  const startedAt = performance.now();
-  for (;;) {
-    try {
-      return await open({ url, env: process.env, purpose: 'command' });
-    } catch (error) {
-      const isOver = performance.now() - startedAt >= patienceMs;
-      if (!(error instanceof FleetAwayError) || isOver) throw error;
-      await pause(retryMs);
-    }
-  }
 }

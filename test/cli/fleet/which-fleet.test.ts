@@ -1,10 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import {
-  type FleetOptions,
-  fleetNamed,
-  openNamed,
-  requireFleet,
-} from '../../../src/cli/fleet/which-fleet.ts';
+import { openNamed } from '../../../src/cli/fleet/on-fleet.ts';
+import { type FleetOptions, fleetNamed, requireFleet } from '../../../src/cli/fleet/which-fleet.ts';
 import { FleetAwayError, FleetError, UsageError } from '../../../src/errors.ts';
 
 const HERE = 'postgres://me@host/fleet';

@@ -15,9 +15,10 @@ import { EXIT_ALREADY_ACTIVE } from '../../../exit-codes.ts';
 import { renderSpec } from '../../../report/screens/fleet-spec.ts';
 import { readFlagsWith } from '../../flags/flags.ts';
 import { followTask } from '../../fleet/follow-task.ts';
+import { openNamed } from '../../fleet/on-fleet.ts';
 import { type Fleet, type PlannedTask, variablesOfTask } from '../../fleet/planned-task.ts';
 import { type PlanningWorld, planBatch, planOne } from '../../fleet/planned-tasks.ts';
-import { openNamed, refuseInsideLoop, requireFleet } from '../../fleet/which-fleet.ts';
+import { refuseInsideLoop, requireFleet } from '../../fleet/which-fleet.ts';
 import { startFolder } from '../../tasks/named-folders.ts';
 import { say, standardOutlet } from '../../terminal/outlet.ts';
 
