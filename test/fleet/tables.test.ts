@@ -33,7 +33,7 @@ test('init makes the tables, a second time changes nothing, and a lease is kept'
   const given = { url, env: {}, leaseMs: null, engineFrom: ENGINE_FROM };
   const missing = await failureOf(openTestFleet(url));
   expect(missing).toMatchObject({
-    exitCode: 2,
+    exitCode: 1,
     message: expect.stringContaining('ralph fleet init'),
   });
   const first = await initFleet({ ...given, leaseMs: 30_000 });
@@ -109,7 +109,7 @@ test('tables of another pg-boss are refused', async () => {
   ).toMatchObject({ exitCode: 1 });
   await postgres.sql(url, 'update ralph_queue.version set version = version - 2');
   expect(await failureOf(openTestFleet(url))).toMatchObject({
-    exitCode: 2,
+    exitCode: 1,
     message: expect.stringContaining('ralph fleet init'),
   });
 });
@@ -135,7 +135,7 @@ test('without pg-boss it says what to install, and needs no database', async () 
 test('a database that is not there is refused, and one that nobody serves is away', async () => {
   const url = (await postgres.url()).replace(/\/fleet\d+\?/, '/none?');
   expect(await failureOf(openTestFleet(url))).toMatchObject({
-    exitCode: 2,
+    exitCode: 1,
     message: expect.stringContaining('create the database'),
   });
   expect(await failureOf(openTestFleet('postgres://sam:hidden@127.0.0.1:1/x'))).toBeInstanceOf(

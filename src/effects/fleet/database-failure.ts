@@ -1,4 +1,5 @@
 import { FleetAwayError, FleetError, messageOf } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
 import { isObject } from '../files/json-fields.ts';
 
 /** SQLSTATE: connection exceptions, too few resources, a server that stops, starts or has crashed. */
@@ -33,13 +34,15 @@ export function databaseFailure(fleet: string, error: unknown): unknown {
       return new FleetAwayError(fleet, words);
     }
     const advice = REFUSALS.find(([states]) => states.test(code))?.[1];
-    return advice === undefined ? error : new FleetError(`${fleet} refuses: ${words}; ${advice}.`);
+    if (advice === undefined) return error;
+    return new FleetError(`${fleet} refuses: ${words}; ${advice}.`, EXIT_FAILED);
   }
   if (isOfSocket(error) || /connection|timeout/i.test(words))
     return new FleetAwayError(fleet, words);
   if (/password|SASL|SSL|certificate/i.test(words)) {
     return new FleetError(
       `${fleet} refuses: ${words}; check the user, its password and the TLS settings.`,
+      EXIT_FAILED,
     );
   }
   return error;

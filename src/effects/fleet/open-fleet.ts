@@ -66,7 +66,9 @@ async function checkTables(engine: Engine, database: Database, boss: Boss): Prom
   const { name } = database;
   const [made] = await database.rows("select to_regclass('ralph.meta') is not null as there");
   const isInstalled = made?.there === true && (await boss.isInstalled());
-  if (!isInstalled) throw new FleetError(`${name} has no tables yet; run ralph fleet init.`);
+  if (!isInstalled) {
+    throw new FleetError(`${name} has no tables yet; run ralph fleet init.`, EXIT_FAILED);
+  }
   const meta = new Map(
     (await database.rows('select key, value from ralph.meta')).map(({ key, value }) => [
       key,
@@ -78,7 +80,7 @@ async function checkTables(engine: Engine, database: Database, boss: Boss): Prom
   const found = await boss.schemaVersion();
   if (found !== null && found > engine.tables) throw newerEngine(name, found, engine.tables);
   if (tables < TABLES_VERSION || found !== engine.tables) {
-    throw new FleetError(`${name} has tables of an older ralph; run ralph fleet init.`);
+    throw new FleetError(`${name} has tables of an older ralph; run ralph fleet init.`, EXIT_FAILED);
   }
   return Number(meta.get('lease_ms'));
 }

@@ -60,7 +60,9 @@ describe('a failure of the database', () => {
     coded('database "x" does not exist', '3D000'),
     new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'),
   ])('%s: it refuses', (error) => {
-    expect(databaseFailure('fleet h/d', error)).toBeInstanceOf(FleetError);
+    const failure = databaseFailure('fleet h/d', error);
+    expect(failure).toBeInstanceOf(FleetError);
+    expect(failure).toMatchObject({ exitCode: 1 });
   });
 
   test('a mistake of ralph stays what it is', () => {
