@@ -32,7 +32,13 @@ export function withTables(document: string, readText: (path: string) => string)
   );
 }
 
-const LANGUAGES: Readonly<Record<string, string>> = { sh: 'sh', yml: 'yaml', ts: 'ts' };
+const LANGUAGES: Readonly<Record<string, string>> = {
+  sh: 'sh',
+  sql: 'sql',
+  ts: 'ts',
+  yaml: 'yaml',
+  yml: 'yaml',
+};
 
 function quoted(path: string, text: string): string {
   const language = LANGUAGES[path.replace(/^.*\./, '')] ?? 'text';
@@ -180,4 +186,6 @@ export const DOCUMENTS: readonly string[] = [
   'docs/automation.md',
   'docs/library.md',
   'docs/agents.md',
+  'docs/sandbox.md',
+  'docs/fleet.md',
 ];

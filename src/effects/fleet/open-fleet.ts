@@ -80,7 +80,10 @@ async function checkTables(engine: Engine, database: Database, boss: Boss): Prom
   const found = await boss.schemaVersion();
   if (found !== null && found > engine.tables) throw newerEngine(name, found, engine.tables);
   if (tables < TABLES_VERSION || found !== engine.tables) {
-    throw new FleetError(`${name} has tables of an older ralph; run ralph fleet init.`, EXIT_FAILED);
+    throw new FleetError(
+      `${name} has tables of an older ralph; run ralph fleet init.`,
+      EXIT_FAILED,
+    );
   }
   return Number(meta.get('lease_ms'));
 }

@@ -1,0 +1,106 @@
+import { chmodSync, copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { readWorkerPolicy } from '../../src/core/fleet/worker-policy.ts';
+import { shellWords } from '../../src/core/settings/shell-words.ts';
+import { readAccountsFile } from '../../src/effects/fleet/files/accounts-file.ts';
+import { tempFolder } from '../helpers/temp-folder.ts';
+
+// What docs/fleet.md and examples/fleet tell people about a fleet.
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const DOCUMENT = read('docs/fleet.md');
+
+/** Returns what stands in backticks in the first cells of the table below a heading. */
+function firstCells(heading: string): readonly string[] {
+  const [, section = ''] = DOCUMENT.split(`\n## ${heading}\n`);
+  const [rows = ''] = section.split('\n## ');
+  return [...rows.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+  );
+}
+
+/** Returns the problems of a policy, or none. */
+function problemsOf(data: unknown): readonly string[] {
+  const found = readWorkerPolicy(data);
+  return 'problems' in found ? found.problems : [];
+}
+
+describe('docs/fleet.md', () => {
+  test('shows the very grants that are tried on a real server', () => {
+    const grants = read('docs/fleet.sql').trimEnd();
+    expect(DOCUMENT).toContain(`\`\`\`sql\n${grants}\n\`\`\``);
+    expect(read('test/fleet/grants.test.ts')).toContain("'../../docs/fleet.sql'");
+  });
+
+  test('has a row for every key of a policy, and for no other', () => {
+    const [problem = ''] = problemsOf({ 'no such key at all': 1 });
+    const [, keys = ''] = /expected one of (.+)\.$/.exec(problem) ?? [];
+    const known = keys.split(', ');
+    expect(known.length).toBeGreaterThan(10);
+    expect([...firstCells('The policy file')].sort()).toEqual([...known].sort());
+  });
+
+  test('has a row for every warning of ralph fleet status', () => {
+    const [, cases = ''] = read('src/report/screens/fleet-words.ts').split('fleetWarningText');
+    const [body = ''] = cases.split('\nexport');
+    const kinds = [...body.matchAll(/case '([\w-]+)'/g)].map(([, kind]) => kind);
+    expect(kinds.length).toBeGreaterThan(5);
+    const told = firstCells('Looking at a fleet').filter((name) => name !== 'kind');
+    expect([...told].sort()).toEqual([...kinds].sort());
+  });
+
+  test('shows an accounts file that a worker accepts', () => {
+    const [, section = ''] = DOCUMENT.split('## The accounts file');
+    const [, block = ''] = /```yaml\n([\s\S]*?)```/.exec(section) ?? [];
+    expect(Object.keys(parse(block))).toEqual(['default', 'work']);
+  });
+});
+
+describe('examples/fleet', () => {
+  test('has a policy that a worker accepts', () => {
+    const data: unknown = parse(read('examples/fleet/policy.yaml'));
+    expect(problemsOf(data)).toEqual([]);
+    expect(readWorkerPolicy(data)).toMatchObject({
+      policy: { agents: ['claude', 'codex'], maxIterations: 30, timeoutMs: 8 * 3_600_000 },
+    });
+  });
+
+  test('has an accounts file that a worker accepts once it is private', async () => {
+    const file = join(await tempFolder(), 'accounts.yaml');
+    copyFileSync(join(ROOT, 'examples/fleet/accounts.yaml.example'), file);
+    chmodSync(file, 0o600);
+    expect([...readAccountsFile(file).keys()]).toEqual(['default', 'work']);
+  });
+
+  test('has containers that start the commands of ralph, built from files that are there', () => {
+    const { services, volumes } = parse(read('examples/fleet/compose.yaml'), { merge: true });
+    expect(Object.keys(services)).toEqual(['db', 'tables', 'worker']);
+    expect(Object.keys(volumes)).toEqual(['db']);
+    expect(services.tables.command).toEqual(['fleet', 'init']);
+    for (const { build, environment } of [services.tables, services.worker]) {
+      expect(existsSync(join(ROOT, 'examples/fleet', build.dockerfile))).toBe(true);
+      expect(environment.RALPH_FLEET).toBe('postgres://ralph@db/fleet');
+    }
+    const image = read('examples/fleet/Containerfile');
+    const [, copied = ''] = /^COPY --chmod=0644 (\S+) /m.exec(image) ?? [];
+    expect(existsSync(join(ROOT, 'examples/fleet', copied))).toBe(true);
+    const { peerDependencies } = JSON.parse(read('package.json'));
+    expect(image).toContain(`pg-boss@${peerDependencies['pg-boss']}`);
+  });
+
+  test.for([
+    ['Containerfile', /^CMD (.+)$/m, (text: string): readonly string[] => JSON.parse(text)],
+    ['ralph-worker.service', /^ExecStart=\S+ (.+)$/m, (text: string) => shellWords(text) ?? []],
+  ] as const)('%s starts a worker with flags that it has', ([name, line, words]) => {
+    const [, command = ''] = line.exec(read(`examples/fleet/${name}`)) ?? [];
+    const [verb, ...rest] = words(command);
+    expect(verb).toBe('worker');
+    const flags = rest.filter((word) => word.startsWith('--'));
+    expect(flags).toContain('--policy');
+    const declared = read('src/cli/commands/fleet/declare.ts');
+    for (const flag of flags) expect(declared).toContain(`${flag} `);
+  });
+});
