@@ -219,11 +219,14 @@ describe('ralph status on a fleet', () => {
   });
 
   test('leaves no copy of a task behind', async () => {
-    const before = copies();
     const fleet = await atWork();
     captureOutput();
+    // Other tests make such copies at the same time.
+    const temporary = await tempFolder();
+    vi.stubEnv('TMPDIR', temporary);
+    onTestFinished(() => void vi.unstubAllEnvs());
     await fleetTasks(fleet, 'nightly', {});
-    expect(copies().filter((name) => !before.includes(name))).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
   });
 });
 
