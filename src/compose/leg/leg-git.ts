@@ -1,6 +1,7 @@
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
 import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import { snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
+import { isSamePlace } from '../../effects/files/real-path.ts';
 import type {
   CheckpointSnapshot,
   FleetSettlement,
@@ -120,6 +121,12 @@ function createLegGit(
     opened(found) {
       keeper = found;
       if (found === null) return;
+      if (!isSamePlace(found.git.repository.root, leg.tree)) {
+        throw new LegFailed(
+          'failed:repository',
+          'the folder of the task belongs to another repository than that of --repo',
+        );
+      }
       snapshots = openLegSnapshots({
         ...{ keeper: found, mirror, taskId, fence, newest, now: systemClock.now },
         notice: (sentence) => world.say(`${taskId}: ${sentence}`),

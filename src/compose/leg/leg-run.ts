@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
 import { summaryLine } from '../../core/machine/settling.ts';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
@@ -5,6 +6,7 @@ import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import type { EndedStatus } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
+import { leadsOut } from '../../effects/files/real-path.ts';
 import type { FleetSettlement } from '../../effects/fleet/fleet-queue.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { watchAbort } from '../../effects/processes/signals.ts';
@@ -56,6 +58,7 @@ export async function runInLeg(
 ): Promise<EndedStatus | null> {
   const { claim, world, dropped, lease } = state;
   const git = await openLegGit(state, spec, folder);
+  refuseWayOut(spec, folder);
   const plan = await planLeg(spec, folder, world);
   if (spec.setup !== null) await setUp(spec.setup, plan, folder, dropped);
   const leg = furnish(state, plan, folder, git);
@@ -89,6 +92,15 @@ export async function runInLeg(
     state.place = null;
     await leg.stopTelling();
   }
+}
+
+/** A link that the repository or the agent has made must not lead the agent into another repository. */
+function refuseWayOut({ subdir }: FleetSpec, { tree }: LegFolder): void {
+  if (subdir === null || !leadsOut(path.join(tree, subdir), tree)) return;
+  throw new LegFailed(
+    'failed:repository',
+    `--subdir expects a folder in the repository; '${subdir}' is a link that leads out of it`,
+  );
 }
 
 /** Lays the task's state out, and makes what its leg writes with. */

@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { originOfTest, TEST_POLICY, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { refusePushes } from '../../helpers/leg.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
+import { gitIn } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const DONE = 'echo "<promise>TASK_COMPLETE</promise>"';
@@ -181,4 +182,38 @@ test('a request reaches the run: what a person tells is in the next prompt', asy
   await worker.run();
   expect(await queue.task('t')).toMatchObject({ status: 'completed' });
   expect(isTold).toBe(true);
+});
+
+test('a link in place of --subdir does not lead the agent out of the clone', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const elsewhere = await originOfTest();
+  symlinkSync(elsewhere.source, join(origin.source, 'sub'));
+  const inSource = gitIn(origin.source);
+  inSource('add', 'sub');
+  inSource('commit', '-qm', 'a link');
+  inSource('push', '-q', origin.url, 'HEAD:main');
+  const trace = join(await tempFolder(), 'trace');
+  const settings = { setup: `touch ${trace}` };
+  const task = { repo: origin.url, place: { subdir: 'sub' }, settings };
+  await queue.submit([await taskOfTest(`touch ${trace}; ${DONE}`, task)]);
+  await (await workerOfTest(queue)).run();
+  const end = await queue.task('t');
+  expect(end).toMatchObject({ status: 'failed', exit_reason: 'failed:repository' });
+  expect(end?.warning).toContain("'sub' is a link that leads out of it");
+  expect(() => readFileSync(trace)).toThrow('ENOENT');
+});
+
+test('a repository inside of --subdir is not taken for that of the task', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest({ 'sub/a.txt': 'a\n' });
+  const trace = join(await tempFolder(), 'trace');
+  const settings = { setup: 'git init -q .' };
+  const task = { repo: origin.url, place: { subdir: 'sub' }, settings };
+  await queue.submit([await taskOfTest(`touch ${trace}; ${DONE}`, task)]);
+  await (await workerOfTest(queue)).run();
+  const end = await queue.task('t');
+  expect(end).toMatchObject({ status: 'failed', exit_reason: 'failed:repository' });
+  expect(end?.warning).toContain('belongs to another repository');
+  expect(() => readFileSync(trace)).toThrow('ENOENT');
 });
