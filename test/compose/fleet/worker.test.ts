@@ -217,3 +217,28 @@ test('a repository inside of --subdir is not taken for that of the task', async 
   expect(end?.warning).toContain('belongs to another repository');
   expect(() => readFileSync(trace)).toThrow('ENOENT');
 });
+
+test('an open approval does not expire because the task was stopped and resumed', async () => {
+  let now = Date.now();
+  const queue = memoryFleet({ now: () => now });
+  const origin = await originOfTest();
+  const agent = `if grep -q approved; then ${DONE}; else echo '<approval id="deploy">may I deploy?</approval>'; fi`;
+  await queue.submit([await taskOfTest(agent, { repo: origin.url })]);
+  await (await workerOfTest(queue)).run();
+  await queue.request('t', { kind: 'stop', by: 'ann' });
+  await queue.resume('t');
+  const second = await workerOfTest(queue, { id: 'w2' });
+  await second.run();
+  const parked = await queue.task('t');
+  expect(parked, second.said.join('\n')).toMatchObject({
+    ...{ status: 'running', ended_at: null, parked: { kind: 'approval' } },
+  });
+  const [asked] = await queue.approvals();
+  expect(parked?.parked).toMatchObject({ until: asked?.expiresAt });
+  now = Date.parse(asked?.expiresAt ?? '') + 1;
+  const third = await workerOfTest(queue, { id: 'w3' });
+  await third.run();
+  expect(await queue.task('t'), third.said.join('\n')).toMatchObject({
+    ...{ status: 'paused_awaiting_approval', exit_reason: 'approval-expired' },
+  });
+});
