@@ -1,5 +1,4 @@
 import type { ClaimKey, FleetQueue, WorkerFacts } from '../../effects/fleet/fleet-queue.ts';
-import { leaveRequest } from '../../effects/state/requests.ts';
 import { messageOf } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { momentNow } from '../leg/claim-lease.ts';
@@ -144,12 +143,7 @@ async function passRequests(queue: FleetQueue, legs: Map<string, RunningLeg>): P
   const claims: readonly ClaimKey[] = [...legs.values()].map(({ claim }) => claim);
   if (claims.length === 0) return;
   for (const request of await queue.requestsTo(claims)) {
-    const leg = legs.get(request.taskId);
-    if (leg === undefined || !leg.takes(request.id)) continue;
-    const place = await leg.requestPlace();
-    if (place === null) continue;
-    const asked = request.kind === 'tell' ? { kind: request.kind, text: request.text } : request;
-    await leaveRequest(place.folder, asked, new Date().toISOString(), place.seal);
+    await legs.get(request.taskId)?.take(request);
   }
 }
 

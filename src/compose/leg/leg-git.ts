@@ -16,6 +16,8 @@ import { makeResult } from '../../effects/origin/result.ts';
 import type { TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { runGit } from '../../effects/workspace/git-command.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import { momentNow } from './claim-lease.ts';
 import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
 import { isSandboxed, legEnvironment } from './leg-plan.ts';
@@ -102,11 +104,24 @@ interface GitParts {
   readonly newest: CheckpointSnapshot | null;
 }
 
+/**
+ * Nobody else may have the task when its branch is moved. A worker that was suspended after the answer of the
+ * database finds its lease too old, and waits for the next beat. Rejects with `RunDropped` if the claim is lost.
+ */
+async function requireClaim({ claim, world, dropped, lease }: LegState): Promise<void> {
+  const sentAt = momentNow();
+  const held = await whenThere(dropped, () => world.queue.beat([claim]));
+  if (!held.has(claim.taskId)) throw new RunDropped('the claim is lost');
+  lease.beaten(sentAt);
+  await lease.fresh();
+}
+
 function createLegGit(
-  { claim, world, dropped }: LegState,
+  state: LegState,
   leg: LegFolder,
   { mirror, patience, env, newest }: GitParts,
 ): LegGit {
+  const { claim, world, dropped } = state;
   let keeper: TreeKeeper | null = null;
   let snapshots: LegSnapshots | null = null;
   let before = newest?.before ?? null;
@@ -155,9 +170,10 @@ function createLegGit(
       const { spec } = claim.task;
       const { objects } = open.git.repository;
       const left = claim.task.branch_commit;
-      const landed = await patience(() =>
-        landResult({ mirror, taskId, commit, branch: spec.branch, left, objects }),
-      );
+      const landed = await patience(async () => {
+        await requireClaim(state);
+        return landResult({ mirror, taskId, commit, branch: spec.branch, left, objects });
+      });
       const isOnBranch = landed.kind === 'landed';
       return {
         ...{ resultCommit: landed.commit, resultRef: landed.ref },

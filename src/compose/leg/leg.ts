@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { judgeByPolicy } from '../../core/fleet/judge-by-policy.ts';
 import { CLAIMS_AT_MOST, KILL_AFTER } from '../../core/fleet/lease.ts';
 import { withNamedCommands } from '../../core/fleet/named-commands.ts';
-import type { Claim, FleetSettlement, WrittenBeside } from '../../effects/fleet/fleet-queue.ts';
+import type {
+  Claim,
+  FleetRequest,
+  FleetSettlement,
+  WrittenBeside,
+} from '../../effects/fleet/fleet-queue.ts';
+import { leaveRequest } from '../../effects/state/requests.ts';
+import { systemClock } from '../../effects/time/clock.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
@@ -10,7 +17,7 @@ import { createClaimLease, type Moment } from './claim-lease.ts';
 import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
 import { runInLeg } from './leg-run.ts';
-import type { LegState, RequestPlace } from './leg-state.ts';
+import type { LegState } from './leg-state.ts';
 import type { LegWorld } from './leg-world.ts';
 import { keepLegFolder, type LegFolder, makeLegFolder, removeLegFolder } from './worker-home.ts';
 
@@ -30,10 +37,8 @@ export interface RunningLeg {
   giveBack(why: string): void;
   /** Whether the claim is being given up, so that a beat no longer finds it. */
   isSettling(): boolean;
-  /** Whether a request is new to the leg. */
-  takes(requestId: string): boolean;
-  /** Returns where requests to the run are left; null while there is no run. */
-  requestPlace(): RequestPlace | null;
+  /** Leaves a request for the run, once. While there is no run, does nothing. Rejects with `RequestNotLeftError`. */
+  take(request: FleetRequest): Promise<void>;
 }
 
 const NOTHING_BESIDE: WrittenBeside = { events: [], requestsDone: [] };
@@ -75,12 +80,14 @@ export function openLeg(claim: Claim, askedAt: Moment, world: LegWorld): Running
       drop(why);
     },
     isSettling: () => state.settling,
-    takes(requestId) {
-      if (state.place === null || state.requests.has(requestId)) return false;
-      state.requests.set(requestId, 0);
-      return true;
+    async take(request) {
+      const { id, kind } = request;
+      const { place, requests } = state;
+      if (place === null || requests.has(id)) return;
+      const asked = kind === 'tell' ? { kind, text: request.text } : { kind };
+      await leaveRequest(place.folder, asked, systemClock.now(), place.seal);
+      requests.set(id, { kind, saves: 0 });
     },
-    requestPlace: () => state.place,
   };
 }
 
