@@ -52,7 +52,7 @@ export async function openLegGit(
   const { claim, world, dropped } = state;
   const git = { env: legEnvironment(world.env), runId: leg.runId, signal: dropped };
   const mirror = openMirror({ ...git, home: world.home, url: spec.repo });
-  const patience = createPatience(world.originPatienceMs, dropped);
+  const patience = createPatience(world.originPatienceMs, dropped, state.stop.signal);
   const base = claim.task.base_commit ?? (await findBase(state, mirror, spec.base, patience));
   const kept = claim.checkpoint?.snapshot ?? null;
   await patience(() =>

@@ -61,7 +61,9 @@ export async function runInLeg(
   const git = await openLegGit(state, spec, folder);
   refuseWayOut(spec, folder);
   const plan = await planLeg(spec, folder, world);
-  if (spec.setup !== null) await setUp(spec.setup, plan, folder, dropped);
+  const over = AbortSignal.any([dropped, state.stop.signal]);
+  over.throwIfAborted();
+  if (spec.setup !== null) await setUp(spec.setup, plan, folder, over);
   const leg = furnish(state, plan, folder, git);
   const ageLimit = setTimeout(() => handOver(state, 'the leg is old'), world.longestLegMs);
   try {
@@ -172,16 +174,16 @@ async function setUp(
   command: string,
   plan: RunPlan,
   { runId }: LegFolder,
-  dropped: AbortSignal,
+  over: AbortSignal,
 ): Promise<void> {
-  const stops = watchAbort(dropped);
+  const stops = watchAbort(over);
   const sandbox = await sandboxOfRun(plan, {
     ...{ programs: () => agentPrograms(plan), runId, warn: () => {}, signal: stops.signal },
   });
   try {
     const inside = await sandbox.open();
     const failed = await runSetUp(command, plan, { runId, stops, ...confinedTo(inside) });
-    dropped.throwIfAborted();
+    over.throwIfAborted();
     if (failed !== null) throw new LegFailed('failed:setup', failed);
   } finally {
     await sandbox.close();

@@ -18,6 +18,8 @@ export interface LegState {
   readonly lease: ClaimLease;
   /** Aborts with a `RunDropped`. */
   readonly dropped: AbortSignal;
+  /** Aborts with a `LegStopped` when a person stops the task. */
+  readonly stop: AbortController;
   /** Why another worker is to go on; null if this one does. */
   handingOver: string | null;
   /** Called when the leg wants the run to pause. */

@@ -18,6 +18,7 @@ import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
 import { runInLeg } from './leg-run.ts';
 import type { LegState } from './leg-state.ts';
+import { LegStopped } from './leg-stopped.ts';
 import type { LegWorld } from './leg-world.ts';
 import { keepLegFolder, type LegFolder, makeLegFolder, removeLegFolder } from './worker-home.ts';
 
@@ -37,7 +38,7 @@ export interface RunningLeg {
   giveBack(why: string): void;
   /** Whether the claim is being given up, so that a beat no longer finds it. */
   isSettling(): boolean;
-  /** Leaves a request for the run, once. While there is no run, does nothing. Rejects with `RequestNotLeftError`. */
+  /** Leaves a request for the run, once. While there is no run, only a stop counts. Rejects with `RequestNotLeftError`. */
   take(request: FleetRequest): Promise<void>;
 }
 
@@ -51,6 +52,7 @@ export function openLeg(claim: Claim, askedAt: Moment, world: LegWorld): Running
   let isGivingBack = false;
   const state: LegState = {
     ...{ claim, world, lease, dropped: dropping.signal, requests: new Map() },
+    stop: new AbortController(),
     ...{ handingOver: null, onHandOver: () => {}, settling: false, place: null },
   };
   const handOver = (why: string): void => {
@@ -83,6 +85,7 @@ export function openLeg(claim: Claim, askedAt: Moment, world: LegWorld): Running
     async take(request) {
       const { id, kind } = request;
       const { place, requests } = state;
+      if (kind === 'stop') state.stop.abort(new LegStopped());
       if (place === null || requests.has(id)) return;
       const asked = kind === 'tell' ? { kind, text: request.text } : { kind };
       await leaveRequest(place.folder, asked, systemClock.now(), place.seal);
@@ -105,6 +108,10 @@ async function runLeg(state: LegState): Promise<void> {
   } catch (error) {
     // What is ended because the claim is lost fails in many ways.
     const cause = state.dropped.aborted ? state.dropped.reason : error;
+    if (cause instanceof LegStopped) {
+      await settleStopped(state);
+      return;
+    }
     if (cause instanceof RunDropped) {
       world.say(`${claim.taskId}: ${cause.message}`);
       return;
@@ -144,7 +151,7 @@ function asFailure(error: unknown): LegFailed {
 
 /** Ends a task whose run did not begin, or could not be kept. */
 async function settleFailed(state: LegState, failed: LegFailed, where: string): Promise<void> {
-  const { claim, world, dropped } = state;
+  const { claim, world } = state;
   const sentence = `${failed.message}${where}`;
   world.say(`${claim.taskId}: ${failed.exitReason}: ${sentence}`);
   const settlement: FleetSettlement = {
@@ -154,6 +161,22 @@ async function settleFailed(state: LegState, failed: LegFailed, where: string): 
     warning: sentence,
     ...{ note: null, resultCommit: null, resultRef: null, branchCommit: null },
   };
+  await settleAsItWas(state, settlement);
+}
+
+/** Ends a task that a person has stopped where no run heard it. A resume goes on from its last checkpoint. */
+async function settleStopped(state: LegState): Promise<void> {
+  const [status, exitReason] = ['stopped', 'stopped:request'] as const;
+  state.world.say(`${state.claim.taskId}: ${exitReason}`);
+  await settleAsItWas(state, {
+    ...{ status, exitReason, exitCode: exitCodeFor(status, exitReason), warning: null },
+    ...{ note: null, resultCommit: null, resultRef: null, branchCommit: null },
+  });
+}
+
+/** Ends a task, and leaves its checkpoint as it was. */
+async function settleAsItWas(state: LegState, settlement: FleetSettlement): Promise<void> {
+  const { claim, world, dropped } = state;
   state.settling = true;
   await whenThere(dropped, () => world.queue.settle(claim, null, NOTHING_BESIDE, settlement)).catch(
     (error) => {
