@@ -263,3 +263,20 @@ test('a stop reaches a leg in its set-up', async () => {
   });
   expect(await queue.resume('t')).toEqual({ kind: 'done' });
 });
+
+test('a worker that is told to stop twice says that it has given its leg back', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const ready = join(await tempFolder(), 'ready');
+  await queue.submit([await taskOfTest(`touch ${ready}; sleep 600`, { repo: origin.url })]);
+  const worker = await workerOfTest(queue);
+  const run = worker.run();
+  await until(
+    () => existsSync(ready),
+    () => worker.said.join(' '),
+  );
+  worker.stops.stop();
+  worker.stops.askAgain();
+  expect(await run).toEqual({ gaveBack: true });
+  expect(await queue.task('t')).toMatchObject({ worker: null, parked: { kind: 'handover' } });
+});
