@@ -81,6 +81,14 @@ export function describeSteering(
       expect(second.task.spec).toEqual(fresher.spec);
     });
 
+    test('forgets the branch of an ended task that is started afresh on another one', async () => {
+      const { queue } = await fresh();
+      await queue.submit([newFleetTask('a')]);
+      await queue.settle(await claimed(queue), null, NOTHING, COMPLETED);
+      await queue.submit([newFleetTask('a', { branch: 'other' }, { again: true })]);
+      expect(await queue.task('a')).toMatchObject({ fence: 1, branch_commit: null });
+    });
+
     test('leaves tasks of a newer schema to newer workers', async () => {
       const { queue } = await fresh();
       await queue.submit([newFleetTask('new', { schema: 2, priority: 9 }), newFleetTask('old')]);

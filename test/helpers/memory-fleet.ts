@@ -65,7 +65,9 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
       this.numbers += 1;
       const fresh = memoryTask(task, this.numbers, this.clock());
       fresh.facts.fence = before?.fence ?? 0;
-      fresh.facts.branch_commit = before?.branch_commit ?? null;
+      const isSameBranch =
+        before?.spec.branch === task.spec.branch && before.spec.repo === task.spec.repo;
+      fresh.facts.branch_commit = isSameBranch ? before.branch_commit : null;
       this.tasksById.delete(id);
       this.tasksById.set(id, fresh);
     }
