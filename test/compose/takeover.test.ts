@@ -6,12 +6,13 @@ import { expect, test } from 'vitest';
 import type { FleetLeg } from '../../src/compose/held-run.ts';
 import { startRun } from '../../src/compose/run.ts';
 import { watchAbort } from '../../src/effects/processes/signals.ts';
-import { packState, unpackState } from '../../src/effects/state/packed-state.ts';
+import { unpackState } from '../../src/effects/state/packed-state.ts';
 import { taskPaths } from '../../src/effects/state/task-folder.ts';
 import { sealAt } from '../../src/effects/trust/seal.ts';
 import { RunDropped } from '../../src/loop/run-dropped.ts';
 import type { Turn } from '../helpers/fake-claude.ts';
 import { legPlan } from '../helpers/leg-plan.ts';
+import { packState } from '../helpers/packed-task.ts';
 import { makeScene } from '../helpers/scene.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 

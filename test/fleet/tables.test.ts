@@ -184,3 +184,19 @@ test('a job of no task is removed by the claim that meets it', async () => {
   expect((await claimed(queue)).taskId).toBe('c');
   expect(await postgres.sql(url, 'select count(*) from ralph_queue.job')).toBe('1');
 });
+
+test.for([
+  ['priority', '2147483647'],
+  ['queue', "'Odd queue'"],
+  ['account', "''"],
+  ['task_id', "'../../x'"],
+  ['task_id', "'x.lock'"],
+])('the tables refuse a task whose %s is %s', async ([column, value]) => {
+  const url = await postgres.url();
+  const queue = await openTestFleet(url);
+  onTestFinished(() => queue.close());
+  await queue.submit([newFleetTask('a')]);
+  await expect(postgres.sql(url, `update ralph.task set ${column} = ${value}`)).rejects.toThrow(
+    /check constraint/,
+  );
+});

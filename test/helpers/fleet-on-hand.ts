@@ -5,11 +5,11 @@ import type { FleetSpec } from '../../src/core/fleet/fleet-task.ts';
 import { stateJson } from '../../src/core/task/state-json.ts';
 import type { TaskState } from '../../src/core/task/task-state.ts';
 import type { Checkpoint, Claim, PackedLog } from '../../src/effects/fleet/fleet-queue.ts';
-import { packState } from '../../src/effects/state/packed-state.ts';
 import { taskPaths } from '../../src/effects/state/task-folder.ts';
 import { STATE } from '../../src/effects/trust/seal.ts';
 import { fleetSpec, NOW } from './fleet-facts.ts';
 import { type MemoryFleet, memoryFleet } from './memory-fleet.ts';
+import { packState } from './packed-task.ts';
 import { tempFolder } from './temp-folder.ts';
 import { testSeal } from './test-seal.ts';
 

@@ -81,6 +81,14 @@ export function describeSteering(
       expect(second.task.spec).toEqual(fresher.spec);
     });
 
+    test('forgets the branch of an ended task that is started afresh on another one', async () => {
+      const { queue } = await fresh();
+      await queue.submit([newFleetTask('a')]);
+      await queue.settle(await claimed(queue), null, NOTHING, COMPLETED);
+      await queue.submit([newFleetTask('a', { branch: 'other' }, { again: true })]);
+      expect(await queue.task('a')).toMatchObject({ fence: 1, branch_commit: null });
+    });
+
     test('leaves tasks of a newer schema to newer workers', async () => {
       const { queue } = await fresh();
       await queue.submit([newFleetTask('new', { schema: 2, priority: 9 }), newFleetTask('old')]);
@@ -126,6 +134,24 @@ export function describeSteering(
       });
       expect(await other.resume('a')).toEqual({ kind: 'done' });
       expect(await queue.requestsTo([await claimed(queue)])).toEqual([]);
+    });
+
+    test('what a person asks while the leg parks is in force at once', async () => {
+      const { queue } = await fresh();
+      await queue.submit([newFleetTask('a'), newFleetTask('b')]);
+      for (const kind of ['stop', 'pause'] as const) {
+        const claim = await claimed(queue);
+        await queue.request(claim.taskId, { kind, by: 'ann' });
+        const parked = await queue.park(claim, checkpointAt(1), NOTHING, {
+          ...{ kind: 'handover', why: 'the worker stops' },
+        });
+        expect(parked).toBe(true);
+      }
+      expect(await queue.task('a')).toMatchObject({ status: 'stopped', exit_code: 143 });
+      expect(await queue.task('b')).toMatchObject({ paused: true, ended_at: null, worker: null });
+      expect(await next(queue)).toBeNull();
+      await queue.resume('b');
+      expect((await claimed(queue)).taskId).toBe('b');
     });
 
     test('pauses, stops and resumes at once what nobody runs', async () => {

@@ -65,7 +65,9 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
       this.numbers += 1;
       const fresh = memoryTask(task, this.numbers, this.clock());
       fresh.facts.fence = before?.fence ?? 0;
-      fresh.facts.branch_commit = before?.branch_commit ?? null;
+      const isSameBranch =
+        before?.spec.branch === task.spec.branch && before.spec.repo === task.spec.repo;
+      fresh.facts.branch_commit = isSameBranch ? before.branch_commit : null;
       this.tasksById.delete(id);
       this.tasksById.set(id, fresh);
     }
@@ -221,6 +223,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
         const account = this.account(facts.spec.account);
         pauseMemoryAccount(account, parking.inMs ?? parking.until, 'usage limit', this.clock());
       }
+      this.obeyWhatIsLeft(task);
     });
   }
 
@@ -259,7 +262,8 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     return this.#write(claim, ({ approvals, facts }) => {
       if (approvals.some(({ id }) => id === approval.id)) return;
       approvals.push({
-        ...{ ...approval, taskId: facts.spec.task_id, askedAt: instant(this.clock()) },
+        ...{ id: approval.id, text: approval.text, expiresAt: expiryOf(approval, this.clock()) },
+        ...{ taskId: facts.spec.task_id, askedAt: instant(this.clock()) },
         ...{ answer: null, taken: false },
       });
     });
@@ -283,4 +287,8 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
   }
 
   async close(): Promise<void> {}
+}
+
+function expiryOf({ expiresAt, expiresInMs }: Port.FleetApproval, now: number): string | null {
+  return expiresInMs === undefined ? expiresAt : instant(now + expiresInMs);
 }

@@ -56,15 +56,31 @@ export class MemorySteering {
       if (facts.worker === null) return DONE;
       return { kind: 'left', worker: facts.worker, host: facts.host ?? '' };
     }
-    task.startAt = null;
-    if (asked.kind === 'pause') facts.paused = true;
-    else {
-      Object.assign(facts, {
-        ...{ status: 'stopped', exit_reason: 'stopped:request', exit_code: 143 },
-        ...{ parked: null, paused: false, ended_at: instant(this.clock()) },
-      } satisfies Partial<FleetTaskFacts>);
-    }
+    this.#hold(task, asked.kind);
     return DONE;
+  }
+
+  /** What a person asked while the leg was parking reaches no run any more. */
+  obeyWhatIsLeft(task: MemoryTask): void {
+    const kinds = task.requests.map(({ kind }) => kind).filter((kind) => kind !== 'tell');
+    task.requests.splice(
+      0,
+      task.requests.length,
+      ...task.requests.filter(({ kind }) => kind === 'tell'),
+    );
+    if (kinds.length > 0) this.#hold(task, kinds.includes('stop') ? 'stop' : 'pause');
+  }
+
+  #hold(task: MemoryTask, kind: 'pause' | 'stop'): void {
+    task.startAt = null;
+    if (kind === 'pause') {
+      task.facts.paused = true;
+      return;
+    }
+    Object.assign(task.facts, {
+      ...{ status: 'stopped', exit_reason: 'stopped:request', exit_code: 143 },
+      ...{ parked: null, paused: false, ended_at: instant(this.clock()) },
+    } satisfies Partial<FleetTaskFacts>);
   }
 
   async resume(taskId: string): Promise<Port.RequestTaken> {

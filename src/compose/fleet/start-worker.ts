@@ -40,14 +40,14 @@ export interface WorkerRequest
 }
 
 /**
- * Opens the fleet and works through its tasks. Resolves when the worker has ended. Rejects with a `FleetError` or a
+ * Opens the fleet and works through its tasks. Resolves as `runWorker` does. Rejects with a `FleetError` or a
  * `UsageError` before it claims anything.
  */
 export async function startWorker(
   { fleet, accountsFile, policyFile, ...request }: WorkerRequest,
   stops: StopRequests,
   say: (line: string) => void,
-): Promise<void> {
+): Promise<{ readonly gaveBack: boolean }> {
   const { env } = request;
   const policy = policyFile === null ? DEFAULT_POLICY : readPolicyFile(policyFile);
   const accounts = accountsFile === null ? null : readAccountsFile(accountsFile);
@@ -59,7 +59,7 @@ export async function startWorker(
     say(
       `worker ${id} on ${host}, ${queue.name}: queues ${request.queues.join(', ')}, ${request.slots} at once, lease ${writeDuration(queue.leaseMs)}, policy ${policyFile ?? 'by default'}`,
     );
-    await runWorker({
+    return await runWorker({
       ...{ ...request, queue, id, host, home, policy, accounts, stops },
       hidden: hiddenFrom(home, [accountsFile, policyFile], env),
       schema: FLEET_SCHEMA,

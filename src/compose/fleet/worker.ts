@@ -1,5 +1,4 @@
 import type { ClaimKey, FleetQueue, WorkerFacts } from '../../effects/fleet/fleet-queue.ts';
-import { leaveRequest } from '../../effects/state/requests.ts';
 import { messageOf } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { momentNow } from '../leg/claim-lease.ts';
@@ -39,8 +38,11 @@ const ROOM_NEEDED = 1024 ** 3;
  *   requests   tell, pause and stop, from the rows to the folders of the legs
  *   sweep      what dead workers held, and what is due to be woken
  */
-/** Works through the tasks of a fleet until it is told to stop. Resolves when its legs have ended. */
-export async function runWorker(options: WorkerOptions): Promise<void> {
+/**
+ * Works through the tasks of a fleet until it is told to stop. Resolves when its legs have ended, to whether it had
+ * to end some of them before their iterations were done.
+ */
+export async function runWorker(options: WorkerOptions): Promise<{ readonly gaveBack: boolean }> {
   const { queue, say, home } = options;
   const legs = new Map<string, RunningLeg>();
   const over = new AbortController();
@@ -55,7 +57,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   ];
   try {
     await claimAll(options, legs, told);
-    await drain(options, legs);
+    return { gaveBack: await drain(options, legs) };
   } finally {
     over.abort();
     await Promise.all(rounds);
@@ -144,26 +146,27 @@ async function passRequests(queue: FleetQueue, legs: Map<string, RunningLeg>): P
   const claims: readonly ClaimKey[] = [...legs.values()].map(({ claim }) => claim);
   if (claims.length === 0) return;
   for (const request of await queue.requestsTo(claims)) {
-    const leg = legs.get(request.taskId);
-    if (leg === undefined || !leg.takes(request.id)) continue;
-    const place = await leg.requestPlace();
-    if (place === null) continue;
-    const asked = request.kind === 'tell' ? { kind: request.kind, text: request.text } : request;
-    await leaveRequest(place.folder, asked, new Date().toISOString(), place.seal);
+    await legs.get(request.taskId)?.take(request);
   }
 }
 
-/** Lets the running iterations end, and hands the tasks over. The second request ends them at once. */
-async function drain(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<void> {
+/**
+ * Lets the running iterations end, and hands the tasks over. The second request ends them at once. Resolves to
+ * whether iterations were ended so.
+ */
+async function drain(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<boolean> {
   const { stops, drainTimeoutMs, say } = options;
-  if (legs.size === 0) return;
+  if (legs.size === 0) return false;
   say(`stops: no more tasks; ${legs.size} running`);
   for (const leg of legs.values()) leg.handOver('the worker stops');
   const patience = AbortSignal.any([stops.hurry, AbortSignal.timeout(drainTimeoutMs)]);
   const ended = Promise.allSettled([...legs.values()].map((leg) => leg.ended));
-  await Promise.race([ended, aborted(patience)]);
+  const isOver = ended.then(() => true);
+  if (await Promise.race([isOver, aborted(patience).then(() => false)])) return false;
+  const running = [...legs.values()].filter((leg) => !leg.isSettling());
   for (const leg of legs.values()) leg.giveBack('the worker stopped');
   await ended;
+  return running.length > 0;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

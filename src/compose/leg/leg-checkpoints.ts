@@ -1,5 +1,5 @@
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
-import { parkingOf } from '../../core/fleet/parking.ts';
+import { askedFor, parkingOf } from '../../core/fleet/parking.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { isAtWork, type LoopState, type Step } from '../../core/machine/loop-state.ts';
 import type {
@@ -60,7 +60,7 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
   const { spec } = claim.task;
   let snapshot: CheckpointSnapshot | null = claim.checkpoint?.snapshot ?? null;
   let mayDiffer = true;
-  let isAnswered = claim.answer !== null || claim.checkpoint?.status === 'paused_awaiting_approval';
+  let isAnswered = claim.answer !== null;
   let ended: ReturnType<LegCheckpoints['end']> = null;
 
   const checkpointOf = (state: LoopState): Checkpoint => ({
@@ -70,6 +70,17 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
     costUsd: state.task.usage.cost_usd,
     snapshot,
   });
+
+  // How long a request for approval is open is measured by the clock that wakes the leg.
+  const openUntil = async (state: LoopState) => {
+    if (state.step.kind !== 'approving' || isAnswered || askedFor(state) === null) {
+      return { now: systemClock.now() };
+    }
+    return whenThere(dropped, async () => {
+      const asked = (await queue.approvals()).find(({ taskId }) => taskId === claim.taskId);
+      return { now: await queue.readClock(), expiresAt: asked?.expiresAt ?? null };
+    });
+  };
 
   return {
     async saved(state, events) {
@@ -90,7 +101,7 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
         return;
       }
       ended = null;
-      const parking = parkingOf(state, { now: systemClock.now(), isAnswered });
+      const parking = parkingOf(state, { ...(await openUntil(state)), isAnswered });
       if (parking === null) await pauseAccount(queue, spec, state, dropped);
       if (state.step.kind !== 'approving') isAnswered = false;
       const isOurs = await whenThere(dropped, () =>

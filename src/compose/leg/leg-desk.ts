@@ -1,5 +1,6 @@
 import type { PersonsAnswer } from '../../core/machine/loop-event.ts';
 import { preview } from '../../core/secrets/secrets.ts';
+import { msBetween } from '../../core/task/task-state.ts';
 import type {
   Claim,
   ClaimKey,
@@ -7,6 +8,7 @@ import type {
   FleetApproval,
 } from '../../effects/fleet/fleet-queue.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { systemClock } from '../../effects/time/clock.ts';
 import type { ApprovalDesk } from '../../loop/ports.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
 import { renderRequest } from '../../report/notes/approval-request.ts';
@@ -31,7 +33,9 @@ export function legDesk({ claim, plan, logDir, ask }: DeskRequest): ApprovalDesk
     async request(approval) {
       const asked = preview(new TextDecoder().decode(plan.prompt), 500);
       const text = renderRequest({ taskId: plan.taskId, approval, asked, logDir });
-      const row = { id: approval.id, text, expiresAt: approval.expires_at };
+      const { id, expires_at: expiresAt } = approval;
+      const expiresInMs = Math.max(0, msBetween(systemClock.now(), expiresAt));
+      const row = { id, text, expiresAt, expiresInMs };
       if (!(await ask(claim, row))) throw new RunDropped('the claim is lost');
       return NOTHING_BEFORE;
     },

@@ -14,7 +14,7 @@ export interface LegEvents {
   ending(): readonly RalphEvent[];
   /** Notes that these events are written with a checkpoint. */
   written(events: readonly RalphEvent[]): void;
-  /** Writes the other events; those that could not be written are kept for the next call. */
+  /** Writes the other events, after the last call has ended; those that could not be written are kept for the next call. */
   flush(write: (events: readonly RalphEvent[]) => Promise<boolean>): Promise<void>;
 }
 
@@ -26,6 +26,18 @@ export function createLegEvents(
   const isWritten = new WeakSet<RalphEvent>();
   let waiting: RalphEvent[] = [];
   let ending: readonly RalphEvent[] = [];
+  let lastFlush: Promise<void> = Promise.resolve();
+  const flushNow = async (write: Parameters<LegEvents['flush']>[0]): Promise<void> => {
+    if (waiting.length === 0) return;
+    const events = waiting;
+    waiting = [];
+    try {
+      await write(events);
+    } catch (error) {
+      waiting = [...events, ...waiting].slice(-WAITING_AT_MOST);
+      throw error;
+    }
+  };
   return {
     view: {
       // Thousands a second belong in no table.
@@ -50,16 +62,10 @@ export function createLegEvents(
     written(events) {
       for (const event of events) isWritten.add(event);
     },
-    async flush(write) {
-      if (waiting.length === 0) return;
-      const events = waiting;
-      waiting = [];
-      try {
-        await write(events);
-      } catch (error) {
-        waiting = [...events, ...waiting].slice(-WAITING_AT_MOST);
-        throw error;
-      }
+    flush(write) {
+      // Two at once could change the order of the events.
+      lastFlush = lastFlush.catch(() => undefined).then(() => flushNow(write));
+      return lastFlush;
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
 import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import { snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
+import { isSamePlace } from '../../effects/files/real-path.ts';
 import type {
   CheckpointSnapshot,
   FleetSettlement,
@@ -15,6 +16,8 @@ import { makeResult } from '../../effects/origin/result.ts';
 import type { TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { runGit } from '../../effects/workspace/git-command.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import { momentNow } from './claim-lease.ts';
 import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
 import { isSandboxed, legEnvironment } from './leg-plan.ts';
@@ -49,7 +52,7 @@ export async function openLegGit(
   const { claim, world, dropped } = state;
   const git = { env: legEnvironment(world.env), runId: leg.runId, signal: dropped };
   const mirror = openMirror({ ...git, home: world.home, url: spec.repo });
-  const patience = createPatience(world.originPatienceMs, dropped);
+  const patience = createPatience(world.originPatienceMs, dropped, state.stop.signal);
   const base = claim.task.base_commit ?? (await findBase(state, mirror, spec.base, patience));
   const kept = claim.checkpoint?.snapshot ?? null;
   await patience(() =>
@@ -101,11 +104,24 @@ interface GitParts {
   readonly newest: CheckpointSnapshot | null;
 }
 
+/**
+ * Nobody else may have the task when its branch is moved. A worker that was suspended after the answer of the
+ * database finds its lease too old, and waits for the next beat. Rejects with `RunDropped` if the claim is lost.
+ */
+async function requireClaim({ claim, world, dropped, lease }: LegState): Promise<void> {
+  const sentAt = momentNow();
+  const held = await whenThere(dropped, () => world.queue.beat([claim]));
+  if (!held.has(claim.taskId)) throw new RunDropped('the claim is lost');
+  lease.beaten(sentAt);
+  await lease.fresh();
+}
+
 function createLegGit(
-  { claim, world, dropped }: LegState,
+  state: LegState,
   leg: LegFolder,
   { mirror, patience, env, newest }: GitParts,
 ): LegGit {
+  const { claim, world, dropped } = state;
   let keeper: TreeKeeper | null = null;
   let snapshots: LegSnapshots | null = null;
   let before = newest?.before ?? null;
@@ -120,6 +136,12 @@ function createLegGit(
     opened(found) {
       keeper = found;
       if (found === null) return;
+      if (!isSamePlace(found.git.repository.root, leg.tree)) {
+        throw new LegFailed(
+          'failed:repository',
+          'the folder of the task belongs to another repository than that of --repo',
+        );
+      }
       snapshots = openLegSnapshots({
         ...{ keeper: found, mirror, taskId, fence, newest, now: systemClock.now },
         notice: (sentence) => world.say(`${taskId}: ${sentence}`),
@@ -148,9 +170,10 @@ function createLegGit(
       const { spec } = claim.task;
       const { objects } = open.git.repository;
       const left = claim.task.branch_commit;
-      const landed = await patience(() =>
-        landResult({ mirror, taskId, commit, branch: spec.branch, left, objects }),
-      );
+      const landed = await patience(async () => {
+        await requireClaim(state);
+        return landResult({ mirror, taskId, commit, branch: spec.branch, left, objects });
+      });
       const isOnBranch = landed.kind === 'landed';
       return {
         ...{ resultCommit: landed.commit, resultRef: landed.ref },

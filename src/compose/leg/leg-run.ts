@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
 import { summaryLine } from '../../core/machine/settling.ts';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
@@ -5,6 +6,7 @@ import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import type { EndedStatus } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
+import { leadsOut } from '../../effects/files/real-path.ts';
 import type { FleetSettlement } from '../../effects/fleet/fleet-queue.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { watchAbort } from '../../effects/processes/signals.ts';
@@ -28,6 +30,7 @@ import { type LegGit, openLegGit } from './leg-git.ts';
 import { createLegLogs } from './leg-logs.ts';
 import { planLeg } from './leg-plan.ts';
 import { type LegState, pathsOf, sealOf } from './leg-state.ts';
+import { repeat } from './repeat.ts';
 import type { LegFolder } from './worker-home.ts';
 
 /** How often events that belong to no checkpoint are written, in milliseconds. */
@@ -56,8 +59,11 @@ export async function runInLeg(
 ): Promise<EndedStatus | null> {
   const { claim, world, dropped, lease } = state;
   const git = await openLegGit(state, spec, folder);
+  refuseWayOut(spec, folder);
   const plan = await planLeg(spec, folder, world);
-  if (spec.setup !== null) await setUp(spec.setup, plan, folder, dropped);
+  const over = AbortSignal.any([dropped, state.stop.signal]);
+  over.throwIfAborted();
+  if (spec.setup !== null) await setUp(spec.setup, plan, folder, over);
   const leg = furnish(state, plan, folder, git);
   const ageLimit = setTimeout(() => handOver(state, 'the leg is old'), world.longestLegMs);
   try {
@@ -91,6 +97,15 @@ export async function runInLeg(
   }
 }
 
+/** A link that the repository or the agent has made must not lead the agent into another repository. */
+function refuseWayOut({ subdir }: FleetSpec, { tree }: LegFolder): void {
+  if (subdir === null || !leadsOut(path.join(tree, subdir), tree)) return;
+  throw new LegFailed(
+    'failed:repository',
+    `--subdir expects a folder in the repository; '${subdir}' is a link that leads out of it`,
+  );
+}
+
 /** Lays the task's state out, and makes what its leg writes with. */
 function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit) {
   const { claim, world, dropped } = state;
@@ -118,12 +133,14 @@ function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit)
     void leaveRequest(paths.folder, { kind: 'pause' }, systemClock.now()).catch(() => undefined);
   };
   const flush = (): Promise<void> => events.flush((waiting) => queue.tell(claim, waiting));
-  const timer = setInterval(() => void flush().catch(() => undefined), FLUSH_MS);
+  const over = new AbortController();
+  const rounds = repeat(FLUSH_MS, over.signal, flush, () => {});
   return {
     ...{ state, plan, git, events, checkpoints },
     /** The last events of a task that has ended are written with it. */
     async stopTelling() {
-      clearInterval(timer);
+      over.abort();
+      await rounds;
       if (!state.settling) await flush().catch(() => undefined);
     },
     flush,
@@ -158,16 +175,16 @@ async function setUp(
   command: string,
   plan: RunPlan,
   { runId }: LegFolder,
-  dropped: AbortSignal,
+  over: AbortSignal,
 ): Promise<void> {
-  const stops = watchAbort(dropped);
+  const stops = watchAbort(over);
   const sandbox = await sandboxOfRun(plan, {
     ...{ programs: () => agentPrograms(plan), runId, warn: () => {}, signal: stops.signal },
   });
   try {
     const inside = await sandbox.open();
     const failed = await runSetUp(command, plan, { runId, stops, ...confinedTo(inside) });
-    dropped.throwIfAborted();
+    over.throwIfAborted();
     if (failed !== null) throw new LegFailed('failed:setup', failed);
   } finally {
     await sandbox.close();
@@ -180,24 +197,22 @@ async function settle(
   { state, git, checkpoints, events, ...leg }: Leg & { flush(): Promise<void> },
   run: RunEnd,
 ): Promise<EndedStatus | null> {
-  const { claim, world, dropped, handingOver } = state;
+  const { claim, world, handingOver } = state;
   const { queue } = world;
   const { fields } = run;
   const end = checkpoints.end();
   if (end === null) throw new Error('the run has ended without a last step');
   await leg.flush().catch(() => undefined);
-  const requestsDone = [...end.written.requestsDone, ...state.requests.keys()];
-  const written = { ...end.written, requestsDone };
-  if (handingOver !== null && fields.status === 'paused') {
+  // What the run has not taken in stays for the next leg; the end of the task removes all of it.
+  const { written } = end;
+  const isPausedByPerson = [...state.requests.values()].some(({ kind }) => kind === 'pause');
+  if (handingOver !== null && fields.status === 'paused' && !isPausedByPerson) {
     const open = { ...end.checkpoint, status: 'running' as const };
     const parking = { kind: 'handover', why: handingOver } as const;
     await keep(state, () => queue.park(claim, open, written, parking));
     world.say(`${claim.taskId}: handed over, since ${handingOver}`);
     return null;
   }
-  // Nobody else may have the task when its branch is moved.
-  const held = await whenThere(dropped, () => queue.beat([claim]));
-  if (!held.has(claim.taskId)) throw new RunDropped('the claim is lost');
   const landed = fields.status === 'completed' ? await git.land(commitFacts(run)) : NOT_LANDED;
   const settlement: FleetSettlement = {
     status: fields.status,
@@ -220,14 +235,14 @@ async function keep(state: LegState, write: () => Promise<boolean>): Promise<voi
 }
 
 /**
- * Returns the requests that the state has taken in: what was left before the last save was read for this one at the
- * latest.
+ * Returns the texts that the state has taken in: what was left before the last save was read for this one at the
+ * latest. A request to stop or to pause is done when the task has ended by it: until then, no state has it.
  */
-function takenIn(requests: Map<string, number>): readonly string[] {
+function takenIn(requests: LegState['requests']): readonly string[] {
   const done: string[] = [];
-  for (const [id, saves] of requests) {
-    if (saves > 0) done.push(id);
-    requests.set(id, saves + 1);
+  for (const [id, request] of requests) {
+    if (request.kind === 'tell' && request.saves > 0) done.push(id);
+    request.saves += 1;
   }
   return done;
 }

@@ -1,4 +1,4 @@
-import type { Claim } from '../../effects/fleet/fleet-queue.ts';
+import type { Claim, FleetRequest } from '../../effects/fleet/fleet-queue.ts';
 import { type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
 import { type Seal, sealAt } from '../../effects/trust/seal.ts';
 import type { ClaimLease } from './claim-lease.ts';
@@ -20,14 +20,16 @@ export interface LegState {
   readonly dropped: AbortSignal;
   /** Drops the leg if no beat came through for so long that the guard has ended what ran. */
   readonly dropIfStale: () => void;
+  /** Aborts with a `LegStopped` when a person stops the task. */
+  readonly stop: AbortController;
   /** Why another worker is to go on; null if this one does. */
   handingOver: string | null;
   /** Called when the leg wants the run to pause. */
   onHandOver: () => void;
   settling: boolean;
   place: RequestPlace | null;
-  /** Requests with the number of saves since they were left. */
-  readonly requests: Map<string, number>;
+  /** What people asked of the run, by id, with the number of saves since it was left. */
+  readonly requests: Map<string, { readonly kind: FleetRequest['kind']; saves: number }>;
 }
 
 /** Returns the paths of the run's state. */

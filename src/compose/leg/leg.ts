@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { judgeByPolicy } from '../../core/fleet/judge-by-policy.ts';
 import { CLAIMS_AT_MOST, KILL_AFTER } from '../../core/fleet/lease.ts';
 import { withNamedCommands } from '../../core/fleet/named-commands.ts';
-import type { Claim, FleetSettlement, WrittenBeside } from '../../effects/fleet/fleet-queue.ts';
+import type {
+  Claim,
+  FleetRequest,
+  FleetSettlement,
+  WrittenBeside,
+} from '../../effects/fleet/fleet-queue.ts';
+import { leaveRequest } from '../../effects/state/requests.ts';
+import { systemClock } from '../../effects/time/clock.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
@@ -10,7 +17,8 @@ import { createClaimLease, type Moment } from './claim-lease.ts';
 import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
 import { runInLeg } from './leg-run.ts';
-import type { LegState, RequestPlace } from './leg-state.ts';
+import type { LegState } from './leg-state.ts';
+import { LegStopped } from './leg-stopped.ts';
 import type { LegWorld } from './leg-world.ts';
 import { keepLegFolder, type LegFolder, makeLegFolder, removeLegFolder } from './worker-home.ts';
 
@@ -30,10 +38,8 @@ export interface RunningLeg {
   giveBack(why: string): void;
   /** Whether the claim is being given up, so that a beat no longer finds it. */
   isSettling(): boolean;
-  /** Whether a request is new to the leg. */
-  takes(requestId: string): boolean;
-  /** Returns where requests to the run are left; null while there is no run. */
-  requestPlace(): RequestPlace | null;
+  /** Leaves a request for the run, once. While there is no run, only a stop counts. Rejects with `RequestNotLeftError`. */
+  take(request: FleetRequest): Promise<void>;
 }
 
 const NOTHING_BESIDE: WrittenBeside = { events: [], requestsDone: [] };
@@ -49,6 +55,7 @@ export function openLeg(claim: Claim, askedAt: Moment, world: LegWorld): Running
   let isGivingBack = false;
   const state: LegState = {
     ...{ claim, world, lease, dropped: dropping.signal, dropIfStale, requests: new Map() },
+    stop: new AbortController(),
     ...{ handingOver: null, onHandOver: () => {}, settling: false, place: null },
   };
   const handOver = (why: string): void => {
@@ -80,12 +87,15 @@ export function openLeg(claim: Claim, askedAt: Moment, world: LegWorld): Running
       drop(why);
     },
     isSettling: () => state.settling,
-    takes(requestId) {
-      if (state.place === null || state.requests.has(requestId)) return false;
-      state.requests.set(requestId, 0);
-      return true;
+    async take(request) {
+      const { id, kind } = request;
+      const { place, requests } = state;
+      if (kind === 'stop') state.stop.abort(new LegStopped());
+      if (place === null || requests.has(id)) return;
+      const asked = kind === 'tell' ? { kind, text: request.text } : { kind };
+      await leaveRequest(place.folder, asked, systemClock.now(), place.seal);
+      requests.set(id, { kind, saves: 0 });
     },
-    requestPlace: () => state.place,
   };
 }
 
@@ -103,6 +113,10 @@ async function runLeg(state: LegState): Promise<void> {
   } catch (error) {
     // What is ended because the claim is lost fails in many ways.
     const cause = state.dropped.aborted ? state.dropped.reason : error;
+    if (cause instanceof LegStopped) {
+      await settleStopped(state);
+      return;
+    }
     if (cause instanceof RunDropped) {
       world.say(`${claim.taskId}: ${cause.message}`);
       return;
@@ -142,7 +156,7 @@ function asFailure(error: unknown): LegFailed {
 
 /** Ends a task whose run did not begin, or could not be kept. */
 async function settleFailed(state: LegState, failed: LegFailed, where: string): Promise<void> {
-  const { claim, world, dropped } = state;
+  const { claim, world } = state;
   const sentence = `${failed.message}${where}`;
   world.say(`${claim.taskId}: ${failed.exitReason}: ${sentence}`);
   const settlement: FleetSettlement = {
@@ -152,6 +166,22 @@ async function settleFailed(state: LegState, failed: LegFailed, where: string): 
     warning: sentence,
     ...{ note: null, resultCommit: null, resultRef: null, branchCommit: null },
   };
+  await settleAsItWas(state, settlement);
+}
+
+/** Ends a task that a person has stopped where no run heard it. A resume goes on from its last checkpoint. */
+async function settleStopped(state: LegState): Promise<void> {
+  const [status, exitReason] = ['stopped', 'stopped:request'] as const;
+  state.world.say(`${state.claim.taskId}: ${exitReason}`);
+  await settleAsItWas(state, {
+    ...{ status, exitReason, exitCode: exitCodeFor(status, exitReason), warning: null },
+    ...{ note: null, resultCommit: null, resultRef: null, branchCommit: null },
+  });
+}
+
+/** Ends a task, and leaves its checkpoint as it was. */
+async function settleAsItWas(state: LegState, settlement: FleetSettlement): Promise<void> {
+  const { claim, world, dropped } = state;
   state.settling = true;
   await whenThere(dropped, () => world.queue.settle(claim, null, NOTHING_BESIDE, settlement)).catch(
     (error) => {

@@ -19,8 +19,9 @@ export type Patience = <End extends { readonly kind: string }>(
   isImpatient?: boolean,
 ) => Promise<WithoutTrouble<End>>;
 
-/** Creates a patience of `ms` milliseconds for each call. */
-export function createPatience(ms: number, dropped: AbortSignal): Patience {
+/** Creates a patience of `ms` milliseconds for each call. After `stop`, nothing is tried a second time. */
+export function createPatience(ms: number, dropped: AbortSignal, stop: AbortSignal): Patience {
+  const over = AbortSignal.any([dropped, stop]);
   return async (call, isImpatient = false) => {
     const sinceMs = monotonicMs();
     const pauses = backOff();
@@ -31,11 +32,12 @@ export function createPatience(ms: number, dropped: AbortSignal): Patience {
       if (end.kind === 'no-repository' || end.kind === 'no-ref') {
         throw new LegFailed('failed:repository', end.why);
       }
-      dropped.throwIfAborted();
+      over.throwIfAborted();
       if (isImpatient || monotonicMs() - sinceMs >= ms) {
         throw new LegFailed('failed:origin', end.why, !isImpatient);
       }
-      await pauseFor(pauses.next(), dropped);
+      await pauseFor(pauses.next(), over);
+      over.throwIfAborted();
     }
   };
 }

@@ -34,6 +34,10 @@ export function openDatabase(
     application_name: 'ralph',
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: queryMs,
+    // A host that is gone in mid-transaction, or a statement that nobody waits for, must not hold rows for hours.
+    statement_timeout: queryMs,
+    lock_timeout: queryMs / 2,
+    idle_in_transaction_session_timeout: 2 * queryMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   });
@@ -43,6 +47,8 @@ export function openDatabase(
 
   // The pool's own queue counts waiting for a busy connection as a failure to connect.
   const turns = createTurns(connections);
+  // A transaction may wait for a row; the beats of a worker go on meanwhile.
+  const transactions = createTurns(Math.max(1, connections - 1));
 
   async function connected<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
     const finish = await turns();
@@ -70,6 +76,15 @@ export function openDatabase(
   }
 
   async function inTransaction<T>(work: (tx: SqlRunner) => Promise<T>): Promise<T> {
+    const finish = await transactions();
+    try {
+      return await begun(work);
+    } finally {
+      finish();
+    }
+  }
+
+  async function begun<T>(work: (tx: SqlRunner) => Promise<T>): Promise<T> {
     return connected(async (client) => {
       await client.query('begin');
       try {

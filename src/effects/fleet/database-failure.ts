@@ -2,8 +2,11 @@ import { FleetAwayError, FleetError, messageOf } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { isObject } from '../files/json-fields.ts';
 
-/** SQLSTATE: connection exceptions, too few resources, a server that stops, starts or has crashed. */
-const AWAY_STATES = /^(08...|53...|57P0[1-5]|58...)$/;
+/**
+ * SQLSTATE: connection exceptions, too few resources, a server that stops, starts or has crashed, and what took too
+ * long: a statement, a lock, an idle transaction.
+ */
+const AWAY_STATES = /^(08...|53...|57P0[1-5]|57014|55P03|25P03|58...)$/;
 /** SQLSTATE: a deadlock, a transaction that another one overtook, a row that another one has just removed. */
 const OVERTAKEN_STATES = /^(40001|40P01|23503)$/;
 /** SQLSTATE: a server that only reads, such as one that has been replaced. */

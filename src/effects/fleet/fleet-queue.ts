@@ -237,6 +237,8 @@ export interface FleetApproval {
   readonly text: string;
   /** ISO instant at which it expires; null if it never does. */
   readonly expiresAt: string | null;
+  /** Milliseconds from the database's now until then; wins over `expiresAt`, since the clocks of hosts differ. */
+  readonly expiresInMs?: number;
 }
 
 export interface FleetAnswer {

@@ -12,15 +12,18 @@ export const MIGRATIONS: readonly string[] = [
     settings json not null
   );
   create table ralph.task (
-    task_id text primary key,
+    -- What a submitter writes by hand is held to the same rules as what ralph submits.
+    task_id text primary key check (task_id ~ '^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$'
+      and task_id !~ '[.][.]|[.]$|[.]lock$|[.]json$'
+      and task_id not in ('history', 'events', 'events.jsonl', 'locks', 'HEAD')),
     number bigint generated always as identity unique,
     spec json not null,
     setting_set text not null references ralph.setting_set,
     content_sha256 text not null,
-    schema int not null,
-    queue text not null,
-    account text not null,
-    priority int not null,
+    schema int not null check (schema between 1 and 1000000),
+    queue text not null check (queue ~ '^[a-z0-9-]{1,40}$'),
+    account text not null check (account ~ '^[A-Za-z0-9_][A-Za-z0-9._@+-]{0,63}$'),
+    priority int not null check (priority between -100 and 100),
     not_before timestamptz,
     job uuid,
     fence int not null default 0,

@@ -1,7 +1,7 @@
 import { rowOfState } from '../../core/task/endings.ts';
 import type { Database } from './connection.ts';
 import type { FleetAnswer, NewFleetRequest, RequestTaken } from './fleet-queue.ts';
-import { type Jobs, queueName } from './jobs.ts';
+import { type Jobs, type QueuedTask, queueName } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
 import type { TaskRow } from './task-rows.ts';
 
@@ -26,22 +26,32 @@ export function requestOf(
       if (row.worker === null) return DONE;
       return { kind: 'left', worker: row.worker, host: row.host ?? '' };
     }
-    await jobs.remove(tx, row, row.job);
-    if (kind === 'pause') {
-      await tx.executeSql(
-        'update ralph.task set paused = true, job = null, updated_at = now() where task_id = $1',
-        [taskId],
-      );
-    } else {
-      await tx.executeSql(
-        `update ralph.task set job = null, parked = null, parked_at = null, paused = false, status = 'stopped',
-           exit_reason = 'stopped:request', exit_code = $2, ended_at = now(), updated_at = now()
-         where task_id = $1`,
-        [taskId, STOPPED_EXIT],
-      );
-    }
+    await holdTask(tx, jobs, row, kind);
     return DONE;
   });
+}
+
+/** Pauses or stops a task that nobody works on. */
+export async function holdTask(
+  tx: SqlRunner,
+  jobs: Jobs,
+  task: QueuedTask & Pick<TaskRow, 'job'>,
+  kind: 'pause' | 'stop',
+): Promise<void> {
+  await jobs.remove(tx, task, task.job);
+  if (kind === 'pause') {
+    await tx.executeSql(
+      'update ralph.task set paused = true, job = null, updated_at = now() where task_id = $1',
+      [task.task_id],
+    );
+    return;
+  }
+  await tx.executeSql(
+    `update ralph.task set job = null, parked = null, parked_at = null, paused = false, status = 'stopped',
+       exit_reason = 'stopped:request', exit_code = $2, ended_at = now(), updated_at = now()
+     where task_id = $1`,
+    [task.task_id, STOPPED_EXIT],
+  );
 }
 
 /** Wakes what is paused, or has ended and can go on. */

@@ -160,6 +160,8 @@ async function startAfresh(tx: SqlRunner, row: NewRow): Promise<Made | null> {
        ($2, $3, $4, $5, $6, $7, $8, $9, coalesce($10::timestamptz, now() + $11::float8 * interval '1 ms')),
        number = default, claims = 0, hosts = '{}', parked = null, parked_at = null, paused = false, status = 'pending',
        exit_reason = null, exit_code = null, warning = null, note = null, iterations = 0, cost_usd = 0,
+       branch_commit = case when spec->>'branch' = $2::json->>'branch' and spec->>'repo' = $2::json->>'repo'
+         then branch_commit end,
        base_commit = null, result_commit = null, result_ref = null,
        created_at = now(), updated_at = now(), ended_at = null
      where task_id = $1 and ended_at is not null

@@ -64,8 +64,15 @@ async function sweep(tx: SqlRunner, jobs: Jobs): Promise<ReadonlySet<string>> {
   );
   for (const row of bare) {
     if (!isKnown(queueName(row))) continue;
-    const job = await jobs.add(tx, row, row.start_at);
-    await tx.executeSql('update ralph.task set job = $2 where task_id = $1', [row.task_id, job]);
+    // One bad row must not keep the others from their jobs.
+    await tx.executeSql('savepoint one_task');
+    try {
+      const job = await jobs.add(tx, row, row.start_at);
+      await tx.executeSql('update ralph.task set job = $2 where task_id = $1', [row.task_id, job]);
+    } catch {
+      // If the connection is gone, this fails, too.
+      await tx.executeSql('rollback to savepoint one_task');
+    }
   }
 
   await tx.executeSql("delete from ralph.worker where seen_at < now() - interval '1 day'");

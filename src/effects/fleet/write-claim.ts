@@ -14,6 +14,7 @@ import type {
 } from './fleet-queue.ts';
 import { type Jobs, QUEUED_COLUMNS, type QueuedTask, readJobKey } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
+import { holdTask } from './steer-task.ts';
 
 /** Most bytes of a packed log of one iteration, and of all logs of a task. */
 const LOG_BYTES = 1_000_000;
@@ -77,12 +78,14 @@ export class ClaimWriter {
     });
   }
 
-  askApproval(claim: ClaimKey, { id, text, expiresAt }: FleetApproval): Promise<boolean> {
+  askApproval(claim: ClaimKey, approval: FleetApproval): Promise<boolean> {
+    const { id, text, expiresAt, expiresInMs = null } = approval;
     return this.#whileHeld(claim, async ({ tx }) => {
       await tx.executeSql(
-        `insert into ralph.approval (task_id, id, text, expires_at) values ($1, $2, $3, $4)
+        `insert into ralph.approval (task_id, id, text, expires_at)
+         values ($1, $2, $3, coalesce(now() + $5::float8 * interval '1 millisecond', $4))
          on conflict (task_id, id) do nothing`,
-        [claim.taskId, id, text, expiresAt],
+        [claim.taskId, id, text, expiresAt, expiresInMs],
       );
     });
   }
@@ -112,6 +115,7 @@ export class ClaimWriter {
       if (parking.kind === 'wait' && parking.account) {
         await pauseAccount(tx, task.account, parking.inMs ?? parking.until, 'usage limit');
       }
+      await this.#obeyWhatIsLeft(tx, { ...task, job });
     });
   }
 
@@ -137,6 +141,20 @@ export class ClaimWriter {
       );
       await tx.executeSql('delete from ralph.request where task_id = $1', [claim.taskId]);
     });
+  }
+
+  /** What a person asked while the leg was parking reaches no run any more. */
+  async #obeyWhatIsLeft(
+    tx: SqlRunner,
+    task: QueuedTask & { readonly job: string | null },
+  ): Promise<void> {
+    const { rows } = await tx.executeSql(
+      "delete from ralph.request where task_id = $1 and kind in ('stop', 'pause') returning kind",
+      [task.task_id],
+    );
+    if (rows.length === 0) return;
+    const kind = rows.some((each) => each.kind === 'stop') ? 'stop' : 'pause';
+    await holdTask(tx, this.#jobs, task, kind);
   }
 
   async #completeJob(tx: SqlRunner, claim: ClaimKey): Promise<void> {

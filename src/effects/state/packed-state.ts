@@ -18,8 +18,7 @@ import {
 import { judgesJson, parseJudges, withoutPlace } from '../proof/judges-at-start.ts';
 import { fileOf, type Seal, STATE } from '../trust/seal.ts';
 import { BASELINE_MAX_BYTES } from '../workspace/kept-baseline.ts';
-import { freeMemoryName, type LoopMemory, memoryIn, memoryOf, stepJson } from './saved-step.ts';
-import { readNewestStep, readStateFile } from './state-file.ts';
+import { freeMemoryName, memoryIn, memoryOf, stepJson } from './saved-step.ts';
 import { parseState } from './state-schema.ts';
 import { makeTaskFolder, type TaskPaths } from './task-folder.ts';
 
@@ -38,32 +37,11 @@ const UNPACKED_MAX_BYTES = 128 * MB;
 const PROMPT_MAX_BYTES = 8 * MB;
 
 /**
- * Packs the newest saved step of a task. Throws a `StateCorruptedError` if the task is not there, or was changed by
- * another hand.
- */
-export function packState(paths: TaskPaths, seal: Seal): Uint8Array {
-  const file = readStateFile(paths.stateFile, seal);
-  if (file.kind !== 'task' || !file.isOwn) {
-    throw corrupted(paths, 'it is missing, or was changed by another hand');
-  }
-  const { state, step } = readNewestStep(paths, file.state, seal);
-  return pack(paths, seal, state, step?.memory ?? null);
-}
-
-/**
  * Packs a step that the loop has handed over, whether or not the disk had room for it. Throws a
  * `StateCorruptedError` if a file beside the state was changed by another hand.
  */
 export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8Array {
-  return pack(paths, seal, state.task, memoryOf(state));
-}
-
-function pack(
-  paths: TaskPaths,
-  seal: Seal,
-  task: TaskState,
-  memory: LoopMemory | null,
-): Uint8Array {
+  const { task } = state;
   const beside = (kind: 'baseline' | 'judges'): string | null => {
     const text = tryReadText(path.join(paths.folder, `${kind}.json`), BASELINE_MAX_BYTES);
     if (text === null || seal.isClosed(text, fileOf(kind, task))) return text;
@@ -73,7 +51,7 @@ function pack(
   const packed = {
     schema_version: SCHEMA_VERSION,
     state: { ...task, driver: null },
-    memory,
+    memory: memoryOf(state),
     baseline: beside('baseline'),
     judges: beside('judges'),
     // Any bytes may be in it.

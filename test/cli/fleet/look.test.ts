@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { patient } from '../../../src/cli/fleet/frames.ts';
 import { fleetLogs } from '../../../src/cli/fleet/logs.ts';
 import { showFleet } from '../../../src/cli/fleet/overview.ts';
@@ -84,9 +83,6 @@ const END = {
 } as const;
 
 const CLAIM = { taskId: 'nightly', fence: 1, job: 'job-1' };
-
-const copies = (): readonly string[] =>
-  readdirSync(tmpdir()).filter((name) => name.startsWith('ralph-fleet-'));
 
 describe('ralph status on a fleet', () => {
   test('lists tasks below the name of the fleet', async () => {
@@ -219,11 +215,14 @@ describe('ralph status on a fleet', () => {
   });
 
   test('leaves no copy of a task behind', async () => {
-    const before = copies();
     const fleet = await atWork();
     captureOutput();
+    // Other tests make such copies at the same time.
+    const temporary = await tempFolder();
+    vi.stubEnv('TMPDIR', temporary);
+    onTestFinished(() => void vi.unstubAllEnvs());
     await fleetTasks(fleet, 'nightly', {});
-    expect(copies().filter((name) => !before.includes(name))).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
   });
 });
 

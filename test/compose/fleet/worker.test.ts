@@ -1,9 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { originOfTest, TEST_POLICY, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { refusePushes } from '../../helpers/leg.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
+import { until } from '../../helpers/processes.ts';
+import { gitIn } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const DONE = 'echo "<promise>TASK_COMPLETE</promise>"';
@@ -181,4 +183,100 @@ test('a request reaches the run: what a person tells is in the next prompt', asy
   await worker.run();
   expect(await queue.task('t')).toMatchObject({ status: 'completed' });
   expect(isTold).toBe(true);
+});
+
+test('a link in place of --subdir does not lead the agent out of the clone', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const elsewhere = await originOfTest();
+  symlinkSync(elsewhere.source, join(origin.source, 'sub'));
+  const inSource = gitIn(origin.source);
+  inSource('add', 'sub');
+  inSource('commit', '-qm', 'a link');
+  inSource('push', '-q', origin.url, 'HEAD:main');
+  const trace = join(await tempFolder(), 'trace');
+  const settings = { setup: `touch ${trace}` };
+  const task = { repo: origin.url, place: { subdir: 'sub' }, settings };
+  await queue.submit([await taskOfTest(`touch ${trace}; ${DONE}`, task)]);
+  await (await workerOfTest(queue)).run();
+  const end = await queue.task('t');
+  expect(end).toMatchObject({ status: 'failed', exit_reason: 'failed:repository' });
+  expect(end?.warning).toContain("'sub' is a link that leads out of it");
+  expect(() => readFileSync(trace)).toThrow('ENOENT');
+});
+
+test('a repository inside of --subdir is not taken for that of the task', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest({ 'sub/a.txt': 'a\n' });
+  const trace = join(await tempFolder(), 'trace');
+  const settings = { setup: 'git init -q .' };
+  const task = { repo: origin.url, place: { subdir: 'sub' }, settings };
+  await queue.submit([await taskOfTest(`touch ${trace}; ${DONE}`, task)]);
+  await (await workerOfTest(queue)).run();
+  const end = await queue.task('t');
+  expect(end).toMatchObject({ status: 'failed', exit_reason: 'failed:repository' });
+  expect(end?.warning).toContain('belongs to another repository');
+  expect(() => readFileSync(trace)).toThrow('ENOENT');
+});
+
+test('an open approval does not expire because the task was stopped and resumed', async () => {
+  let now = Date.now();
+  const queue = memoryFleet({ now: () => now });
+  const origin = await originOfTest();
+  const agent = `if grep -q approved; then ${DONE}; else echo '<approval id="deploy">may I deploy?</approval>'; fi`;
+  await queue.submit([await taskOfTest(agent, { repo: origin.url })]);
+  await (await workerOfTest(queue)).run();
+  await queue.request('t', { kind: 'stop', by: 'ann' });
+  await queue.resume('t');
+  const second = await workerOfTest(queue, { id: 'w2' });
+  await second.run();
+  const parked = await queue.task('t');
+  expect(parked, second.said.join('\n')).toMatchObject({
+    ...{ status: 'running', ended_at: null, parked: { kind: 'approval' } },
+  });
+  const [asked] = await queue.approvals();
+  expect(parked?.parked).toMatchObject({ until: asked?.expiresAt });
+  now = Date.parse(asked?.expiresAt ?? '') + 1;
+  const third = await workerOfTest(queue, { id: 'w3' });
+  await third.run();
+  expect(await queue.task('t'), third.said.join('\n')).toMatchObject({
+    ...{ status: 'paused_awaiting_approval', exit_reason: 'approval-expired' },
+  });
+});
+
+test('a stop reaches a leg in its set-up', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const ready = join(await tempFolder(), 'ready');
+  const settings = { setup: `touch ${ready}; sleep 600` };
+  await queue.submit([await taskOfTest(DONE, { repo: origin.url, settings })]);
+  const worker = await workerOfTest(queue);
+  const run = worker.run();
+  await until(
+    () => existsSync(ready),
+    () => worker.said.join(' '),
+  );
+  await queue.request('t', { kind: 'stop', by: 'ann' });
+  await run;
+  expect(await queue.task('t'), worker.said.join(' ')).toMatchObject({
+    ...{ status: 'stopped', exit_reason: 'stopped:request', exit_code: 143 },
+  });
+  expect(await queue.resume('t')).toEqual({ kind: 'done' });
+});
+
+test('a worker that is told to stop twice says that it has given its leg back', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const ready = join(await tempFolder(), 'ready');
+  await queue.submit([await taskOfTest(`touch ${ready}; sleep 600`, { repo: origin.url })]);
+  const worker = await workerOfTest(queue);
+  const run = worker.run();
+  await until(
+    () => existsSync(ready),
+    () => worker.said.join(' '),
+  );
+  worker.stops.stop();
+  worker.stops.askAgain();
+  expect(await run).toEqual({ gaveBack: true });
+  expect(await queue.task('t')).toMatchObject({ worker: null, parked: { kind: 'handover' } });
 });

@@ -7,7 +7,7 @@ import { SCHEMA_VERSION } from '../../../src/core/task/task-state.ts';
 import type { JudgesAtStart } from '../../../src/effects/proof/judges-at-start.ts';
 import { judgesJson, storedJudges } from '../../../src/effects/proof/judges-at-start.ts';
 import { foreignFiles } from '../../../src/effects/state/foreign-files.ts';
-import { packState, packStep, unpackState } from '../../../src/effects/state/packed-state.ts';
+import { packStep, unpackState } from '../../../src/effects/state/packed-state.ts';
 import { memoryOf } from '../../../src/effects/state/saved-step.ts';
 import { readNewestStep, readStateFile } from '../../../src/effects/state/state-file.ts';
 import { createStateStore } from '../../../src/effects/state/state-store.ts';
@@ -16,6 +16,7 @@ import { StateTooNewError } from '../../../src/errors.ts';
 import { StateCorruptedError } from '../../../src/task-errors.ts';
 import { answered } from '../../helpers/attempt-facts.ts';
 import { loopInHand } from '../../helpers/loop-in-hand.ts';
+import { packState } from '../../helpers/packed-task.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { testSeal } from '../../helpers/test-seal.ts';
 
@@ -100,7 +101,7 @@ test('a step is packed as the loop has it, even if the disk has an older one', a
   expect(step?.memory).toEqual(JSON.parse(JSON.stringify(memoryOf(newer))));
 });
 
-test.for(['task-1.json', 'task-1/baseline.json', 'task-1/judges.json'])(
+test.for(['task-1/baseline.json', 'task-1/judges.json'])(
   'what another hand has written into %s is not packed',
   async (name) => {
     const { paths, seal } = await saved();

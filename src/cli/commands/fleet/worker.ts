@@ -2,6 +2,7 @@ import { startWorker } from '../../../compose/fleet/start-worker.ts';
 import { parseDuration } from '../../../core/settings/duration.ts';
 import { watchSignals } from '../../../effects/processes/signals.ts';
 import { UsageError } from '../../../errors.ts';
+import { exitCodeFor } from '../../../exit-codes.ts';
 import { requireFleet } from '../../fleet/which-fleet.ts';
 import { say } from '../../terminal/outlet.ts';
 
@@ -46,8 +47,9 @@ export async function worker(flags: WorkerFlags): Promise<number> {
     say('pg-boss wants Node 22.12 or newer; this is an older one, on which it is less tested.');
   const stops = watchSignals();
   try {
-    await startWorker(request, stops, say);
-    return 0;
+    const { gaveBack } = await startWorker(request, stops, say);
+    const signal = stops.cause();
+    return gaveBack && signal !== null ? exitCodeFor('stopped', `stopped:${signal}`) : 0;
   } finally {
     stops.close();
   }
