@@ -6,7 +6,7 @@ import type { LegWorld } from './leg-world.ts';
 import type { LegFolder } from './worker-home.ts';
 
 /** Where the requests to a run are left. */
-export interface RequestPlace {
+interface RequestPlace {
   readonly folder: string;
   readonly seal: Seal;
 }

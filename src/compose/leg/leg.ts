@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { NO_USAGE } from '../../core/agent/attempt.ts';
 import { judgeByPolicy } from '../../core/fleet/judge-by-policy.ts';
 import { CLAIMS_AT_MOST, KILL_AFTER } from '../../core/fleet/lease.ts';
 import { withNamedCommands } from '../../core/fleet/named-commands.ts';
+import { type EventBody, type RalphEvent, stamped } from '../../core/machine/events.ts';
+import { NOTHING_IN_GIT } from '../../core/task/task-state.ts';
 import type {
   Claim,
   FleetRequest,
@@ -166,7 +169,23 @@ async function settleFailed(state: LegState, failed: LegFailed, where: string): 
     warning: sentence,
     ...{ note: null, resultCommit: null, resultRef: null, branchCommit: null },
   };
-  await settleAsItWas(state, settlement);
+  await settleAsItWas(state, settlement, [failedEvent(claim, settlement, sentence)]);
+}
+
+/** Returns the event of an ending that no run has told. */
+function failedEvent(
+  { taskId, task }: Claim,
+  { exitReason, exitCode }: FleetSettlement,
+  error: string,
+): RalphEvent {
+  const body: EventBody = {
+    event: 'task_failed',
+    ...{ status: 'failed', exit_reason: exitReason, exit_code: exitCode },
+    ...{ iterations_used: task.iterations, usage: { ...NO_USAGE, cost_usd: task.cost_usd } },
+    ...{ evidence: null, changes: null, git: NOTHING_IN_GIT, final_message: null, note: null },
+    ...{ state_file: '', log_dir: '', error },
+  };
+  return stamped(body, systemClock.now(), taskId);
 }
 
 /** Ends a task that a person has stopped where no run heard it. A resume goes on from its last checkpoint. */
@@ -180,10 +199,15 @@ async function settleStopped(state: LegState): Promise<void> {
 }
 
 /** Ends a task, and leaves its checkpoint as it was. */
-async function settleAsItWas(state: LegState, settlement: FleetSettlement): Promise<void> {
+async function settleAsItWas(
+  state: LegState,
+  settlement: FleetSettlement,
+  events: readonly RalphEvent[] = [],
+): Promise<void> {
   const { claim, world, dropped } = state;
+  const beside = { ...NOTHING_BESIDE, events };
   state.settling = true;
-  await whenThere(dropped, () => world.queue.settle(claim, null, NOTHING_BESIDE, settlement)).catch(
+  await whenThere(dropped, () => world.queue.settle(claim, null, beside, settlement)).catch(
     (error) => {
       if (!(error instanceof RunDropped)) throw error;
     },

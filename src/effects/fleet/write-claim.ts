@@ -20,6 +20,9 @@ import { holdTask } from './steer-task.ts';
 const LOG_BYTES = 1_000_000;
 const LOGS_BYTES = 50_000_000;
 
+/** Over so long, the tasks of an account begin again after its usage limit. */
+const SPREAD_MS = 30_000;
+
 /** The claim was lost, so the transaction is rolled back. */
 class ClaimLost extends Error {}
 
@@ -239,11 +242,15 @@ async function hasAnswer(tx: SqlRunner, taskId: string): Promise<boolean> {
 /** Returns when a parked task goes on, by the clock of the database. */
 async function wakeAt(
   tx: SqlRunner,
-  { inMs, until }: Exclude<Parking, { readonly kind: 'handover' }>,
+  parking: Exclude<Parking, { readonly kind: 'handover' }>,
 ): Promise<string | null> {
+  const { inMs, until } = parking;
   if (inMs === undefined) return until;
-  const { rows } = await tx.executeSql("select now() + $1 * interval '1 millisecond' as at", [
-    inMs,
-  ]);
+  // After a usage limit, its tasks do not all begin at once.
+  const spreadMs = parking.kind === 'wait' && parking.account ? SPREAD_MS : 0;
+  const { rows } = await tx.executeSql(
+    "select now() + ($1 + random() * $2) * interval '1 millisecond' as at",
+    [inMs, spreadMs],
+  );
   return rows[0].at.toISOString();
 }

@@ -41,6 +41,10 @@ test.for([
     const task = await queue.task('t');
     expect(task).toMatchObject({ status: 'failed', exit_reason: 'failed:policy', exit_code: 1 });
     expect(task?.warning).toContain(says);
+    const events = (await queue.events('t', 0)).map(({ event }) => event);
+    expect(events).toMatchObject([
+      { event: 'task_failed', exit_reason: 'failed:policy', exit_code: 1 },
+    ]);
     expect(() => readFileSync(trace)).toThrow('ENOENT');
   },
 );
