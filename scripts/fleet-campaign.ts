@@ -21,7 +21,7 @@ const HELP = `npm run campaign:fleet -- [--tasks N] [--minutes N] [--seed S] [--
   --slots N       so many agents at once on each; 4 if not given
   --iterations N  so many in each task; 3 if not given
 `;
-const LEASE_MS = 10_000;
+const LEASE_MS = 20_000;
 const EVERY_MS = 10_000;
 
 const { values } = parseArgs({
