@@ -31,7 +31,7 @@ const BEATS_IN_LEASE = 5;
 const ROOM_NEEDED = 1024 ** 3;
 
 /*
- * A worker does five things side by side, each of which may fail without the others:
+ * A worker does four things side by side, each of which may fail without the others:
  *
  *   claim ──► leg ──► settle or park        as many legs at once as it has slots
  *   beat       renews the leases            a claim that is lost drops its leg

@@ -29,7 +29,7 @@ import { LegFailed } from './leg-failed.ts';
 import { type LegGit, openLegGit } from './leg-git.ts';
 import { createLegLogs } from './leg-logs.ts';
 import { planLeg } from './leg-plan.ts';
-import { type LegState, pathsOf, sealOf } from './leg-state.ts';
+import { handOver, type LegState, pathsOf, sealOf } from './leg-state.ts';
 import { repeat } from './repeat.ts';
 import type { LegFolder } from './worker-home.ts';
 
@@ -151,12 +151,6 @@ function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit)
 function woken(task: TaskState): TaskState {
   if (task.wait === null) return task;
   return { ...task, wait: { ...task.wait, until: systemClock.now() } };
-}
-
-/** Lets the running iteration end, and gives the task to another worker. */
-function handOver(state: LegState, why: string): void {
-  state.handingOver ??= why;
-  state.onHandOver();
 }
 
 function resumeOf({ claim }: LegState, plan: RunPlan): Pick<RunOptions, 'resume'> {

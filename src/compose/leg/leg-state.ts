@@ -32,6 +32,12 @@ export interface LegState {
   readonly requests: Map<string, { readonly kind: FleetRequest['kind']; saves: number }>;
 }
 
+/** Lets the running iteration end, and gives the task to another worker. */
+export function handOver(state: LegState, why: string): void {
+  state.handingOver ??= why;
+  state.onHandOver();
+}
+
 /** Returns the paths of the run's state. */
 export function pathsOf({ stateDir }: LegFolder, taskId: string): TaskPaths {
   return taskPaths(stateDir, taskId);

@@ -20,7 +20,7 @@ import { createClaimLease, type Moment } from './claim-lease.ts';
 import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
 import { runInLeg } from './leg-run.ts';
-import type { LegState } from './leg-state.ts';
+import { handOver, type LegState } from './leg-state.ts';
 import { LegStopped } from './leg-stopped.ts';
 import type { LegWorld } from './leg-world.ts';
 import { keepLegFolder, type LegFolder, makeLegFolder, removeLegFolder } from './worker-home.ts';
@@ -61,17 +61,13 @@ export function openLeg(claim: Claim, askedAt: Moment, world: LegWorld): Running
     stop: new AbortController(),
     ...{ handingOver: null, onHandOver: () => {}, settling: false, place: null },
   };
-  const handOver = (why: string): void => {
-    state.handingOver ??= why;
-    state.onHandOver();
-  };
   const giveUp = async (): Promise<void> => {
     if (!isGivingBack || state.settling) return;
     const parking = { kind: 'handover', why: state.handingOver ?? 'given back' } as const;
     await world.queue.park(claim, null, NOTHING_BESIDE, parking).catch(() => false);
   };
   const ended = runLeg(state).finally(giveUp);
-  // Told by whoever waits for it.
+  // The worker tells it.
   ended.catch(() => undefined);
   return {
     claim,
@@ -83,7 +79,7 @@ export function openLeg(claim: Claim, askedAt: Moment, world: LegWorld): Running
     },
     dropIfStale,
     drop,
-    handOver,
+    handOver: (why) => handOver(state, why),
     giveBack(why) {
       isGivingBack = true;
       state.handingOver ??= why;

@@ -85,7 +85,7 @@ const KEPT = 'kept';
 /** For so long, in milliseconds. */
 const KEPT_MS = 3 * 24 * 3_600_000;
 
-/** Marks a leg's folder as one that a person may want to look at. */
+/** Marks a leg's folder, so that a person can look at it for some days. */
 export function keepLegFolder(folder: string): void {
   writeFileSync(path.join(folder, KEPT), '', { mode: 0o600 });
 }
