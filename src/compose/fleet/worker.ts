@@ -1,7 +1,7 @@
 import type { ClaimKey, FleetQueue, WorkerFacts } from '../../effects/fleet/fleet-queue.ts';
+import { momentNow } from '../../effects/time/clock-reading.ts';
 import { messageOf } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
-import { momentNow } from '../leg/claim-lease.ts';
 import { openLeg, type RunningLeg } from '../leg/leg.ts';
 import type { LegWorld } from '../leg/leg-world.ts';
 import { backOff, pauseFor, repeat } from '../leg/repeat.ts';

@@ -1,31 +1,19 @@
 import { START_WITHIN } from '../../core/fleet/lease.ts';
 import type { Lease } from '../../effects/processes/lease.ts';
-import { monotonicMs } from '../../effects/time/monotonic.ts';
-
-/** Two clocks at one moment, in milliseconds. */
-export interface Moment {
-  readonly wallMs: number;
-  readonly monotonicMs: number;
-}
-
-/** Reads both clocks. */
-export function momentNow(): Moment {
-  return { wallMs: Date.now(), monotonicMs: monotonicMs() };
-}
-
-/** Returns the milliseconds since a moment by the clock that says more. */
-export function msSince(then: Moment, now: Moment = momentNow()): number {
-  return Math.max(now.wallMs - then.wallMs, now.monotonicMs - then.monotonicMs);
-}
+import { type ClockReading, msSince } from '../../effects/time/clock-reading.ts';
 
 /** The lease of one claim. */
 export interface ClaimLease extends Lease {
   /** Notes that a beat which was sent at this moment has reached the database. */
-  beaten(sentAt: Moment): void;
+  beaten(sentAt: ClockReading): void;
 }
 
 /** Creates the lease of a claim that was asked for at `claimedAt`. `dropped` aborts when the claim is lost. */
-export function createClaimLease(ms: number, claimedAt: Moment, dropped: AbortSignal): ClaimLease {
+export function createClaimLease(
+  ms: number,
+  claimedAt: ClockReading,
+  dropped: AbortSignal,
+): ClaimLease {
   let last = claimedAt;
   const listeners = new Set<(ageMs: number) => void>();
   const ageMs = (): number => msSince(last);

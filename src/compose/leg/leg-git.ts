@@ -15,9 +15,9 @@ import { thinSnapshotsAtOrigin } from '../../effects/origin/origin-snapshots.ts'
 import { makeResult } from '../../effects/origin/result.ts';
 import type { TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
 import { systemClock } from '../../effects/time/clock.ts';
+import { momentNow } from '../../effects/time/clock-reading.ts';
 import { runGit } from '../../effects/workspace/git-command.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
-import { momentNow } from './claim-lease.ts';
 import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
 import { isSandboxed, legEnvironment } from './leg-plan.ts';

@@ -13,10 +13,11 @@ import type {
 } from '../../effects/fleet/fleet-queue.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
+import type { ClockReading } from '../../effects/time/clock-reading.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
-import { createClaimLease, type Moment } from './claim-lease.ts';
+import { createClaimLease } from './claim-lease.ts';
 import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
 import { runInLeg } from './leg-run.ts';
@@ -31,7 +32,7 @@ export interface RunningLeg {
   /** Resolves when nothing of the leg runs any more. */
   readonly ended: Promise<void>;
   /** Notes a beat that reached the database. */
-  beaten(sentAt: Moment): void;
+  beaten(sentAt: ClockReading): void;
   /** Drops the leg if its guard has ended the agent by now, because no beat came through. */
   dropIfStale(): void;
   drop(why: string): void;
@@ -48,7 +49,7 @@ export interface RunningLeg {
 const NOTHING_BESIDE: WrittenBeside = { events: [], requestsDone: [] };
 
 /** Begins to work on a claim that was asked for at `askedAt`. */
-export function openLeg(claim: Claim, askedAt: Moment, world: LegWorld): RunningLeg {
+export function openLeg(claim: Claim, askedAt: ClockReading, world: LegWorld): RunningLeg {
   const dropping = new AbortController();
   const lease = createClaimLease(world.queue.leaseMs, askedAt, dropping.signal);
   const drop = (why: string): void => dropping.abort(new RunDropped(why));

@@ -1,13 +1,5 @@
 import { KILL_AFTER } from '../../core/fleet/lease.ts';
-import { monotonicMs } from '../time/monotonic.ts';
-
-/** Two clocks in milliseconds. The monotonic one stands still while the machine sleeps; the wall clock may be set. */
-interface Clocks {
-  wallMs(): number;
-  monotonicMs(): number;
-}
-
-const SYSTEM_CLOCKS: Clocks = { wallMs: Date.now, monotonicMs };
+import { type ClockReading, momentNow, msSince } from '../time/clock-reading.ts';
 
 /** Measures for the guard how old the last beat of a lease is. */
 export interface BeatClock {
@@ -26,12 +18,11 @@ export interface BeatClock {
 export function startBeatClock(
   leaseMs: number,
   sinceMs: number,
-  clocks: Clocks = SYSTEM_CLOCKS,
+  read: () => ClockReading = momentNow,
 ): BeatClock {
-  const read = () => ({ wall: clocks.wallMs(), monotonic: clocks.monotonicMs() });
-  const before = ({ wall, monotonic }: ReturnType<typeof read>, ms: number) => ({
-    wall: wall - ms,
-    monotonic: monotonic - ms,
+  const before = ({ wallMs, monotonicMs }: ClockReading, ms: number): ClockReading => ({
+    wallMs: wallMs - ms,
+    monotonicMs: monotonicMs - ms,
   });
   let empty = before(read(), sinceMs);
   let sent = empty;
@@ -43,9 +34,7 @@ export function startBeatClock(
       empty = read();
     },
     isOver() {
-      const now = read();
-      const ageMs = Math.max(now.wall - sent.wall, now.monotonic - sent.monotonic);
-      return ageMs >= leaseMs * KILL_AFTER;
+      return msSince(sent, read()) >= leaseMs * KILL_AFTER;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createClaimLease, momentNow, msSince } from '../../../src/compose/leg/claim-lease.ts';
+import { createClaimLease } from '../../../src/compose/leg/claim-lease.ts';
+import { momentNow, msSince } from '../../../src/effects/time/clock-reading.ts';
 import { RunDropped } from '../../../src/loop/run-dropped.ts';
 
 const LEASE_MS = 10_000;

@@ -5,10 +5,10 @@ import { startBeatClock } from '../../../src/effects/processes/beat-clock.ts';
 function stage(sinceMs = 0) {
   let wall = 1_000_000;
   let monotonic = 500;
-  const clock = startBeatClock(100_000, sinceMs, {
-    wallMs: () => wall,
-    monotonicMs: () => monotonic,
-  });
+  const clock = startBeatClock(100_000, sinceMs, () => ({
+    wallMs: wall,
+    monotonicMs: monotonic,
+  }));
   return {
     clock,
     pass(ms: number) {
