@@ -52,7 +52,7 @@ export interface FleetScene {
 }
 
 /** What the workers of the tests allow, unless a test says otherwise. */
-const POLICY = 'repos: ["git://*", "file:*"]\nagents: [claude]\ncommands: any\n';
+const POLICY = 'repos: ["git://*", "file:///*"]\nagents: [claude]\ncommands: any\n';
 
 /** No server asks for it; it must be seen nowhere. */
 export const PASSWORD = 'word-of-the-fleet';

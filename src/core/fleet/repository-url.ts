@@ -63,6 +63,8 @@ function repositoryOf(url: string): Repository | { readonly problem: string } {
   if (host === '' || path === '') {
     return { problem: `expects ${EXPECTED}, or an absolute path of the worker` };
   }
+  // Git would take the scheme for the name of a host, and so would a pattern.
+  if (/^(?:file|https?)$/i.test(host)) return { problem: `expects ${host.toLowerCase()}://` };
   return isFlagLike(host) ? { problem: DASH } : { kind: 'scp', host, path };
 }
 

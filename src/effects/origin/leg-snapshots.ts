@@ -62,6 +62,7 @@ export async function keepLegTree(
   const { git, store } = keeper;
   const head = store.head?.commit ?? null;
   const index = store.indexTree;
+  if (last?.secrets.length === 0 && isSame(last, { tree: kept.tree, head, index })) return last;
   const secrets = await untrackedSecrets(git, index ?? head ?? emptyTree(git), kept.tree);
   const without = new Map(secrets.map((name) => [name, null]));
   const tree =

@@ -44,6 +44,8 @@ test.for([
   ['git+ssh://example.com/x', 'git+ssh is refused'],
   ['https:///x', 'expects a repository'],
   ['file://host/x', 'expects file:///PATH'],
+  ['file:*', 'expects file://'],
+  ['https:example.org/a', 'expects https://'],
   ['file:///srv/../etc', 'must not have ..'],
   ['/srv/git/../../etc', 'must not have ..'],
   ['https://example.com/acme/../other/x', 'must not have ..'],
