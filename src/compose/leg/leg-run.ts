@@ -186,7 +186,7 @@ async function setUp(
   }
 }
 
-/** Ends the task, or hands it over if it was only asked to pause for that. */
+/** Ends the task, or hands it over if that is all for which it has paused. */
 async function settle(
   { state, git, checkpoints, events, ...leg }: Leg & { flush(): Promise<void> },
   run: RunEnd,

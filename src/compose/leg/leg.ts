@@ -68,7 +68,7 @@ export function openLeg(claim: Claim, askedAt: ClockReading, world: LegWorld): R
     await world.queue.park(claim, null, NOTHING_BESIDE, parking).catch(() => false);
   };
   const ended = runLeg(state).finally(giveUp);
-  // The worker tells it.
+  // The worker prints it.
   ended.catch(() => undefined);
   return {
     claim,

@@ -8,7 +8,7 @@ import { type Boss, ENGINE_SCHEMA, type Engine, loadEngine } from './load-engine
 import { newerTables, TABLES_VERSION } from './migrations.ts';
 import { PgFleetQueue } from './pg-fleet-queue.ts';
 
-/** The engine looks so often for lost claims: a dead worker costs its lease and this. */
+/** How often the engine looks for lost claims: the task of a dead worker waits for the lease and this. */
 const SUPERVISE_S = 10;
 
 export interface OpenFleet {

@@ -84,7 +84,7 @@ const COPY = [
   '--no-recurse-submodules',
 ];
 
-/** Returns an answer that is none of a failure. Throws a `LegError`. */
+/** Returns the answer if git has succeeded. Throws a `LegError` if not. */
 export function must(answer: GitAnswer, why: string): GitAnswer {
   if (answer.exitCode !== 0) throw new LegError(why);
   return answer;

@@ -123,7 +123,7 @@ export interface LegSnapshotsRequest {
 
 /** The snapshots that a leg leaves at the origin. */
 export interface LegSnapshots {
-  /** The newest one that is there. */
+  /** The newest of them; null before the first. */
   readonly newest: SnapshotAtOrigin | null;
   /** The tree that was kept last, whether it could be pushed or not. */
   readonly kept: KeptLegTree | null;
@@ -131,7 +131,7 @@ export interface LegSnapshots {
   push(iteration: number): Promise<SnapshotPush>;
 }
 
-/** Where each name is taken, something else is wrong than the names. */
+/** If this many names are taken, something other than the names is wrong. */
 const NAMES_AT_MOST = 20;
 
 /** Opens the snapshots of a leg; nothing is kept or pushed yet. */

@@ -102,5 +102,5 @@ export function mirrorGit({ folder, parent }: MirrorPlace, git: GitBase): Mirror
   };
 }
 
-/** A colon would end a path here; one in quotation marks git reads as C does. */
+/** A colon ends a path in this variable, so the paths are in quotation marks, which git reads as C does. */
 const ALTERNATES = 'GIT_ALTERNATE_OBJECT_DIRECTORIES';
