@@ -41,10 +41,10 @@ function shownUrl(url: string): string {
   }
 }
 
-/** How many of the newest tasks are looked through for an id that was meant. */
+/** How many of the newest tasks are searched for the id that was meant. */
 const SUGGESTED_FROM = 200;
 
-/** Returns the error for an id that the fleet does not have, with the one that was probably meant. */
+/** Returns the error for an id that the fleet does not have, with the id that was probably meant. */
 export async function unknownFleetTask(
   { queue }: OpenFleet,
   taskId: string,

@@ -3,8 +3,8 @@ import { oneLine } from '../text/untrusted-text.ts';
 
 /*
  * What git says of an origin, and what that means. Git has no exit codes for it, so its words decide. They are
- * known, since ralph asks git for English. Words that nobody knows count as an origin that is away: the worker then
- * tries again, which costs nothing but time.
+ * known, since ralph asks git for English. Other words count as an origin that is away: the worker then tries again,
+ * which costs nothing but time.
  */
 
 /** Why nothing was fetched; `why` is a sentence. */

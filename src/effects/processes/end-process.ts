@@ -66,7 +66,7 @@ export const ORPHAN_ENDING: readonly EscalationStep[] = [
   { atMs: 2500, signal: 'SIGKILL', to: 'everything' },
 ];
 
-/** For processes that must not run any longer, whatever they are about. */
+/** For processes that must not run a moment longer. */
 export const KILLING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGKILL', to: 'everything' },
 ];

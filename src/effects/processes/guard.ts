@@ -90,7 +90,7 @@ export function startGuard({
   const { stdin } = child;
   child.on('exit', (code, signal) => reportProblem(`it ended (${signal ?? `exit code ${code}`})`));
 
-  /** Buffers nothing for a guard that does not read, such as a stopped one: a later line does. */
+  /** Writes a line, unless the guard does not read, for example because it is stopped: a later line takes its place. */
   const send = (line: string): boolean => {
     if (stdin.writableNeedDrain || !stdin.writable) return false;
     stdin.write(`${line}\n`);

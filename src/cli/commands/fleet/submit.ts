@@ -89,7 +89,7 @@ export async function submit(
   }
 }
 
-/** Queues the tasks, prints their ids, and follows the one that is to be followed. Resolves to the exit code. */
+/** Queues the tasks, prints their ids, and follows the task of `--wait`. Resolves to the exit code. */
 async function queueTasks(
   fleet: Fleet,
   planned: readonly PlannedTask[],
