@@ -1,11 +1,9 @@
 import { Argument, type Command } from 'commander';
+import { FLEET_HELP, repeated } from '../../flags/shared-flags.ts';
 import { declareSubmitFlags } from '../../flags/submit-help.ts';
 import { FLEET_ACTS, type FleetAct } from '../../fleet/acts.ts';
 import type { FleetCommandOptions } from './fleet.ts';
 import type { WorkerFlags } from './worker.ts';
-
-/** The help of `--fleet`. */
-export const FLEET_HELP = 'the database of a fleet (default: RALPH_FLEET)';
 
 /** Declares the commands that only a fleet has. `ended` receives their exit codes. */
 export function declareFleetCommands(program: Command, ended: (exitCode: number) => void): void {
@@ -53,9 +51,4 @@ export function declareFleetCommands(program: Command, ended: (exitCode: number)
       const { fleet } = await import('./fleet.ts');
       ended(await fleet(act, name, options));
     });
-}
-
-/** Collects the values of a flag that may be repeated. */
-function repeated(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
 }
