@@ -10,7 +10,7 @@ import {
   type GuardedRunner,
   type RunnerOptions,
 } from '../effects/agents/agent-runner.ts';
-import { gitSetupJson } from '../effects/branches/git-setup.ts';
+import { gitSetupJson } from '../effects/branches/commit/git-setup.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
 import { createJournal } from '../effects/logs/journal.ts';
 import { fixedPrompt, promptFile } from '../effects/plan/prompt-source.ts';

@@ -23,7 +23,7 @@ import {
 import { oneLine } from '../core/text/untrusted-text.ts';
 import type { AgentKind } from '../effects/agents/agent.ts';
 import { readLostAttempt } from '../effects/agents/lost-attempt.ts';
-import { type GitSetup, storedGitSetup } from '../effects/branches/git-setup.ts';
+import { type GitSetup, storedGitSetup } from '../effects/branches/commit/git-setup.ts';
 import { inOwnTree } from '../effects/branches/own-tree.ts';
 import { untoldEvents } from '../effects/logs/untold-events.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';

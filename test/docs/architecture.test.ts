@@ -114,6 +114,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'workspace',
       'snapshots',
       'branches',
+      'branches/commit',
       'proof',
     ],
     ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude', 'fleet/files', 'fleet', 'origin'],
