@@ -113,6 +113,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'logs',
       'workspace',
       'snapshots',
+      'snapshots/restore',
       'branches',
       'branches/commit',
       'proof',

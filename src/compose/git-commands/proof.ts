@@ -29,7 +29,7 @@ import { type ReadProof, readProof, readProofFile } from '../../effects/proof/pr
 import { asTreePath } from '../../effects/proof/tree-files.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/snapshots/private-git.ts';
 import type { Repository } from '../../effects/snapshots/repository.ts';
-import { SnapshotError } from '../../effects/snapshots/snapshot-store.ts';
+import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import type { Seal } from '../../effects/trust/seal.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';

@@ -6,7 +6,7 @@ import { messageOf } from '../../errors.ts';
 import { emptyTree } from '../branches/dirty-paths.ts';
 import { readParents } from '../snapshots/move-head.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
-import { SnapshotError } from '../snapshots/snapshot-store.ts';
+import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import type { TreeKeeper } from '../snapshots/tree-keeper.ts';
 import { compareTrees } from '../snapshots/trees.ts';

@@ -4,10 +4,10 @@ import { snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
 import type { PrivateGit } from './private-git.ts';
 import type { Head } from './repository.ts';
+import { NameTakenError } from './snapshot-error.ts';
 import {
   createSnapshotStore,
   type KeptTree,
-  NameTakenError,
   type SnapshotRequest,
   type SnapshotStore,
 } from './snapshot-store.ts';

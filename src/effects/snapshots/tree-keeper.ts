@@ -14,13 +14,9 @@ import { type ClaimedRefs, claimRefs, freeRefs } from './refs-namespace.ts';
 import { findLeakyRemotes } from './remotes.ts';
 import { thinSnapshots } from './remove-snapshots.ts';
 import { findRepository } from './repository.ts';
+import { SnapshotError } from './snapshot-error.ts';
 import { listSnapshots } from './snapshot-list.ts';
-import {
-  createSnapshotStore,
-  type KeptTree,
-  SnapshotError,
-  type SnapshotStore,
-} from './snapshot-store.ts';
+import { createSnapshotStore, type KeptTree, type SnapshotStore } from './snapshot-store.ts';
 import type { TreePath } from './tree-changes.ts';
 
 export interface TreeKeeperRequest {
