@@ -19,7 +19,7 @@ export function examinerOf(
   return {
     async examine(part, checks) {
       if (judges === null) throw new Error('a task without checks has nothing to examine');
-      opened ??= import('./examiner.ts').then(({ createExaminer }) =>
+      opened ??= import('./proof/examiner.ts').then(({ createExaminer }) =>
         createExaminer({ run, keeper, sandbox, atStart: judges, env }),
       );
       return (await opened).examine(part, checks);

@@ -49,8 +49,8 @@ import {
 import { baselineLost, protectsNothing } from '../report/notices.ts';
 import { BaselineMisfitError, TaskAlreadyActiveError } from '../task-errors.ts';
 import type { ClaimedRun } from './held-run.ts';
-import { judgesOf } from './judges.ts';
 import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
+import { judgesOf } from './proof/judges.ts';
 import { type WatchedTree, watchTree } from './snapshots.ts';
 
 /** What the loop starts with. */

@@ -120,7 +120,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['state', 'vault', 'plan', 'sandbox', 'agents', 'claude', 'fleet/files', 'fleet', 'origin'],
   ],
-  compose: ['sandbox', '.', 'resume', 'rescue', 'git-commands', 'leg', 'fleet'],
+  compose: ['sandbox', 'proof', '.', 'resume', 'rescue', 'git-commands', 'leg', 'fleet'],
   report: ['.', 'terminal', 'screens', 'notes', 'briefing', 'briefing/html'],
   cli: [
     'completion',

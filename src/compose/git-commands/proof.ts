@@ -34,7 +34,7 @@ import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import type { Seal } from '../../effects/trust/seal.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { messageOf, ProofError, UsageError } from '../../errors.ts';
-import { runCheck } from '../checks.ts';
+import { runCheck } from '../proof/checks.ts';
 import { confinedToCheckout } from '../sandbox/confined-to.ts';
 import type { LaterChecks, LaterSandbox } from '../sandbox/run-sandbox.ts';
 import { laterSandbox } from '../sandbox/sandbox-of-run.ts';
