@@ -3,7 +3,7 @@ import type { RequestTaken } from '../../core/fleet/fleet-facts.ts';
 import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import { FleetError, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { type FleetAct, requestText } from '../../report/screens/fleet-words.ts';
+import { requestText, type Steering } from '../../report/screens/fleet-words.ts';
 import type { ResumeFlags } from '../run/plan-resume.ts';
 import { say } from '../terminal/outlet.ts';
 import { type OpenFleet, unknownFleetTask } from './on-fleet.ts';
@@ -93,7 +93,7 @@ function stoppedText(fleet: OpenFleet, { spec, status }: FleetTaskFacts): string
 /** Says what became of a request. Throws an error with an exit code if it was refused. */
 export async function announced(
   fleet: OpenFleet,
-  act: FleetAct,
+  act: Steering,
   taskId: string,
   taken: RequestTaken,
 ): Promise<number> {
