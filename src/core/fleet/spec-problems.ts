@@ -52,12 +52,12 @@ export function placeProblems(
 }
 
 /** Whether this may be the name of a queue. */
-function isQueueName(name: string): boolean {
+export function isQueueName(name: string): boolean {
   return /^[a-z0-9-]{1,40}$/.test(name);
 }
 
 /** Returns the refusal of a name that no queue has. */
-function queueProblem(name: string, where = '--queue'): string {
+export function queueProblem(name: string, where = '--queue'): string {
   return `${where} expects 1 to 40 characters of a-z 0-9 -; found '${name}'.`;
 }
 
