@@ -28,6 +28,11 @@ import type { LegFolder } from './worker-home.ts';
 /** What the result of a task adds to its settlement. */
 type Landed = Pick<FleetSettlement, 'warning' | 'resultCommit' | 'resultRef' | 'branchCommit'>;
 
+/** The same for a task without a result. */
+export const NOT_LANDED: Landed = {
+  ...{ warning: null, resultCommit: null, resultRef: null, branchCommit: null },
+};
+
 /** The repository of one leg. */
 export interface LegGit {
   /** Called with the keeper of the work tree, before the loop begins. */
