@@ -6,7 +6,7 @@ import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { createOwnIndex } from './own-index.ts';
 import { type GitCall, runOnRepository } from './private-git.ts';
-import { type Head, headSign, isPartial, readHead, underWayIn } from './repository.ts';
+import { type Head, headSign, readHead, underWayIn, writeTreeWords } from './repository.ts';
 import { outputOf, SnapshotError } from './snapshot-error.ts';
 import { createRef, type RefPlace } from './snapshot-ref.ts';
 import {
@@ -104,8 +104,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     outputOf(args, await git.run(args, call));
   const askRepository = async (args: readonly string[], call?: GitCall): Promise<string> =>
     outputOf(args, await git.onRepository(args, call));
-  const writeTree = (call?: GitCall): Promise<string> =>
-    ask(isPartial(repository) ? ['write-tree', '--missing-ok'] : ['write-tree'], call);
+  const writeTree = (call?: GitCall): Promise<string> => ask(writeTreeWords(repository), call);
   const index = createOwnIndex({ git, pathspecs, ask, askRepository, writeTree });
   let { newest, claiming } = request;
   /** Whether there is something in ralph's index, or HEAD, that no snapshot has been made of yet. */
