@@ -1,24 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import type { FleetInHand } from './fleet-cases.ts';
 import { ANY, claimed, NOTHING, newFleetTask } from './fleet-tasks.ts';
 
 /** What the port promises of accounts, of one of its implementations. */
-export function describeAccounts(
-  name: string,
-  {
-    setUp,
-    fresh,
-    tearDown,
-  }: {
-    setUp?(): Promise<void>;
-    fresh(): Promise<FleetInHand>;
-    tearDown?(): Promise<void>;
-  },
-): void {
+export function describeAccounts(name: string, fresh: () => Promise<FleetInHand>): void {
   describe(name, () => {
-    beforeAll(async () => setUp?.());
-    afterAll(async () => tearDown?.());
     const next = (queue: FleetQueue, request = {}) => queue.claim({ ...ANY, ...request });
 
     test('pauses an account by the clock of the fleet, and no longer', async () => {
