@@ -18,7 +18,7 @@ export function describeAccounts(name: string, fresh: () => Promise<FleetInHand>
       const claim = await claimed(queue);
       const until = new Date(now() + 60_000).toISOString();
       await queue.park(claim, null, NOTHING, { kind: 'wait', until, account: true });
-      // Sooner ones do not shorten it.
+      // An earlier end does not shorten it.
       await queue.pauseAccount('team', 1_000, 'w1');
       expect((await claimed(queue)).taskId).toBe('c');
       expect(await next(queue)).toBeNull();
@@ -61,7 +61,7 @@ export function describeAccounts(name: string, fresh: () => Promise<FleetInHand>
       const all = await Promise.all(
         Array.from({ length: 6 }, (_, index) => next(index % 2 ? queue : other, request)),
       );
-      // What lost a race for the last slot is there for the next poll.
+      // A task that lost the race for the last slot is there for the next poll.
       const rest = [await next(queue, request), await next(queue, request)];
       const got = [...all, ...rest].filter((claim) => claim !== null);
       expect(got.filter(({ task }) => task.spec.account === 'team')).toHaveLength(2);

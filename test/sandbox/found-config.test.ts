@@ -15,7 +15,7 @@ import {
   stateOf,
 } from '../helpers/sandboxed-ralph.ts';
 
-// A configuration that lies in the work folder lifts no wall before a person has trusted its very content.
+// A configuration that lies in the work folder lifts no wall before a person has trusted its content.
 
 /** An agent that tries each wall, and notes in `passed` the keys of those that gave way. */
 const TRIES = `
@@ -123,7 +123,7 @@ test('a nearer configuration does not turn the sandbox off, nor a changed one', 
   expect(await codeIn(scene.work)).toBe(2);
 });
 
-test('a resume keeps its rules, whatever a found configuration says by then', async () => {
+test('a resume keeps its rules, even if a found configuration has changed since', async () => {
   const scene = await tryingScene();
   await outside(scene, `sed -i 's/<promise>.*<.promise>/not yet/' '${scene.agent}'`);
   expect((await ranRalph(scene, newRun(scene, '--max-iterations', '1'))).exitCode).toBe(3);

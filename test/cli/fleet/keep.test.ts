@@ -52,7 +52,7 @@ describe('ralph fleet account', () => {
 describe('ralph prune on a fleet', () => {
   const MONTH = { ageMs: 30 * DAY_MS, olderThan: '30d', dryRun: false };
 
-  /** A fleet with tasks that ended 31 days and 1 day ago, and one that is open. */
+  /** A fleet with tasks that ended 31 days and 1 day ago, and an open task. */
   async function withEnded(): Promise<FleetOnHand> {
     const fleet = fleetOnHand();
     for (const task_id of ['old', 'stuck', 'fresh']) {

@@ -65,7 +65,7 @@ describe('a task that a worker runs', () => {
     expect(said.err()).toContain(words);
   });
 
-  test('that its worker does not stop in time is said to be still there', async () => {
+  test('is reported if its worker does not stop it in time', async () => {
     const fleet = await running();
     const said = captureOutput();
     expect(await fleetStop(fleet, 'nightly', 1)).toBe(1);
@@ -225,7 +225,7 @@ describe('an approval', () => {
     expect(said.err()).toContain('fleet memory/test: no task waits for an approval');
   });
 
-  test('is not answered by a name that is none', async () => {
+  test('is not answered by an empty, long or broken name', async () => {
     const fleet = await asking();
     for (const as of ['', ' ', 'a\nb', 'x'.repeat(129)]) {
       await expect(fleetAnswer(fleet, 'approved', 'nightly', { as })).rejects.toMatchObject({

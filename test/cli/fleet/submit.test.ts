@@ -101,7 +101,7 @@ describe('a task', () => {
     expect(task?.not_before).not.toBeNull();
   });
 
-  test('has a name of its own without --task-id', async () => {
+  test('gets an id without --task-id', async () => {
     const desk = await makeDesk();
     expect(await desk.run([...REPO, '-p', 'Fix it'])).toBe(0);
     expect(desk.stdout).toBe('20261123_180000_001000\n');
@@ -351,7 +351,7 @@ describe('--batch', () => {
     expect(desk.stderr).toBe('2 of 2 tasks were in the fleet already.\n');
   });
 
-  test('one that is the same as by flags is the same task', async () => {
+  test('a line and flags that say the same are the same task', async () => {
     const desk = await makeDesk();
     await desk.run([...REPO, '-p', 'Fix it', '--task-id', 'a', '-n', '9']);
     await desk.run(await batchOf(desk, [line({ task_id: 'a', max_iterations: 9 })]));
@@ -429,7 +429,7 @@ describe('--batch', () => {
     expect(order).toEqual(order.toSorted((one, other) => one - other));
   });
 
-  test('a task that is there with other content: 7, all of them named, and nothing is queued', async () => {
+  test('tasks that are there with other content are named, with exit code 7, and nothing is queued', async () => {
     const desk = await makeDesk();
     await desk.run([...REPO, '-p', 'Other', '--task-id', 'b']);
     const argv = await batchOf(desk, [line({ task_id: 'a' }), line({ task_id: 'b' })]);
@@ -439,7 +439,7 @@ describe('--batch', () => {
     expect(await desk.fleet.task('a')).toBeNull();
   });
 
-  test('an empty one, and flags that describe one task', async () => {
+  test('is refused if it is empty, or with flags that describe one task', async () => {
     const desk = await makeDesk();
     expect(await desk.refused(await batchOf(desk, ['', ' ']))).toEqual([
       '--batch expects a JSON object on each line; found no line.',

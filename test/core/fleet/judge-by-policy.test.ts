@@ -95,7 +95,7 @@ describe('a policy allows it', () => {
   });
 });
 
-/** A policy that allows all that one can allow. */
+/** A policy that allows everything. */
 const GENEROUS = {
   ...{ repos: ['https://*', '/srv/*', 'ssh://*'], agents: ['claude'], commands: 'any' },
   ...{ allowed_tools: 'any', skip_permissions: true, agent_arguments: true },
