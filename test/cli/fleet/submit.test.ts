@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type SubmitWorld, submit } from '../../../src/cli/commands/fleet/submit.ts';
 import type { FleetSettlement } from '../../../src/effects/fleet/fleet-queue.ts';
 import { FleetError, UsageError } from '../../../src/errors.ts';
+import { claimed, NOTHING } from '../../helpers/fleet-tasks.ts';
 import { type MemoryFleet, memoryFleet } from '../../helpers/memory-fleet.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -69,11 +70,7 @@ const ENDED: FleetSettlement = {
 
 /** Lets a worker take the next task and end it. */
 async function endNext(fleet: MemoryFleet, settlement: FleetSettlement = ENDED): Promise<void> {
-  const claim = await fleet.claim({
-    ...{ workerId: 'w', host: 'h', queues: ['default'], accounts: null, schema: 1 },
-  });
-  if (claim === null) throw new Error('there is nothing to claim');
-  await fleet.settle(claim, null, { events: [], requestsDone: [] }, settlement);
+  await fleet.settle(await claimed(fleet), null, NOTHING, settlement);
 }
 
 describe('a task', () => {
