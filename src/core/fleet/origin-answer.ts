@@ -46,7 +46,7 @@ export function fetchTrouble(complaint: string, url: string, wanted: string): Fe
 
 /** One line of `git push --porcelain`, for one ref. */
 const REF_LINE = /^([ +\-*=!])\t[^\t\n]*\t(.*)$/m;
-/** The ref is not as this push or the origin's answer to it had it: only a look at the origin tells more. */
+/** The ref is not what the push or the origin expected: only another look at the origin tells more. */
 const RACED =
   /stale info|failed to update ref|cannot lock ref|already exists|incorrect old value|fetch first|non-fast-forward|needs force/;
 

@@ -22,7 +22,7 @@ export function placeProblems(
   if (id !== null) problems.push(id);
   const base = spec.base === null ? null : baseProblem(spec.base, named('--base'));
   if (base !== null) problems.push(base);
-  // The default holds the id, whose problem is told already.
+  // The default contains the id, whose problem is listed already.
   if (id === null && !isBranchName(spec.branch)) {
     problems.push(
       `${named('--branch')} expects a name that git takes for a branch, such as fix/login; found '${spec.branch}'.`,

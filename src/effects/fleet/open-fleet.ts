@@ -43,7 +43,7 @@ export async function openFleet(given: FleetToOpen): Promise<FleetQueue> {
   }
 }
 
-/** Makes the engine on connections of ours. It never makes or changes its tables: only `ralph fleet init` does. */
+/** Makes the engine on ralph's own connections. It never makes or changes its tables: only `ralph fleet init` does. */
 export function engineOn(engine: Engine, database: Database, supervise: boolean): Boss {
   const boss = new engine.PgBoss({
     db: { executeSql: database.executeSql },

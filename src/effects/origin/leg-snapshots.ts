@@ -4,6 +4,7 @@ import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf } from '../../errors.ts';
 import { emptyTree } from '../branches/dirty-paths.ts';
+import type { CheckpointSnapshot } from '../fleet/fleet-queue.ts';
 import { readParents } from '../snapshots/move-head.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import { SnapshotError } from '../snapshots/snapshot-error.ts';
@@ -91,12 +92,7 @@ async function untrackedSecrets(
 }
 
 /** A snapshot at the origin, as a checkpoint names it. */
-interface SnapshotAtOrigin {
-  readonly commit: string;
-  readonly ref: string;
-  /** The agent's HEAD below it; '' before its first commit. */
-  readonly head: string;
-}
+type SnapshotAtOrigin = Omit<CheckpointSnapshot, 'before'>;
 
 /** What became of a snapshot for the origin; `why` is a sentence. */
 type SnapshotPush =

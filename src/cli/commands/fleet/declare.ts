@@ -44,9 +44,9 @@ export function declareFleetCommands(program: Command, ended: (exitCode: number)
     .option('--lease <TIME>', 'init: how long a claim holds without a beat (at first: 2m)')
     .option('--watch', 'status: keep it live')
     .option('--json', 'status: as JSON')
-    .option('--pause [TIME]', 'account: hold it for so long, or until --resume')
+    .option('--pause [TIME]', 'account: hold it for this long, or until --resume')
     .option('--resume', 'account: release it; what waits for it goes on')
-    .option('--slots <N>', 'account: at most so many tasks at once (0: unbounded)')
+    .option('--slots <N>', 'account: at most this many tasks at once (0: unbounded)')
     .action(async (act: FleetAct, name: string | undefined, options: FleetCommandOptions) => {
       const { fleet } = await import('./fleet.ts');
       ended(await fleet(act, name, options));
