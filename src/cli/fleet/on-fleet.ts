@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openFleetAt } from '../../compose/fleet/open.ts';
+import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import { nearest } from '../../core/settings/nearest.ts';
 import { FleetAwayError } from '../../errors.ts';
 import { shellQuote } from '../../report/resume-command.ts';
@@ -39,6 +40,13 @@ function shownUrl(url: string): string {
     // Nothing is known of its form, so neither is where a password may be.
     return 'URL';
   }
+}
+
+/** Returns a task. Rejects with a `TaskNotFoundError` if the fleet does not have it. */
+export async function requireTask(fleet: OpenFleet, taskId: string): Promise<FleetTaskFacts> {
+  const facts = await fleet.queue.task(taskId);
+  if (facts === null) throw await unknownFleetTask(fleet, taskId);
+  return facts;
 }
 
 /** How many of the newest tasks are searched for the id that was meant. */

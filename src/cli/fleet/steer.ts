@@ -6,7 +6,7 @@ import { EXIT_FAILED } from '../../exit-codes.ts';
 import { requestText, type Steering } from '../../report/screens/fleet-words.ts';
 import type { ResumeFlags } from '../run/plan-resume.ts';
 import { say } from '../terminal/outlet.ts';
-import { type OpenFleet, unknownFleetTask } from './on-fleet.ts';
+import { type OpenFleet, requireTask, unknownFleetTask } from './on-fleet.ts';
 import { personHere } from './person.ts';
 
 /** `ralph tell ID "…"`: leaves a hint for the next prompt of a task. */
@@ -64,8 +64,7 @@ export async function fleetStop(
   if (taken.kind !== 'left') return 0;
   const startedMs = performance.now();
   for (;;) {
-    const task = await fleet.queue.task(taskId);
-    if (task === null) throw await unknownFleetTask(fleet, taskId);
+    const task = await requireTask(fleet, taskId);
     if (task.worker === null) {
       say(stoppedText(fleet, task));
       return 0;
