@@ -22,7 +22,7 @@ export async function onFleet<T>(
   const queue = await openNamed(url);
   try {
     const words =
-      options.fleet === undefined ? [] : ['--fleet', shellQuote(shownUrl(options.fleet))];
+      options.fleet === undefined ? [] : ['--fleet', shellQuote(withoutPassword(options.fleet))];
     return await run({ queue, words });
   } finally {
     await queue.close();
@@ -30,7 +30,7 @@ export async function onFleet<T>(
 }
 
 /** Returns the URL of a fleet without its password. */
-function shownUrl(url: string): string {
+function withoutPassword(url: string): string {
   try {
     const parsed = new URL(url);
     parsed.password = '';

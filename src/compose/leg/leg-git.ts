@@ -131,7 +131,7 @@ function createLegGit(
   let snapshots: LegSnapshots | null = null;
   let before = newest?.before ?? null;
   const { taskId, fence } = claim;
-  const opened = (): { keeper: TreeKeeper; snapshots: LegSnapshots } => {
+  const requireOpen = (): { keeper: TreeKeeper; snapshots: LegSnapshots } => {
     if (keeper === null || snapshots === null) {
       throw new LegFailed('failed:repository', 'the work tree is no repository that git can open');
     }
@@ -153,7 +153,7 @@ function createLegGit(
       });
     },
     async keepTree(iteration, isStarting) {
-      const { snapshots: kept } = opened();
+      const { snapshots: kept } = requireOpen();
       const isFirst = kept.newest === null;
       const { snapshot } = await patience(() => kept.push(iteration), isFirst);
       const { commit, ref } = snapshot;
@@ -165,7 +165,7 @@ function createLegGit(
       await thinSnapshotsAtOrigin(mirror, taskId).catch(() => undefined);
     },
     async land(facts) {
-      const { keeper: open, snapshots: all } = opened();
+      const { keeper: open, snapshots: all } = requireOpen();
       if (all.kept === null)
         throw new LegFailed('failed:repository', 'the work tree was never kept');
       const { commit } = await makeResult({
