@@ -1,5 +1,5 @@
 // Works through hundreds of tasks on three hosts of which one is killed, stopped or cut off every ten seconds, and
-// looks that each task ends once and nothing is lost or paid twice: npm run campaign:fleet. Takes about half an hour.
+// checks that each task ends once and that nothing is lost or paid twice: npm run campaign:fleet. Takes about half an hour.
 import { appendFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -65,28 +65,15 @@ const postgres = await startPostgres();
 try {
   const url = await postgres.url();
   const queue = await openTestFleet(url, 'worker');
-  const size = async () =>
-    `${(
-      Number(
-        await postgres.sql(
-          url,
-          "select sum(pg_total_relation_size(c.oid)) from pg_class c join pg_namespace n on n.oid = relnamespace where nspname in ('ralph', 'ralph_queue') and relkind = 'r'",
-        ),
-      ) / 1e6
-    ).toFixed(1)} MB`;
+  const size = () =>
+    postgres.sql(url, 'select pg_size_pretty(pg_database_size(current_database()))');
   const empty = await size();
   const held = await timed(() => queue.submit(batch(TASKS, 'held')));
   console.log(
-    `submit of ${TASKS}: ${(held / 1_000).toFixed(2)} s; tables: ${await size()} (${empty} empty)`,
-  );
-  console.log(
-    await postgres.sql(
-      url,
-      "select string_agg(relname || ' ' || pg_relation_size(c.oid) / 1000 || ' kB', ', ' order by pg_relation_size(c.oid) desc) from pg_class c join pg_namespace n on n.oid = relnamespace where nspname in ('ralph', 'ralph_queue') and pg_relation_size(c.oid) > 200000",
-    ),
+    `submit of ${TASKS}: ${(held / 1_000).toFixed(2)} s; database: ${await size()} (${empty} empty)`,
   );
   const repeated = await timed(() => queue.submit(batch(TASKS, 'held')));
-  console.log(`the same again: ${(repeated / 1_000).toFixed(2)} s; tables: ${await size()}`);
+  console.log(`the same again: ${(repeated / 1_000).toFixed(2)} s; database: ${await size()}`);
   const fresh = [await timed(() => queue.sweep())];
   print('the first sweep', fresh);
   await timeClaims(queue, `of ${TASKS}`);

@@ -3,12 +3,8 @@ import { explainCommander, refuseUnknownHelp } from './command-mistakes.ts';
 import type { AnswerOptions, ApprovalsOptions } from './commands/approvals.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { DoctorOptions } from './commands/doctor.ts';
-import { declareFleetCommands, FLEET_HELP } from './commands/fleet/declare.ts';
-import type { DiffOptions } from './commands/git/diff.ts';
-import type { LandOptions } from './commands/git/land.ts';
-import type { ProofOptions } from './commands/git/proof.ts';
-import type { SnapshotsOptions } from './commands/git/snapshots.ts';
-import type { UndoOptions } from './commands/git/undo.ts';
+import { declareFleetCommands } from './commands/fleet/declare.ts';
+import { declareGitCommands } from './commands/git/declare.ts';
 import type { InitOptions } from './commands/init.ts';
 import type { LogsOptions } from './commands/logs.ts';
 import type { ProgressOptions } from './commands/progress.ts';
@@ -18,6 +14,7 @@ import type { TrustOptions } from './commands/trust.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
+import { anywhere, FLEET_HELP, placed, repeated } from './flags/shared-flags.ts';
 import { arrangeHelp } from './help-text.ts';
 import type { ReportOptions } from './tasks/gather-briefing.ts';
 import type { StoreOptions } from './tasks/named-folders.ts';
@@ -27,6 +24,9 @@ declare const __RALPH_VERSION__: string;
 /** Parses the command line and runs the command. Resolves to the exit code. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   let exitCode = 0;
+  const ended = (code: number): void => {
+    exitCode = code;
+  };
   const program = new Command('ralph')
     .description(
       'Keeps running a coding agent on one task until the task is provably done, and never longer than it was told to.',
@@ -63,47 +63,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { logs } = await import('./commands/logs.ts');
       exitCode = await logs(id, options);
     });
-  placed(program.command('diff'))
-    .description('what iterations changed, as git diff shows it')
-    .argument('<id>', 'the task')
-    .argument('[range]', 'N or N..M, both included (default: all since the start)')
-    .option('--stat', 'only how much, file by file')
-    .option('--json', 'the files as JSON')
-    .action(async (id: string, range: string | undefined, options: DiffOptions) => {
-      const { diff } = await import('./commands/git/diff.ts');
-      exitCode = await diff(id, range, options);
-    });
-  placed(program.command('snapshots'))
-    .description('the snapshots of a task')
-    .argument('<id>', 'the task')
-    .option('--json', 'as JSON')
-    .action(async (id: string, options: SnapshotsOptions) => {
-      const { snapshots } = await import('./commands/git/snapshots.ts');
-      exitCode = await snapshots(id, options);
-    });
-  placed(program.command('proof'))
-    .description('what a completed task has proven; or check it once more')
-    .argument('<id>', 'the task; with --repo, the file of a proof')
-    .option('--again', 'run the checks on that very tree, in a clean checkout')
-    .option('--repo <DIR>', 'the repository that the proof in a file is about')
-    .option('--json', 'as JSON, an in-toto statement')
-    .option('--yes', 'run the commands of a file without asking')
-    .action(async (id: string, options: ProofOptions) => {
-      const { proof } = await import('./commands/git/proof.ts');
-      exitCode = await proof(id, options);
-    });
-  placed(program.command('undo'))
-    .description('take back what an iteration and all after it changed')
-    .argument('<id>', 'the task')
-    .argument('[iteration]', 'the first one to take back (default: the last one)')
-    .option('--redo', 'take back the last undo')
-    .option('--force', 'also where somebody else has changed a file since')
-    .option('--hard', 'also the branch and the index')
-    .option('--yes', 'do not ask')
-    .action(async (id: string, iteration: string | undefined, options: UndoOptions) => {
-      const { undo } = await import('./commands/git/undo.ts');
-      exitCode = await undo(id, iteration, options);
-    });
+  declareGitCommands(program, ended);
   anywhere(program.command('stop'))
     .description('end a running loop from another terminal; resume goes on')
     .argument('<id>', 'the task')
@@ -125,18 +85,6 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .action(async (id: string, hint: string, options: StoreOptions) => {
       const { tell } = await import('./commands/tell.ts');
       exitCode = await tell(id, hint, options);
-    });
-  placed(program.command('land'))
-    .description("bring a task's work into a branch, checked once more")
-    .argument('<id>', 'the task')
-    .option('--onto <BRANCH>', 'the branch (default: the one the task began at)')
-    .option('--merge', "as a merge of the task's own commits (default: as one commit)")
-    .option('--patch <FILE>', 'as a file for git apply; no branch moves')
-    .option('--continue-task', 'if the task can mend what hinders it, go on with the task')
-    .option('--yes', 'land even though the task is not completed')
-    .action(async (id: string, options: LandOptions) => {
-      const { land } = await import('./commands/git/land.ts');
-      exitCode = await land(id, options);
     });
   anywhere(program.command('approvals'))
     .description('the approvals that wait for a person')
@@ -264,9 +212,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       .usage('[options] [-- agent options]'),
     'watch',
   );
-  declareFleetCommands(program, (code) => {
-    exitCode = code;
-  });
+  declareFleetCommands(program, ended);
   arrangeHelp(program);
   refuseUnknownHelp(program, argv);
   try {
@@ -281,21 +227,3 @@ const RESUME_HELP = `
 A flag that is given overrides what the task was started with; all else is as
 it was.
 --max-iterations +5, --timeout +30m and --max-cost +2 add to what was used.`;
-
-/** Adds the flags that name the folders of the task. */
-function placed(command: Command): Command {
-  return command
-    .option('--vault <DIR>', 'the folder with .ralph_state (default: here)')
-    .option('--state-dir <DIR>', 'where states are kept (default: .ralph_state in the vault)')
-    .option('--key-file <FILE>', 'the key of a shared vault (default: your own)');
-}
-
-/** Adds the flags that say whether a task is in a vault or in a fleet, and where that is. */
-function anywhere(command: Command): Command {
-  return placed(command).option('--fleet <URL>', FLEET_HELP);
-}
-
-/** Collects the values of a flag that may be repeated. */
-function repeated(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}

@@ -5,7 +5,7 @@ import type { ClaimedRun } from './held-run.ts';
 import type { Start } from './start.ts';
 
 /*
- * Ports that many runs never use: their code is loaded with the first use.
+ * Ports that many runs never use. Their code is loaded when it is first needed.
  */
 
 /** Returns the port that examines claims. Its code is loaded with the first claim whose checks passed. */
@@ -19,7 +19,7 @@ export function examinerOf(
   return {
     async examine(part, checks) {
       if (judges === null) throw new Error('a task without checks has nothing to examine');
-      opened ??= import('./examiner.ts').then(({ createExaminer }) =>
+      opened ??= import('./proof/examiner.ts').then(({ createExaminer }) =>
         createExaminer({ run, keeper, sandbox, atStart: judges, env }),
       );
       return (await opened).examine(part, checks);

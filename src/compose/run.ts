@@ -10,7 +10,7 @@ import {
   type GuardedRunner,
   type RunnerOptions,
 } from '../effects/agents/agent-runner.ts';
-import { gitSetupJson } from '../effects/branches/git-setup.ts';
+import { gitSetupJson } from '../effects/branches/commit/git-setup.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
 import { createJournal } from '../effects/logs/journal.ts';
 import { fixedPrompt, promptFile } from '../effects/plan/prompt-source.ts';
@@ -36,14 +36,14 @@ import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { TaskAlreadyActiveError } from '../task-errors.ts';
 import { agentKinds, agentPrograms, hasOwnEvents } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
-import { reusingChecks } from './checks.ts';
 import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
-import { judgesOfPlan, storedForm } from './judges.ts';
 import { countDayOf, examinerOf, settlerOf } from './lazy-ports.ts';
 import { legBugs, legStops, legStore } from './leg-ports.ts';
 import { noteWriter, proofKeeper } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import type { openTaskTree } from './own-work-tree.ts';
+import { reusingChecks } from './proof/checks.ts';
+import { judgesOfPlan, storedForm } from './proof/judges.ts';
 import { policyInside, sandboxOfRun } from './sandbox/sandbox-of-run.ts';
 import { begin, resumeRun } from './start.ts';
 import { commandRunners, userCommands } from './user-commands.ts';

@@ -1,11 +1,11 @@
 import type { Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';
+import { type Committed, commitIteration } from '../effects/branches/commit/commit-iteration.ts';
+import type { AsUser, NotCommitted } from '../effects/branches/commit/commit-request.ts';
 import {
-  type AsUser,
-  type Committed,
-  commitIteration,
-  type NotCommitted,
-} from '../effects/branches/commit-iteration.ts';
-import { type GitSetup, readGitSetup, storedGitSetup } from '../effects/branches/git-setup.ts';
+  type GitSetup,
+  readGitSetup,
+  storedGitSetup,
+} from '../effects/branches/commit/git-setup.ts';
 import { revertIteration } from '../effects/branches/revert-iteration.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { PrivateGit } from '../effects/snapshots/private-git.ts';

@@ -23,7 +23,7 @@ import {
 import { oneLine } from '../core/text/untrusted-text.ts';
 import type { AgentKind } from '../effects/agents/agent.ts';
 import { readLostAttempt } from '../effects/agents/lost-attempt.ts';
-import { type GitSetup, storedGitSetup } from '../effects/branches/git-setup.ts';
+import { type GitSetup, storedGitSetup } from '../effects/branches/commit/git-setup.ts';
 import { inOwnTree } from '../effects/branches/own-tree.ts';
 import { untoldEvents } from '../effects/logs/untold-events.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
@@ -49,8 +49,8 @@ import {
 import { baselineLost, protectsNothing } from '../report/notices.ts';
 import { BaselineMisfitError, TaskAlreadyActiveError } from '../task-errors.ts';
 import type { ClaimedRun } from './held-run.ts';
-import { judgesOf } from './judges.ts';
 import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
+import { judgesOf } from './proof/judges.ts';
 import { type WatchedTree, watchTree } from './snapshots.ts';
 
 /** What the loop starts with. */

@@ -18,7 +18,7 @@ import { takeBaseline } from '../effects/workspace/baseline.ts';
 import { fitBaseline, readBaseline } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 
-import { runCheck, runMeasured } from './checks.ts';
+import { runCheck, runMeasured } from './proof/checks.ts';
 import { confinedTo } from './sandbox/confined-to.ts';
 import type { LaterSandbox } from './sandbox/run-sandbox.ts';
 import { laterSandbox } from './sandbox/sandbox-of-run.ts';

@@ -12,7 +12,7 @@ import { taskPaths } from '../effects/state/task-folder.ts';
 import type { RunCommand } from '../effects/workspace/observer.ts';
 import type { Commands, StopRequests } from '../loop/ports.ts';
 import { commandFailed } from '../report/notices.ts';
-import { runCheck, runMeasured } from './checks.ts';
+import { runCheck, runMeasured } from './proof/checks.ts';
 import { confinedTo } from './sandbox/confined-to.ts';
 
 /**

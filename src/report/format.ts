@@ -28,6 +28,11 @@ function pair(large: number, largeUnit: string, small: number, smallUnit: string
   return `${large}${largeUnit} ${String(small).padStart(2, '0')}${smallUnit}`;
 }
 
+/** Formats an ISO instant to the second: `2027-01-31T21:00:00Z`. */
+export function formatInstant(instant: string): string {
+  return instant.replace(/\.\d+Z$/, 'Z');
+}
+
 /** Formats US dollars: `$0.00`, `$0.0123`, `$12.30`. */
 export function formatCost(usd: number): string {
   return `$${usd > 0 && usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;

@@ -16,7 +16,7 @@ import { packState } from '../helpers/packed-task.ts';
 import { makeScene } from '../helpers/scene.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
-// A leg that is dropped after its first iteration, and another one that goes on in another folder.
+// One leg is dropped after its first iteration, and another one goes on in another folder.
 
 const WORKING: Turn = { text: 'Not yet.' };
 const DONE: Turn = { text: 'Done.\n\nTASK_COMPLETE' };
@@ -89,7 +89,7 @@ test('a file that was there from the start does not complete it', async () => {
   expect(end.fields.exit_reason).toBe('max_iterations');
 });
 
-test('a file that is new does', async () => {
+test('a new file completes it', async () => {
   const { end } = await takenOver([WORKING, { ...WORKING, shell: 'echo x > RESULT.md' }], {
     watchGlob: ['*.md'],
   });
@@ -105,7 +105,7 @@ test('a protected file that the first leg has changed holds the claim of the sec
   expect(end.fields.exit_reason).toBe('max_iterations');
 });
 
-test('a protected file that nobody has changed does not', async () => {
+test('a protected file that nobody has changed holds no claim', async () => {
   const { end } = await takenOver([WORKING, DONE], { protect: ['README.md'], maxIterations: 2 });
   expect(end.fields.status).toBe('completed');
 });

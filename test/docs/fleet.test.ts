@@ -29,7 +29,7 @@ function problemsOf(data: unknown): readonly string[] {
 }
 
 describe('docs/fleet.md', () => {
-  test('shows the very grants that are tried on a real server', () => {
+  test('shows the grants that are tried on a real server', () => {
     const grants = read('docs/fleet.sql').trimEnd();
     expect(DOCUMENT).toContain(`\`\`\`sql\n${grants}\n\`\`\``);
     expect(read('test/fleet/grants.test.ts')).toContain("'../../docs/fleet.sql'");

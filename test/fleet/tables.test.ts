@@ -60,7 +60,7 @@ test('two inits at the same time do no harm', async () => {
   await (await openTestFleet(url)).close();
 });
 
-test('a claim holds as long as its worker believes, whatever was the lease when it was queued', async () => {
+test('a claim holds as long as its worker believes, even if the lease was another one when it was queued', async () => {
   const url = await postgres.url();
   const before = await openTestFleet(url);
   await before.submit([newFleetTask('a')]);
@@ -132,7 +132,7 @@ test('without pg-boss it says what to install, and needs no database', async () 
   expect(String(failure)).not.toContain('hidden');
 });
 
-test('a database that is not there is refused, and one that nobody serves is away', async () => {
+test('a missing database is refused, and a server that does not run is away', async () => {
   const url = (await postgres.url()).replace(/\/fleet\d+\?/, '/none?');
   expect(await failureOf(openTestFleet(url))).toMatchObject({
     exitCode: 1,

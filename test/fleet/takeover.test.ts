@@ -6,7 +6,7 @@ import { stubProblems } from '../helpers/fleet-stub.ts';
 import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
 import { until } from '../helpers/processes.ts';
 
-// A task that goes on at another path on another host is judged as one that stayed where it was.
+// A task that goes on at another path on another host is judged as if it had stayed where it was.
 
 const makeScene = useFleetSite(2);
 

@@ -1,11 +1,8 @@
 import type { TreeToSettle } from '../../src/core/snapshots/settlement.ts';
 import { snapshotMessage } from '../../src/core/snapshots/snapshot-message.ts';
-import {
-  type AsUser,
-  type CommitRequest,
-  commitIteration,
-} from '../../src/effects/branches/commit-iteration.ts';
-import { readGitSetup } from '../../src/effects/branches/git-setup.ts';
+import { commitIteration } from '../../src/effects/branches/commit/commit-iteration.ts';
+import type { AsUser, CommitRequest } from '../../src/effects/branches/commit/commit-request.ts';
+import { readGitSetup } from '../../src/effects/branches/commit/git-setup.ts';
 import { revertIteration } from '../../src/effects/branches/revert-iteration.ts';
 import { listSnapshots } from '../../src/effects/snapshots/snapshot-list.ts';
 import { callGit } from '../../src/effects/workspace/git-command.ts';

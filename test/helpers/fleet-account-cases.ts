@@ -1,24 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import type { FleetInHand } from './fleet-cases.ts';
 import { ANY, claimed, NOTHING, newFleetTask } from './fleet-tasks.ts';
 
 /** What the port promises of accounts, of one of its implementations. */
-export function describeAccounts(
-  name: string,
-  {
-    setUp,
-    fresh,
-    tearDown,
-  }: {
-    setUp?(): Promise<void>;
-    fresh(): Promise<FleetInHand>;
-    tearDown?(): Promise<void>;
-  },
-): void {
+export function describeAccounts(name: string, fresh: () => Promise<FleetInHand>): void {
   describe(name, () => {
-    beforeAll(async () => setUp?.());
-    afterAll(async () => tearDown?.());
     const next = (queue: FleetQueue, request = {}) => queue.claim({ ...ANY, ...request });
 
     test('pauses an account by the clock of the fleet, and no longer', async () => {
@@ -31,7 +18,7 @@ export function describeAccounts(
       const claim = await claimed(queue);
       const until = new Date(now() + 60_000).toISOString();
       await queue.park(claim, null, NOTHING, { kind: 'wait', until, account: true });
-      // Sooner ones do not shorten it.
+      // An earlier end does not shorten it.
       await queue.pauseAccount('team', 1_000, 'w1');
       expect((await claimed(queue)).taskId).toBe('c');
       expect(await next(queue)).toBeNull();
@@ -74,7 +61,7 @@ export function describeAccounts(
       const all = await Promise.all(
         Array.from({ length: 6 }, (_, index) => next(index % 2 ? queue : other, request)),
       );
-      // What lost a race for the last slot is there for the next poll.
+      // A task that lost the race for the last slot is there for the next poll.
       const rest = [await next(queue, request), await next(queue, request)];
       const got = [...all, ...rest].filter((claim) => claim !== null);
       expect(got.filter(({ task }) => task.spec.account === 'team')).toHaveLength(2);

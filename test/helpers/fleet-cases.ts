@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import {
   ANY,
@@ -22,22 +22,8 @@ export interface FleetInHand {
 }
 
 /** Everything that the port promises, of one of its implementations. */
-export function describeQueue(
-  name: string,
-  {
-    setUp,
-    fresh,
-    tearDown,
-  }: {
-    setUp?(): Promise<void>;
-    fresh(): Promise<FleetInHand>;
-    tearDown?(): Promise<void>;
-  },
-): void {
+export function describeQueue(name: string, fresh: () => Promise<FleetInHand>): void {
   describe(name, () => {
-    beforeAll(async () => setUp?.());
-    afterAll(async () => tearDown?.());
-
     const ids = async (queue: FleetQueue, request = {}): Promise<string[]> => {
       const found: string[] = [];
       for (;;) {

@@ -24,7 +24,7 @@ export interface FleetHost {
   readonly under: readonly string[];
   /** Variables that a command on this host has to have. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whatever runs on it. Without namespaces, the guards of ralph are not seen: their environment is empty. */
+  /** What runs on it. Without namespaces, the guards of ralph are not seen: their environment is empty. */
   pids(): readonly number[];
   /** Sends a signal to all that runs on it. */
   signalAll(signal: NodeJS.Signals): void;
@@ -87,7 +87,7 @@ export async function makeHosts(folder: string, count: number): Promise<FleetHos
   const [base, ...hosts] = all;
   if (base === undefined) throw new Error('no host');
   const remove = async (): Promise<void> => {
-    // What is stopped takes no other signal, but this one.
+    // A stopped process takes no other signal.
     for (const host of all) host.signalAll('SIGKILL');
     if (isolated) await removeNamespaces(names.map((name) => `${tag}-${name}`));
   };

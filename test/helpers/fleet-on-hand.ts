@@ -7,7 +7,8 @@ import type { TaskState } from '../../src/core/task/task-state.ts';
 import type { Checkpoint, Claim, PackedLog } from '../../src/effects/fleet/fleet-queue.ts';
 import { taskPaths } from '../../src/effects/state/task-folder.ts';
 import { STATE } from '../../src/effects/trust/seal.ts';
-import { fleetSpec, NOW } from './fleet-facts.ts';
+import { NOW } from './fleet-facts.ts';
+import { claimed, newFleetTask } from './fleet-tasks.ts';
 import { type MemoryFleet, memoryFleet } from './memory-fleet.ts';
 import { packState } from './packed-task.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -23,9 +24,6 @@ export interface FleetOnHand extends OpenFleet {
   readonly claim: () => Promise<Claim>;
 }
 
-/** Nothing is written beside a checkpoint. */
-export const NOTHING_BESIDE = { events: [], requestsDone: [] } as const;
-
 /** Makes a fleet, named by the words `--fleet URL`, whose clock begins at `NOW`. */
 export function fleetOnHand(): FleetOnHand {
   let nowMs = Date.parse(NOW);
@@ -37,25 +35,12 @@ export function fleetOnHand(): FleetOnHand {
       nowMs += ms;
     },
     async submit(...specs) {
-      const tasks = specs.map((changes) => ({
-        spec: fleetSpec(changes),
-        contentSha256: JSON.stringify(changes),
-        notBefore: null,
-        again: false,
-      }));
+      const tasks = specs.map(({ task_id = 'nightly', ...spec }) =>
+        newFleetTask(task_id, spec, { contentSha256: JSON.stringify(spec) }),
+      );
       await queue.submit(tasks);
     },
-    async claim() {
-      const claim = await queue.claim({
-        workerId: 'w1',
-        host: 'host1',
-        queues: ['default'],
-        accounts: null,
-        schema: 1,
-      });
-      if (claim === null) throw new Error('there is nothing to claim');
-      return claim;
-    },
+    claim: () => claimed(queue),
   };
 }
 

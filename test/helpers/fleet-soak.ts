@@ -21,7 +21,7 @@ export interface Soak {
   /** Milliseconds between two disturbances. */
   readonly everyMs: number;
   readonly kinds: readonly Disturbance[];
-  /** Whether there is to be another one, after so many of them and so many milliseconds. */
+  /** Whether another disturbance follows, after so many of them and so many milliseconds. */
   goesOn(count: number, sinceMs: number): boolean;
   /** How long the tasks may take after the last one, in milliseconds. */
   readonly patienceMs: number;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import type { FleetInHand } from './fleet-cases.ts';
 import {
@@ -12,21 +12,8 @@ import {
 } from './fleet-tasks.ts';
 
 /** What the port promises to commands, of one of its implementations. */
-export function describeSteering(
-  name: string,
-  {
-    setUp,
-    fresh,
-    tearDown,
-  }: {
-    setUp?(): Promise<void>;
-    fresh(): Promise<FleetInHand>;
-    tearDown?(): Promise<void>;
-  },
-): void {
+export function describeSteering(name: string, fresh: () => Promise<FleetInHand>): void {
   describe(name, () => {
-    beforeAll(async () => setUp?.());
-    afterAll(async () => tearDown?.());
     const next = (queue: FleetQueue, request = {}) => queue.claim({ ...ANY, ...request });
 
     test('accepts the same task once', async () => {

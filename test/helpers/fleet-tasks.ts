@@ -9,6 +9,7 @@ import type {
   NewFleetTask,
   WrittenBeside,
 } from '../../src/effects/fleet/fleet-queue.ts';
+import { fleetSpec } from './fleet-facts.ts';
 
 /** A task as `ralph submit` hands it over. Its content is its prompt. */
 export function newFleetTask(
@@ -16,12 +17,7 @@ export function newFleetTask(
   spec: Partial<FleetSpec> = {},
   options: Partial<NewFleetTask> = {},
 ): NewFleetTask {
-  const whole: FleetSpec = {
-    ...{ schema: 1, task_id: taskId, prompt: 'Do it.', task_type: 'coding', settings: {} },
-    ...{ passthrough: [], repo: 'https://example.org/r.git', base: null, subdir: null },
-    ...{ branch: `ralph/${taskId}`, setup: null, priority: 0, account: 'default' },
-    ...{ queue: 'default', ...spec },
-  };
+  const whole = fleetSpec({ task_id: taskId, branch: `ralph/${taskId}`, ...spec });
   return { spec: whole, contentSha256: whole.prompt, notBefore: null, again: false, ...options };
 }
 

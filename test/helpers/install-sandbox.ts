@@ -57,7 +57,7 @@ export async function setup(): Promise<() => Promise<void>> {
     banner: { js: REQUIRE },
     logLevel: 'warning',
   });
-  // Whatever the umask of root is, the user of the tests has to read it.
+  // The user of the tests has to read it, under any umask of root.
   await run('chmod', ['-R', 'a+rX', place]);
   process.env.RALPH_TEST_INSTALLATION = place;
   return () => rm(place, { recursive: true, force: true });

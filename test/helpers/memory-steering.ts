@@ -60,7 +60,7 @@ export class MemorySteering {
     return DONE;
   }
 
-  /** What a person asked while the leg was parking reaches no run any more. */
+  /** Does what a person asked while the leg was parking, since no run can take it in any more. */
   obeyWhatIsLeft(task: MemoryTask): void {
     const kinds = task.requests.map(({ kind }) => kind).filter((kind) => kind !== 'tell');
     task.requests.splice(

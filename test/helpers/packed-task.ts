@@ -4,7 +4,7 @@ import { readNewestStep, readStateFile } from '../../src/effects/state/state-fil
 import type { TaskPaths } from '../../src/effects/state/task-folder.ts';
 import type { Seal } from '../../src/effects/trust/seal.ts';
 
-/** Packs a task as it lies in a state folder; `null` stands for the memory of one that has none. */
+/** Packs a task as it lies in a state folder; without a memory it is packed with `null`. */
 export function packState(paths: TaskPaths, seal: Seal): Uint8Array {
   const file = readStateFile(paths.stateFile, seal);
   if (file.kind !== 'task') throw new Error(`${paths.stateFile} is ${file.kind}`);

@@ -1,35 +1,13 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { asUser, outside, type SandboxScene } from './sandbox-scene.ts';
-
-/** How a ralph of the installation ended. */
-export interface SandboxedEnd {
-  readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import { installedRalph, type RalphRan, ranIn } from './sandboxed-ralph.ts';
 
 /** Runs the installed ralph as the user of the tests, in the work folder of a scene or in `cwd`. */
 export function ralphAsUser(
   scene: SandboxScene,
   args: readonly string[],
-  { cwd = scene.work, env = {} }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
-): Promise<SandboxedEnd> {
-  const place = process.env.RALPH_TEST_INSTALLATION ?? '';
-  const program = join(place, 'node_modules', 'ralph-headless', 'bin', 'ralph.js');
-  const [file = '', ...words] = asUser([process.execPath, program, ...args]);
-  return new Promise((resolve) => {
-    const child = execFile(
-      file,
-      words,
-      { cwd, env: { ...scene.env, ...env }, timeout: 60_000, killSignal: 'SIGKILL' },
-      (error, stdout, stderr) => {
-        const code = error === null ? 0 : error.code;
-        resolve({ exitCode: typeof code === 'number' ? code : null, stdout, stderr });
-      },
-    );
-    child.stdin?.end();
-  });
+  options: Parameters<typeof ranIn>[2] = {},
+): Promise<RalphRan> {
+  return ranIn(scene, asUser(installedRalph(args)), options);
 }
 
 /**
@@ -41,7 +19,7 @@ export async function runInSandbox(
   script: string,
   args: readonly string[],
   options: Parameters<typeof ralphAsUser>[2] = {},
-): Promise<SandboxedEnd> {
+): Promise<RalphRan> {
   const file = `mkdir -p "$HOME/agent" && cat > "$HOME/agent/agent.sh" <<'EOF'\n${script}\nEOF`;
   await outside(
     scene,

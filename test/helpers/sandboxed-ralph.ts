@@ -38,19 +38,25 @@ say_line '{"type":"system","subtype":"init","session_id":"5f0f0b6e-0000-4000-800
 /** What an agent says when its task is done. */
 export const DONE = "result('<promise>TASK_COMPLETE</promise>', 0.25);";
 
-/** How ralph is started: on the task `T1`, with what a test adds. */
+/** Returns the command that starts the installed ralph on the vault of a scene. */
 export function ralphCommand(
   scene: SandboxScene,
   args: readonly string[],
-  installation = process.env.RALPH_TEST_INSTALLATION ?? '',
+  installation = INSTALLATION,
 ): readonly string[] {
-  return [
-    process.execPath,
-    join(installation, 'node_modules', 'ralph-headless', 'bin', 'ralph.js'),
-    ...args,
-    ...['--vault', scene.work],
-  ];
+  return [...installedRalph(args, installation), ...['--vault', scene.work]];
 }
+
+/** Returns the command that starts the installed ralph. */
+export function installedRalph(
+  args: readonly string[],
+  installation = INSTALLATION,
+): readonly string[] {
+  const program = join(installation, 'node_modules', 'ralph-headless', 'bin', 'ralph.js');
+  return [process.execPath, program, ...args];
+}
+
+const INSTALLATION = process.env.RALPH_TEST_INSTALLATION ?? '';
 
 /** The arguments of a new run in the sandbox. */
 export function newRun({ agent }: SandboxedRuns, ...more: readonly string[]): readonly string[] {
@@ -60,22 +66,30 @@ export function newRun({ agent }: SandboxedRuns, ...more: readonly string[]): re
   ];
 }
 
-/** What a run of ralph came to. */
+/** How a command ended. */
 export interface RalphRan {
-  readonly code: number | string | null | undefined;
+  /** Null if it was killed, or could not be started. */
+  readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a command in the work folder, by default as the user of the tests. */
-export function ranIn(scene: SandboxScene, command: readonly string[]): Promise<RalphRan> {
+/** Runs a command in the work folder of a scene, or in `cwd`. */
+export function ranIn(
+  scene: SandboxScene,
+  command: readonly string[],
+  { cwd = scene.work, env = {} }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<RalphRan> {
   const [file = '', ...args] = command;
   return new Promise((resolve) => {
     const child = execFile(
       file,
       args,
-      { env: scene.env, cwd: scene.work, maxBuffer: 64 * 1024 * 1024 },
-      (error, stdout, stderr) => resolve({ code: error === null ? 0 : error.code, stdout, stderr }),
+      { env: { ...scene.env, ...env }, cwd, maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : error.code;
+        resolve({ exitCode: typeof code === 'number' ? code : null, stdout, stderr });
+      },
     );
     child.stdin?.end();
   });

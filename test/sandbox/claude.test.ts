@@ -24,9 +24,9 @@ test('a time-out while a Bash tool runs keeps the cost and leaves nothing; the n
   cpSync(realpathSync(join(CLAUDE_BIN_DIR, 'claude')), agent);
   const sealed = { ...scene, env: { ...env, ...loopbackEnv(api) }, agent };
   const limits = ['--iteration-timeout', '6s', '--delay', '0', '--promise', 'TASK_COMPLETE'];
-  const { code, stderr } = await ranRalph(sealed, newRun(sealed, ...WITH_BASH, ...limits));
+  const { exitCode, stderr } = await ranRalph(sealed, newRun(sealed, ...WITH_BASH, ...limits));
   expect(stderr).toContain('timed out (iteration limit)');
-  expect(code).toBe(0);
+  expect(exitCode).toBe(0);
   const { iterations, usage } = await stateOf(sealed);
   expect(iterations).toMatchObject([{ outcome: 'timed-out', tools: 1 }, { outcome: 'answered' }]);
   expect(iterations[0].cost_usd).toBeGreaterThan(0);

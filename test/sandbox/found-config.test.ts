@@ -15,7 +15,7 @@ import {
   stateOf,
 } from '../helpers/sandboxed-ralph.ts';
 
-// A configuration that lies in the work folder lifts no wall before a person has trusted its very content.
+// A configuration that lies in the work folder lifts no wall before a person has trusted its content.
 
 /** An agent that tries each wall, and notes in `passed` the keys of those that gave way. */
 const TRIES = `
@@ -62,11 +62,11 @@ test.for<[key: string, value: string]>([
   const scene = await tryingScene();
   await configure(scene, `${key}: ${value.replace('$PORT', scene.env.PORT ?? '')}`);
   const refused = await ranRalph(scene, newRun(scene));
-  expect(refused.code).toBe(2);
+  expect(refused.exitCode).toBe(2);
   expect(refused.stderr).toContain(`sets ${key}, and nobody has trusted its current content`);
   expect(await passed(scene)).toBeNull();
   expect((await ralphAsUser(scene, ['trust'])).exitCode).toBe(0);
-  expect((await ranRalph(scene, newRun(scene))).code).toBe(0);
+  expect((await ranRalph(scene, newRun(scene))).exitCode).toBe(0);
   expect(await passed(scene)).toEqual([key]);
 });
 
@@ -75,10 +75,10 @@ test('checks outside the sandbox need trust, too', async () => {
   const args = newRun(scene, '--verify', 'echo x > "$HOME/checked"');
   await configure(scene, 'sandbox_checks: false');
   const refused = await ranRalph(scene, args);
-  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('sandbox_checks') });
+  expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('sandbox_checks') });
   expect(await outside(scene, 'ls "$HOME"')).not.toContain('checked');
   expect((await ralphAsUser(scene, ['trust'])).exitCode).toBe(0);
-  expect((await ranRalph(scene, args)).code).toBe(0);
+  expect((await ranRalph(scene, args)).exitCode).toBe(0);
   expect(await outside(scene, 'ls "$HOME"')).toContain('checked');
 });
 
@@ -92,19 +92,19 @@ test('sandbox: false of a found configuration needs trust, and a flag or a varia
     [scene, newRun(scene)],
     [byVariable, unasked],
   ] as const) {
-    const { code, stderr } = await ranRalph(each, args);
-    expect({ code, stderr }).toMatchObject({
-      code: 2,
+    const { exitCode, stderr } = await ranRalph(each, args);
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 2,
       stderr: expect.stringContaining('sets sandbox, and nobody has trusted its current content'),
     });
   }
   expect(await passed(scene)).toBeNull();
   expect((await ralphAsUser(scene, ['trust'])).exitCode).toBe(0);
-  expect((await ranRalph(scene, newRun(scene))).code).toBe(0);
+  expect((await ranRalph(scene, newRun(scene))).exitCode).toBe(0);
   expect(await passed(scene)).toEqual([]);
-  expect((await ranRalph(byVariable, [...unasked, '--task-id', 'T2'])).code).toBe(0);
+  expect((await ranRalph(byVariable, [...unasked, '--task-id', 'T2'])).exitCode).toBe(0);
   expect(await passed(scene)).toEqual([]);
-  expect((await ranRalph(scene, [...unasked, '--task-id', 'T3'])).code).toBe(0);
+  expect((await ranRalph(scene, [...unasked, '--task-id', 'T3'])).exitCode).toBe(0);
   expect(await passed(scene)).toContain('allow_write');
 });
 
@@ -112,7 +112,7 @@ test('a nearer configuration does not turn the sandbox off, nor a changed one', 
   const scene = await tryingScene();
   const args = newRun(scene).filter((word) => word !== '--sandbox');
   const codeIn = async (cwd: string) =>
-    (await ranIn({ ...scene, work: cwd }, asUser(ralphCommand(scene, args)))).code;
+    (await ranIn(scene, asUser(ralphCommand(scene, args)), { cwd })).exitCode;
   await configure(scene, 'sandbox: true');
   await configure(scene, 'sandbox: false', 'src');
   expect(await codeIn(join(scene.work, 'src'))).toBe(2);
@@ -123,13 +123,13 @@ test('a nearer configuration does not turn the sandbox off, nor a changed one', 
   expect(await codeIn(scene.work)).toBe(2);
 });
 
-test('a resume keeps its rules, whatever a found configuration says by then', async () => {
+test('a resume keeps its rules, even if a found configuration has changed since', async () => {
   const scene = await tryingScene();
   await outside(scene, `sed -i 's/<promise>.*<.promise>/not yet/' '${scene.agent}'`);
-  expect((await ranRalph(scene, newRun(scene, '--max-iterations', '1'))).code).toBe(3);
+  expect((await ranRalph(scene, newRun(scene, '--max-iterations', '1'))).exitCode).toBe(3);
   await configure(scene, 'sandbox: false\nallow_write: ~/shared\nsandbox_checks: false');
   const resumed = await ranRalph(scene, ['resume', 'T1', '--max-iterations', '+1']);
-  expect(resumed.code, resumed.stderr).toBe(3);
+  expect(resumed.exitCode, resumed.stderr).toBe(3);
   expect(await passed(scene)).toEqual([]);
   expect((await stateOf(scene)).sandbox).toMatchObject({ is: 'on', changes: [] });
 });

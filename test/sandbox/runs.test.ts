@@ -29,8 +29,8 @@ test('a run completes in the sandbox, and nothing else is left in the tree', asy
     open $file, '>', 'args.txt'; print $file "@ARGV"; close $file;
     ${DONE}`);
   const before = readdirSync(scene.work);
-  const { code, stdout } = await ranRalph(scene, newRun(scene, '--json'));
-  expect(code).toBe(0);
+  const { exitCode, stdout } = await ranRalph(scene, newRun(scene, '--json'));
+  expect(exitCode).toBe(0);
   expect(readdirSync(scene.home)).not.toContain('escaped');
   expect(await outside(scene, 'git log --format=%s -1')).toBe('work\n');
   const born = readdirSync(scene.work).filter((name) => !before.includes(name));
@@ -54,8 +54,8 @@ test('an agent that is ended at its limit tells its cost, and nothing is left', 
     if (fork() == 0) { exec 'setsid', 'sleep', '9${mark}' }
     sleep 1 while 1;`);
   const args = newRun(scene, '--max-iterations', '1', '--iteration-timeout', '2s');
-  const { code, stderr } = await ranRalph(scene, args);
-  expect(code).toBe(3);
+  const { exitCode, stderr } = await ranRalph(scene, args);
+  expect(exitCode).toBe(3);
   const { iterations } = await stateOf(scene);
   expect(iterations).toMatchObject([{ outcome: 'timed-out', cost_usd: 0.5 }]);
   expect(stderr).not.toMatch(/bwrap|socat|left running/);
@@ -68,7 +68,7 @@ test('an agent that is deaf to SIGINT and SIGTERM is ended with the sandbox', as
     `$SIG{INT} = $SIG{TERM} = 'IGNORE'; ${daemon(mark)} sleep 1 while 1;`,
   );
   const args = newRun(scene, '--max-iterations', '1', '--iteration-timeout', '1s');
-  expect((await ranRalph(scene, args)).code).toBe(3);
+  expect((await ranRalph(scene, args)).exitCode).toBe(3);
   expect(livingIn(scene, `9${mark}`)).toEqual([]);
 });
 
@@ -97,7 +97,7 @@ test.for(['ralph', 'ralph and its guard'] as const)(
     );
     await outside(scene, 'rm waits');
     const resumed = await ranRalph(scene, ['resume', 'T1', '--json']);
-    expect(resumed.code).toBe(0);
+    expect(resumed.exitCode).toBe(0);
     expect((await stateOf(scene)).sandbox).toMatchObject({
       is: 'on',
       rules: { allow_net: ['registry.example:443'] },
@@ -113,11 +113,11 @@ test('a resume without the sandbox is told, and kept in the state', async () => 
     if (!-e "$ENV{HOME}/outside") { result('not yet', 0.1) }
     system('echo x > "$HOME/escaped"');
     ${DONE}`);
-  expect((await ranRalph(scene, newRun(scene, '--max-iterations', '1'))).code).toBe(3);
+  expect((await ranRalph(scene, newRun(scene, '--max-iterations', '1'))).exitCode).toBe(3);
   await outside(scene, 'touch "$HOME/outside"');
   const args = ['resume', 'T1', '--no-sandbox', '--max-iterations', '+1'];
-  const { code, stderr } = await ranRalph(scene, args);
-  expect(code).toBe(0);
+  const { exitCode, stderr } = await ranRalph(scene, args);
+  expect(exitCode).toBe(0);
   expect(stderr).toContain('the sandbox is off');
   expect((await stateOf(scene)).sandbox).toMatchObject({
     is: 'off',
@@ -132,11 +132,11 @@ test('a refused host is told, with what would allow it, and the next prompt has 
     if (-e 'asked') { result('still not', 0.1) }
     system('touch asked; curl -s --max-time 5 https://evil.example/');
     result('not yet', 0.1);`);
-  const { code, stdout, stderr } = await ranRalph(
+  const { exitCode, stdout, stderr } = await ranRalph(
     scene,
     newRun(scene, '--json', '--max-iterations', '2'),
   );
-  expect(code).toBe(3);
+  expect(exitCode).toBe(3);
   expect(stdout).toMatch(
     /"event":"sandbox_refused".*"iteration":1,"host":"evil.example","port":443,"count":1/,
   );
@@ -166,8 +166,8 @@ test('without the flag nothing of the sandbox is opened', async () => {
     `mkdir -p '${place}/node_modules'; cp -a "${process.env.RALPH_TEST_INSTALLATION}/node_modules/ralph-headless" '${place}/node_modules/'; cd '${place}/node_modules/ralph-headless/dist'; ls | grep sandbox; rm *sandbox*`,
   );
   const args = newRun(scene, '--no-sandbox');
-  const { code, stderr } = await ranIn(scene, asUser(ralphCommand(scene, args, place)));
-  expect(code, stderr).toBe(0);
+  const { exitCode, stderr } = await ranIn(scene, asUser(ralphCommand(scene, args, place)));
+  expect(exitCode, stderr).toBe(0);
 });
 
 test('the library rejects with the error of the sandbox', async () => {
@@ -193,8 +193,8 @@ test('a task in a work tree of its own has its sandbox there, and its set-up too
     system('echo work > work.txt && git add work.txt && git commit -qm work; echo x > "$ENV{WORK}/escaped"');
     ${DONE}`);
   const setup = ['--setup', 'touch "$HOME/escaped"; touch made; true', '--worktree'];
-  const { code } = await ranRalph(scene, newRun(scene, ...setup));
-  expect(code).toBe(0);
+  const { exitCode } = await ranRalph(scene, newRun(scene, ...setup));
+  expect(exitCode).toBe(0);
   expect(await outside(scene, 'git log --format=%s -1 ralph/T1; ls; ls "$HOME"')).toMatch(
     /^work\n(?![\s\S]*escaped)/,
   );
@@ -237,6 +237,6 @@ test.for([
       ? await ranIn(scene, command)
       : await ranRalph({ ...scene, env }, newRun(scene));
   expect(refused.stderr).toContain(sentence);
-  expect(refused.code).toBe(2);
+  expect(refused.exitCode).toBe(2);
   expect(await outside(scene, 'find . -path ./.git -prune -o -print | sort; ls .git')).toBe(before);
 });

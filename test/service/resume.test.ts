@@ -65,7 +65,7 @@ test('options that say what the task is are refused, each in a sentence, and not
   expect(scene.fake.calls()).toHaveLength(1);
 });
 
-test('an id that is none, or of no task, is told', async () => {
+test('an invalid id, and the id of no task, are refused', async () => {
   const { resume } = await stage([]);
   await expect(resume()).rejects.toThrow(TaskNotFoundError);
   await expect(resume({ resume: '../t' })).rejects.toThrow(TaskNotFoundError);

@@ -10,6 +10,7 @@ import { refusalOf } from '../settings/found-config.ts';
 import { findTask } from '../tasks/find-task.ts';
 import { foldersNamed, startFolder } from '../tasks/named-folders.ts';
 import { personAt } from '../terminal/ask-person.ts';
+import { readStdin } from '../terminal/outlet.ts';
 
 /** `ralph run`: checks everything, runs the task, prints the result. Resolves to the exit code. */
 export async function runCommand(
@@ -93,10 +94,4 @@ export async function resumeCommand(
 ): Promise<number> {
   const resume = await import('./resume.ts');
   return resume.resumeCommand(argv, help);
-}
-
-async function readStdin(): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks);
 }

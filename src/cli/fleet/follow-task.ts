@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEFAULT_AGENT, isAgentName } from '../../core/agent/agents/agents.ts';
 import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
-import { ENDINGS, type EndedStatus } from '../../core/task/endings.ts';
+import { isEnded } from '../../core/task/endings.ts';
 import { FleetAwayError, FleetError } from '../../errors.ts';
 import { EXIT_FAILED, exitCodeFor } from '../../exit-codes.ts';
 import { eventLine } from '../../report/event-line.ts';
@@ -65,10 +65,6 @@ export async function followTask(
 function exitCodeOf({ status, exit_reason, exit_code, ended_at }: FleetTaskFacts): number | null {
   if (ended_at === null || !isEnded(status)) return null;
   return exit_code ?? exitCodeFor(status, exit_reason ?? '');
-}
-
-function isEnded(status: FleetTaskFacts['status']): status is EndedStatus {
-  return Object.hasOwn(ENDINGS, status);
 }
 
 function agentOf({ spec }: FleetTaskFacts) {

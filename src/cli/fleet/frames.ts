@@ -3,8 +3,8 @@ import type { Outlet } from '../terminal/outlet.ts';
 import { type Frame, watchView } from '../terminal/watch-view.ts';
 
 /**
- * Shows what a fleet is at now: once, or again and again until nothing more will happen. While it is watched, a
- * database that cannot be reached is only said, and the view goes on when it is back. Resolves to the exit code.
+ * Shows a fleet as it is now: once, or again and again until nothing more will happen. While it is watched, a
+ * database that cannot be reached is shown as that, and the view goes on when it is back. Resolves to the exit code.
  */
 export async function framesOf(
   next: () => Promise<Frame>,
@@ -17,7 +17,7 @@ export async function framesOf(
   return 0;
 }
 
-/** Shows why there is no frame in place of one, if that may pass. */
+/** Returns frames that say so while the database cannot be reached. */
 export function patient(next: () => Promise<Frame>): () => Promise<Frame> {
   return async () => {
     try {

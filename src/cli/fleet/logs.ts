@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type TaskCopies, withTaskCopies } from '../../compose/fleet/task-copy.ts';
-import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import { isLive } from '../../core/task/shown-task.ts';
 import { openTaskLogs } from '../../effects/state/task-logs.ts';
 import { FleetAwayError } from '../../errors.ts';
@@ -8,7 +7,7 @@ import { EXIT_FAILED } from '../../exit-codes.ts';
 import { noLogsYet, noSuchIteration } from '../../report/screens/logs.ts';
 import { type LogsShown, showLogs } from '../tasks/show-logs.ts';
 import { say, signalled, standardOutlet } from '../terminal/outlet.ts';
-import { type OpenFleet, unknownFleetTask } from './on-fleet.ts';
+import { type OpenFleet, requireTask } from './on-fleet.ts';
 
 type LogsWanted = Pick<LogsShown, 'iteration' | 'follow' | 'raw'>;
 
@@ -21,7 +20,7 @@ export async function fleetLogs(
   taskId: string,
   wanted: LogsWanted,
 ): Promise<number> {
-  const facts = await taskOf(fleet, taskId);
+  const facts = await requireTask(fleet, taskId);
   await head(fleet, wanted.raw);
   return withTaskCopies(async (copies) => {
     await copies.add(facts, await fleet.queue.checkpoint(taskId));
@@ -56,12 +55,12 @@ async function followed(
   let last = 0;
   let seen: string | null = null;
   for (;;) {
-    const task = await untilThere(() => taskOf(fleet, taskId));
+    const task = await unlessAway(() => requireTask(fleet, taskId));
     const isOver = task !== null && !isLive(task.status);
     const logs =
       task === null || task.updated_at === seen
         ? []
-        : await untilThere(() => fleet.queue.logs(taskId));
+        : await unlessAway(() => fleet.queue.logs(taskId));
     if (task !== null && logs !== null) {
       seen = task.updated_at;
       copies.addLogs(taskId, logs);
@@ -80,19 +79,13 @@ async function followed(
 }
 
 /** Resolves to null while the database cannot be reached. */
-async function untilThere<T>(ask: () => Promise<T>): Promise<T | null> {
+async function unlessAway<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask();
   } catch (error) {
     if (error instanceof FleetAwayError) return null;
     throw error;
   }
-}
-
-async function taskOf(fleet: OpenFleet, taskId: string): Promise<FleetTaskFacts> {
-  const facts = await fleet.queue.task(taskId);
-  if (facts === null) throw await unknownFleetTask(fleet, taskId);
-  return facts;
 }
 
 function iterationsIn({ stateDir }: TaskCopies, taskId: string): readonly number[] {

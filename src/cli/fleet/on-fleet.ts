@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openFleetAt } from '../../compose/fleet/open.ts';
+import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import { nearest } from '../../core/settings/nearest.ts';
 import { FleetAwayError } from '../../errors.ts';
 import { shellQuote } from '../../report/resume-command.ts';
@@ -21,7 +22,7 @@ export async function onFleet<T>(
   const queue = await openNamed(url);
   try {
     const words =
-      options.fleet === undefined ? [] : ['--fleet', shellQuote(shownUrl(options.fleet))];
+      options.fleet === undefined ? [] : ['--fleet', shellQuote(withoutPassword(options.fleet))];
     return await run({ queue, words });
   } finally {
     await queue.close();
@@ -29,7 +30,7 @@ export async function onFleet<T>(
 }
 
 /** Returns the URL of a fleet without its password. */
-function shownUrl(url: string): string {
+function withoutPassword(url: string): string {
   try {
     const parsed = new URL(url);
     parsed.password = '';
@@ -41,10 +42,17 @@ function shownUrl(url: string): string {
   }
 }
 
-/** How many of the newest tasks are looked through for an id that was meant. */
+/** Returns a task. Rejects with a `TaskNotFoundError` if the fleet does not have it. */
+export async function requireTask(fleet: OpenFleet, taskId: string): Promise<FleetTaskFacts> {
+  const facts = await fleet.queue.task(taskId);
+  if (facts === null) throw await unknownFleetTask(fleet, taskId);
+  return facts;
+}
+
+/** How many of the newest tasks are searched for the id that was meant. */
 const SUGGESTED_FROM = 200;
 
-/** Returns the error for an id that the fleet does not have, with the one that was probably meant. */
+/** Returns the error for an id that the fleet does not have, with the id that was probably meant. */
 export async function unknownFleetTask(
   { queue }: OpenFleet,
   taskId: string,

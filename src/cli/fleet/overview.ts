@@ -25,7 +25,7 @@ export async function showFleet(fleet: OpenFleet, options: ShowOptions): Promise
   return framesOf(frame, options.watch ?? false, standardOutlet());
 }
 
-/** The newest tasks are looked through for those that failed or were claimed in vain. */
+/** How many of the newest tasks are searched for those that failed, and those that lose their workers. */
 const TASKS_READ = 500;
 
 async function pictureOf({ queue }: OpenFleet): Promise<FleetPicture> {

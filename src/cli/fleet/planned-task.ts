@@ -144,7 +144,7 @@ function given(layer: Layer): readonly (readonly [SettingName, Written])[] {
   });
 }
 
-/** No file is watched but one that a setting names, and nothing here knows the worker's time zone. */
+/** Only files that a setting names are watched, and nothing here knows the worker's time zone. */
 const NO_FACTS = {
   fileInWork: null,
   doneFolder: 'Done',

@@ -2,7 +2,7 @@ import type { ResumeFlags } from '../run/plan-resume.ts';
 import { onFleet } from './on-fleet.ts';
 import { fleetResume, idToResume } from './steer.ts';
 
-/** `ralph resume ID` on a fleet. A script of its own, so that a run on a vault loads nothing of a fleet. */
+/** `ralph resume ID` on a fleet. It has its own file, so that a run on a vault loads nothing of a fleet. */
 export async function resumeOnFleet(
   url: string,
   options: { readonly fleet?: string },

@@ -18,7 +18,7 @@ import { jsonText, standardOutlet } from '../terminal/outlet.ts';
 import { terminalOf } from '../terminal/terminal-look.ts';
 import type { Frame } from '../terminal/watch-view.ts';
 import { framesOf } from './frames.ts';
-import { type OpenFleet, unknownFleetTask } from './on-fleet.ts';
+import { type OpenFleet, requireTask } from './on-fleet.ts';
 
 /** How a fleet is shown. */
 export interface ShowOptions {
@@ -83,8 +83,7 @@ function taskFrames(
 ): () => Promise<Frame> {
   let last: { readonly key: string; readonly seen: SeenTask } | null = null;
   return async () => {
-    const facts = await fleet.queue.task(taskId);
-    if (facts === null) throw await unknownFleetTask(fleet, taskId);
+    const facts = await requireTask(fleet, taskId);
     const key = JSON.stringify(facts);
     if (last?.key !== key) last = { key, seen: await seenTask(fleet, facts) };
     const at = await fleet.queue.readClock();

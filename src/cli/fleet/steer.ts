@@ -3,10 +3,10 @@ import type { RequestTaken } from '../../core/fleet/fleet-facts.ts';
 import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import { FleetError, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { type FleetAct, requestText } from '../../report/screens/fleet-words.ts';
+import { requestText, type Steering } from '../../report/screens/fleet-words.ts';
 import type { ResumeFlags } from '../run/plan-resume.ts';
 import { say } from '../terminal/outlet.ts';
-import { type OpenFleet, unknownFleetTask } from './on-fleet.ts';
+import { type OpenFleet, requireTask, unknownFleetTask } from './on-fleet.ts';
 import { personHere } from './person.ts';
 
 /** `ralph tell ID "…"`: leaves a hint for the next prompt of a task. */
@@ -64,8 +64,7 @@ export async function fleetStop(
   if (taken.kind !== 'left') return 0;
   const startedMs = performance.now();
   for (;;) {
-    const task = await fleet.queue.task(taskId);
-    if (task === null) throw await unknownFleetTask(fleet, taskId);
+    const task = await requireTask(fleet, taskId);
     if (task.worker === null) {
       say(stoppedText(fleet, task));
       return 0;
@@ -93,7 +92,7 @@ function stoppedText(fleet: OpenFleet, { spec, status }: FleetTaskFacts): string
 /** Says what became of a request. Throws an error with an exit code if it was refused. */
 export async function announced(
   fleet: OpenFleet,
-  act: FleetAct,
+  act: Steering,
   taskId: string,
   taken: RequestTaken,
 ): Promise<number> {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { locateAgent } from '../../compose/agent.ts';
-import { judgesOfPlan } from '../../compose/judges.ts';
+import { judgesOfPlan } from '../../compose/proof/judges.ts';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';

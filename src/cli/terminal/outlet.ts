@@ -1,5 +1,6 @@
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControls, withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { exitCodeFor } from '../../exit-codes.ts';
 
 /** An output that may be large, and whose reader may go away. */
 export interface Outlet {
@@ -29,11 +30,21 @@ export function say(sentence: string): void {
   process.stderr.write(`${withoutControls(sentence).replace(/^/gm, 'ralph: ')}\n`);
 }
 
-/** Returns a signal that SIGINT, SIGTERM or SIGHUP aborts, instead of ending the process. */
+/** Reads standard input to its end. */
+export async function readStdin(): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Returns a signal that SIGINT, SIGTERM or SIGHUP aborts, instead of ending the process. Its reason is the exit code
+ * that belongs to what was sent.
+ */
 export function signalled(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(name, () => controller.abort());
+    process.once(name, () => controller.abort(exitCodeFor('stopped', `stopped:${name}`)));
   }
   return controller.signal;
 }

@@ -159,10 +159,10 @@ async function drain(options: WorkerOptions, legs: Map<string, RunningLeg>): Pro
   if (legs.size === 0) return false;
   say(`stops: no more tasks; ${legs.size} running`);
   for (const leg of legs.values()) leg.handOver('the worker stops');
-  const patience = AbortSignal.any([stops.hurry, AbortSignal.timeout(drainTimeoutMs)]);
+  const tooLong = AbortSignal.any([stops.hurry, AbortSignal.timeout(drainTimeoutMs)]);
   const ended = Promise.allSettled([...legs.values()].map((leg) => leg.ended));
   const isOver = ended.then(() => true);
-  if (await Promise.race([isOver, aborted(patience).then(() => false)])) return false;
+  if (await Promise.race([isOver, aborted(tooLong).then(() => false)])) return false;
   const running = [...legs.values()].filter((leg) => !leg.isSettling());
   for (const leg of legs.values()) leg.giveBack('the worker stopped');
   await ended;

@@ -11,7 +11,7 @@ import type { SignalWatch } from '../../effects/processes/signals.ts';
 import { provenFailures } from '../../effects/proof/proof-file.ts';
 import type { Repository } from '../../effects/snapshots/repository.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
-import { runCheck } from '../checks.ts';
+import { runCheck } from '../proof/checks.ts';
 import { confinedTo } from '../sandbox/confined-to.ts';
 import type { LaterSandbox } from '../sandbox/run-sandbox.ts';
 import { startFolderOf, type TaskToLand } from './task-to-land.ts';

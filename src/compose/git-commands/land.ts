@@ -12,7 +12,7 @@ import { errorCode } from '../../effects/files/write-file.ts';
 import { thisDriver } from '../../effects/lock/driver-identity.ts';
 import { outerEnvironment } from '../../effects/plan/outer-environment.ts';
 import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
-import { SnapshotError } from '../../effects/snapshots/snapshot-store.ts';
+import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { callGit } from '../../effects/workspace/git-command.ts';
 import { messageOf, UsageError } from '../../errors.ts';

@@ -29,12 +29,12 @@ import { type ReadProof, readProof, readProofFile } from '../../effects/proof/pr
 import { asTreePath } from '../../effects/proof/tree-files.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/snapshots/private-git.ts';
 import type { Repository } from '../../effects/snapshots/repository.ts';
-import { SnapshotError } from '../../effects/snapshots/snapshot-store.ts';
+import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import type { Seal } from '../../effects/trust/seal.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { messageOf, ProofError, UsageError } from '../../errors.ts';
-import { runCheck } from '../checks.ts';
+import { runCheck } from '../proof/checks.ts';
 import { confinedToCheckout } from '../sandbox/confined-to.ts';
 import type { LaterChecks, LaterSandbox } from '../sandbox/run-sandbox.ts';
 import { laterSandbox } from '../sandbox/sandbox-of-run.ts';

@@ -21,10 +21,10 @@ import {
   planHeadMove,
 } from '../../effects/snapshots/move-head.ts';
 import { type Repository, textOrNone, underWayIn } from '../../effects/snapshots/repository.ts';
-import { type BlockedReason, isRepository } from '../../effects/snapshots/restore-files.ts';
-import { SnapshotError } from '../../effects/snapshots/snapshot-store.ts';
+import { type BlockedReason, isRepository } from '../../effects/snapshots/restore/restore-files.ts';
+import { type PreparedUndo, prepareUndo } from '../../effects/snapshots/restore/undo.ts';
+import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
 import type { LeftOutReason } from '../../effects/snapshots/tree-changes.ts';
-import { type PreparedUndo, prepareUndo } from '../../effects/snapshots/undo.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';

@@ -123,7 +123,7 @@ function answered({ task: { approval } }: LoopState): readonly string[] {
   return approval === null || approval.decision === null ? [] : [approval.id];
 }
 
-/** At a usage limit that is waited out here, nobody claims for the account until it is over, either. */
+/** Pauses the account at a usage limit that this leg waits out, so that no other worker claims for it meanwhile. */
 async function pauseAccount(
   queue: FleetQueue,
   { account, task_id }: FleetSpec,

@@ -25,8 +25,8 @@ interface DeskRequest {
 }
 
 /**
- * Asks people through the rows of the fleet. While nobody has answered, the leg is parked and this is not asked for
- * an answer; a task that was woken without one waited in vain.
+ * Asks people through the rows of the fleet. The leg is parked until somebody answers, so `answer` is called in the
+ * leg after that; if there is no answer by then, the request has expired.
  */
 export function legDesk({ claim, plan, logDir, ask }: DeskRequest): ApprovalDesk {
   return {

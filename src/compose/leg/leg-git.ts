@@ -28,6 +28,11 @@ import type { LegFolder } from './worker-home.ts';
 /** What the result of a task adds to its settlement. */
 type Landed = Pick<FleetSettlement, 'warning' | 'resultCommit' | 'resultRef' | 'branchCommit'>;
 
+/** The same for a task without a result. */
+export const NOT_LANDED: Landed = {
+  ...{ warning: null, resultCommit: null, resultRef: null, branchCommit: null },
+};
+
 /** The repository of one leg. */
 export interface LegGit {
   /** Called with the keeper of the work tree, before the loop begins. */
@@ -126,7 +131,7 @@ function createLegGit(
   let snapshots: LegSnapshots | null = null;
   let before = newest?.before ?? null;
   const { taskId, fence } = claim;
-  const opened = (): { keeper: TreeKeeper; snapshots: LegSnapshots } => {
+  const requireOpen = (): { keeper: TreeKeeper; snapshots: LegSnapshots } => {
     if (keeper === null || snapshots === null) {
       throw new LegFailed('failed:repository', 'the work tree is no repository that git can open');
     }
@@ -148,7 +153,7 @@ function createLegGit(
       });
     },
     async keepTree(iteration, isStarting) {
-      const { snapshots: kept } = opened();
+      const { snapshots: kept } = requireOpen();
       const isFirst = kept.newest === null;
       const { snapshot } = await patience(() => kept.push(iteration), isFirst);
       const { commit, ref } = snapshot;
@@ -160,7 +165,7 @@ function createLegGit(
       await thinSnapshotsAtOrigin(mirror, taskId).catch(() => undefined);
     },
     async land(facts) {
-      const { keeper: open, snapshots: all } = opened();
+      const { keeper: open, snapshots: all } = requireOpen();
       if (all.kept === null)
         throw new LegFailed('failed:repository', 'the work tree was never kept');
       const { commit } = await makeResult({

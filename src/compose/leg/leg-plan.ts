@@ -50,7 +50,7 @@ export function legEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   );
 }
 
-/** Returns the policy's rules, which no task changes. What leads to other tasks or to the database is out of sight. */
+/** Returns the sandbox of the policy, which no task changes. It hides what leads to other tasks or to the database. */
 function sandboxLayer(
   { policy, hidden }: Pick<LegWorld, 'policy' | 'hidden'>,
   tree: string,

@@ -26,7 +26,7 @@ import { createCheckpoints, type LegCheckpoints, whenThere } from './leg-checkpo
 import { legDesk } from './leg-desk.ts';
 import { createLegEvents, type LegEvents } from './leg-events.ts';
 import { LegFailed } from './leg-failed.ts';
-import { type LegGit, openLegGit } from './leg-git.ts';
+import { type LegGit, NOT_LANDED, openLegGit } from './leg-git.ts';
 import { createLegLogs } from './leg-logs.ts';
 import { planLeg } from './leg-plan.ts';
 import { handOver, type LegState, pathsOf, sealOf } from './leg-state.ts';
@@ -186,7 +186,7 @@ async function setUp(
   }
 }
 
-/** Ends the task, or hands it over if it was only asked to pause for that. */
+/** Ends the task, or hands it over if that is all for which it has paused. */
 async function settle(
   { state, git, checkpoints, events, ...leg }: Leg & { flush(): Promise<void> },
   run: RunEnd,
@@ -240,8 +240,6 @@ function takenIn(requests: LegState['requests']): readonly string[] {
   }
   return done;
 }
-
-const NOT_LANDED = { warning: null, resultCommit: null, resultRef: null, branchCommit: null };
 
 /** What the commit of the result says. */
 function commitFacts({ state, fields }: RunEnd): CommitFacts {

@@ -20,6 +20,7 @@ import { RunDropped } from '../../loop/run-dropped.ts';
 import { createClaimLease } from './claim-lease.ts';
 import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
+import { NOT_LANDED } from './leg-git.ts';
 import { runInLeg } from './leg-run.ts';
 import { handOver, type LegState } from './leg-state.ts';
 import { LegStopped } from './leg-stopped.ts';
@@ -68,7 +69,7 @@ export function openLeg(claim: Claim, askedAt: ClockReading, world: LegWorld): R
     await world.queue.park(claim, null, NOTHING_BESIDE, parking).catch(() => false);
   };
   const ended = runLeg(state).finally(giveUp);
-  // The worker tells it.
+  // The worker prints it.
   ended.catch(() => undefined);
   return {
     claim,
@@ -163,8 +164,7 @@ async function settleFailed(state: LegState, failed: LegFailed, where: string): 
     status: 'failed',
     exitReason: failed.exitReason,
     exitCode: exitCodeFor('failed', failed.exitReason),
-    warning: sentence,
-    ...{ note: null, resultCommit: null, resultRef: null, branchCommit: null },
+    ...{ ...NOT_LANDED, warning: sentence, note: null },
   };
   await settleAsItWas(state, settlement, [failedEvent(claim, settlement, sentence)]);
 }
@@ -190,8 +190,8 @@ async function settleStopped(state: LegState): Promise<void> {
   const [status, exitReason] = ['stopped', 'stopped:request'] as const;
   state.world.say(`${state.claim.taskId}: ${exitReason}`);
   await settleAsItWas(state, {
-    ...{ status, exitReason, exitCode: exitCodeFor(status, exitReason), warning: null },
-    ...{ note: null, resultCommit: null, resultRef: null, branchCommit: null },
+    ...{ status, exitReason, exitCode: exitCodeFor(status, exitReason) },
+    ...{ ...NOT_LANDED, note: null },
   });
 }
 

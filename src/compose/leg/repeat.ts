@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Calls `work` each `everyMs` milliseconds until the signal aborts, and never twice at once. Resolves when it has
- * ended. A call that rejects is told, and does not end the rounds.
+ * ended. If a call rejects, `onError` gets the reason, and the rounds go on.
  */
 export async function repeat(
   everyMs: number,

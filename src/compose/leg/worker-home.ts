@@ -82,7 +82,7 @@ export async function clearDeadLegs(home: string): Promise<readonly string[]> {
 }
 
 const KEPT = 'kept';
-/** For so long, in milliseconds. */
+/** How long it stays, in milliseconds. */
 const KEPT_MS = 3 * 24 * 3_600_000;
 
 /** Marks a leg's folder, so that a person can look at it for some days. */

@@ -1,4 +1,5 @@
 import { hasOpenBox } from '../markdown/checkbox.ts';
+import type { NonProse } from '../markdown/non-prose.ts';
 import {
   anywhere,
   foldSpace,
@@ -7,7 +8,6 @@ import {
   REPLACEMENT_CHARACTERS,
   type Span,
 } from '../markdown/phrase.ts';
-import type { NonProse } from '../markdown/prose.ts';
 import type { MatchRule } from '../task/policy.ts';
 import { clip } from '../text/untrusted-text.ts';
 import { type PromptText, removeEchoes } from './echoes.ts';

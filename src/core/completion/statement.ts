@@ -1,5 +1,6 @@
+import type { NonProse } from '../markdown/non-prose.ts';
 import type { Mention } from '../markdown/phrase.ts';
-import { maskNonProse, type NonProse, whyMasked } from '../markdown/prose.ts';
+import { maskNonProse, whyMasked } from '../markdown/prose.ts';
 import { CHEERS, type SentenceEnd, STOPS, sentenceEnd } from '../markdown/sentence.ts';
 import { hasWords } from '../markdown/words.ts';
 import { type Above, isUnclosed, readAbove } from './line-above.ts';

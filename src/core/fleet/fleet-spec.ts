@@ -1,3 +1,4 @@
+import { isMap } from '../settings/parse-value.ts';
 import { defaultValue } from '../settings/resolve-settings.ts';
 import {
   type Layer,
@@ -96,7 +97,7 @@ const TEXTS_OR_NULL = ['base', 'subdir', 'setup'];
 
 /** Whether data from a database is a spec; what its texts say is not judged. */
 export function isFleetSpec(data: unknown): data is FleetSpec {
-  if (!isRecord(data) || !isRecord(data.settings)) return false;
+  if (!isMap(data) || !isMap(data.settings)) return false;
   return (
     TEXTS.every((name) => typeof data[name] === 'string') &&
     TEXTS_OR_NULL.every((name) => data[name] === null || typeof data[name] === 'string') &&
@@ -109,11 +110,7 @@ export function isFleetSpec(data: unknown): data is FleetSpec {
 }
 
 function isSubmitted(stored: unknown): boolean {
-  return isRecord(stored) && typeof stored.source === 'string' && typeof stored.from === 'string';
-}
-
-function isRecord(data: unknown): data is Readonly<Record<string, unknown>> {
-  return typeof data === 'object' && data !== null && !Array.isArray(data);
+  return isMap(stored) && typeof stored.source === 'string' && typeof stored.from === 'string';
 }
 
 /** Returns plain data as JSON with the keys of every object in order. */

@@ -12,10 +12,10 @@ import type { WorkerPolicy } from './worker-policy.ts';
 
 /**
  * Returns why a worker must not run a task, as one sentence with the key of the policy and the value that breaks it;
- * null if it may. It also refuses what no worker takes: whoever writes to the database can leave out `ralph submit`.
+ * null if it may. It also refuses what no worker takes: a task may have come to the database without `ralph submit`.
  */
 export function judgeByPolicy(spec: FleetSpec, policy: WorkerPolicy): string | null {
-  if (!isFleetSpec(spec)) return 'The task in the database is not one that ralph submit wrote.';
+  if (!isFleetSpec(spec)) return 'The task in the database was not written by ralph submit.';
   const [problem] = placeProblems(spec);
   if (problem !== undefined) return problem;
   const resolved = resolveSettings([specSettings(spec)]);

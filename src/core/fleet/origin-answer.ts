@@ -3,8 +3,8 @@ import { oneLine } from '../text/untrusted-text.ts';
 
 /*
  * What git says of an origin, and what that means. Git has no exit codes for it, so its words decide. They are
- * known, since ralph asks git for English. Words that nobody knows count as an origin that is away: the worker then
- * tries again, which costs nothing but time.
+ * known, since ralph asks git for English. Other words count as an origin that is away: the worker then tries again,
+ * which costs nothing but time.
  */
 
 /** Why nothing was fetched; `why` is a sentence. */
@@ -35,7 +35,7 @@ const INCOMPLETE =
 export function fetchTrouble(complaint: string, url: string, wanted: string): FetchTrouble {
   const shown = shownUrl(url);
   if (NO_REF.test(complaint)) {
-    return { kind: 'no-ref', why: `${shown} has no ${shownText(wanted)}.` };
+    return { kind: 'no-ref', why: `${shown} has no ${shownUrl(wanted)}.` };
   }
   if (NO_REPOSITORY.test(complaint)) {
     const said = saidIn(complaint, NO_REPOSITORY);
@@ -46,7 +46,7 @@ export function fetchTrouble(complaint: string, url: string, wanted: string): Fe
 
 /** One line of `git push --porcelain`, for one ref. */
 const REF_LINE = /^([ +\-*=!])\t[^\t\n]*\t(.*)$/m;
-/** The ref is not as this push or the origin's answer to it had it: only a look at the origin tells more. */
+/** The ref is not what the push or the origin expected: only another look at the origin tells more. */
 const RACED =
   /stale info|failed to update ref|cannot lock ref|already exists|incorrect old value|fetch first|non-fast-forward|needs force/;
 
@@ -59,7 +59,7 @@ export function readPush(output: string, complaint: string, url: string, ref: st
   if (flag !== undefined && flag !== '!') return { kind: 'pushed' };
   const shown = shownUrl(url);
   if (flag === '!' && !/^\[remote failure\]/.test(summary)) {
-    const reason = shownText(/\((.*)\)$/.exec(summary)?.[1] ?? summary);
+    const reason = shownUrl(/\((.*)\)$/.exec(summary)?.[1] ?? summary);
     if (RACED.test(summary)) return { kind: 'raced', why: `${ref} of ${shown}: ${reason}.` };
     const told = remoteLine(complaint);
     const why = `${shown} refused ${ref}: ${reason}${told === null ? '' : ` (${told})`}.`;
@@ -82,29 +82,21 @@ function awayFrom(shown: string, complaint: string): { kind: 'away'; why: string
   return { kind: 'away', why: `${shown} cannot be reached: ${saidIn(complaint, /\S/)}.` };
 }
 
-/** Returns a URL as people see it: without user, password or token. */
-export function shownUrl(url: string): string {
-  return oneLine(withoutUsers(url), 200);
-}
-
-/** A user name in a URL may be a token, which has no shape of its own. */
-function withoutUsers(text: string): string {
-  return maskSecrets(text.replace(/:\/\/[^/\s'"]*@/g, '://'));
-}
-
-function shownText(text: string): string {
-  return oneLine(withoutUsers(text), 200);
+/** Returns a URL, or words with URLs in them, as people see it: on one line, without users, passwords and tokens. */
+export function shownUrl(text: string): string {
+  // A user name in a URL may be a token, which has no shape of its own.
+  return oneLine(maskSecrets(text.replace(/:\/\/[^/\s'"]*@/g, '://')), 200);
 }
 
 /** Returns the first of git's lines that matches, without git's prefix and full stop. */
 function saidIn(complaint: string, pattern: RegExp): string {
   const line = complaint.split('\n').find((each) => pattern.test(each)) ?? '';
-  const said = shownText(line.replace(/^(?:fatal|error|ssh|remote): /i, '')).replace(/\.$/, '');
+  const said = shownUrl(line.replace(/^(?:fatal|error|ssh|remote): /i, '')).replace(/\.$/, '');
   return said === '' ? 'git did not come to an end' : said;
 }
 
 /** What the origin's hook says to people; null if it says nothing. */
 function remoteLine(complaint: string): string | null {
   const line = /^remote: +(\S.*)$/m.exec(complaint)?.[1];
-  return line === undefined ? null : shownText(line);
+  return line === undefined ? null : shownUrl(line);
 }

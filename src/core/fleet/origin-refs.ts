@@ -9,8 +9,8 @@ export function originRefs(taskId: string): string {
 }
 
 /**
- * Returns those of a task's refs at the origin that are dropped: of the snapshots older than the newest 200 all
- * but the first and every tenth. A result stays. Snapshots are called `<iteration>.<fence>.<number>`: a later leg
+ * Returns those of a task's refs at the origin that are dropped: of the snapshots older than the newest 200 all but
+ * the first and every tenth. A result stays. Snapshots are called `<iteration>.<fence>.<number>`: a later leg
  * has a higher fence, and its numbers count up.
  */
 export function thinnedAtOrigin(refs: readonly string[]): readonly string[] {

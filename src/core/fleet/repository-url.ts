@@ -12,8 +12,8 @@ type Repository =
 const EXPECTED = 'a repository such as https://HOST/PATH, ssh://HOST/PATH or USER@HOST:PATH';
 
 /**
- * Returns why no worker clones from this address, whatever its policy says, as half a sentence without the address,
- * which may hold a password; null if nothing is wrong with it.
+ * Returns why no worker clones from this address under any policy; null if nothing is wrong with it. It is half a
+ * sentence without the address, which may hold a password.
  */
 export function repositoryProblem(url: string): string | null {
   const read = repositoryOf(url);
@@ -30,7 +30,7 @@ export function isRepositoryAllowed(url: string, patterns: readonly string[] | n
 
 /** Returns what is wrong with a pattern of a policy, as half a sentence; null if nothing is. */
 export function patternProblem(pattern: string): string | null {
-  // A star is a character as any other here.
+  // A star is like any other character here.
   return repositoryProblem(pattern);
 }
 

@@ -10,7 +10,7 @@ export type Naming = (flag: string) => string;
 
 const AS_FLAG: Naming = (flag) => flag;
 
-/** Returns what no fleet takes, whatever the policy of its workers, one sentence each. */
+/** Returns what no worker takes under any policy, one sentence each. */
 export function placeProblems(
   spec: Omit<FleetSpec, 'settings'>,
   named: Naming = AS_FLAG,
@@ -22,7 +22,7 @@ export function placeProblems(
   if (id !== null) problems.push(id);
   const base = spec.base === null ? null : baseProblem(spec.base, named('--base'));
   if (base !== null) problems.push(base);
-  // The default holds the id, whose problem is told already.
+  // The default contains the id, whose problem is listed already.
   if (id === null && !isBranchName(spec.branch)) {
     problems.push(
       `${named('--branch')} expects a name that git takes for a branch, such as fix/login; found '${spec.branch}'.`,
@@ -52,12 +52,12 @@ export function placeProblems(
 }
 
 /** Whether this may be the name of a queue. */
-function isQueueName(name: string): boolean {
+export function isQueueName(name: string): boolean {
   return /^[a-z0-9-]{1,40}$/.test(name);
 }
 
 /** Returns the refusal of a name that no queue has. */
-function queueProblem(name: string, where = '--queue'): string {
+export function queueProblem(name: string, where = '--queue'): string {
   return `${where} expects 1 to 40 characters of a-z 0-9 -; found '${name}'.`;
 }
 
@@ -95,7 +95,7 @@ function leavesTree(path: string): boolean {
   return /(?:^!?|[{,(|])[/~]|(?:^!?|[/{,(|])\.\.(?:[/},)|]|$)/.test(path);
 }
 
-/** Returns where a text is that no database takes, as its key; null if all are good. */
+/** Returns the key of a text that no database takes; null if there is no such text. */
 export function unstorableText(value: unknown, key = ''): string | null {
   // NUL, and half of a pair of surrogates.
   if (typeof value === 'string') return /\0|\p{Cs}/u.test(value) ? key : null;
@@ -107,7 +107,7 @@ export function unstorableText(value: unknown, key = ''): string | null {
   return null;
 }
 
-/** Whether a spec is one that `ralph submit` may have written: others are neither shown nor followed to files or origins. */
+/** Whether `ralph submit` may have written a spec. Any other is not shown, and leads to no file and no origin. */
 export function isReadableSpec(spec: FleetSpec): boolean {
   return isFleetSpec(spec) && placeProblems(spec).length === 0;
 }

@@ -1,6 +1,6 @@
 import { AGENT_NAMES, type AgentName, DEFAULT_AGENT } from '../agent/agents/agents.ts';
 import { nearest } from '../settings/nearest.ts';
-import { parseValue } from '../settings/parse-value.ts';
+import { isMap, parseValue } from '../settings/parse-value.ts';
 import { resolveSettings } from '../settings/resolve-settings.ts';
 import type { SettingKind } from '../settings/rows/setting-row.ts';
 import { SANDBOX_RULES, sandboxProblems } from '../settings/sandbox-problems.ts';
@@ -71,7 +71,7 @@ export function readWorkerPolicy(
   data: unknown,
 ): { readonly policy: WorkerPolicy } | { readonly problems: readonly string[] } {
   if (data === null || data === undefined) return { policy: DEFAULT_POLICY };
-  if (typeof data !== 'object' || Array.isArray(data)) {
+  if (!isMap(data)) {
     return { problems: ['A policy has keys and values, such as "agents: [claude]".'] };
   }
   const problems: string[] = [];
@@ -136,7 +136,7 @@ function readTools(written: unknown): Read {
 
 function readCommands(written: unknown): Read {
   if (written === 'none' || written === 'any') return { value: written };
-  if (typeof written !== 'object' || written === null || Array.isArray(written)) {
+  if (!isMap(written)) {
     return {
       problem: `expects none, any, or names with a command line each; found ${JSON.stringify(written)}`,
     };

@@ -52,7 +52,7 @@ export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFa
   };
 }
 
-/** Returns that a promise is an empty text, as a sentence; none if it is not. */
+/** Returns a sentence if the promise is an empty text, and nothing if it is not. */
 export function promiseProblems({ promise }: Policy, sources: Sources): readonly string[] {
   if (promise !== '') return [];
   return [

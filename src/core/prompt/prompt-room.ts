@@ -22,7 +22,7 @@ export function longestPrompt({ most }: PromptLimit): number {
   return most - OWN_WORDS;
 }
 
-/** Returns that a prompt is too long for an agent, as a sentence; null if there is room for it. */
+/** Returns a sentence if a prompt is too long for an agent; null if there is room for it. */
 export function promptTooLong(prompt: Uint8Array, agent: AgentName): string | null {
   const { promptLimit: limit } = AGENTS[agent];
   if (limit === null || contextRoom(prompt, limit) !== null) return null;

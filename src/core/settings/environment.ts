@@ -66,7 +66,7 @@ function isOfFleet(variable: string): boolean {
   return variable === FLEET_VARIABLE || variable.startsWith(`${FLEET_VARIABLE}_`);
 }
 
-/** Returns the environment without the variables that name a fleet: whoever reads them commands its workers. */
+/** Returns the environment without the variables that name a fleet: with them, a program could steer its workers. */
 export function withoutFleet(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = Object.keys(env).filter((name) => !name.startsWith(FLEET_VARIABLE));
   if (names.length === Object.keys(env).length) return env;

@@ -54,7 +54,8 @@ function textsOf(written: unknown): readonly string[] | null {
   return written.every((each) => typeof each === 'string') ? written : null;
 }
 
-function isMap(written: unknown): written is object {
+/** Whether a value is an object with keys, and neither null nor a list. */
+export function isMap(written: unknown): written is Readonly<Record<string, unknown>> {
   return typeof written === 'object' && written !== null && !Array.isArray(written);
 }
 

@@ -1,9 +1,9 @@
 import { isSpent } from '../agent/attempt.ts';
+import { remember } from '../agent/bounded-map.ts';
 import type { SignFound, SignName } from '../agent/sign.ts';
 import { shortTarget } from '../agent/tool-target.ts';
 import { preview } from '../secrets/secrets.ts';
 import { callKey } from './call-key.ts';
-import { createRecentMap, type RecentMap } from './recent-map.ts';
 
 /*
  * Watches what an agent does within one iteration, and finds the signs that it gets nowhere or uses too much.
@@ -80,7 +80,7 @@ type CallSign = (typeof CALL_SIGNS)[number];
 
 /** What is known of the main agent or of one sub-agent. */
 interface Agent {
-  readonly calls: RecentMap<number, PastCall>;
+  readonly calls: Map<number, PastCall>;
   /** How many new calls have worked: what is "before" belongs to the same era. */
   era: number;
   readonly counts: Record<CallSign, number>;
@@ -99,9 +99,9 @@ interface OpenCall {
 /** Watches one iteration, in bounded memory. */
 export function createSupervisor(limits: SignLimits): Supervisor {
   const main = newAgent();
-  const subAgents = createRecentMap<string, Agent>(REMEMBERED_SUB_AGENTS);
-  const starts = createRecentMap<string, true>(REMEMBERED_STARTS);
-  const open = createRecentMap<string, OpenCall>(REMEMBERED_OPEN_CALLS);
+  const subAgents = new Map<string, Agent>();
+  const starts = new Map<string, true>();
+  const open = new Map<string, OpenCall>();
   let tokens = 0;
   let costUsd = 0;
   let started = 0;
@@ -116,19 +116,20 @@ export function createSupervisor(limits: SignLimits): Supervisor {
   const agentOf = (by: string | null): Agent => {
     if (by === null) return main;
     const agent = subAgents.get(by) ?? newAgent();
-    subAgents.set(by, agent);
+    remember(subAgents, by, agent, REMEMBERED_SUB_AGENTS);
     return agent;
   };
 
   const readCall = ({ id, by, tool, input }: Extract<AgentDeed, { kind: 'called' }>): void => {
     // Some agents tell a call again when they start it.
-    if (open.get(id) !== undefined) return;
+    if (open.has(id)) return;
     const agent = agentOf(by);
     const key = callKey(tool, input);
     const before = agent.calls.get(key);
     const past = before ?? { failedIn: null, workedIn: null };
-    if (before === undefined) agent.calls.set(key, past);
-    open.set(id, { agent, past, isNew: before === undefined, text: textOf(tool, input) });
+    remember(agent.calls, key, past, REMEMBERED_CALLS);
+    const call = { agent, past, isNew: before === undefined, text: textOf(tool, input) };
+    remember(open, id, call, REMEMBERED_OPEN_CALLS);
   };
 
   const readAnswer = ({ id, how }: Extract<AgentDeed, { kind: 'answered' }>): SignFound | null => {
@@ -174,8 +175,8 @@ export function createSupervisor(limits: SignLimits): Supervisor {
         costUsd += deed.costUsd;
         return cutIf(isSpent(costUsd, limits.moneyUsd ?? Infinity), 'money', costUsd);
       case 'sub-agent-started':
-        if (starts.get(deed.id) !== undefined) return null;
-        starts.set(deed.id, true);
+        if (starts.has(deed.id)) return null;
+        remember(starts, deed.id, true, REMEMBERED_STARTS);
         started += 1;
         return cutIf(started > (limits.subAgents ?? Infinity), 'subagents', started);
     }
@@ -193,7 +194,7 @@ export function createSupervisor(limits: SignLimits): Supervisor {
 
 function newAgent(): Agent {
   return {
-    calls: createRecentMap(REMEMBERED_CALLS),
+    calls: new Map(),
     era: 0,
     counts: { 'same-failing-call': 0, 'same-call': 0, refused: 0 },
     told: new Set(),

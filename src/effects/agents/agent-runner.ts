@@ -17,8 +17,8 @@ import {
   readProcess,
   unlessUnreadable,
 } from '../processes/process-table.ts';
-import type { LeftoverProcess } from '../processes/process-tree.ts';
 import { runAgentProcess } from '../processes/run-process.ts';
+import type { LeftoverProcess } from '../processes/tree-watch.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
 import { type AgentKind, type AgentReader, locate, silentReader } from './agent.ts';

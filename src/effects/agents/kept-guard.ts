@@ -49,7 +49,7 @@ export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions
   };
 }
 
-/** Waits until an agent may be started. A stop ends the wait: then none is. Rejects as `Lease.fresh` does. */
+/** Waits until an agent may be started. A stop ends the wait, and then no agent starts. Rejects as `Lease.fresh` does. */
 export async function leaseIsFresh(lease: Lease | undefined, stopped: AbortSignal): Promise<void> {
   if (lease === undefined || stopped.aborted) return;
   const over = new AbortController();

@@ -1,5 +1,5 @@
 import type { RefusedTool } from '../../core/agent/attempt.ts';
-import { remember } from '../files/bounded-map.ts';
+import { remember } from '../../core/agent/bounded-map.ts';
 import type { ToolCall } from './event-fields.ts';
 
 /** Number of calls that are stored: enough for hours. */

@@ -2,7 +2,7 @@ import { type ListedSnapshot, leftBy, type Timeline } from '../../core/snapshots
 import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { readParents } from '../snapshots/move-head.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
-import { SnapshotError } from '../snapshots/snapshot-store.ts';
+import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 

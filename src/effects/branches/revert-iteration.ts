@@ -12,8 +12,8 @@ import {
 import { moveHead, type PlannedMove, planHeadMove, readParents } from '../snapshots/move-head.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import { underWayIn } from '../snapshots/repository.ts';
+import { prepareUndo } from '../snapshots/restore/undo.ts';
 import type { SnapshotStore } from '../snapshots/snapshot-store.ts';
-import { prepareUndo } from '../snapshots/undo.ts';
 import { differenceOf } from './dirty-paths.ts';
 
 export interface RevertRequest {

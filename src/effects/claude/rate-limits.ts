@@ -1,5 +1,5 @@
 import type { RateLimitFacts } from '../../core/agent/attempt.ts';
-import { remember } from '../files/bounded-map.ts';
+import { remember } from '../../core/agent/bounded-map.ts';
 
 /** More kinds of rate limit than any account has. Without a bound, reports could fill memory. */
 const REMEMBERED_TYPES = 32;
@@ -15,8 +15,7 @@ export function createRateLimits(): RateLimits {
   const newest = new Map<string | null, RateLimitFacts>();
   return {
     add: (limit) => {
-      // Deleting first keeps the order of the reports: `read` returns the newest of equally urgent ones.
-      newest.delete(limit.type);
+      // It keeps the order of the reports: `read` returns the newest of equally urgent ones.
       remember(newest, limit.type, limit, REMEMBERED_TYPES);
     },
     read: () => {

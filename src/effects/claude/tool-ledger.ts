@@ -1,7 +1,7 @@
 import type { RefusedTool } from '../../core/agent/attempt.ts';
+import { remember } from '../../core/agent/bounded-map.ts';
 import { nameAt, readDenials, type ToolCall, toolCall } from '../agents/event-fields.ts';
 import { createToolAnswers } from '../agents/tool-answers.ts';
-import { remember } from '../files/bounded-map.ts';
 import { type JsonObject, numberAt, objectAt } from '../files/json-fields.ts';
 
 /** Number of sub-agents that are stored: enough for hours. */

@@ -12,14 +12,14 @@ import {
   type TaskRow,
 } from './task-rows.ts';
 
-/** How often one call tries again after a leftover job, or a slot of an account that another worker was faster to take. */
+/** How many jobs one call tries: it goes on after a leftover, and after an account that another worker has just filled. */
 const TRIES = 20;
 
 /** What came of one fetched job. */
 type Tried =
   | { readonly kind: 'claimed'; readonly claim: Claim }
   | { readonly kind: 'nothing' }
-  /** The job was of no task, and is gone. */
+  /** The job belonged to no task, and is removed. */
   | { readonly kind: 'leftover' };
 
 /** The account cannot be served: the fetch of the job is undone. */
@@ -131,7 +131,7 @@ async function tryClaim(tx: SqlRunner, given: Try): Promise<Tried> {
   }
   await checkAccount(tx, row, request);
   if (job.heartbeatSeconds !== leaseMs / 1_000) {
-    // A claim lasts as long as its worker believes, whatever held when the job was made.
+    // A claim lasts as long as its worker believes, even if the lease was another one when the job was made.
     await tx.executeSql(
       'update ralph_queue.job set heartbeat_seconds = $3 where name = $1 and id = $2',
       [name, job.id, leaseMs / 1_000],
@@ -171,7 +171,7 @@ async function takeTask(
   return rows[0] ?? null;
 }
 
-/** Whether the job is the task's, and somebody changes the task right now: another poll will see to it. */
+/** Whether the job is the task's, whose row is locked right now: the next poll finds it again. */
 async function isBusy(tx: SqlRunner, job: FetchedJob): Promise<boolean> {
   const { rows } = await tx.executeSql(
     'select 1 from ralph.task where task_id = $1 and job = $2 and ended_at is null and not paused',
@@ -180,7 +180,7 @@ async function isBusy(tx: SqlRunner, job: FetchedJob): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Looks once more, now that nobody else can take a slot of the account, or has just queued its first task. */
+/** Throws `AccountClosed` if the account has closed since `closedAccounts` looked. Its row stays locked. */
 async function checkAccount(
   tx: SqlRunner,
   { account, task_id }: TaskRow,

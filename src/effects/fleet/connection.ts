@@ -22,7 +22,7 @@ export interface Database extends SqlRunner {
   close(): Promise<void>;
 }
 
-/** `connections`: at most so many at once. `queryMs`: how long one statement may take. */
+/** Opens at most `connections` connections, each when it is needed. `queryMs`: how long one statement may take. */
 export function openDatabase(
   engine: Engine,
   { name, connectionString }: FleetAddress,
@@ -70,7 +70,7 @@ export function openDatabase(
       isWhole = leavesConnection(error);
       throw error;
     } finally {
-      // After a timeout the server may still be at it, so the next statement gets another connection.
+      // After a timeout the server may still run the statement, so the next one gets another connection.
       client.release(!isWhole);
     }
   }
@@ -132,7 +132,7 @@ export function openDatabase(
   };
 }
 
-/** Returns what waits for one of `count` turns, in the order of the calls, and resolves to what ends the turn. */
+/** Returns a function that waits for one of `count` turns, in the order of its calls, and resolves to what ends the turn. */
 function createTurns(count: number): () => Promise<() => void> {
   const waiting: (() => void)[] = [];
   let free = count;

@@ -1,3 +1,4 @@
+import { oneLine } from '../../core/text/untrusted-text.ts';
 import { FleetAwayError, FleetError, messageOf } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { isObject } from '../files/json-fields.ts';
@@ -31,7 +32,7 @@ export function leavesConnection(error: unknown): boolean {
 export function databaseFailure(fleet: string, error: unknown): unknown {
   if (error instanceof FleetError || error instanceof FleetAwayError) return error;
   const code = codeOf(error);
-  const words = oneLine(messageOf(error) || code);
+  const words = oneLine(messageOf(error) || code, 300);
   if (STATE.test(code)) {
     if (AWAY_STATES.test(code) || code === READ_ONLY || OVERTAKEN_STATES.test(code)) {
       return new FleetAwayError(fleet, words);
@@ -66,8 +67,4 @@ function isOfSocket(error: unknown): boolean {
 
 function codeOf(error: unknown): string {
   return isObject(error) && typeof error.code === 'string' ? error.code : '';
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').slice(0, 300);
 }

@@ -33,7 +33,7 @@ export async function insertEvents(
   );
 }
 
-/** Returns a row as the reader gets it. */
+/** Returns the event of a row. */
 export function eventOf(row: {
   number: string;
   worker: string | null;

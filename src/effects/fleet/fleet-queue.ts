@@ -42,7 +42,7 @@ export interface FleetQueue {
   leave(workerId: string): Promise<void>;
   /**
    * Claims the next task: the highest priority, then the oldest; of no account that is paused or has no free
-   * slot. Raises its fence. Null if there is none.
+   * slot. Raises its fence. Resolves to null if there is no such task.
    */
   claim(request: ClaimRequest): Promise<Claim | null>;
   /** Renews the leases of claims. Resolves to the ids of the tasks whose claim still holds. */
@@ -74,22 +74,22 @@ export interface FleetQueue {
     written: WrittenBeside,
     settlement: FleetSettlement,
   ): Promise<boolean>;
-  /** Notes facts that the first claim finds out, such as the commit of `base`. */
+  /** Notes the commit of `base`, which the first claim finds out. */
   noteBase(claim: ClaimKey, commit: string): Promise<boolean>;
-  /** Holds an account until an instant. `sooner` ones do not shorten a pause. `by`: what is shown. */
-  pauseAccount(name: string, until: AccountPause, by: string): Promise<void>;
+  /** Holds an account; an earlier instant does not shorten its pause. `why` is shown to people. */
+  pauseAccount(name: string, until: AccountPause, why: string): Promise<void>;
   /** Returns the requests to these claims that are not done, oldest first. */
   requestsTo(claims: readonly ClaimKey[]): Promise<readonly FleetRequest[]>;
   /** Writes the request for an approval. False if the claim is lost. */
   askApproval(claim: ClaimKey, approval: FleetApproval): Promise<boolean>;
-  /** Frees what a dead worker held, wakes what is due, and gives a job to each open task without one. */
+  /** Frees what dead workers held, and gives a job to each open task without one. */
   sweep(): Promise<void>;
 
   // Steering, from any machine.
 
   /** Leaves a request to a task. What is queued or parked is stopped or paused at once. */
   request(taskId: string, request: NewFleetRequest): Promise<RequestTaken>;
-  /** Wakes what is paused, stopped, or ended and resumable. `newer` settings apply from then on. */
+  /** Queues a task again that is paused, or that has ended and can go on. */
   resume(taskId: string): Promise<RequestTaken>;
   /** Answers the approval that a task waits for, and wakes it. */
   answer(taskId: string, answer: FleetAnswer): Promise<RequestTaken>;
@@ -243,7 +243,7 @@ export interface FleetApproval {
 
 export interface FleetAnswer {
   readonly verdict: 'approved' | 'rejected';
-  /** Whom the person says to be, and whom the database saw. */
+  /** The name that the person gave; `sessionUser` is the user of the database. */
   readonly by: string;
   readonly sessionUser?: string;
   readonly comment: string | null;

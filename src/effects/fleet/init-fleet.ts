@@ -10,7 +10,8 @@ import { engineOn, newerEngine } from './open-fleet.ts';
 const MIGRATION_MS = 10 * 60_000;
 const OLDEST_SERVER = 130_000;
 
-export interface InitFleet {
+/** The fleet whose tables are to be made, or brought up to date. */
+export interface FleetToInit {
   /** The URL of the database; its gaps are filled from `env`. */
   readonly url: string;
   readonly env: NodeJS.ProcessEnv;
@@ -31,7 +32,7 @@ export interface Migrated {
  * they are newer than this ralph, and with a `FleetAwayError` if the database cannot be reached.
  */
 export async function initFleet(
-  given: InitFleet,
+  given: FleetToInit,
 ): Promise<{ engine: Migrated; tables: Migrated; leaseMs: number }> {
   const address = fleetAddress(given.url, given.env);
   const engine = await loadEngine(given.engineFrom);

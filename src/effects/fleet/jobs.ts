@@ -3,14 +3,14 @@ import { isObject } from '../files/json-fields.ts';
 import type { Boss, JobAttempt, SqlRunner } from './load-engine.ts';
 
 /*
- * What the queue is to the engine. The row in `ralph.task` says which job is the task's; every other job with its id is
- * a leftover, and is removed by the claim that meets it. A task that runs, is queued, or is parked until an instant has
- * a job; one that is held by a person, or waits for one without an end, has none.
+ * How the queue uses the engine. The row in `ralph.task` says which job is the task's; every other job with its id is a
+ * leftover, and is removed by the claim that meets it. A task has a job while it runs, is queued, or is parked until an
+ * instant. It has no job while a person holds it, or while it waits for a person without an end.
  */
 
 /** A lost claim never ends a job: the row of the task says when it has been lost too often. */
 const RETRIES = 1_000_000_000;
-/** The engine ends an attempt after that, whatever its beats; a leg parks before. */
+/** The engine ends an attempt that gets this old, even if it beats; a leg parks before that. */
 const LONGEST_LEG_S = 24 * 3_600;
 /** The engine removes a job that nobody has fetched for so long. */
 const KEEP_WAITING_S = 60 * 365 * 24 * 3_600;
@@ -55,7 +55,7 @@ export interface Jobs {
   readonly boss: Boss;
   /**
    * Makes sure that queues exist and that the engine knows them. Call it outside of transactions: within one, the engine
-   * would look a queue up over another connection, and wait for it in vain if there is none.
+   * would look a queue up over another connection, and would wait for ever if there is no other.
    */
   know(names: Iterable<string>): Promise<void>;
   /** Whether a queue was made known. */

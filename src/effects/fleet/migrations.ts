@@ -68,7 +68,7 @@ export const MIGRATIONS: readonly string[] = [
   create table ralph.event (
     task_id text not null references ralph.task on delete cascade,
     number bigint generated always as identity,
-    -- Given by who writes it, so that a write whose answer got lost can be repeated.
+    -- Given by the writer, so that a write whose answer got lost can be repeated.
     id uuid not null,
     worker text,
     host text,

@@ -8,10 +8,11 @@ import { type Boss, ENGINE_SCHEMA, type Engine, loadEngine } from './load-engine
 import { newerTables, TABLES_VERSION } from './migrations.ts';
 import { PgFleetQueue } from './pg-fleet-queue.ts';
 
-/** The engine looks so often for lost claims: a dead worker costs its lease and this. */
+/** How often the engine looks for lost claims: the task of a dead worker waits for the lease and this. */
 const SUPERVISE_S = 10;
 
-export interface OpenFleet {
+/** The fleet to open. */
+export interface FleetToOpen {
   /** The URL of the database; its gaps are filled from `env`. */
   readonly url: string;
   readonly env: NodeJS.ProcessEnv;
@@ -25,7 +26,7 @@ export interface OpenFleet {
  * Connects to a fleet. Rejects with a `FleetAwayError` if its database cannot be reached, and with a `FleetError` if
  * pg-boss is missing, or if the tables are missing, older or newer than this ralph.
  */
-export async function openFleet(given: OpenFleet): Promise<FleetQueue> {
+export async function openFleet(given: FleetToOpen): Promise<FleetQueue> {
   const address = fleetAddress(given.url, given.env);
   const engine = await loadEngine(given.engineFrom);
   const isWorker = given.purpose === 'worker';
@@ -42,7 +43,7 @@ export async function openFleet(given: OpenFleet): Promise<FleetQueue> {
   }
 }
 
-/** Makes the engine on connections of ours. It never makes or changes its tables: only `ralph fleet init` does. */
+/** Makes the engine on ralph's own connections. It never makes or changes its tables: only `ralph fleet init` does. */
 export function engineOn(engine: Engine, database: Database, supervise: boolean): Boss {
   const boss = new engine.PgBoss({
     db: { executeSql: database.executeSql },

@@ -111,8 +111,8 @@ export class PgFleetQueue implements Port.FleetQueue {
     return this.#writer.askApproval(claim, approval);
   }
 
-  async pauseAccount(name: string, until: Port.AccountPause, by: string): Promise<void> {
-    await pauseAccount(this.#database, name, until, by);
+  async pauseAccount(name: string, until: Port.AccountPause, why: string): Promise<void> {
+    await pauseAccount(this.#database, name, until, why);
   }
 
   async requestsTo(claims: readonly Port.ClaimKey[]): Promise<readonly Port.FleetRequest[]> {

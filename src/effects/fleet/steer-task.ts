@@ -1,4 +1,5 @@
 import { rowOfState } from '../../core/task/endings.ts';
+import { exitCodeFor } from '../../exit-codes.ts';
 import type { Database } from './connection.ts';
 import type { FleetAnswer, NewFleetRequest, RequestTaken } from './fleet-queue.ts';
 import { type Jobs, type QueuedTask, queueName } from './jobs.ts';
@@ -6,7 +7,7 @@ import type { SqlRunner } from './load-engine.ts';
 import type { TaskRow } from './task-rows.ts';
 
 const DONE: RequestTaken = { kind: 'done' };
-const STOPPED_EXIT = 143;
+const STOPPED = 'stopped:request';
 
 /** Leaves a request to a task, or puts it in force at once if nobody works on the task. */
 export function requestOf(
@@ -48,9 +49,9 @@ export async function holdTask(
   }
   await tx.executeSql(
     `update ralph.task set job = null, parked = null, parked_at = null, paused = false, status = 'stopped',
-       exit_reason = 'stopped:request', exit_code = $2, ended_at = now(), updated_at = now()
+       exit_reason = $2, exit_code = $3, ended_at = now(), updated_at = now()
      where task_id = $1`,
-    [task.task_id, STOPPED_EXIT],
+    [task.task_id, STOPPED, exitCodeFor('stopped', STOPPED)],
   );
 }
 

@@ -37,7 +37,7 @@ export async function submitTasks(
   try {
     return await database.transaction(async (tx) => {
       const queued = await insertAll(tx, rows);
-      const outcome = await othersSaid(tx, tasks, rows, queued);
+      const outcome = await outcomesOf(tx, tasks, rows, queued);
       if (outcome.some(({ kind }) => kind === 'taken')) throw new Refused(outcome);
       await addJobs(tx, jobs, [...queued.values()]);
       return outcome;
@@ -112,8 +112,8 @@ async function insertAll(tx: SqlRunner, rows: readonly NewRow[]): Promise<Map<st
   return made;
 }
 
-/** Returns what became of each task; of those with ids that were there before, what is known of these. */
-async function othersSaid(
+/** Returns what became of each task. An id that was there before is looked up. */
+async function outcomesOf(
   tx: SqlRunner,
   tasks: readonly NewFleetTask[],
   rows: readonly NewRow[],

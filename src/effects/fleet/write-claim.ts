@@ -20,7 +20,7 @@ import { holdTask } from './steer-task.ts';
 const LOG_BYTES = 1_000_000;
 const LOGS_BYTES = 50_000_000;
 
-/** Over so long, the tasks of an account begin again after its usage limit. */
+/** The time over which the tasks of an account begin again after its usage limit, in milliseconds. */
 const SPREAD_MS = 30_000;
 
 /** The claim was lost, so the transaction is rolled back. */
@@ -146,7 +146,7 @@ export class ClaimWriter {
     });
   }
 
-  /** What a person asked while the leg was parking reaches no run any more. */
+  /** Does what a person asked while the leg was parking, since no run can take it in any more. */
   async #obeyWhatIsLeft(
     tx: SqlRunner,
     task: QueuedTask & { readonly job: string | null },

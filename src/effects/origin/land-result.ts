@@ -29,7 +29,7 @@ export type LandEnd =
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'away'; readonly why: string };
 
-/** Where so many names are taken, something else is wrong than the names. */
+/** If this many names are taken, something other than the names is wrong. */
 const NAMES_AT_MOST = 100;
 
 /**

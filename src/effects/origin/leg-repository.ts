@@ -5,7 +5,7 @@ import { makePrivateFolder } from '../files/write-file.ts';
 import { quoted } from '../snapshots/private-git.ts';
 import { callGit, type GitAnswer } from '../workspace/git-command.ts';
 import type { Mirror } from './mirror.ts';
-import type { GitBase } from './mirror-folder.ts';
+import { FETCH, type GitBase } from './mirror-folder.ts';
 
 /** Git did not make a part of a leg; `message` is half a sentence. */
 export class LegError extends Error {}
@@ -72,19 +72,15 @@ async function copyObjects({ folder, mirror, needs, git }: LegRepository): Promi
   const answer = await callGit({
     ...git,
     cwd: folder,
-    args: [...COPY, '--', mirror.folder, ...COPIED, ...needs],
+    args: [...FETCH, '--', mirror.folder, ...COPIED, ...needs],
     places: { GIT_DIR: path.join(folder, '.git'), GIT_ALLOW_PROTOCOL: 'file' },
   });
   must(answer, 'git cannot copy the objects of the mirror');
 }
 
 const COPIED = ['refs/origin/heads/*:refs/remotes/origin/*', 'refs/origin/tags/*:refs/tags/*'];
-const COPY = [
-  ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'],
-  '--no-recurse-submodules',
-];
 
-/** Returns an answer that is none of a failure. Throws a `LegError`. */
+/** Returns the answer if git has succeeded. Throws a `LegError` if not. */
 export function must(answer: GitAnswer, why: string): GitAnswer {
   if (answer.exitCode !== 0) throw new LegError(why);
   return answer;

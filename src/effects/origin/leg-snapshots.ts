@@ -4,9 +4,10 @@ import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf } from '../../errors.ts';
 import { emptyTree } from '../branches/dirty-paths.ts';
+import type { CheckpointSnapshot } from '../fleet/fleet-queue.ts';
 import { readParents } from '../snapshots/move-head.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
-import { SnapshotError } from '../snapshots/snapshot-store.ts';
+import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import type { TreeKeeper } from '../snapshots/tree-keeper.ts';
 import { compareTrees } from '../snapshots/trees.ts';
@@ -92,12 +93,7 @@ async function untrackedSecrets(
 }
 
 /** A snapshot at the origin, as a checkpoint names it. */
-interface SnapshotAtOrigin {
-  readonly commit: string;
-  readonly ref: string;
-  /** The agent's HEAD below it; '' before its first commit. */
-  readonly head: string;
-}
+type SnapshotAtOrigin = Omit<CheckpointSnapshot, 'before'>;
 
 /** What became of a snapshot for the origin; `why` is a sentence. */
 type SnapshotPush =
@@ -124,7 +120,7 @@ export interface LegSnapshotsRequest {
 
 /** The snapshots that a leg leaves at the origin. */
 export interface LegSnapshots {
-  /** The newest one that is there. */
+  /** The newest of them; null before the first. */
   readonly newest: SnapshotAtOrigin | null;
   /** The tree that was kept last, whether it could be pushed or not. */
   readonly kept: KeptLegTree | null;
@@ -132,7 +128,7 @@ export interface LegSnapshots {
   push(iteration: number): Promise<SnapshotPush>;
 }
 
-/** Where each name is taken, something else is wrong than the names. */
+/** If this many names are taken, something other than the names is wrong. */
 const NAMES_AT_MOST = 20;
 
 /** Opens the snapshots of a leg; nothing is kept or pushed yet. */

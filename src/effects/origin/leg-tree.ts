@@ -90,7 +90,7 @@ type InTree = (
   call?: { readonly input?: Uint8Array },
 ) => Promise<GitAnswer>;
 
-/** Sees to it that the mirror has what the tree needs; returns why not, or null. */
+/** Fetches what the tree needs, unless the mirror has it. Returns what went wrong, or null. */
 async function findCommits(
   mirror: Mirror,
   head: string | null,

@@ -60,6 +60,12 @@ export function hashOf({ folder }: MirrorPlace): Hash {
   return /objectformat\s*=\s*sha256/i.test(config) ? 'sha256' : 'sha1';
 }
 
+/** The words of every fetch: it takes nothing but what it is asked for, and leaves nothing else behind. */
+export const FETCH = [
+  ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'],
+  '--no-recurse-submodules',
+];
+
 /** Which ways to an origin git may take: not `ext`, which is a command line, and no helper that is installed. */
 const PROTOCOLS = 'file:git:http:https:ssh';
 
@@ -102,5 +108,5 @@ export function mirrorGit({ folder, parent }: MirrorPlace, git: GitBase): Mirror
   };
 }
 
-/** A colon would end a path here; one in quotation marks git reads as C does. */
+/** A colon ends a path in this variable, so the paths are in quotation marks, which git reads as C does. */
 const ALTERNATES = 'GIT_ALTERNATE_OBJECT_DIRECTORIES';

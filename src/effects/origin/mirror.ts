@@ -11,6 +11,7 @@ import {
 import { removeTree } from '../files/remove-tree.ts';
 import { waitForLock } from '../lock/wait-for-lock.ts';
 import {
+  FETCH,
   type GitBase,
   type Hash,
   hashOf,
@@ -91,10 +92,6 @@ function isWhole(ref: string): boolean {
   return ref === 'HEAD' || ref.startsWith('refs/') || ID.test(ref);
 }
 
-const FETCH = [
-  ...['fetch', '--quiet', '--no-tags', '--prune', '--no-write-fetch-head', '--no-auto-maintenance'],
-  '--no-recurse-submodules',
-];
 const ALL = ['+refs/heads/*:refs/origin/heads/*', '+refs/tags/*:refs/origin/tags/*'];
 
 /** The worker's own settings must not add anything to a push. */
@@ -148,7 +145,7 @@ export function openMirror(request: MirrorRequest): Mirror {
 
   const fetchOnce = async (refs: readonly string[]): Promise<Fetched> => {
     const specs = refs.filter(isWhole).map((ref) => `+${ref}:${keptRef(ref)}`);
-    const args = [...FETCH, '--', url, ...ALL, ...specs];
+    const args = [...FETCH, '--prune', '--', url, ...ALL, ...specs];
     let answer = await git(args);
     const other = OTHER_HASH.exec(answer.complaint)?.[1];
     if (other === 'sha256') {

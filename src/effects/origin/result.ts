@@ -3,7 +3,7 @@ import { emptyTree } from '../branches/dirty-paths.ts';
 import { gitIdentity, isKnown, RALPH } from '../branches/identity.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
-import { isPartial } from '../snapshots/repository.ts';
+import { writeTreeWords } from '../snapshots/repository.ts';
 import { addChanges, dropPaths, type TreePath } from '../snapshots/tree-changes.ts';
 import type { TreeKeeper } from '../snapshots/tree-keeper.ts';
 import { compareTrees } from '../snapshots/trees.ts';
@@ -93,8 +93,7 @@ async function writeTree(git: PrivateGit, { head, tree, secrets, leftOut }: Kept
     throw new LegError('git cannot remove files from the index');
   const refused = await addChanges(git, changed);
   if (refused === null) throw new LegError('git cannot take the changed files');
-  const args = isPartial(git.repository) ? ['write-tree', '--missing-ok'] : ['write-tree'];
-  const written = must(await git.run(args), 'git cannot write the tree');
+  const written = must(await git.run(writeTreeWords(git.repository)), 'git cannot write the tree');
   return { tree: written.output.trim(), left: [...left, ...refused] };
 }
 

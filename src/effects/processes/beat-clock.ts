@@ -7,7 +7,7 @@ export interface BeatClock {
   beat(ageMs: number): void;
   /** Called when nothing is left to read in the pipe. */
   emptied(): void;
-  /** Whether the last beat is so old that whatever runs has to be killed. */
+  /** Whether the last beat is so old that everything that runs has to be killed. */
   isOver(): boolean;
 }
 

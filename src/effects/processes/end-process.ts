@@ -1,14 +1,7 @@
 import { monotonicMs } from '../time/monotonic.ts';
 import type { ProcessEntry, ProcessIdentity } from './process-table.ts';
-import {
-  createTree,
-  type LeftoverProcess,
-  type ProcessTree,
-  type Schedule,
-  type TreeSigns,
-  type TreeSweep,
-  withCommands,
-} from './process-tree.ts';
+import { createTree, type ProcessTree, type TreeSigns, type TreeSweep } from './process-tree.ts';
+import { type LeftoverProcess, type Schedule, withCommands } from './tree-watch.ts';
 
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL';
 
@@ -66,7 +59,7 @@ export const ORPHAN_ENDING: readonly EscalationStep[] = [
   { atMs: 2500, signal: 'SIGKILL', to: 'everything' },
 ];
 
-/** For processes that must not run any longer, whatever they are about. */
+/** For processes that must not run a moment longer. */
 export const KILLING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGKILL', to: 'everything' },
 ];

@@ -72,25 +72,16 @@ export function startGuard({
   const program = [programPath, runId, driver === null ? '' : nameOf(driver)];
   // Only what node needs to start: with RALPH_RUN_ID, the guard would end itself.
   const env = { PATH: process.env.PATH, LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH };
-  const child =
+  const [file, args] =
     lease === undefined
-      ? spawnHelper(
-          shell,
-          ['-c', WAIT_FOR_THE_END, 'ralph-guard', process.execPath, ...program],
-          env,
-          reportProblem,
-        )
-      : spawnHelper(
-          process.execPath,
-          [...program, `lease=${Math.round(lease.ms)}`],
-          env,
-          reportProblem,
-        );
+      ? [shell, ['-c', WAIT_FOR_THE_END, 'ralph-guard', process.execPath, ...program]]
+      : [process.execPath, [...program, `lease=${Math.round(lease.ms)}`]];
+  const child = spawnHelper(file, args, env, reportProblem);
   if (child?.pid === undefined) return { pid: null, note() {}, farewell() {} };
   const { stdin } = child;
   child.on('exit', (code, signal) => reportProblem(`it ended (${signal ?? `exit code ${code}`})`));
 
-  /** Buffers nothing for a guard that does not read, such as a stopped one: a later line does. */
+  /** Writes a line, unless the guard does not read, for example because it is stopped: a later line takes its place. */
   const send = (line: string): boolean => {
     if (stdin.writableNeedDrain || !stdin.writable) return false;
     stdin.write(`${line}\n`);

@@ -7,7 +7,7 @@ export interface Lease {
    * monotonic clock stands still while the machine sleeps.
    */
   ageMs(): number;
-  /** Calls the listener with each good beat and its age in milliseconds. Returns what ends that. */
+  /** Calls the listener with each good beat and its age in milliseconds. Returns a function that ends this. */
   onBeat(listener: (ageMs: number) => void): () => void;
   /** Resolves when the last beat is young enough to start an agent. Rejects with a `RunDropped` if the claim is lost. */
   fresh(): Promise<void>;

@@ -1,13 +1,9 @@
-import type { Leftover } from '../../core/agent/attempt.ts';
 import {
-  isYoungest,
   listMarked,
   listProcesses,
   type ProcessEntry,
   type ProcessIdentity,
-  readProcess,
   startedBefore,
-  unlessUnreadable,
 } from './process-table.ts';
 
 /*
@@ -184,123 +180,4 @@ function createRelatives(
 
 function unitsOf({ pgid, sessionId }: ProcessEntry): Unit[] {
   return sessionId === null ? [`group ${pgid}`] : [`group ${pgid}`, `session ${sessionId}`];
-}
-
-/** Calls back once after a delay; the function it returns cancels it. */
-export type Schedule = (callback: () => void, delayMs: number) => () => void;
-
-/** A process that an agent left running. */
-export interface LeftoverProcess extends ProcessIdentity, Leftover {}
-
-/** A process tree that is swept regularly. */
-export interface TreeWatch extends ProcessTree {
-  /** The agent's own process; null if it was gone before it could be read. */
-  readonly root: ProcessIdentity | null;
-  /** Sweeps the tree and returns its living processes. */
-  members(): readonly ProcessEntry[];
-  /** Returns the living processes except the agent's own, with command lines. */
-  leftovers(): LeftoverProcess[];
-  /** Stops the regular sweeps. The other methods still work. */
-  stop(): void;
-}
-
-export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'> {
-  /** The agent's pid; pass it right after the start, before the agent can be reaped. */
-  readonly rootPid: number;
-  readonly marker: string;
-  /** `countBirths()` from just before the agent's start; if null, `leftovers` always sweeps. */
-  readonly birthsBefore?: number | null;
-  /** Longest time between two sweeps; the first are closer. Default: 500, or 2,000 with `ps`. */
-  readonly pollMs?: number;
-  /** Called when a sweep finds other members than the one before; the guard has to know them. */
-  readonly onChange?: (members: readonly ProcessEntry[]) => void;
-  readonly schedule?: Schedule;
-}
-
-const POLL_MS = process.platform === 'linux' ? 500 : 2000;
-const FIRST_LOOK_MS = 50;
-
-/**
- * Records an agent's descendants while it runs: later, an orphan's parent is no longer known. The
- * agent must lead its own process group. Call `stop()` when it has ended.
- */
-export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
-  const { rootPid, marker, birthsBefore = null, onChange } = options;
-  const { neverPids = [], exempt = () => [] } = options;
-  const { pollMs = POLL_MS, schedule = scheduleLoosely } = options;
-  // If this is null, the tree is still found by the marker.
-  const root = unlessUnreadable(() => readProcess(rootPid));
-  const tree = createTree({
-    seeds: root === null ? [] : [root],
-    marker,
-    since: root?.startedAt ?? null,
-    agentGroup: root?.pgid ?? null,
-    neverPids,
-    exempt,
-  });
-  let lastReported = '';
-  function report(members: readonly ProcessEntry[]): void {
-    const now = members.map(({ pid, startedAt }) => `${pid}:${startedAt}`).join(' ');
-    if (now === lastReported) return;
-    lastReported = now;
-    onChange?.(members);
-  }
-
-  function sweep(): TreeSweep {
-    const seen = tree.sweep();
-    report(seen.members);
-    return seen;
-  }
-
-  // Report the agent now: the driver may be killed before the first sweep.
-  if (root !== null) report([root]);
-  let stopped = false;
-  let cancel = () => {};
-  function lookAfter(delayMs: number): void {
-    const lookAgain = () => {
-      sweep();
-      if (!stopped) lookAfter(delayMs * 2);
-    };
-    cancel = schedule(lookAgain, Math.min(pollMs, delayMs));
-  }
-  lookAfter(FIRST_LOOK_MS);
-
-  return {
-    root,
-    agentGroup: tree.agentGroup,
-    sweep,
-    members: () => sweep().members,
-    leftovers() {
-      // This is nearly always the case, and ten times as fast as a sweep.
-      if (root !== null && unlessUnreadable(() => isYoungest(root, birthsBefore)) === true)
-        return [];
-      return withCommands(sweep().members.filter(({ pid }) => pid !== root?.pid));
-    },
-    stop() {
-      stopped = true;
-      cancel();
-    },
-  };
-}
-
-/** Adds the command lines (one line, at most 120 characters), so that a person recognises them. */
-export function withCommands(processes: readonly ProcessIdentity[]): LeftoverProcess[] {
-  return processes.map(({ pid, startedAt }) => ({ pid, startedAt, command: commandOf(pid) }));
-}
-
-const COMMAND_CHARS = 120;
-
-/** Returns a command line without control characters, because it may contain escape sequences. */
-function commandOf(pid: number): string {
-  const line = (unlessUnreadable(() => readProcess(pid))?.command ?? '')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
-    .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
-    .trim();
-  return line.length > COMMAND_CHARS ? `${line.slice(0, COMMAND_CHARS - 1)}…` : line;
-}
-
-/** Starts a timer that does not keep ralph alive. */
-function scheduleLoosely(callback: () => void, delayMs: number): () => void {
-  const timer = setTimeout(callback, delayMs).unref();
-  return () => clearTimeout(timer);
 }

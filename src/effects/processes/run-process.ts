@@ -9,15 +9,15 @@ import { type Ending, endTree, KILLING } from './end-process.ts';
 import type { AgentCommand } from './find-program.ts';
 import { innerTree, noteLeftInside } from './inner-tree.ts';
 import { countBirths, type ProcessIdentity } from './process-table.ts';
+import type { ProcessTree } from './process-tree.ts';
+import { readPipe } from './read-pipe.ts';
+import { spawnAgent } from './spawn-process.ts';
 import {
   createTreeWatch,
   type LeftoverProcess,
-  type ProcessTree,
   type TreeWatch,
   withCommands,
-} from './process-tree.ts';
-import { readPipe } from './read-pipe.ts';
-import { spawnAgent } from './spawn-process.ts';
+} from './tree-watch.ts';
 
 export interface AgentProcessRequest {
   readonly command: AgentCommand;
@@ -63,11 +63,6 @@ const GRACE_MS = 2_000;
 const LAST_WORDS_MS = 250;
 /** Added to the pause that the agent announces, because its next call takes time, too. */
 const RETRY_CALL_MS = 5 * 60_000;
-/**
- * For an agent that has already reported its result and cost. While one of its background tasks is
- * alive, `claude` answers a gentler signal with one more call to its model.
- */
-const AT_ONCE = KILLING;
 /** An agent may print its whole help after the line that says what is wrong. */
 const STDERR_TAIL_BYTES = 16_000;
 
@@ -129,7 +124,9 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     // An empty chunk makes the reader copy what it has seen so far: that memory will be reused.
     request.onHeard(Buffer.alloc(0));
     life.lingered = true;
-    life.ending = endTree(groupOf(tree), { steps: AT_ONCE });
+    // The result and its cost are known. While a background task is alive, `claude` answers a gentler signal
+    // with one more call to its model.
+    life.ending = endTree(groupOf(tree), { steps: KILLING });
   };
   /** Returns false if the agent is being ended already, or has given its result. */
   const cut = (why: CutCause): boolean => {

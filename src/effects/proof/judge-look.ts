@@ -7,8 +7,8 @@ import { packageAtStart, scriptLine } from '../../core/proof/package-at-start.ts
 import { toolSection } from '../../core/proof/tool-section.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
-import { isRepository } from '../snapshots/restore-files.ts';
-import { SnapshotError } from '../snapshots/snapshot-store.ts';
+import { isRepository } from '../snapshots/restore/restore-files.ts';
+import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 import { asText, asTreePath, listTree, readEntries } from './tree-files.ts';

@@ -57,14 +57,14 @@ export function withNewChecks(atStart: JudgesAtStart, now: JudgesAtStart): Judge
 }
 
 /**
- * Returns what still holds of `atStart` on another machine, in another checkout: where programs are found and what
- * git ignores differs there without anybody's doing.
+ * Returns what still holds of `atStart` on another machine, in another checkout. Programs lie elsewhere there, and git
+ * ignores other files, although nobody has changed anything.
  */
 export function withoutPlace(atStart: JudgesAtStart): JudgesAtStart {
   return { ...atStart, path: '', programs: {}, ignored: null };
 }
 
-/** Adds to what `withoutPlace` has left what holds here. */
+/** Adds what holds here to what `withoutPlace` has left. */
 export function placedHere(atStart: JudgesAtStart, now: JudgesAtStart): JudgesAtStart {
   const { path: here, programs, ignored } = now;
   return { ...atStart, path: here, programs, ignored };

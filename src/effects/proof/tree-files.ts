@@ -1,5 +1,5 @@
 import type { PrivateGit } from '../snapshots/private-git.ts';
-import { SnapshotError } from '../snapshots/snapshot-store.ts';
+import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 
 /** Lists the files of a tree: mode and id by path. Rejects with a `SnapshotError` if git fails. */

@@ -51,11 +51,11 @@ async function isDirty({ repository }: PrivateGit, name: TreePath, ask: RunGit):
   return settings !== null && ((await ask(folder, STATUS, { settings })) ?? '') !== '';
 }
 
-/** Files that are in no snapshot may change, too, and so may repositories inside the tree. */
+/** Watches what is in no snapshot and may change all the same: files, and repositories inside the tree. */
 export function createSigns({ root }: Repository) {
   let before: DirtyFiles = new Map();
   return {
-    /** Returns the ones that are new or were written since the last call. */
+    /** Returns those that are new or were written since the last call. */
     async changedSince({ leftOut, nested }: KeptTree): Promise<readonly TreePath[]> {
       const then = before;
       before = await markDirtyFiles(root, [...leftOut.keys(), ...nested], then);

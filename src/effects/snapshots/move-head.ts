@@ -3,7 +3,7 @@ import { asInput, type RunGit } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import { type PrivateGit, runOnRepository } from './private-git.ts';
 import { type Head, readHead, underWayIn } from './repository.ts';
-import { SnapshotError } from './snapshot-store.ts';
+import { SnapshotError } from './snapshot-error.ts';
 
 /*
  * HEAD, its branch and the user's index go back to what a snapshot says. Each step is skipped if it is

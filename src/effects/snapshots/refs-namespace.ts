@@ -4,10 +4,10 @@ import { snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
 import type { PrivateGit } from './private-git.ts';
 import type { Head } from './repository.ts';
+import { NameTakenError } from './snapshot-error.ts';
 import {
   createSnapshotStore,
   type KeptTree,
-  NameTakenError,
   type SnapshotRequest,
   type SnapshotStore,
 } from './snapshot-store.ts';
@@ -113,7 +113,7 @@ async function hasRefs(git: PrivateGit, refs: string): Promise<boolean> {
   return output !== '';
 }
 
-/** Ids come again: returns refs that no other run has used. */
+/** Returns refs that no other run has used: the id of a task can come again. */
 export async function freeRefs(git: PrivateGit, taskId: string): Promise<string> {
   const all = await git.onRepository(['for-each-ref', '--format=%(refname)', 'refs/ralph/']);
   const taken = new Set(all.output.split('\n').map((ref) => path.posix.dirname(ref)));

@@ -85,8 +85,13 @@ export function headSign({ gitDir, commonDir }: Repository): string {
 }
 
 /** Whether a partial clone may lack objects that its origin has promised. */
-export function isPartial({ objects }: Repository): boolean {
+function isPartial({ objects }: Repository): boolean {
   return entriesOf(path.join(objects, 'pack')).some(({ name }) => name.endsWith('.promisor'));
+}
+
+/** Returns the words for git to write a tree, some of whose objects only the origin of a partial clone may have. */
+export function writeTreeWords(repository: Repository): readonly string[] {
+  return isPartial(repository) ? ['write-tree', '--missing-ok'] : ['write-tree'];
 }
 
 /** Returns a text that changes whenever a file was written. */

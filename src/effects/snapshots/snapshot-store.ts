@@ -1,15 +1,14 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { withUnderWay } from '../../core/snapshots/snapshot-message.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import { oneLine } from '../../core/text/untrusted-text.ts';
-import type { GitAnswer } from '../workspace/git-command.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { createOwnIndex } from './own-index.ts';
-import { type GitCall, type PrivateGit, runOnRepository } from './private-git.ts';
-import { type Head, headSign, isPartial, readHead, underWayIn } from './repository.ts';
+import { type GitCall, runOnRepository } from './private-git.ts';
+import { type Head, headSign, readHead, underWayIn, writeTreeWords } from './repository.ts';
+import { outputOf, SnapshotError } from './snapshot-error.ts';
+import { createRef, type RefPlace } from './snapshot-ref.ts';
 import {
   addChanges,
   dropPaths,
@@ -54,25 +53,11 @@ export interface KeptTree {
   readonly isAsNewest: boolean;
 }
 
-/** A step that git refused; `message` is half a sentence. */
-export class SnapshotError extends Error {}
-
-/** All the names are taken. */
-export class NameTakenError extends SnapshotError {}
-
-export interface SnapshotRequest {
-  readonly git: PrivateGit;
-  /** For example `refs/ralph/fix-login`. */
-  readonly refs: string;
+export interface SnapshotRequest extends RefPlace {
   /** The newest snapshot of an earlier process, or null. */
   readonly newest: Snapshot | null;
   readonly maxBytes: number;
   readonly pathspecs: readonly string[];
-  /**
-   * Called before the first ref is created. Without it the refs are this task's, and what a killed git
-   * of its own left locked there is removed; with it they may be those of another task that is running.
-   */
-  readonly claiming?: (ref: string, commit: string) => Promise<void>;
 }
 
 export interface SnapshotStore {
@@ -119,8 +104,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     outputOf(args, await git.run(args, call));
   const askRepository = async (args: readonly string[], call?: GitCall): Promise<string> =>
     outputOf(args, await git.onRepository(args, call));
-  const writeTree = (call?: GitCall): Promise<string> =>
-    ask(isPartial(repository) ? ['write-tree', '--missing-ok'] : ['write-tree'], call);
+  const writeTree = (call?: GitCall): Promise<string> => ask(writeTreeWords(repository), call);
   const index = createOwnIndex({ git, pathspecs, ask, askRepository, writeTree });
   let { newest, claiming } = request;
   /** Whether there is something in ralph's index, or HEAD, that no snapshot has been made of yet. */
@@ -177,37 +161,6 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     }
     const now = [head.commit, index.userTree].filter((each) => each !== null);
     return listed.slice(0, 2).join(' ') === now.join(' ');
-  };
-
-  /** Creates a ref under the first free name; one that is there is never moved. */
-  const createRef = async (names: Iterable<string>, commit: string): Promise<string> => {
-    for (const name of names) {
-      const ref = `${refs}/${name}`;
-      if (claiming === undefined) {
-        // Of this task, whose only driver this is.
-        rmSync(path.join(repository.commonDir, `${ref}.lock`), { force: true });
-      } else {
-        await claiming(ref, commit);
-      }
-      const { exitCode, complaint } = await git.onRepository([
-        '-c',
-        `core.filesRefLockTimeout=${LOCK_TIMEOUT_MS}`,
-        'update-ref',
-        ref,
-        commit,
-        NO_COMMIT,
-      ]);
-      if (exitCode === 0) {
-        claiming = undefined;
-        return ref;
-      }
-      const isTaken = claiming === undefined ? /already exists/ : /already exists|File exists/;
-      // Somebody may have made a ref below it, and then git takes none of this name.
-      const isFolder = complaint.includes(`'${ref}/`);
-      if (!isTaken.test(complaint) && !isFolder)
-        throw new SnapshotError(reasonOf(['update-ref'], complaint));
-    }
-    throw new NameTakenError('no name was free');
   };
 
   const begin = async (): Promise<boolean> => {
@@ -285,7 +238,9 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     commit,
     async keep({ tree }, names, about, extra) {
       const commitOfTree = await commit(tree, about, extra);
-      newest = { ref: await createRef(names, commitOfTree), commit: commitOfTree, tree };
+      const ref = await createRef({ git, refs, claiming }, names, commitOfTree);
+      claiming = undefined;
+      newest = { ref, commit: commitOfTree, tree };
       isUnkept = false;
       return newest;
     },
@@ -310,25 +265,8 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   };
 }
 
-function outputOf(args: readonly string[], { exitCode, output, complaint }: GitAnswer): string {
-  if (exitCode !== 0) throw new SnapshotError(reasonOf(args, complaint));
-  return output.endsWith('\n') ? output.slice(0, -1) : output;
-}
-
-/** Git's own first sentence about a failure. */
-function reasonOf([command = 'git']: readonly string[], complaint: string): string {
-  const line = /^(?:fatal|error): (.+)$/m.exec(complaint)?.[1];
-  return line === undefined ? `git ${command} failed` : oneLine(maskSecrets(line), 200);
-}
-
 /** The message of the commit that keeps the user's index. */
 const INDEX_MESSAGE = 'index\n';
-
-/** As the old value of a ref, it says that there must be none. */
-const NO_COMMIT = '';
-
-/** No lock is waited for longer. */
-const LOCK_TIMEOUT_MS = 2_000;
 
 function isOpenSecret(name: TreePath, tracked: ReadonlySet<TreePath>, root: string): boolean {
   return !tracked.has(name) && looksSecret(name) && statsOf(treePlace(root, name)) !== null;

@@ -34,7 +34,7 @@ export interface TreeRules {
 export interface TreeChanges {
   /** Paths to add, replace or remove. */
   readonly changed: readonly TreePath[];
-  /** Files of the index that became folders, or whose folder became a link; what is there now is to be added. */
+  /** Files of the index that became folders, or whose folder became a link; what is there now is added. */
   readonly replaced: readonly TreePath[];
   /** Paths of the index that are left out from now on: their old content must not stand for them. */
   readonly dropped: readonly TreePath[];

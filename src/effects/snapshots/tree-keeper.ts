@@ -14,13 +14,9 @@ import { type ClaimedRefs, claimRefs, freeRefs } from './refs-namespace.ts';
 import { findLeakyRemotes } from './remotes.ts';
 import { thinSnapshots } from './remove-snapshots.ts';
 import { findRepository } from './repository.ts';
+import { SnapshotError } from './snapshot-error.ts';
 import { listSnapshots } from './snapshot-list.ts';
-import {
-  createSnapshotStore,
-  type KeptTree,
-  SnapshotError,
-  type SnapshotStore,
-} from './snapshot-store.ts';
+import { createSnapshotStore, type KeptTree, type SnapshotStore } from './snapshot-store.ts';
 import type { TreePath } from './tree-changes.ts';
 
 export interface TreeKeeperRequest {
@@ -72,8 +68,8 @@ export interface TreeKeeper extends Snapshots {
   /** Returns the number of the next snapshot, for one that is made past the keeper. */
   nextOrder(): number;
   /**
-   * Writes the work tree to git's objects, past the names of the snapshots: the next one by name is made as if
-   * this had not been. Rejects with a `SnapshotError`, or the system's error.
+   * Writes the work tree to git's objects, under no name: the next snapshot with a name is made as if this had
+   * not happened. Rejects with a `SnapshotError`, or the system's error.
    */
   keepUnnamed(): Promise<KeptTree>;
   /** Lists the snapshots; null if git fails. */
@@ -169,7 +165,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   const signs = createSigns(git.repository);
   const said = new Set<string>();
 
-  /** What was written past the names: the next snapshot by name has changed that, too. */
+  /** What was written under no name: it belongs to the changes of the next snapshot with a name, too. */
   let unnamed: Pick<KeptTree, 'changed' | 'secrets'> = { changed: [], secrets: [] };
 
   const keepTree = async (): Promise<KeptTree> => {
@@ -178,7 +174,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     return { ...kept, changed, secrets: [...new Set([...unnamed.secrets, ...kept.secrets])] };
   };
 
-  /** For one more try: the user's `git gc` may take away what no ref holds yet. */
+  /** Called before a second try: the user's `git gc` may take away what no ref holds yet. */
   const startOver = (): void => {
     store = newStore(null);
     touched = null;

@@ -5,7 +5,7 @@ import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.t
 import type { LineChanges } from '../../core/task/line-changes.ts';
 import { indexOf } from './filtered-restore.ts';
 import type { PrivateGit } from './private-git.ts';
-import { SnapshotError } from './snapshot-store.ts';
+import { SnapshotError } from './snapshot-error.ts';
 import type { TreePath } from './tree-changes.ts';
 
 const RAW = ['diff-tree', '-r', '-z', '--raw', '--no-renames'];

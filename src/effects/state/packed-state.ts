@@ -61,9 +61,9 @@ export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8A
 }
 
 /**
- * Lays a packed task out in a folder that has none of this id, sealed with this machine's key, so that it is resumed
- * as if it had been stopped here. `change` changes its state first. Throws `StateTooNewError` if a newer ralph packed it, `StateCorruptedError` if it
- * is not a packed task of this id or too large, or the system's error.
+ * Lays a packed task out in a folder that has no task of this id, sealed with this machine's key, so that it is resumed
+ * as if it had been stopped here. `change` changes its state first. Throws `StateTooNewError` if a newer ralph packed
+ * it, `StateCorruptedError` if it is not a packed task of this id or too large, or the system's error.
  */
 export function unpackState(
   paths: TaskPaths,
@@ -122,7 +122,7 @@ function fieldsOf(paths: TaskPaths, packed: Uint8Array): JsonObject {
   return fields;
 }
 
-/** Returns the JSON of a sealed object without its seal, or null if it is none. */
+/** Returns the JSON of a sealed object without its seal, or null if the text is no object. */
 function unsealed(text: string | null): string | null {
   const object = text === null ? null : parseObject(text);
   if (object === null) return null;

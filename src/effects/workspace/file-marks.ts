@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants, createReadStream, lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
-import { remember } from '../files/bounded-map.ts';
+import { remember } from '../../core/agent/bounded-map.ts';
 import { MB, openRegular, readBytes, withRegularFile } from '../files/bounded-read.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 

@@ -1,5 +1,6 @@
 import type { Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
 import { dayJson } from '../day-text.ts';
+import { fleetPlace } from '../screens/fleet-words.ts';
 import { statusJson } from '../screens/status.ts';
 import { commandOf, reasonOf, remedyOf } from './briefing-words.ts';
 
@@ -29,7 +30,7 @@ export function briefingJson(briefing: Briefing): object {
 function placeJson({ vault, stateDir, fleetWords }: Briefing): object {
   return fleetWords === undefined
     ? { vault, state_dir: stateDir }
-    : { fleet: stateDir.replace(/^fleet /, ''), vault: null, state_dir: null };
+    : { fleet: fleetPlace(stateDir), vault: null, state_dir: null };
 }
 
 function needJson(need: Need, briefing: Briefing): object {

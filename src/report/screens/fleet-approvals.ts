@@ -1,5 +1,6 @@
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { formatDuration } from '../format.ts';
+import { fleetPlace } from './fleet-words.ts';
 
 /** A request of a fleet's task that waits for a person. Instants are the database's, in ISO 8601. */
 export interface ShownApproval {
@@ -36,7 +37,7 @@ export function approvalJson(fleet: string, approval: ShownApproval, at: string)
     requested_at: askedAt,
     expires_at: expiresAt,
     overdue: expiresAt !== null && Date.parse(expiresAt) <= Date.parse(at),
-    fleet: fleet.replace(/^fleet /, ''),
+    fleet: fleetPlace(fleet),
   };
 }
 

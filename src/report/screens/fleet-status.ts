@@ -2,9 +2,9 @@ import type { AccountFacts, QueueFacts, WorkerSeen } from '../../core/fleet/flee
 import type { FleetPicture } from '../../core/fleet/fleet-warnings.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { wrapped } from '../columns.ts';
-import { formatClock, formatDuration } from '../format.ts';
+import { formatClock, formatDuration, formatInstant } from '../format.ts';
 import { plainTable } from '../plain-table.ts';
-import { fleetWarningText } from './fleet-words.ts';
+import { fleetPlace, fleetWarningText } from './fleet-words.ts';
 import type { TableOptions } from './status.ts';
 
 /** How long a fleet's names may be on the screen, in characters. */
@@ -89,7 +89,8 @@ function queueCells(
 
 function accountCells(account: AccountFacts, { paused }: FleetPicture): readonly string[] {
   const { slots, running, queued, parked, pausedUntil, isHeld, why } = account;
-  const until = isHeld || pausedUntil === null ? 'until released' : `until ${second(pausedUntil)}`;
+  const until =
+    isHeld || pausedUntil === null ? 'until released' : `until ${formatInstant(pausedUntil)}`;
   const because = why === null || why === '' ? '' : ` (${name(why)})`;
   return [
     name(account.name),
@@ -103,7 +104,7 @@ function accountCells(account: AccountFacts, { paused }: FleetPicture): readonly
 /** Returns a fleet as JSON. Instants are the database's, in ISO 8601 UTC. */
 export function fleetStatusJson({ view, warnings, silent }: FleetPicture): object {
   return {
-    fleet: view.fleet.replace(/^fleet /, ''),
+    fleet: fleetPlace(view.fleet),
     at: view.at,
     lease_seconds: view.leaseMs / 1_000,
     workers: view.workers.map((worker) => ({
@@ -143,9 +144,4 @@ export function fleetStatusJson({ view, warnings, silent }: FleetPicture): objec
 
 function name(text: string): string {
   return oneLine(text, NAME_CHARS);
-}
-
-/** Formats an ISO instant to the second. */
-function second(instant: string): string {
-  return instant.replace(/\.\d+Z$/, 'Z');
 }

@@ -1,7 +1,8 @@
 import type { FleetTaskFacts, Parking } from '../../core/fleet/fleet-task.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
-import { workerName } from './fleet-words.ts';
+import { formatInstant } from '../format.ts';
+import { fleetPlace, workerName } from './fleet-words.ts';
 import { statusJson, statusTable, type TableOptions } from './status.ts';
 import { type Field, fieldLines, type TaskDetail, taskDetail } from './task-detail.ts';
 
@@ -68,7 +69,7 @@ export function fleetTaskJson(fleet: string, task: ShownFleetTask): object {
 export function fleetFields(fleet: string, facts: FleetTaskFacts): object {
   const { spec, parked } = facts;
   return {
-    name: fleet.replace(/^fleet /, ''),
+    name: fleetPlace(fleet),
     worker: facts.worker,
     host: facts.host,
     fence: facts.fence,
@@ -153,7 +154,7 @@ function waitingWords(facts: FleetTaskFacts, at: string): string | null {
   if (paused) return 'for ralph resume, since it was paused';
   if (parked !== null) return parkingWords(parked, spec.account);
   if (notBefore !== null && notBefore > at)
-    return `until ${second(notBefore)}, as it was submitted`;
+    return `until ${formatInstant(notBefore)}, as it was submitted`;
   return `for a worker of the queue ${oneLine(spec.queue, 60)}`;
 }
 
@@ -161,16 +162,11 @@ function parkingWords(parked: Parking, account: string): string {
   switch (parked.kind) {
     case 'wait':
       return parked.account
-        ? `for the usage limit of the account ${oneLine(account, 60)}, until ${second(parked.until)}`
-        : `until ${second(parked.until)}`;
+        ? `for the usage limit of the account ${oneLine(account, 60)}, until ${formatInstant(parked.until)}`
+        : `until ${formatInstant(parked.until)}`;
     case 'approval':
-      return `for an approval${parked.until === null ? '' : `, until ${second(parked.until)}`}`;
+      return `for an approval${parked.until === null ? '' : `, until ${formatInstant(parked.until)}`}`;
     case 'handover':
       return `for another worker: ${oneLine(parked.why, 200)}`;
   }
-}
-
-/** Formats an ISO instant to the second. */
-function second(instant: string): string {
-  return instant.replace(/\.\d+Z$/, 'Z');
 }

@@ -1,7 +1,7 @@
 import type { AccountFacts, RequestTaken } from '../../core/fleet/fleet-facts.ts';
 import type { FleetWarning } from '../../core/fleet/fleet-warnings.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { formatClock, formatDuration, plural } from '../format.ts';
+import { formatClock, formatDuration, formatInstant, plural } from '../format.ts';
 
 // What a person is told of a fleet, in sentences.
 
@@ -30,7 +30,7 @@ export function fleetWarningText(warning: FleetWarning): string {
       const because = why === null || why === '' ? '' : ` (${oneLine(why, 200)})`;
       return until === null
         ? `the account ${name(account)} is paused until somebody releases it${because}: ralph fleet account ${name(account)} --resume`
-        : `the account ${name(account)} is paused until ${until.replace(/\.\d+Z$/, 'Z')}${because}`;
+        : `the account ${name(account)} is paused until ${formatInstant(until)}${because}`;
     }
     case 'claimed-again':
       return `${name(warning.taskId)} was claimed ${warning.claims} times without a counted iteration, on ${names(warning.hosts)}; ralph status ${name(warning.taskId)} shows it`;
@@ -40,14 +40,14 @@ export function fleetWarningText(warning: FleetWarning): string {
 }
 
 /** The requests that a person makes of a task. */
-export type FleetAct = 'tell' | 'pause' | 'stop' | 'resume' | 'approve' | 'reject';
+export type Steering = 'tell' | 'pause' | 'stop' | 'resume' | 'approve' | 'reject';
 
 /**
  * Says what became of a request. `resume` is the command that continues the task. `taken` is not a refusal: a
  * refused request ends the command with an error.
  */
 export function requestText(
-  act: FleetAct,
+  act: Steering,
   taskId: string,
   taken: Extract<RequestTaken, { kind: 'left' | 'done' }>,
   resume: string,
@@ -120,6 +120,11 @@ export function initText({ name: fleet, engine, tables, leaseMs }: InitFacts): s
 function migrationText({ from, to }: Migration): string {
   if (from === null) return `version ${to}, made now`;
   return from === to ? `version ${to}, as before` : `version ${to}, before ${from}`;
+}
+
+/** Returns `HOST/DATABASE` from the name of a fleet, `fleet HOST/DATABASE`. */
+export function fleetPlace(fleet: string): string {
+  return fleet.replace(/^fleet /, '');
 }
 
 /** Names a worker with its host, unless the worker's name has the host in it already. */

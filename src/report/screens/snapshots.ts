@@ -1,6 +1,6 @@
 import type { KeptPath, PathChange, UndoPreview } from '../../core/snapshots/undo-preview.ts';
 import { columnsOf, padded } from '../columns.ts';
-import { plural } from '../format.ts';
+import { formatInstant, plural } from '../format.ts';
 
 /** A snapshot as it is listed. */
 export interface SnapshotRow {
@@ -14,7 +14,7 @@ export interface SnapshotRow {
 /** Returns the list of `ralph snapshots`. */
 export function snapshotTable(rows: readonly SnapshotRow[]): string {
   const cells = rows.map(({ name, at, files, what }) => [
-    ...[name, at.replace(/\.\d+Z$/, 'Z')],
+    ...[name, formatInstant(at)],
     ...[plural(files, 'file'), what],
   ]);
   const widths = [0, 1, 2].map((column) =>

@@ -3,7 +3,7 @@ import { rowOfState } from '../../core/task/endings.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { Wait } from '../../core/task/task-state.ts';
 import { columnsOf, fitted, padded } from '../columns.ts';
-import { formatCost, formatDuration } from '../format.ts';
+import { formatCost, formatDuration, formatInstant } from '../format.ts';
 
 /** The colours of the table; a chalk of level 0 leaves the text plain. */
 export type Painter = Pick<ChalkInstance, 'bold' | 'dim' | 'green' | 'yellow' | 'red'>;
@@ -154,7 +154,7 @@ const WAITS: Readonly<Record<Wait['kind'], string>> = {
 
 /** Says what a task waits for, and until when. */
 export function waitText({ kind, until }: Wait): string {
-  return `${WAITS[kind]}, until ${until.replace(/\.\d+Z$/, 'Z')}`;
+  return `${WAITS[kind]}, until ${formatInstant(until)}`;
 }
 
 /** Returns a text in the colour of the task's state, or unchanged if `paint` is null. */

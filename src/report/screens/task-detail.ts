@@ -6,7 +6,7 @@ import { agentsText, costText, untoldText } from '../agent-words.ts';
 import { columnsOf, fitted, padded } from '../columns.ts';
 import { dayText } from '../day-text.ts';
 import { proofText } from '../ending-lines.ts';
-import { formatCost, formatDuration, formatLines } from '../format.ts';
+import { formatCost, formatDuration, formatInstant, formatLines } from '../format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
 import type { TaskPlace } from '../resume-command.ts';
 import { plantedFiles, refusedLines, sandboxText } from '../sandbox-words.ts';
@@ -97,7 +97,7 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
       .map(
         ({ at, iteration, agent, kind, message }): Field => [
           'error',
-          `${seconds(at)} iteration ${iteration}, ${agent === undefined ? '' : `${agent}, `}${kind}: ${message}`,
+          `${formatInstant(at)} iteration ${iteration}, ${agent === undefined ? '' : `${agent}, `}${kind}: ${message}`,
         ],
       ),
     ['look back', back && (detail.isTreeGone ? back.diff : lookBackText(back))],
@@ -172,11 +172,13 @@ function iterationsOf({ metrics, max_iterations, current_iteration }: TaskState)
 }
 
 function timeOf({ shown, task, at }: TaskDetail): string {
-  const started = `${formatDuration(shown.elapsedMs ?? 0)} since ${seconds(task.started_at)}`;
-  if (task.finished_at !== null) return `${started}, ended ${seconds(task.finished_at)}`;
+  const started = `${formatDuration(shown.elapsedMs ?? 0)} since ${formatInstant(task.started_at)}`;
+  if (task.finished_at !== null) return `${started}, ended ${formatInstant(task.finished_at)}`;
   const leftMs = Date.parse(task.timeout_at) - Date.parse(at);
   const left = leftMs > 0 ? `${formatDuration(leftMs)} left` : 'none left';
-  return shown.runBy === null ? started : `${started}, ${left} until ${seconds(task.timeout_at)}`;
+  return shown.runBy === null
+    ? started
+    : `${started}, ${left} until ${formatInstant(task.timeout_at)}`;
 }
 
 function costOf({ task, maxCostUsd }: TaskDetail): string {
@@ -201,7 +203,7 @@ function iterationLines({ task, lines: changed }: TaskDetail, width: number): re
     ...task.iterations.map((record) => [
       String(record.number),
       ...(headings.includes('AGENT') ? [record.agent ?? '–'] : []),
-      seconds(record.started_at).slice('2026-'.length).replace('T', ' '),
+      formatInstant(record.started_at).slice('2026-'.length).replace('T', ' '),
       formatDuration(record.duration_ms),
       record.near_miss ? `${record.outcome}, near miss` : record.outcome,
       costText(record),
@@ -227,9 +229,4 @@ function iterationLines({ task, lines: changed }: TaskDetail, width: number): re
 
 function linesOf(lines: LineChanges | undefined): string {
   return lines === undefined ? '–' : formatLines(lines);
-}
-
-/** Formats an ISO instant to the second. */
-function seconds(instant: string): string {
-  return instant.replace(/\.\d+Z$/, 'Z');
 }

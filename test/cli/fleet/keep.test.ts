@@ -3,7 +3,8 @@ import { accountFleet } from '../../../src/cli/fleet/account.ts';
 import { fleetPrune } from '../../../src/cli/fleet/prune.ts';
 import { takeFleet } from '../../../src/cli/fleet/resume-words.ts';
 import { captureOutput } from '../../helpers/captured-output.ts';
-import { type FleetOnHand, fleetOnHand, NOTHING_BESIDE } from '../../helpers/fleet-on-hand.ts';
+import { type FleetOnHand, fleetOnHand } from '../../helpers/fleet-on-hand.ts';
+import { NOTHING } from '../../helpers/fleet-tasks.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -52,14 +53,14 @@ describe('ralph fleet account', () => {
 describe('ralph prune on a fleet', () => {
   const MONTH = { ageMs: 30 * DAY_MS, olderThan: '30d', dryRun: false };
 
-  /** A fleet with tasks that ended 31 days and 1 day ago, and one that is open. */
+  /** A fleet with tasks that ended 31 days and 1 day ago, and an open task. */
   async function withEnded(): Promise<FleetOnHand> {
     const fleet = fleetOnHand();
     for (const task_id of ['old', 'stuck', 'fresh']) {
       await fleet.submit({ task_id });
       if (task_id === 'fresh') fleet.wait(30 * DAY_MS);
       const claim = await fleet.claim();
-      await fleet.queue.settle(claim, null, NOTHING_BESIDE, {
+      await fleet.queue.settle(claim, null, NOTHING, {
         status: 'completed',
         exitReason: 'completed',
         exitCode: 0,

@@ -15,9 +15,9 @@ import {
   checkpointOf,
   type FleetOnHand,
   fleetOnHand,
-  NOTHING_BESIDE,
   packedLog,
 } from '../../helpers/fleet-on-hand.ts';
+import { NOTHING } from '../../helpers/fleet-tasks.ts';
 import { newTask } from '../../helpers/new-task.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -168,7 +168,7 @@ describe('ralph status on a fleet', () => {
   test('says of a parked task what it waits for, and until when', async () => {
     const fleet = await atWork();
     const until = '2026-01-05T13:00:00.000Z';
-    await fleet.queue.park(CLAIM, null, NOTHING_BESIDE, { kind: 'wait', until, account: true });
+    await fleet.queue.park(CLAIM, null, NOTHING, { kind: 'wait', until, account: true });
     const said = captureOutput();
     await fleetTasks(fleet, 'nightly', {});
     expect(said.out()).toMatch(
@@ -184,7 +184,7 @@ describe('ralph status on a fleet', () => {
       warning: 'another hand moved the branch',
       note: '# All done\n\nRead me.',
     };
-    await fleet.queue.settle(CLAIM, null, NOTHING_BESIDE, end);
+    await fleet.queue.settle(CLAIM, null, NOTHING, end);
     const said = captureOutput();
     await fleetTasks(fleet, 'nightly', {});
     expect(said.out()).toMatch(/^state +completed$/m);
@@ -281,7 +281,7 @@ describe('ralph logs on a fleet', () => {
     Object.defineProperty(fleet.queue, 'isAway', { value: false });
     await fleet.queue.keepLog(CLAIM, packedLog(2, 'Done.\n'));
     fleet.wait(1_000);
-    await fleet.queue.settle(CLAIM, null, NOTHING_BESIDE, END);
+    await fleet.queue.settle(CLAIM, null, NOTHING, END);
     expect(await followed).toBe(0);
     expect(said.out()).toBe(
       'fleet memory/test\n── iteration 1 ──\nI have read the parser.\n── iteration 2 ──\nDone.\n',
@@ -293,7 +293,7 @@ describe('ralph report on a fleet', () => {
   test('tells of what ran, what needs a person, and how to go on', async () => {
     const fleet = await atWork();
     const stopped = { ...END, status: 'stopped', exitReason: 'stopped:request' } as const;
-    await fleet.queue.settle(CLAIM, null, NOTHING_BESIDE, { ...stopped, resultRef: null });
+    await fleet.queue.settle(CLAIM, null, NOTHING, { ...stopped, resultRef: null });
     const said = captureOutput();
     expect(await fleetReport(fleet, {})).toBe(0);
     const text = said.out();
@@ -325,7 +325,7 @@ describe('ralph report on a fleet', () => {
 
   test('leaves out what ended before its period', async () => {
     const fleet = await atWork();
-    await fleet.queue.settle(CLAIM, null, NOTHING_BESIDE, END);
+    await fleet.queue.settle(CLAIM, null, NOTHING, END);
     fleet.wait(3 * 60 * 60_000);
     const said = captureOutput();
     await fleetReport(fleet, { since: '2h' });

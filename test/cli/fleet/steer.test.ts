@@ -10,7 +10,8 @@ import {
 } from '../../../src/cli/fleet/steer.ts';
 import { renderRequest } from '../../../src/report/notes/approval-request.ts';
 import { captureOutput } from '../../helpers/captured-output.ts';
-import { type FleetOnHand, fleetOnHand, NOTHING_BESIDE } from '../../helpers/fleet-on-hand.ts';
+import { type FleetOnHand, fleetOnHand } from '../../helpers/fleet-on-hand.ts';
+import { NOTHING } from '../../helpers/fleet-tasks.ts';
 
 const resume = async (fleet: FleetOnHand, ...argv: readonly string[]): Promise<number> =>
   fleetResume(fleet, idToResume({ ...readFlags(argv, 'resume'), isTrusted: false }));
@@ -56,7 +57,7 @@ describe('a task that a worker runs', () => {
     const stopped = fleetStop(fleet, 'nightly');
     const claim = { taskId: 'nightly', fence: 1, job: 'job-1' };
     await expect.poll(() => fleet.queue.requestsTo([claim])).toHaveLength(1);
-    await fleet.queue.settle(claim, null, NOTHING_BESIDE, {
+    await fleet.queue.settle(claim, null, NOTHING, {
       ...{ status, exitReason: status, exitCode: 0, warning: null, note: null },
       ...{ resultCommit: null, resultRef: null, branchCommit: null },
     });
@@ -65,7 +66,7 @@ describe('a task that a worker runs', () => {
     expect(said.err()).toContain(words);
   });
 
-  test('that its worker does not stop in time is said to be still there', async () => {
+  test('is reported if its worker does not stop it in time', async () => {
     const fleet = await running();
     const said = captureOutput();
     expect(await fleetStop(fleet, 'nightly', 1)).toBe(1);
@@ -171,7 +172,7 @@ describe('an approval', () => {
       approval: { ...approval, ...unanswered, ...at },
     });
     await fleet.queue.askApproval(claim, { id: 'a1', text, expiresAt: EXPIRES });
-    await fleet.queue.park(claim, null, NOTHING_BESIDE, { kind: 'approval', until: EXPIRES });
+    await fleet.queue.park(claim, null, NOTHING, { kind: 'approval', until: EXPIRES });
     fleet.wait(10 * 60_000);
     return fleet;
   }
@@ -225,7 +226,7 @@ describe('an approval', () => {
     expect(said.err()).toContain('fleet memory/test: no task waits for an approval');
   });
 
-  test('is not answered by a name that is none', async () => {
+  test('is not answered by an empty, long or broken name', async () => {
     const fleet = await asking();
     for (const as of ['', ' ', 'a\nb', 'x'.repeat(129)]) {
       await expect(fleetAnswer(fleet, 'approved', 'nightly', { as })).rejects.toMatchObject({

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type SubmitWorld, submit } from '../../../src/cli/commands/fleet/submit.ts';
 import type { FleetSettlement } from '../../../src/effects/fleet/fleet-queue.ts';
 import { FleetError, UsageError } from '../../../src/errors.ts';
+import { claimed, NOTHING } from '../../helpers/fleet-tasks.ts';
 import { type MemoryFleet, memoryFleet } from '../../helpers/memory-fleet.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -69,11 +70,7 @@ const ENDED: FleetSettlement = {
 
 /** Lets a worker take the next task and end it. */
 async function endNext(fleet: MemoryFleet, settlement: FleetSettlement = ENDED): Promise<void> {
-  const claim = await fleet.claim({
-    ...{ workerId: 'w', host: 'h', queues: ['default'], accounts: null, schema: 1 },
-  });
-  if (claim === null) throw new Error('there is nothing to claim');
-  await fleet.settle(claim, null, { events: [], requestsDone: [] }, settlement);
+  await fleet.settle(await claimed(fleet), null, NOTHING, settlement);
 }
 
 describe('a task', () => {
@@ -101,7 +98,7 @@ describe('a task', () => {
     expect(task?.not_before).not.toBeNull();
   });
 
-  test('has a name of its own without --task-id', async () => {
+  test('gets an id without --task-id', async () => {
     const desk = await makeDesk();
     expect(await desk.run([...REPO, '-p', 'Fix it'])).toBe(0);
     expect(desk.stdout).toBe('20261123_180000_001000\n');
@@ -351,7 +348,7 @@ describe('--batch', () => {
     expect(desk.stderr).toBe('2 of 2 tasks were in the fleet already.\n');
   });
 
-  test('one that is the same as by flags is the same task', async () => {
+  test('a line and flags that say the same are the same task', async () => {
     const desk = await makeDesk();
     await desk.run([...REPO, '-p', 'Fix it', '--task-id', 'a', '-n', '9']);
     await desk.run(await batchOf(desk, [line({ task_id: 'a', max_iterations: 9 })]));
@@ -429,7 +426,7 @@ describe('--batch', () => {
     expect(order).toEqual(order.toSorted((one, other) => one - other));
   });
 
-  test('a task that is there with other content: 7, all of them named, and nothing is queued', async () => {
+  test('tasks that are there with other content are named, with exit code 7, and nothing is queued', async () => {
     const desk = await makeDesk();
     await desk.run([...REPO, '-p', 'Other', '--task-id', 'b']);
     const argv = await batchOf(desk, [line({ task_id: 'a' }), line({ task_id: 'b' })]);
@@ -439,7 +436,7 @@ describe('--batch', () => {
     expect(await desk.fleet.task('a')).toBeNull();
   });
 
-  test('an empty one, and flags that describe one task', async () => {
+  test('is refused if it is empty, or with flags that describe one task', async () => {
     const desk = await makeDesk();
     expect(await desk.refused(await batchOf(desk, ['', ' ']))).toEqual([
       '--batch expects a JSON object on each line; found no line.',

@@ -49,7 +49,7 @@ test.for([
   },
 );
 
-test('another worker goes on where one that stops has left off, on another path', async () => {
+test('a worker that stops hands its task over to another one, on another path', async () => {
   const queue = memoryFleet();
   const origin = await originOfTest({ 'README.md': 'as it was\n' });
   const gate = join(await tempFolder(), 'gate');

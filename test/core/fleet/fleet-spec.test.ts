@@ -31,7 +31,7 @@ const VALUES = {
   ...{ after: 'echo a', onEnd: 'echo b', noWait: true, approvalTimeout: '2d', logLimit: '64KB' },
 } satisfies Partial<Record<SettingName, unknown>>;
 
-test('the values of this test are of every setting that a task has', () => {
+test('every setting that a task has is tried here', () => {
   expect(Object.keys(VALUES).sort()).toEqual([...submittedSettings()].sort());
 });
 

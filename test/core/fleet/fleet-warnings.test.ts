@@ -87,7 +87,7 @@ describe('a worker', () => {
   });
 });
 
-test('a task that waits for more than an hour is told of by its queue', () => {
+test('a task that waits for more than an hour leads to a warning of its queue', () => {
   const queues = [queueFacts({ waiting: 1, oldestWaiting: minutesAgo(61) })];
   expect(warnings({ queues })).toEqual([
     { kind: 'waits-long', queue: 'default', forMs: 61 * 60_000 },
@@ -105,7 +105,7 @@ test.for([
   expect([...picture.paused]).toEqual(['default']);
 });
 
-test('a task that is claimed again and again is told of while it is open', () => {
+test('an open task that is claimed again and again leads to a warning', () => {
   const lost = { claims_without_iteration: 3, hosts: ['host1', 'host2'] };
   expect(warnings({ tasks: [fleetTask(lost)] })).toEqual([
     { kind: 'claimed-again', taskId: 'nightly', claims: 3, hosts: ['host1', 'host2'] },
@@ -113,7 +113,7 @@ test('a task that is claimed again and again is told of while it is open', () =>
   expect(kinds({ tasks: [fleetTask({ ...lost, status: 'stopped', ended_at: NOW })] })).toEqual([]);
 });
 
-test('tasks that failed in the last day are told of together', () => {
+test('tasks that failed in the last day share a warning', () => {
   const failed = (task_id: string, minutes: number) =>
     fleetTask({ status: 'failed', ended_at: minutesAgo(minutes) }, { task_id });
   const tasks = [failed('a', 1), failed('old', 24 * 60 + 1), failed('b', 24 * 60)];

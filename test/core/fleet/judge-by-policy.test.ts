@@ -95,7 +95,7 @@ describe('a policy allows it', () => {
   });
 });
 
-/** A policy that allows all that one can allow. */
+/** A policy that allows everything. */
 const GENEROUS = {
   ...{ repos: ['https://*', '/srv/*', 'ssh://*'], agents: ['claude'], commands: 'any' },
   ...{ allowed_tools: 'any', skip_permissions: true, agent_arguments: true },
@@ -123,7 +123,7 @@ describe('what no policy allows, though somebody wrote it into the database', ()
     ],
     [{ settings: { watchGlob: { value: ['{a,/etc/*}'], source: 'x', from: 'flag' } } }, '/etc'],
     [{ settings: { watchGlob: { value: 7, source: 'RALPH_X', from: 'flag' } } }, 'RALPH_X expects'],
-    [{ repo: 7 }, 'not one that ralph submit wrote'],
+    [{ repo: 7 }, 'not written by ralph submit'],
   ] as const)('%j', ([others, words]) => {
     expect(judge(GENEROUS, {})).toBeNull();
     expect(judge(GENEROUS, {}, others as unknown as Partial<FleetSpec>)).toContain(words);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { maskNonProse, type NonProse, whyMasked } from '../../../src/core/markdown/prose.ts';
+import type { NonProse } from '../../../src/core/markdown/non-prose.ts';
+import { maskNonProse, whyMasked } from '../../../src/core/markdown/prose.ts';
 
 /** The text with `¤` for all that is masked. */
 function prose(text: string): string {

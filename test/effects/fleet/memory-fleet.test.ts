@@ -3,21 +3,19 @@ import { describeQueue, type FleetInHand } from '../../helpers/fleet-cases.ts';
 import { describeSteering } from '../../helpers/fleet-steering-cases.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
 
-const world = {
-  async fresh(): Promise<FleetInHand> {
-    let now = Date.parse('2026-03-01T12:00:00.000Z');
-    const queue = memoryFleet({ now: () => now });
-    return {
-      queue,
-      other: queue,
-      now: () => now,
-      async later(ms) {
-        now += ms;
-      },
-    };
-  },
-};
+async function fresh(): Promise<FleetInHand> {
+  let now = Date.parse('2026-03-01T12:00:00.000Z');
+  const queue = memoryFleet({ now: () => now });
+  return {
+    queue,
+    other: queue,
+    now: () => now,
+    async later(ms) {
+      now += ms;
+    },
+  };
+}
 
-describeQueue('the in-memory twin of the queue', world);
-describeSteering('the in-memory twin of the queue', world);
-describeAccounts('the in-memory twin of the queue', world);
+describeQueue('the in-memory twin of the queue', fresh);
+describeSteering('the in-memory twin of the queue', fresh);
+describeAccounts('the in-memory twin of the queue', fresh);

@@ -76,7 +76,7 @@ describe('the policy file', () => {
     expect(problems.join('\n')).toMatch(words);
   });
 
-  test('that is not there, and one that is a folder', async () => {
+  test('is refused if it is missing or a folder', async () => {
     const folder = await tempFolder();
     for (const place of [folder, join(folder, 'nothing')]) {
       expect(refusal(() => readPolicyFile(place))[0]).toMatch(

@@ -73,7 +73,7 @@ test('the time that the guard took to start counts', () => {
   expect(stage(80_000).clock.isOver()).toBe(true);
 });
 
-test('a beat without a number is none', () => {
+test('a beat without a number is ignored', () => {
   const { clock, pass } = stage();
   pass(70_000);
   clock.beat(Number.NaN);

@@ -5,7 +5,8 @@ import {
   endTree,
 } from '../../../src/effects/processes/end-process.ts';
 import { type ProcessEntry, readProcess } from '../../../src/effects/processes/process-table.ts';
-import { createTreeWatch, type ProcessTree } from '../../../src/effects/processes/process-tree.ts';
+import type { ProcessTree } from '../../../src/effects/processes/process-tree.ts';
+import { createTreeWatch } from '../../../src/effects/processes/tree-watch.ts';
 import { isDead, startFixture, untilDead, untilLine, untilReady } from '../../helpers/processes.ts';
 
 function watch(rootPid: number, marker = 'carried by nobody') {

@@ -226,7 +226,7 @@ describe.skipIf(!isLinux)('the guard of a run with a lease', () => {
 });
 
 describe.skipIf(!isLinux)('the guard', () => {
-  test('takes a stopped driver for what it is', async () => {
+  test('leaves the agent of a stopped driver alone', async () => {
     const { stdout, driver, guard, agent, tell } = await startDriver('stubborn.sh');
     process.kill(driver, 'SIGSTOP');
     await until(

@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
 import { countBirths, listProcesses } from '../../../src/effects/processes/process-table.ts';
+import { createTree } from '../../../src/effects/processes/process-tree.ts';
 import {
-  createTree,
   createTreeWatch,
   type TreeWatchOptions,
-} from '../../../src/effects/processes/process-tree.ts';
+} from '../../../src/effects/processes/tree-watch.ts';
 import {
   fixture,
   mustRead,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { restoreFiles } from '../../../src/effects/snapshots/restore-files.ts';
+import { restoreFiles } from '../../../src/effects/snapshots/restore/restore-files.ts';
 import { makeRepository, put } from '../../helpers/repository.ts';
 import { snapshotsOf } from '../../helpers/snapshots.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

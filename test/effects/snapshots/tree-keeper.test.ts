@@ -273,8 +273,8 @@ describe('progress by snapshots', () => {
   });
 });
 
-describe('a tree that is kept past the names', () => {
-  test('is part of the next snapshot by name', async () => {
+describe('a tree that is kept under no name', () => {
+  test('is part of the next snapshot with a name', async () => {
     const { folder, keeper, ended, names, notices } = await stage();
     keeper.filesTouched();
     put(folder, { b: '1', '.env': 'A=1' });

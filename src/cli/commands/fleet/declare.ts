@@ -1,11 +1,9 @@
 import { Argument, type Command } from 'commander';
+import { FLEET_HELP, repeated } from '../../flags/shared-flags.ts';
 import { declareSubmitFlags } from '../../flags/submit-help.ts';
 import { FLEET_ACTS, type FleetAct } from '../../fleet/acts.ts';
 import type { FleetCommandOptions } from './fleet.ts';
 import type { WorkerFlags } from './worker.ts';
-
-/** The help of `--fleet`. */
-export const FLEET_HELP = 'the database of a fleet (default: RALPH_FLEET)';
 
 /** Declares the commands that only a fleet has. `ended` receives their exit codes. */
 export function declareFleetCommands(program: Command, ended: (exitCode: number) => void): void {
@@ -46,16 +44,11 @@ export function declareFleetCommands(program: Command, ended: (exitCode: number)
     .option('--lease <TIME>', 'init: how long a claim holds without a beat (at first: 2m)')
     .option('--watch', 'status: keep it live')
     .option('--json', 'status: as JSON')
-    .option('--pause [TIME]', 'account: hold it for so long, or until --resume')
+    .option('--pause [TIME]', 'account: hold it for this long, or until --resume')
     .option('--resume', 'account: release it; what waits for it goes on')
-    .option('--slots <N>', 'account: at most so many tasks at once (0: unbounded)')
+    .option('--slots <N>', 'account: at most this many tasks at once (0: unbounded)')
     .action(async (act: FleetAct, name: string | undefined, options: FleetCommandOptions) => {
       const { fleet } = await import('./fleet.ts');
       ended(await fleet(act, name, options));
     });
-}
-
-/** Collects the values of a flag that may be repeated. */
-function repeated(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
 }

@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { describeCompletion } from '../../../core/completion/conditions/conditions.ts';
 import { SUBMIT_SETTINGS, type SubmitLayer } from '../../../core/fleet/submit-settings.ts';
 import { submittedSettings } from '../../../core/fleet/submitted-settings.ts';
@@ -20,7 +19,7 @@ import { type Fleet, type PlannedTask, variablesOfTask } from '../../fleet/plann
 import { type PlanningWorld, planBatch, planOne } from '../../fleet/planned-tasks.ts';
 import { refuseInsideLoop, requireFleet } from '../../fleet/which-fleet.ts';
 import { startFolder } from '../../tasks/named-folders.ts';
-import { say, standardOutlet } from '../../terminal/outlet.ts';
+import { readStdin, say, signalled, standardOutlet } from '../../terminal/outlet.ts';
 
 /** What `ralph submit` needs of the world. */
 export interface SubmitWorld extends PlanningWorld {
@@ -41,7 +40,8 @@ export async function submitCommand(
   const outlet = standardOutlet();
   return submit(argv, help, {
     ...{ env: process.env, startDir: startFolder(), now: () => new Date() },
-    ...{ random: Math.random, open: (url) => openNamed(url), readStdin, say, stopFollowing },
+    ...{ random: Math.random, open: (url) => openNamed(url), readStdin, say },
+    stopFollowing: signalled,
     print: (text) => outlet.write(text),
   });
 }
@@ -89,7 +89,7 @@ export async function submit(
   }
 }
 
-/** Queues the tasks, prints their ids, and follows the one that is to be followed. Resolves to the exit code. */
+/** Queues the tasks, prints their ids, and follows the task of `--wait`. Resolves to the exit code. */
 async function queueTasks(
   fleet: Fleet,
   planned: readonly PlannedTask[],
@@ -149,19 +149,4 @@ function shownValue(name: SettingName, value: unknown): unknown {
   const { type } = SETTINGS[name];
   if (type.kind === 'duration' && typeof value === 'number') return writeDuration(value);
   return type.kind === 'checks' ? readChecks(value)?.map(writeCheck) : value;
-}
-
-async function readStdin(): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks);
-}
-
-/** Aborts at a signal that ends this command, with the exit code of that signal. */
-function stopFollowing(): AbortSignal {
-  const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(name, () => controller.abort(128 + constants.signals[name]));
-  }
-  return controller.signal;
 }

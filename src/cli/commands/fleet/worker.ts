@@ -1,4 +1,5 @@
 import { startWorker } from '../../../compose/fleet/start-worker.ts';
+import { isQueueName, queueProblem } from '../../../core/fleet/spec-problems.ts';
 import { parseDuration } from '../../../core/settings/duration.ts';
 import { watchSignals } from '../../../effects/processes/signals.ts';
 import { UsageError } from '../../../errors.ts';
@@ -61,10 +62,7 @@ function isOldNode(): boolean {
 }
 
 function queuesOf(names: readonly string[], problems: string[]): readonly string[] {
-  for (const name of names) {
-    if (/^[a-z0-9-]{1,40}$/.test(name)) continue;
-    problems.push(`--queue expects a name of a-z 0-9 -, up to 40; found '${name}'.`);
-  }
+  for (const name of names) if (!isQueueName(name)) problems.push(queueProblem(name));
   return [...new Set(names)];
 }
 

@@ -1,5 +1,6 @@
 import { isAccountName } from '../../../core/fleet/spec-problems.ts';
 import { UsageError } from '../../../errors.ts';
+import { isObject } from '../../files/json-fields.ts';
 import { readOwnFile } from './own-file.ts';
 
 /** The environment of the agents of each account, by the name of the account. */
@@ -11,7 +12,7 @@ export type Accounts = ReadonlyMap<string, Readonly<Record<string, string>>>;
  */
 export function readAccountsFile(file: string, where = '--accounts'): Accounts {
   const data = readOwnFile({ file, where, isSecret: true });
-  if (!isMap(data)) {
+  if (!isObject(data)) {
     throw new UsageError([
       `${file} expects accounts with their variables, such as "default: {ANTHROPIC_API_KEY: …}".`,
     ]);
@@ -23,7 +24,7 @@ export function readAccountsFile(file: string, where = '--accounts'): Accounts {
       problems.push(
         `${file}: '${name}' cannot be the name of an account; 1 to 64 characters of A-Z a-z 0-9 . _ @ + - are expected.`,
       );
-    } else if (!isMap(variables)) {
+    } else if (!isObject(variables)) {
       problems.push(`${file}: ${name} expects variables with their values; use {} for none.`);
     } else accounts.set(name, variablesOf(variables, `${file}: ${name}`, problems));
   }
@@ -50,8 +51,4 @@ function variablesOf(
     } else variables[name] = value;
   }
   return variables;
-}
-
-function isMap(data: unknown): data is Readonly<Record<string, unknown>> {
-  return typeof data === 'object' && data !== null && !Array.isArray(data);
 }

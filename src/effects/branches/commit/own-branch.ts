@@ -1,8 +1,22 @@
-import type { PrivateGit } from '../snapshots/private-git.ts';
-import type { Head } from '../snapshots/repository.ts';
+import type { PrivateGit } from '../../snapshots/private-git.ts';
+import type { Head } from '../../snapshots/repository.ts';
+import type { CommitRequest } from './commit-request.ts';
+
+/** Returns the branch to commit to, and whether it was made for that. */
+export async function branchFor(
+  { git, taskId, protect }: CommitRequest,
+  head: Head,
+): Promise<{ readonly branch: string | null; readonly newBranch: string | null }> {
+  const { branch } = head;
+  if (branch !== null && !(await protectedBranches(git, protect)).has(shortName(branch))) {
+    return { branch, newBranch: null };
+  }
+  const made = await enterOwnBranch(git, taskId, head);
+  return { branch: made, newBranch: made };
+}
 
 /** Returns the branches that ralph commits nothing to: those named, or the usual ones. */
-export async function protectedBranches(
+async function protectedBranches(
   git: PrivateGit,
   named: readonly string[],
 ): Promise<ReadonlySet<string>> {
@@ -20,7 +34,7 @@ const MOST_NAMES = 1_000;
  * Makes a branch of the task's own where HEAD is, and puts HEAD on it. Touches neither index nor work
  * tree. Resolves to its name; null if git refuses.
  */
-export async function enterOwnBranch(
+async function enterOwnBranch(
   git: PrivateGit,
   taskId: string,
   { commit }: Head,
@@ -61,4 +75,9 @@ async function makeBranch(
 
 function refOf(branch: string): string {
   return `refs/heads/${branch}`;
+}
+
+/** Returns the name of a branch without `refs/heads/`. */
+export function shortName(ref: string): string {
+  return ref.replace(/^refs\/heads\//, '');
 }

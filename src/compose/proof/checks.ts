@@ -1,8 +1,8 @@
-import { asCheckResult, type RawCheckResult } from '../core/completion/check-result.ts';
-import type { MeasuredResult } from '../core/completion/command-result.ts';
-import type { Check } from '../core/settings/checks.ts';
-import type { ShellOptions } from '../effects/processes/shell-command.ts';
-import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
+import { asCheckResult, type RawCheckResult } from '../../core/completion/check-result.ts';
+import type { MeasuredResult } from '../../core/completion/command-result.ts';
+import type { Check } from '../../core/settings/checks.ts';
+import type { ShellOptions } from '../../effects/processes/shell-command.ts';
+import type { TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
 
 /** Runs a check of `--verify`. */
 export async function runCheck(check: Check, options: ShellOptions): Promise<RawCheckResult> {
@@ -11,7 +11,7 @@ export async function runCheck(check: Check, options: ShellOptions): Promise<Raw
 
 /** Runs a command that decides. What it reads to judge the output is loaded with the first one. */
 export async function runMeasured(command: string, options: ShellOptions): Promise<MeasuredResult> {
-  const { runMeasuredCommand } = await import('../effects/processes/measured-command.ts');
+  const { runMeasuredCommand } = await import('../../effects/processes/measured-command.ts');
   return runMeasuredCommand(command, options);
 }
 

@@ -1,8 +1,8 @@
-import { commandsToCheck } from '../core/completion/conditions/conditions.ts';
-import type { RunPlan } from '../effects/plan/run-plan.ts';
-import type { JudgesAtStart } from '../effects/proof/judges-at-start.ts';
-import { ownFiles } from '../effects/vault/vault-folders.ts';
-import type { ClaimedRun } from './held-run.ts';
+import { commandsToCheck } from '../../core/completion/conditions/conditions.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import type { JudgesAtStart } from '../../effects/proof/judges-at-start.ts';
+import type { TaskPaths } from '../../effects/state/task-folder.ts';
+import { ownFiles } from '../../effects/vault/vault-folders.ts';
 
 /**
  * Names the files that decide what the checks of a run say; empty without checks. `atStart` saves a second look
@@ -14,7 +14,7 @@ export async function judgesOfPlan(
 ): Promise<readonly string[]> {
   const checks = commandsToCheck(policy);
   if (checks.length === 0) return [];
-  const { judgeFilesHere } = await import('../effects/proof/judges-here.ts');
+  const { judgeFilesHere } = await import('../../effects/proof/judges-here.ts');
   return judgeFilesHere(
     { cwd, checks, isOwn: ownFiles(vault, stateDir) },
     gitEnv,
@@ -24,13 +24,13 @@ export async function judgesOfPlan(
 
 /** Returns what decided the checks at the start. Other checks, given with a resume, begin with it. */
 export async function judgesOf(
-  { plan, paths }: ClaimedRun,
+  { plan, paths }: { readonly plan: RunPlan; readonly paths: TaskPaths },
   isBeginning: boolean,
 ): Promise<JudgesAtStart | null> {
   const checks = commandsToCheck(plan.policy);
   if (checks.length === 0) return null;
   const { placedHere, storedJudges, takeJudges, withNewChecks } = await import(
-    '../effects/proof/judges-at-start.ts'
+    '../../effects/proof/judges-at-start.ts'
   );
   const stored = isBeginning ? null : storedJudges(paths.folder);
   const isSame = stored !== null && checks.every((check) => stored.checks.includes(check));
@@ -46,6 +46,6 @@ export async function judgesOf(
 /** Returns what decided the checks as the task keeps it, or null. */
 export async function storedForm(judges: JudgesAtStart | null): Promise<string | null> {
   if (judges === null) return null;
-  const { judgesJson } = await import('../effects/proof/judges-at-start.ts');
+  const { judgesJson } = await import('../../effects/proof/judges-at-start.ts');
   return judgesJson(judges);
 }

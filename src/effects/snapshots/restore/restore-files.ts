@@ -17,14 +17,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { looksSecret } from '../../core/snapshots/secret-names.ts';
-import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import { messageOf } from '../../errors.ts';
-import { errorCode } from '../files/write-file.ts';
-import { indexOf, restoreFiltered, type WantedFile } from './filtered-restore.ts';
-import { besideName, besideNote } from './leftovers.ts';
-import type { PrivateGit } from './private-git.ts';
-import { isBehindLink, parentOf, statsOf, type TreePath, treePlace } from './tree-changes.ts';
+import { looksSecret } from '../../../core/snapshots/secret-names.ts';
+import type { TreeEntry } from '../../../core/snapshots/undo-plan.ts';
+import { messageOf } from '../../../errors.ts';
+import { errorCode } from '../../files/write-file.ts';
+import { indexOf, restoreFiltered, type WantedFile } from '../filtered-restore.ts';
+import { besideName, besideNote } from '../leftovers.ts';
+import type { PrivateGit } from '../private-git.ts';
+import { isBehindLink, parentOf, statsOf, type TreePath, treePlace } from '../tree-changes.ts';
 
 /*
  * Git writes the files into a folder of ralph's first. Only then each is renamed to its place, so

@@ -1,14 +1,15 @@
-import type { UndoTrees } from '../../core/snapshots/snapshot-message.ts';
-import { undoNames } from '../../core/snapshots/snapshot-names.ts';
-import type { TreePair, UndoSpan } from '../../core/snapshots/timeline.ts';
-import { planUndo, type TreeDifference, type UndoPlan } from '../../core/snapshots/undo-plan.ts';
-import type { PrivateGit } from './private-git.ts';
-import { type Head, timeOf } from './repository.ts';
+import type { UndoTrees } from '../../../core/snapshots/snapshot-message.ts';
+import { undoNames } from '../../../core/snapshots/snapshot-names.ts';
+import type { TreePair, UndoSpan } from '../../../core/snapshots/timeline.ts';
+import { planUndo, type TreeDifference, type UndoPlan } from '../../../core/snapshots/undo-plan.ts';
+import type { PrivateGit } from '../private-git.ts';
+import { type Head, timeOf } from '../repository.ts';
+import { SnapshotError } from '../snapshot-error.ts';
+import type { KeptTree, SnapshotStore } from '../snapshot-store.ts';
+import { statsOf, type TreePath, treePlace } from '../tree-changes.ts';
+import { compareTrees, ignoredThen } from '../trees.ts';
 import { type Blocked, restoreFiles } from './restore-files.ts';
-import { type KeptTree, SnapshotError, type SnapshotStore } from './snapshot-store.ts';
 import { fillSubmodules, lostSubmodules } from './submodules.ts';
-import { statsOf, type TreePath, treePlace } from './tree-changes.ts';
-import { compareTrees, ignoredThen } from './trees.ts';
 
 /*
  * An undo keeps the work tree as it is, as a snapshot that also names the tree that the undo leaves

@@ -11,11 +11,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { restoreFiles } from '../../../src/effects/snapshots/restore-files.ts';
-import { compareTrees } from '../../../src/effects/snapshots/trees.ts';
-import { bytesBelow, type Files, makeRepository, put } from '../../helpers/repository.ts';
-import { snapshotsOf } from '../../helpers/snapshots.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
+import { restoreFiles } from '../../../../src/effects/snapshots/restore/restore-files.ts';
+import { compareTrees } from '../../../../src/effects/snapshots/trees.ts';
+import { bytesBelow, type Files, makeRepository, put } from '../../../helpers/repository.ts';
+import { snapshotsOf } from '../../../helpers/snapshots.ts';
+import { tempFolder } from '../../../helpers/temp-folder.ts';
 
 /** A work tree with these files in snapshot `0`; `back` brings back what differs from it now. */
 async function stage(files: Files = {}) {

@@ -1,11 +1,11 @@
 import { copyFileSync, existsSync, lstatSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import type { PrivateGit } from '../snapshots/private-git.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
-import { asInput, type GitAnswer } from '../workspace/git-command.ts';
-import { emptyTree } from './dirty-paths.ts';
+import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
+import type { PrivateGit } from '../../snapshots/private-git.ts';
+import type { TreePath } from '../../snapshots/tree-changes.ts';
+import { asInput, type GitAnswer } from '../../workspace/git-command.ts';
+import { emptyTree } from '../dirty-paths.ts';
 
 /** A step that git refused; `said` is what it said. */
 export class CommitError extends Error {

@@ -1,13 +1,17 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { snapshotMessage } from '../../../src/core/snapshots/snapshot-message.ts';
-import { attemptNames, endNames, startNames } from '../../../src/core/snapshots/snapshot-names.ts';
-import { redoSpans, type UndoSpan, undoSpan } from '../../../src/core/snapshots/timeline.ts';
-import { listSnapshots } from '../../../src/effects/snapshots/snapshot-list.ts';
-import { prepareUndo } from '../../../src/effects/snapshots/undo.ts';
-import { type Files, gitIn, makeRepository, put } from '../../helpers/repository.ts';
-import { snapshotsOf } from '../../helpers/snapshots.ts';
+import { snapshotMessage } from '../../../../src/core/snapshots/snapshot-message.ts';
+import {
+  attemptNames,
+  endNames,
+  startNames,
+} from '../../../../src/core/snapshots/snapshot-names.ts';
+import { redoSpans, type UndoSpan, undoSpan } from '../../../../src/core/snapshots/timeline.ts';
+import { prepareUndo } from '../../../../src/effects/snapshots/restore/undo.ts';
+import { listSnapshots } from '../../../../src/effects/snapshots/snapshot-list.ts';
+import { type Files, gitIn, makeRepository, put } from '../../../helpers/repository.ts';
+import { snapshotsOf } from '../../../helpers/snapshots.ts';
 
 async function stage(files: Files = {}) {
   const { folder, git } = await makeRepository();

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { safeJson } from '../../core/text/safe-json.ts';
-import { MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
-import { objectAt, parseObject } from '../files/json-fields.ts';
-import { isInside } from '../files/real-path.ts';
-import { type Repository, timeOf } from '../snapshots/repository.ts';
-import { asText } from '../workspace/git-command.ts';
+import { safeJson } from '../../../core/text/safe-json.ts';
+import { MB, readTextWithin, tryReadText } from '../../files/bounded-read.ts';
+import { objectAt, parseObject } from '../../files/json-fields.ts';
+import { isInside } from '../../files/real-path.ts';
+import { type Repository, timeOf } from '../../snapshots/repository.ts';
+import { asText } from '../../workspace/git-command.ts';
 
 /**
  * What a commit may run, by name: hooks, filters, and each setting of git, with a hash of what it is.

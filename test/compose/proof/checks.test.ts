@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { reusingChecks } from '../../src/compose/checks.ts';
-import { checks, rawResult } from '../helpers/checks.ts';
+import { reusingChecks } from '../../../src/compose/proof/checks.ts';
+import { checks, rawResult } from '../../helpers/checks.ts';
 
 const [UNIT = { name: '', command: '' }] = checks('npm test');
 

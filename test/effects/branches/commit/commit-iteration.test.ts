@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { commitsIn } from '../../helpers/commits.ts';
-import { GIT_ENV, put } from '../../helpers/repository.ts';
+import { commitsIn } from '../../../helpers/commits.ts';
+import { GIT_ENV, put } from '../../../helpers/repository.ts';
 
 /** Puts a hook into the repository. */
 function hook(folder: string, name: string, script: string): void {

@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import { placed } from '../../flags/shared-flags.ts';
+import type { DiffOptions } from './diff.ts';
+import type { LandOptions } from './land.ts';
+import type { ProofOptions } from './proof.ts';
+import type { SnapshotsOptions } from './snapshots.ts';
+import type { UndoOptions } from './undo.ts';
+
+/** Declares the commands that look at snapshots, go back and land. `ended` receives their exit codes. */
+export function declareGitCommands(program: Command, ended: (exitCode: number) => void): void {
+  placed(program.command('diff'))
+    .description('what iterations changed, as git diff shows it')
+    .argument('<id>', 'the task')
+    .argument('[range]', 'N or N..M, both included (default: all since the start)')
+    .option('--stat', 'only how much, file by file')
+    .option('--json', 'the files as JSON')
+    .action(async (id: string, range: string | undefined, options: DiffOptions) => {
+      const { diff } = await import('./diff.ts');
+      ended(await diff(id, range, options));
+    });
+  placed(program.command('snapshots'))
+    .description('the snapshots of a task')
+    .argument('<id>', 'the task')
+    .option('--json', 'as JSON')
+    .action(async (id: string, options: SnapshotsOptions) => {
+      const { snapshots } = await import('./snapshots.ts');
+      ended(await snapshots(id, options));
+    });
+  placed(program.command('proof'))
+    .description('what a completed task has proven; or check it once more')
+    .argument('<id>', 'the task; with --repo, the file of a proof')
+    .option('--again', 'run the checks on that very tree, in a clean checkout')
+    .option('--repo <DIR>', 'the repository that the proof in a file is about')
+    .option('--json', 'as JSON, an in-toto statement')
+    .option('--yes', 'run the commands of a file without asking')
+    .action(async (id: string, options: ProofOptions) => {
+      const { proof } = await import('./proof.ts');
+      ended(await proof(id, options));
+    });
+  placed(program.command('undo'))
+    .description('take back what an iteration and all after it changed')
+    .argument('<id>', 'the task')
+    .argument('[iteration]', 'the first one to take back (default: the last one)')
+    .option('--redo', 'take back the last undo')
+    .option('--force', 'also where somebody else has changed a file since')
+    .option('--hard', 'also the branch and the index')
+    .option('--yes', 'do not ask')
+    .action(async (id: string, iteration: string | undefined, options: UndoOptions) => {
+      const { undo } = await import('./undo.ts');
+      ended(await undo(id, iteration, options));
+    });
+  placed(program.command('land'))
+    .description("bring a task's work into a branch, checked once more")
+    .argument('<id>', 'the task')
+    .option('--onto <BRANCH>', 'the branch (default: the one the task began at)')
+    .option('--merge', "as a merge of the task's own commits (default: as one commit)")
+    .option('--patch <FILE>', 'as a file for git apply; no branch moves')
+    .option('--continue-task', 'if the task can mend what hinders it, go on with the task')
+    .option('--yes', 'land even though the task is not completed')
+    .action(async (id: string, options: LandOptions) => {
+      const { land } = await import('./land.ts');
+      ended(await land(id, options));
+    });
+}

@@ -1,0 +1,70 @@
+import path from 'node:path';
+import type { NamedPlace } from '../../core/proof/check-places.ts';
+import type { AskGit } from '../../effects/branches/checkout.ts';
+import { gitAsker } from '../../effects/branches/open-repository.ts';
+import { isInside, realPath } from '../../effects/files/real-path.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import type { SignalWatch } from '../../effects/processes/signals.ts';
+import type { JudgesOfTree } from '../../effects/proof/judge-look.ts';
+import { type JudgesAtStart, programsOf } from '../../effects/proof/judges-at-start.ts';
+import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
+import type { TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
+
+/** The run whose claims are examined. */
+interface ExaminedRun {
+  readonly plan: RunPlan;
+  /** The id marks the processes of the run. */
+  readonly driver: { readonly run_id: string };
+  readonly stops: SignalWatch;
+}
+
+/** A task whose claims are examined. */
+export interface ExaminedTask {
+  readonly run: ExaminedRun;
+  /** Null outside git, and with `--no-snapshots`. */
+  readonly keeper: TreeKeeper | null;
+  readonly atStart: JudgesAtStart;
+  readonly sandbox: Sandbox | null;
+  /** The environment of the user's commands. */
+  readonly env: () => NodeJS.ProcessEnv;
+}
+
+/** An examined task, with what was found out about it. */
+export interface Examined extends ExaminedTask {
+  /** What decided in the tree of the start, by the checks. */
+  readonly known: Map<string, Promise<JudgesOfTree>>;
+}
+
+/** Returns the folder that checks run in, relative to the root of the work tree; empty for the root, or outside git. */
+export function belowRoot({ run, keeper }: ExaminedTask): string {
+  return keeper === null ? '' : path.relative(keeper.git.repository.root, realPath(run.plan.cwd));
+}
+
+/** Returns git as the run asks it. */
+export function askerOf({ plan, driver, stops }: ExaminedRun): AskGit {
+  return gitAsker(plan.gitEnv, driver.run_id, stops.hurry);
+}
+
+/** Returns how checks may name the work tree, and the folder that they run in. */
+export function placesOf(task: ExaminedTask): readonly NamedPlace[] {
+  const { run, keeper } = task;
+  if (keeper === null) return [];
+  const { root } = keeper.git.repository;
+  const { cwd } = run.plan;
+  const below = belowRoot(task);
+  return [
+    { as: root, below: '' },
+    { as: cwd, below },
+    ...(below !== '' && cwd.endsWith(`/${below}`)
+      ? [{ as: cwd.slice(0, -below.length - 1), below: '' }]
+      : []),
+  ];
+}
+
+/** Returns the programs of checks that were found in the work tree itself, relative to its root. */
+export function programsInTree({ keeper, atStart }: ExaminedTask): readonly string[] {
+  const root = keeper?.git.repository.root ?? '';
+  return [...programsOf(atStart).values()].flatMap((file) =>
+    file !== null && isInside(root, realPath(file)) ? [path.relative(root, realPath(file))] : [],
+  );
+}

@@ -1,0 +1,121 @@
+import type { JudgesSeen } from '../../core/completion/examination.ts';
+import { accepting } from '../../core/proof/accepted.ts';
+import { relativeCheck } from '../../core/proof/check-places.ts';
+import { runOf } from '../../core/proof/check-words.ts';
+import type { Check } from '../../core/settings/checks.ts';
+import { bentInFolder, markJudges } from '../../effects/proof/folder-judges.ts';
+import { bentIgnored, markIgnoredJudges } from '../../effects/proof/ignored-judges.ts';
+import { findJudges, lookAtJudges } from '../../effects/proof/judge-look.ts';
+import { findPrograms, switchedPrograms } from '../../effects/proof/judge-programs.ts';
+import { programsOf } from '../../effects/proof/judges-at-start.ts';
+import { ownFiles } from '../../effects/vault/vault-folders.ts';
+import { messageOf } from '../../errors.ts';
+import {
+  askerOf,
+  belowRoot,
+  type Examined,
+  type ExaminedTask,
+  placesOf,
+  programsInTree,
+} from './examined-task.ts';
+
+/** Looks whether what decides the checks is as at the start. What cannot be found out is an answer as well. */
+export async function lookAtTask(task: Examined, checks: readonly Check[]): Promise<JudgesSeen> {
+  const { run, keeper, atStart } = task;
+  const { cwd, env, settings } = run.plan;
+  const tree = keeper?.isWorking === true ? (keeper.store.newest?.tree ?? null) : null;
+  const commands = checks.map(({ command }) => command);
+  const place = { env, cwd };
+  const isSamePath = atStart.path === (env.PATH ?? '');
+  const before = programsOf(atStart);
+  const switched = isSamePath
+    ? switchedPrograms(before, findPrograms(before.keys(), place), settings.acceptChanged)
+    : [];
+  const programs = programsRun(commands, place);
+  try {
+    const found =
+      tree === null ? await lookInFolder(task, commands) : await lookInTree(task, commands);
+    return { ...found, bent: [...found.bent, ...switched], tree, programs };
+  } catch (error) {
+    const unknown = { kind: 'unknown' as const, why: messageOf(error) };
+    return { bent: [unknown, ...switched], stood: true, changedTests: 0, tree, programs };
+  }
+}
+
+type Found = Pick<JudgesSeen, 'bent' | 'stood' | 'changedTests'>;
+
+async function lookInFolder(
+  { run, atStart }: ExaminedTask,
+  checks: readonly string[],
+): Promise<Found> {
+  const { plan } = run;
+  const isOwn = ownFiles(plan.vault, plan.stateDir);
+  const { folder } = atStart;
+  const now = await markJudges({ cwd: plan.cwd, checks, isOwn }, folder);
+  const bent = bentInFolder(folder, now, plan.settings.acceptChanged);
+  const files = Object.values(folder.files).filter((mark) => mark !== '');
+  return { bent, stood: files.length + folder.scripts.length > 0, changedTests: 0 };
+}
+
+async function lookInTree(task: Examined, checks: readonly string[]): Promise<Found> {
+  const { atStart, look } = await compare(task, checks);
+  const { bent } = await lookAtIgnored(task);
+  return { bent: [...look.bent, ...bent], stood: atStart.stands, changedTests: look.changedTests };
+}
+
+/** Compares the judges that git ignores with the start. */
+export async function lookAtIgnored(task: ExaminedTask) {
+  const { run, keeper } = task;
+  const { ignored } = task.atStart;
+  if (keeper === null || ignored === null) return { bent: [], asAtStart: new Set<string>() };
+  const { root } = keeper.git.repository;
+  const now = await markIgnoredJudges(root, askerOf(run));
+  const isAccepted = accepting(run.plan.settings.acceptChanged, belowRoot(task));
+  const bent = bentIgnored(ignored, now, isAccepted);
+  const changed = new Set(bent.map((judge) => (judge.kind === 'file' ? judge.path : '')));
+  return { bent, asAtStart: new Set(Object.keys(now).filter((name) => !changed.has(name))) };
+}
+
+/** Compares the claimed tree with that of the start. Rejects if there is no snapshot of the claim. */
+export async function compare(task: Examined, checks: readonly string[]) {
+  const { run, keeper, known } = task;
+  const ends = keeper?.ends() ?? null;
+  const claimed = keeper?.store.newest?.tree;
+  if (keeper === null || ends === null || claimed === undefined) {
+    throw new Error('there is no snapshot of the claim');
+  }
+  const { git } = keeper;
+  const folder = belowRoot(task);
+  const places = placesOf(task);
+  const read = checks.map((check) => relativeCheck(check, places, folder));
+  const common = { git, checks: read, folder, programs: programsInTree(task) };
+  const key = JSON.stringify(checks);
+  const found = known.get(key) ?? findJudges(common, ends.first);
+  known.set(key, found);
+  const atStart = await found.catch((error) => {
+    known.delete(key);
+    throw error;
+  });
+  const { acceptChanged } = run.plan.settings;
+  const look = await lookAtJudges({
+    ...common,
+    start: ends.first,
+    atStart,
+    claimed,
+    acceptChanged,
+  });
+  return { git, folder, claimed, atStart, look };
+}
+
+/** Returns which program each command runs first, as it is found on PATH. */
+function programsRun(
+  commands: readonly string[],
+  place: Parameters<typeof findPrograms>[1],
+): Readonly<Record<string, string>> {
+  const found = commands.flatMap((command) => {
+    const [name] = runOf(command).programs;
+    const file = name === undefined ? null : (findPrograms([name], place).get(name) ?? null);
+    return file === null ? [] : [[command, file] as const];
+  });
+  return Object.fromEntries(found);
+}

@@ -1,0 +1,118 @@
+import path from 'node:path';
+import type { RawCheckResult } from '../../core/completion/check-result.ts';
+import type { Rerun } from '../../core/completion/examination.ts';
+import { checkBelow } from '../../core/proof/check-places.ts';
+import type { Check } from '../../core/settings/checks.ts';
+import { runGitOf } from '../../effects/branches/checkout.ts';
+import { treesBeside } from '../../effects/branches/own-tree.ts';
+import { isInside, realPath } from '../../effects/files/real-path.ts';
+import { runMeasuredCommand } from '../../effects/processes/measured-command.ts';
+import type { ShellOptions } from '../../effects/processes/shell-command.ts';
+import type { CheckPlace } from '../../effects/proof/check-place.ts';
+import { checkClean } from '../../effects/proof/clean-checkout.ts';
+import { sitOldExam } from '../../effects/proof/old-exam.ts';
+import { ownFiles } from '../../effects/vault/vault-folders.ts';
+import { confinedToCheckout } from '../sandbox/confined-to.ts';
+import { runCheck } from './checks.ts';
+import { askerOf, belowRoot, type Examined, type ExaminedTask, placesOf } from './examined-task.ts';
+import { compare, lookAtIgnored } from './look-at-judges.ts';
+
+/** Runs the checks on the claimed work with the judges of the start. */
+export async function oldExam(task: Examined, checks: readonly Check[]): Promise<Rerun> {
+  const commands = checks.map(({ command }) => command);
+  const { git, folder: below, claimed, look } = await compare(task, commands);
+  const results = await sitOldExam({
+    ...(await checkoutOf(task, 'exam')),
+    ...{ git, below, claimed, undone: look.undone },
+    asAtStart: (await lookAtIgnored(task)).asAtStart,
+    check: (place) => runAll(withPathOf(task, place), checks, place),
+  });
+  return { kind: 'ran', results, folder: null };
+}
+
+/** Runs the checks on the claimed tree in a clean checkout. */
+export async function cleanCheckout(task: ExaminedTask, checks: readonly Check[]): Promise<Rerun> {
+  const { run, keeper } = task;
+  const { plan } = run;
+  const tree = keeper?.store.newest?.tree;
+  if (keeper === null || tree === undefined) throw new Error('there is no snapshot of the claim');
+  const checked = await checkClean({
+    ...(await checkoutOf(task, 'clean')),
+    ...{ git: keeper.git, tree },
+    below: belowRoot(task),
+    copy: { from: plan.cwd, globs: plan.settings.copy },
+    setup: plan.settings.setup,
+    run: (command, place) => runMeasuredCommand(command, optionsIn(task, place)),
+    check: (place) => runAll(task, checks, place),
+    hasPassed: (results) => results.every(({ exitCode }) => exitCode === 0),
+  });
+  if (checked.kind === 'setup-failed') {
+    const { result, folder } = checked;
+    return { kind: 'not-made', why: 'its set-up command failed', setup: result, folder };
+  }
+  const folder = checked.kind === 'failed' ? checked.folder : null;
+  return { kind: 'ran', results: checked.answer, folder };
+}
+
+/** The old exam finds programs of the work tree as they are in it. */
+function withPathOf(task: ExaminedTask, { folder }: CheckPlace): ExaminedTask {
+  const env = () => {
+    const own = task.env();
+    return { ...own, PATH: pathIn(task, own.PATH ?? '', folder) };
+  };
+  return { ...task, env };
+}
+
+/** A PATH that leads into the checkout instead of the work tree. */
+function pathIn(task: ExaminedTask, search: string, folder: string): string {
+  const root = task.keeper?.git.repository.root ?? '';
+  return search
+    .split(path.delimiter)
+    .map((entry) => {
+      const place = path.isAbsolute(entry) ? realPath(entry) : '';
+      const isThere = place === root || (place !== '' && isInside(root, place));
+      return isThere ? path.join(folder, path.relative(root, place)) : entry;
+    })
+    .join(path.delimiter);
+}
+
+/** What both checkouts need: where they are made, and how git is asked. */
+async function checkoutOf({ run, keeper }: ExaminedTask, name: 'exam' | 'clean') {
+  if (keeper === null) throw new Error('the task has no snapshots');
+  const { plan } = run;
+  const ask = askerOf(run);
+  const trees = await treesBeside(keeper.git.repository, runGitOf(ask));
+  return {
+    ask,
+    folder: path.join(trees, `${plan.taskId}.${name}`),
+    head: keeper.store.head?.commit ?? null,
+    isOwn: ownFiles(plan.vault, plan.stateDir),
+  };
+}
+
+async function runAll(
+  task: ExaminedTask,
+  checks: readonly Check[],
+  place: CheckPlace,
+): Promise<readonly RawCheckResult[]> {
+  const results: RawCheckResult[] = [];
+  const places = placesOf(task);
+  for (const check of checks) {
+    const { command } = check;
+    // A check that names the work tree by its path would look at that, and not at the checkout.
+    const there = { ...check, command: checkBelow(command, places, place.folder) };
+    results.push({ ...(await runCheck(there, optionsIn(task, place))), command, where: 'clean' });
+  }
+  return results;
+}
+
+function optionsIn({ run, env, sandbox }: ExaminedTask, place: CheckPlace): ShellOptions {
+  const { policy } = run.plan;
+  return {
+    cwd: place.cwd,
+    env: { ...env(), TMPDIR: place.temporary },
+    timeoutMs: policy.iterationTimeoutMs,
+    stops: run.stops,
+    ...confinedToCheckout(sandbox, place),
+  };
+}

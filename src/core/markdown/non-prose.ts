@@ -1,0 +1,24 @@
+import type { Span } from './phrase.ts';
+
+/** The kinds of text in which a phrase is only shown or talked about, not stated. */
+export const SHOWN = [
+  'in-code',
+  'in-a-comment',
+  'in-a-quote',
+  'in-a-heading',
+  'in-a-table',
+  'in-an-unticked-box',
+  /** Printed thinking of a model: `<think>`. */
+  'in-thinking',
+  /** Between the tags of any other element: `<example>`, `<details>`. */
+  'in-an-element',
+  /** JSON, YAML, a diff, unfenced code. */
+  'in-data',
+  'in-a-transcript',
+] as const;
+export type NonProse = (typeof SHOWN)[number];
+
+/** A part of a text that is not prose. */
+export interface Region extends Span {
+  readonly why: NonProse;
+}

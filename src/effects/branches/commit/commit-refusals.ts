@@ -1,0 +1,70 @@
+import type { Settlement } from '../../../core/snapshots/settlement.ts';
+import { oneLine } from '../../../core/text/untrusted-text.ts';
+import { underWayIn } from '../../snapshots/repository.ts';
+import type { GitAnswer } from '../../workspace/git-command.ts';
+import { ask } from './commit-index.ts';
+import type { CommitRequest } from './commit-request.ts';
+import { changedSetup, readGitSetup } from './git-setup.ts';
+
+/** Returns why nothing at all is committed, as a clause; null if nothing speaks against it. */
+export async function whyNotCommitted({
+  git,
+  setup,
+  asUser,
+}: CommitRequest): Promise<string | null> {
+  const [operation] = underWayIn(git.repository);
+  if (operation !== undefined) return `a ${operation} is under way`;
+  const now = await readGitSetup(git.repository, async (args) => {
+    const { exitCode, output } = await asUser(args);
+    return exitCode === 0 ? output : null;
+  });
+  if (now === null) return 'git cannot tell its configuration';
+  const changed = changedSetup(setup, now);
+  if (changed.length === 0) return null;
+  const named = oneLine(changed.slice(0, 5).join(', '), 500);
+  const more = changed.length > 5 ? ` and ${changed.length - 5} more` : '';
+  return `the task began with another state of ${named}${more}`;
+}
+
+/** The author has to be configured: git would otherwise make one up of user and machine. */
+export async function identityProblem({ asUser }: CommitRequest): Promise<Settlement | null> {
+  for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT']) {
+    const { exitCode } = await asUser(['-c', 'user.useConfigOnly=true', 'var', who]);
+    if (exitCode !== 0) {
+      return { kind: 'not-committed', why: 'git knows no author (user.name and user.email)' };
+    }
+  }
+  return null;
+}
+
+/** How long a signature may take. Nobody sits at a terminal to type a passphrase. */
+const SIGNING_MS = 30_000;
+
+/** Signs a commit that no branch gets, to learn before the hooks run whether that is possible. */
+export async function signingProblem(
+  { git, asUser }: CommitRequest,
+  index: string,
+): Promise<Settlement | null> {
+  const wanted = await asUser(['config', '--type=bool', '--get', 'commit.gpgSign']);
+  if (wanted.output.trim() !== 'true') return null;
+  const tree = await ask(git.onRepository(['write-tree'], { index }), 'git cannot write a tree');
+  const args = ['commit-tree', '-S', '-m', 'Can ralph sign?', tree.trim()];
+  const { exitCode, complaint } = await asUser(args, {
+    timeoutMs: SIGNING_MS,
+    startsPrograms: true,
+  });
+  if (exitCode === 0) return null;
+  const said = oneLine(Buffer.from(complaint, 'latin1').toString(), 300);
+  const why = exitCode === null ? 'it took more than 30 s' : said || `git ended with ${exitCode}`;
+  return { kind: 'not-committed', why: `the commit cannot be signed: ${why}` };
+}
+
+/** Returns what became of a commit that git did not make. */
+export function refused({ exitCode, output, complaint }: GitAnswer): Settlement {
+  const said = Buffer.from(`${output}${complaint}`, 'latin1').toString().trim();
+  const why =
+    exitCode === null
+      ? 'git commit was killed or took too long'
+      : `git commit ended with ${exitCode}${said === '' ? '' : `: ${oneLine(said, 300)}`}`;
+  return { kind: 'refused', why, output: said };
+}

@@ -1,0 +1,38 @@
+import type { TreeToSettle } from '../../../core/snapshots/settlement.ts';
+import type { Timeline } from '../../../core/snapshots/timeline.ts';
+import type { PrivateGit } from '../../snapshots/private-git.ts';
+import type { SnapshotStore } from '../../snapshots/snapshot-store.ts';
+import type { GitAnswer } from '../../workspace/git-command.ts';
+import type { GitSetup } from './git-setup.ts';
+
+/** The iteration whose work is committed, and how. */
+export interface CommitRequest {
+  readonly git: PrivateGit;
+  readonly store: SnapshotStore;
+  readonly timeline: Timeline;
+  readonly tree: TreeToSettle;
+  readonly taskId: string;
+  readonly template: string | null;
+  /** The branches that `--protect-branch` names. */
+  readonly protect: readonly string[];
+  /** What a commit ran when the task began. */
+  readonly setup: GitSetup;
+  /** Runs git as the user would; see `callGit`. */
+  readonly asUser: AsUser;
+  /** For a commit with its hooks. */
+  readonly timeoutMs: number;
+}
+
+export type AsUser = (
+  args: readonly string[],
+  call?: {
+    readonly input?: string;
+    readonly index?: string;
+    readonly timeoutMs?: number;
+    /** Whether git may start programs that the agent has written: hooks, filters, what signs. */
+    readonly startsPrograms?: boolean;
+  },
+) => Promise<GitAnswer>;
+
+/** Why a path that the iteration changed is not in the commit. */
+export type NotCommitted = 'others' | 'secret' | 'ignored' | 'conflict' | 'repository';

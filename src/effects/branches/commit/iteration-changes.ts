@@ -1,0 +1,94 @@
+import { looksSecret } from '../../../core/snapshots/secret-names.ts';
+import type { TreeToSettle } from '../../../core/snapshots/settlement.ts';
+import { leftBy, type Timeline } from '../../../core/snapshots/timeline.ts';
+import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
+import type { TreePath } from '../../snapshots/tree-changes.ts';
+import { ignoredThen } from '../../snapshots/trees.ts';
+import { asInput } from '../../workspace/git-command.ts';
+import { differenceOf, dirtyByOthers } from '../dirty-paths.ts';
+import { CommitError, unstage, userIndex } from './commit-index.ts';
+import type { CommitRequest, NotCommitted } from './commit-request.ts';
+
+/** Places of snapshots in the timeline: of the one that the first iteration began with, and of the newest. */
+export interface Span {
+  readonly begin: number;
+  readonly last: number;
+}
+
+/** Returns null if the iterations have no snapshots of their own: then they have changed nothing. */
+export function spanOf({ snapshots }: Timeline, { since, iteration }: TreeToSettle): Span | null {
+  const isWork = ({ what }: Timeline['snapshots'][number]): boolean =>
+    (what.kind === 'end' || what.kind === 'attempt') &&
+    what.iteration >= since &&
+    what.iteration <= iteration;
+  const first = snapshots.findIndex(isWork);
+  if (first === -1) return null;
+  const before = snapshots[first - 1];
+  if (before === undefined || before.order + 1 !== snapshots[first]?.order) {
+    throw new CommitError('the snapshot from before the iteration is missing');
+  }
+  return { begin: first - 1, last: snapshots.findLastIndex(isWork) };
+}
+
+/** Returns the paths that the agent changed in the iteration, without those that are not its own. */
+export async function changedIn(
+  { git, store, timeline, tree }: CommitRequest,
+  { begin, last }: Span,
+  left: Map<TreePath, NotCommitted>,
+): Promise<readonly TreePath[]> {
+  const { snapshots } = timeline;
+  const differs = async (from = '', to = ''): Promise<Iterable<TreePath>> =>
+    from === to ? [] : (await differenceOf(git, from, to)).keys();
+  const end = snapshots[last]?.tree;
+  const before = snapshots[begin];
+  const changed = new Set(await differs(before && leftBy(before), end));
+  const others = new Set(await dirtyByOthers(git, timeline, begin, changed));
+  for (let at = begin + 1; at <= last; at += 1) {
+    if (snapshots[at]?.what.kind !== 'start') continue;
+    for (const name of await differs(snapshots[at - 1]?.tree, snapshots[at]?.tree))
+      others.add(name);
+  }
+  // While no driver was alive, anybody may have written.
+  if (tree.again) {
+    for (const name of await differs(end, (await store.keepTree()).tree)) others.add(name);
+  }
+  const index = await userIndex(git);
+  for (const name of changed) {
+    if (index.get(name) === 'conflict') left.set(name, 'conflict');
+    else if (others.has(name)) left.set(name, 'others');
+  }
+  return [...changed].filter((name) => !left.has(name));
+}
+
+/**
+ * Takes new files that must not be committed out of the index. Returns the paths that are left in it.
+ * A file that HEAD has is committed whatever its name is.
+ */
+export async function withoutLeftOut(
+  { git, timeline }: CommitRequest,
+  { begin }: Span,
+  { index, staged }: { readonly index: string; readonly staged: TreeDifference },
+  left: Map<TreePath, NotCommitted>,
+): Promise<ReadonlySet<TreePath>> {
+  const added = [...staged].filter(([, { from }]) => from === null);
+  const inIndex = await userIndex(git);
+  const input = asInput(added.map(([name]) => name).filter((name) => !inIndex.has(name)));
+  const listed = await git.onRepository(['check-ignore', '-z', '--stdin'], { input });
+  if (listed.exitCode !== 0 && listed.exitCode !== 1) {
+    throw new CommitError('git cannot tell which files are ignored');
+  }
+  const before = timeline.snapshots[begin];
+  const names = added.map(([name]) => name);
+  const then = before === undefined ? [] : await ignoredThen(git, leftBy(before), names);
+  const ignored = new Set([...listed.output.split('\0'), ...then]);
+  const out = new Map<TreePath, NotCommitted>();
+  for (const [name, { to }] of added) {
+    if (looksSecret(name)) out.set(name, 'secret');
+    else if (ignored.has(name)) out.set(name, 'ignored');
+    // Git would link to a repository that nobody else can find.
+    else if (to?.startsWith('160000') && !inIndex.has(name)) out.set(name, 'repository');
+  }
+  await unstage(git, index, new Set(out.keys()));
+  for (const [name, why] of out) left.set(name, why);
+  return new Set([...staged.keys()].filter((name) => !out.has(name)));
+}

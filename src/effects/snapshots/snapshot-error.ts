@@ -1,0 +1,24 @@
+import { maskSecrets } from '../../core/secrets/secrets.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import type { GitAnswer } from '../workspace/git-command.ts';
+
+/** A step that git refused; `message` is half a sentence. */
+export class SnapshotError extends Error {}
+
+/** All the names are taken. */
+export class NameTakenError extends SnapshotError {}
+
+/** Returns what git has printed, without the last line break. Throws a `SnapshotError` if git failed. */
+export function outputOf(
+  args: readonly string[],
+  { exitCode, output, complaint }: GitAnswer,
+): string {
+  if (exitCode !== 0) throw new SnapshotError(reasonOf(args, complaint));
+  return output.endsWith('\n') ? output.slice(0, -1) : output;
+}
+
+/** Returns git's own first sentence about a failure. */
+export function reasonOf([command = 'git']: readonly string[], complaint: string): string {
+  const line = /^(?:fatal|error): (.+)$/m.exec(complaint)?.[1];
+  return line === undefined ? `git ${command} failed` : oneLine(maskSecrets(line), 200);
+}
