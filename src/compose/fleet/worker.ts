@@ -173,7 +173,7 @@ async function drain(options: WorkerOptions, legs: Map<string, RunningLeg>): Pro
   const isOver = ended.then(() => true);
   if (await Promise.race([isOver, aborted(patience).then(() => false)])) return false;
   const running = [...legs.values()].filter((leg) => !leg.isSettling());
-  for (const leg of legs.values()) leg.giveBack('the worker stopped');
+  for (const leg of legs.values()) leg.drop('the worker stopped');
   await ended;
   return running.length > 0;
 }
