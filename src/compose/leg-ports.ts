@@ -4,7 +4,7 @@ import type { StateStore } from '../loop/ports.ts';
 import type { FleetLeg } from './held-run.ts';
 
 /** Returns the stop requests of a leg: what runs is killed at once when its claim is lost. */
-export function legStops(stops: SignalWatch, { dropped }: FleetLeg): SignalWatch {
+export function legStops(stops: SignalWatch, { dropped }: Pick<FleetLeg, 'dropped'>): SignalWatch {
   return { ...stops, hurry: AbortSignal.any([stops.hurry, dropped]) };
 }
 

@@ -48,6 +48,9 @@ import { policyInside, sandboxOfRun } from './sandbox/sandbox-of-run.ts';
 import { begin, resumeRun } from './start.ts';
 import { commandRunners, userCommands } from './user-commands.ts';
 
+/** Path of the bundled guard program. */
+export const GUARD_PROGRAM = fileURLToPath(new URL('guard-program.js', import.meta.url));
+
 /**
  * Creates the loop's ports and runs one new or resumed task to its end. Rejects with
  * `TaskAlreadyActiveError`, and if the task cannot be resumed, with `TaskNotFoundError`,
@@ -287,7 +290,7 @@ function agentRunner(
     logDir: paths.folder,
     iterationTimeoutMs: plan.policy.iterationTimeoutMs,
     idleTimeoutMs: plan.policy.idleTimeoutMs,
-    guardProgram: fileURLToPath(new URL('guard-program.js', import.meta.url)),
+    guardProgram: GUARD_PROGRAM,
     keepBackground: plan.settings.keepBackground,
     logLimitBytes: plan.settings.logLimit,
     onLeftovers: (what, processes) => warn(leftoverLine(what, processes)),

@@ -27,6 +27,28 @@ test('a worker that is told to stop hands its tasks over, and no iteration is re
   expect(new Set(hosts)).toEqual(new Set([first.name, second.name]));
 });
 
+test('a worker whose patience ends gives its running iteration back, and says so by its exit code', async () => {
+  const scene = await makeScene({ turn: { seconds: 600 } });
+  const [first, second] = [scene.host(1), scene.host(2)];
+  const old = await scene.startWorker(first, ['--drain-timeout', '1s']);
+  const ids = await scene.submit([{ task_id: 'a' }]);
+  await untilNoted(scene, ({ kind }) => kind === 'START');
+  scene.stub.does({ seconds: 1 });
+  old.signal('SIGTERM');
+  expect(await old.ended).toBe(143);
+  await until(
+    () => first.pids().every(isDead),
+    () => `the end of the agent; ${first.pids()}`,
+  );
+  expect(await scene.task('a')).toMatchObject({
+    ...{ worker: null, claims_without_iteration: 0 },
+    parked: { kind: 'handover', why: 'the worker stopped' },
+  });
+  await scene.startWorker(second);
+  await scene.untilEmpty(60_000);
+  expect((await auditFleet(scene, ids, 1)).problems).toEqual([]);
+});
+
 test('a task is told something, paused, resumed and stopped from another host', async () => {
   const scene = await makeScene({ turn: { seconds: 2, iterations: 40 } });
   const [first, third] = [scene.host(1), scene.host(3)];

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { auditFleet } from '../helpers/fleet-audit.ts';
@@ -6,7 +6,7 @@ import { hasNamespaces } from '../helpers/fleet-hosts.ts';
 import { soakFleet } from '../helpers/fleet-soak.ts';
 import { stubProblems, stubRuns } from '../helpers/fleet-stub.ts';
 import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
-import { until } from '../helpers/processes.ts';
+import { isDead, until } from '../helpers/processes.ts';
 
 // Workers that are killed, stopped or cut off: no iteration is lost or counted twice, and no two agents of a task
 // run at once. RALPH_FLEET_KILLS=20 RALPH_FLEET_SEED=7 kills more often, and at other moments.
@@ -103,6 +103,29 @@ test.for(['has just claimed', 'is setting up'])(
     await stopped.untilSaid(/^ralph: a: .*(?:claim is lost|no beat)/m);
     expect(stubRuns(scene.stub.notes()).map(({ host }) => host)).toEqual([second.name]);
     expect((await auditFleet(scene, ids, 1)).problems).toEqual([]);
+  },
+);
+
+test.for(['SIGKILL', 'SIGSTOP'] as const)(
+  'no set-up outlives the lease of its worker: %s',
+  async (signal) => {
+    const scene = await makeScene();
+    const worker = await scene.startWorker(scene.host(1));
+    const mark = join(scene.folder, 'set-up');
+    const setup = `echo $$ >${mark}.new; mv ${mark}.new ${mark}; exec sleep 600`;
+    await scene.submit([{ task_id: 'a', setup }]);
+    await until(
+      () => existsSync(mark),
+      () => `the set-up; ${worker.said()}`,
+      30_000,
+    );
+    const pid = Number(readFileSync(mark, 'utf8'));
+    worker.signal(signal);
+    await until(
+      () => isDead(pid),
+      () => 'the end of the set-up',
+      LEASE_MS + SLACK_MS,
+    );
   },
 );
 

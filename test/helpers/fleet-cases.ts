@@ -167,9 +167,15 @@ export function describeQueue(name: string, fresh: () => Promise<FleetInHand>): 
       expect(claim.task.hosts).toEqual(['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'h7']);
       await queue.save(claim, checkpointAt(0), NOTHING);
       expect((await queue.task('a'))?.claims_without_iteration).toBe(7);
-      await queue.save(claim, checkpointAt(1), NOTHING);
+      await queue.save(claim, checkpointAt(0), { ...NOTHING, agentEnded: true });
       expect(await queue.task('a')).toMatchObject({ claims_without_iteration: 0, hosts: [] });
-      await queue.park(claim, null, NOTHING, { kind: 'handover', why: 'it drains' });
+      await later(queue.leaseMs + 1_000);
+      await queue.sweep();
+      const another = await claimed(queue);
+      expect(another.task).toMatchObject({ claims_without_iteration: 1, hosts: ['host1'] });
+      await queue.save(another, checkpointAt(1), NOTHING);
+      expect(await queue.task('a')).toMatchObject({ claims_without_iteration: 0, hosts: [] });
+      await queue.park(another, null, NOTHING, { kind: 'handover', why: 'it drains' });
       const again = await claimed(queue, { host: 'h8' });
       // A leg that parks was not lost.
       await queue.park(again, null, NOTHING, { kind: 'handover', why: 'it drains' });

@@ -64,6 +64,13 @@ export async function taskOfTest(agent: string, task: TaskOfTest): Promise<NewFl
   return { spec, contentSha256: specContent(spec), notBefore: null, again: false };
 }
 
+/** Returns the queue with some of its methods replaced. */
+export function queueWith(queue: FleetQueue, methods: Partial<FleetQueue>): FleetQueue {
+  return new Proxy(queue, {
+    get: (target, name) => Reflect.get(methods, name) ?? Reflect.get(target, name),
+  });
+}
+
 /** A worker of a test with its home. */
 export async function workerOfTest(queue: FleetQueue, more: Partial<WorkerOptions> = {}) {
   const said: string[] = [];

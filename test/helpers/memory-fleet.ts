@@ -162,9 +162,9 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     task: MemoryTask,
     claim: Port.ClaimKey,
     checkpoint: Port.Checkpoint | null,
-    { events, requestsDone }: Port.WrittenBeside,
+    { events, requestsDone, agentEnded = false }: Port.WrittenBeside,
   ): void {
-    if (checkpoint !== null) keepCheckpoint(task, claim, checkpoint, this.clock());
+    if (checkpoint !== null) keepCheckpoint(task, claim, checkpoint, agentEnded, this.clock());
     this.#append(task, events);
     task.requests = task.requests.filter(({ id }) => !requestsDone.includes(id));
     for (const approval of task.approvals) {

@@ -62,10 +62,11 @@ export function keepCheckpoint(
   task: MemoryTask,
   claim: ClaimKey,
   checkpoint: Checkpoint,
+  agentEnded: boolean,
   now: number,
 ): void {
   const { facts } = task;
-  if (checkpoint.iterations > facts.iterations) {
+  if (agentEnded || checkpoint.iterations > facts.iterations) {
     facts.claims_without_iteration = 0;
     facts.hosts = [];
   }

@@ -4,6 +4,7 @@ import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import { isEnded } from '../../core/task/endings.ts';
 import { FleetAwayError, FleetError } from '../../errors.ts';
 import { EXIT_FAILED, exitCodeFor } from '../../exit-codes.ts';
+import { isEnding } from '../../report/ending-lines.ts';
 import { eventLine } from '../../report/event-line.ts';
 import type { Fleet } from './planned-task.ts';
 
@@ -42,8 +43,9 @@ export async function followTask(
       }
       for (const { number, event } of await fleet.events(taskId, since)) {
         since = Math.max(since, number);
-        const line = eventLine(event, { agent: agentOf(facts) });
+        const line = eventLine(event, { agent: agentOf(facts), task: null });
         if (line !== null) say(line);
+        if (isEnding(event)) say(`more: ralph status ${taskId}, ralph logs ${taskId}`);
       }
       const exitCode = exitCodeOf(facts);
       if (exitCode !== null) return exitCode;

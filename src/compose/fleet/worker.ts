@@ -6,6 +6,7 @@ import { openLeg, type RunningLeg } from '../leg/leg.ts';
 import type { LegWorld } from '../leg/leg-world.ts';
 import { backOff, pauseFor, repeat } from '../leg/repeat.ts';
 import { clearDeadLegs } from '../leg/worker-home.ts';
+import { tasksForLater } from './until-empty.ts';
 
 /** What a worker is started with. */
 export interface WorkerOptions extends LegWorld {
@@ -13,7 +14,7 @@ export interface WorkerOptions extends LegWorld {
   readonly slots: number;
   /** How often to look for a task, in milliseconds. */
   readonly pollMs: number;
-  /** End when nothing that it may claim waits or runs. */
+  /** End when nothing that it may claim waits or runs: see `until-empty.ts`. */
   readonly untilEmpty: boolean;
   /** How long a worker that is told to stop waits for its running iterations, in milliseconds. */
   readonly drainTimeoutMs: number;
@@ -87,13 +88,21 @@ async function claimAll(
       pauses.worked();
       told.worked();
       if (claimed) continue;
-      if (options.untilEmpty && legs.size === 0 && (await isEmpty(options))) return;
+      if (options.untilEmpty && legs.size === 0 && (await isDone(options))) return;
       await legEndOr(legs, pollMs, stops.signal);
     } catch (error) {
       told.failed(error);
       await pauseFor(pauses.next(), stops.signal);
     }
   }
+}
+
+/** Whether nothing is left that the worker may claim. Names the tasks that are left for later. */
+async function isDone(options: WorkerOptions): Promise<boolean> {
+  const later = await tasksForLater(options);
+  if (later === null) return false;
+  if (later.length > 0) options.say(`nothing may be claimed now; for later: ${later.join(', ')}`);
+  return true;
 }
 
 async function claimOne(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<boolean> {
@@ -164,7 +173,7 @@ async function drain(options: WorkerOptions, legs: Map<string, RunningLeg>): Pro
   const isOver = ended.then(() => true);
   if (await Promise.race([isOver, aborted(tooLong).then(() => false)])) return false;
   const running = [...legs.values()].filter((leg) => !leg.isSettling());
-  for (const leg of legs.values()) leg.giveBack('the worker stopped');
+  for (const leg of legs.values()) leg.drop('the worker stopped');
   await ended;
   return running.length > 0;
 }
@@ -174,19 +183,6 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-}
-
-/** Whether nothing that this worker may claim waits or runs. Names what is parked. */
-async function isEmpty({ queue, queues, accounts, say }: WorkerOptions): Promise<boolean> {
-  const open = (await queue.tasks({ open: true })).filter(
-    ({ spec }) => queues.includes(spec.queue) && (accounts === null || accounts.has(spec.account)),
-  );
-  const rests = open.filter(
-    ({ parked, paused }) => paused || (parked !== null && parked.kind !== 'handover'),
-  );
-  if (rests.length < open.length) return false;
-  if (rests.length > 0) say(`parked: ${rests.map(({ spec }) => spec.task_id).join(', ')}`);
-  return true;
 }
 
 /** Resolves when a leg ends, after `ms` milliseconds, or when the signal aborts. */

@@ -38,8 +38,6 @@ export interface CheckpointWorld {
   readonly requestsDone: () => readonly string[];
   /** Notes that these events are written with the next checkpoint. */
   readonly written: (events: readonly RalphEvent[]) => void;
-  /** Called when the leg is parked, with what it waits for. */
-  readonly parked: (why: string) => void;
 }
 
 /** The checkpoints of one leg. */
@@ -60,6 +58,7 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
   const { spec } = claim.task;
   let snapshot: CheckpointSnapshot | null = claim.checkpoint?.snapshot ?? null;
   let mayDiffer = true;
+  let wasAtWork = false;
   let isAnswered = claim.answer !== null;
   let ended: ReturnType<LegCheckpoints['end']> = null;
 
@@ -94,7 +93,12 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
       mayDiffer = CHANGING.has(state.step.kind);
       await world.keepLogs(state.task.metrics.iterations);
       const checkpoint = checkpointOf(state);
-      const written = { events, requestsDone: [...world.requestsDone(), ...answered(state)] };
+      const written: WrittenBeside = {
+        events,
+        requestsDone: [...world.requestsDone(), ...answered(state)],
+        agentEnded: wasAtWork,
+      };
+      wasAtWork = isStarting;
       world.written(events);
       if (state.step.kind === 'ended') {
         ended = { checkpoint, written };
@@ -110,9 +114,7 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
           : queue.park(claim, checkpoint, written, parking),
       );
       if (!isOurs) throw new RunDropped('the claim is lost');
-      if (parking === null) return;
-      world.parked(parking.kind);
-      throw new RunDropped('the leg is parked');
+      if (parking !== null) throw new RunDropped(`parked (${parking.kind})`);
     },
     end: () => ended,
   };

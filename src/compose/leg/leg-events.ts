@@ -1,4 +1,5 @@
 import type { RalphEvent } from '../../core/machine/events.ts';
+import { isEnding } from '../../report/ending-lines.ts';
 import type { RunView } from '../../report/terminal/view.ts';
 
 /** How many events wait while the fleet is away; beyond that, the oldest go. */
@@ -44,11 +45,12 @@ export function createLegEvents(
       showsActivity: false,
       showsText: false,
       event(event) {
-        const text = line(event);
-        if (text !== null) say(text);
+        const told = withoutPlaces(event);
+        const text = line(told);
+        if (text !== null) text.split('\n').forEach(say);
         if (isWritten.has(event) || event.event === 'agent_activity') return;
-        if ('exit_reason' in event) {
-          ending = [event];
+        if (isEnding(told)) {
+          ending = [told];
           return;
         }
         waiting.push(event);
@@ -68,4 +70,9 @@ export function createLegEvents(
       return lastFlush;
     },
   };
+}
+
+/** The folder of a leg is on this machine alone, and is removed. */
+function withoutPlaces(event: RalphEvent): RalphEvent {
+  return isEnding(event) ? { ...event, note: null, state_file: '', log_dir: '' } : event;
 }

@@ -48,16 +48,21 @@ export interface LegGit {
   land(facts: CommitFacts): Promise<Landed>;
 }
 
-/** Makes the work tree of a leg. Rejects with a `LegFailed`, or with `RunDropped` when the claim is lost. */
+/** Makes the work tree of a leg. Rejects with a `LegFailed`, or with what `state.over` aborts with. */
 export async function openLegGit(
   state: LegState,
   spec: FleetSpec,
   leg: LegFolder,
 ): Promise<LegGit> {
-  const { claim, world, dropped } = state;
-  const git = { env: legEnvironment(world.env), runId: leg.runId, signal: dropped };
-  const mirror = openMirror({ ...git, home: world.home, url: spec.repo });
-  const patience = createPatience(world.originPatienceMs, dropped, state.stop.signal);
+  const { claim, world, dropped, over } = state;
+  // A stop ends what makes the tree. What a run has left by then is still pushed.
+  const git = { env: legEnvironment(world.env), runId: leg.runId, signal: over };
+  const origin = { ...git, home: world.home, url: spec.repo };
+  const mirror = openMirror(origin);
+  const patience = createPatience({
+    ...{ ms: world.originPatienceMs, dropped, over },
+    tell: (sentence) => world.say(`${claim.taskId}: ${sentence}`),
+  });
   const base = claim.task.base_commit ?? (await findBase(state, mirror, spec.base, patience));
   const kept = claim.checkpoint?.snapshot ?? null;
   await patience(() =>
@@ -79,7 +84,8 @@ export async function openLegGit(
       timeoutMs: GIT_MS,
     });
   }
-  return createLegGit(state, leg, { mirror, patience, env: git.env, newest: kept });
+  const parts = { mirror: openMirror({ ...origin, signal: dropped }), patience, newest: kept };
+  return createLegGit(state, leg, { ...parts, env: git.env });
 }
 
 /** For a call of git that reads or writes a ref, in milliseconds. */

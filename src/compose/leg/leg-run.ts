@@ -16,12 +16,8 @@ import { systemClock } from '../../effects/time/clock.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
 import type { RunEnd } from '../../loop/run-loop.ts';
 import { eventLine } from '../../report/event-line.ts';
-import { agentPrograms } from '../agent.ts';
 import type { RunOptions } from '../held-run.ts';
 import { startRun } from '../run.ts';
-import { confinedTo } from '../sandbox/confined-to.ts';
-import { sandboxOfRun } from '../sandbox/sandbox-of-run.ts';
-import { runSetUp } from '../user-commands.ts';
 import { createCheckpoints, type LegCheckpoints, whenThere } from './leg-checkpoints.ts';
 import { legDesk } from './leg-desk.ts';
 import { createLegEvents, type LegEvents } from './leg-events.ts';
@@ -29,6 +25,7 @@ import { LegFailed } from './leg-failed.ts';
 import { type LegGit, NOT_LANDED, openLegGit } from './leg-git.ts';
 import { createLegLogs } from './leg-logs.ts';
 import { planLeg } from './leg-plan.ts';
+import { setUpLeg } from './leg-set-up.ts';
 import { handOver, type LegState, pathsOf, sealOf } from './leg-state.ts';
 import { repeat } from './repeat.ts';
 import type { LegFolder } from './worker-home.ts';
@@ -61,9 +58,8 @@ export async function runInLeg(
   const git = await openLegGit(state, spec, folder);
   refuseWayOut(spec, folder);
   const plan = await planLeg(spec, folder, world);
-  const over = AbortSignal.any([dropped, state.stop.signal]);
-  over.throwIfAborted();
-  if (spec.setup !== null) await setUp(spec.setup, plan, folder, over);
+  state.over.throwIfAborted();
+  if (spec.setup !== null) await setUpLeg(spec.setup, plan, folder, state);
   const leg = furnish(state, plan, folder, git);
   const ageLimit = setTimeout(() => handOver(state, 'the leg is old'), world.longestLegMs);
   try {
@@ -126,7 +122,6 @@ function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit)
     pack: (step) => packStep(paths, seal, step),
     keepTree: git.keepTree,
     requestsDone: () => takenIn(state.requests),
-    parked: (why) => world.say(`${claim.taskId}: parked (${why})`),
   });
   state.place = { folder: paths.folder, seal };
   state.onHandOver = () => {
@@ -162,28 +157,6 @@ function resumeOf({ claim }: LegState, plan: RunPlan): Pick<RunOptions, 'resume'
       ...{ isTrusted: false, announcesOnly: false },
     },
   };
-}
-
-/** Runs the set-up where the agent runs: what it calls may come from the repository. */
-async function setUp(
-  command: string,
-  plan: RunPlan,
-  { runId }: LegFolder,
-  over: AbortSignal,
-): Promise<void> {
-  const stops = watchAbort(over);
-  const sandbox = await sandboxOfRun(plan, {
-    ...{ programs: () => agentPrograms(plan), runId, warn: () => {}, signal: stops.signal },
-  });
-  try {
-    const inside = await sandbox.open();
-    const failed = await runSetUp(command, plan, { runId, stops, ...confinedTo(inside) });
-    over.throwIfAborted();
-    if (failed !== null) throw new LegFailed('failed:setup', failed);
-  } finally {
-    await sandbox.close();
-    stops.close();
-  }
 }
 
 /** Ends the task, or hands it over if that is all for which it has paused. */

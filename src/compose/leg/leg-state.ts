@@ -22,6 +22,8 @@ export interface LegState {
   readonly dropIfStale: () => void;
   /** Aborts with a `LegStopped` when a person stops the task. */
   readonly stop: AbortController;
+  /** Aborts with the first of the two. */
+  readonly over: AbortSignal;
   /** Why another worker is to go on; null if this one does. */
   handingOver: string | null;
   /** Called when the leg wants the run to pause. */

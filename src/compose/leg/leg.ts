@@ -36,11 +36,10 @@ export interface RunningLeg {
   beaten(sentAt: ClockReading): void;
   /** Drops the leg if its guard has ended the agent by now, because no beat came through. */
   dropIfStale(): void;
+  /** Ends what runs at once. If the claim still holds, the task goes to another worker, and no claim counts as lost. */
   drop(why: string): void;
-  /** Lets the running iteration end, and gives the task to another worker. */
+  /** Gives the task to another worker after the running iteration; at once if no run has begun. */
   handOver(why: string): void;
-  /** Ends the running iteration at once, and gives the task to another worker. */
-  giveBack(why: string): void;
   /** Whether the claim is being given up, so that a beat no longer finds it. */
   isSettling(): boolean;
   /** Leaves a request for the run, once. While there is no run, only a stop counts. Rejects with `RequestNotLeftError`. */
@@ -57,18 +56,13 @@ export function openLeg(claim: Claim, askedAt: ClockReading, world: LegWorld): R
   const dropIfStale = (): void => {
     if (lease.ageMs() >= lease.ms * KILL_AFTER) drop('no beat has come through');
   };
-  let isGivingBack = false;
+  const stop = new AbortController();
   const state: LegState = {
     ...{ claim, world, lease, dropped: dropping.signal, dropIfStale, requests: new Map() },
-    stop: new AbortController(),
+    ...{ stop, over: AbortSignal.any([dropping.signal, stop.signal]) },
     ...{ handingOver: null, onHandOver: () => {}, settling: false, place: null },
   };
-  const giveUp = async (): Promise<void> => {
-    if (!isGivingBack || state.settling) return;
-    const parking = { kind: 'handover', why: state.handingOver ?? 'given back' } as const;
-    await world.queue.park(claim, null, NOTHING_BESIDE, parking).catch(() => false);
-  };
-  const ended = runLeg(state).finally(giveUp);
+  const ended = runLeg(state);
   // The worker prints it.
   ended.catch(() => undefined);
   return {
@@ -81,17 +75,15 @@ export function openLeg(claim: Claim, askedAt: ClockReading, world: LegWorld): R
     },
     dropIfStale,
     drop,
-    handOver: (why) => handOver(state, why),
-    giveBack(why) {
-      isGivingBack = true;
-      state.handingOver ??= why;
-      drop(why);
+    handOver(why) {
+      if (state.place === null && !state.settling) drop(why);
+      else handOver(state, why);
     },
     isSettling: () => state.settling,
     async take(request) {
       const { id, kind } = request;
       const { place, requests } = state;
-      if (kind === 'stop') state.stop.abort(new LegStopped());
+      if (kind === 'stop') stop.abort(new LegStopped());
       if (place === null || requests.has(id)) return;
       const asked = kind === 'tell' ? { kind, text: request.text } : { kind };
       await leaveRequest(place.folder, asked, systemClock.now(), place.seal);
@@ -112,24 +104,30 @@ async function runLeg(state: LegState): Promise<void> {
     const status = await runInLeg(state, spec, folder);
     if (status === 'failed' && keepTrees === 'failed') isKept = true;
   } catch (error) {
-    // What is ended because the claim is lost fails in many ways.
-    const cause = state.dropped.aborted ? state.dropped.reason : error;
-    if (cause instanceof LegStopped) {
-      await settleStopped(state);
-      return;
+    // What runs in a leg that is dropped fails in many ways.
+    if (state.dropped.aborted) await giveBack(state);
+    else if (error instanceof LegStopped) await settleStopped(state);
+    else if (error instanceof RunDropped) world.say(`${claim.taskId}: ${error.message}`);
+    else {
+      const failed = asFailure(error);
+      isKept ||= keepTrees === 'failed' && failed.keepsTree;
+      const where = isKept && folder !== null ? `; its work tree is ${folder.tree}` : '';
+      await settleFailed(state, failed, where);
     }
-    if (cause instanceof RunDropped) {
-      world.say(`${claim.taskId}: ${cause.message}`);
-      return;
-    }
-    const failed = asFailure(error);
-    isKept ||= keepTrees === 'failed' && failed.keepsTree;
-    const where = isKept && folder !== null ? `; its work tree is ${folder.tree}` : '';
-    await settleFailed(state, failed, where);
   } finally {
     if (folder !== null && isKept) keepLegFolder(folder.folder);
     else if (folder !== null) removeLegFolder(folder.folder);
   }
+}
+
+/**
+ * Gives up the claim of a dropped leg of which nothing runs any more. A claim that is lost by then, or that cannot be
+ * given up because the fleet is away, counts as lost.
+ */
+async function giveBack({ claim, world, dropped }: LegState): Promise<void> {
+  const parking = { kind: 'handover', why: messageOf(dropped.reason) } as const;
+  const isOurs = await world.queue.park(claim, null, NOTHING_BESIDE, parking).catch(() => false);
+  world.say(`${claim.taskId}: ${isOurs ? 'handed over' : 'dropped'}, since ${parking.why}`);
 }
 
 /** A task that kills its workers would be handed round for ever. */
@@ -138,7 +136,7 @@ function refuseLost({ task }: Claim): void {
   const hosts = [...new Set(task.hosts)].join(', ');
   throw new LegFailed(
     'failed:worker-died',
-    `${CLAIMS_AT_MOST} workers in a row lost it before an iteration was counted, on ${hosts}`,
+    `${CLAIMS_AT_MOST} workers in a row lost it before its agent came to an end, on ${hosts}`,
   );
 }
 
@@ -207,6 +205,7 @@ async function settleAsItWas(
   await whenThere(dropped, () => world.queue.settle(claim, null, beside, settlement)).catch(
     (error) => {
       if (!(error instanceof RunDropped)) throw error;
+      return giveBack(state);
     },
   );
 }

@@ -69,7 +69,7 @@ export interface FleetTaskFacts {
   readonly warning: string | null;
   /** How often it was claimed; the fence of the newest claim. */
   readonly fence: number;
-  /** Claims since the last counted iteration. */
+  /** Claims since an agent last came to its end, or an iteration was counted. */
   readonly claims_without_iteration: number;
   /** The hosts of these claims. */
   readonly hosts: readonly string[];

@@ -71,7 +71,7 @@ export interface FleetPicture {
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A task that was claimed so often without a counted iteration is probably passed from worker to worker. */
+/** A task that was claimed so often without a finished attempt is probably passed from worker to worker. */
 const CLAIMS_SUSPECT = 3;
 
 /** Returns what `ralph fleet status` shows. */

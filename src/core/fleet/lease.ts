@@ -7,7 +7,7 @@ export const START_WITHIN = 0.5;
 /** Without a beat for this share of the lease, the guard kills what runs. */
 export const KILL_AFTER = 0.8;
 
-/** After this many claims without a counted iteration, a task is taken to kill its workers. */
+/** After this many claims in which no agent came to its end, a task is taken to kill its workers. */
 export const CLAIMS_AT_MOST = 5;
 
 /** A wait that is longer than this parks the leg. */

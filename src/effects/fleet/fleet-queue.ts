@@ -200,6 +200,8 @@ export interface WrittenBeside {
   readonly events: readonly RalphEvent[];
   /** Ids of requests, and of approvals whose answer, that the checkpoint has taken in. */
   readonly requestsDone: readonly string[];
+  /** Whether an agent of this claim has just come to its end: then the claims before this one no longer count. */
+  readonly agentEnded?: boolean;
 }
 
 export interface FleetSettlement {

@@ -170,9 +170,9 @@ export class ClaimWriter {
     { tx, task }: Held,
     claim: ClaimKey,
     checkpoint: Checkpoint | null,
-    { events, requestsDone }: WrittenBeside,
+    { events, requestsDone, agentEnded = false }: WrittenBeside,
   ): Promise<void> {
-    if (checkpoint !== null) await writeCheckpoint(tx, claim, checkpoint);
+    if (checkpoint !== null) await writeCheckpoint(tx, claim, checkpoint, agentEnded);
     await insertEvents(tx, this.#eventIds, task, events);
     if (requestsDone.length === 0) return;
     await tx.executeSql('delete from ralph.request where task_id = $1 and id::text = any ($2)', [
@@ -209,7 +209,12 @@ export class ClaimWriter {
   }
 }
 
-async function writeCheckpoint(tx: SqlRunner, claim: ClaimKey, saved: Checkpoint): Promise<void> {
+async function writeCheckpoint(
+  tx: SqlRunner,
+  claim: ClaimKey,
+  saved: Checkpoint,
+  agentEnded: boolean,
+): Promise<void> {
   const { status, iterations, costUsd, snapshot, packed } = saved;
   await tx.executeSql(
     `insert into ralph.checkpoint (task_id, fence, status, iterations, cost_usd, snapshot, packed)
@@ -221,13 +226,14 @@ async function writeCheckpoint(tx: SqlRunner, claim: ClaimKey, saved: Checkpoint
       ...[snapshot === null ? null : JSON.stringify(snapshot), Buffer.from(packed)],
     ],
   );
-  // A counted iteration shows that the task does not kill its workers. The task has ended once it is settled.
+  // An agent that came to its end, or a counted iteration, shows that the task does not kill its workers. The task has
+  // ended once it is settled.
   await tx.executeSql(
     `update ralph.task set status = $2, iterations = $3, cost_usd = $4,
-       claims = case when $3 > iterations then 0 else claims end,
-       hosts = case when $3 > iterations then '{}' else hosts end
+       claims = case when $5 or $3 > iterations then 0 else claims end,
+       hosts = case when $5 or $3 > iterations then '{}' else hosts end
      where task_id = $1`,
-    [claim.taskId, isEnded(status) ? 'running' : status, iterations, costUsd],
+    [claim.taskId, isEnded(status) ? 'running' : status, iterations, costUsd, agentEnded],
   );
 }
 

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { shownUrl } from '../../core/fleet/origin-answer.ts';
 import { removeTree } from '../files/remove-tree.ts';
@@ -65,6 +74,25 @@ export const FETCH = [
   ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'],
   '--no-recurse-submodules',
 ];
+
+/** Git holds the lock of a ref for a moment. What is older than this, in milliseconds, was left by one that was killed. */
+const LOCKED_AT_MOST_MS = 60_000;
+
+/**
+ * Removes the locks that killed gits have left in the mirror, so that its refs can be written again; no ref has a name
+ * that ends like one. Call it under the mirror's lock. Returns whether there were any. Throws the system's error.
+ */
+export function removeStaleLocks({ folder }: MirrorPlace): boolean {
+  const refs = readdirSync(path.join(folder, 'refs'), { recursive: true, encoding: 'utf8' });
+  const names = ['packed-refs.lock', ...refs.map((name) => path.join('refs', name))];
+  const stale = names.filter((name) => {
+    if (!name.endsWith('.lock')) return false;
+    const lockedAt = statSync(path.join(folder, name), { throwIfNoEntry: false })?.mtimeMs;
+    return lockedAt !== undefined && Date.now() - lockedAt > LOCKED_AT_MOST_MS;
+  });
+  for (const name of stale) rmSync(path.join(folder, name), { force: true });
+  return stale.length > 0;
+}
 
 /** Which ways to an origin git may take: not `ext`, which is a command line, and no helper that is installed. */
 const PROTOCOLS = 'file:git:http:https:ssh';

@@ -19,6 +19,7 @@ import {
   makeMirror,
   mirrorGit,
   mirrorPlace,
+  removeStaleLocks,
 } from './mirror-folder.ts';
 
 export interface MirrorRequest {
@@ -102,6 +103,9 @@ const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** What no name of a ref contains; in a refspec some of it would mean something. */
 const NO_NAME = /[\p{Cc} ~^:?*[\\]|\.\.|@\{|^$|^-/u;
 
+/** What git says of a lock that is there already. */
+const LOCKED = /\.lock': File exists/;
+
 /** What git says if the mirror has the other kind of ids than the origin. */
 const OTHER_HASH = /mismatched algorithms: client \w+; server (sha1|sha256)/;
 
@@ -154,6 +158,7 @@ export function openMirror(request: MirrorRequest): Mirror {
       await makeMirror(place, 'sha256', base);
       answer = await git(args);
     }
+    if (LOCKED.test(answer.complaint) && removeStaleLocks(place)) answer = await git(args);
     const wanted = refs.join(', ');
     if (answer.exitCode !== 0) return fetchTrouble(answer.complaint, url, wanted);
     const commits = new Map<string, string>();

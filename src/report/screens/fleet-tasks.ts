@@ -127,7 +127,7 @@ function fleetFieldsOf({ facts, snapshot, detail }: FleetTaskDetail): readonly F
 function lostText({ claims_without_iteration: claims, hosts }: FleetTaskFacts): string {
   if (claims < 2) return '';
   const where = hosts.map((host) => oneLine(host, 60)).join(', ');
-  return `; the last ${claims} without a counted iteration, on ${where}`;
+  return `; the last ${claims} without a finished attempt, on ${where}`;
 }
 
 /** Says what is special about a task; null if nothing is. */

@@ -33,7 +33,7 @@ export function fleetWarningText(warning: FleetWarning): string {
         : `the account ${name(account)} is paused until ${formatInstant(until)}${because}`;
     }
     case 'claimed-again':
-      return `${name(warning.taskId)} was claimed ${warning.claims} times without a counted iteration, on ${names(warning.hosts)}; ralph status ${name(warning.taskId)} shows it`;
+      return `${name(warning.taskId)} was claimed ${warning.claims} times without a finished attempt, on ${names(warning.hosts)}; ralph status ${name(warning.taskId)} shows it`;
     case 'failed':
       return `${plural(warning.taskIds.length, 'task')} failed in the last day: ${names(warning.taskIds)}`;
   }

@@ -57,6 +57,20 @@ test('shows each event once, and ends with the exit code of the task', async () 
   expect(await follow([OPEN, OPEN, ENDED])).toEqual({ exitCode: 5, lines: LINES });
 });
 
+test('ends with the commands that say more, and with no folder of the worker', async () => {
+  const event = {
+    ...{ event: 'task_stalled', status: 'stalled', exit_reason: 'no-progress', exit_code: 5 },
+    ...{ iterations_used: 2, usage: { cost_usd: 0 }, evidence: null, changes: null, note: null },
+    ...{ git: {}, log_dir: '/home/worker/legs/t.1', state_file: '', task_id: 't' },
+  } as unknown as RalphEvent;
+  const lines: string[] = [];
+  const stop = new AbortController().signal;
+  const fleet = { task: async () => ENDED, events: async () => [{ number: 1, event }] };
+  await followTask(fleet, 't', { say: (line) => void lines.push(line), stop, pollMs: 0 });
+  expect(lines.join('\n')).not.toContain('/home/worker');
+  expect(lines.at(-1)).toBe('more: ralph status t, ralph logs t');
+});
+
 test('shows the events of a task that has ended already', async () => {
   expect(await follow([ENDED])).toEqual({ exitCode: 5, lines: LINES.slice(0, 1) });
 });

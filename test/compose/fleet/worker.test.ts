@@ -1,10 +1,9 @@
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { originOfTest, TEST_POLICY, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { refusePushes } from '../../helpers/leg.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
-import { until } from '../../helpers/processes.ts';
 import { gitIn } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -246,41 +245,4 @@ test('an open approval does not expire because the task was stopped and resumed'
   expect(await queue.task('t'), third.said.join('\n')).toMatchObject({
     ...{ status: 'paused_awaiting_approval', exit_reason: 'approval-expired' },
   });
-});
-
-test('a stop reaches a leg in its set-up', async () => {
-  const queue = memoryFleet();
-  const origin = await originOfTest();
-  const ready = join(await tempFolder(), 'ready');
-  const settings = { setup: `touch ${ready}; sleep 600` };
-  await queue.submit([await taskOfTest(DONE, { repo: origin.url, settings })]);
-  const worker = await workerOfTest(queue);
-  const run = worker.run();
-  await until(
-    () => existsSync(ready),
-    () => worker.said.join(' '),
-  );
-  await queue.request('t', { kind: 'stop', by: 'ann' });
-  await run;
-  expect(await queue.task('t'), worker.said.join(' ')).toMatchObject({
-    ...{ status: 'stopped', exit_reason: 'stopped:request', exit_code: 143 },
-  });
-  expect(await queue.resume('t')).toEqual({ kind: 'done' });
-});
-
-test('a worker that is told to stop twice says that it has given its leg back', async () => {
-  const queue = memoryFleet();
-  const origin = await originOfTest();
-  const ready = join(await tempFolder(), 'ready');
-  await queue.submit([await taskOfTest(`touch ${ready}; sleep 600`, { repo: origin.url })]);
-  const worker = await workerOfTest(queue);
-  const run = worker.run();
-  await until(
-    () => existsSync(ready),
-    () => worker.said.join(' '),
-  );
-  worker.stops.stop();
-  worker.stops.askAgain();
-  expect(await run).toEqual({ gaveBack: true });
-  expect(await queue.task('t')).toMatchObject({ worker: null, parked: { kind: 'handover' } });
 });

@@ -27,7 +27,7 @@ export function declareFleetCommands(program: Command, ended: (exitCode: number)
     .option('--accounts <FILE>', 'the environments of the accounts that it takes')
     .option('--policy <FILE>', 'what tasks may ask of it')
     .option('--poll <TIME>', 'how often it looks for a task (default: 2s)')
-    .option('--until-empty', 'end when nothing is left that it may take')
+    .option('--until-empty', 'end when nothing is left that it may claim now')
     .option('--drain-timeout <TIME>', 'how long running iterations may go on (default: 30m)')
     .option('--keep-trees <WHICH>', 'failed, all or none (default: failed)')
     .action(async (options: WorkerFlags) => {

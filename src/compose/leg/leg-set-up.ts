@@ -1,0 +1,44 @@
+import { keepGuard, leaseIsFresh } from '../../effects/agents/kept-guard.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { watchAbort } from '../../effects/processes/signals.ts';
+import { agentPrograms } from '../agent.ts';
+import { legStops } from '../leg-ports.ts';
+import { GUARD_PROGRAM } from '../run.ts';
+import { confinedTo } from '../sandbox/confined-to.ts';
+import { sandboxOfRun } from '../sandbox/sandbox-of-run.ts';
+import { runSetUp } from '../user-commands.ts';
+import { LegFailed } from './leg-failed.ts';
+import type { LegState } from './leg-state.ts';
+import type { LegFolder } from './worker-home.ts';
+
+/**
+ * Runs the set-up of a leg where the agent runs: what it calls may come from the repository. As with an agent, a young
+ * beat is needed to start it, and a guard ends it when this worker dies or has had no beat for too long. Rejects with
+ * a `LegFailed`, with `LegStopped` when a person stops the task, and with `RunDropped` when the leg is dropped.
+ */
+export async function setUpLeg(
+  command: string,
+  plan: RunPlan,
+  { runId }: LegFolder,
+  { claim, world, lease, dropped, over, dropIfStale }: LegState,
+): Promise<void> {
+  const stops = legStops(watchAbort(over), { dropped });
+  const warn = (sentence: string): void => world.say(`${claim.taskId}: ${sentence}`);
+  const sandbox = await sandboxOfRun(plan, {
+    ...{ programs: () => agentPrograms(plan), runId, warn: () => {}, signal: stops.signal },
+  });
+  const guard = keepGuard({ runId, guardProgram: GUARD_PROGRAM, lease, warn });
+  try {
+    const inside = await sandbox.open();
+    await leaseIsFresh(lease, over);
+    const failed = await runSetUp(command, plan, { runId, stops, ...confinedTo(inside) });
+    // The guard may have ended it.
+    dropIfStale();
+    over.throwIfAborted();
+    if (failed !== null) throw new LegFailed('failed:setup', failed);
+  } finally {
+    await sandbox.close();
+    guard.dismiss();
+    stops.close();
+  }
+}
