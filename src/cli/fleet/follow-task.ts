@@ -42,7 +42,7 @@ export async function followTask(
       }
       for (const { number, event } of await fleet.events(taskId, since)) {
         since = Math.max(since, number);
-        const line = eventLine(event, { agent: agentOf(facts) });
+        const line = eventLine(event, { agent: agentOf(facts), task: null });
         if (line !== null) say(line);
       }
       const exitCode = exitCodeOf(facts);
