@@ -10,7 +10,7 @@ import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 export interface MessageContext {
   /** The agent of the run, for advice that depends on it. */
   readonly agent: AgentName;
-  /** Without it, no resume command is shown. Null: the task was not stored, so its logs are not shown either. */
+  /** Without it, no resume command is shown. Null: no folder of the task is kept here, so its note and logs are not shown either. */
   readonly task?: ResumeFacts | null;
 }
 
@@ -95,9 +95,8 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
     add('branch', branch && ownBranchText(branch));
   }
   add('what to do', remedyOf(event, telling.agent));
-  add('note', event.note);
-  // Without a stored task there are no logs and nothing to resume.
   if (telling.task === null) return facts;
+  add('note', event.note);
   add('logs', event.log_dir);
   const { isFinal = false } = endingRow(event.status, event.exit_reason);
   if (!isFinal && task !== null) add('next', resumeCommand(task, event.status, event.exit_reason));

@@ -46,7 +46,7 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
     case 'revert_failed':
       return `not taken back, the work stays as it is: ${event.why}`;
     case 'task_paused':
-      return event.final ? endingLines(event, telling) : waitingLine(event);
+      return event.final ? endingLines(event, telling) : waitingLine(event, telling);
     case 'task_resumed':
       if (event.decision !== undefined) return decisionLine(event);
       return [
@@ -121,8 +121,13 @@ function howItFailed({ exit_code, timed_out, tests, failed }: CheckEnded): strin
     : `${end}, ${failed} of ${plural(tests, 'test')} failed`;
 }
 
-function waitingLine(event: { readonly what: string; readonly file: string }): string {
-  return `waits for an approval: ${event.what}\nto answer: ralph approve or ralph reject, or move Pending_Approval/${event.file} to Approved/ or Rejected/`;
+function waitingLine(
+  event: { readonly what: string; readonly file: string },
+  { task }: MessageContext,
+): string {
+  const byHand =
+    task === null ? '' : `, or move Pending_Approval/${event.file} to Approved/ or Rejected/`;
+  return `waits for an approval: ${event.what}\nto answer: ralph approve or ralph reject${byHand}`;
 }
 
 function decisionLine(event: Extract<RalphEvent, { event: 'task_resumed' }>): string {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findProgram } from '../../src/effects/processes/find-program.ts';
@@ -42,4 +42,24 @@ test('without pg-boss, the commands of a fleet end with 2 and say how to install
     expect([args, end.exitCode, end.stdout]).toEqual([args, 2, '']);
     expect(end.stderr).toMatch(/npm install (?:-g )?pg-boss@~12\.38/);
   }
+});
+
+test('a worker that cannot have the sandbox of its policy ends with 2 before it claims anything', async () => {
+  const folder = await tempFolder();
+  const policy = join(folder, 'policy.yaml');
+  writeFileSync(policy, 'sandbox: true\n', { mode: 0o600 });
+  const args = ['worker', '--policy', policy, '--home', join(folder, 'home')];
+  const end = await runRalph([...args, '--fleet', URL_OF_NONE], { program: RALPH });
+  expect([end.exitCode, end.stdout]).toEqual([2, '']);
+  expect(end.stderr).toMatch(/sandbox: true, which this worker cannot have\. --sandbox /);
+});
+
+test('a home that cannot be made is a mistake of the user', async () => {
+  const folder = await tempFolder();
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  const args = ['worker', '--home', join(file, 'home'), '--fleet', URL_OF_NONE];
+  const end = await runRalph(args, { program: RALPH });
+  expect([end.exitCode, end.stdout]).toEqual([2, '']);
+  expect(end.stderr).toMatch(/cannot be made \(ENOTDIR: .*\); name another folder with --home\./);
 });

@@ -34,7 +34,7 @@ test('every call says that the database is away, and all goes on when it is back
   const queue = await opened(url);
   await queue.submit([newFleetTask('a'), newFleetTask('b')]);
   const claim = await claimed(queue);
-  const facts = { ...ANY, id: 'w1', pid: 1, version: '1', slots: 1, running: [], idle: null };
+  const facts = { ...ANY, id: 'w1', pid: 1, version: '1', slots: 1, idle: null };
   await postgres.crash();
   const calls: Readonly<
     Record<Exclude<keyof FleetQueue, 'name' | 'leaseMs' | 'close'>, () => Promise<unknown>>

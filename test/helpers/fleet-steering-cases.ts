@@ -246,14 +246,19 @@ export function describeSteering(name: string, fresh: () => Promise<FleetInHand>
       const { queue } = await fresh();
       const facts = {
         ...{ id: 'w1', host: 'host1', pid: 7, version: '1.2.3', schema: 1, queues: ['default'] },
-        ...{ slots: 2, running: ['a'], idle: null },
+        ...{ slots: 2, idle: null },
       };
-      await queue.present({ ...facts, running: [] });
+      await queue.present({ ...facts, slots: 1 });
       await queue.present(facts);
+      await queue.submit([newFleetTask('a')]);
+      await next(queue, { workerId: 'w1' });
       await queue.present({ ...facts, id: 'w2' });
       await queue.leave('w2');
       expect(await queue.workers()).toEqual([
-        { ...facts, startedAt: expect.any(String), seenAt: expect.any(String) },
+        {
+          ...{ ...facts, running: ['a'] },
+          ...{ startedAt: expect.any(String), seenAt: expect.any(String) },
+        },
       ]);
     });
   });

@@ -46,7 +46,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
   readonly name = 'fleet memory/test';
   readonly leaseMs: number;
   isAway = false;
-  readonly #workers = new Map<string, Port.WorkerSeen>();
+  readonly #workers = new Map<string, Omit<Port.WorkerSeen, 'running'>>();
   #claims = 0;
   #events = 0;
 
@@ -283,7 +283,13 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
   }
 
   async workers(): Promise<readonly Port.WorkerSeen[]> {
-    return [...this.#workers.values()];
+    const tasks = [...this.tasksById.values()];
+    return [...this.#workers.values()].map((worker) => ({
+      ...worker,
+      running: tasks.flatMap(({ facts }) =>
+        facts.worker === worker.id ? [facts.spec.task_id] : [],
+      ),
+    }));
   }
 
   async close(): Promise<void> {}

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { openFleetAt } from '../../compose/fleet/open.ts';
+import { type FleetToOpen, openFleetAt } from '../../compose/fleet/open.ts';
 import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import { nearest } from '../../core/settings/nearest.ts';
 import { FleetAwayError } from '../../errors.ts';
@@ -75,17 +75,27 @@ const PATIENCE_MS = 10_000;
 const RETRY_MS = 1_000;
 
 /**
- * Opens a fleet for a command, and tries it again for 10 s while the database cannot be reached. Rejects with a
+ * Opens a fleet, and tries it again for 10 s while the database cannot be reached. Rejects with a
  * `FleetError` or a `FleetAwayError`.
  */
 export async function openNamed(
   url: string,
-  { open = openFleetAt, patienceMs = PATIENCE_MS, retryMs = RETRY_MS } = {},
+  {
+    open = openFleetAt,
+    purpose = 'command',
+    patienceMs = PATIENCE_MS,
+    retryMs = RETRY_MS,
+  }: {
+    readonly open?: typeof openFleetAt;
+    readonly purpose?: FleetToOpen['purpose'];
+    readonly patienceMs?: number;
+    readonly retryMs?: number;
+  } = {},
 ): ReturnType<typeof openFleetAt> {
   const startedAt = performance.now();
   for (;;) {
     try {
-      return await open({ url, env: process.env, purpose: 'command' });
+      return await open({ url, env: process.env, purpose });
     } catch (error) {
       const isOver = performance.now() - startedAt >= patienceMs;
       if (!(error instanceof FleetAwayError) || isOver) throw error;

@@ -26,9 +26,9 @@ export async function removeRefsOf(
   const staying: StayingTask[] = [];
   try {
     const { signal } = new AbortController();
-    for (const { spec, fence } of tasks) {
-      // A task that nobody has claimed has pushed nothing.
-      if (fence === 0) continue;
+    for (const { spec, fence, base_commit } of tasks) {
+      // Nothing was pushed if nobody has claimed the task, or its only claim did not find where it begins.
+      if (fence === 0 || (fence === 1 && base_commit === null)) continue;
       const mirror = openMirror({ home, url: spec.repo, env, signal, timeoutMs: TIMEOUT_MS });
       const end = await removeSnapshotsAtOrigin(mirror, spec.task_id);
       if (end.kind !== 'removed') staying.push({ taskId: spec.task_id, why: end.why });

@@ -10,10 +10,11 @@ import { homeFolder } from '../../effects/files/home-folder.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
 import { readAccountsFile } from '../../effects/fleet/files/accounts-file.ts';
 import { readPolicyFile } from '../../effects/fleet/files/policy-file.ts';
+import type { FleetQueue } from '../../effects/fleet/fleet-queue.ts';
 import { distrustPath } from '../../effects/trust/owner.ts';
-import { FleetError } from '../../errors.ts';
+import { FleetError, messageOf } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
-import { openFleetAt } from './open.ts';
+import { isSandboxed } from '../leg/leg-plan.ts';
 import { runWorker, type WorkerOptions } from './worker.ts';
 
 /** A leg parks after the iteration in which it gets this old: a job of the engine lives for a day. */
@@ -37,6 +38,8 @@ export interface WorkerRequest
   readonly policyFile: string | null;
   readonly env: NodeJS.ProcessEnv;
   readonly version: string;
+  /** Opens the fleet for a worker. */
+  readonly open: (url: string) => Promise<FleetQueue>;
 }
 
 /**
@@ -44,7 +47,7 @@ export interface WorkerRequest
  * `UsageError` before it claims anything.
  */
 export async function startWorker(
-  { fleet, accountsFile, policyFile, ...request }: WorkerRequest,
+  { fleet, accountsFile, policyFile, open, ...request }: WorkerRequest,
   stops: StopRequests,
   say: (line: string) => void,
 ): Promise<{ readonly gaveBack: boolean }> {
@@ -52,9 +55,10 @@ export async function startWorker(
   const policy = policyFile === null ? DEFAULT_POLICY : readPolicyFile(policyFile);
   const accounts = accountsFile === null ? null : readAccountsFile(accountsFile);
   const home = workerHome(request.home, env);
+  if (isSandboxed(policy)) await requireSandbox(home, env, stops.signal);
   const host = hostname();
   const id = request.id ?? `${host}-${process.pid}`;
-  const queue = await openFleetAt({ url: fleet, env, purpose: 'worker' });
+  const queue = await open(fleet);
   try {
     say(
       `worker ${id} on ${host}, ${queue.name}: queues ${request.queues.join(', ')}, ${request.slots} at once, lease ${writeDuration(queue.leaseMs)}, policy ${policyFile ?? 'by default'}`,
@@ -74,10 +78,30 @@ export async function startWorker(
   }
 }
 
+/** Throws a `FleetError` if there is no sandbox here: otherwise each task would fail for it. */
+async function requireSandbox(
+  home: string,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<void> {
+  const { sandboxRefusals } = await import('../sandbox/sandbox-refusals.ts');
+  const refusals = await sandboxRefusals(home, env, signal);
+  if (refusals.length === 0) return;
+  throw new FleetError(
+    `The policy has sandbox: true, which this worker cannot have. ${refusals.join(' ')}`,
+  );
+}
+
 /** Returns the worker's folder, which it makes if it is missing. Throws a `FleetError` if others can write to it. */
 function workerHome(named: string | null, env: NodeJS.ProcessEnv): string {
   const home = named === null ? defaultHome(env) : path.resolve(named);
-  makePrivateFolder(home);
+  try {
+    makePrivateFolder(home);
+  } catch (error) {
+    throw new FleetError(
+      `The worker's home ${home} cannot be made (${messageOf(error)}); name another folder with --home.`,
+    );
+  }
   const why = distrustPath(home);
   if (why !== null) throw new FleetError(`${home} is not used as the worker's home: ${why}.`);
   return realpathSync(home);

@@ -144,7 +144,6 @@ async function beat(options: WorkerOptions, legs: Map<string, RunningLeg>): Prom
   }
   const facts: WorkerFacts = {
     ...{ id, host, pid: process.pid, version, schema, queues, slots },
-    running: [...legs.keys()],
     idle: idleBecause(options),
   };
   await queue.present(facts);

@@ -14,7 +14,7 @@ import type {
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import type { ClockReading } from '../../effects/time/clock-reading.ts';
-import { messageOf, UsageError } from '../../errors.ts';
+import { messageOf, SandboxError, UsageError } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
 import { createClaimLease } from './claim-lease.ts';
@@ -149,6 +149,8 @@ function allowed({ task }: Claim, { policy }: LegWorld) {
 
 function asFailure(error: unknown): LegFailed {
   if (error instanceof LegFailed) return error;
+  // The policy asks for the sandbox.
+  if (error instanceof SandboxError) return new LegFailed('failed:policy', error.message);
   const why = error instanceof UsageError ? 'failed:bad-option' : 'failed:bug';
   return new LegFailed(why, messageOf(error));
 }

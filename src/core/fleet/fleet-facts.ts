@@ -10,12 +10,13 @@ export interface WorkerFacts {
   readonly schema: number;
   readonly queues: readonly string[];
   readonly slots: number;
-  readonly running: readonly string[];
   /** Why it claims nothing at present, such as a full disk; null if it does. */
   readonly idle: string | null;
 }
 
 export interface WorkerSeen extends WorkerFacts {
+  /** The ids of the tasks that it holds. */
+  readonly running: readonly string[];
   readonly startedAt: string;
   readonly seenAt: string;
 }

@@ -16,3 +16,15 @@ export function homeFolder(env: NodeJS.ProcessEnv): string | null {
     return null;
   }
 }
+
+/**
+ * Returns this user's name in the system's list of users; null if the user has no entry there, as some users of
+ * containers.
+ */
+export function systemUser(): string | null {
+  try {
+    return userInfo().username;
+  } catch {
+    return null;
+  }
+}

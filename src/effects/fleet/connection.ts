@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { databaseFailure, isOvertaken, leavesConnection } from './database-failure.ts';
 import type { FleetAddress } from './fleet-address.ts';
 import type { Engine, PgClient, SqlRunner } from './load-engine.ts';
@@ -28,7 +29,15 @@ export function openDatabase(
   { name, connectionString }: FleetAddress,
   { connections, queryMs = QUERY_MS }: { readonly connections: number; readonly queryMs?: number },
 ): Database {
+  // `pg` leaves a connection open when the log-in fails on its own side, which would keep the process alive.
+  const sockets = new Set<Socket>();
+  const stream = (): Socket => {
+    const socket = new Socket();
+    sockets.add(socket);
+    return socket.once('close', () => sockets.delete(socket));
+  };
   const pool = new engine.Pool({
+    stream,
     connectionString,
     max: connections,
     application_name: 'ralph',
@@ -128,7 +137,10 @@ export function openDatabase(
           }
         }
       }),
-    close: () => pool.end(),
+    close: async () => {
+      await pool.end();
+      for (const socket of sockets) socket.destroy();
+    },
   };
 }
 

@@ -34,31 +34,58 @@ export function databaseFailure(fleet: string, error: unknown): unknown {
   const code = codeOf(error);
   const words = oneLine(messageOf(error) || code, 300);
   if (STATE.test(code)) {
+    if (UNSUPPORTED.test(words)) return refused(fleet, words, POOLER);
     if (AWAY_STATES.test(code) || code === READ_ONLY || OVERTAKEN_STATES.test(code)) {
       return new FleetAwayError(fleet, words);
     }
     const advice = REFUSALS.find(([states]) => states.test(code))?.[1];
-    if (advice === undefined) return error;
-    return new FleetError(`${fleet} refuses: ${words}; ${advice}.`, EXIT_FAILED);
+    return advice === undefined ? error : refused(fleet, words, advice);
   }
+  const ofClient = OWN_REFUSALS.find(([pattern]) => pattern.test(words))?.[1];
+  if (ofClient !== undefined) return refused(fleet, words, ofClient);
+  if (isOfFile(error)) return refused(fleet, words, 'check the files that its URL names');
   if (isOfSocket(error) || /connection|timeout/i.test(words))
     return new FleetAwayError(fleet, words);
-  if (/password|SASL|SSL|certificate/i.test(words)) {
-    return new FleetError(
-      `${fleet} refuses: ${words}; check the user, its password and the TLS settings.`,
-      EXIT_FAILED,
-    );
+  if (/password|SASL|SSL/i.test(words)) {
+    return refused(fleet, words, 'check the user, its password, and sslmode in the URL');
   }
   return error;
 }
 
+function refused(fleet: string, words: string, advice: string): FleetError {
+  return new FleetError(`${fleet} refuses: ${words}; ${advice}.`, EXIT_FAILED);
+}
+
+/** PgBouncer says so. */
+const UNSUPPORTED = /unsupported startup parameter/;
+const POOLER =
+  'name the database itself and not a pooler, or let PgBouncer ignore it (ignore_startup_parameters)';
+
+/** What to do where `pg` itself refuses, by its words. */
+const OWN_REFUSALS: readonly (readonly [RegExp, string])[] = [
+  [
+    /client password must be/,
+    'it wants a password, and none was found: put it into ~/.pgpass or the file of PGPASSFILE, with chmod 600',
+  ],
+  [
+    /certificate|altnames/i,
+    'name the file of its certificate authority with sslrootcert=FILE in the URL, or do without the check with sslmode=no-verify',
+  ],
+  [/does not support SSL/, 'set sslmode=disable in the URL, or have the server use TLS'],
+];
+
 /** What to do about a refusal, by SQLSTATE. */
 const REFUSALS: readonly (readonly [RegExp, string])[] = [
-  [/^28/, 'check the user and its password (PGPASSFILE, or ~/.pgpass)'],
+  [/^28/, 'check the user, its password (PGPASSFILE, or ~/.pgpass), and sslmode in the URL'],
   [/^3D000$/, 'create the database, and run ralph fleet init'],
   [/^42501$/, 'the database gives this user no right to it'],
   [/^(3F000|42P01)$/, 'run ralph fleet init'],
 ];
+
+/** A file that the URL names. */
+function isOfFile(error: unknown): boolean {
+  return isObject(error) && typeof error.syscall === 'string' && typeof error.path === 'string';
+}
 
 /** Errors of node's sockets and names, and of TLS. */
 function isOfSocket(error: unknown): boolean {

@@ -1,4 +1,6 @@
+import { oneLine } from '../../core/text/untrusted-text.ts';
 import { FleetError } from '../../errors.ts';
+import { systemUser } from '../files/home-folder.ts';
 
 /** Where the database of a fleet is. */
 export interface FleetAddress {
@@ -15,7 +17,18 @@ const PARAMETERS = {
   PGUSER: 'user',
   PGPASSWORD: 'password',
   PGSSLMODE: 'sslmode',
+  PGSSLROOTCERT: 'sslrootcert',
 } as const;
+
+/** The values of `sslmode`, with what they mean to `pg`. It checks the certificate wherever it may, and says so at length. */
+const TLS_MODES: Readonly<Record<string, string>> = {
+  disable: 'disable',
+  'no-verify': 'no-verify',
+  prefer: 'verify-full',
+  require: 'verify-full',
+  'verify-ca': 'verify-full',
+  'verify-full': 'verify-full',
+};
 
 /**
  * Reads the URL of a fleet and fills its gaps from the variables of libpq. Throws a `FleetError`, which does
@@ -34,6 +47,7 @@ export function fleetAddress(text: string, env: NodeJS.ProcessEnv): FleetAddress
     user: plain(url.username),
     password: plain(url.password),
     sslmode: '',
+    sslrootcert: '',
   };
   const { searchParams } = url;
   for (const [variable, parameter] of Object.entries(PARAMETERS)) {
@@ -41,7 +55,10 @@ export function fleetAddress(text: string, env: NodeJS.ProcessEnv): FleetAddress
     const filled = value || env[variable];
     if (filled) searchParams.set(parameter, filled);
   }
-  const user = searchParams.get('user') ?? env.USER ?? '';
+  // Cron and containers set no USER.
+  const user = searchParams.get('user') || env.USER || systemUser() || '';
+  if (user !== '') searchParams.set('user', user);
+  checkTls(searchParams);
   const database = plain(url.pathname.slice(1)) || env.PGDATABASE || user;
   const host = searchParams.get('host') ?? 'localhost';
   return {
@@ -49,6 +66,19 @@ export function fleetAddress(text: string, env: NodeJS.ProcessEnv): FleetAddress
     // Everything but the database is a parameter: a URL without a host can hold neither user nor port.
     connectionString: `postgres:///${encodeURIComponent(database)}?${searchParams.toString().replaceAll('+', '%20')}`,
   };
+}
+
+/** Throws a `FleetError` for an unknown `sslmode`. */
+function checkTls(searchParams: URLSearchParams): void {
+  const asked = searchParams.get('sslmode');
+  if (asked === null || searchParams.has('uselibpqcompat')) return;
+  const mode = TLS_MODES[asked];
+  if (mode === undefined) {
+    throw new FleetError(
+      `sslmode expects verify-full, no-verify or disable; found '${oneLine(asked, 40)}'.`,
+    );
+  }
+  searchParams.set('sslmode', mode);
 }
 
 const NO_HOST = 'no-host';

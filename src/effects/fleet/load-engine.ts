@@ -130,6 +130,8 @@ export async function loadEngine(from: string = OWN_FILE): Promise<Engine> {
       `${folder} is not a whole installation of ${PACKAGE}; install it again: npm install ${PACKAGE}@~${SERIES}.0.`,
     );
   }
+  // `pg` announces what its next major version drops, such as ~/.pgpass; this series has it.
+  process.noDeprecation = true;
   // A bundled script has no `import` of its own; every supported Node can also require a module.
   const load = createRequire(main);
   const boss: BossModule = load(main);

@@ -216,11 +216,12 @@ export class PgFleetQueue implements Port.FleetQueue {
 
   async workers(): Promise<readonly Port.WorkerSeen[]> {
     const rows = await this.#database.rows(
-      'select id, facts, started_at, seen_at from ralph.worker order by started_at, id',
+      `select id, facts, started_at, seen_at,
+         array(select task_id from ralph.task where worker = w.id order by number) as running
+       from ralph.worker w order by started_at, id`,
     );
-    return rows.map(({ id, facts, started_at, seen_at }) => ({
-      id,
-      ...facts,
+    return rows.map(({ id, facts, running, started_at, seen_at }) => ({
+      ...{ ...facts, id, running },
       startedAt: started_at.toISOString(),
       seenAt: seen_at.toISOString(),
     }));

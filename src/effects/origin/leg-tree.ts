@@ -1,10 +1,11 @@
+import { existsSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { type FetchTrouble, shownUrl } from '../../core/fleet/origin-answer.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { readParents } from '../snapshots/move-head.ts';
 import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
 import { findRepository } from '../snapshots/repository.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
+import { type TreePath, treePlace } from '../snapshots/tree-changes.ts';
 import { asInput, callGit, type GitAnswer, runGit } from '../workspace/git-command.ts';
 import { LegError, makeLegRepository, must } from './leg-repository.ts';
 import type { Mirror } from './mirror.ts';
@@ -74,10 +75,13 @@ export async function makeLegTree(request: LegTreeRequest): Promise<LegTreeEnd> 
   const inTree: InTree = (args, call = {}) => callGit({ ...git, ...call, cwd: folder, args });
   if (snapshot === null) {
     must(await inTree(['reset', '--hard', '--quiet']), 'git cannot check the commit out');
+    const listed = [...(await entriesOf(inTree(LISTING))).keys()];
+    const filtered = await filteredOf(listed, inTree);
+    if (filtered.length > 0) await makeOlder(folder, filtered, inTree);
   } else {
     const own = path.join(request.folder, 'laying');
     try {
-      await laySnapshot(snapshot.commit, await openGit(folder, own, git), inTree);
+      await laySnapshot(snapshot.commit, await openGit(folder, own, git), folder, inTree);
     } finally {
       removeTree(own);
     }
@@ -119,7 +123,12 @@ async function openGit(folder: string, own: string, git: GitBase): Promise<Priva
 }
 
 /** Writes the files of a snapshot into the empty work tree, and the index as it was. */
-async function laySnapshot(commit: string, git: PrivateGit, inTree: InTree): Promise<void> {
+async function laySnapshot(
+  commit: string,
+  git: PrivateGit,
+  folder: string,
+  inTree: InTree,
+): Promise<void> {
   const { head, index } = await readParents(git, commit);
   must(await git.run(['read-tree', commit]), 'git cannot read the snapshot');
   const written = await git.run(['checkout-index', '--all', '--force', '--quiet']);
@@ -129,35 +138,58 @@ async function laySnapshot(commit: string, git: PrivateGit, inTree: InTree): Pro
     await inTree(staged === null ? ['read-tree', '--empty'] : ['read-tree', staged]),
     'git cannot write the index',
   );
-  await smudge(git, inTree);
+  await makeOlder(folder, await smudge(git, inTree), inTree);
+}
+
+/**
+ * Makes files older than the index. What was written in the same second as the index passes for unchanged only by its
+ * filter, and ralph's own git runs none: it would take a file of LFS for changed.
+ */
+async function makeOlder(folder: string, names: readonly TreePath[], inTree: InTree) {
+  const before = new Date(Date.now() - OLDER_MS);
+  for (const place of names.map((name) => treePlace(folder, name))) {
+    // That of a submodule may be missing.
+    if (existsSync(place)) utimesSync(place, before, before);
+  }
   // It complains of every file that is not as in the index.
   await inTree(['update-index', '-q', '--refresh']);
 }
 
+const OLDER_MS = 2_000;
+
 /**
  * Has the worker's own filters, such as that of LFS, write the files whose snapshot only names what git stores:
  * the snapshot has those as the index has them. A filter that only the repository configures cannot be meant, since
- * this repository is new.
+ * this repository is new. Resolves to these files.
  */
-async function smudge(git: PrivateGit, inTree: InTree): Promise<void> {
-  const asked = await inTree(['config', '--name-only', '--get-regexp', FILTERS]);
-  const defined = new Set(
-    asked.output.split('\n').map((name) => name.replace(/^filter\.|\.[a-z]+$/g, '')),
-  );
-  if (asked.exitCode !== 0) return;
+async function smudge(git: PrivateGit, inTree: InTree): Promise<readonly TreePath[]> {
   const then = await entriesOf(git.run(LISTING));
   const now = await entriesOf(inTree(LISTING));
   const same = [...now].flatMap(([name, entry]) => (then.get(name) === entry ? [name] : []));
-  const input = asInput(same);
+  const wanted = await filteredOf(same, inTree);
+  if (wanted.length === 0) return [];
+  const args = ['checkout-index', '--force', '--index', '--quiet', '-z', '--stdin'];
+  must(await inTree(args, { input: asInput(wanted) }), 'a filter did not write its files');
+  return wanted;
+}
+
+/** Returns those of the tracked files that a filter of the worker's user writes. */
+async function filteredOf(
+  names: readonly TreePath[],
+  inTree: InTree,
+): Promise<readonly TreePath[]> {
+  const asked = await inTree(['config', '--name-only', '--get-regexp', FILTERS]);
+  if (asked.exitCode !== 0) return [];
+  const defined = new Set(
+    asked.output.split('\n').map((name) => name.replace(/^filter\.|\.[a-z]+$/g, '')),
+  );
+  const input = asInput(names);
   const attributes = must(
     await inTree(['check-attr', '-z', '--stdin', 'filter'], { input }),
     'git cannot read the attributes',
   );
   const parts = attributes.output.split('\0');
-  const wanted = same.filter((_, at) => defined.has(parts[at * 3 + 2] ?? ''));
-  if (wanted.length === 0) return;
-  const args = ['checkout-index', '--force', '--index', '--quiet', '-z', '--stdin'];
-  must(await inTree(args, { input: asInput(wanted) }), 'a filter did not write its files');
+  return names.filter((_, at) => defined.has(parts[at * 3 + 2] ?? ''));
 }
 
 const FILTERS = '^filter\\..*\\.(smudge|process)$';

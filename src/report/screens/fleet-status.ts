@@ -34,7 +34,7 @@ export function fleetStatus(picture: FleetPicture, options: TableOptions): strin
         )),
     '',
     ...(queues.length === 0
-      ? wrapped('no queue has had a task yet; ralph submit queues one', width)
+      ? wrapped('no queue has an open task; ralph submit queues one', width)
       : plainTable(
           ['QUEUE', 'WAITING', 'RUNNING', 'PARKED', 'OLDEST WAITING'],
           queues.map((queue) => queueCells(queue, queues, view.at)),

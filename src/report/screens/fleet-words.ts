@@ -17,25 +17,24 @@ export function fleetWarningText(warning: FleetWarning): string {
     case 'silent': {
       const { worker, host, forMs, running } = warning;
       const tasks = running.length === 0 ? '' : `; other workers take over ${names(running)}`;
-      return `the worker ${workerName(worker, host)} has been silent for ${formatDuration(forMs)}${tasks}`;
+      return `the worker ${workerName(worker, host)} has been silent for ${formatClock(forMs)}${tasks}; look at its host`;
     }
     case 'idle':
-      return `the worker ${workerName(warning.worker, warning.host)} claims nothing: ${oneLine(warning.why, 200)}`;
+      return `the worker ${workerName(warning.worker, warning.host)} claims nothing: ${oneLine(warning.why, 200)}; look at its host`;
     case 'versions':
-      return `the workers run several versions of ralph: ${names(warning.versions)}`;
+      return `the workers run several versions of ralph: ${names(warning.versions)}; replace the older ones`;
     case 'waits-long':
-      return `the oldest task in the queue ${name(warning.queue)} has been waiting for ${formatDuration(warning.forMs)}`;
+      return `the oldest task in the queue ${name(warning.queue)} has been waiting for ${formatClock(warning.forMs)}; start more workers, or look at the --slots of its account`;
     case 'account-paused': {
       const { account, until, why } = warning;
       const because = why === null || why === '' ? '' : ` (${oneLine(why, 200)})`;
-      return until === null
-        ? `the account ${name(account)} is paused until somebody releases it${because}: ralph fleet account ${name(account)} --resume`
-        : `the account ${name(account)} is paused until ${formatInstant(until)}${because}`;
+      const end = until === null ? 'somebody releases it' : formatInstant(until);
+      return `the account ${name(account)} is paused until ${end}${because}; ralph fleet account ${name(account)} --resume releases it`;
     }
     case 'claimed-again':
       return `${name(warning.taskId)} was claimed ${warning.claims} times without a finished attempt, on ${names(warning.hosts)}; ralph status ${name(warning.taskId)} shows it`;
     case 'failed':
-      return `${plural(warning.taskIds.length, 'task')} failed in the last day: ${names(warning.taskIds)}`;
+      return `${plural(warning.taskIds.length, 'task')} failed in the last day: ${names(warning.taskIds)}; ralph status ${name(warning.taskIds[0] ?? 'ID')} says why`;
   }
 }
 

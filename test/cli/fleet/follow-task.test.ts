@@ -117,3 +117,22 @@ test('a stop ends the following at once', async () => {
   expect(await following).toBeNull();
   expect(fleet.asked()).toBe(1);
 });
+
+test('names no folder of the machine on which the task ran', async () => {
+  const event = {
+    ...{
+      event: 'task_stalled',
+      task_id: 't',
+      status: 'stalled',
+      exit_reason: 'stalled:no-progress',
+    },
+    ...{ exit_code: 5, iterations_used: 2, usage: { cost_usd: 0 }, evidence: null, changes: null },
+    ...{ note: '/srv/legs/t.1/Needs_Action/RALPH_STALLED_t.md', log_dir: '/srv/legs/t.1/state/t' },
+  } as RalphEvent;
+  const lines: string[] = [];
+  const fleet = { task: async () => ENDED, events: async () => [{ number: 1, event }] };
+  const say = (line: string): void => void lines.push(line);
+  await followTask(fleet, 't', { say, stop: new AbortController().signal });
+  expect(lines.join('\n')).toMatch(/^not completed: /);
+  expect(lines.join('\n')).not.toContain('/srv');
+});

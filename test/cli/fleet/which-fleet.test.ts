@@ -68,7 +68,8 @@ describe('opening it', () => {
       .fn()
       .mockRejectedValueOnce(new FleetAwayError('fleet h/d', 'no route'))
       .mockResolvedValue('a fleet');
-    expect(await openNamed(HERE, { open: later, retryMs: 0 })).toBe('a fleet');
+    expect(await openNamed(HERE, { open: later, retryMs: 0, purpose: 'worker' })).toBe('a fleet');
+    expect(later).toHaveBeenLastCalledWith(expect.objectContaining({ purpose: 'worker' }));
   });
 
   test('is not tried again for any other reason', async () => {

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { databaseFailure } from '../../../src/effects/fleet/database-failure.ts';
 import { bounded } from '../../../src/effects/fleet/event-rows.ts';
@@ -13,13 +14,41 @@ describe('the address of a fleet', () => {
     ['postgres://sam@host:5433/fleet', {}, 'fleet host/fleet', 'host=host&port=5433&user=sam'],
     ['postgresql://host/fleet', env, 'fleet host/fleet', 'host=host&port=6000&user=ann'],
     ['postgres://', env, 'fleet db.example/tasks', 'host=db.example&port=6000&user=ann'],
-    ['postgres:///fleet', { USER: 'sam' }, 'fleet localhost/fleet', ''],
+    ['postgres:///fleet', { USER: 'sam' }, 'fleet localhost/fleet', 'user=sam'],
     ['postgres://sam@/fleet?host=/run/pg', {}, 'fleet /run/pg/fleet', 'host=%2Frun%2Fpg&user=sam'],
-    ['postgres://h/f?sslmode=require', {}, 'fleet h/f', 'sslmode=require&host=h'],
+    [
+      'postgres://sam@h/f?sslmode=require',
+      { PGSSLROOTCERT: '/ca.crt' },
+      'fleet h/f',
+      'sslmode=verify-full&host=h&user=sam&sslrootcert=%2Fca.crt',
+    ],
+    [
+      'postgres://sam@h/f',
+      { PGSSLMODE: 'no-verify' },
+      'fleet h/f',
+      'host=h&user=sam&sslmode=no-verify',
+    ],
+    [
+      'postgres://sam@h/f?sslmode=require&uselibpqcompat=true',
+      {},
+      'fleet h/f',
+      'sslmode=require&uselibpqcompat=true&host=h&user=sam',
+    ],
   ] as const)('%s', ([url, variables, name, parameters]) => {
     const address = fleetAddress(url, variables);
     expect(address.name).toBe(name);
     expect(address.connectionString.split('?')[1] ?? '').toBe(parameters);
+  });
+
+  test('has the user of the system where no variable names one, as for cron', () => {
+    const { connectionString } = fleetAddress('postgres:///fleet?host=/run/pg', {});
+    expect(new URL(connectionString).searchParams.get('user')).toBe(userInfo().username);
+  });
+
+  test('refuses an unknown sslmode', () => {
+    expect(() => fleetAddress('postgres://h/f?sslmode=verified', {})).toThrow(
+      "sslmode expects verify-full, no-verify or disable; found 'verified'.",
+    );
   });
 
   test('never names the password, but passes it on', () => {
@@ -44,6 +73,7 @@ describe('a failure of the database', () => {
 
   test.for([
     coded('connect ECONNREFUSED', 'ECONNREFUSED', { syscall: 'connect' }),
+    coded('connect ENOENT /run/.s.PGSQL.5432', 'ENOENT', { syscall: 'connect' }),
     coded('terminating connection', '57P01'),
     coded('too many clients', '53300'),
     coded('cannot execute UPDATE in a read-only transaction', '25006'),
@@ -59,6 +89,13 @@ describe('a failure of the database', () => {
     coded('permission denied for table task', '42501'),
     coded('database "x" does not exist', '3D000'),
     new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'),
+    new Error('The server does not support SSL connections'),
+    coded('unsupported startup parameter: statement_timeout', '08P01'),
+    coded("ENOENT: no such file or directory, open '/ca.crt'", 'ENOENT', {
+      ...{ syscall: 'open', path: '/ca.crt' },
+    }),
+    coded('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
+    coded("Hostname/IP does not match certificate's altnames", 'ERR_TLS_CERT_ALTNAME_INVALID'),
   ])('%s: it refuses', (error) => {
     const failure = databaseFailure('fleet h/d', error);
     expect(failure).toBeInstanceOf(FleetError);

@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { landResult } from '../../../src/effects/origin/land-result.ts';
@@ -137,6 +145,39 @@ describe('the result', () => {
     expect(plain('-c', 'core.fsmonitor=false', 'log', '-1', '--format=%an <%ae>', commit)).toBe(
       'ralph <ralph@localhost>',
     );
+  });
+
+  test("leaves a file alone that the user's own filter wrote and nobody has changed", async () => {
+    const { url, first } = await makeOrigin({
+      'a.big': 'pointer\n',
+      '.gitattributes': '*.big filter=big\n',
+    });
+    const folder = await tempFolder();
+    const filter =
+      '[filter "big"]\n\tsmudge = sed s/pointer/content/\n\tclean = sed s/content/pointer/\n';
+    put(folder, { config: filter });
+    const env = { ...GIT_ENV, GIT_CONFIG_GLOBAL: join(folder, 'config') };
+    const mirror = await mirrorOf(url, { env });
+    const about = { taskId: 't', order: 1, at: NOW, subject: 'the end', last: null };
+    const resultOf = async (made: Awaited<ReturnType<typeof legTreeOf>>) => {
+      expect(readFileSync(join(made.tree, 'a.big'), 'utf8')).toBe('content\n');
+      const keeper = await keeperOf(made.tree, env);
+      const kept = await keepLegTree(keeper, about);
+      const result = await makeResult({
+        ...{ keeper, kept, folder: join(made.leg, 'result'), facts: FACTS, env, signal: NO_SIGNAL },
+      });
+      return { kept, result };
+    };
+    const one = await legTreeOf(mirror, { head: first, env });
+    put(one.tree, { 'b.txt': 'b\n' });
+    const { kept, result } = await resultOf(one);
+    expect(one.git('diff', '--name-only', first, result.commit)).toBe('b.txt');
+    const ref = 'refs/ralph/t/1.1.1';
+    await mirror.push(kept.commit, ref, { objects: join(one.tree, '.git', 'objects') });
+    const snapshot = { commit: kept.commit, ref, head: first };
+    const two = await legTreeOf(mirror, { head: first, snapshot, env });
+    const later = await resultOf(two);
+    expect(two.git('diff', '--name-only', first, later.result.commit)).toBe('b.txt');
   });
 
   test("has the worker's identity if git knows one", async () => {

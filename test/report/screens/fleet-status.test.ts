@@ -59,12 +59,12 @@ test('what is wrong stands first, in sentences', () => {
   const told = text.split('\n').filter((line) => line.startsWith('warning: '));
   expect(told).toEqual([
     'warning: no worker takes the queue old, which has 1 task; start one with ralph worker --queue old',
-    'warning: the worker w2 on host2 has been silent for 5m; other workers take over x',
-    'warning: the worker w3 on host1 claims nothing: the disk is full',
-    'warning: the account work is paused until somebody releases it (by ann@desk): ralph fleet account work --resume',
-    'warning: the oldest task in the queue default has been waiting for 1h 30m',
-    'warning: 1 task failed in the last day: broken',
-    'warning: the workers run several versions of ralph: 0.1.0, 0.2.0',
+    'warning: the worker w2 on host2 has been silent for 5m; other workers take over x; look at its host',
+    'warning: the worker w3 on host1 claims nothing: the disk is full; look at its host',
+    'warning: the account work is paused until somebody releases it (by ann@desk); ralph fleet account work --resume releases it',
+    'warning: the oldest task in the queue default has been waiting for 1h 30m; start more workers, or look at the --slots of its account',
+    'warning: 1 task failed in the last day: broken; ralph status broken says why',
+    'warning: the workers run several versions of ralph: 0.1.0, 0.2.0; replace the older ones',
   ]);
   expect(text.indexOf('warning: ')).toBeLessThan(text.indexOf('WORKER'));
   expect(text).toMatch(/^w2 +host2 +silent for 5m +1\/2/m);
@@ -75,7 +75,7 @@ test('what is wrong stands first, in sentences', () => {
 test('a fleet without workers and tasks says what starts them', () => {
   const text = screen({ workers: [], queues: [], accounts: [] });
   expect(text).toContain('no worker is there; ralph worker starts one\n');
-  expect(text).toContain('no queue has had a task yet; ralph submit queues one\n');
+  expect(text).toContain('no queue has an open task; ralph submit queues one\n');
 });
 
 test('queues of one name are told apart by their schema', () => {

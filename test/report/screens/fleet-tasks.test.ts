@@ -94,6 +94,6 @@ test('texts from the database cannot steer the terminal', () => {
 test('many names are counted instead of listed', () => {
   const taskIds = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   expect(fleetWarningText({ kind: 'failed', taskIds })).toBe(
-    '7 tasks failed in the last day: a, b, c, d, e and 2 more',
+    '7 tasks failed in the last day: a, b, c, d, e and 2 more; ralph status a says why',
   );
 });

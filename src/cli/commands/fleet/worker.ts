@@ -4,6 +4,7 @@ import { parseDuration } from '../../../core/settings/duration.ts';
 import { watchSignals } from '../../../effects/processes/signals.ts';
 import { UsageError } from '../../../errors.ts';
 import { exitCodeFor } from '../../../exit-codes.ts';
+import { openNamed } from '../../fleet/on-fleet.ts';
 import { requireFleet } from '../../fleet/which-fleet.ts';
 import { say } from '../../terminal/outlet.ts';
 
@@ -42,6 +43,7 @@ export async function worker(flags: WorkerFlags): Promise<number> {
     policyFile: flags.policy ?? null,
     env: process.env,
     version: __RALPH_VERSION__,
+    open: (url: string) => openNamed(url, { purpose: 'worker' }),
   };
   if (problems.length > 0) throw new UsageError(problems);
   if (isOldNode())
