@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openFleetAt } from '../../compose/fleet/open.ts';
 import { nearest } from '../../core/settings/nearest.ts';
-import { FleetAwayError } from '../../errors.ts';
+import { FleetAwayError, FleetError } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
 import { shellQuote } from '../../report/resume-command.ts';
+import { unreadableText } from '../../report/screens/fleet-words.ts';
 import { TaskNotFoundError } from '../../task-errors.ts';
 
 /** A fleet that a command works on. */
@@ -44,11 +46,16 @@ function shownUrl(url: string): string {
 /** How many of the newest tasks are looked through for an id that was meant. */
 const SUGGESTED_FROM = 200;
 
-/** Returns the error for an id that the fleet does not have, with the one that was probably meant. */
+/**
+ * Returns the error for an id of which the fleet shows no task: its row cannot be read, or there is none, and then with
+ * the id that was probably meant.
+ */
 export async function unknownFleetTask(
   { queue }: OpenFleet,
   taskId: string,
-): Promise<TaskNotFoundError> {
+): Promise<TaskNotFoundError | FleetError> {
+  const [row] = await queue.unreadable({ taskId });
+  if (row !== undefined) return new FleetError(unreadableText(queue.name, row), EXIT_FAILED);
   const tasks = await queue.tasks({ limit: SUGGESTED_FROM });
   const near = nearest(
     taskId,

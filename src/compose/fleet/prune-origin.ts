@@ -26,11 +26,13 @@ export async function removeRefsOf(
   const staying: StayingTask[] = [];
   try {
     const { signal } = new AbortController();
-    for (const { spec, fence } of tasks) {
+    for (const { spec, fence, base_commit } of tasks) {
       // A task that nobody has claimed has pushed nothing.
       if (fence === 0) continue;
       const mirror = openMirror({ home, url: spec.repo, env, signal, timeoutMs: TIMEOUT_MS });
       const end = await removeSnapshotsAtOrigin(mirror, spec.task_id);
+      // A task that no worker could begin, since nothing is there, has pushed nothing either.
+      if (end.kind === 'no-repository' && base_commit === null) continue;
       if (end.kind !== 'removed') staying.push({ taskId: spec.task_id, why: end.why });
     }
   } finally {

@@ -107,7 +107,10 @@ export function unstorableText(value: unknown, key = ''): string | null {
   return null;
 }
 
-/** Whether a spec is one that `ralph submit` may have written: others are neither shown nor followed to files or origins. */
+/**
+ * Whether a spec is one that `ralph submit` may have written: others are counted and named, but neither shown nor
+ * followed to files or origins.
+ */
 export function isReadableSpec(spec: FleetSpec): boolean {
   return isFleetSpec(spec) && placeProblems(spec).length === 0;
 }

@@ -1,6 +1,7 @@
 import { describeAccounts } from '../../helpers/fleet-account-cases.ts';
 import { describeQueue, type FleetInHand } from '../../helpers/fleet-cases.ts';
 import { describeSteering } from '../../helpers/fleet-steering-cases.ts';
+import { describeWaiting } from '../../helpers/fleet-waiting-cases.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
 
 const world = {
@@ -21,3 +22,4 @@ const world = {
 describeQueue('the in-memory twin of the queue', world);
 describeSteering('the in-memory twin of the queue', world);
 describeAccounts('the in-memory twin of the queue', world);
+describeWaiting('the in-memory twin of the queue', world);
