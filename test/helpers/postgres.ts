@@ -8,6 +8,7 @@ import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import { initFleet } from '../../src/effects/fleet/init-fleet.ts';
 import { openFleet } from '../../src/effects/fleet/open-fleet.ts';
 import { ENGINE_FROM } from './install-engine.ts';
+import { installPackage } from './install-package.ts';
 
 const run = promisify(execFile);
 
@@ -128,15 +129,8 @@ export function openTestFleet(
 
 async function install(): Promise<void> {
   const isThere = (): boolean => existsSync(join(BINARIES, 'initdb'));
-  if (!isThere() && process.getuid?.() === 0) {
-    const installed = () => run('apt-get', ['install', '-y', '--no-install-recommends', PACKAGE]);
-    await installed()
-      .catch(() => run('apt-get', ['update']).then(installed))
-      .catch(() => {});
-  }
-  if (!isThere()) {
-    throw new Error(
-      `The tests in test/fleet need ${PACKAGE} in ${BINARIES}: apt install ${PACKAGE}. npm test does without it.`,
-    );
-  }
+  if (await installPackage(PACKAGE, isThere)) return;
+  throw new Error(
+    `The tests in test/fleet need ${PACKAGE} in ${BINARIES}: apt install ${PACKAGE}. npm test does without it.`,
+  );
 }
