@@ -12,7 +12,7 @@ const makeScene = useFleetSite(3);
 /** How often the workers of the tests look for a task. */
 const POLL_MS = 500;
 /** For a machine that is busy with other tests. */
-const SLACK_MS = 5_000;
+const SLACK_MS = 15_000;
 
 test('a worker that is told to stop hands its tasks over, and no iteration is repeated', async () => {
   const scene = await makeScene({ turn: { seconds: 3, iterations: 3 } });
@@ -57,7 +57,9 @@ test('a task is told something, paused, resumed and stopped from another host', 
   await worker.untilSaid(/^ralph: a: .*pause/m, 30_000);
   await untilOnly(first, [worker]);
   const before = scene.stub.notes().length;
-  expect(await scene.task('a')).toMatchObject({ worker: null });
+  // Between the end of the agent and that of the leg nothing may run for a moment.
+  const holder = async (): Promise<string | null> => (await scene.task('a')).worker;
+  await expect.poll(holder, { timeout: 30_000 }).toBeNull();
   expect(await steer('status', 'a')).toMatch(/paused/);
   await sleep(2_000);
   expect(scene.stub.notes().length).toBe(before);
@@ -70,7 +72,8 @@ test('a task is told something, paused, resumed and stopped from another host', 
     () => worker.said().includes('stopped'),
     () => worker.said(),
   );
-  expect(await scene.task('a')).toMatchObject({ status: 'stopped', worker: null });
+  await expect.poll(holder, { timeout: 30_000 }).toBeNull();
+  expect(await scene.task('a')).toMatchObject({ status: 'stopped' });
 });
 
 test('an approval from a third host starts the agent on another host at once', async () => {

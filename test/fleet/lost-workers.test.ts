@@ -214,5 +214,9 @@ test.skipIf(!hasNamespaces())(
     expect((await auditFleet(scene, [...ids, ...more], 1)).problems).toEqual([]);
     expect(stubProblems(scene.stub.notes())).toEqual([]);
     expect(cut.isAlive()).toBe(true);
+    const events = await scene.queue.events('a', 0);
+    const times = events.map(({ event }) => Date.parse(event.at));
+    const hoursApart = Math.round((Math.max(...times) - Math.min(...times)) / 3_600_000);
+    expect(hoursApart).toBe(first.env.FAKETIME === undefined ? 0 : 2);
   },
 );
