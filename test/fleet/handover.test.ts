@@ -1,13 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { auditFleet } from '../helpers/fleet-audit.ts';
+import { untilOnly } from '../helpers/fleet-stops.ts';
 import { stubRuns } from '../helpers/fleet-stub.ts';
 import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
-import { isDead, until } from '../helpers/processes.ts';
+import { until } from '../helpers/processes.ts';
 
 // Workers that are told to stop, and tasks that are steered from another host.
 
 const makeScene = useFleetSite(3);
+/** How often the workers of the tests look for a task. */
+const POLL_MS = 500;
+/** For a machine that is busy with other tests. */
+const SLACK_MS = 15_000;
 
 test('a worker that is told to stop hands its tasks over, and no iteration is repeated', async () => {
   const scene = await makeScene({ turn: { seconds: 3, iterations: 3 } });
@@ -72,14 +77,11 @@ test('a task is told something, paused, resumed and stopped from another host', 
 
   await steer('pause', 'a');
   await worker.untilSaid(/^ralph: a: .*pause/m, 30_000);
-  await until(
-    () => first.pids().every((pid) => pid === worker.pid || isDead(pid)),
-    () => `the end of the agent; ${first.pids()}`,
-    30_000,
-  );
+  await untilOnly(first, [worker]);
   const before = scene.stub.notes().length;
-  // The agent is gone before the claim is given back.
-  await expect.poll(() => scene.task('a'), { timeout: 30_000 }).toMatchObject({ worker: null });
+  // Between the end of the agent and that of the leg nothing may run for a moment.
+  const holder = async (): Promise<string | null> => (await scene.task('a')).worker;
+  await expect.poll(holder, { timeout: 30_000 }).toBeNull();
   expect(await steer('status', 'a')).toMatch(/paused/);
   await sleep(2_000);
   expect(scene.stub.notes().length).toBe(before);
@@ -87,16 +89,35 @@ test('a task is told something, paused, resumed and stopped from another host', 
   await steer('resume', 'a');
   await untilNoted(scene, () => scene.stub.notes().length > before);
   await steer('stop', 'a');
-  await until(
-    () => first.pids().every((pid) => pid === worker.pid || isDead(pid)),
-    () => `the end of the agent; ${worker.said()}`,
-    15_000,
-  );
+  await untilOnly(first, [worker], 15_000);
   await until(
     () => worker.said().includes('stopped'),
     () => worker.said(),
   );
-  await expect
-    .poll(() => scene.task('a'), { timeout: 30_000 })
-    .toMatchObject({ status: 'stopped', worker: null });
+  await expect.poll(holder, { timeout: 30_000 }).toBeNull();
+  expect(await scene.task('a')).toMatchObject({ status: 'stopped' });
+});
+
+test('an approval from a third host starts the agent on another host at once', async () => {
+  const scene = await makeScene();
+  const [first, second, third] = [scene.host(1), scene.host(2), scene.host(3)];
+  const asks = `[ "$RALPH_ITERATION" != 1 ] || text="<approval id='deploy'>deploy it</approval>"`;
+  scene.stub.does({ seconds: 0, iterations: 2, after: asks });
+  const old = await scene.startWorker(first);
+  const ids = await scene.submit([{ task_id: 'a' }]);
+  await old.untilSaid(/^ralph: a: parked \(approval\)/m);
+  await untilOnly(first, [old]);
+  old.signal('SIGTERM');
+  expect(await old.ended).toBe(0);
+  await scene.startWorker(second);
+
+  const end = await scene.ralph(['approve', 'a'], {}, third);
+  const answeredMs = Date.now();
+  expect([end.exitCode, end.stderr]).toEqual([0, expect.any(String)]);
+  const start = await untilNoted(scene, ({ host }) => host === second.name);
+  expect(start).toMatchObject({ kind: 'START', task: 'a', iteration: 2 });
+  expect(start.atMs - answeredMs).toBeLessThan(POLL_MS + 1_000 + SLACK_MS);
+  await scene.untilEmpty(60_000);
+  const audit = await auditFleet(scene, ids, 2);
+  expect([audit.problems, audit.starts]).toEqual([[], 2]);
 });

@@ -1,12 +1,15 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { auditFleet } from '../helpers/fleet-audit.ts';
 import { hasNamespaces } from '../helpers/fleet-hosts.ts';
+import type { FleetWorker } from '../helpers/fleet-scene.ts';
 import { soakFleet } from '../helpers/fleet-soak.ts';
+import { freeze, hasStrace, stopAtLook, sweepOften, untilOnly } from '../helpers/fleet-stops.ts';
 import { stubProblems, stubRuns } from '../helpers/fleet-stub.ts';
 import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
 import { isDead, until } from '../helpers/processes.ts';
+import { withClock } from '../helpers/wrong-clock.ts';
 
 // Workers that are killed, stopped or cut off: no iteration is lost or counted twice, and no two agents of a task
 // run at once. RALPH_FLEET_KILLS=20 RALPH_FLEET_SEED=7 kills more often, and at other moments.
@@ -18,6 +21,9 @@ const LEASE_MS = 10_000;
 const CLAIM_MS = 10_500;
 /** For a machine that is busy with other tests. */
 const SLACK_MS = 15_000;
+const BUSY_MS = 2_000;
+/** What a worker says of a task that is no longer its own. */
+const LOST = '(?:claim is lost|no beat)';
 
 const makeScene = useFleetSite(2);
 
@@ -69,7 +75,7 @@ test('a stopped worker has no agent left when another worker starts one, and dro
   stopped.signal('SIGSTOP');
   await untilNoted(scene, ({ host }) => host === second.name);
   stopped.signal('SIGCONT');
-  await stopped.untilSaid(/^ralph: a: .*(?:claim is lost|no beat)/m);
+  await stopped.untilSaid(new RegExp(`^ralph: a: .*${LOST}`, 'm'));
   await scene.untilEmpty(60_000);
   const audit = await auditFleet(scene, ids, 1);
   expect([audit.problems, audit.starts]).toEqual([[], 2]);
@@ -80,29 +86,103 @@ test('a stopped worker has no agent left when another worker starts one, and dro
   expect(stopped.isAlive()).toBe(true);
 });
 
-test.for(['has just claimed', 'is setting up'])(
-  'a worker that was stopped when it %s its task starts no agent any more',
-  async (moment) => {
-    const scene = await makeScene({ turn: { seconds: 1 } });
-    const [first, second] = [scene.host(1), scene.host(2)];
-    const stopped = await scene.startWorker(first);
-    const mark = join(scene.folder, 'set-up');
-    const ids = await scene.submit([{ task_id: 'a', setup: `touch ${mark}; sleep 2` }]);
-    if (moment === 'has just claimed') await stopped.untilSaid(/claimed a /);
-    else {
+/** When a worker is stopped: each before it starts an agent, the last one in its second iteration. */
+const MOMENTS = ['claimed', 'setting-up', ...(hasStrace() ? ['starting'] : [])];
+
+test('a worker that was stopped before it starts an agent starts none any more', async () => {
+  const scene = await makeScene({ turn: { seconds: 1, iterations: 2 } });
+  const [first, second] = [scene.host(1), scene.host(2)];
+  const [mark, gate] = [join(scene.folder, 'set-up'), join(scene.folder, 'gate')];
+  const waits = `until [ -e '${gate}' ]; do sleep 0.1; done`;
+  scene.stub.does({ seconds: 0, iterations: 2, before: waits }, 'starting');
+  const workers = await Promise.all(
+    MOMENTS.map((queue) => scene.startWorker(first, ['--queue', queue])),
+  );
+  const ids = await scene.submit(
+    MOMENTS.map((name) => ({
+      task_id: name,
+      queue: name,
+      setup: `touch ${mark}.${name}; sleep 1`,
+    })),
+  );
+  const stopAt = async (moment: string, worker: FleetWorker): Promise<void> => {
+    if (moment === 'claimed') await worker.untilSaid(/claimed /);
+    else if (moment === 'setting-up')
       await until(
-        () => existsSync(mark),
-        () => 'the set-up',
+        () => existsSync(`${mark}.${moment}`),
+        () => `the set-up; ${worker.said()}`,
         30_000,
       );
+    else {
+      await untilNoted(scene, ({ task }) => task === moment);
+      const { untilStopped } = await stopAtLook(worker.pid, join(scene.stub.bin, 'claude'));
+      writeFileSync(gate, '');
+      await untilStopped();
     }
-    stopped.signal('SIGSTOP');
-    await scene.startWorker(second);
-    await scene.untilEmpty(90_000);
-    stopped.signal('SIGCONT');
-    await stopped.untilSaid(/^ralph: a: .*(?:claim is lost|no beat)/m);
-    expect(stubRuns(scene.stub.notes()).map(({ host }) => host)).toEqual([second.name]);
-    expect((await auditFleet(scene, ids, 1)).problems).toEqual([]);
+    worker.signal('SIGSTOP');
+  };
+  await Promise.all(workers.map((worker, at) => stopAt(MOMENTS[at] ?? '', worker)));
+
+  sweepOften(scene);
+  const queues = MOMENTS.flatMap((name) => ['--queue', name]);
+  await scene.startWorker(second, ['--slots', String(MOMENTS.length), ...queues]);
+  await scene.untilEmpty(90_000);
+  for (const worker of workers) worker.signal('SIGCONT');
+  for (const [at, worker] of workers.entries()) {
+    await worker.untilSaid(new RegExp(`^ralph: ${MOMENTS[at]}: .*${LOST}`, 'm'));
+  }
+  await untilOnly(first, workers);
+  const agents = stubRuns(scene.stub.notes()).filter(({ host }) => host === first.name);
+  expect(agents.map(({ task, iteration }) => [task, iteration])).toEqual(
+    MOMENTS.slice(2).map((moment) => [moment, 1]),
+  );
+  expect((await auditFleet(scene, ids, 2)).problems).toEqual([]);
+});
+
+test.skipIf(!hasNamespaces())(
+  'a host that was stopped with its guards ends its agents within a second of waking',
+  async () => {
+    const scene = await makeScene();
+    const [first, second] = [scene.host(1), scene.host(2)];
+    const ticks = join(scene.folder, 'ticks');
+    // One agent would go on for long after its host wakes, the other one has slept enough by then.
+    const before = `while sleep 0.1; do date +%s%3N >>'${ticks}'; done &`;
+    scene.stub.does({ seconds: 90, before }, 'long');
+    scene.stub.does({ seconds: 8 }, 'short');
+    writeFileSync(ticks, '');
+    const slots = ['--slots', '2'];
+    const stopped = await scene.startWorker(first, slots);
+    const ids = await scene.submit([{ task_id: 'long' }, { task_id: 'short' }]);
+    await untilNoted(scene, () => stubRuns(scene.stub.notes()).length === 2);
+    await freeze(first);
+    for (const id of ids) scene.stub.does({ seconds: 4 }, id);
+    sweepOften(scene);
+    await scene.startWorker(second, slots);
+    const isNew = ({ host }: { readonly host: string }): boolean => host === second.name;
+    await untilNoted(scene, () => stubRuns(scene.stub.notes()).filter(isNew).length === 2);
+
+    const wokenMs = Date.now();
+    first.signalAll('SIGCONT');
+    for (const id of ids) await stopped.untilSaid(new RegExp(`^ralph: ${id}: .*${LOST}`, 'm'));
+    await untilOnly(first, [stopped]);
+    await scene.untilEmpty(60_000);
+    const runs = stubRuns(scene.stub.notes());
+    const signs = [
+      ...readFileSync(ticks, 'utf8').split('\n').map(Number),
+      ...runs.filter(({ host }) => host === first.name).map(({ endedMs }) => endedMs ?? 0),
+    ];
+    expect(Math.max(...signs) - wokenMs).toBeLessThan(1_000 + BUSY_MS);
+
+    // The agents that were stopped held their locks meanwhile.
+    const { problems } = await auditFleet(scene, ids, 1);
+    const overlaps = /another one was at work|two agents at once/;
+    expect(problems.filter((each) => !overlaps.test(each))).toEqual([]);
+    for (const id of ids) {
+      const work = scene.origin.git('show', `ralph/${id}:work.txt`);
+      const own = runs.find((run) => run.task === id && isNew(run));
+      expect(work).toBe(`${id}/1/${own?.pid}`);
+    }
+    expect(stopped.isAlive()).toBe(true);
   },
 );
 
@@ -130,10 +210,13 @@ test.for(['SIGKILL', 'SIGSTOP'] as const)(
 );
 
 test.skipIf(!hasNamespaces())(
-  'a worker that is cut off loses its task to another one, and claims again once it is back',
+  'a worker that is cut off loses its task to another one, and claims again once it is back, whatever the clocks say',
   async () => {
     const scene = await makeScene({ turn: { seconds: 90 } });
-    const [first, second] = [scene.host(1), scene.host(2)];
+    const [first, second] = [
+      await withClock(scene.host(1), '+1h'),
+      await withClock(scene.host(2), '-1h'),
+    ];
     const cut = await scene.startWorker(first);
     const ids = await scene.submit([{ task_id: 'a' }]);
     await untilNoted(scene, ({ kind }) => kind === 'START');
@@ -154,5 +237,9 @@ test.skipIf(!hasNamespaces())(
     expect((await auditFleet(scene, [...ids, ...more], 1)).problems).toEqual([]);
     expect(stubProblems(scene.stub.notes())).toEqual([]);
     expect(cut.isAlive()).toBe(true);
+    const events = await scene.queue.events('a', 0);
+    const times = events.map(({ event }) => Date.parse(event.at));
+    const hoursApart = Math.round((Math.max(...times) - Math.min(...times)) / 3_600_000);
+    expect(hoursApart).toBe(first.env.FAKETIME === undefined ? 0 : 2);
   },
 );

@@ -11,6 +11,7 @@ import { initFleet } from '../../src/effects/fleet/init-fleet.ts';
 import { loadEngine } from '../../src/effects/fleet/load-engine.ts';
 import { openFleet } from '../../src/effects/fleet/open-fleet.ts';
 import { ENGINE_FROM } from './install-engine.ts';
+import { installPackage } from './install-package.ts';
 
 const run = promisify(execFile);
 
@@ -149,15 +150,8 @@ export async function whileLocked(
 
 async function install(): Promise<void> {
   const isThere = (): boolean => existsSync(join(BINARIES, 'initdb'));
-  if (!isThere() && process.getuid?.() === 0) {
-    const installed = () => run('apt-get', ['install', '-y', '--no-install-recommends', PACKAGE]);
-    await installed()
-      .catch(() => run('apt-get', ['update']).then(installed))
-      .catch(() => {});
-  }
-  if (!isThere()) {
-    throw new Error(
-      `The tests in test/fleet need ${PACKAGE} in ${BINARIES}: apt install ${PACKAGE}. npm test does without it.`,
-    );
-  }
+  if (await installPackage(PACKAGE, isThere)) return;
+  throw new Error(
+    `The tests in test/fleet need ${PACKAGE} in ${BINARIES}: apt install ${PACKAGE}. npm test does without it.`,
+  );
 }

@@ -87,7 +87,6 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
 
   return {
     async run(request) {
-      await leaseIsFresh(options.lease, request.stops.signal);
       const inForce = guard.inForce();
       const facts = await runAttempt(request, { ...options, logs }, inForce, others);
       leftovers = [...alive(), ...facts.left];
@@ -152,6 +151,8 @@ async function runAttempt(
   const env = { ...childEnvironment(options, request.iteration), ...kind.variables?.(limitMs) };
   const started = await startedIn(options.sandbox, { ...command, env, cwd: options.cwd });
   if ('failed' in started) return notRun(notStarted('ESANDBOX', started.failed, kind));
+  // As late as possible: a worker that was stopped a moment ago may have lost its claim.
+  await leaseIsFresh(options.lease, request.stops.signal);
 
   const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);
   let reader: AgentReader | null = null;
