@@ -40,8 +40,8 @@ export interface FleetScene {
   ralph(args: readonly string[], options?: RunRalphOptions, host?: FleetHost): Promise<RalphEnd>;
   /** Queues tasks by `ralph submit --batch`: each with what a short task needs, and then its own keys. */
   submit(tasks: readonly Readonly<Record<string, unknown>>[]): Promise<readonly string[]>;
-  /** Starts `ralph worker` on a host, and waits until it has said that it is there. */
-  startWorker(host: FleetHost, args?: readonly string[]): Promise<FleetWorker>;
+  /** Starts `ralph worker` on a host, and waits until it has said that it is there. `program`: another ralph. */
+  startWorker(host: FleetHost, args?: readonly string[], program?: string): Promise<FleetWorker>;
   /** Returns a task; rejects if there is none of that id. */
   task(taskId: string): Promise<FleetTaskFacts>;
   tasks(): Promise<readonly FleetTaskFacts[]>;
@@ -117,11 +117,11 @@ export async function makeFleetScene(
       if (end.exitCode !== 0) throw new Error(`ralph submit failed: ${end.stderr}`);
       return end.stdout.split('\n').filter(Boolean);
     },
-    async startWorker(host, args = []) {
+    async startWorker(host, args = [], program = installedRalph()) {
       started += 1;
       const log = join(folder, `worker${started}.log`);
       const worker = spawnWorker(host, environment(host), log, [
-        ...['worker', '--policy', policyFile, '--poll', '500ms', ...args],
+        ...[program, 'worker', '--policy', policyFile, '--poll', '500ms', ...args],
       ]);
       workers.push(worker);
       await worker.untilSaid(/^(?:ralph: )?worker \S+ on /m);
@@ -175,7 +175,7 @@ function spawnWorker(
   args: readonly string[],
 ): FleetWorker {
   const out = openSync(log, 'a');
-  const node = [process.execPath, installedRalph(), ...args];
+  const node = [process.execPath, ...args];
   const [program = '', ...words] = [...host.under, ...node];
   mkdirSync(host.home, { recursive: true });
   const child = spawn(program, words, { cwd: host.home, env, stdio: ['ignore', out, out] });

@@ -87,6 +87,23 @@ export function describeSteering(name: string, fresh: () => Promise<FleetInHand>
       expect((await claimed(queue, { schema: 2 })).taskId).toBe('new');
     });
 
+    test('leaves what a newer worker has claimed to newer workers', async () => {
+      const { queue, later } = await fresh();
+      await queue.submit([newFleetTask('a'), newFleetTask('b')]);
+      const claim = await claimed(queue, { schema: 3 });
+      expect(claim).toMatchObject({ taskId: 'a', fence: 1, task: { spec: { schema: 3 } } });
+      expect([...(await queue.beat([claim]))]).toEqual(['a']);
+      await queue.park(claim, checkpointAt(1), NOTHING, { kind: 'handover', why: 'it drains' });
+      expect((await claimed(queue)).taskId).toBe('b');
+      expect(await next(queue)).toBeNull();
+      expect(await claimed(queue, { schema: 4 })).toMatchObject({ taskId: 'a', fence: 2 });
+      await later(queue.leaseMs + 1_000);
+      await queue.sweep();
+      expect((await claimed(queue, { schema: 3 })).taskId).toBe('b');
+      expect(await next(queue, { schema: 3 })).toBeNull();
+      expect((await claimed(queue, { schema: 4 })).taskId).toBe('a');
+    });
+
     test('leaves requests to the worker that runs the task', async () => {
       const { queue, other } = await fresh();
       await queue.submit([newFleetTask('a')]);

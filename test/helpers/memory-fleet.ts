@@ -106,6 +106,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     this.#claims += 1;
     const job = `job-${this.#claims}`;
     next.held = { job, leaseEndsAt: this.clock() + this.leaseMs };
+    facts.spec = { ...facts.spec, schema: request.schema };
     facts.fence += 1;
     facts.claims_without_iteration += 1;
     facts.hosts = [...facts.hosts, request.host];

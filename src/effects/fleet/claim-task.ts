@@ -2,7 +2,7 @@ import { SPREAD } from './account-rows.ts';
 import { latestAnswer } from './approval-rows.ts';
 import { type Database, Undone } from './connection.ts';
 import type { Claim, ClaimRequest } from './fleet-queue.ts';
-import { type Jobs, jobKey, QUEUE_NAME, queueName } from './jobs.ts';
+import { type Jobs, jobKey, QUEUE_NAME, QUEUED_COLUMNS, queueName, readQueueName } from './jobs.ts';
 import type { FetchedJob, SqlRunner } from './load-engine.ts';
 import { newerTables, TABLES_VERSION } from './migrations.ts';
 import {
@@ -26,7 +26,7 @@ const PUT_OFF = "interval '1 s'";
 type Tried =
   | { readonly kind: 'claimed'; readonly claim: Claim }
   | { readonly kind: 'nothing' }
-  /** The job belonged to no task, and is removed. */
+  /** The job is gone: it was of no task, or of one that has a job in the queue of this worker's schema now. */
   | { readonly kind: 'leftover' };
 
 /** The account cannot be served: the fetch of the job is undone. */
@@ -61,7 +61,7 @@ export async function claimTask(
   for (let tried = 1; tried <= TRIES; tried += 1) {
     const name = await bestQueue(database, names, ignored);
     if (name === null) return null;
-    await jobs.know([name]);
+    await jobs.know([name, queueName({ ...readQueueName(name), schema: request.schema })]);
     try {
       const came = await database.transaction((tx) =>
         tryClaim(tx, { jobs, leaseMs, request, name, ignored }),
@@ -149,7 +149,9 @@ async function tryClaim(tx: SqlRunner, given: Try): Promise<Tried> {
   const fetched = await jobs.boss.fetch(name, { db: tx, ignoreGroups: [...ignored] });
   const job = fetched[0];
   if (job === undefined) return { kind: 'nothing' };
-  const row = await takeTask(tx, name, job, request);
+  const isOlder = readQueueName(name).schema < request.schema;
+  if (isOlder && (await raiseSchema(tx, job, given))) return { kind: 'leftover' };
+  const row = isOlder ? null : await takeTask(tx, name, job, request);
   if (row === null) {
     if (await isItsJob(tx, name, job)) throw new TaskBusy(job.id);
     await jobs.boss.deleteJob(name, job.id, { db: tx });
@@ -232,4 +234,28 @@ async function checkAccount(
 
 function taskOf({ data }: FetchedJob): string {
   return (data as { task?: string } | null)?.task ?? '';
+}
+
+/**
+ * Gives a task of an older schema a job in the queue of this worker's own: older workers may not know the state that this
+ * one writes. False, and nothing changed, if the job is not the task's, or somebody else changes the row.
+ */
+async function raiseSchema(
+  tx: SqlRunner,
+  job: FetchedJob,
+  { jobs, name, request }: Try,
+): Promise<boolean> {
+  const { rows } = await tx.executeSql(
+    `with mine as (
+       select task_id from ralph.task t where ${IS_ITS_JOB} for update skip locked
+     )
+     update ralph.task set schema = $4, job = gen_random_uuid() where task_id = (select task_id from mine)
+     returning ${QUEUED_COLUMNS}, job`,
+    [taskOf(job), job.id, name, request.schema],
+  );
+  const task = rows[0];
+  if (task === undefined) return false;
+  await jobs.boss.deleteJob(name, job.id, { db: tx });
+  await jobs.addAll(tx, [{ task, job: task.job, startAt: null }]);
+  return true;
 }

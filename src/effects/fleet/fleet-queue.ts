@@ -163,7 +163,10 @@ export interface ClaimRequest {
   readonly queues: readonly string[];
   /** The only accounts for which it claims; null for all. */
   readonly accounts: readonly string[] | null;
-  /** The newest schema of tasks that the worker knows; it knows all older ones. */
+  /**
+   * The newest schema of tasks that the worker knows; it knows all older ones. What it claims is of this schema from then
+   * on, since an older worker may not know the state that it writes.
+   */
   readonly schema: number;
 }
 

@@ -38,7 +38,13 @@ export function queueName({ schema, queue }: Pick<QueuedTask, 'schema' | 'queue'
   return `ralph-s${schema}-${queue}`;
 }
 
-/** The same in SQL, of the row `t` of a task. */
+/** Returns what `queueName` was made from. */
+export function readQueueName(name: string): Pick<QueuedTask, 'schema' | 'queue'> {
+  const [, schema, queue = ''] = /^ralph-s(\d+)-(.*)$/.exec(name) ?? [];
+  return { schema: Number(schema), queue };
+}
+
+/** `queueName` in SQL, of the row `t` of a task. */
 export const QUEUE_NAME = "('ralph-s' || t.schema || '-' || t.queue)";
 
 /** What names an attempt at a job, in one opaque word. */

@@ -13,7 +13,7 @@ export function fleetWarningText(warning: FleetWarning): string {
     case 'no-worker':
       return `no worker takes the queue ${name(warning.queue)}, which has ${plural(warning.tasks, 'task')}; start one with ralph worker --queue ${name(warning.queue)}`;
     case 'unknown-schema':
-      return `no worker knows the schema ${warning.schema} of ${plural(warning.tasks, 'task')} in the queue ${name(warning.queue)}; start a worker of the version that submitted them`;
+      return `no worker knows the schema ${warning.schema} of ${plural(warning.tasks, 'task')} in the queue ${name(warning.queue)}; start a worker of a newer version`;
     case 'silent': {
       const { worker, host, forMs, running } = warning;
       const tasks = running.length === 0 ? '' : `; other workers take over ${names(running)}`;
