@@ -63,7 +63,7 @@ test.for(['a person', 'the worker'])('the clone of a leg is ended by %s', async 
   const queue = memoryFleet();
   const folder = await tempFolder();
   const [ready, ssh] = [join(folder, 'ready'), join(folder, 'ssh.sh')];
-  writeFileSync(ssh, `touch ${ready}; exec sleep 600`);
+  writeFileSync(ssh, `touch ${ready}; exec sleep 100`);
   await queue.submit([await taskOfTest(DONE, { repo: 'ssh://git@host.invalid/app.git' })]);
   const worker = await workerOfTest(queue, {
     policy: { ...TEST_POLICY, repos: ['ssh://*'] },
