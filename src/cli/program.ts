@@ -142,6 +142,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .description('clear the history')
     .option('--older-than <TIME>', 'what ended longer ago (default: 30d)')
     .option('--dry-run', 'only say what would go')
+    .option('--keep-refs', 'on a fleet: leave refs/ralph/ID in the repositories')
     .action(async (options: PruneOptions) => {
       const { prune } = await import('./commands/prune.ts');
       exitCode = await prune(options);

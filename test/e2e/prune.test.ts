@@ -40,6 +40,13 @@ test('a bad duration is a usage error that names the flag', async () => {
   expect(stderr).toMatch(/^ralph: --older-than expects .* found 'soon'\.\n$/);
 });
 
+test('--keep-refs without a fleet is a usage error', async () => {
+  const scene = await makeScene();
+  const { stdout, stderr, exitCode } = await scene.ralph(['prune', '--keep-refs']);
+  expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+  expect(stderr).toMatch(/^ralph: --keep-refs expects a fleet .* found a vault/);
+});
+
 describe('ralph prune and the snapshots of a task', () => {
   /** A finished task `t` with snapshots, and refs of another one. */
   async function stage() {

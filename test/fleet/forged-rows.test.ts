@@ -27,6 +27,7 @@ test.for([
   await postgres.sql(url, `update ralph.task set ${change} where task_id = 'bad'`);
   expect((await queue.tasks({})).map(({ spec }) => spec.task_id)).toEqual(['good']);
   expect(await queue.task('bad')).toBeNull();
+  expect(await queue.unreadable({})).toEqual([{ taskId: 'bad', endedAt: null }]);
   expect((await queue.task('good'))?.spec.task_id).toBe('good');
   await queue.close();
 });

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import { FleetError } from '../../src/errors.ts';
 import {
+  ANY,
   checkpointAt,
   claimed,
   fleetEvent,
@@ -50,7 +52,54 @@ test('a submitter submits, and reads the state of a task', async () => {
     { kind: 'already-queued' },
   ]);
   expect(await queue.task('s1')).toMatchObject({ status: 'pending' });
+  // A worker makes the jobs.
+  expect(await owner.claim({ ...ANY, queues: ['new-one'] })).toBeNull();
+  expect(await owner.sweep()).toEqual([]);
   expect((await claimed(owner, { queues: ['new-one'] })).taskId).toBe('s1');
+  expect((await claimed(owner)).taskId).toBe('s2');
+});
+
+test('a submitter writes nothing that the engine trusts, and no settings in place of others', async () => {
+  const asSue = url.replace('ralph@', 'sue@');
+  for (const statement of [
+    "insert into ralph_queue.job (name, singleton_key) values ('ralph-s1-default', 'x')",
+    "insert into ralph_queue.job_common (name, singleton_key) values ('ralph-s1-default', 'x')",
+    "select ralph_queue.create_queue('ralph-s1-default', '{}')",
+    "insert into ralph.task (task_id, spec, setting_set, content_sha256, schema, queue, account, priority, job) select 'x', spec, setting_set, '', 1, 'q', 'a', 0, job from ralph.task limit 1",
+  ]) {
+    await expect(postgres.sql(asSue, statement)).rejects.toThrow(/permission denied/);
+  }
+  const settings = { maxIterations: { value: 3, source: 'default', from: 'default' } } as const;
+  const name = createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 32);
+  await expect(
+    postgres.sql(asSue, `insert into ralph.setting_set values ('${name}', '{"evil": true}')`),
+  ).rejects.toThrow(/check constraint/);
+  await owner.submit([newFleetTask('mine', { queue: 'mine', settings })]);
+  expect((await owner.task('mine'))?.spec.settings).toEqual(settings);
+});
+
+test('a submitter cannot keep the workers from sweeping', async () => {
+  await owner.submit([newFleetTask('swept', { queue: 'swept' })]);
+  await postgres.sql(url, "delete from ralph_queue.job where singleton_key = 'swept'");
+  const queue = await openAs('sue');
+  expect(await queue.sweep().then(() => 'swept', String)).toContain('permission denied');
+  // Held until the session of psql ends.
+  const asSue = url.replace('ralph@', 'sue@');
+  const held = postgres.sql(
+    asSue,
+    "select pg_advisory_lock(hashtext('ralph.sweep')), pg_sleep(600)",
+  );
+  const ended = held.catch(() => 'ended by the test');
+  const locks = () =>
+    postgres.sql(url, "select count(*) from pg_locks where locktype = 'advisory'");
+  await expect.poll(locks, { timeout: 30_000 }).toBe('1');
+  expect(await owner.sweep()).toEqual([]);
+  await postgres.sql(
+    url,
+    "select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep%' and pid <> pg_backend_pid()",
+  );
+  await ended;
+  expect((await claimed(owner, { queues: ['swept'] })).taskId).toBe('swept');
 });
 
 test('a submitter neither approves nor steers, nor touches what workers write', async () => {

@@ -62,6 +62,7 @@ test('every call says that the database is away, and all goes on when it is back
     readClock: () => queue.readClock(),
     task: () => queue.task('a'),
     tasks: () => queue.tasks({}),
+    unreadable: () => queue.unreadable({}),
     checkpoint: () => queue.checkpoint('a'),
     events: () => queue.events('a', 0),
     logs: () => queue.logs('a'),

@@ -191,6 +191,9 @@ test.for([
   ['account', "''"],
   ['task_id', "'../../x'"],
   ['task_id', "'x.lock'"],
+  ['not_before', "'infinity'"],
+  ['not_before', "'294276-01-01'"],
+  ['not_before', "'4713-01-01 BC'"],
 ])('the tables refuse a task whose %s is %s', async ([column, value]) => {
   const url = await postgres.url();
   const queue = await openTestFleet(url);

@@ -28,6 +28,8 @@ export function describeAccounts(name: string, fresh: () => Promise<FleetInHand>
       });
       await later(61_000);
       expect((await queue.accounts()).find(({ name }) => name === 'team')?.pausedUntil).toBeNull();
+      // Claims begin again spread over 30 s.
+      await later(30_000);
       expect([(await next(queue))?.taskId, (await next(queue))?.taskId]).toEqual(['a', 'b']);
     });
 
@@ -48,6 +50,18 @@ export function describeAccounts(name: string, fresh: () => Promise<FleetInHand>
         why: null,
       });
       expect([(await next(queue))?.taskId, (await next(queue))?.taskId]).toEqual(['a', 'b']);
+    });
+
+    test('lets a paused task go on at once if its account was released meanwhile', async () => {
+      const { queue, now } = await fresh();
+      await queue.submit([newFleetTask('a')]);
+      const until = new Date(now() + 86_400_000).toISOString();
+      await queue.park(await claimed(queue), null, NOTHING, { kind: 'wait', until, account: true });
+      await queue.request('a', { kind: 'pause', by: 'ann' });
+      await queue.setAccount('default', { resume: true });
+      expect(await next(queue)).toBeNull();
+      await queue.resume('a');
+      expect((await next(queue))?.taskId).toBe('a');
     });
 
     test('bounds the slots of an account over all queues and workers', async () => {

@@ -117,6 +117,7 @@ export function fleetView(changes: Partial<FleetView> = {}): FleetView {
     accounts: [accountFacts()],
     queues: [queueFacts()],
     tasks: [],
+    unreadable: [],
     ...changes,
   };
 }

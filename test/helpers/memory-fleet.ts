@@ -5,6 +5,7 @@ import type * as Port from '../../src/effects/fleet/fleet-queue.ts';
 import { FleetAwayError } from '../../src/errors.ts';
 import { MemorySteering } from './memory-steering.ts';
 import {
+  byOwnClock,
   instant,
   isClosed,
   keepCheckpoint,
@@ -206,14 +207,14 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     claim: Port.ClaimKey,
     checkpoint: Port.Checkpoint | null,
     written: Port.WrittenBeside,
-    parking: Parking,
+    given: Parking,
   ): Promise<boolean> {
     return this.#write(claim, (task) => {
       const { facts } = task;
+      const parking = byOwnClock(given, this.clock());
       this.#keep(task, claim, checkpoint, written);
       const isAnswered = parking.kind === 'approval' && task.approvals.at(-1)?.answer;
       if (parking.kind === 'handover' || isAnswered) task.startAt = this.clock();
-      else if (parking.inMs !== undefined) task.startAt = this.clock() + parking.inMs;
       else task.startAt = parking.until === null ? null : Date.parse(parking.until);
       facts.claims_without_iteration = Math.max(0, facts.claims_without_iteration - 1);
       facts.hosts = facts.hosts.slice(0, -1);
@@ -221,7 +222,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
       this.free(task);
       if (parking.kind === 'wait' && parking.account) {
         const account = this.account(facts.spec.account);
-        pauseMemoryAccount(account, parking.inMs ?? parking.until, 'usage limit', this.clock());
+        pauseMemoryAccount(account, parking.until, 'usage limit', this.clock());
       }
       this.obeyWhatIsLeft(task);
     });
@@ -260,7 +261,9 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
 
   async askApproval(claim: Port.ClaimKey, approval: Port.FleetApproval): Promise<boolean> {
     return this.#write(claim, ({ approvals, facts }) => {
-      if (approvals.some(({ id }) => id === approval.id)) return;
+      const before = approvals.findIndex(({ id }) => id === approval.id);
+      if (before !== -1 && approvals[before]?.taken === false) return;
+      if (before !== -1) approvals.splice(before, 1);
       approvals.push({
         ...{ id: approval.id, text: approval.text, expiresAt: expiryOf(approval, this.clock()) },
         ...{ taskId: facts.spec.task_id, askedAt: instant(this.clock()) },
@@ -269,13 +272,14 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     });
   }
 
-  async sweep(): Promise<void> {
+  async sweep(): Promise<readonly Port.SweepTrouble[]> {
     for (const task of this.tasksById.values()) {
       if (task.held !== null && task.held.leaseEndsAt < this.clock()) {
         this.free(task);
         task.startAt = this.clock();
       }
     }
+    return [];
   }
 
   async readClock(): Promise<string> {

@@ -1,4 +1,5 @@
 import type { FleetTaskFacts } from '../../src/core/fleet/fleet-task.ts';
+import { isReadableSpec } from '../../src/core/fleet/spec-problems.ts';
 import { rowOfState } from '../../src/core/task/endings.ts';
 import type * as Port from '../../src/effects/fleet/fleet-queue.ts';
 import {
@@ -8,6 +9,9 @@ import {
   type MemoryTask,
   pauseMemoryAccount,
 } from './memory-tasks.ts';
+
+type TaskFilter = Parameters<Port.FleetQueue['tasks']>[0];
+type RowFilter = TaskFilter & Parameters<Port.FleetQueue['unreadable']>[0];
 
 const DONE: Port.RequestTaken = { kind: 'done' };
 const UNKNOWN: Port.RequestTaken = { kind: 'unknown-task' };
@@ -93,10 +97,14 @@ export class MemorySteering {
     if (facts.ended_at !== null && rowOfState(facts.status, facts.exit_reason)?.isFinal === true) {
       return refused(`it has ended for good (${facts.exit_reason ?? facts.status})`);
     }
-    const { parked } = facts;
     const newest = task.approvals.at(-1);
-    const waitsForPerson = parked?.kind === 'approval' && newest?.answer === null;
-    const until = parked?.kind === 'wait' || waitsForPerson ? parked.until : facts.not_before;
+    const isOpen = newest !== undefined && newest.answer === null && !newest.taken;
+    if (isOpen) reopenRequest(newest, this.clock());
+    const waitsForPerson = facts.parked?.kind === 'approval' && isOpen;
+    if (waitsForPerson) facts.parked = { kind: 'approval', until: newest.expiresAt };
+    const { parked } = facts;
+    const wakeAt = waitsForPerson ? newest.expiresAt : facts.not_before;
+    const until = parked?.kind === 'wait' ? parked.until : wakeAt;
     if (until !== null) task.startAt = Date.parse(until);
     else task.startAt = waitsForPerson ? null : this.clock();
     if (facts.ended_at !== null) facts.status = 'pending';
@@ -135,9 +143,9 @@ export class MemorySteering {
       Object.assign(account, { pausedUntil: null, isHeld: false, why: null });
       for (const task of this.#open()) {
         const { parked, paused, spec } = task.facts;
-        if (spec.account !== name || paused || parked?.kind !== 'wait' || !parked.account) continue;
+        if (spec.account !== name || parked?.kind !== 'wait' || !parked.account) continue;
         task.facts.parked = null;
-        task.startAt = this.clock();
+        if (!paused) task.startAt = this.clock();
       }
     }
     if (pause !== undefined) pauseMemoryAccount(account, pause, 'by hand', this.clock());
@@ -151,18 +159,26 @@ export class MemorySteering {
   }
 
   async task(taskId: string): Promise<FleetTaskFacts | null> {
-    return this.tasksById.get(taskId)?.facts ?? null;
+    const facts = this.tasksById.get(taskId)?.facts;
+    return facts !== undefined && isReadableSpec(facts.spec) ? facts : null;
   }
 
-  async tasks({
-    open = false,
-    limit,
-  }: {
-    readonly open?: boolean;
-    readonly limit?: number;
-  }): Promise<readonly FleetTaskFacts[]> {
+  async tasks(filter: TaskFilter): Promise<readonly FleetTaskFacts[]> {
+    return this.#newest(filter).filter(({ spec }) => isReadableSpec(spec));
+  }
+
+  async unreadable(filter: RowFilter): Promise<readonly Port.UnreadableTask[]> {
+    return this.#newest(filter)
+      .filter(({ spec }) => !isReadableSpec(spec))
+      .map(({ spec, ended_at }) => ({ taskId: spec.task_id, endedAt: ended_at }));
+  }
+
+  #newest({ open = false, taskId, limit }: RowFilter): readonly FleetTaskFacts[] {
     const all = open ? this.#open() : [...this.tasksById.values()];
-    return all.map(({ facts }) => facts).slice(limit === undefined ? 0 : -limit);
+    return all
+      .map(({ facts }) => facts)
+      .filter(({ spec }) => taskId === undefined || spec.task_id === taskId)
+      .slice(limit === undefined ? 0 : -limit);
   }
 
   async checkpoint(taskId: string): Promise<Port.KeptCheckpoint | null> {
@@ -228,6 +244,15 @@ export class MemorySteering {
       };
     });
   }
+}
+
+/** Lets the time for answering begin again. */
+function reopenRequest(approval: MemoryTask['approvals'][number], now: number): void {
+  const { askedAt, expiresAt } = approval;
+  if (expiresAt !== null) {
+    approval.expiresAt = instant(now + Date.parse(expiresAt) - Date.parse(askedAt));
+  }
+  approval.askedAt = instant(now);
 }
 
 function refused(why: string): Port.RequestTaken {

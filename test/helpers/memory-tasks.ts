@@ -1,4 +1,4 @@
-import type { FleetTaskFacts } from '../../src/core/fleet/fleet-task.ts';
+import type { FleetTaskFacts, Parking } from '../../src/core/fleet/fleet-task.ts';
 import { isEnded } from '../../src/core/task/endings.ts';
 import type {
   AccountPause,
@@ -74,6 +74,13 @@ export function keepCheckpoint(
   facts.iterations = checkpoint.iterations;
   facts.cost_usd = checkpoint.costUsd;
   task.checkpoint = { ...checkpoint, fence: claim.fence, savedAt: instant(now) };
+}
+
+/** Returns what a task waits for, by the clock of the fleet. */
+export function byOwnClock(parking: Parking, now: number): Parking {
+  if (parking.kind === 'handover' || parking.inMs === undefined) return parking;
+  const { inMs, ...kept } = parking;
+  return { ...kept, until: instant(now + inMs) };
 }
 
 /** Holds an account; an earlier end does not shorten a pause. */

@@ -4,8 +4,11 @@ import { appendFile, chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { openDatabase } from '../../src/effects/fleet/connection.ts';
+import { fleetAddress } from '../../src/effects/fleet/fleet-address.ts';
 import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import { initFleet } from '../../src/effects/fleet/init-fleet.ts';
+import { loadEngine } from '../../src/effects/fleet/load-engine.ts';
 import { openFleet } from '../../src/effects/fleet/open-fleet.ts';
 import { ENGINE_FROM } from './install-engine.ts';
 
@@ -124,6 +127,24 @@ export function openTestFleet(
   purpose: 'worker' | 'command' = 'command',
 ): Promise<FleetQueue> {
   return openFleet({ url, env: {}, purpose, engineFrom: ENGINE_FROM });
+}
+
+/** Runs `work` while the rows of `statement` are locked by another connection. */
+export async function whileLocked(
+  url: string,
+  statement: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const engine = await loadEngine(ENGINE_FROM);
+  const database = openDatabase(engine, fleetAddress(url, {}), { connections: 1 });
+  try {
+    await database.transaction(async (tx) => {
+      await tx.executeSql(`${statement} for update`);
+      await work();
+    });
+  } finally {
+    await database.close();
+  }
 }
 
 async function install(): Promise<void> {

@@ -13,11 +13,13 @@ export interface PruneOptions extends StoreOptions {
   /** A duration; default `30d`. */
   readonly olderThan?: string;
   readonly dryRun?: boolean;
+  /** On a fleet: the repositories keep what they have of the tasks. */
+  readonly keepRefs?: boolean;
 }
 
 /** `ralph prune`: removes old tasks from the history, and their snapshots. */
 export async function prune(options: PruneOptions): Promise<number> {
-  const { olderThan = '30d', dryRun = false } = options;
+  const { olderThan = '30d', dryRun = false, keepRefs = false } = options;
   const ageMs = parseDuration(olderThan);
   if (ageMs === null) {
     throw new UsageError([
@@ -27,7 +29,13 @@ export async function prune(options: PruneOptions): Promise<number> {
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
     const { fleetPrune } = await import('../fleet/prune.ts');
-    return onFleet(fleet, options, (open) => fleetPrune(open, { ageMs, olderThan, dryRun }));
+    const wanted = { ageMs, olderThan, dryRun, keepRefs };
+    return onFleet(fleet, options, (open) => fleetPrune(open, wanted));
+  }
+  if (keepRefs) {
+    throw new UsageError([
+      '--keep-refs expects a fleet (--fleet URL, or RALPH_FLEET); found a vault, which keeps its snapshots only with their tasks.',
+    ]);
   }
   const { stateDir, keyFile } = foldersOf(options);
   const totals = { tasks: 0, corruptFiles: 0, bytes: 0, dryRun, olderThan };

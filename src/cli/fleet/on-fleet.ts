@@ -2,8 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openFleetAt } from '../../compose/fleet/open.ts';
 import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import { nearest } from '../../core/settings/nearest.ts';
-import { FleetAwayError } from '../../errors.ts';
+import { FleetAwayError, FleetError } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
 import { shellQuote } from '../../report/resume-command.ts';
+import { unreadableText } from '../../report/screens/fleet-words.ts';
 import { TaskNotFoundError } from '../../task-errors.ts';
 
 /** A fleet that a command works on. */
@@ -52,11 +54,16 @@ export async function requireTask(fleet: OpenFleet, taskId: string): Promise<Fle
 /** How many of the newest tasks are searched for the id that was meant. */
 const SUGGESTED_FROM = 200;
 
-/** Returns the error for an id that the fleet does not have, with the id that was probably meant. */
+/**
+ * Returns the error for an id of which the fleet shows no task: its row cannot be read, or there is no such row, and
+ * then the error names the id that was probably meant.
+ */
 export async function unknownFleetTask(
   { queue }: OpenFleet,
   taskId: string,
-): Promise<TaskNotFoundError> {
+): Promise<TaskNotFoundError | FleetError> {
+  const [row] = await queue.unreadable({ taskId });
+  if (row !== undefined) return new FleetError(unreadableText(queue.name, row), EXIT_FAILED);
   const tasks = await queue.tasks({ limit: SUGGESTED_FROM });
   const near = nearest(
     taskId,

@@ -25,21 +25,22 @@ export async function showFleet(fleet: OpenFleet, options: ShowOptions): Promise
   return framesOf(frame, options.watch ?? false, standardOutlet());
 }
 
-/** How many of the newest tasks are searched for those that failed, and those that lose their workers. */
+/** How many of the newest tasks are searched for those that failed, lose their workers, or cannot be read. */
 const TASKS_READ = 500;
 
 async function pictureOf({ queue }: OpenFleet): Promise<FleetPicture> {
-  const [at, workers, accounts, queues, tasks] = await Promise.all([
+  const [at, workers, accounts, queues, tasks, unreadable] = await Promise.all([
     queue.readClock(),
     queue.workers(),
     queue.accounts(),
     queue.queues(),
     queue.tasks({ limit: TASKS_READ }),
+    queue.unreadable({ limit: TASKS_READ }),
   ]);
   return fleetPicture({
     fleet: queue.name,
     leaseMs: queue.leaseMs,
-    ...{ at, workers, accounts, queues, tasks },
+    ...{ at, workers, accounts, queues, tasks, unreadable },
   });
 }
 

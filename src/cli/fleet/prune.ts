@@ -12,28 +12,39 @@ interface FleetPrune {
   /** As the user wrote it: `30d`. */
   readonly olderThan: string;
   readonly dryRun: boolean;
+  /** Leave what the origins have, which may be gone for good. */
+  readonly keepRefs: boolean;
 }
 
-/** `ralph prune` on a fleet: removes tasks that ended long ago, with all that their origins have of them. */
+/**
+ * `ralph prune` on a fleet: removes tasks that ended long ago, with all that their origins have of them. A paused task
+ * stays, since somebody means to go on with it. A row that cannot be read leads to no origin.
+ */
 export async function fleetPrune(
   { queue }: OpenFleet,
-  { ageMs, olderThan, dryRun }: FleetPrune,
+  { ageMs, olderThan, dryRun, keepRefs }: FleetPrune,
   removeRefs: typeof removeRefsOf = removeRefsOf,
 ): Promise<number> {
   const before = laterBy(await queue.readClock(), -ageMs);
+  const isOld = (endedAt: string | null): boolean => endedAt !== null && endedAt <= before;
   const old = (await queue.tasks({})).filter(
-    ({ ended_at }) => ended_at !== null && ended_at <= before,
+    ({ ended_at, status }) => isOld(ended_at) && status !== 'paused',
   );
-  const ids = old.map(({ spec }) => spec.task_id);
+  const unreadable = (await queue.unreadable({})).filter(({ endedAt }) => isOld(endedAt));
+  const ids = [...old.map(({ spec }) => spec.task_id), ...unreadable.map(({ taskId }) => taskId)];
   // The refs go first: a task that is gone has nothing that would lead to them.
-  const staying = dryRun ? [] : await removeRefs(old, process.env);
+  const staying = dryRun || keepRefs ? [] : await removeRefs(old, process.env);
   const kept = new Set(staying.map(({ taskId }) => taskId));
   const removed = dryRun ? ids : await queue.prune(ids.filter((id) => !kept.has(id)));
   for (const { taskId, why } of staying) {
     say(pruneFailure(oneLine(taskId, 128), oneLine(why.replace(/\.$/, ''), 300)));
   }
+  if (staying.length > 0) say(REFS_GONE);
   const listed = dryRun ? removed.map((id) => `${oneLine(id, 128)}\n`).join('') : '';
   const summary = fleetPruneSummary({ tasks: removed.length, olderThan, dryRun });
   await standardOutlet().write(`${oneLine(queue.name, 200)}\n${listed}${summary}`);
   return staying.length === 0 ? 0 : EXIT_FAILED;
 }
+
+const REFS_GONE =
+  'what cannot be removed stays; if its repository is gone for good, ralph prune --keep-refs removes the task alone';

@@ -27,10 +27,12 @@ export async function removeRefsOf(
   try {
     const { signal } = new AbortController();
     for (const { spec, fence, base_commit } of tasks) {
-      // Nothing was pushed if nobody has claimed the task, or its only claim did not find where it begins.
-      if (fence === 0 || (fence === 1 && base_commit === null)) continue;
+      // A task that nobody has claimed has pushed nothing.
+      if (fence === 0) continue;
       const mirror = openMirror({ home, url: spec.repo, env, signal, timeoutMs: TIMEOUT_MS });
       const end = await removeSnapshotsAtOrigin(mirror, spec.task_id);
+      // A task that no worker could begin, since nothing is there, has pushed nothing either.
+      if (end.kind === 'no-repository' && base_commit === null) continue;
       if (end.kind !== 'removed') staying.push({ taskId: spec.task_id, why: end.why });
     }
   } finally {

@@ -48,13 +48,14 @@ export async function runWorker(options: WorkerOptions): Promise<{ readonly gave
   const legs = new Map<string, RunningLeg>();
   const over = new AbortController();
   const told = tellOnce(say);
+  const troubles = new Set<string>();
   for (const name of await clearDeadLegs(home)) {
     say(`removed the leg ${name}, which a worker that is gone had left`);
   }
   const rounds = [
     repeat(beatMs(queue), over.signal, () => beat(options, legs), told.failed),
     repeat(REQUESTS_MS, over.signal, () => passRequests(queue, legs), told.failed),
-    repeat(SWEEP_MS, over.signal, () => queue.sweep(), told.failed),
+    repeat(SWEEP_MS, over.signal, () => sweep(queue, say, troubles), told.failed),
   ];
   try {
     await claimAll(options, legs, told);
@@ -155,6 +156,19 @@ async function passRequests(queue: FleetQueue, legs: Map<string, RunningLeg>): P
   if (claims.length === 0) return;
   for (const request of await queue.requestsTo(claims)) {
     await legs.get(request.taskId)?.take(request);
+  }
+}
+
+/** Says each kind of trouble once: it may come back with every sweep. */
+async function sweep(
+  queue: FleetQueue,
+  say: (line: string) => void,
+  told: Set<string>,
+): Promise<void> {
+  for (const { what, why } of await queue.sweep()) {
+    if (told.has(why)) continue;
+    told.add(why);
+    say(`${what}: ${why.replace(/\.$/, '')}; each sweep tries it again, without another word`);
   }
 }
 

@@ -44,6 +44,12 @@ export interface QueueFacts {
   readonly oldestWaiting: string | null;
 }
 
+/** A row that `ralph submit` cannot have written, or a newer one has. Nothing else of it is shown or followed. */
+export interface UnreadableTask {
+  readonly taskId: string;
+  readonly endedAt: string | null;
+}
+
 /** What became of a request or an answer. */
 export type RequestTaken =
   /** Left for the worker that runs the task. */

@@ -1,5 +1,5 @@
 import { msBetween } from '../task/task-state.ts';
-import type { AccountFacts, QueueFacts, WorkerSeen } from './fleet-facts.ts';
+import type { AccountFacts, QueueFacts, UnreadableTask, WorkerSeen } from './fleet-facts.ts';
 import type { FleetTaskFacts } from './fleet-task.ts';
 
 /** What `ralph fleet status` knows. */
@@ -14,6 +14,7 @@ export interface FleetView {
   readonly queues: readonly QueueFacts[];
   /** Open tasks, and those that ended lately. */
   readonly tasks: readonly FleetTaskFacts[];
+  readonly unreadable: readonly UnreadableTask[];
 }
 
 /** Something that a person has to look at, since the fleet does not mend it by itself. */
@@ -57,7 +58,9 @@ export type FleetWarning =
       readonly claims: number;
       readonly hosts: readonly string[];
     }
-  | { readonly kind: 'failed'; readonly taskIds: readonly string[] };
+  | { readonly kind: 'failed'; readonly taskIds: readonly string[] }
+  /** Their rows are not of `ralph submit`: somebody else has written to the database. */
+  | { readonly kind: 'unreadable'; readonly taskIds: readonly string[] };
 
 /** What is known of a fleet, together with what follows from it. */
 export interface FleetPicture {
@@ -118,6 +121,9 @@ function fleetWarnings(view: FleetView): readonly FleetWarning[] {
     }),
     ...view.tasks.flatMap(claimedAgain),
     ...failedLately(view),
+    ...(view.unreadable.length === 0
+      ? []
+      : [{ kind: 'unreadable' as const, taskIds: view.unreadable.map(({ taskId }) => taskId) }]),
     ...(versions.length > 1 ? [{ kind: 'versions' as const, versions }] : []),
   ];
 }

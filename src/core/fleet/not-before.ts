@@ -22,5 +22,12 @@ export function readNotBefore(text: string): string | number | null {
   const at = new Date(iso);
   // Some days that no month has are taken for one of the next month.
   const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
-  return Number.isNaN(at.getTime()) || Number(day) > lastDay ? null : at.toISOString();
+  return isStorable(at) && Number(day) <= lastDay ? at.toISOString() : null;
+}
+
+const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** Whether the tables of a fleet take this instant. */
+function isStorable(at: Date): boolean {
+  return at.getTime() >= 0 && at.getTime() <= LATEST_MS;
 }

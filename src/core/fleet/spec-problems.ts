@@ -107,7 +107,10 @@ export function unstorableText(value: unknown, key = ''): string | null {
   return null;
 }
 
-/** Whether `ralph submit` may have written a spec. Any other is not shown, and leads to no file and no origin. */
+/**
+ * Whether `ralph submit` may have written a spec. Any other is counted and named, but it is not shown, and leads to no
+ * file and no origin.
+ */
 export function isReadableSpec(spec: FleetSpec): boolean {
   return isFleetSpec(spec) && placeProblems(spec).length === 0;
 }

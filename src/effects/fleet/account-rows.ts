@@ -4,6 +4,12 @@ import { type Jobs, QUEUED_COLUMNS, queueName } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
 import { iso } from './task-rows.ts';
 
+/**
+ * Over so long, claims for an account begin again after a pause: the more of it has passed, the more of them succeed.
+ * If its limit still holds, not all workers run into it.
+ */
+export const SPREAD = "interval '30 s'";
+
 /** Holds an account until an instant of the database's clock. An earlier one does not shorten a pause. */
 export async function pauseAccount(
   tx: SqlRunner,
@@ -62,15 +68,16 @@ export async function changeAccount(
 
 async function wakeParked(tx: SqlRunner, jobs: Jobs, account: string): Promise<void> {
   const { rows } = await tx.executeSql(
-    `select ${QUEUED_COLUMNS}, job from ralph.task
-     where account = $1 and ended_at is null and worker is null and not paused
+    `select ${QUEUED_COLUMNS}, job, paused from ralph.task
+     where account = $1 and ended_at is null and worker is null
        and parked->>'kind' = 'wait' and parked->>'account' = 'true'
      order by number for update`,
     [account],
   );
   for (const row of rows) {
     await jobs.remove(tx, row, row.job);
-    const job = await jobs.add(tx, row, null);
+    // One that a person holds goes on at once when that person lets it.
+    const job = row.paused ? null : await jobs.add(tx, row, null);
     await tx.executeSql(
       'update ralph.task set job = $2, parked = null, parked_at = null where task_id = $1',
       [row.task_id, job],

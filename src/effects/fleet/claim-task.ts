@@ -1,7 +1,8 @@
+import { SPREAD } from './account-rows.ts';
 import { latestAnswer } from './approval-rows.ts';
-import type { Database } from './connection.ts';
+import { type Database, Undone } from './connection.ts';
 import type { Claim, ClaimRequest } from './fleet-queue.ts';
-import { type Jobs, jobKey, queueName } from './jobs.ts';
+import { type Jobs, jobKey, QUEUE_NAME, queueName } from './jobs.ts';
 import type { FetchedJob, SqlRunner } from './load-engine.ts';
 import { newerTables, TABLES_VERSION } from './migrations.ts';
 import {
@@ -12,8 +13,14 @@ import {
   type TaskRow,
 } from './task-rows.ts';
 
-/** How many jobs one call tries: it goes on after a leftover, and after an account that another worker has just filled. */
+/**
+ * How often one call tries again after a leftover job, a task that somebody changes, or a slot of an account that
+ * another worker was faster to take.
+ */
 const TRIES = 20;
+
+/** For so long, the job of a task that somebody changes right now is left alone. */
+const PUT_OFF = "interval '1 s'";
 
 /** What came of one fetched job. */
 type Tried =
@@ -23,12 +30,22 @@ type Tried =
   | { readonly kind: 'leftover' };
 
 /** The account cannot be served: the fetch of the job is undone. */
-class AccountClosed extends Error {
+class AccountClosed extends Undone {
   readonly account: string;
 
   constructor(account: string) {
     super(`account ${account} is closed to this claim`);
     this.account = account;
+  }
+}
+
+/** Somebody changes the task right now: the fetch of its job is undone, so that no lease begins. */
+class TaskBusy extends Undone {
+  readonly job: string;
+
+  constructor(job: string) {
+    super(`the task of job ${job} is being changed`);
+    this.job = job;
   }
 }
 
@@ -52,11 +69,20 @@ export async function claimTask(
       if (came.kind === 'claimed') return came.claim;
       if (came.kind === 'nothing') return null;
     } catch (error) {
-      if (!(error instanceof AccountClosed)) throw error;
-      ignored.add(error.account);
+      if (error instanceof AccountClosed) ignored.add(error.account);
+      else if (error instanceof TaskBusy) await putOff(database, name, error.job);
+      else throw error;
     }
   }
   return null;
+}
+
+/** Lets the next jobs be fetched before this one, which would be the first again. */
+async function putOff(database: Database, name: string, job: string): Promise<void> {
+  await database.rows(
+    `update ralph_queue.job set start_after = now() + ${PUT_OFF} where name = $1 and id = $2 and state < 'active'`,
+    [name, job],
+  );
 }
 
 /** Returns the accounts for which nothing can be claimed at present. */
@@ -67,7 +93,7 @@ async function closedAccounts(
   const [row] = await database.rows(
     `select (select value::int from ralph.meta where key = 'tables') as tables, array(
        select name from ralph.account a
-       where held or paused_until > now() or
+       where held or paused_until + random() * ${SPREAD} > now() or
          (slots > 0 and slots <= (select count(*) from ralph.task where account = a.name and worker is not null))
        union
        select distinct account from ralph.task where $1::text[] is not null and ended_at is null
@@ -123,9 +149,9 @@ async function tryClaim(tx: SqlRunner, given: Try): Promise<Tried> {
   const fetched = await jobs.boss.fetch(name, { db: tx, ignoreGroups: [...ignored] });
   const job = fetched[0];
   if (job === undefined) return { kind: 'nothing' };
-  const row = await takeTask(tx, job, request);
+  const row = await takeTask(tx, name, job, request);
   if (row === null) {
-    if (await isBusy(tx, job)) return { kind: 'nothing' };
+    if (await isItsJob(tx, name, job)) throw new TaskBusy(job.id);
     await jobs.boss.deleteJob(name, job.id, { db: tx });
     return { kind: 'leftover' };
   }
@@ -149,34 +175,37 @@ async function tryClaim(tx: SqlRunner, given: Try): Promise<Tried> {
   return { kind: 'claimed', claim };
 }
 
+/** A job that somebody wrote may have the id of a task's job in another queue. */
+const IS_ITS_JOB = `t.task_id = $1 and t.job = $2 and ${QUEUE_NAME} = $3 and t.ended_at is null and not t.paused`;
+
 /** Enters the claim in the row of the task; null if the job is not the task's, or somebody else changes the row. */
 async function takeTask(
   tx: SqlRunner,
+  name: string,
   job: FetchedJob,
   { workerId, host }: ClaimRequest,
 ): Promise<TaskRow | null> {
   const { rows } = await tx.executeSql(
     `with mine as (
-       select task_id from ralph.task
-       where task_id = $1 and job = $2 and ended_at is null and not paused
-       for update skip locked
+       select task_id from ralph.task t where ${IS_ITS_JOB} for update skip locked
      ), taken as (
-       update ralph.task t set fence = fence + 1, claims = claims + 1, hosts = hosts || $4::text, worker = $3, host = $4,
+       update ralph.task t set fence = fence + 1, claims = claims + 1, hosts = hosts || $5::text, worker = $4, host = $5,
          parked = null, parked_at = null, not_before = null, updated_at = now()
        from mine where t.task_id = mine.task_id returning t.*
      )
      ${SELECT_TASKS.replace('ralph.task', 'taken')}`,
-    [taskOf(job), job.id, workerId, host],
+    [taskOf(job), job.id, name, workerId, host],
   );
   return rows[0] ?? null;
 }
 
-/** Whether the job is the task's, whose row is locked right now: the next poll finds it again. */
-async function isBusy(tx: SqlRunner, job: FetchedJob): Promise<boolean> {
-  const { rows } = await tx.executeSql(
-    'select 1 from ralph.task where task_id = $1 and job = $2 and ended_at is null and not paused',
-    [taskOf(job), job.id],
-  );
+/** Whether the job is the task's after all, so that somebody changes the task right now. */
+async function isItsJob(tx: SqlRunner, name: string, job: FetchedJob): Promise<boolean> {
+  const { rows } = await tx.executeSql(`select 1 from ralph.task t where ${IS_ITS_JOB}`, [
+    taskOf(job),
+    job.id,
+    name,
+  ]);
   return rows.length > 0;
 }
 

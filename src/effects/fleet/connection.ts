@@ -10,6 +10,9 @@ const KEEP_ALIVE_MS = 10_000;
 /** How often a transaction that another one overtook is tried. */
 const TRIES = 3;
 
+/** Thrown within a transaction to undo it. It is no failure of the database, so it is passed on as it is. */
+export class Undone extends Error {}
+
 /** The connections to the database of a fleet. Every method rejects as `databaseFailure` says. */
 export interface Database extends SqlRunner {
   readonly name: string;
@@ -76,10 +79,9 @@ export function openDatabase(
       isWhole = true;
       return result;
     } catch (error) {
-      isWhole = leavesConnection(error);
+      isWhole = await isRolledBack(client, error);
       throw error;
     } finally {
-      // After a timeout the server may still run the statement, so the next one gets another connection.
       client.release(!isWhole);
     }
   }
@@ -96,20 +98,11 @@ export function openDatabase(
   async function begun<T>(work: (tx: SqlRunner) => Promise<T>): Promise<T> {
     return connected(async (client) => {
       await client.query('begin');
-      try {
-        const result = await work({
-          executeSql: (text, values) => client.query(text, storable(values)),
-        });
-        await client.query('commit');
-        return result;
-      } catch (error) {
-        // If this fails, too, the connection is closed, which has the same effect.
-        const isOver = await client.query('rollback').then(
-          () => true,
-          () => false,
-        );
-        throw isOver ? error : new BrokenConnection(error);
-      }
+      const result = await work({
+        executeSql: (text, values) => client.query(text, storable(values)),
+      });
+      await client.query('commit');
+      return result;
     });
   }
 
@@ -117,7 +110,7 @@ export function openDatabase(
     try {
       return await work();
     } catch (error) {
-      throw databaseFailure(name, error instanceof BrokenConnection ? error.cause : error);
+      throw error instanceof Undone ? error : databaseFailure(name, error);
     }
   }
 
@@ -144,6 +137,19 @@ export function openDatabase(
   };
 }
 
+/**
+ * Ends the transaction that a failure has left open: one of ours, or one that a statement of the engine began. Resolves
+ * to whether the connection can be used further; closing it has the same effect on the transaction.
+ */
+async function isRolledBack(client: PgClient, error: unknown): Promise<boolean> {
+  // After a timeout the server may still be at it.
+  if (!(error instanceof Undone) && !leavesConnection(error)) return false;
+  return client.query('rollback').then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Returns a function that waits for one of `count` turns, in the order of its calls, and resolves to what ends the turn. */
 function createTurns(count: number): () => Promise<() => void> {
   const waiting: (() => void)[] = [];
@@ -163,12 +169,4 @@ function createTurns(count: number): () => Promise<() => void> {
 /** PostgreSQL has no NUL in its texts. */
 function storable(values: unknown[] | undefined): unknown[] | undefined {
   return values?.map((value) => (typeof value === 'string' ? value.replaceAll('\0', '') : value));
-}
-
-/** The connection did not survive its transaction. */
-class BrokenConnection extends Error {
-  constructor(cause: unknown) {
-    super('the connection is broken', { cause });
-    this.name = 'BrokenConnection';
-  }
 }

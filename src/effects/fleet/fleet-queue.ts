@@ -2,6 +2,7 @@ import type {
   AccountFacts,
   QueueFacts,
   RequestTaken,
+  UnreadableTask,
   WorkerFacts,
   WorkerSeen,
 } from '../../core/fleet/fleet-facts.ts';
@@ -14,6 +15,7 @@ export type {
   AccountFacts,
   QueueFacts,
   RequestTaken,
+  UnreadableTask,
   WorkerFacts,
   WorkerSeen,
 } from '../../core/fleet/fleet-facts.ts';
@@ -80,16 +82,25 @@ export interface FleetQueue {
   pauseAccount(name: string, until: AccountPause, why: string): Promise<void>;
   /** Returns the requests to these claims that are not done, oldest first. */
   requestsTo(claims: readonly ClaimKey[]): Promise<readonly FleetRequest[]>;
-  /** Writes the request for an approval. False if the claim is lost. */
+  /**
+   * Writes the request for an approval, with the id of an earlier one once more if the answer to that was taken in.
+   * False if the claim is lost.
+   */
   askApproval(claim: ClaimKey, approval: FleetApproval): Promise<boolean>;
-  /** Frees what dead workers held, and gives a job to each open task without one. */
-  sweep(): Promise<void>;
+  /**
+   * Frees what a dead worker held, and gives a job to each open task without one. Resolves to what it could not do; the
+   * next sweep tries that again.
+   */
+  sweep(): Promise<readonly SweepTrouble[]>;
 
   // Steering, from any machine.
 
   /** Leaves a request to a task. What is queued or parked is stopped or paused at once. */
   request(taskId: string, request: NewFleetRequest): Promise<RequestTaken>;
-  /** Queues a task again that is paused, or that has ended and can go on. */
+  /**
+   * Queues a task again that is paused, or that has ended and can go on. The time for answering an approval that is
+   * still open begins again.
+   */
   resume(taskId: string): Promise<RequestTaken>;
   /** Answers the approval that a task waits for, and wakes it. */
   answer(taskId: string, answer: FleetAnswer): Promise<RequestTaken>;
@@ -101,12 +112,21 @@ export interface FleetQueue {
 
   /** Returns the database's current time, so that no decision compares the clocks of two machines. */
   readClock(): Promise<string>;
+  /** Null also for a row that cannot be read. */
   task(taskId: string): Promise<FleetTaskFacts | null>;
   /** Newest last. `open`: those that have not ended. */
   tasks(filter: {
     readonly open?: boolean;
     readonly limit?: number;
   }): Promise<readonly FleetTaskFacts[]>;
+  /**
+   * Returns the tasks that the two methods above leave out, newest last: all of them, one, or those among so many of the
+   * newest tasks.
+   */
+  unreadable(filter: {
+    readonly taskId?: string;
+    readonly limit?: number;
+  }): Promise<readonly UnreadableTask[]>;
   checkpoint(taskId: string): Promise<KeptCheckpoint | null>;
   /** Returns events with their numbers, oldest first, beginning after the number `since`. */
   events(taskId: string, since: number): Promise<readonly NumberedEvent[]>;
@@ -224,6 +244,14 @@ export interface AccountChange {
   readonly resume?: true;
   /** 0: unbounded. */
   readonly slots?: number;
+}
+
+/** Something that a sweep could not do. */
+export interface SweepTrouble {
+  /** What it is about, such as `task nightly got no job`. */
+  readonly what: string;
+  /** What the database or the engine said: the same for all troubles of one kind. */
+  readonly why: string;
 }
 
 export type NewFleetRequest =

@@ -4,8 +4,9 @@ import type { Boss, JobAttempt, SqlRunner } from './load-engine.ts';
 
 /*
  * How the queue uses the engine. The row in `ralph.task` says which job is the task's; every other job with its id is a
- * leftover, and is removed by the claim that meets it. A task has a job while it runs, is queued, or is parked until an
- * instant. It has no job while a person holds it, or while it waits for a person without an end.
+ * leftover, and is removed by the claim that meets it, or when the task gets another job. A task has a job while it
+ * runs, is queued, or is parked until an instant. It has no job while a person holds it, or while it waits for a person
+ * without an end.
  */
 
 /** A lost claim never ends a job: the row of the task says when it has been lost too often. */
@@ -51,6 +52,14 @@ export function readJobKey(key: string): JobAttempt & { readonly name: string } 
   return { name, id, retryCount: Number(attempt) };
 }
 
+/** A job to make. */
+interface NewJobOfTask {
+  readonly task: QueuedTask;
+  /** Its id. */
+  readonly job: string;
+  readonly startAt: string | null;
+}
+
 export interface Jobs {
   readonly boss: Boss;
   /**
@@ -62,14 +71,7 @@ export interface Jobs {
   knows(name: string): boolean;
   /** Gives a task a job that can be claimed from `startAt` on, an ISO instant; null: at once. Resolves to its id. */
   add(tx: SqlRunner, task: QueuedTask, startAt: string | null): Promise<string>;
-  addAll(
-    tx: SqlRunner,
-    tasks: readonly {
-      readonly task: QueuedTask;
-      readonly job: string;
-      readonly startAt: string | null;
-    }[],
-  ): Promise<void>;
+  addAll(tx: SqlRunner, tasks: readonly NewJobOfTask[]): Promise<void>;
   /** Removes the job of a task that nobody works on. */
   remove(tx: SqlRunner, task: QueuedTask, job: string | null): Promise<void>;
 }
@@ -98,7 +100,7 @@ export function createJobs(boss: Boss, leaseMs: number): Jobs {
   }
 
   const addAll: Jobs['addAll'] = async (tx, tasks) => {
-    const queues = new Map<string, (typeof tasks)[number][]>();
+    const queues = new Map<string, NewJobOfTask[]>();
     for (const one of tasks) {
       const name = queueName(one.task);
       const those = queues.get(name) ?? [];
@@ -106,20 +108,35 @@ export function createJobs(boss: Boss, leaseMs: number): Jobs {
       queues.set(name, those);
     }
     for (const [name, those] of queues) {
-      await boss.insert(
-        name,
-        those.map(({ task, job, startAt }) => ({
-          id: job,
-          data: { task: task.task_id },
-          priority: enginePriority(task),
-          singletonKey: task.task_id,
-          group: { id: task.account },
-          ...(startAt === null ? {} : { startAfter: startAt }),
-        })),
-        { db: tx },
-      );
+      const left = await insert(tx, name, those);
+      if (left.length === 0) continue;
+      await removeLeftovers(tx, name, left);
+      const [still] = await insert(tx, name, left);
+      if (still !== undefined) throw new Error(`task ${still.task.task_id} got no job`);
     }
   };
+
+  /** Resolves to the tasks for which the engine took no job, since a leftover is in the way. */
+  async function insert(
+    tx: SqlRunner,
+    name: string,
+    those: readonly NewJobOfTask[],
+  ): Promise<readonly NewJobOfTask[]> {
+    const made = await boss.insert(
+      name,
+      those.map(({ task, job, startAt }) => ({
+        id: job,
+        data: { task: task.task_id },
+        priority: enginePriority(task),
+        singletonKey: task.task_id,
+        group: { id: task.account },
+        ...(startAt === null ? {} : { startAfter: startAt }),
+      })),
+      { db: tx, returnId: true },
+    );
+    const ids = new Set(made);
+    return those.filter(({ job }) => !ids.has(job));
+  }
 
   return {
     boss,
@@ -137,6 +154,18 @@ export function createJobs(boss: Boss, leaseMs: number): Jobs {
       if (job !== null) await boss.deleteJob(queueName(task), job, { db: tx });
     },
   };
+}
+
+/** Removes jobs that have the ids of tasks and are not theirs: the tasks are about to get other ones. */
+async function removeLeftovers(
+  tx: SqlRunner,
+  name: string,
+  tasks: readonly NewJobOfTask[],
+): Promise<void> {
+  await tx.executeSql(
+    `delete from ralph_queue.job where name = $1 and singleton_key = any ($2) and state <= 'active'`,
+    [name, tasks.map(({ task }) => task.task_id)],
+  );
 }
 
 /**

@@ -59,7 +59,12 @@ export interface Boss {
   getQueue(name: string): Promise<object | null>;
   createQueue(name: string, options: object): Promise<void>;
   getJobById(name: string, id: string): Promise<object | null>;
-  insert(name: string, jobs: readonly NewJob[], options: WithinTransaction): Promise<unknown>;
+  /** Leaves out jobs that are in the way of others. With `returnId`, resolves to the ids of those that it made. */
+  insert(
+    name: string,
+    jobs: readonly NewJob[],
+    options: WithinTransaction & { readonly returnId: true },
+  ): Promise<readonly string[] | null>;
   fetch(
     name: string,
     options: WithinTransaction & { readonly ignoreGroups: readonly string[] },

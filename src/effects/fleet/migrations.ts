@@ -8,7 +8,9 @@ import { EXIT_FAILED } from '../../exit-codes.ts';
 export const MIGRATIONS: readonly string[] = [
   `
   create table ralph.setting_set (
-    sha256 text primary key,
+    -- Nobody can put other settings under the name of those that somebody else is about to submit.
+    sha256 text primary key
+      check (sha256 = left(encode(sha256(convert_to(settings::text, 'UTF8')), 'hex'), 32)),
     settings json not null
   );
   create table ralph.task (
@@ -24,8 +26,10 @@ export const MIGRATIONS: readonly string[] = [
     queue text not null check (queue ~ '^[a-z0-9-]{1,40}$'),
     account text not null check (account ~ '^[A-Za-z0-9_][A-Za-z0-9._@+-]{0,63}$'),
     priority int not null check (priority between -100 and 100),
-    not_before timestamptz,
-    job uuid,
+    -- Only instants that every part can write and count on from.
+    not_before timestamptz check (not_before between '1970-01-01 00:00Z' and '9999-12-31 23:59:59.999Z'),
+    -- Given here, so that a submitter cannot name the job of another task. A sweep makes a job that is missing.
+    job uuid default gen_random_uuid(),
     fence int not null default 0,
     claims int not null default 0,
     hosts text[] not null default '{}',
@@ -51,6 +55,8 @@ export const MIGRATIONS: readonly string[] = [
   );
   create index task_open on ralph.task (account) where ended_at is null;
   create index task_running on ralph.task (account) where worker is not null;
+  -- For the removal of settings that no task has any more.
+  create index task_settings on ralph.task (setting_set);
 
   create table ralph.checkpoint (
     task_id text primary key references ralph.task on delete cascade,

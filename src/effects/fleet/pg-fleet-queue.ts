@@ -1,4 +1,4 @@
-import type { Parking } from '../../core/fleet/fleet-task.ts';
+import type { FleetTaskFacts, Parking } from '../../core/fleet/fleet-task.ts';
 import { isReadableSpec } from '../../core/fleet/spec-problems.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { accountFacts, changeAccount, pauseAccount } from './account-rows.ts';
@@ -14,6 +14,12 @@ import { submitTasks } from './submit-tasks.ts';
 import { sweepFleet } from './sweep-fleet.ts';
 import { checkpointOf, factsOf, SELECT_CHECKPOINT, SELECT_TASKS } from './task-rows.ts';
 import { ClaimWriter } from './write-claim.ts';
+
+/** Tasks that one statement removes with all their events, so that it ends in time. */
+const PRUNED_AT_ONCE = 100;
+
+type TaskFilter = Parameters<Port.FleetQueue['tasks']>[0];
+type RowFilter = TaskFilter & Parameters<Port.FleetQueue['unreadable']>[0];
 
 /** The queue of a fleet in PostgreSQL: `ralph_queue` holds the jobs of pg-boss, `ralph` the tasks. */
 export class PgFleetQueue implements Port.FleetQueue {
@@ -129,7 +135,7 @@ export class PgFleetQueue implements Port.FleetQueue {
     }));
   }
 
-  sweep(): Promise<void> {
+  sweep(): Promise<readonly Port.SweepTrouble[]> {
     return sweepFleet(this.#database, this.#jobs);
   }
 
@@ -150,36 +156,42 @@ export class PgFleetQueue implements Port.FleetQueue {
   }
 
   async prune(taskIds: readonly string[]): Promise<readonly string[]> {
-    const rows = await this.#database.rows(
-      'delete from ralph.task where task_id = any ($1) and ended_at is not null returning task_id',
-      [taskIds],
-    );
+    const removed: string[] = [];
+    for (let from = 0; from < taskIds.length; from += PRUNED_AT_ONCE) {
+      const rows = await this.#database.rows(
+        'delete from ralph.task where task_id = any ($1) and ended_at is not null returning task_id',
+        [taskIds.slice(from, from + PRUNED_AT_ONCE)],
+      );
+      removed.push(...rows.map(({ task_id }) => task_id));
+    }
     await this.#database.rows(
       'delete from ralph.setting_set s where not exists (select from ralph.task where setting_set = s.sha256)',
     );
-    return rows.map(({ task_id }) => task_id);
+    return removed;
   }
 
-  async task(taskId: string): Promise<Port.Claim['task'] | null> {
-    const rows = await this.#database.rows(`${SELECT_TASKS} where t.task_id = $1`, [taskId]);
-    return rows.map(factsOf).find(({ spec }) => isReadableSpec(spec)) ?? null;
+  async task(taskId: string): Promise<FleetTaskFacts | null> {
+    const [task] = await this.#newest({ taskId });
+    return task !== undefined && isReadableSpec(task.spec) ? task : null;
   }
 
-  async tasks({
-    open = false,
-    limit,
-  }: {
-    readonly open?: boolean;
-    readonly limit?: number;
-  }): Promise<readonly Port.Claim['task'][]> {
+  async tasks(filter: TaskFilter): Promise<readonly FleetTaskFacts[]> {
+    return (await this.#newest(filter)).filter(({ spec }) => isReadableSpec(spec));
+  }
+
+  async unreadable(filter: RowFilter): Promise<readonly Port.UnreadableTask[]> {
+    return (await this.#newest(filter))
+      .filter(({ spec }) => !isReadableSpec(spec))
+      .map(({ spec, ended_at }) => ({ taskId: spec.task_id, endedAt: ended_at }));
+  }
+
+  async #newest({ open = false, taskId, limit }: RowFilter): Promise<readonly FleetTaskFacts[]> {
     const rows = await this.#database.rows(
-      `${SELECT_TASKS} where not $1 or t.ended_at is null order by t.number desc limit $2`,
-      [open, limit ?? null],
+      `${SELECT_TASKS} where (not $1 or t.ended_at is null) and ($2::text is null or t.task_id = $2)
+       order by t.number desc limit $3`,
+      [open, taskId ?? null, limit ?? null],
     );
-    return rows
-      .map(factsOf)
-      .filter(({ spec }) => isReadableSpec(spec))
-      .reverse();
+    return rows.map(factsOf).reverse();
   }
 
   async checkpoint(taskId: string): Promise<Port.KeptCheckpoint | null> {

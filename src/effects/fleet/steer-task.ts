@@ -1,10 +1,11 @@
+import type { Parking } from '../../core/fleet/fleet-task.ts';
 import { rowOfState } from '../../core/task/endings.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import type { Database } from './connection.ts';
 import type { FleetAnswer, NewFleetRequest, RequestTaken } from './fleet-queue.ts';
 import { type Jobs, type QueuedTask, queueName } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
-import type { TaskRow } from './task-rows.ts';
+import { iso, type TaskRow } from './task-rows.ts';
 
 const DONE: RequestTaken = { kind: 'done' };
 const STOPPED = 'stopped:request';
@@ -64,23 +65,23 @@ export function resumeTask(database: Database, jobs: Jobs, taskId: string): Prom
     if (row.ended_at !== null && rowOfState(row.status, row.exit_reason)?.isFinal === true) {
       return refused(`it has ended for good (${row.exit_reason ?? row.status})`);
     }
-    const { rows: waits } = await tx.executeSql(
-      `select verdict is null as open, expires_at from ralph.approval
-       where task_id = $1 order by number desc limit 1`,
-      [taskId],
-    );
-    const waitsForPerson = row.parked?.kind === 'approval' && waits[0]?.open === true;
-    const startAt = row.parked?.kind === 'wait' || waitsForPerson ? untilOf(row) : null;
+    const expiresAt = await reopenRequest(tx, taskId);
+    const parked: Parking | null =
+      row.parked?.kind === 'approval' && expiresAt !== undefined
+        ? { kind: 'approval', until: expiresAt }
+        : row.parked;
+    const waitsForPerson = parked !== row.parked;
+    const startAt = parked?.kind === 'wait' || waitsForPerson ? untilOf(parked) : null;
     const job =
       waitsForPerson && startAt === null
         ? null
-        : await jobs.add(tx, row, startAt ?? row.not_before?.toISOString() ?? null);
+        : await jobs.add(tx, row, startAt ?? iso(row.not_before));
     await tx.executeSql(
-      `update ralph.task set job = $2, paused = false, claims = 0, hosts = '{}', updated_at = now(), ended_at = null,
-         status = case when ended_at is null then status else 'pending' end,
+      `update ralph.task set job = $2, parked = $3, paused = false, claims = 0, hosts = '{}', updated_at = now(),
+         ended_at = null, status = case when ended_at is null then status else 'pending' end,
          exit_reason = null, exit_code = null, warning = null
        where task_id = $1`,
-      [taskId, job],
+      [taskId, job, parked === null ? null : JSON.stringify(parked)],
     );
     return DONE;
   });
@@ -122,7 +123,22 @@ export function answerTask(
   });
 }
 
-function untilOf({ parked }: TaskRow): string | null {
+/**
+ * Lets the time of a request that nobody has answered begin again. Resolves to when it expires, null if never, and
+ * undefined without such a request.
+ */
+async function reopenRequest(tx: SqlRunner, taskId: string): Promise<string | null | undefined> {
+  const { rows } = await tx.executeSql(
+    `update ralph.approval set asked_at = now(), expires_at = now() + (expires_at - asked_at)
+     where task_id = $1 and verdict is null and not taken
+       and number = (select max(number) from ralph.approval where task_id = $1)
+     returning expires_at`,
+    [taskId],
+  );
+  return rows[0] === undefined ? undefined : iso(rows[0].expires_at);
+}
+
+function untilOf(parked: Parking | null): string | null {
   return parked === null || parked.kind === 'handover' ? null : parked.until;
 }
 

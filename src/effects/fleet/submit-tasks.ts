@@ -1,6 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { type EndedStatus, isEnded } from '../../core/task/endings.ts';
-import type { Database } from './connection.ts';
+import { type Database, Undone } from './connection.ts';
 import type { NewFleetTask, Submitted } from './fleet-queue.ts';
 import { type Jobs, QUEUED_COLUMNS, type QueuedTask, queueName } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
@@ -14,7 +14,7 @@ const BYTES_AT_ONCE = 8_000_000;
 const SET_DIGITS = 32;
 
 /** Nothing of the call may be queued. */
-class Refused extends Error {
+class Refused extends Undone {
   readonly outcome: readonly Submitted[];
 
   constructor(outcome: readonly Submitted[]) {
@@ -25,13 +25,17 @@ class Refused extends Error {
 
 type Made = QueuedTask & { readonly job: string; readonly start_at: Date | null };
 
-/** Queues tasks, all of them or none. The caller has checked them, and no id occurs twice. */
+/**
+ * Queues tasks, all of them or none. The caller has checked them, and no id occurs twice. The tasks of a user who may
+ * write no jobs get them from the next sweep: a user who could write jobs and queues by hand could command the engine.
+ */
 export async function submitTasks(
   database: Database,
   jobs: Jobs,
   tasks: readonly NewFleetTask[],
 ): Promise<readonly Submitted[]> {
-  await jobs.know(new Set(tasks.map(({ spec }) => queueName(spec))));
+  const makesJobs = await mayMakeJobs(database);
+  if (makesJobs) await jobs.know(new Set(tasks.map(({ spec }) => queueName(spec))));
   const sets = new Map<object, SettingSet>();
   const rows = tasks.map((task) => rowOf(task, setOf(task, sets)));
   try {
@@ -39,13 +43,20 @@ export async function submitTasks(
       const queued = await insertAll(tx, rows);
       const outcome = await outcomesOf(tx, tasks, rows, queued);
       if (outcome.some(({ kind }) => kind === 'taken')) throw new Refused(outcome);
-      await addJobs(tx, jobs, [...queued.values()]);
+      if (makesJobs) await addJobs(tx, jobs, [...queued.values()]);
       return outcome;
     });
   } catch (error) {
     if (error instanceof Refused) return error.outcome;
     throw error;
   }
+}
+
+async function mayMakeJobs(database: Database): Promise<boolean> {
+  const [row] = await database.rows(
+    "select has_table_privilege('ralph_queue.job', 'delete') as may",
+  );
+  return row?.may === true;
 }
 
 type NewRow = ReturnType<typeof rowOf>;
@@ -78,7 +89,6 @@ function rowOf(
     content_sha256: contentSha256,
     after_ms: typeof notBefore === 'number' ? notBefore : null,
     not_before: typeof notBefore === 'string' ? notBefore : null,
-    job: randomUUID(),
   };
 }
 
@@ -97,12 +107,12 @@ async function insertAll(tx: SqlRunner, rows: readonly NewRow[]): Promise<Map<st
   for (const part of parts(rows.map(({ settings, ...row }) => row))) {
     const { rows: inserted } = await tx.executeSql(
       `insert into ralph.task
-         (task_id, spec, setting_set, content_sha256, schema, queue, account, priority, job, not_before)
-       select task_id, spec, setting_set, content_sha256, schema, queue, account, priority, job,
+         (task_id, spec, setting_set, content_sha256, schema, queue, account, priority, not_before)
+       select task_id, spec, setting_set, content_sha256, schema, queue, account, priority,
          coalesce(not_before, now() + after_ms * interval '1 ms')
        from json_to_recordset($1) as x
          (task_id text, spec json, setting_set text, content_sha256 text, schema int, queue text, account text,
-          priority int, job uuid, not_before timestamptz, after_ms float8)
+          priority int, not_before timestamptz, after_ms float8)
        on conflict do nothing
        returning ${QUEUED_COLUMNS}, job, not_before as start_at`,
       [part],
@@ -156,9 +166,9 @@ async function outcomesOf(
 async function startAfresh(tx: SqlRunner, row: NewRow): Promise<Made | null> {
   const { rows } = await tx.executeSql(
     `update ralph.task set
-       (spec, setting_set, content_sha256, schema, queue, account, priority, job, not_before) =
-       ($2, $3, $4, $5, $6, $7, $8, $9, coalesce($10::timestamptz, now() + $11::float8 * interval '1 ms')),
-       number = default, claims = 0, hosts = '{}', parked = null, parked_at = null, paused = false, status = 'pending',
+       (spec, setting_set, content_sha256, schema, queue, account, priority, not_before) =
+       ($2, $3, $4, $5, $6, $7, $8, coalesce($9::timestamptz, now() + $10::float8 * interval '1 ms')),
+       number = default, job = default, claims = 0, hosts = '{}', parked = null, parked_at = null, paused = false, status = 'pending',
        exit_reason = null, exit_code = null, warning = null, note = null, iterations = 0, cost_usd = 0,
        branch_commit = case when spec->>'branch' = $2::json->>'branch' and spec->>'repo' = $2::json->>'repo'
          then branch_commit end,
@@ -168,7 +178,7 @@ async function startAfresh(tx: SqlRunner, row: NewRow): Promise<Made | null> {
      returning ${QUEUED_COLUMNS}, job, not_before as start_at`,
     [
       ...[row.task_id, JSON.stringify(row.spec), row.setting_set, row.content_sha256, row.schema],
-      ...[row.queue, row.account, row.priority, row.job, row.not_before, row.after_ms],
+      ...[row.queue, row.account, row.priority, row.not_before, row.after_ms],
     ],
   );
   for (const table of ['checkpoint', 'event', 'log', 'request', 'approval']) {

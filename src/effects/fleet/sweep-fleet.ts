@@ -1,10 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import { FleetAwayError, messageOf } from '../../errors.ts';
 import type { Database } from './connection.ts';
-import { type Jobs, QUEUE_NAME, QUEUED_COLUMNS, queueName } from './jobs.ts';
-import type { JobAttempt, SqlRunner } from './load-engine.ts';
+import type { SweepTrouble } from './fleet-queue.ts';
+import { type Jobs, QUEUE_NAME, QUEUED_COLUMNS, type QueuedTask, queueName } from './jobs.ts';
+import type { SqlRunner } from './load-engine.ts';
 
-/** At most one worker sweeps at a time; the others have nothing to do meanwhile. */
-const LOCK = "select pg_try_advisory_xact_lock(hashtext('ralph.sweep')) as mine";
-/** Rows that one sweep repairs of each kind; the next one takes the rest. */
+/**
+ * At most one worker sweeps at a time; the others have nothing to do meanwhile. Only workers can lock this row; everybody
+ * who may log in could hold an advisory lock for ever.
+ */
+const LOCK = "select 1 from ralph.meta where key = 'tables' for update skip locked";
+/** Rows of each kind that one transaction repairs. */
 const AT_ONCE = 500;
 
 /** The engine finds a job by its queue and its id, not by its id alone. */
@@ -16,65 +22,140 @@ const WITHOUT_JOB = `
   and not coalesce(job is null and parked->>'kind' = 'approval' and parked->>'until' is null, false)
   and not exists (select from ralph_queue.job j where ${JOB_OF_TASK} and j.state <= 'active')`;
 
+/** A task with a worker that has lost it. */
+const LOST = `worker is not null
+  and not exists (select from ralph_queue.job j where ${JOB_OF_TASK} and j.state = 'active')`;
+
 /**
  * Frees what dead workers held, and gives a job to each open task without one. What is due needs no help: its job can be
- * claimed from that instant on.
+ * claimed from that instant on. Resolves to what could not be done.
  */
-export async function sweepFleet(database: Database, jobs: Jobs): Promise<void> {
-  for (;;) {
-    const unknown = await database.transaction((tx) => sweep(tx, jobs));
-    if (unknown.size === 0) return;
-    await jobs.know(unknown);
+export async function sweepFleet(database: Database, jobs: Jobs): Promise<readonly SweepTrouble[]> {
+  const troubles: SweepTrouble[] = [];
+  // The engine knows these by now, or cannot make them.
+  const asked = new Set<string>();
+  let after: string | null = '0';
+  while (after !== null) {
+    const from: string = after;
+    const swept: Swept = await database.transaction((tx) => sweep(tx, jobs, from));
+    const unknown = [...swept.unknown].filter((name) => !asked.has(name));
+    for (const name of unknown) {
+      asked.add(name);
+      const why = await failureOf(() => jobs.know([name]));
+      if (why !== null) troubles.push({ what: `the tasks of ${name} got no jobs`, why });
+    }
+    troubles.push(...swept.troubles);
+    if (unknown.length === 0) after = swept.next;
   }
+  return troubles;
 }
 
-/** Resolves to the queues of what it left, since the engine does not know them yet. */
-async function sweep(tx: SqlRunner, jobs: Jobs): Promise<ReadonlySet<string>> {
+/** What came of one transaction. */
+interface Swept {
+  readonly troubles: readonly SweepTrouble[];
+  /** The queues of what it left, since the engine does not know them yet. */
+  readonly unknown: ReadonlySet<string>;
+  /** The number of the last task it looked at; null if there are no more. */
+  readonly next: string | null;
+}
+
+/** Sweeps tasks whose numbers come after `after`. */
+async function sweep(tx: SqlRunner, jobs: Jobs, after: string): Promise<Swept> {
+  const troubles: SweepTrouble[] = [];
   const unknown = new Set<string>();
   const isKnown = (name: string): boolean => {
     if (!jobs.knows(name)) unknown.add(name);
     return jobs.knows(name);
   };
   const { rows: lock } = await tx.executeSql(LOCK);
-  if (lock[0]?.mine !== true) return unknown;
+  if (lock.length === 0) return { troubles, unknown, next: null };
 
   // The engine does the same every ten seconds by itself, but not at a moment of our choice.
   const { rows: overdue } = await tx.executeSql(
-    `select name, id, retry_count from ralph_queue.job
+    `select name, id, retry_count, singleton_key from ralph_queue.job
      where state = 'active' and heartbeat_on + heartbeat_seconds * interval '1 s' < now()
      limit ${AT_ONCE} for update skip locked`,
   );
-  const byQueue = new Map<string, JobAttempt[]>();
-  for (const { name, id, retry_count } of overdue) {
+  for (const { name, id, retry_count, singleton_key } of overdue) {
     if (!isKnown(name)) continue;
-    byQueue.set(name, [...(byQueue.get(name) ?? []), { id, retryCount: retry_count }]);
+    const attempt = { id, retryCount: retry_count };
+    const why = await tried(tx, () => jobs.boss.fail(name, [attempt], null, { db: tx }));
+    if (why !== null) {
+      troubles.push({ what: `the lost claim of task ${singleton_key} was not freed`, why });
+    }
   }
-  for (const [name, attempts] of byQueue) await jobs.boss.fail(name, attempts, null, { db: tx });
 
+  const { rows: lost } = await tx.executeSql(
+    `select task_id from ralph.task t where ${LOST} for update skip locked`,
+  );
+  // A claim that came between the look and the lock is seen by this statement, not by the one above.
   await tx.executeSql(
-    `update ralph.task t set worker = null, host = null
-     where worker is not null
-       and not exists (select from ralph_queue.job j where ${JOB_OF_TASK} and j.state = 'active')`,
+    `update ralph.task t set worker = null, host = null where task_id = any ($1) and ${LOST}`,
+    [lost.map(({ task_id }) => task_id)],
   );
 
   const { rows: bare } = await tx.executeSql(
     `select ${QUEUED_COLUMNS}, coalesce(case when parked->>'kind' <> 'handover' then parked->>'until' end,
        to_char(not_before at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as start_at
-     from ralph.task t where ${WITHOUT_JOB} limit ${AT_ONCE} for update skip locked`,
+     from ralph.task t where ${WITHOUT_JOB} and number > $1
+     order by number limit ${AT_ONCE} for update skip locked`,
+    [after],
   );
-  for (const row of bare) {
-    if (!isKnown(queueName(row))) continue;
-    // One bad row must not keep the others from their jobs.
-    await tx.executeSql('savepoint one_task');
-    try {
-      const job = await jobs.add(tx, row, row.start_at);
-      await tx.executeSql('update ralph.task set job = $2 where task_id = $1', [row.task_id, job]);
-    } catch {
-      // If the connection is gone, this fails, too.
-      await tx.executeSql('rollback to savepoint one_task');
-    }
-  }
+  troubles.push(
+    ...(await giveJobs(
+      tx,
+      jobs,
+      bare.filter((row) => isKnown(queueName(row))),
+    )),
+  );
 
   await tx.executeSql("delete from ralph.worker where seen_at < now() - interval '1 day'");
-  return unknown;
+  const next = bare.length < AT_ONCE ? null : bare.at(-1).number;
+  return { troubles, unknown, next };
+}
+
+type Bare = QueuedTask & { readonly start_at: string | null };
+
+/** Gives jobs to tasks without one: to all at once, or, if that fails, to each by itself. */
+async function giveJobs(
+  tx: SqlRunner,
+  jobs: Jobs,
+  rows: readonly Bare[],
+): Promise<readonly SweepTrouble[]> {
+  const give = async (some: readonly Bare[]): Promise<void> => {
+    const made = some.map((task) => ({ task, job: randomUUID(), startAt: task.start_at }));
+    await jobs.addAll(tx, made);
+    await tx.executeSql(
+      `update ralph.task t set job = made.job from unnest($1::text[], $2::uuid[]) as made (task_id, job)
+       where t.task_id = made.task_id`,
+      [made.map(({ task }) => task.task_id), made.map(({ job }) => job)],
+    );
+  };
+  if (rows.length === 0 || (await tried(tx, () => give(rows))) === null) return [];
+  const troubles: SweepTrouble[] = [];
+  for (const row of rows) {
+    const why = await tried(tx, () => give([row]));
+    if (why !== null) troubles.push({ what: `task ${row.task_id} got no job`, why });
+  }
+  return troubles;
+}
+
+/** Does something that may fail without the rest of the transaction. Resolves to why it failed, or null. */
+async function tried(tx: SqlRunner, work: () => Promise<unknown>): Promise<string | null> {
+  await tx.executeSql('savepoint one_row');
+  const why = await failureOf(work);
+  // If the connection is gone, this fails, too.
+  await tx.executeSql(`${why === null ? 'release' : 'rollback to'} savepoint one_row`);
+  return why;
+}
+
+/** Resolves to why the work failed; null if it did not. Rejects while the database cannot be reached. */
+async function failureOf(work: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    if (error instanceof FleetAwayError) throw error;
+    return messageOf(error);
+  }
 }

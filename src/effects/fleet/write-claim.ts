@@ -2,7 +2,7 @@ import type { Parking } from '../../core/fleet/fleet-task.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { isEnded } from '../../core/task/endings.ts';
 import { pauseAccount } from './account-rows.ts';
-import type { Database } from './connection.ts';
+import { type Database, Undone } from './connection.ts';
 import { type EventIds, insertEvents } from './event-rows.ts';
 import type {
   Checkpoint,
@@ -20,11 +20,8 @@ import { holdTask } from './steer-task.ts';
 const LOG_BYTES = 1_000_000;
 const LOGS_BYTES = 50_000_000;
 
-/** The time over which the tasks of an account begin again after its usage limit, in milliseconds. */
-const SPREAD_MS = 30_000;
-
 /** The claim was lost, so the transaction is rolled back. */
-class ClaimLost extends Error {}
+class ClaimLost extends Undone {}
 
 /** What a transaction of a claim knows. */
 interface Held {
@@ -87,7 +84,10 @@ export class ClaimWriter {
       await tx.executeSql(
         `insert into ralph.approval (task_id, id, text, expires_at)
          values ($1, $2, $3, coalesce(now() + $5::float8 * interval '1 millisecond', $4))
-         on conflict (task_id, id) do nothing`,
+         on conflict (task_id, id) do update set number = default, text = excluded.text, asked_at = now(),
+           expires_at = excluded.expires_at, verdict = null, answered_by = null, db_user = null, comment = null,
+           taken = false
+         where approval.taken`,
         [claim.taskId, id, text, expiresAt, expiresInMs],
       );
     });
@@ -97,15 +97,16 @@ export class ClaimWriter {
     claim: ClaimKey,
     checkpoint: Checkpoint | null,
     written: WrittenBeside,
-    parking: Parking,
+    given: Parking,
   ): Promise<boolean> {
     await this.#jobs.know([readJobKey(claim.job).name]);
     return this.#whileHeld(claim, async (held) => {
       const { tx, task } = held;
+      const parking = await byOwnClock(tx, given);
       await this.#write(held, claim, checkpoint, written);
       await this.#completeJob(tx, claim);
       const isAnswered = parking.kind === 'approval' && (await hasAnswer(tx, claim.taskId));
-      const startAt = parking.kind === 'handover' || isAnswered ? null : await wakeAt(tx, parking);
+      const startAt = parking.kind === 'handover' || isAnswered ? null : parking.until;
       const waitsForPerson = parking.kind === 'approval' && parking.until === null && !isAnswered;
       const job = waitsForPerson ? null : await this.#jobs.add(tx, task, startAt);
       // A leg that ends by itself does not count as one that was lost.
@@ -116,7 +117,7 @@ export class ClaimWriter {
         [claim.taskId, job, JSON.stringify(parking)],
       );
       if (parking.kind === 'wait' && parking.account) {
-        await pauseAccount(tx, task.account, parking.inMs ?? parking.until, 'usage limit');
+        await pauseAccount(tx, task.account, parking.until, 'usage limit');
       }
       await this.#obeyWhatIsLeft(tx, { ...task, job });
     });
@@ -245,18 +246,13 @@ async function hasAnswer(tx: SqlRunner, taskId: string): Promise<boolean> {
   return rows[0]?.answered === true;
 }
 
-/** Returns when a parked task goes on, by the clock of the database. */
-async function wakeAt(
-  tx: SqlRunner,
-  parking: Exclude<Parking, { readonly kind: 'handover' }>,
-): Promise<string | null> {
-  const { inMs, until } = parking;
-  if (inMs === undefined) return until;
-  // After a usage limit, its tasks do not all begin at once.
-  const spreadMs = parking.kind === 'wait' && parking.account ? SPREAD_MS : 0;
+/** Returns what the task waits for, until an instant of the database's clock. */
+async function byOwnClock(tx: SqlRunner, parking: Parking): Promise<Parking> {
+  if (parking.kind === 'handover' || parking.inMs === undefined) return parking;
+  const { inMs, ...stored } = parking;
   const { rows } = await tx.executeSql(
-    "select now() + ($1 + random() * $2) * interval '1 millisecond' as at",
-    [inMs, spreadMs],
+    "select now() + $1::float8 * interval '1 millisecond' as at",
+    [inMs],
   );
-  return rows[0].at.toISOString();
+  return { ...stored, until: rows[0].at.toISOString() };
 }

@@ -1,4 +1,4 @@
-import type { AccountFacts, RequestTaken } from '../../core/fleet/fleet-facts.ts';
+import type { AccountFacts, RequestTaken, UnreadableTask } from '../../core/fleet/fleet-facts.ts';
 import type { FleetWarning } from '../../core/fleet/fleet-warnings.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { formatClock, formatDuration, formatInstant, plural } from '../format.ts';
@@ -33,9 +33,27 @@ export function fleetWarningText(warning: FleetWarning): string {
     }
     case 'claimed-again':
       return `${name(warning.taskId)} was claimed ${warning.claims} times without a finished attempt, on ${names(warning.hosts)}; ralph status ${name(warning.taskId)} shows it`;
+    case 'unreadable':
+      return unreadableWarning(warning.taskIds);
     case 'failed':
       return `${plural(warning.taskIds.length, 'task')} failed in the last day: ${names(warning.taskIds)}; ralph status ${name(warning.taskIds[0] ?? 'ID')} says why`;
   }
+}
+
+/** Says of one task why it is not shown, and what to do about it. `fleet`: its name. */
+export function unreadableText(fleet: string, { taskId, endedAt }: UnreadableTask): string {
+  const id = name(taskId);
+  const remedy =
+    endedAt === null
+      ? `ralph stop ${id} holds it, and ralph prune removes it later`
+      : 'ralph prune removes it';
+  return `The row of task '${id}' in ${name(fleet)} is not one that ralph submit writes here, so nothing of it is shown; find out who wrote it, or update ralph. ${remedy}.`;
+}
+
+function unreadableWarning(taskIds: readonly string[]): string {
+  const [first = 'ID'] = taskIds;
+  const where = taskIds.length === 1 ? 'is in a row' : 'are in rows';
+  return `${plural(taskIds.length, 'task')} ${where} that ralph submit does not write: ${names(taskIds)}; ralph status ${name(first)} says what to do`;
 }
 
 /** The requests that a person makes of a task. */

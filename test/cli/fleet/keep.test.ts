@@ -51,7 +51,7 @@ describe('ralph fleet account', () => {
 });
 
 describe('ralph prune on a fleet', () => {
-  const MONTH = { ageMs: 30 * DAY_MS, olderThan: '30d', dryRun: false };
+  const MONTH = { ageMs: 30 * DAY_MS, olderThan: '30d', dryRun: false, keepRefs: false };
 
   /** A fleet with tasks that ended 31 days and 1 day ago, and an open task. */
   async function withEnded(): Promise<FleetOnHand> {
@@ -100,8 +100,51 @@ describe('ralph prune on a fleet', () => {
     const why = 'https://git.example.org/app.git cannot be reached.';
     expect(await fleetPrune(fleet, MONTH, async () => [{ taskId: 'stuck', why }])).toBe(1);
     expect(await ids(fleet)).toEqual(['stuck', 'fresh', 'open']);
-    expect(said.err()).toBe(`ralph: cannot remove stuck: ${why.slice(0, -1)}\n`);
+    expect(said.err()).toContain(`ralph: cannot remove stuck: ${why.slice(0, -1)}\n`);
+    expect(said.err()).toContain('ralph prune --keep-refs removes the task alone\n');
     expect(said.out()).toContain('removed 1 task\n');
+  });
+
+  test('leaves the repositories alone with --keep-refs', async () => {
+    const fleet = await withEnded();
+    captureOutput();
+    const refuse = async (): Promise<never> => {
+      throw new Error('no ref is to be removed');
+    };
+    expect(await fleetPrune(fleet, { ...MONTH, keepRefs: true }, refuse)).toBe(0);
+    expect(await ids(fleet)).toEqual(['fresh', 'open']);
+  });
+
+  test('removes rows that cannot be read, and looks for no refs of them', async () => {
+    const fleet = fleetOnHand();
+    await fleet.submit(
+      { task_id: 'odd', repo: 'ext::sh -c id' },
+      { task_id: 'live', branch: '..' },
+    );
+    await fleet.queue.request('odd', { kind: 'stop', by: 'ann' });
+    fleet.wait(31 * DAY_MS);
+    const said = captureOutput();
+    const seen: string[] = [];
+    await fleetPrune(fleet, MONTH, async (tasks) => {
+      seen.push(...tasks.map(({ spec }) => spec.task_id));
+      return [];
+    });
+    expect(seen).toEqual([]);
+    expect(said.out()).toContain('removed 1 task\n');
+    expect(await fleet.queue.unreadable({})).toEqual([{ taskId: 'live', endedAt: null }]);
+  });
+
+  test('keeps what a person has paused', async () => {
+    const fleet = fleetOnHand();
+    await fleet.submit({});
+    await fleet.queue.settle(await fleet.claim(), null, NOTHING, {
+      ...{ status: 'paused', exitReason: 'paused', exitCode: 6, warning: null, note: null },
+      ...{ resultCommit: null, resultRef: null, branchCommit: null },
+    });
+    fleet.wait(31 * DAY_MS);
+    captureOutput();
+    expect(await fleetPrune(fleet, MONTH, async () => [])).toBe(0);
+    expect(await ids(fleet)).toEqual(['nightly']);
   });
 
   test('only says what it would remove with --dry-run', async () => {

@@ -214,6 +214,29 @@ describe('ralph status on a fleet', () => {
     });
   });
 
+  test('says of a row that cannot be read why it is not shown', async () => {
+    const fleet = await atWork();
+    await fleet.submit({ task_id: 'odd', repo: 'ext::sh -c id' });
+    const said = captureOutput();
+    const refused = {
+      exitCode: 1,
+      message:
+        "The row of task 'odd' in fleet memory/test is not one that ralph submit writes here, so nothing of it is shown; find out who wrote it, or update ralph. ralph stop odd holds it, and ralph prune removes it later.",
+    };
+    await expect(fleetTasks(fleet, 'odd', {})).rejects.toMatchObject(refused);
+    await expect(
+      fleetLogs(fleet, 'odd', { iteration: null, follow: false, raw: false }),
+    ).rejects.toMatchObject(refused);
+    await fleet.queue.request('odd', { kind: 'stop', by: 'ann' });
+    await expect(fleetTasks(fleet, 'odd', {})).rejects.toThrow(/ralph prune removes it\.$/);
+
+    await showFleet(fleet, { json: true });
+    expect(JSON.parse(said.out()).warnings).toContainEqual({
+      kind: 'unreadable',
+      text: '1 task is in a row that ralph submit does not write: odd; ralph status odd says what to do',
+    });
+  });
+
   test('leaves no copy of a task behind', async () => {
     const fleet = await atWork();
     captureOutput();

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { originOfTest, TEST_POLICY, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { refusePushes } from '../../helpers/leg.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
+import { until } from '../../helpers/processes.ts';
 import { gitIn } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -245,4 +246,42 @@ test('an open approval does not expire because the task was stopped and resumed'
   expect(await queue.task('t'), third.said.join('\n')).toMatchObject({
     ...{ status: 'paused_awaiting_approval', exit_reason: 'approval-expired' },
   });
+
+  // After a resume there is time for an answer again.
+  now += 1_000;
+  expect(await queue.resume('t')).toEqual({ kind: 'done' });
+  const fourth = await workerOfTest(queue, { id: 'w4' });
+  await fourth.run();
+  expect(await queue.task('t'), fourth.said.join('\n')).toMatchObject({
+    ...{ status: 'running', ended_at: null, parked: { kind: 'approval' } },
+  });
+  const yes = { verdict: 'approved', by: 'ann', comment: null } as const;
+  expect(await queue.answer('t', yes)).toEqual({ kind: 'done' });
+  const last = await workerOfTest(queue, { id: 'w5' });
+  await last.run();
+  expect(await queue.task('t'), last.said.join('\n')).toMatchObject({ status: 'completed' });
+});
+
+test('a worker says once of each kind what a sweep could not do', async () => {
+  const queue = memoryFleet();
+  const troubles = [
+    { what: 'task a got no job', why: 'out of range' },
+    { what: 'task b got no job', why: 'out of range' },
+    { what: 'the tasks of ralph-s1-x got no jobs', why: 'refused.' },
+  ];
+  const troubled = new Proxy(queue, {
+    get: (target, name) => (name === 'sweep' ? async () => troubles : Reflect.get(target, name)),
+  });
+  const worker = await workerOfTest(troubled, { untilEmpty: false });
+  const run = worker.run();
+  await until(
+    () => worker.said.length === 2,
+    () => worker.said.join('\n'),
+  );
+  worker.stops.stop();
+  await run;
+  expect(worker.said).toEqual([
+    'task a got no job: out of range; each sweep tries it again, without another word',
+    'the tasks of ralph-s1-x got no jobs: refused; each sweep tries it again, without another word',
+  ]);
 });

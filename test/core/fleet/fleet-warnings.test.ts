@@ -119,3 +119,8 @@ test('tasks that failed in the last day share a warning', () => {
   const tasks = [failed('a', 1), failed('old', 24 * 60 + 1), failed('b', 24 * 60)];
   expect(warnings({ tasks })).toEqual([{ kind: 'failed', taskIds: ['a', 'b'] }]);
 });
+
+test('rows that cannot be read are told of together', () => {
+  const unreadable = ['a', 'b'].map((taskId) => ({ taskId, endedAt: null }));
+  expect(warnings({ unreadable })).toEqual([{ kind: 'unreadable', taskIds: ['a', 'b'] }]);
+});
