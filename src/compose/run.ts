@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import type { StopCause } from '../core/machine/loop-state.ts';
 import { hasSeveralAgents } from '../core/task/policy.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
@@ -10,6 +9,7 @@ import {
   type GuardedRunner,
   type RunnerOptions,
 } from '../effects/agents/agent-runner.ts';
+import { GUARD_PROGRAM } from '../effects/agents/kept-guard.ts';
 import { gitSetupJson } from '../effects/branches/commit/git-setup.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
 import { createJournal } from '../effects/logs/journal.ts';
@@ -47,9 +47,6 @@ import { judgesOfPlan, storedForm } from './proof/judges.ts';
 import { policyInside, sandboxOfRun } from './sandbox/sandbox-of-run.ts';
 import { begin, resumeRun } from './start.ts';
 import { commandRunners, userCommands } from './user-commands.ts';
-
-/** Path of the bundled guard program. */
-export const GUARD_PROGRAM = fileURLToPath(new URL('guard-program.js', import.meta.url));
 
 /**
  * Creates the loop's ports and runs one new or resumed task to its end. Rejects with

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type FleetToOpen, openFleetAt } from '../../compose/fleet/open.ts';
+import { openFleetAt } from '../../compose/fleet/open.ts';
 import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import { nearest } from '../../core/settings/nearest.ts';
 import { FleetAwayError, FleetError } from '../../errors.ts';
@@ -94,7 +94,7 @@ export async function openNamed(
     retryMs = RETRY_MS,
   }: {
     readonly open?: typeof openFleetAt;
-    readonly purpose?: FleetToOpen['purpose'];
+    readonly purpose?: Parameters<typeof openFleetAt>[0]['purpose'];
     readonly patienceMs?: number;
     readonly retryMs?: number;
   } = {},

@@ -1,9 +1,8 @@
-import { keepGuard, leaseIsFresh } from '../../effects/agents/kept-guard.ts';
+import { GUARD_PROGRAM, keepGuard, leaseIsFresh } from '../../effects/agents/kept-guard.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { watchAbort } from '../../effects/processes/signals.ts';
 import { agentPrograms } from '../agent.ts';
 import { legStops } from '../leg-ports.ts';
-import { GUARD_PROGRAM } from '../run.ts';
 import { confinedTo } from '../sandbox/confined-to.ts';
 import { sandboxOfRun } from '../sandbox/sandbox-of-run.ts';
 import { runSetUp } from '../user-commands.ts';

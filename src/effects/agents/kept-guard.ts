@@ -1,5 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { type Guard, startGuard } from '../processes/guard.ts';
 import type { Lease } from '../processes/lease.ts';
+
+/** Path of the bundled guard program. */
+export const GUARD_PROGRAM = fileURLToPath(new URL('guard-program.js', import.meta.url));
 
 interface KeptGuardOptions {
   readonly runId: string;

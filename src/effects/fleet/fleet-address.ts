@@ -20,7 +20,7 @@ const PARAMETERS = {
   PGSSLROOTCERT: 'sslrootcert',
 } as const;
 
-/** The values of `sslmode`, with what they mean to `pg`. It checks the certificate wherever it may, and says so at length. */
+/** The values of `sslmode`, with those that `pg` gets: of the others it says at length that it checks the certificate. */
 const TLS_MODES: Readonly<Record<string, string>> = {
   disable: 'disable',
   'no-verify': 'no-verify',

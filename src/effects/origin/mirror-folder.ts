@@ -75,7 +75,7 @@ export const FETCH = [
   '--no-recurse-submodules',
 ];
 
-/** Git holds the lock of a ref for a moment. What is older than this, in milliseconds, was left by one that was killed. */
+/** Git holds the lock of a ref for a moment. A lock that is older than this, in milliseconds, is that of a killed git. */
 const LOCKED_AT_MOST_MS = 60_000;
 
 /**
