@@ -59,7 +59,7 @@ function refused(fleet: string, words: string, advice: string): FleetError {
 /** PgBouncer says so. */
 const UNSUPPORTED = /unsupported startup parameter/;
 const POOLER =
-  'name the database itself and not a pooler, or let PgBouncer ignore it (ignore_startup_parameters)';
+  'name the database itself and not a pooler, or let PgBouncer ignore it: docs/fleet.md has its line for ignore_startup_parameters';
 
 /** What to do where `pg` itself refuses, by its words. */
 const OWN_REFUSALS: readonly (readonly [RegExp, string])[] = [

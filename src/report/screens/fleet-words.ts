@@ -1,7 +1,7 @@
 import type { AccountFacts, RequestTaken, UnreadableTask } from '../../core/fleet/fleet-facts.ts';
 import type { FleetWarning } from '../../core/fleet/fleet-warnings.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { formatClock, formatDuration, formatInstant, plural } from '../format.ts';
+import { formatClock, formatCountdown, formatDuration, formatInstant, plural } from '../format.ts';
 
 // What a person is told of a fleet, in sentences.
 
@@ -102,7 +102,7 @@ export function accountText(account: AccountFacts, at: string): string {
   const pause = isHeld
     ? 'is paused until ralph fleet account --resume'
     : leftMs > 0
-      ? `is paused for ${formatClock(leftMs)}`
+      ? `is paused for ${formatCountdown(leftMs)}`
       : 'is free';
   const bound = slots === 0 ? 'any number of' : `at most ${slots}`;
   return `the account ${name(account.name)} ${pause}, with ${bound} tasks at once; ${running} of it ${running === 1 ? 'runs' : 'run'} now`;
