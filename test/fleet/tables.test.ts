@@ -185,6 +185,25 @@ test('a job of no task is removed by the claim that meets it', async () => {
   expect(await postgres.sql(url, 'select count(*) from ralph_queue.job')).toBe('1');
 });
 
+test('more tasks than one statement removes are pruned, with the settings that no task has any more', async () => {
+  const url = await postgres.url();
+  const queue = await openTestFleet(url);
+  onTestFinished(() => queue.close());
+  const settings = (value: number) => ({
+    maxIterations: { value, source: '--max-iterations', from: 'flag' } as const,
+  });
+  const ids = Array.from({ length: 250 }, (_, at) => `t${at}`);
+  await queue.submit(ids.map((id, at) => newFleetTask(id, { settings: settings(at + 1) })));
+  await queue.submit([newFleetTask('open', { settings: settings(1) })]);
+  await postgres.sql(
+    url,
+    "update ralph.task set ended_at = now(), status = 'stopped' where task_id <> 'open'",
+  );
+  expect([...(await queue.prune([...ids, 'open']))].sort()).toEqual([...ids].sort());
+  expect((await queue.tasks({})).map(({ spec }) => spec.task_id)).toEqual(['open']);
+  expect(await postgres.sql(url, 'select count(*) from ralph.setting_set')).toBe('1');
+});
+
 test.for([
   ['priority', '2147483647'],
   ['queue', "'Odd queue'"],

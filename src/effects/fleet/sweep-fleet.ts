@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { FleetAwayError, messageOf } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
 import type { Database } from './connection.ts';
 import type { SweepTrouble } from './fleet-queue.ts';
 import { type Jobs, QUEUE_NAME, QUEUED_COLUMNS, type QueuedTask, queueName } from './jobs.ts';
@@ -149,13 +149,12 @@ async function tried(tx: SqlRunner, work: () => Promise<unknown>): Promise<strin
   return why;
 }
 
-/** Resolves to why the work failed; null if it did not. Rejects while the database cannot be reached. */
+/** Resolves to why the work failed; null if it did not. If the database is away, the next statement says so. */
 async function failureOf(work: () => Promise<unknown>): Promise<string | null> {
   try {
     await work();
     return null;
   } catch (error) {
-    if (error instanceof FleetAwayError) throw error;
     return messageOf(error);
   }
 }
