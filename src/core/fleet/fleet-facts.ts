@@ -44,7 +44,7 @@ export interface QueueFacts {
   readonly oldestWaiting: string | null;
 }
 
-/** A row that `ralph submit` cannot have written, or a newer one has. Nothing else of it is shown or followed. */
+/** A row that this `ralph submit` does not write: somebody else has, or a newer ralph. Nothing else of it is used. */
 export interface UnreadableTask {
   readonly taskId: string;
   readonly endedAt: string | null;

@@ -5,8 +5,8 @@ import type { SqlRunner } from './load-engine.ts';
 import { iso } from './task-rows.ts';
 
 /**
- * Over so long, claims for an account begin again after a pause: the more of it has passed, the more of them succeed.
- * If its limit still holds, not all workers run into it.
+ * How long it takes after a pause until every claim for an account succeeds again: at first few of them do. So not all
+ * workers run into a limit that still holds.
  */
 export const SPREAD = "interval '30 s'";
 
@@ -76,7 +76,7 @@ async function wakeParked(tx: SqlRunner, jobs: Jobs, account: string): Promise<v
   );
   for (const row of rows) {
     await jobs.remove(tx, row, row.job);
-    // One that a person holds goes on at once when that person lets it.
+    // A paused task gets its job from `ralph resume`.
     const job = row.paused ? null : await jobs.add(tx, row, null);
     await tx.executeSql(
       'update ralph.task set job = $2, parked = null, parked_at = null where task_id = $1',

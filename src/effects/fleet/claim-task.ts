@@ -14,12 +14,12 @@ import {
 } from './task-rows.ts';
 
 /**
- * How often one call tries again after a leftover job, a task that somebody changes, or a slot of an account that
- * another worker was faster to take.
+ * How many jobs one call tries: it goes on after a leftover, after a task whose row is locked, and after an account that
+ * another worker has just filled.
  */
 const TRIES = 20;
 
-/** For so long, the job of a task that somebody changes right now is left alone. */
+/** How long a job is left alone if the row of its task is locked. */
 const PUT_OFF = "interval '1 s'";
 
 /** What came of one fetched job. */

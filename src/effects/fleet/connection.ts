@@ -142,7 +142,7 @@ export function openDatabase(
  * to whether the connection can be used further; closing it has the same effect on the transaction.
  */
 async function isRolledBack(client: PgClient, error: unknown): Promise<boolean> {
-  // After a timeout the server may still be at it.
+  // After a timeout the server may still run the statement.
   if (!(error instanceof Undone) && !leavesConnection(error)) return false;
   return client.query('rollback').then(
     () => true,

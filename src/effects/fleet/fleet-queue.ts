@@ -120,8 +120,8 @@ export interface FleetQueue {
     readonly limit?: number;
   }): Promise<readonly FleetTaskFacts[]>;
   /**
-   * Returns the tasks that the two methods above leave out, newest last: all of them, one, or those among so many of the
-   * newest tasks.
+   * Returns the tasks that the two methods above leave out, newest last: all of them, one of them, or those among
+   * the `limit` newest tasks.
    */
   unreadable(filter: {
     readonly taskId?: string;
