@@ -2,24 +2,24 @@ import { expect, test } from 'vitest';
 import { auditFleet } from '../helpers/fleet-audit.ts';
 import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
 
-// Tasks that are hard on a fleet: much output, and agents that kill their worker.
+// Tasks that are hard on a fleet: much output, and agents that kill their worker. RALPH_FLEET_LOUD=1000 has more of it.
 
 const makeScene = useFleetSite(2);
 const MB = 1024 * 1024;
-const LOUD = 30;
+/** Iterations with a megabyte of output each. */
+const LOUD = Number(process.env.RALPH_FLEET_LOUD ?? 30);
 
 test('a checkpoint stays small however much the agents say, and another worker is quick to go on', {
-  timeout: 240_000,
-}, async () => {
+  timeout: 240_000 + LOUD * 10_000,
+}, async ({ annotate }) => {
   const line =
     '{"type":"user","message":{"role":"user","content":[{"type":"text","text":"&"}]},"session_id":"s","uuid":"u"}';
   const scene = await makeScene();
-  // A megabyte in each iteration.
   const before = `head -c 750000 /dev/urandom | base64 -w 4000 | sed 's@.*@${line}@'`;
   scene.stub.does({ before, seconds: 0, iterations: LOUD });
   const first = await scene.startWorker(scene.host(1));
-  const ids = await scene.submit([{ task_id: 'a', timeout: '1h' }]);
-  await untilNoted(scene, ({ iteration }) => iteration === LOUD - 2, 150_000);
+  const ids = await scene.submit([{ task_id: 'a', timeout: '5h', max_iterations: LOUD }]);
+  await untilNoted(scene, ({ iteration }) => iteration === LOUD - 2, 150_000 + LOUD * 5_000);
   const second = await scene.startWorker(scene.host(2));
   first.signal('SIGKILL');
   await second.untilSaid(/claimed a /, 60_000);
@@ -32,6 +32,9 @@ test('a checkpoint stays small however much the agents say, and another worker i
   const size = await scene.site.postgres.sql(
     scene.url,
     'select max(octet_length(packed)) from ralph.checkpoint',
+  );
+  await annotate(
+    `${size} bytes packed; the agent started ${start.atMs - claimedMs} ms after the claim`,
   );
   expect(Number(size)).toBeGreaterThan(0);
   expect(Number(size)).toBeLessThan(4 * MB);

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { findProgram } from '../../src/effects/processes/find-program.ts';
 import { installedRalph } from '../helpers/fleet-scene.ts';
 import { RALPH, runRalph } from '../helpers/run-ralph.ts';
@@ -62,4 +63,31 @@ test('a home that cannot be made is a mistake of the user', async () => {
   const end = await runRalph(args, { program: RALPH });
   expect([end.exitCode, end.stdout]).toEqual([2, '']);
   expect(end.stderr).toMatch(/cannot be made \(ENOTDIR: .*\); name another folder with --home\./);
+});
+
+/** What a server says that wants a password by SCRAM: what it can do, and then its challenge. */
+const CHALLENGES = [saying(10, 'SCRAM-SHA-256\0\0'), saying(11, 'r=nonce,s=c2FsdA==,i=4096')];
+
+function saying(kind: number, text: string): Buffer {
+  const head = Buffer.alloc(9, 'R');
+  head.writeInt32BE(8 + text.length, 1);
+  head.writeInt32BE(kind, 5);
+  return Buffer.concat([head, Buffer.from(text)]);
+}
+
+test('a command without a password says so and ends, whatever the server does then', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    const left = [...CHALLENGES];
+    socket.on('data', () => socket.write(left.shift() ?? ''));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const url = `postgres://ralph@127.0.0.1:${port}/fleet`;
+  const env = { HOME: await tempFolder() };
+  const options = { program: installedRalph(), env, timeoutMs: 40_000 };
+  const end = await runRalph(['fleet', 'status', '--fleet', url], options);
+  expect([end.exitCode, end.stdout]).toEqual([1, '']);
+  expect(end.stderr).toMatch(/it wants a password, and none was found: put it into ~\/\.pgpass/);
 });

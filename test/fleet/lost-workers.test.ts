@@ -15,6 +15,11 @@ import { withClock } from '../helpers/wrong-clock.ts';
 // run at once. RALPH_FLEET_KILLS=20 RALPH_FLEET_SEED=7 kills more often, and at other moments.
 
 const KILLS = Number(process.env.RALPH_FLEET_KILLS ?? 5);
+/** Enough work to be there at the last kill. */
+const WORK =
+  KILLS < 20
+    ? { tasks: 6, turn: { seconds: 1, iterations: 4 }, everyMs: 3_000 }
+    : { tasks: 10, turn: { seconds: 5, iterations: 5 }, everyMs: 5_000 };
 const SEED = Number(process.env.RALPH_FLEET_SEED ?? 1);
 const LEASE_MS = 10_000;
 /** How long after a lease ran out another worker may take to claim: a sweep and a look. */
@@ -27,27 +32,39 @@ const LOST = '(?:claim is lost|no beat)';
 
 const makeScene = useFleetSite(2);
 
-test('killed workers lose and repeat nothing that was counted', { timeout: 400_000 }, async () => {
-  const scene = await makeScene({ turn: { seconds: 1, iterations: 4 } });
-  const ids = await scene.submit(Array.from({ length: 6 }, (_, at) => ({ task_id: `t${at}` })));
+test('killed workers lose and repeat nothing that was counted', {
+  timeout: 400_000 + KILLS * 10_000,
+}, async ({ annotate }) => {
+  const { tasks, turn, everyMs } = WORK;
+  const scene = await makeScene({ turn });
+  const ids = await scene.submit(Array.from({ length: tasks }, (_, at) => ({ task_id: `t${at}` })));
   const soaked = await soakFleet(scene, {
-    ...{ seed: SEED, slots: 2, leaseMs: LEASE_MS, everyMs: 3_000, kinds: ['killed'] },
+    ...{ seed: SEED, slots: 2, leaseMs: LEASE_MS, everyMs, kinds: ['killed'] },
     goesOn: (count) => count < KILLS,
     patienceMs: 200_000,
     tell: () => {},
   });
-  const audit = await auditFleet(scene, ids, 4);
+  const audit = await auditFleet(scene, ids, turn.iterations);
   expect([...soaked.problems, ...audit.problems]).toEqual([]);
-  expect(audit).toMatchObject({ ended: 6, iterations: 24 });
+  expect(audit).toMatchObject({ ended: tasks, iterations: tasks * turn.iterations });
+  expect(soaked.counts.killed).toBe(KILLS);
+  await annotate(
+    `${KILLS} kills; ${audit.starts} starts for ${audit.iterations} iterations, $${audit.costUsd}`,
+  );
 });
 
 test('another worker goes on soon after a kill, and the next worker there removes what was left', async () => {
-  const scene = await makeScene({ turn: { seconds: 2, iterations: 2 } });
+  const turn = { seconds: 1, iterations: 2 };
+  // The second iteration goes on until its worker is killed.
+  const scene = await makeScene({
+    turn: { ...turn, before: '[ "$RALPH_ITERATION" = 1 ] || sleep 90' },
+  });
   const [first, second] = [scene.host(1), scene.host(2)];
   const killed = await scene.startWorker(first);
   const ids = await scene.submit([{ task_id: 'a' }]);
   await untilNoted(scene, ({ kind, iteration }) => kind === 'START' && iteration === 2);
   await scene.startWorker(second);
+  scene.stub.does(turn);
   killed.signal('SIGKILL');
   const killedMs = Date.now();
 

@@ -9,7 +9,9 @@ const COUNT = 10_000;
 const TIME_MS = 30_000;
 const MOST_BYTES = 15 * 1024 * 1024;
 
-test('ten thousand tasks are queued in one transaction, once, or not at all', async () => {
+test('ten thousand tasks are queued in one transaction, once, or not at all', async ({
+  annotate,
+}) => {
   const scene = await makeScene();
   const { sql } = scene.site.postgres;
   const rows = async (): Promise<number> =>
@@ -38,6 +40,7 @@ test('ten thousand tasks are queued in one transaction, once, or not at all', as
     `select sum(pg_total_relation_size(c.oid)) from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where c.relkind in ('r', 'p') and n.nspname in ('ralph', 'ralph_queue')`,
   );
+  await annotate(`${Math.round(first.durationMs)} ms, ${size} bytes`);
   expect(Number(size)).toBeLessThan(MOST_BYTES);
 
   const again = await submit(lines);

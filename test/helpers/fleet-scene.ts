@@ -124,7 +124,8 @@ export async function makeFleetScene(
         ...[program, 'worker', '--policy', policyFile, '--poll', '500ms', ...args],
       ]);
       workers.push(worker);
-      await worker.untilSaid(/^(?:ralph: )?worker \S+ on /m);
+      // Several may start at once on a busy machine.
+      await worker.untilSaid(/^(?:ralph: )?worker \S+ on /m, 60_000);
       return worker;
     },
     async task(taskId) {

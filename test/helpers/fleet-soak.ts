@@ -77,7 +77,8 @@ export async function soakFleet(scene: FleetScene, soak: Soak): Promise<Soaked> 
 
   const beganMs = performance.now();
   const sinceMs = (): number => performance.now() - beganMs;
-  for (let count = 0; soak.goesOn(count, sinceMs()); count += 1) {
+  const count = (): number => Object.values(counts).reduce((sum, each) => sum + each);
+  while (soak.goesOn(count(), sinceMs())) {
     await sleep(soak.everyMs);
     for (const worker of workers.values()) {
       if (worker.isAlive() || busy.has(worker.host.name)) continue;

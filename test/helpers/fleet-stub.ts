@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fixture } from './processes.ts';
 
@@ -50,6 +50,8 @@ export function makeFleetStub(folder: string, turn: StubTurn = {}): FleetStub {
   mkdirSync(bin, { recursive: true });
   const program = readFileSync(fixture('fleet-claude.sh'));
   writeFileSync(join(bin, 'claude'), program, { mode: 0o755 });
+  // Tests ask again and again, and a log of thousands of lines takes a while to read.
+  let seen: { readonly bytes: number; readonly notes: readonly StubNote[] } | null = null;
   const stub: FleetStub = {
     ...{ bin, folder },
     env: (host) => ({ FLEET_STUB: folder, FLEET_HOST: host }),
@@ -65,7 +67,10 @@ export function makeFleetStub(folder: string, turn: StubTurn = {}): FleetStub {
     notes() {
       const log = join(folder, 'log');
       if (!existsSync(log)) return [];
-      return readFileSync(log, 'utf8').split('\n').filter(Boolean).map(noteOf);
+      if (seen?.bytes === statSync(log).size) return seen.notes;
+      const text = readFileSync(log, 'utf8');
+      seen = { bytes: text.length, notes: text.split('\n').filter(Boolean).map(noteOf) };
+      return seen.notes;
     },
   };
   stub.does(turn);

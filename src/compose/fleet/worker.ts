@@ -23,8 +23,9 @@ export interface WorkerOptions extends LegWorld {
   readonly schema: number;
 }
 
-/** How often what people ask of running tasks is looked for, and what dead workers left. */
+/** How often to look for what people ask of running tasks, in milliseconds. */
 const REQUESTS_MS = 1_000;
+/** How often to look for what dead workers held, in milliseconds. */
 const SWEEP_MS = 10_000;
 /** Beats in one lease: the guard kills after 0.8 of it, so that a lost one or two do no harm. */
 const BEATS_IN_LEASE = 5;
@@ -37,7 +38,7 @@ const ROOM_NEEDED = 1024 ** 3;
  *   claim ──► leg ──► settle or park        as many legs at once as it has slots
  *   beat       renews the leases            a claim that is lost drops its leg
  *   requests   tell, pause and stop, from the rows to the folders of the legs
- *   sweep      what dead workers held, and what is due to be woken
+ *   sweep      frees what dead workers held
  */
 /**
  * Works through the tasks of a fleet until it is told to stop. Resolves when its legs have ended, to whether it had

@@ -10,9 +10,8 @@ import type {
   WrittenBeside,
 } from '../../effects/fleet/fleet-queue.ts';
 import { systemClock } from '../../effects/time/clock.ts';
-import { FleetAwayError } from '../../errors.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
-import { backOff, pauseFor } from './repeat.ts';
+import { whenThere } from './when-there.ts';
 
 /** The steps in which something runs that may change the work tree. */
 const CHANGING: ReadonlySet<Step['kind']> = new Set([
@@ -139,18 +138,4 @@ async function pauseAccount(
     await queue.pauseAccount(account, inMs, `task ${task_id} is at its usage limit`);
     return true;
   });
-}
-
-/** Calls the fleet again and again while it is away. Rejects when the claim is lost meanwhile. */
-export async function whenThere<T>(dropped: AbortSignal, call: () => Promise<T>): Promise<T> {
-  const pauses = backOff();
-  for (;;) {
-    dropped.throwIfAborted();
-    try {
-      return await call();
-    } catch (error) {
-      if (!(error instanceof FleetAwayError)) throw error;
-      await pauseFor(pauses.next(), dropped);
-    }
-  }
 }

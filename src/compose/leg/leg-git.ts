@@ -18,11 +18,11 @@ import { systemClock } from '../../effects/time/clock.ts';
 import { momentNow } from '../../effects/time/clock-reading.ts';
 import { runGit } from '../../effects/workspace/git-command.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
-import { whenThere } from './leg-checkpoints.ts';
 import { LegFailed } from './leg-failed.ts';
 import { isSandboxed, legEnvironment } from './leg-plan.ts';
 import type { LegState } from './leg-state.ts';
 import { createPatience, type Patience } from './patience.ts';
+import { whenThere } from './when-there.ts';
 import type { LegFolder } from './worker-home.ts';
 
 /** What the result of a task adds to its settlement. */

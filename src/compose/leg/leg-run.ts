@@ -18,7 +18,7 @@ import type { RunEnd } from '../../loop/run-loop.ts';
 import { eventLine } from '../../report/event-line.ts';
 import type { RunOptions } from '../held-run.ts';
 import { startRun } from '../run.ts';
-import { createCheckpoints, type LegCheckpoints, whenThere } from './leg-checkpoints.ts';
+import { createCheckpoints, type LegCheckpoints } from './leg-checkpoints.ts';
 import { legDesk } from './leg-desk.ts';
 import { createLegEvents, type LegEvents } from './leg-events.ts';
 import { LegFailed } from './leg-failed.ts';
@@ -28,6 +28,7 @@ import { planLeg } from './leg-plan.ts';
 import { setUpLeg } from './leg-set-up.ts';
 import { handOver, type LegState, pathsOf, sealOf } from './leg-state.ts';
 import { repeat } from './repeat.ts';
+import { whenThere } from './when-there.ts';
 import type { LegFolder } from './worker-home.ts';
 
 /** How often events that belong to no checkpoint are written, in milliseconds. */

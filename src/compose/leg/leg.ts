@@ -1,26 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { NO_USAGE } from '../../core/agent/attempt.ts';
 import { judgeByPolicy } from '../../core/fleet/judge-by-policy.ts';
 import { CLAIMS_AT_MOST, KILL_AFTER } from '../../core/fleet/lease.ts';
 import { withNamedCommands } from '../../core/fleet/named-commands.ts';
-import { type EventBody, type RalphEvent, stamped } from '../../core/machine/events.ts';
-import { NOTHING_IN_GIT } from '../../core/task/task-state.ts';
-import type {
-  Claim,
-  FleetRequest,
-  FleetSettlement,
-  WrittenBeside,
-} from '../../effects/fleet/fleet-queue.ts';
+import type { Claim, FleetRequest } from '../../effects/fleet/fleet-queue.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import type { ClockReading } from '../../effects/time/clock-reading.ts';
 import { messageOf, SandboxError, UsageError } from '../../errors.ts';
-import { exitCodeFor } from '../../exit-codes.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
 import { createClaimLease } from './claim-lease.ts';
-import { whenThere } from './leg-checkpoints.ts';
+import { giveBack, settleFailed, settleStopped } from './leg-endings.ts';
 import { LegFailed } from './leg-failed.ts';
-import { NOT_LANDED } from './leg-git.ts';
 import { runInLeg } from './leg-run.ts';
 import { handOver, type LegState } from './leg-state.ts';
 import { LegStopped } from './leg-stopped.ts';
@@ -45,8 +35,6 @@ export interface RunningLeg {
   /** Leaves a request for the run, once. While there is no run, only a stop counts. Rejects with `RequestNotLeftError`. */
   take(request: FleetRequest): Promise<void>;
 }
-
-const NOTHING_BESIDE: WrittenBeside = { events: [], requestsDone: [] };
 
 /** Begins to work on a claim that was asked for at `askedAt`. */
 export function openLeg(claim: Claim, askedAt: ClockReading, world: LegWorld): RunningLeg {
@@ -120,16 +108,6 @@ async function runLeg(state: LegState): Promise<void> {
   }
 }
 
-/**
- * Gives up the claim of a dropped leg of which nothing runs any more. A claim that is lost by then, or that cannot be
- * given up because the fleet is away, counts as lost.
- */
-async function giveBack({ claim, world, dropped }: LegState): Promise<void> {
-  const parking = { kind: 'handover', why: messageOf(dropped.reason) } as const;
-  const isOurs = await world.queue.park(claim, null, NOTHING_BESIDE, parking).catch(() => false);
-  world.say(`${claim.taskId}: ${isOurs ? 'handed over' : 'dropped'}, since ${parking.why}`);
-}
-
 /** A task that kills its workers would be handed round for ever. */
 function refuseLost({ task }: Claim): void {
   if (task.claims_without_iteration <= CLAIMS_AT_MOST) return;
@@ -153,61 +131,4 @@ function asFailure(error: unknown): LegFailed {
   if (error instanceof SandboxError) return new LegFailed('failed:policy', error.message);
   const why = error instanceof UsageError ? 'failed:bad-option' : 'failed:bug';
   return new LegFailed(why, messageOf(error));
-}
-
-/** Ends a task whose run did not begin, or could not be kept. */
-async function settleFailed(state: LegState, failed: LegFailed, where: string): Promise<void> {
-  const { claim, world } = state;
-  const sentence = `${failed.message}${where}`;
-  world.say(`${claim.taskId}: ${failed.exitReason}: ${sentence}`);
-  const settlement: FleetSettlement = {
-    status: 'failed',
-    exitReason: failed.exitReason,
-    exitCode: exitCodeFor('failed', failed.exitReason),
-    ...{ ...NOT_LANDED, warning: sentence, note: null },
-  };
-  await settleAsItWas(state, settlement, [failedEvent(claim, settlement, sentence)]);
-}
-
-/** Returns the event of an ending that no run has told. */
-function failedEvent(
-  { taskId, task }: Claim,
-  { exitReason, exitCode }: FleetSettlement,
-  error: string,
-): RalphEvent {
-  const body: EventBody = {
-    event: 'task_failed',
-    ...{ status: 'failed', exit_reason: exitReason, exit_code: exitCode },
-    ...{ iterations_used: task.iterations, usage: { ...NO_USAGE, cost_usd: task.cost_usd } },
-    ...{ evidence: null, changes: null, git: NOTHING_IN_GIT, final_message: null, note: null },
-    ...{ state_file: '', log_dir: '', error },
-  };
-  return stamped(body, systemClock.now(), taskId);
-}
-
-/** Ends a task that a person has stopped where no run heard it. A resume goes on from its last checkpoint. */
-async function settleStopped(state: LegState): Promise<void> {
-  const [status, exitReason] = ['stopped', 'stopped:request'] as const;
-  state.world.say(`${state.claim.taskId}: ${exitReason}`);
-  await settleAsItWas(state, {
-    ...{ status, exitReason, exitCode: exitCodeFor(status, exitReason) },
-    ...{ ...NOT_LANDED, note: null },
-  });
-}
-
-/** Ends a task, and leaves its checkpoint as it was. */
-async function settleAsItWas(
-  state: LegState,
-  settlement: FleetSettlement,
-  events: readonly RalphEvent[] = [],
-): Promise<void> {
-  const { claim, world, dropped } = state;
-  const beside = { ...NOTHING_BESIDE, events };
-  state.settling = true;
-  await whenThere(dropped, () => world.queue.settle(claim, null, beside, settlement)).catch(
-    (error) => {
-      if (!(error instanceof RunDropped)) throw error;
-      return giveBack(state);
-    },
-  );
 }

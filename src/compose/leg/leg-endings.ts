@@ -1,0 +1,90 @@
+import { NO_USAGE } from '../../core/agent/attempt.ts';
+import { type EventBody, type RalphEvent, stamped } from '../../core/machine/events.ts';
+import { NOTHING_IN_GIT } from '../../core/task/task-state.ts';
+import type { Claim, FleetSettlement, WrittenBeside } from '../../effects/fleet/fleet-queue.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { messageOf } from '../../errors.ts';
+import { exitCodeFor } from '../../exit-codes.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import type { LegFailed } from './leg-failed.ts';
+import { NOT_LANDED } from './leg-git.ts';
+import type { LegState } from './leg-state.ts';
+import { whenThere } from './when-there.ts';
+
+/*
+ * How a leg ends whose run did not come to its end: the task goes to another worker, it has failed, or a person has
+ * stopped it. Its checkpoint stays as it was.
+ */
+
+const NOTHING_BESIDE: WrittenBeside = { events: [], requestsDone: [] };
+
+/**
+ * Gives up the claim of a dropped leg of which nothing runs any more. A claim that is lost by then, or that cannot be
+ * given up because the fleet is away, counts as lost.
+ */
+export async function giveBack({ claim, world, dropped }: LegState): Promise<void> {
+  const parking = { kind: 'handover', why: messageOf(dropped.reason) } as const;
+  const isOurs = await world.queue.park(claim, null, NOTHING_BESIDE, parking).catch(() => false);
+  world.say(`${claim.taskId}: ${isOurs ? 'handed over' : 'dropped'}, since ${parking.why}`);
+}
+
+/** Ends a task whose run did not begin, or could not be kept. */
+export async function settleFailed(
+  state: LegState,
+  failed: LegFailed,
+  where: string,
+): Promise<void> {
+  const { claim, world } = state;
+  const sentence = `${failed.message}${where}`;
+  world.say(`${claim.taskId}: ${failed.exitReason}: ${sentence}`);
+  const settlement: FleetSettlement = {
+    status: 'failed',
+    exitReason: failed.exitReason,
+    exitCode: exitCodeFor('failed', failed.exitReason),
+    ...{ ...NOT_LANDED, warning: sentence, note: null },
+  };
+  await settleAsItWas(state, settlement, [failedEvent(claim, settlement, sentence)]);
+}
+
+/** Returns the event of an ending that no run has told. */
+function failedEvent(
+  { taskId, task }: Claim,
+  { exitReason, exitCode }: FleetSettlement,
+  error: string,
+): RalphEvent {
+  const body: EventBody = {
+    event: 'task_failed',
+    ...{ status: 'failed', exit_reason: exitReason, exit_code: exitCode },
+    ...{ iterations_used: task.iterations, usage: { ...NO_USAGE, cost_usd: task.cost_usd } },
+    ...{ evidence: null, changes: null, git: NOTHING_IN_GIT, final_message: null, note: null },
+    ...{ state_file: '', log_dir: '', error },
+  };
+  return stamped(body, systemClock.now(), taskId);
+}
+
+/** Ends a task that a person has stopped where no run heard it. A resume goes on from its last checkpoint. */
+export async function settleStopped(state: LegState): Promise<void> {
+  const [status, exitReason] = ['stopped', 'stopped:request'] as const;
+  state.world.say(`${state.claim.taskId}: ${exitReason}`);
+  await settleAsItWas(state, {
+    ...{ status, exitReason, exitCode: exitCodeFor(status, exitReason) },
+    ...{ ...NOT_LANDED, note: null },
+  });
+}
+
+/** Ends a task, and leaves its checkpoint as it was. */
+async function settleAsItWas(
+  state: LegState,
+  settlement: FleetSettlement,
+  events: readonly RalphEvent[] = [],
+): Promise<void> {
+  const { claim, world, dropped } = state;
+  const beside = { ...NOTHING_BESIDE, events };
+  state.settling = true;
+  await whenThere(dropped, () => world.queue.settle(claim, null, beside, settlement)).catch(
+    (error) => {
+      if (!(error instanceof RunDropped)) throw error;
+      return giveBack(state);
+    },
+  );
+}
