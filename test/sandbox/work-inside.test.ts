@@ -89,6 +89,24 @@ test('a refused host is told with its port, and how often', async () => {
   ]);
 });
 
+test('a command starts once its proxies can be reached', async () => {
+  const scene = await sandboxScene();
+  await outside(
+    scene,
+    `mkdir "$BASE/bin" && cat > "$BASE/bin/socat" <<EOF && chmod +x "$BASE/bin/socat"
+#!/bin/sh
+case "\\$1" in TCP-LISTEN*) sleep 0.5;; esac
+exec $(command -v socat) "\\$@"
+EOF`,
+  );
+  const { ran, refused } = await inSandbox(scene, {
+    env: { PATH: `${join(scene.base, 'bin')}:${scene.env.PATH}` },
+    scripts: asAgent(['curl -s --max-time 5 http://evil.example/ -o /dev/null -w "%{http_code}"']),
+  });
+  expect(ran[0]?.stdout).toBe('403');
+  expect(refused).toEqual([{ host: 'evil.example', port: 80, count: 1 }]);
+});
+
 test('births of dangerous names and of repositories are told', async () => {
   const scene = await sandboxScene();
   await outside(scene, 'rm .claude/settings.json && ln -s ../package.json .claude/settings.json');

@@ -23,6 +23,16 @@ export function innerEnvironment(
 }
 
 /**
+ * The component starts what passes connections on to its proxies (ports 3128 and 1080) beside the command, and the
+ * first connection of a quick command would be refused. Waits for both, at most 2 s each.
+ */
+const PROXIES_LISTEN = [
+  'for port in 0C38 0438; do tries=0',
+  'until grep -qs ":$port [^ ]* 0A " /proc/net/tcp /proc/net/tcp6 || [ "$tries" -ge 100 ]',
+  'do tries=$((tries + 1)); sleep 0.02; done; done',
+].join('; ');
+
+/**
  * Returns the line of a shell inside that becomes the command. With `exitFile`, the shell stays, and writes the
  * exit code of the command there.
  */
@@ -35,7 +45,7 @@ export function innerLine(
   const words = [file, ...args].map(quoted).join(' ');
   // The component has set the folder of its helper, which is that of the run.
   const own = `export ${INNER_MARK} TMPDIR=${quoted(tmp)}`;
-  const ready = `cd ${quoted(cwd)} && ${noProxy(rules)} && ${own}`;
+  const ready = `${PROXIES_LISTEN}; cd ${quoted(cwd)} && ${noProxy(rules)} && ${own}`;
   if (exitFile === null) return `${ready} && exec ${words}`;
   return `${ready} && { ${words}; code=$?; echo "$code" > ${quoted(exitFile)}; exit "$code"; }`;
 }
