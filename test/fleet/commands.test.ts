@@ -53,7 +53,7 @@ test('a fleet is shown with its workers, queues and accounts', async () => {
   const fleet = await opened();
   await fleet.queue.submit([newFleetTask('a')]);
   const { host, queues, schema } = ANY;
-  const worker = { id: 'w1', pid: 1, version: '1', slots: 2, idle: null };
+  const worker = { id: 'w1', pid: 1, version: '1', slots: 2, idle: null, accounts: null };
   await fleet.queue.present({ ...worker, host, queues, schema });
   const said = captureOutput();
   await accountFleet(fleet, 'work', { pause: true, slots: '2' });

@@ -182,6 +182,27 @@ export function describeQueue(name: string, fresh: () => Promise<FleetInHand>): 
       expect(await queue.task('a')).toMatchObject({ claims_without_iteration: 0, hosts: [] });
     });
 
+    test('counts how often a task was parked since its last iteration, or since somebody resumed it', async () => {
+      const { queue } = await fresh();
+      await queue.submit([newFleetTask('a')]);
+      const parks = async () => (await queue.task('a'))?.parks_without_iteration;
+      const park = async (iterations: number): Promise<void> => {
+        const parking = { kind: 'handover', why: 'it drains' } as const;
+        expect(
+          await queue.park(await claimed(queue), checkpointAt(iterations), NOTHING, parking),
+        ).toBe(true);
+      };
+      for (const expected of [1, 2]) {
+        await park(0);
+        expect(await parks()).toBe(expected);
+      }
+      await park(1);
+      expect(await parks()).toBe(1);
+      await queue.request('a', { kind: 'stop', by: 'ann@desk' });
+      await queue.resume('a');
+      expect(await parks()).toBe(0);
+    });
+
     test('wakes what is parked for a wait when it is over', async () => {
       const { queue, now, later } = await fresh();
       await queue.submit([newFleetTask('a'), newFleetTask('b')]);

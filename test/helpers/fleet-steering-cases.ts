@@ -263,7 +263,7 @@ export function describeSteering(name: string, fresh: () => Promise<FleetInHand>
       const { queue } = await fresh();
       const facts = {
         ...{ id: 'w1', host: 'host1', pid: 7, version: '1.2.3', schema: 1, queues: ['default'] },
-        ...{ slots: 2, idle: null },
+        ...{ slots: 2, idle: null, accounts: null },
       };
       await queue.present({ ...facts, slots: 1 });
       await queue.present(facts);

@@ -219,6 +219,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
       else task.startAt = parking.until === null ? null : Date.parse(parking.until);
       facts.claims_without_iteration = Math.max(0, facts.claims_without_iteration - 1);
       facts.hosts = facts.hosts.slice(0, -1);
+      facts.parks_without_iteration += 1;
       facts.parked = parking;
       this.free(task);
       if (parking.kind === 'wait' && parking.account) {

@@ -110,6 +110,7 @@ export class MemorySteering {
     if (facts.ended_at !== null) facts.status = 'pending';
     Object.assign(facts, {
       ...{ paused: false, claims_without_iteration: 0, hosts: [], ended_at: null },
+      parks_without_iteration: 0,
       ...{ exit_reason: null, exit_code: null, warning: null },
     } satisfies Partial<FleetTaskFacts>);
     return DONE;

@@ -46,7 +46,8 @@ export function memoryTask(task: NewFleetTask, number: number, now: number): Mem
   return {
     facts: {
       ...{ spec, status: 'pending', exit_reason: null, exit_code: null, warning: null, fence: 0 },
-      ...{ claims_without_iteration: 0, hosts: [], worker: null, host: null, parked: null },
+      ...{ claims_without_iteration: 0, hosts: [], parks_without_iteration: 0 },
+      ...{ worker: null, host: null, parked: null },
       ...{ paused: false, not_before: notBefore === null ? null : instant(startAt) },
       ...{ iterations: 0, cost_usd: 0, base_commit: null, branch_commit: null },
       ...{ result_commit: null, result_ref: null, note: null },
@@ -70,6 +71,7 @@ export function keepCheckpoint(
     facts.claims_without_iteration = 0;
     facts.hosts = [];
   }
+  if (checkpoint.iterations > facts.iterations) facts.parks_without_iteration = 0;
   facts.status = isEnded(checkpoint.status) ? 'running' : checkpoint.status;
   facts.iterations = checkpoint.iterations;
   facts.cost_usd = checkpoint.costUsd;

@@ -108,11 +108,11 @@ async function isDone(options: WorkerOptions): Promise<boolean> {
 }
 
 async function claimOne(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<boolean> {
-  const { queue, id, host, queues, accounts, schema } = options;
+  const { queue, id, host, queues, schema } = options;
   const askedAt = momentNow();
   const claim = await queue.claim({
     ...{ workerId: id, host, queues, schema },
-    accounts: accounts === null ? null : [...accounts.keys()],
+    accounts: accountsOf(options),
   });
   if (claim === null) return false;
   const { taskId } = claim;
@@ -125,6 +125,10 @@ async function claimOne(options: WorkerOptions, legs: Map<string, RunningLeg>): 
       if (legs.get(taskId) === leg) legs.delete(taskId);
     });
   return true;
+}
+
+function accountsOf({ accounts }: WorkerOptions): readonly string[] | null {
+  return accounts === null ? null : [...accounts.keys()];
 }
 
 /** Why a worker takes no task at present; null if it does. */
@@ -146,6 +150,7 @@ async function beat(options: WorkerOptions, legs: Map<string, RunningLeg>): Prom
   }
   const facts: WorkerFacts = {
     ...{ id, host, pid: process.pid, version, schema, queues, slots },
+    accounts: accountsOf(options),
     idle: idleBecause(options),
   };
   await queue.present(facts);

@@ -9,6 +9,8 @@ export interface WorkerFacts {
   readonly version: string;
   readonly schema: number;
   readonly queues: readonly string[];
+  /** The only accounts for which it claims; null for all. */
+  readonly accounts: readonly string[] | null;
   readonly slots: number;
   /** Why it claims nothing at present, such as a full disk; null if it does. */
   readonly idle: string | null;

@@ -74,6 +74,8 @@ export interface FleetTaskFacts {
   readonly claims_without_iteration: number;
   /** The hosts of these claims. */
   readonly hosts: readonly string[];
+  /** How often it was parked since an iteration was counted, or somebody resumed it. */
+  readonly parks_without_iteration: number;
   /** Who works on it now; null if nobody does. */
   readonly worker: string | null;
   readonly host: string | null;

@@ -28,6 +28,8 @@ export type FleetWarning =
       readonly tasks: number;
       readonly schema: number;
     }
+  /** Workers live, but each of them claims for other accounts only. */
+  | { readonly kind: 'no-worker-for-account'; readonly account: string; readonly tasks: number }
   | {
       readonly kind: 'silent';
       readonly worker: string;
@@ -58,6 +60,7 @@ export type FleetWarning =
       readonly claims: number;
       readonly hosts: readonly string[];
     }
+  | { readonly kind: 'parked-again'; readonly taskId: string; readonly parks: number }
   | { readonly kind: 'failed'; readonly taskIds: readonly string[] }
   /** Their rows are not of `ralph submit`: somebody else has written to the database. */
   | { readonly kind: 'unreadable'; readonly taskIds: readonly string[] };
@@ -76,6 +79,8 @@ const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 /** A task that was claimed so often without a finished attempt is probably passed from worker to worker. */
 const CLAIMS_SUSPECT = 3;
+/** A task that was parked so often without a counted iteration probably never gets through one. */
+const PARKS_SUSPECT = 3;
 
 /** Returns what `ralph fleet status` shows. */
 export function fleetPicture(view: FleetView): FleetPicture {
@@ -100,6 +105,7 @@ function fleetWarnings(view: FleetView): readonly FleetWarning[] {
   const versions = [...new Set(alive.map(({ version }) => version))].sort();
   return [
     ...view.queues.flatMap((queue) => untaken(queue, alive)),
+    ...view.accounts.flatMap((account) => untakenAccount(account, alive)),
     ...view.workers
       .filter((worker) => !alive.includes(worker))
       .map(
@@ -120,6 +126,7 @@ function fleetWarnings(view: FleetView): readonly FleetWarning[] {
       return forMs > HOUR_MS ? [{ kind: 'waits-long', queue: name, forMs }] : [];
     }),
     ...view.tasks.flatMap(claimedAgain),
+    ...view.tasks.flatMap(parkedAgain),
     ...failedLately(view),
     ...(view.unreadable.length === 0
       ? []
@@ -141,6 +148,17 @@ function untaken(
   return isKnown ? [] : [{ kind: 'unknown-schema', queue: name, tasks, schema }];
 }
 
+/** Warns of an account whose tasks no living worker can take. Without any, that is said of the queues. */
+function untakenAccount(
+  { name, queued, parked }: AccountFacts,
+  alive: readonly WorkerSeen[],
+): readonly FleetWarning[] {
+  const tasks = queued + parked;
+  const isTaken = alive.some(({ accounts }) => accounts === null || accounts.includes(name));
+  if (tasks === 0 || alive.length === 0 || isTaken) return [];
+  return [{ kind: 'no-worker-for-account', account: name, tasks }];
+}
+
 function pausedAccount(account: AccountFacts, at: string): readonly FleetWarning[] {
   const { name, why, isHeld } = account;
   if (!isPaused(account, at)) return [];
@@ -157,6 +175,12 @@ function claimedAgain(task: FleetTaskFacts): readonly FleetWarning[] {
   const { claims_without_iteration: claims, hosts, ended_at } = task;
   if (ended_at !== null || claims < CLAIMS_SUSPECT) return [];
   return [{ kind: 'claimed-again', taskId: task.spec.task_id, claims, hosts }];
+}
+
+function parkedAgain({ spec, ended_at, ...task }: FleetTaskFacts): readonly FleetWarning[] {
+  const parks = task.parks_without_iteration;
+  if (ended_at !== null || parks < PARKS_SUSPECT) return [];
+  return [{ kind: 'parked-again', taskId: spec.task_id, parks }];
 }
 
 function failedLately({ tasks, at }: FleetView): readonly FleetWarning[] {

@@ -33,6 +33,7 @@ export const MIGRATIONS: readonly string[] = [
     fence int not null default 0,
     claims int not null default 0,
     hosts text[] not null default '{}',
+    parks int not null default 0,
     worker text,
     host text,
     parked json,

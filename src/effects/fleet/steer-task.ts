@@ -77,8 +77,8 @@ export function resumeTask(database: Database, jobs: Jobs, taskId: string): Prom
         ? null
         : await jobs.add(tx, row, startAt ?? iso(row.not_before));
     await tx.executeSql(
-      `update ralph.task set job = $2, parked = $3, paused = false, claims = 0, hosts = '{}', updated_at = now(),
-         ended_at = null, status = case when ended_at is null then status else 'pending' end,
+      `update ralph.task set job = $2, parked = $3, paused = false, claims = 0, hosts = '{}', parks = 0,
+         updated_at = now(), ended_at = null, status = case when ended_at is null then status else 'pending' end,
          exit_reason = null, exit_code = null, warning = null
        where task_id = $1`,
       [taskId, job, parked === null ? null : JSON.stringify(parked)],

@@ -168,7 +168,8 @@ async function startAfresh(tx: SqlRunner, row: NewRow): Promise<Made | null> {
     `update ralph.task set
        (spec, setting_set, content_sha256, schema, queue, account, priority, not_before) =
        ($2, $3, $4, $5, $6, $7, $8, coalesce($9::timestamptz, now() + $10::float8 * interval '1 ms')),
-       number = default, job = default, claims = 0, hosts = '{}', parked = null, parked_at = null, paused = false, status = 'pending',
+       number = default, job = default, claims = 0, hosts = '{}', parks = 0, parked = null,
+       parked_at = null, paused = false, status = 'pending',
        exit_reason = null, exit_code = null, warning = null, note = null, iterations = 0, cost_usd = 0,
        branch_commit = case when spec->>'branch' = $2::json->>'branch' and spec->>'repo' = $2::json->>'repo'
          then branch_commit end,

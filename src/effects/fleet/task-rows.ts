@@ -13,6 +13,7 @@ export interface TaskRow extends QueuedTask {
   readonly job: string | null;
   readonly fence: number;
   readonly claims: number;
+  readonly parks: number;
   readonly hosts: readonly string[];
   readonly worker: string | null;
   readonly host: string | null;
@@ -50,6 +51,7 @@ export function factsOf(row: TaskRow): FleetTaskFacts {
     fence: row.fence,
     claims_without_iteration: row.claims,
     hosts: row.hosts,
+    parks_without_iteration: row.parks,
     worker: row.worker,
     host: row.host,
     parked: row.parked,

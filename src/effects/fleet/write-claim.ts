@@ -111,7 +111,7 @@ export class ClaimWriter {
       const job = waitsForPerson ? null : await this.#jobs.add(tx, task, startAt);
       // A leg that ends by itself does not count as one that was lost.
       await tx.executeSql(
-        `update ralph.task set worker = null, host = null, job = $2, parked = $3, parked_at = now(),
+        `update ralph.task set worker = null, host = null, job = $2, parked = $3, parked_at = now(), parks = parks + 1,
            claims = greatest(claims - 1, 0), hosts = hosts[1:greatest(cardinality(hosts) - 1, 0)]
          where task_id = $1`,
         [claim.taskId, job, JSON.stringify(parking)],
@@ -232,7 +232,8 @@ async function writeCheckpoint(
   await tx.executeSql(
     `update ralph.task set status = $2, iterations = $3, cost_usd = $4,
        claims = case when $5 or $3 > iterations then 0 else claims end,
-       hosts = case when $5 or $3 > iterations then '{}' else hosts end
+       hosts = case when $5 or $3 > iterations then '{}' else hosts end,
+       parks = case when $3 > iterations then 0 else parks end
      where task_id = $1`,
     [claim.taskId, isEnded(status) ? 'running' : status, iterations, costUsd, agentEnded],
   );

@@ -117,6 +117,7 @@ export function fleetStatusJson({ view, warnings, silent }: FleetPicture): objec
       busy: worker.running.length,
       running: worker.running,
       queues: worker.queues,
+      accounts: worker.accounts,
       schema: worker.schema,
       last_beat_at: worker.seenAt,
     })),

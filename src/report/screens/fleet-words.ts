@@ -14,6 +14,8 @@ export function fleetWarningText(warning: FleetWarning): string {
       return `no worker takes the queue ${name(warning.queue)}, which has ${plural(warning.tasks, 'task')}; start one with ralph worker --queue ${name(warning.queue)}`;
     case 'unknown-schema':
       return `no worker knows the schema ${warning.schema} of ${plural(warning.tasks, 'task')} in the queue ${name(warning.queue)}; start a worker of a newer version`;
+    case 'no-worker-for-account':
+      return `no worker claims for the account ${name(warning.account)}, which has ${plural(warning.tasks, 'task')}; add it to the --accounts file of a worker`;
     case 'silent': {
       const { worker, host, forMs, running } = warning;
       const tasks = running.length === 0 ? '' : `; other workers take over ${names(running)}`;
@@ -33,6 +35,8 @@ export function fleetWarningText(warning: FleetWarning): string {
     }
     case 'claimed-again':
       return `${name(warning.taskId)} was claimed ${warning.claims} times without a finished attempt, on ${names(warning.hosts)}; ralph status ${name(warning.taskId)} shows it`;
+    case 'parked-again':
+      return `${name(warning.taskId)} was parked ${warning.parks} times without a finished iteration; ralph status ${name(warning.taskId)} says what it waits for`;
     case 'unreadable':
       return unreadableWarning(warning.taskIds);
     case 'failed':

@@ -7,7 +7,15 @@ import { specWith } from '../../helpers/fleet-specs.ts';
 
 const OPEN: FleetTaskFacts = {
   ...{ spec: specWith(), status: 'running', exit_reason: null, exit_code: null, warning: null },
-  ...{ fence: 1, claims_without_iteration: 1, hosts: [], worker: 'w', host: 'h', parked: null },
+  ...{
+    fence: 1,
+    claims_without_iteration: 1,
+    parks_without_iteration: 0,
+    hosts: [],
+    worker: 'w',
+    host: 'h',
+    parked: null,
+  },
   ...{ paused: false, not_before: null, iterations: 0, cost_usd: 0, base_commit: null },
   ...{ branch_commit: null, result_commit: null, result_ref: null, note: null },
   ...{ created_at: '2026-11-23T18:00:00Z', updated_at: '2026-11-23T18:00:00Z', ended_at: null },

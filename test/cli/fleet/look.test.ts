@@ -120,7 +120,7 @@ describe('ralph status on a fleet', () => {
   test('lists what runs even if a hundred tasks were submitted later', async () => {
     const fleet = await atWork();
     const facts = { id: 'w1', host: 'host1', pid: 1, version: '0.1.0', schema: 1, slots: 1 };
-    await fleet.queue.present({ ...facts, queues: ['default'], idle: null });
+    await fleet.queue.present({ ...facts, queues: ['default'], idle: null, accounts: null });
     await fleet.submit(...Array.from({ length: 100 }, (_, at) => ({ task_id: `later-${at}` })));
     const said = captureOutput();
     await fleetTasks(fleet, undefined, {});

@@ -59,6 +59,34 @@ describe('a queue that nobody can work on', () => {
   });
 });
 
+describe('an account with tasks', () => {
+  const accounts = [accountFacts({ name: 'work', queued: 2, parked: 1 })];
+  const own = workerSeen({ accounts: ['home'] });
+
+  test('needs a worker that claims for it', () => {
+    expect(warnings({ accounts, workers: [own] })).toEqual([
+      { kind: 'no-worker-for-account', account: 'work', tasks: 3 },
+    ]);
+    for (const taken of [null, ['home', 'work']]) {
+      expect(warnings({ accounts, workers: [own, workerSeen({ accounts: taken })] })).toEqual([]);
+    }
+  });
+
+  test('a silent worker does not count, and nothing is said without any worker', () => {
+    const silent = workerSeen({ seenAt: minutesAgo(3) });
+    expect(kinds({ accounts, workers: [own, silent] })).toEqual([
+      'no-worker-for-account',
+      'silent',
+    ]);
+    expect(kinds({ accounts, workers: [silent] })).toEqual(['silent']);
+  });
+
+  test('of which none waits, nothing is said', () => {
+    const running = [accountFacts({ name: 'work', running: 1 })];
+    expect(warnings({ accounts: running, workers: [own] })).toEqual([]);
+  });
+});
+
 describe('a worker', () => {
   test('is silent after more than one lease', () => {
     const exactly = new Date(Date.parse(NOW) - 120_000).toISOString();
@@ -111,6 +139,15 @@ test('an open task that is claimed again and again leads to a warning', () => {
     { kind: 'claimed-again', taskId: 'nightly', claims: 3, hosts: ['host1', 'host2'] },
   ]);
   expect(kinds({ tasks: [fleetTask({ ...lost, status: 'stopped', ended_at: NOW })] })).toEqual([]);
+});
+
+test('an open task that is parked again and again leads to a warning', () => {
+  const parked = { parks_without_iteration: 3 };
+  expect(warnings({ tasks: [fleetTask(parked)] })).toEqual([
+    { kind: 'parked-again', taskId: 'nightly', parks: 3 },
+  ]);
+  expect(kinds({ tasks: [fleetTask({ ...parked, ended_at: NOW })] })).toEqual([]);
+  expect(kinds({ tasks: [fleetTask({ parks_without_iteration: 2 })] })).toEqual([]);
 });
 
 test('tasks that failed in the last day share a warning', () => {
