@@ -230,7 +230,8 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       settler: settlerOf(run, start, sandbox),
       examiner: examinerOf(run, start, sandbox, () => childEnvironment(child, iteration)),
       observer,
-      commands: userCommands(verify, observer.run, runEnd, warn),
+      // A leg runs it once the end of the task is stored.
+      commands: userCommands(verify, observer.run, leg === undefined ? runEnd : null, warn),
       keepProof: proofKeeper(run, keeper),
       moveToDone: () => moveToDone(start.state.task, plan, warn),
       countDay: countDayOf(run),

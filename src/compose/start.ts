@@ -216,7 +216,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     event: {
       ...{ kind: 'resumed', at, timeLeftMs: leftMs, lost: lost?.usage ?? null },
       lostSession: lost?.sessionUsage ?? null,
-      ...{ tellsOnly, setupFailed },
+      ...{ tellsOnly, setupFailed, waitedOn: run.leg !== undefined },
     },
     baseline,
     untold: untoldEvents(paths.eventsFile, step?.events ?? []),

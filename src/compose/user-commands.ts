@@ -85,6 +85,23 @@ interface SetUpOptions extends Pick<ShellOptions, 'stops' | 'confine'> {
   readonly runId: string;
 }
 
+/** Runs `--on-end` of a run that has ended. Resolves to its exit code; 0 without such a command. */
+export async function runEndCommand(
+  plan: RunPlan,
+  runId: string,
+  stops: ShellOptions['stops'],
+  ended: RalphEvent,
+): Promise<number | null> {
+  const { onEnd } = plan.settings;
+  if (onEnd === null) return 0;
+  const iteration = 'iterations_used' in ended ? ended.iterations_used : 0;
+  const { exitCode } = await runShellCommand(onEnd, line(ended), {
+    ...{ cwd: plan.cwd, env: childEnvironment(childOf(plan, runId), iteration), stops },
+    timeoutMs: plan.policy.iterationTimeoutMs,
+  });
+  return exitCode;
+}
+
 /**
  * Runs the set-up of a new work tree, with the iteration limit as its bound. Resolves to why it failed, or to null;
  * to `stopped` if a request to stop has ended it.
@@ -94,12 +111,8 @@ export async function runSetUp(
   plan: RunPlan,
   { runId, stops, ...options }: SetUpOptions,
 ): Promise<string | null> {
-  const child: ChildOptions = {
-    ...{ env: plan.env, runId, taskId: plan.taskId, maxIterations: plan.policy.maxIterations },
-    stateFile: taskPaths(plan.stateDir, plan.taskId).stateFile,
-  };
   const { exitCode, timedOut, output } = await runShellCommand(command, '', {
-    ...{ cwd: plan.cwd, env: childEnvironment(child, 0), stops, ...options },
+    ...{ cwd: plan.cwd, env: childEnvironment(childOf(plan, runId), 0), stops, ...options },
     timeoutMs: plan.policy.iterationTimeoutMs,
   });
   if (exitCode === 0) return null;
@@ -107,4 +120,11 @@ export async function runSetUp(
   if (stops.signal.aborted) return 'stopped';
   const how = timedOut ? 'took too long' : `ended with ${exitCode ?? 'a signal'}`;
   return oneLine(maskSecrets(`--setup '${command}' ${how}: ${output.trim().slice(-400)}`), 700);
+}
+
+function childOf(plan: RunPlan, runId: string): ChildOptions {
+  return {
+    ...{ env: plan.env, runId, taskId: plan.taskId, maxIterations: plan.policy.maxIterations },
+    stateFile: taskPaths(plan.stateDir, plan.taskId).stateFile,
+  };
 }

@@ -174,11 +174,13 @@ export class MemorySteering {
       .map(({ spec, ended_at }) => ({ taskId: spec.task_id, endedAt: ended_at }));
   }
 
-  #newest({ open = false, taskId, limit }: RowFilter): readonly FleetTaskFacts[] {
+  #newest(filter: RowFilter): readonly FleetTaskFacts[] {
+    const { open = false, troubled = false, taskId, limit } = filter;
     const all = open ? this.#open() : [...this.tasksById.values()];
     return all
       .map(({ facts }) => facts)
       .filter(({ spec }) => taskId === undefined || spec.task_id === taskId)
+      .filter((facts) => !troubled || isTroubled(facts, this.clock()))
       .slice(limit === undefined ? 0 : -limit);
   }
 
@@ -258,4 +260,12 @@ function reopenRequest(approval: MemoryTask['approvals'][number], now: number): 
 
 function refused(why: string): Port.RequestTaken {
   return { kind: 'refused', why };
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+function isTroubled(facts: FleetTaskFacts, now: number): boolean {
+  const { ended_at, status, claims_without_iteration, parks_without_iteration } = facts;
+  if (ended_at === null) return Math.max(claims_without_iteration, parks_without_iteration) >= 2;
+  return status === 'failed' && now - Date.parse(ended_at) <= DAY_MS;
 }

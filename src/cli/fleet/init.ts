@@ -17,6 +17,10 @@ export async function initNamedFleet(url: string, lease: string | undefined): Pr
 
 function leaseOf(text: string): number {
   const ms = parseDuration(text);
-  if (ms !== null && ms >= SHORTEST_MS && ms <= LONGEST_MS) return ms;
-  throw new UsageError([`--lease expects a duration from 10s to 1h, such as 2m; found '${text}'.`]);
+  // The engine counts it in seconds.
+  const isWhole = ms !== null && ms % 1_000 === 0;
+  if (isWhole && ms >= SHORTEST_MS && ms <= LONGEST_MS) return ms;
+  throw new UsageError([
+    `--lease expects whole seconds from 10s to 1h, such as 2m; found '${text}'.`,
+  ]);
 }

@@ -25,7 +25,7 @@ export async function showFleet(fleet: OpenFleet, options: ShowOptions): Promise
   return framesOf(frame, options.watch ?? false, standardOutlet());
 }
 
-/** How many of the newest tasks are searched for those that failed, lose their workers, or cannot be read. */
+/** How many tasks in trouble are read, the newest ones, and how many of the newest are searched for unreadable rows. */
 const TASKS_READ = 500;
 
 async function pictureOf({ queue }: OpenFleet): Promise<FleetPicture> {
@@ -34,7 +34,7 @@ async function pictureOf({ queue }: OpenFleet): Promise<FleetPicture> {
     queue.workers(),
     queue.accounts(),
     queue.queues(),
-    queue.tasks({ limit: TASKS_READ }),
+    queue.tasks({ troubled: true, limit: TASKS_READ }),
     queue.unreadable({ limit: TASKS_READ }),
   ]);
   return fleetPicture({

@@ -79,8 +79,11 @@ export async function fleetStop(
   }
 }
 
-function stoppedText(fleet: OpenFleet, { spec, status }: FleetTaskFacts): string {
+function stoppedText(fleet: OpenFleet, { spec, status, ended_at }: FleetTaskFacts): string {
   const { task_id: taskId } = spec;
+  if (ended_at === null) {
+    return `the worker of ${taskId} has gone; the next one stops it, or a second ralph stop does so at once`;
+  }
   if (status === 'completed') return `${taskId} was completed before the request reached it`;
   const state = status.replaceAll('_', ' ');
   const next = `${resumeWords(fleet, taskId)} continues it`;

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { FLEET_SCHEMA } from '../../core/fleet/fleet-task.ts';
-import { DEFAULT_POLICY } from '../../core/fleet/worker-policy.ts';
+import { DEFAULT_POLICY, isSandboxed } from '../../core/fleet/worker-policy.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { freeBytes } from '../../effects/files/folder-probe.ts';
@@ -14,11 +14,11 @@ import type { FleetQueue } from '../../effects/fleet/fleet-queue.ts';
 import { distrustPath } from '../../effects/trust/owner.ts';
 import { FleetError, messageOf } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
-import { isSandboxed } from '../leg/leg-plan.ts';
 import { runWorker, type WorkerOptions } from './worker.ts';
 
 /** A leg parks after the iteration in which it gets this old: a job of the engine lives for a day. */
 const LONGEST_LEG_MS = 22 * 3_600_000;
+const OLDEST_LEG_MS = 23.5 * 3_600_000;
 /** How long a push that the origin refuses is tried again. */
 const ORIGIN_PATIENCE_MS = 3_600_000;
 
@@ -68,7 +68,7 @@ export async function startWorker(
       hidden: hiddenFrom(home, [accountsFile, policyFile], env),
       schema: FLEET_SCHEMA,
       roomLeft: () => freeBytes(home),
-      longestLegMs: LONGEST_LEG_MS,
+      ...{ longestLegMs: LONGEST_LEG_MS, oldestLegMs: OLDEST_LEG_MS },
       originPatienceMs: ORIGIN_PATIENCE_MS,
       // What an agent or a repository says may be in it.
       say: (line) => say(oneLine(line, 1_000)),

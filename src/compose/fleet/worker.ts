@@ -27,6 +27,8 @@ export interface WorkerOptions extends LegWorld {
 const REQUESTS_MS = 1_000;
 /** How often to look for what dead workers held, in milliseconds. */
 const SWEEP_MS = 10_000;
+/** How often to look for work trees that nobody needs any more, in milliseconds. */
+const CLEAR_MS = 3_600_000;
 /** Beats in one lease: the guard kills after 0.8 of it, so that a lost one or two do no harm. */
 const BEATS_IN_LEASE = 5;
 /** A worker takes nothing while its home has less room, in bytes. */
@@ -50,13 +52,11 @@ export async function runWorker(options: WorkerOptions): Promise<{ readonly gave
   const over = new AbortController();
   const told = tellOnce(say);
   const troubles = new Set<string>();
-  for (const name of await clearDeadLegs(home)) {
-    say(`removed the leg ${name}, which a worker that is gone had left`);
-  }
   const rounds = [
     repeat(beatMs(queue), over.signal, () => beat(options, legs), told.failed),
     repeat(REQUESTS_MS, over.signal, () => passRequests(queue, legs), told.failed),
     repeat(SWEEP_MS, over.signal, () => sweep(queue, say, troubles), told.failed),
+    repeat(CLEAR_MS, over.signal, () => clear(home, say), told.failed),
   ];
   try {
     await claimAll(options, legs, told);
@@ -80,18 +80,19 @@ async function claimAll(
 ): Promise<void> {
   const { stops, slots, pollMs } = options;
   const pauses = backOff();
+  const ends = legEnds();
   while (!stops.signal.aborted) {
     if (legs.size >= slots || idleBecause(options) !== null) {
-      await legEndOr(legs, pollMs, stops.signal);
+      await pauseFor(pollMs, AbortSignal.any([stops.signal, ends.next()]));
       continue;
     }
     try {
-      const claimed = await claimOne(options, legs);
+      const claimed = await claimOne(options, legs, ends.happened);
       pauses.worked();
       told.worked();
       if (claimed) continue;
       if (options.untilEmpty && legs.size === 0 && (await isDone(options))) return;
-      await legEndOr(legs, pollMs, stops.signal);
+      await pauseFor(pollMs, AbortSignal.any([stops.signal, ends.next()]));
     } catch (error) {
       told.failed(error);
       await pauseFor(pauses.next(), stops.signal);
@@ -107,7 +108,11 @@ async function isDone(options: WorkerOptions): Promise<boolean> {
   return true;
 }
 
-async function claimOne(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<boolean> {
+async function claimOne(
+  options: WorkerOptions,
+  legs: Map<string, RunningLeg>,
+  onEnd: () => void,
+): Promise<boolean> {
   const { queue, id, host, queues, schema } = options;
   const askedAt = momentNow();
   const claim = await queue.claim({
@@ -123,6 +128,7 @@ async function claimOne(options: WorkerOptions, legs: Map<string, RunningLeg>): 
     .catch((error) => options.say(`${taskId}: the leg failed: ${messageOf(error)}`))
     .finally(() => {
       if (legs.get(taskId) === leg) legs.delete(taskId);
+      onEnd();
     });
   return true;
 }
@@ -156,13 +162,26 @@ async function beat(options: WorkerOptions, legs: Map<string, RunningLeg>): Prom
   await queue.present(facts);
 }
 
+/** Removes what dead workers left, and work trees that were kept for long enough. */
+async function clear(home: string, say: (line: string) => void): Promise<void> {
+  for (const name of await clearDeadLegs(home)) {
+    say(`removed the leg ${name}, which nobody needs any more`);
+  }
+}
+
 /** Leaves what people ask of running tasks in the folders of their runs, where the loop looks for it. */
 async function passRequests(queue: FleetQueue, legs: Map<string, RunningLeg>): Promise<void> {
   const claims: readonly ClaimKey[] = [...legs.values()].map(({ claim }) => claim);
   if (claims.length === 0) return;
+  const failed: unknown[] = [];
   for (const request of await queue.requestsTo(claims)) {
-    await legs.get(request.taskId)?.take(request);
+    // A task whose request cannot be left holds up no other.
+    await legs
+      .get(request.taskId)
+      ?.take(request)
+      .catch((error) => failed.push(error));
   }
+  if (failed.length > 0) throw failed[0];
 }
 
 /** Says each kind of trouble once: it may come back with every sweep. */
@@ -204,16 +223,16 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves when a leg ends, after `ms` milliseconds, or when the signal aborts. */
-async function legEndOr(
-  legs: ReadonlyMap<string, RunningLeg>,
-  ms: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const over = new AbortController();
-  const ends = [...legs.values()].map(({ ended }) => ended.catch(() => undefined));
-  await Promise.race([pauseFor(ms, AbortSignal.any([signal, over.signal])), ...ends]);
-  over.abort();
+/** Tells of the next end of a leg, so that its slot does not stay free for a whole poll. */
+function legEnds(): { next(): AbortSignal; happened(): void } {
+  let next = new AbortController();
+  return {
+    next: () => next.signal,
+    happened() {
+      next.abort();
+      next = new AbortController();
+    },
+  };
 }
 
 /** Says once that the fleet is away, and once that it is back. */

@@ -1,9 +1,10 @@
 import type { StatusAndReason } from '../../core/task/endings.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
 
 type Reason = Extract<StatusAndReason, { readonly status: 'failed' }>['exitReason'];
 
-/** A leg cannot go on anywhere, so its task has failed. The message says why. */
-export class LegFailed extends Error {
+/** A leg cannot go on anywhere, so its task has failed, and its run is dropped. The message says why. */
+export class LegFailed extends RunDropped {
   readonly exitReason: Reason;
   /** Whether the work tree has something that is nowhere else. */
   readonly keepsTree: boolean;

@@ -1,4 +1,5 @@
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
+import { isSandboxed } from '../../core/fleet/worker-policy.ts';
 import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import { snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
 import { isSamePlace } from '../../effects/files/real-path.ts';
@@ -19,7 +20,7 @@ import { momentNow } from '../../effects/time/clock-reading.ts';
 import { runGit } from '../../effects/workspace/git-command.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
 import { LegFailed } from './leg-failed.ts';
-import { isSandboxed, legEnvironment } from './leg-plan.ts';
+import { legEnvironment } from './leg-plan.ts';
 import type { LegState } from './leg-state.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { whenThere } from './when-there.ts';

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { specSettings } from '../../core/fleet/fleet-spec.ts';
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
-import type { WorkerPolicy } from '../../core/fleet/worker-policy.ts';
-import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+import { isSandboxed } from '../../core/fleet/worker-policy.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
 import { settle } from '../settings.ts';
@@ -28,8 +27,10 @@ export async function planLeg(
     stateDir: { value: stateDir, source },
     cwd: { value: cwd, source },
   };
+  // All settings of the task are stored. Its type would add to a row that somebody has written by hand.
+  const { taskType: _, ...stored } = specSettings(spec);
   const settled = await settle({
-    flags: { ...specSettings(spec), ...sandboxLayer(world, tree), ...own },
+    flags: { ...stored, ...sandboxLayer(world, tree), ...own },
     ...{ variables: {}, config: {}, taskTypes: {}, startDir: tree },
   });
   const request = {
@@ -70,9 +71,4 @@ function sandboxLayer(
     ),
     allowRead: all(sandbox.allowRead, [tree]),
   };
-}
-
-/** Whether the worker runs its tasks in the sandbox. */
-export function isSandboxed({ sandbox }: WorkerPolicy): boolean {
-  return resolveSettings([sandbox]).settings.sandbox === true;
 }

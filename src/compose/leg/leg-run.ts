@@ -1,33 +1,28 @@
 import path from 'node:path';
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
-import { summaryLine } from '../../core/machine/settling.ts';
-import { maskSecrets } from '../../core/secrets/secrets.ts';
-import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import type { EndedStatus } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
+import { MB } from '../../effects/files/bounded-read.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
-import type { FleetSettlement } from '../../effects/fleet/fleet-queue.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { watchAbort } from '../../effects/processes/signals.ts';
 import { packStep, unpackState } from '../../effects/state/packed-state.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
-import { RunDropped } from '../../loop/run-dropped.ts';
-import type { RunEnd } from '../../loop/run-loop.ts';
 import { eventLine } from '../../report/event-line.ts';
 import type { RunOptions } from '../held-run.ts';
 import { startRun } from '../run.ts';
-import { createCheckpoints, type LegCheckpoints } from './leg-checkpoints.ts';
+import { createCheckpoints } from './leg-checkpoints.ts';
 import { legDesk } from './leg-desk.ts';
-import { createLegEvents, type LegEvents } from './leg-events.ts';
+import { createLegEvents } from './leg-events.ts';
 import { LegFailed } from './leg-failed.ts';
-import { type LegGit, NOT_LANDED, openLegGit } from './leg-git.ts';
+import { type LegGit, openLegGit } from './leg-git.ts';
 import { createLegLogs } from './leg-logs.ts';
 import { planLeg } from './leg-plan.ts';
 import { setUpLeg } from './leg-set-up.ts';
 import { handOver, type LegState, pathsOf, sealOf } from './leg-state.ts';
 import { repeat } from './repeat.ts';
+import { settleLeg } from './settle-leg.ts';
 import { whenThere } from './when-there.ts';
 import type { LegFolder } from './worker-home.ts';
 
@@ -36,15 +31,6 @@ const FLUSH_MS = 1_000;
 
 /** With less room than this, in bytes, an iteration could not be kept. */
 const ROOM_FOR_A_LEG = 64 * MB;
-
-/** What one leg is made of, once its work tree stands. */
-interface Leg {
-  readonly state: LegState;
-  readonly plan: RunPlan;
-  readonly git: LegGit;
-  readonly events: LegEvents;
-  readonly checkpoints: LegCheckpoints;
-}
 
 /**
  * Runs a task on from its checkpoint. Resolves to the status in which it ended, or to null if another worker goes on
@@ -70,7 +56,12 @@ export async function runInLeg(
       stops: watchAbort(null),
       ...resumeOf(state, plan),
       leg: {
-        ...{ lease, dropped, opened: git.opened },
+        ...{ lease, dropped },
+        opened(keeper) {
+          git.opened(keeper);
+          // From here on the run keeps the requests that it finds.
+          state.place = leg.place;
+        },
         saved(step, events) {
           if ((world.roomLeft() ?? ROOM_FOR_A_LEG) < ROOM_FOR_A_LEG) {
             state.handingOver ??= 'the disk of this worker is full';
@@ -86,7 +77,7 @@ export async function runInLeg(
         }),
       },
     });
-    return await settle(leg, end);
+    return await settleLeg(leg, end);
   } finally {
     clearTimeout(ageLimit);
     state.place = null;
@@ -124,7 +115,6 @@ function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit)
     keepTree: git.keepTree,
     requestsDone: () => takenIn(state.requests),
   });
-  state.place = { folder: paths.folder, seal };
   state.onHandOver = () => {
     void leaveRequest(paths.folder, { kind: 'pause' }, systemClock.now()).catch(() => undefined);
   };
@@ -132,7 +122,7 @@ function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit)
   const over = new AbortController();
   const rounds = repeat(FLUSH_MS, over.signal, flush, () => {});
   return {
-    ...{ state, plan, git, events, checkpoints },
+    ...{ state, plan, git, events, checkpoints, place: { folder: paths.folder, seal } },
     /** The last events of a task that has ended are written with it. */
     async stopTelling() {
       over.abort();
@@ -160,48 +150,6 @@ function resumeOf({ claim }: LegState, plan: RunPlan): Pick<RunOptions, 'resume'
   };
 }
 
-/** Ends the task, or hands it over if that is all for which it has paused. */
-async function settle(
-  { state, git, checkpoints, events, ...leg }: Leg & { flush(): Promise<void> },
-  run: RunEnd,
-): Promise<EndedStatus | null> {
-  const { claim, world, handingOver } = state;
-  const { queue } = world;
-  const { fields } = run;
-  const end = checkpoints.end();
-  if (end === null) throw new Error('the run has ended without a last step');
-  await leg.flush().catch(() => undefined);
-  // What the run has not taken in stays for the next leg; the end of the task removes all of it.
-  const { written } = end;
-  const isPausedByPerson = [...state.requests.values()].some(({ kind }) => kind === 'pause');
-  if (handingOver !== null && fields.status === 'paused' && !isPausedByPerson) {
-    const open = { ...end.checkpoint, status: 'running' as const };
-    const parking = { kind: 'handover', why: handingOver } as const;
-    await keep(state, () => queue.park(claim, open, written, parking));
-    world.say(`${claim.taskId}: handed over, since ${handingOver}`);
-    return null;
-  }
-  const landed = fields.status === 'completed' ? await git.land(commitFacts(run)) : NOT_LANDED;
-  const settlement: FleetSettlement = {
-    status: fields.status,
-    exitReason: fields.exit_reason,
-    exitCode: fields.exit_code,
-    note: fields.note === null ? null : maskSecrets(tryReadText(fields.note, MB) ?? ''),
-    ...landed,
-  };
-  const told = { ...written, events: [...written.events, ...events.ending()] };
-  await keep(state, () => queue.settle(claim, end.checkpoint, told, settlement));
-  await git.thin();
-  return fields.status;
-}
-
-/** Gives the claim up with what it writes last. */
-async function keep(state: LegState, write: () => Promise<boolean>): Promise<void> {
-  // A beat that comes in after it finds no claim any more.
-  state.settling = true;
-  if (!(await whenThere(state.dropped, write))) throw new RunDropped('the claim is lost');
-}
-
 /**
  * Returns the texts that the state has taken in: what was left before the last save was read for this one at the
  * latest. A request to stop or to pause is done when the task has ended by it: until then, no state has it.
@@ -213,11 +161,4 @@ function takenIn(requests: LegState['requests']): readonly string[] {
     request.saves += 1;
   }
   return done;
-}
-
-/** What the commit of the result says. */
-function commitFacts({ state, fields }: RunEnd): CommitFacts {
-  const { task_id: taskId, current_iteration: iteration } = state.task;
-  const summary = summaryLine(fields.final_message ?? '', [state.task.completion_promise]);
-  return { taskId, iteration, outcome: fields.status, summary };
 }

@@ -21,6 +21,8 @@ export interface LegWorld {
   readonly originPatienceMs: number;
   /** How old a leg may get before it is handed over, in milliseconds. */
   readonly longestLegMs: number;
+  /** How old a leg may get before it is ended in its iteration, in milliseconds. */
+  readonly oldestLegMs: number;
   /** Returns the bytes that the worker's folder has room for; null if unknown. */
   readonly roomLeft: () => number | null;
   /** Prints one line. */

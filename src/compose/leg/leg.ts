@@ -50,7 +50,9 @@ export function openLeg(claim: Claim, askedAt: ClockReading, world: LegWorld): R
     ...{ stop, over: AbortSignal.any([dropping.signal, stop.signal]) },
     ...{ handingOver: null, onHandOver: () => {}, settling: false, place: null },
   };
-  const ended = runLeg(state);
+  // The engine would give the job of a leg to another worker when it is 24 h old.
+  const tooOld = setTimeout(() => drop('the leg is too old'), world.oldestLegMs);
+  const ended = runLeg(state).finally(() => clearTimeout(tooOld));
   // The worker prints it.
   ended.catch(() => undefined);
   return {
@@ -95,17 +97,23 @@ async function runLeg(state: LegState): Promise<void> {
     // What runs in a leg that is dropped fails in many ways.
     if (state.dropped.aborted) await giveBack(state);
     else if (error instanceof LegStopped) await settleStopped(state);
-    else if (error instanceof RunDropped) world.say(`${claim.taskId}: ${error.message}`);
+    else if (isParked(error)) world.say(`${claim.taskId}: ${error.message}`);
     else {
       const failed = asFailure(error);
       isKept ||= keepTrees === 'failed' && failed.keepsTree;
-      const where = isKept && folder !== null ? `; its work tree is ${folder.tree}` : '';
+      const where =
+        isKept && folder !== null ? `; its work tree is ${folder.tree} on ${world.host}` : '';
       await settleFailed(state, failed, where);
     }
   } finally {
     if (folder !== null && isKept) keepLegFolder(folder.folder);
-    else if (folder !== null) removeLegFolder(folder.folder);
+    else if (folder !== null) await removeLegFolder(folder.folder);
   }
+}
+
+/** Whether the run was dropped because its task is parked: the row says so already. */
+function isParked(error: unknown): error is RunDropped {
+  return error instanceof RunDropped && !(error instanceof LegFailed);
 }
 
 /** A task that kills its workers would be handed round for ever. */

@@ -1,4 +1,5 @@
-import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { isDriverAlive } from '../../core/task/driver.ts';
 import type { Driver } from '../../core/task/task-state.ts';
@@ -52,18 +53,15 @@ export function makeLegFolder(
   return { folder, tree: path.join(folder, 'tree'), stateDir, runId };
 }
 
-/** Removes the folder of a leg. Never throws: what stays is removed by the next worker. */
-export function removeLegFolder(folder: string): void {
-  try {
-    rmSync(folder, { recursive: true, force: true });
-  } catch {
-    // A file in it may be held; the next worker of this home tries again.
-  }
+/** Removes the folder of a leg. Never rejects: what stays is removed later. */
+export async function removeLegFolder(folder: string): Promise<void> {
+  // A file in it may be held; the next look at this home tries again.
+  await rm(folder, { recursive: true, force: true }).catch(() => undefined);
 }
 
 /**
  * Ends what dead workers of this home left running, and removes their legs: their claims are lost, so nothing in
- * there counts any more. Resolves to the names of the removed legs.
+ * there counts any more. Removes the kept ones that are old. Resolves to the names of the removed legs.
  */
 export async function clearDeadLegs(home: string): Promise<readonly string[]> {
   const legs = path.join(home, 'legs');
@@ -71,11 +69,10 @@ export async function clearDeadLegs(home: string): Promise<readonly string[]> {
   for (const name of namesIn(legs)) {
     const folder = path.join(legs, name);
     const owner = readOwner(path.join(folder, OWNER));
-    if (owner !== null && isDriverAlive(owner, thisPlace(systemClock.now()))) continue;
-    if (isKept(folder)) continue;
+    if (isInUse(folder, owner)) continue;
     const runs = [owner?.run_id ?? '', lastRunOf(folder, name)];
     for (const run of runs) await leftoversOfRun(run).end();
-    removeLegFolder(folder);
+    await removeLegFolder(folder);
     removed.push(name);
   }
   return removed;
@@ -90,9 +87,21 @@ export function keepLegFolder(folder: string): void {
   writeFileSync(path.join(folder, KEPT), '', { mode: 0o600 });
 }
 
-function isKept(folder: string): boolean {
-  const keptAt = statSync(path.join(folder, KEPT), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return Date.now() - keptAt < KEPT_MS;
+/** How long a worker may take to write its name into a folder that it has made, in milliseconds. */
+const UNNAMED_MS = 60_000;
+
+/** Whether a leg runs in the folder, or a person may want to look at it. */
+function isInUse(folder: string, owner: Driver | null): boolean {
+  const keptMs = ageOf(path.join(folder, KEPT));
+  if (keptMs !== null) return keptMs < KEPT_MS;
+  if (owner !== null) return isDriverAlive(owner, thisPlace(systemClock.now()));
+  return (ageOf(folder) ?? 0) < UNNAMED_MS;
+}
+
+/** Returns how long ago a file was written, in milliseconds; null without the file. */
+function ageOf(file: string): number | null {
+  const at = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  return at === undefined ? null : Date.now() - at;
 }
 
 /** Returns the mark of the processes that the leg's last run started. */

@@ -8,7 +8,7 @@ import type { FleetSpec } from './fleet-task.ts';
 import { COMMANDS_OF_TASK, commandNamed } from './named-commands.ts';
 import { isRepositoryAllowed } from './repository-url.ts';
 import { pathProblems, placeProblems } from './spec-problems.ts';
-import type { WorkerPolicy } from './worker-policy.ts';
+import { isSandboxed, type WorkerPolicy } from './worker-policy.ts';
 
 /**
  * Returns why a worker must not run a task, as one sentence with the key of the policy and the value that breaks it;
@@ -25,6 +25,7 @@ export function judgeByPolicy(spec: FleetSpec, policy: WorkerPolicy): string | n
   return (
     judgeRepository(spec, policy) ??
     judgeAgents(resolved, policy) ??
+    judgeOutside(settings, policy) ??
     judgeCommands(spec, settings, policy) ??
     judgePermissions(spec, settings, policy) ??
     judgeLimits(settings, policy)
@@ -46,6 +47,13 @@ function judgeAgents(
 ): string | null {
   const other = agentsOf(resolved).find((agent) => !agents.includes(agent));
   return other === undefined ? null : refusal('agents', `--agent ${other}`, listed(agents));
+}
+
+/** These run as the worker's user, on files of the agent: no sandbox would hide anything from a test script. */
+function judgeOutside({ after, onEnd }: Settings, policy: WorkerPolicy): string | null {
+  const flag = after !== null ? '--after' : onEnd !== null ? '--on-end' : null;
+  if (flag === null || !isSandboxed(policy)) return null;
+  return refusal('sandbox', flag, 'nothing that runs outside of the sandbox');
 }
 
 function judgeCommands(

@@ -99,6 +99,8 @@ function generalProblem(url: string): string | null {
   if (/[\p{Cc} \\]/u.test(url)) {
     return 'must have no spaces, control characters and backslashes';
   }
+  // For curl the host ends there, for a pattern it would not.
+  if (/[?#]/.test(url)) return 'must have no ? and no #';
   if (hasPassword(url)) {
     return "must not have a password in it; the worker's own git has the credentials";
   }

@@ -23,6 +23,7 @@ const OF_A_MACHINE: Readonly<Partial<Record<SettingName, string>>> = {
   keepBackground: 'a worker ends all that a task has started',
   maxCostPerDay: 'it counts the tasks of a vault; limit the task with --max-cost',
   preventSleep: 'it is about the machine on which the loop runs',
+  noWait: 'a task of a fleet waits without a process; --approval-timeout bounds it',
   snapshots: 'a fleet hands a task on by its snapshots',
   sandbox: BY_POLICY,
   allowWrite: BY_POLICY,

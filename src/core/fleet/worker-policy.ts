@@ -43,6 +43,11 @@ export const DEFAULT_POLICY: WorkerPolicy = {
   sandbox: {},
 };
 
+/** Whether a worker runs its tasks in the sandbox. */
+export function isSandboxed({ sandbox }: WorkerPolicy): boolean {
+  return resolveSettings([sandbox]).settings.sandbox === true;
+}
+
 type Read = { readonly value: unknown } | { readonly problem: string };
 
 /** The keys of a policy, each with its field and what reads its value. */

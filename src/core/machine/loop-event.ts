@@ -33,6 +33,8 @@ export type LoopEvent =
       readonly lostSession?: SessionUsage | null;
       /** The resume only announces the ending of the task, because the driver died before it did. */
       readonly tellsOnly?: boolean;
+      /** Whether waiting went on while no driver ran, as for a task of a fleet. */
+      readonly waitedOn?: boolean;
       /** As for `started`. */
       readonly setupFailed?: string | null;
     }

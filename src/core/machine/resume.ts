@@ -83,7 +83,7 @@ function keptLate({ step }: LoopState, iteration: number): readonly Announcement
 /** Returns the state of a task that runs again: without its ending, but with its usage. */
 function takenUp(
   state: LoopState,
-  { at, timeLeftMs }: EventOf<'resumed'>,
+  { at, timeLeftMs, waitedOn = false }: EventOf<'resumed'>,
   policy: Policy,
 ): LoopState {
   const { task } = state;
@@ -94,8 +94,8 @@ function takenUp(
     : { ...NO_TROUBLE, ...state.trouble };
   return {
     ...state,
-    // The limit for waiting starts again, since nothing was tried while no driver ran.
-    trouble: { ...trouble, outageSince: null, limitedSince: null },
+    // Without a driver nothing was tried, so the limit for waiting starts again.
+    trouble: waitedOn ? trouble : { ...trouble, outageSince: null, limitedSince: null },
     streaks: isStalled ? NO_STREAKS : state.streaks,
     task: {
       ...withoutSkipped(task),

@@ -11,14 +11,7 @@ import type { RalphEvent } from '../../core/machine/events.ts';
 import type { EndedStatus } from '../../core/task/endings.ts';
 import type { Status } from '../../core/task/task-state.ts';
 
-export type {
-  AccountFacts,
-  QueueFacts,
-  RequestTaken,
-  UnreadableTask,
-  WorkerFacts,
-  WorkerSeen,
-} from '../../core/fleet/fleet-facts.ts';
+export type * from '../../core/fleet/fleet-facts.ts';
 
 /**
  * The tasks of a fleet and what is known of them. Every instant is the database's, in ISO 8601 UTC. A method
@@ -114,9 +107,13 @@ export interface FleetQueue {
   readClock(): Promise<string>;
   /** Null also for a row that cannot be read. */
   task(taskId: string): Promise<FleetTaskFacts | null>;
-  /** Newest last. `open`: those that have not ended. */
+  /**
+   * Newest last. `open`: those that have not ended. `troubled`: open ones that were claimed or parked twice without
+   * an iteration, and those that failed in the last day.
+   */
   tasks(filter: {
     readonly open?: boolean;
+    readonly troubled?: boolean;
     readonly limit?: number;
   }): Promise<readonly FleetTaskFacts[]>;
   /**

@@ -185,11 +185,14 @@ export class PgFleetQueue implements Port.FleetQueue {
       .map(({ spec, ended_at }) => ({ taskId: spec.task_id, endedAt: ended_at }));
   }
 
-  async #newest({ open = false, taskId, limit }: RowFilter): Promise<readonly FleetTaskFacts[]> {
+  async #newest(filter: RowFilter): Promise<readonly FleetTaskFacts[]> {
+    const { open = false, troubled = false, taskId, limit } = filter;
     const rows = await this.#database.rows(
       `${SELECT_TASKS} where (not $1 or t.ended_at is null) and ($2::text is null or t.task_id = $2)
+         and (not $4 or (t.ended_at is null and greatest(t.claims, t.parks) >= 2)
+           or (t.status = 'failed' and t.ended_at >= now() - interval '1 day'))
        order by t.number desc limit $3`,
-      [open, taskId ?? null, limit ?? null],
+      [open, taskId ?? null, limit ?? null, troubled],
     );
     return rows.map(factsOf).reverse();
   }

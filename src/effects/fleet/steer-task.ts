@@ -41,6 +41,11 @@ export async function holdTask(
   kind: 'pause' | 'stop',
 ): Promise<void> {
   await jobs.remove(tx, task, task.job);
+  // One that a lost worker left would come into force after a resume.
+  await tx.executeSql(
+    "delete from ralph.request where task_id = $1 and kind in ('stop', 'pause')",
+    [task.task_id],
+  );
   if (kind === 'pause') {
     await tx.executeSql(
       'update ralph.task set paused = true, job = null, updated_at = now() where task_id = $1',

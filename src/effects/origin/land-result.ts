@@ -29,6 +29,8 @@ export type LandEnd =
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'away'; readonly why: string };
 
+type Away = Extract<LandEnd, { readonly kind: 'away' }>;
+
 /** If this many names are taken, something other than the names is wrong. */
 const NAMES_AT_MOST = 100;
 
@@ -43,7 +45,8 @@ export async function landResult(request: LandRequest): Promise<LandEnd> {
   if (end.kind === 'pushed') return { kind: 'landed', commit, ref };
   if (end.kind !== 'moved') return end;
   const earlier = await landedBefore(request, ref);
-  if (earlier !== null) return { kind: 'landed', commit: earlier, ref };
+  if (typeof earlier === 'string') return { kind: 'landed', commit: earlier, ref };
+  if (earlier !== null) return earlier;
   return pushBeside(request);
 }
 
@@ -73,9 +76,9 @@ async function pushBeside({
 async function landedBefore(
   { mirror, commit, taskId, objects }: LandRequest,
   ref: string,
-): Promise<string | null> {
+): Promise<string | Away | null> {
   const there = await mirror.resolve(ref);
-  if (there.kind !== 'found') return null;
+  if (there.kind !== 'found') return there.kind === 'away' ? there : null;
   const format = '--format=%T %P%n%(trailers:key=Ralph-Task,valueonly)';
   const args = ['log', '--no-walk=unsorted', '-z', format, commit, there.commit];
   const { exitCode, output } = await mirror.git(args, { objects: [objects] });

@@ -54,6 +54,8 @@ test.for([
   ['https://example.com/a b', 'must have no spaces'],
   ['https://example.com\\@other.com/x', 'must have no spaces'],
   ['https://example.com/a\nb', 'must have no spaces'],
+  ['https://other.com?@example.com/team/x', 'must have no ? and no #'],
+  ['https://other.com#@example.com/team/x', 'must have no ? and no #'],
   ['app', 'expects a repository'],
   ['./app', 'expects a repository'],
   ['~/app', 'expects a repository'],

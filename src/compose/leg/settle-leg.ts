@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { WAIT_IN_PLACE_MS } from '../../core/fleet/lease.ts';
+import type { RalphEvent } from '../../core/machine/events.ts';
+import { summaryLine } from '../../core/machine/settling.ts';
+import { maskSecrets } from '../../core/secrets/secrets.ts';
+import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
+import type { EndedStatus } from '../../core/task/endings.ts';
+import { laterBy, msBetween } from '../../core/task/task-state.ts';
+import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
+import type { FleetSettlement } from '../../effects/fleet/fleet-queue.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { watchAbort } from '../../effects/processes/signals.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import type { RunEnd } from '../../loop/run-loop.ts';
+import { commandFailed } from '../../report/notices.ts';
+import { runEndCommand } from '../user-commands.ts';
+import type { LegCheckpoints } from './leg-checkpoints.ts';
+import type { LegEvents } from './leg-events.ts';
+import { type LegGit, NOT_LANDED } from './leg-git.ts';
+import type { LegState } from './leg-state.ts';
+import { whenThere } from './when-there.ts';
+
+/** A leg whose run has ended. */
+interface EndingLeg {
+  readonly state: LegState;
+  readonly plan: RunPlan;
+  readonly git: LegGit;
+  readonly events: LegEvents;
+  readonly checkpoints: LegCheckpoints;
+  /** Writes the events that wait. */
+  flush(): Promise<void>;
+}
+
+/**
+ * Ends the task, or parks it: if it has paused only to be handed over, or so that its account stays below its limit.
+ */
+export async function settleLeg(
+  { state, plan, git, checkpoints, events, ...leg }: EndingLeg,
+  run: RunEnd,
+): Promise<EndedStatus | null> {
+  const { claim, world, handingOver } = state;
+  const { queue } = world;
+  const { fields } = run;
+  const end = checkpoints.end();
+  if (end === null) throw new Error('the run has ended without a last step');
+  await leg.flush().catch(() => undefined);
+  // What the run has not taken in stays for the next leg; the end of the task removes all of it.
+  const { written } = end;
+  const isPausedByPerson = [...state.requests.values()].some(({ kind }) => kind === 'pause');
+  if (handingOver !== null && fields.status === 'paused' && !isPausedByPerson) {
+    const open = { ...end.checkpoint, status: 'running' as const };
+    const parking = { kind: 'handover', why: handingOver } as const;
+    await keep(state, () => queue.park(claim, open, written, parking));
+    world.say(`${claim.taskId}: handed over, since ${handingOver}`);
+    return null;
+  }
+  const limitedMs = limitedFor(events.ending());
+  if (limitedMs !== null && fields.exit_reason === 'max_usage') {
+    const open = { ...end.checkpoint, status: 'running' as const };
+    const until = laterBy(systemClock.now(), limitedMs);
+    const parking = { kind: 'wait', until, inMs: limitedMs, account: true } as const;
+    await keep(state, () => queue.park(claim, open, written, parking));
+    world.say(`${claim.taskId}: parked until ${until}, since its account has reached --max-usage`);
+    return null;
+  }
+  if (limitedMs !== null) {
+    const why = `task ${claim.taskId} is at its usage limit`;
+    await whenThere(state.dropped, () =>
+      queue.pauseAccount(claim.task.spec.account, limitedMs, why),
+    );
+  }
+  const landed = fields.status === 'completed' ? await git.land(commitFacts(run)) : NOT_LANDED;
+  const settlement: FleetSettlement = {
+    status: fields.status,
+    exitReason: fields.exit_reason,
+    exitCode: fields.exit_code,
+    note: fields.note === null ? null : maskSecrets(tryReadText(fields.note, MB) ?? ''),
+    ...landed,
+  };
+  const told = { ...written, events: [...written.events, ...events.ending()] };
+  await keep(state, () => queue.settle(claim, end.checkpoint, told, settlement));
+  await git.thin();
+  // It may merge or announce the result, which is where it says by now.
+  const ended = events.ending()[0];
+  if (ended !== undefined) await runOnEnd(state, plan, ended);
+  return fields.status;
+}
+
+/** Runs `--on-end`. What comes of it decides nothing. */
+async function runOnEnd(
+  { claim, world, over }: LegState,
+  plan: RunPlan,
+  ended: RalphEvent,
+): Promise<void> {
+  const stops = watchAbort(over);
+  const exitCode = await runEndCommand(plan, randomUUID(), stops, ended);
+  if (exitCode !== 0) world.say(`${claim.taskId}: ${commandFailed('--on-end', exitCode)}`);
+}
+
+/** How long an account rests whose limit has no known reset, in milliseconds. */
+const UNKNOWN_RESET_MS = 30 * 60_000;
+
+/** Returns for how long the account is at its limit by the end of a run, in milliseconds; null if it is not. */
+function limitedFor([ended]: readonly RalphEvent[]): number | null {
+  if (ended?.event !== 'task_usage_limited' || ended.exit_reason === 'outage') return null;
+  if (ended.until === null) return UNKNOWN_RESET_MS;
+  return Math.max(WAIT_IN_PLACE_MS, msBetween(systemClock.now(), ended.until));
+}
+
+/** Gives the claim up with what it writes last. */
+async function keep(state: LegState, write: () => Promise<boolean>): Promise<void> {
+  // A beat that comes in after it finds no claim any more.
+  state.settling = true;
+  if (!(await whenThere(state.dropped, write))) throw new RunDropped('the claim is lost');
+}
+
+/** What the commit of the result says. */
+function commitFacts({ state, fields }: RunEnd): CommitFacts {
+  const { task_id: taskId, current_iteration: iteration } = state.task;
+  const summary = summaryLine(fields.final_message ?? '', [state.task.completion_promise]);
+  return { taskId, iteration, outcome: fields.status, summary };
+}

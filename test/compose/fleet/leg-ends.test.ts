@@ -1,0 +1,109 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeFleetStub } from '../../helpers/fleet-stub.ts';
+import { originOfTest, TEST_POLICY, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
+import { memoryFleet } from '../../helpers/memory-fleet.ts';
+import { until } from '../../helpers/processes.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+
+// What becomes of a task when its leg ends by itself.
+
+const DONE = 'echo "<promise>TASK_COMPLETE</promise>"';
+
+test('a leg that is too old is ended in its iteration, and another one repeats that', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const ready = join(await tempFolder(), 'ready');
+  const agent = `if [ -e ${ready} ]; then ${DONE}; else touch ${ready}; sleep 600; fi`;
+  await queue.submit([await taskOfTest(agent, { repo: origin.url })]);
+  const worker = await workerOfTest(queue, { oldestLegMs: 4_000 });
+  await worker.run();
+  expect(worker.said.join('\n')).toContain('t: handed over, since the leg is too old');
+  expect(await queue.task('t')).toMatchObject({ status: 'completed', fence: 2, iterations: 1 });
+});
+
+test('--on-end runs once the result is on its branch, and not when a task is handed over', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const folder = await tempFolder();
+  const [ready, ends] = [join(folder, 'ready'), join(folder, 'ends')];
+  const onEnd = `(cat; git -C ${origin.url} show ralph/t:b.txt) >>${ends}`;
+  const agent = `echo b >b.txt; touch ${ready}; if [ -e ${folder}/again ]; then ${DONE}; fi`;
+  const settings = { onEnd, maxIterations: 500, noProgressLimit: 0 };
+  await queue.submit([await taskOfTest(agent, { repo: origin.url, settings })]);
+  const first = await workerOfTest(queue);
+  const run = first.run();
+  await until(
+    () => existsSync(ready),
+    () => first.said.join('\n'),
+    40_000,
+  );
+  first.stops.stop();
+  await run;
+  expect(await queue.task('t')).toMatchObject({ parked: { kind: 'handover' } });
+  expect(existsSync(ends)).toBe(false);
+
+  writeFileSync(join(folder, 'again'), '');
+  const second = await workerOfTest(queue, { id: 'w2' });
+  await second.run();
+  expect(await queue.task('t'), second.said.join('\n')).toMatchObject({ status: 'completed' });
+  const [event = '', file] = readFileSync(ends, 'utf8').trim().split('\n');
+  expect([JSON.parse(event).event, file]).toEqual(['task_completed', 'b']);
+});
+
+test('a share of the usage limit that a task may use pauses its account, and the task goes on later', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const stub = makeFleetStub(await tempFolder(), { seconds: 0, iterations: 2 });
+  const resetsAt = Math.floor(Date.now() / 1_000) + 3_600;
+  const facts = `"status":"allowed_warning","resetsAt":${resetsAt},"rateLimitType":"five_hour","utilization":0.9`;
+  stub.does({
+    seconds: 0,
+    iterations: 2,
+    before: `say rate_limit_event '"rate_limit_info":{${facts}}'`,
+  });
+  const settings = { agent: 'claude', agentCommand: null, maxUsage: '80' };
+  const tasks = ['t', 'other'].map((id) => taskOfTest('', { id, repo: origin.url, settings }));
+  await queue.submit(await Promise.all(tasks));
+  const worker = await workerOfTest(queue, {
+    policy: { ...TEST_POLICY, agents: ['claude'] },
+    env: { ...stub.env('host1'), PATH: `${stub.bin}:${process.env.PATH}`, HOME: stub.folder },
+  });
+  await worker.run();
+  expect(await queue.task('t'), worker.said.join('\n')).toMatchObject({
+    ...{ status: 'running', iterations: 1, exit_reason: null },
+    parked: { kind: 'wait', account: true },
+  });
+  const until = new Date(resetsAt * 1_000).toISOString().slice(0, 16);
+  const [account] = await queue.accounts();
+  expect(account?.pausedUntil?.slice(0, 16)).toBe(until);
+  // Nobody claims for the account meanwhile.
+  expect(await queue.task('other')).toMatchObject({ fence: 0 });
+});
+
+test('a request that cannot be left for one task reaches the others', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const folder = await tempFolder();
+  const breaks = `d=$(dirname "$RALPH_STATE_FILE")/requests; rm -rf "$d"; ln -s /nowhere "$d"`;
+  const agent = `[ "$RALPH_TASK_ID" = b ] || { ${breaks}; }; touch ${folder}/$RALPH_TASK_ID; sleep 600`;
+  for (const id of ['a', 'b'])
+    await queue.submit([await taskOfTest(agent, { id, repo: origin.url })]);
+  const worker = await workerOfTest(queue, { slots: 2 });
+  const run = worker.run();
+  await until(
+    () => ['a', 'b'].every((id) => existsSync(join(folder, id))),
+    () => worker.said.join('\n'),
+    40_000,
+  );
+  await queue.request('a', { kind: 'tell', text: 'hello', by: 'ann' });
+  await queue.request('b', { kind: 'stop', by: 'ann' });
+  await expect
+    .poll(() => queue.task('b'), { timeout: 40_000 })
+    .toMatchObject({ status: 'stopped' });
+  worker.stops.stop();
+  worker.stops.askAgain();
+  await run;
+  expect(await queue.task('a')).toMatchObject({ status: 'running', worker: null });
+});
