@@ -1,9 +1,16 @@
--- Roles of a fleet with few rights. Run it as the owner of the tables, after `ralph fleet init`, once more after each
--- later `ralph fleet init`; then: create role ann login in role ralph_submitter;
+-- Two roles with few rights. Run it after each `ralph fleet init`, as the owner of the tables, who needs CREATEROLE the
+-- first time: psql "$RALPH_FLEET" -f docs/fleet.sql
+-- Then, for each person: create role ann login in role ralph_submitter;
 -- Workers, and those who answer, stop and prune, connect as the owner of the tables.
 
-create role ralph_submitter;
-create role ralph_reader;
+do $$ begin
+  if not exists (select from pg_roles where rolname = 'ralph_submitter') then
+    create role ralph_submitter;
+  end if;
+  if not exists (select from pg_roles where rolname = 'ralph_reader') then
+    create role ralph_reader;
+  end if;
+end $$;
 
 grant usage on schema ralph, ralph_queue to ralph_submitter, ralph_reader;
 grant select on ralph.meta, ralph_queue.version, ralph_queue.queue to ralph_submitter, ralph_reader;
@@ -16,5 +23,5 @@ grant insert on ralph.setting_set to ralph_submitter;
 -- No right in ralph_queue but to read its queues: the engine trusts what is written there. A worker makes the jobs of
 -- these tasks within ten seconds.
 
--- May read all of it: status, logs and report.
+-- May read all of it: status, logs, report and approvals.
 grant select on all tables in schema ralph to ralph_reader;

@@ -64,7 +64,7 @@ describe('examples/fleet', () => {
     const data: unknown = parse(read('examples/fleet/policy.yaml'));
     expect(problemsOf(data)).toEqual([]);
     expect(readWorkerPolicy(data)).toMatchObject({
-      policy: { agents: ['claude', 'codex'], maxIterations: 30, timeoutMs: 8 * 3_600_000 },
+      policy: { agents: ['claude'], maxIterations: 30, timeoutMs: 8 * 3_600_000 },
     });
   });
 

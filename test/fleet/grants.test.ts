@@ -24,6 +24,8 @@ beforeAll(async () => {
   url = await postgres.url();
   const grants = readFileSync(new URL('../../docs/fleet.sql', import.meta.url), 'utf8');
   await postgres.sql(url, grants);
+  // Each further `ralph fleet init` is followed by one more run.
+  await postgres.sql(url, grants);
   await postgres.sql(url, 'create role sue login in role ralph_submitter');
   await postgres.sql(url, 'create role rob login in role ralph_reader');
   owner = await openTestFleet(url);

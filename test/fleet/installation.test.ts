@@ -52,7 +52,7 @@ test('a worker that cannot have the sandbox of its policy ends with 2 before it 
   const args = ['worker', '--policy', policy, '--home', join(folder, 'home')];
   const end = await runRalph([...args, '--fleet', URL_OF_NONE], { program: RALPH });
   expect([end.exitCode, end.stdout]).toEqual([2, '']);
-  expect(end.stderr).toMatch(/sandbox: true, which this worker cannot have\. --sandbox /);
+  expect(end.stderr).toMatch(/sandbox: true, which this worker cannot provide\. --sandbox /);
 });
 
 test('a home that cannot be made is a mistake of the user', async () => {

@@ -9,7 +9,7 @@ import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
 
 const makeScene = useFleetSite(1);
 
-test('a branch that another hand has moved stays, and the result has a ref of its own', async () => {
+test('a branch that somebody else has moved stays, and the result has a ref of its own', async () => {
   const scene = await makeScene({ turn: { seconds: 3, iterations: 1 } });
   const { git } = scene.origin;
   await scene.startWorker(scene.host(1));

@@ -13,7 +13,7 @@ export interface AccountFlags {
   readonly slots?: string;
 }
 
-/** `ralph fleet account NAME`: holds, releases or bounds an account on all machines. Throws a `UsageError`. */
+/** `ralph fleet account NAME`: pauses, releases or bounds an account on all machines. Throws a `UsageError`. */
 export async function accountFleet(
   { queue }: OpenFleet,
   name: string,
@@ -37,12 +37,14 @@ function changeOf(name: string, { pause, resume, slots }: AccountFlags): Account
     );
   }
   if (pause !== undefined && resume !== undefined) {
-    problems.push('--pause and --resume exclude each other: an account is held or released.');
+    problems.push(
+      '--pause and --resume exclude each other: an account is paused, or its pause ends.',
+    );
   }
   const pauseMs = typeof pause === 'string' ? parseDuration(pause) : 1;
   if (pauseMs === null || pauseMs === 0) {
     problems.push(
-      `--pause expects a duration such as 2h or 30m, or nothing to hold the account until --resume; found '${pause}'.`,
+      `--pause expects a duration such as 2h or 30m, or nothing to pause the account until --resume; found '${pause}'.`,
     );
   }
   if (slots !== undefined && !/^\d{1,4}$/.test(slots)) {

@@ -104,7 +104,9 @@ export async function planTask(
     unstorableText(Object.fromEntries(written)) ??
     unstorableText({ [named('--prompt')]: text, [named('--agent-arguments')]: passthrough });
   if (odd !== null) {
-    problems.push(`${odd} has a character that no database stores: NUL, or half of a pair.`);
+    problems.push(
+      `${odd} has a character that PostgreSQL does not store: NUL, or half of a surrogate pair.`,
+    );
   }
   const notBefore = notBeforeOf(wanted, problems);
   if (problems.length > 0) return { problems: [...new Set(problems)] };

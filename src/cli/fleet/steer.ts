@@ -71,7 +71,7 @@ export async function fleetStop(
     }
     if (performance.now() - startedMs > withinMs) {
       say(
-        `worker ${task.worker} has not stopped ${taskId} within ${withinMs / 1_000}s; it will, unless it has died, and then its lease has to run out: ralph fleet status shows it`,
+        `worker ${task.worker} has not stopped ${taskId} within ${withinMs / 1_000}s; the request stays, and if the worker has died, the next one obeys it once the lease has run out; ralph fleet status shows the worker`,
       );
       return EXIT_FAILED;
     }

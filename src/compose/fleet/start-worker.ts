@@ -61,7 +61,7 @@ export async function startWorker(
   const queue = await open(fleet);
   try {
     say(
-      `worker ${id} on ${host}, ${queue.name}: queues ${request.queues.join(', ')}, ${request.slots} at once, lease ${writeDuration(queue.leaseMs)}, policy ${policyFile ?? 'by default'}`,
+      `worker ${id} on ${host}, ${queue.name}: queues ${request.queues.join(', ')}, ${request.slots} at once, lease ${writeDuration(queue.leaseMs)}, ${policyFile === null ? 'the default policy' : `policy ${policyFile}`}`,
     );
     return await runWorker({
       ...{ ...request, queue, id, host, home, policy, accounts, stops },
@@ -88,7 +88,7 @@ async function requireSandbox(
   const refusals = await sandboxRefusals(home, env, signal);
   if (refusals.length === 0) return;
   throw new FleetError(
-    `The policy has sandbox: true, which this worker cannot have. ${refusals.join(' ')}`,
+    `The policy has sandbox: true, which this worker cannot provide. ${refusals.join(' ')}`,
   );
 }
 

@@ -140,7 +140,7 @@ function accountsOf({ accounts }: WorkerOptions): readonly string[] | null {
 /** Why a worker takes no task at present; null if it does. */
 function idleBecause({ roomLeft }: WorkerOptions): string | null {
   const free = roomLeft();
-  return free !== null && free < ROOM_NEEDED ? 'its disk is full' : null;
+  return free !== null && free < ROOM_NEEDED ? 'less than 1 GiB is free in its home' : null;
 }
 
 /** Renews the leases, and drops the legs whose claims are lost. */
@@ -193,7 +193,7 @@ async function sweep(
   for (const { what, why } of await queue.sweep()) {
     if (told.has(why)) continue;
     told.add(why);
-    say(`${what}: ${why.replace(/\.$/, '')}; each sweep tries it again, without another word`);
+    say(`${what}: ${why.replace(/\.$/, '')}; it is tried again with each sweep and not told again`);
   }
 }
 
@@ -204,7 +204,7 @@ async function sweep(
 async function drain(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<boolean> {
   const { stops, drainTimeoutMs, say } = options;
   if (legs.size === 0) return false;
-  say(`stops: no more tasks; ${legs.size} running`);
+  say(`stopping: claims no more tasks, ${legs.size} still ${legs.size === 1 ? 'runs' : 'run'}`);
   for (const leg of legs.values()) leg.handOver('the worker stops');
   const tooLong = AbortSignal.any([stops.hurry, AbortSignal.timeout(drainTimeoutMs)]);
   const ended = Promise.allSettled([...legs.values()].map((leg) => leg.ended));

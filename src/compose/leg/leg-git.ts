@@ -151,7 +151,7 @@ function createLegGit(
       if (!isSamePlace(found.git.repository.root, leg.tree)) {
         throw new LegFailed(
           'failed:repository',
-          'the folder of the task belongs to another repository than that of --repo',
+          'the folder of the task belongs to a repository other than that of --repo',
         );
       }
       snapshots = openLegSnapshots({

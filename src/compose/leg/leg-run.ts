@@ -64,7 +64,7 @@ export async function runInLeg(
         },
         saved(step, events) {
           if ((world.roomLeft() ?? ROOM_FOR_A_LEG) < ROOM_FOR_A_LEG) {
-            state.handingOver ??= 'the disk of this worker is full';
+            state.handingOver ??= 'less than 64 MB is free in the home of this worker';
           }
           // A request that was left before the run began is dropped by it.
           if (state.handingOver !== null) state.onHandOver();

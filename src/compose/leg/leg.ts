@@ -122,7 +122,7 @@ function refuseLost({ task }: Claim): void {
   const hosts = [...new Set(task.hosts)].join(', ');
   throw new LegFailed(
     'failed:worker-died',
-    `${CLAIMS_AT_MOST} workers in a row lost it before its agent came to an end, on ${hosts}`,
+    `${CLAIMS_AT_MOST} workers in a row lost the task before its agent came to an end, on ${hosts}`,
   );
 }
 

@@ -19,7 +19,7 @@ export interface LandRequest {
 export type LandEnd =
   /** The branch holds it. `commit` may be that of a killed worker, with the same files on the same commit. */
   | { readonly kind: 'landed'; readonly commit: string; readonly ref: string }
-  /** Another hand has moved the branch, which is left alone. */
+  /** Somebody else has moved the branch, which is left alone. */
   | {
       readonly kind: 'beside';
       readonly commit: string;
@@ -35,8 +35,8 @@ type Away = Extract<LandEnd, { readonly kind: 'away' }>;
 const NAMES_AT_MOST = 100;
 
 /**
- * Moves the task's branch at the origin to the result, by compare and swap. If another hand has moved the branch,
- * the result is pushed under a name of its own.
+ * Moves the task's branch at the origin to the result, by compare and swap. If somebody else has moved the
+ * branch, the result is pushed under a name of its own.
  */
 export async function landResult(request: LandRequest): Promise<LandEnd> {
   const { mirror, commit, branch, left, objects } = request;
@@ -61,7 +61,7 @@ async function pushBeside({
     const ref = `${originRefs(taskId)}result${number === 1 ? '' : `.${number}`}`;
     const end = await mirror.push(commit, ref, { objects });
     if (end.kind === 'pushed') {
-      const warning = `Another hand has moved the branch ${branch} of ${shownUrl(mirror.url)}, so it was left alone; the result is at ${ref}.`;
+      const warning = `Somebody else has moved the branch ${branch} of ${shownUrl(mirror.url)}, so it was left alone; the result is at ${ref}.`;
       return { kind: 'beside', commit, ref, warning };
     }
     if (end.kind !== 'moved') return end;

@@ -217,7 +217,7 @@ export function openMirror(request: MirrorRequest): Mirror {
     const there = now.refs.get(ref) ?? null;
     if (there === commit) return { kind: 'pushed' };
     if (there === expected) return { kind: 'away', why };
-    return { kind: 'moved', why: `${ref} of ${shownUrl(url)} was moved by another hand.` };
+    return { kind: 'moved', why: `${ref} of ${shownUrl(url)} was moved by somebody else.` };
   };
 
   return {

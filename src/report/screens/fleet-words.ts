@@ -13,9 +13,9 @@ export function fleetWarningText(warning: FleetWarning): string {
     case 'no-worker':
       return `no worker takes the queue ${name(warning.queue)}, which has ${plural(warning.tasks, 'task')}; start one with ralph worker --queue ${name(warning.queue)}`;
     case 'unknown-schema':
-      return `no worker knows the schema ${warning.schema} of ${plural(warning.tasks, 'task')} in the queue ${name(warning.queue)}; start a worker of a newer version`;
+      return `${plural(warning.tasks, 'task')} in the queue ${name(warning.queue)} ${warning.tasks === 1 ? 'has' : 'have'} the schema ${warning.schema}, which no worker knows; start a worker of a newer ralph`;
     case 'no-worker-for-account':
-      return `no worker claims for the account ${name(warning.account)}, which has ${plural(warning.tasks, 'task')}; add it to the --accounts file of a worker`;
+      return `no worker claims for the account ${name(warning.account)}, which has ${plural(warning.tasks, 'task')}; add it to the --accounts file of a worker, and restart it`;
     case 'silent': {
       const { worker, host, forMs, running } = warning;
       const tasks = running.length === 0 ? '' : `; other workers take over ${names(running)}`;
@@ -109,7 +109,7 @@ export function accountText(account: AccountFacts, at: string): string {
       ? `is paused for ${formatCountdown(leftMs)}`
       : 'is free';
   const bound = slots === 0 ? 'any number of' : `at most ${slots}`;
-  return `the account ${name(account.name)} ${pause}, with ${bound} tasks at once; ${running} of it ${running === 1 ? 'runs' : 'run'} now`;
+  return `the account ${name(account.name)} ${pause}; it may have ${bound} tasks at once, and ${running} ${running === 1 ? 'runs' : 'run'} now`;
 }
 
 /** What `ralph fleet init` has done. */

@@ -9,19 +9,21 @@ import { NOTHING } from '../../helpers/fleet-tasks.ts';
 const DAY_MS = 24 * 60 * 60_000;
 
 describe('ralph fleet account', () => {
-  test('holds an account for some time, bounds it and releases it', async () => {
+  test('pauses an account for some time, bounds it and ends its pause', async () => {
     const fleet = fleetOnHand();
     const said = captureOutput();
     expect(await accountFleet(fleet, 'work', { pause: '2h', slots: '3' })).toBe(0);
     expect(said.err()).toBe(
-      'ralph: fleet memory/test: the account work is paused for 2h, with at most 3 tasks at once; 0 of it run now\n',
+      'ralph: fleet memory/test: the account work is paused for 2h; it may have at most 3 tasks at once, and 0 run now\n',
     );
     await accountFleet(fleet, 'work', { resume: true, slots: '0' });
-    expect(said.err()).toContain('the account work is free, with any number of tasks at once');
+    expect(said.err()).toContain(
+      'the account work is free; it may have any number of tasks at once',
+    );
     expect(await fleet.queue.accounts()).toMatchObject([{ name: 'work', isHeld: false, slots: 0 }]);
   });
 
-  test('holds an account until somebody releases it', async () => {
+  test('pauses an account until somebody ends its pause', async () => {
     const fleet = fleetOnHand();
     const said = captureOutput();
     await accountFleet(fleet, 'work', { pause: true });
@@ -35,7 +37,7 @@ describe('ralph fleet account', () => {
     [
       'work',
       { pause: 'soon' },
-      "--pause expects a duration such as 2h or 30m, or nothing to hold the account until --resume; found 'soon'.",
+      "--pause expects a duration such as 2h or 30m, or nothing to pause the account until --resume; found 'soon'.",
     ],
     ['work', { pause: '0' }, "found '0'."],
     ['work', { slots: '-1' }, "--slots expects a number from 0 (unbounded) to 9999; found '-1'."],

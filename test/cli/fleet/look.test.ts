@@ -181,7 +181,7 @@ describe('ralph status on a fleet', () => {
     const fleet = await atWork();
     const end = {
       ...END,
-      warning: 'another hand moved the branch',
+      warning: 'somebody else has moved the branch',
       note: '# All done\n\nRead me.',
     };
     await fleet.queue.settle(CLAIM, null, NOTHING, end);
@@ -189,7 +189,7 @@ describe('ralph status on a fleet', () => {
     await fleetTasks(fleet, 'nightly', {});
     expect(said.out()).toMatch(/^state +completed$/m);
     expect(said.out()).toMatch(/^result +refs\/heads\/ralph\/nightly at eeeeeeeeeeee$/m);
-    expect(said.out()).toMatch(/^warning +another hand moved the branch$/m);
+    expect(said.out()).toMatch(/^warning +somebody else has moved the branch$/m);
     expect(said.out()).toMatch(/^note +# All done Read me\.$/m);
   });
 

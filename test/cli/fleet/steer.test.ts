@@ -70,7 +70,9 @@ describe('a task that a worker runs', () => {
     const fleet = await running();
     const said = captureOutput();
     expect(await fleetStop(fleet, 'nightly', 1)).toBe(1);
-    expect(said.err()).toContain('worker w1 has not stopped nightly within');
+    expect(said.err()).toContain(
+      'worker w1 has not stopped nightly within 0.001s; the request stays',
+    );
   });
 
   test('is not resumed', async () => {

@@ -167,7 +167,10 @@ describe('the same id', () => {
     for (const more of [['-n', '9'], ['--again']]) {
       const error: unknown = await desk.run([...task, ...more]).catch((each: unknown) => each);
       expect(error).toBeInstanceOf(FleetError);
-      expect(error).toMatchObject({ exitCode: 7, message: expect.stringContaining("'a' is open") });
+      expect(error).toMatchObject({
+        exitCode: 7,
+        message: expect.stringContaining("'a' is still open"),
+      });
     }
     await endNext(desk.fleet);
     await expect(desk.run([...task, '-n', '9'])).rejects.toMatchObject({
@@ -192,7 +195,7 @@ describe('nothing is queued', () => {
     [REPO, /^A task has either --prompt or --prompt-file; found neither\.$/],
     [[...REPO, '-p', 'x', '--prompt-file', 'y'], /found both\.$/],
     [[...REPO, '-p', ''], /^The prompt is empty/],
-    [[...REPO, '-p', 'a\0b'], /^--prompt has a character that no database stores/],
+    [[...REPO, '-p', 'a\0b'], /^--prompt has a character that PostgreSQL does not store/],
     [[...REPO, '--prompt-file', 'nothing.md'], /^--prompt-file expects a file that can be read/],
     [[...REPO, '-p', 'x', '--task-id', 'a..b'], /^--task-id expects/],
     [[...REPO, '-p', 'x', '--task-id', 'x.lock'], /^--task-id expects/],

@@ -127,7 +127,8 @@ test('a worker whose disk is full hands its task over, and takes nothing', async
   });
   await full.run();
   expect(await queue.task('t')).toMatchObject({
-    ...{ status: 'running', worker: null, parked: { kind: 'handover' } },
+    ...{ status: 'running', worker: null },
+    parked: { kind: 'handover', why: 'less than 64 MB is free in the home of this worker' },
   });
   await (await workerOfTest(queue, { id: 'w2' })).run();
   expect(await queue.task('t')).toMatchObject({ status: 'completed', iterations: 3 });
@@ -219,7 +220,7 @@ test('a repository inside of --subdir is not taken for that of the task', async 
   await (await workerOfTest(queue)).run();
   const end = await queue.task('t');
   expect(end).toMatchObject({ status: 'failed', exit_reason: 'failed:repository' });
-  expect(end?.warning).toContain('belongs to another repository');
+  expect(end?.warning).toContain('belongs to a repository other than that of --repo');
   expect(() => readFileSync(trace)).toThrow('ENOENT');
 });
 
@@ -281,7 +282,7 @@ test('a worker says once of each kind what a sweep could not do', async () => {
   worker.stops.stop();
   await run;
   expect(worker.said).toEqual([
-    'task a got no job: out of range; each sweep tries it again, without another word',
-    'the tasks of ralph-s1-x got no jobs: refused; each sweep tries it again, without another word',
+    'task a got no job: out of range; it is tried again with each sweep and not told again',
+    'the tasks of ralph-s1-x got no jobs: refused; it is tried again with each sweep and not told again',
   ]);
 });

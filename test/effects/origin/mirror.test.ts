@@ -205,7 +205,7 @@ describe('push', () => {
     git('update-ref', 'refs/heads/x', first);
     const moved = {
       kind: 'moved',
-      why: `refs/heads/x of ${url} was moved by another hand.`,
+      why: `refs/heads/x of ${url} was moved by somebody else.`,
     };
     // It would be a fast-forward.
     expect(await mirror.push(commit, 'refs/heads/x', { objects })).toEqual(moved);

@@ -207,7 +207,7 @@ describe('landing', () => {
     expect(origin('rev-parse', REF)).toBe(next.commit);
   });
 
-  test('leaves a branch alone that another hand has moved, and finds a free name', async () => {
+  test('leaves a branch alone that somebody else has moved, and finds a free name', async () => {
     const { url, origin, first, land, result } = await changed();
     origin('update-ref', REF, first);
     origin('update-ref', 'refs/ralph/t/result', first);
@@ -215,7 +215,7 @@ describe('landing', () => {
       kind: 'beside',
       commit: result.commit,
       ref: 'refs/ralph/t/result.2',
-      warning: `Another hand has moved the branch ralph/t of ${url}, so it was left alone; the result is at refs/ralph/t/result.2.`,
+      warning: `Somebody else has moved the branch ralph/t of ${url}, so it was left alone; the result is at refs/ralph/t/result.2.`,
     };
     expect(await land(result.commit)).toEqual(beside);
     expect(await land(result.commit)).toEqual(beside);
@@ -234,7 +234,7 @@ describe('landing', () => {
     expect(again).not.toBe(result.commit);
     expect(await land(again)).toEqual({ kind: 'landed', commit: result.commit, ref: REF });
     expect(origin('for-each-ref', 'refs/ralph')).toBe('');
-    // The same files without the trailer are another hand's.
+    // The same files without the trailer are somebody else's.
     const other = gitIn(tree, 'mine\n')(
       'commit-tree',
       `${result.commit}^{tree}`,

@@ -91,6 +91,23 @@ test('texts from the database cannot steer the terminal', () => {
   }
 });
 
+test.for([
+  [
+    { kind: 'unknown-schema', queue: 'gpu', tasks: 3, schema: 2 },
+    '3 tasks in the queue gpu have the schema 2, which no worker knows; start a worker of a newer ralph',
+  ],
+  [
+    { kind: 'unknown-schema', queue: 'gpu', tasks: 1, schema: 2 },
+    '1 task in the queue gpu has the schema 2, which no worker knows; start a worker of a newer ralph',
+  ],
+  [
+    { kind: 'no-worker-for-account', account: 'work', tasks: 3 },
+    'no worker claims for the account work, which has 3 tasks; add it to the --accounts file of a worker, and restart it',
+  ],
+] as const)('a warning of tasks that nobody takes: %o', ([warning, text]) => {
+  expect(fleetWarningText(warning)).toBe(text);
+});
+
 test('many names are counted instead of listed', () => {
   const taskIds = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   expect(fleetWarningText({ kind: 'failed', taskIds })).toBe(

@@ -18,25 +18,38 @@ export function declareFleetCommands(program: Command, ended: (exitCode: number)
     .description('claim tasks of a fleet and work on them until told to stop')
     .option('--fleet <URL>', FLEET_HELP)
     .option('--slots <N>', 'how many tasks at once (default: 1)')
-    .option('--queue <NAME>', 'a queue to take tasks from; may be repeated', repeated)
+    .option(
+      '--queue <NAME>',
+      'a queue to take tasks from; may be repeated (default: default)',
+      repeated,
+    )
     .option('--id <NAME>', 'its name (default: host and process id)')
     .option(
       '--home <DIR>',
-      'where it keeps its work trees (default: ralph-worker in XDG_STATE_HOME)',
+      'where its mirrors and work trees are (default: ralph-worker in XDG_STATE_HOME or ~/.local/state)',
     )
-    .option('--accounts <FILE>', 'the environments of the accounts that it takes')
-    .option('--policy <FILE>', 'what tasks may ask of it')
+    .option(
+      '--accounts <FILE>',
+      'variables for the agents of each account; it takes these accounts alone',
+    )
+    .option('--policy <FILE>', 'what tasks may ask of it (default: see docs/fleet.md)')
     .option('--poll <TIME>', 'how often it looks for a task (default: 2s)')
     .option('--until-empty', 'end when nothing is left that it may claim now')
-    .option('--drain-timeout <TIME>', 'how long running iterations may go on (default: 30m)')
-    .option('--keep-trees <WHICH>', 'failed, all or none (default: failed)')
+    .option(
+      '--drain-timeout <TIME>',
+      'how long running iterations may go on once it is told to stop (default: 30m)',
+    )
+    .option(
+      '--keep-trees <WHICH>',
+      'which work trees stay for a look: failed, all or none (default: failed)',
+    )
     .action(async (options: WorkerFlags) => {
       const { worker } = await import('./worker.ts');
       ended(await worker(options));
     });
   program
     .command('fleet')
-    .description('many machines, one queue: make it, look at it, hold an account')
+    .description('many machines, one queue: make it, look at it, pause an account')
     .usage('init|status|account [NAME] [options]')
     .addArgument(new Argument('<act>', 'what to do').choices(FLEET_ACTS))
     .argument('[name]', 'the account')
@@ -44,8 +57,8 @@ export function declareFleetCommands(program: Command, ended: (exitCode: number)
     .option('--lease <TIME>', 'init: how long a claim holds without a beat (at first: 2m)')
     .option('--watch', 'status: keep it live')
     .option('--json', 'status: as JSON')
-    .option('--pause [TIME]', 'account: hold it for this long, or until --resume')
-    .option('--resume', 'account: release it; what waits for it goes on')
+    .option('--pause [TIME]', 'account: pause it for this long, or until --resume')
+    .option('--resume', 'account: end its pause; what waits for it goes on')
     .option('--slots <N>', 'account: at most this many tasks at once (0: unbounded)')
     .action(async (act: FleetAct, name: string | undefined, options: FleetCommandOptions) => {
       const { fleet } = await import('./fleet.ts');

@@ -114,7 +114,7 @@ type Submitted = Awaited<ReturnType<Fleet['submit']>>[number];
 
 function takenLine({ taskId, isOpen }: Extract<Submitted, { kind: 'taken' }>): string {
   return isOpen
-    ? `Task '${taskId}' is open in the fleet, with other content or started with --again, which is for ended tasks; nothing was queued. End it with ralph stop ${taskId}, or use another --task-id.`
+    ? `Task '${taskId}' is still open in the fleet, and nothing was queued: its content differs, or --again was given, which is for tasks that have ended. End it with ralph stop ${taskId}, or use another --task-id.`
     : `Task '${taskId}' has ended in the fleet with other content; nothing was queued. Start it afresh with --again, or use another --task-id.`;
 }
 
