@@ -203,6 +203,23 @@ export function describeQueue(name: string, fresh: () => Promise<FleetInHand>): 
       expect(await parks()).toBe(0);
     });
 
+    test('finds the tasks in trouble among any number of others', async () => {
+      const { queue, later } = await fresh();
+      await queue.submit([newFleetTask('failed'), newFleetTask('lost')]);
+      await queue.settle(await claimed(queue), null, NOTHING, {
+        ...COMPLETED,
+        ...{ status: 'failed', exitReason: 'failed:setup', exitCode: 1 },
+      });
+      for (const _ of [1, 2]) {
+        await claimed(queue);
+        await later(queue.leaseMs + 1_000);
+        await queue.sweep();
+      }
+      await queue.submit([newFleetTask('b'), newFleetTask('c')]);
+      const troubled = await queue.tasks({ troubled: true, limit: 2 });
+      expect(troubled.map(({ spec }) => spec.task_id)).toEqual(['failed', 'lost']);
+    });
+
     test('wakes what is parked for a wait when it is over', async () => {
       const { queue, now, later } = await fresh();
       await queue.submit([newFleetTask('a'), newFleetTask('b')]);

@@ -140,6 +140,20 @@ export function describeSteering(name: string, fresh: () => Promise<FleetInHand>
       expect(await queue.requestsTo([await claimed(queue)])).toEqual([]);
     });
 
+    test('what was left for a lost worker does not come back after a resume', async () => {
+      const { queue, later } = await fresh();
+      await queue.submit([newFleetTask('a')]);
+      await claimed(queue);
+      await queue.request('a', { kind: 'pause', by: 'ann' });
+      await queue.request('a', { kind: 'tell', text: 'Be quick.', by: 'ann' });
+      await later(queue.leaseMs + 1_000);
+      await queue.sweep();
+      expect(await queue.request('a', { kind: 'stop', by: 'ann' })).toEqual({ kind: 'done' });
+      expect(await queue.resume('a')).toEqual({ kind: 'done' });
+      const claim = await claimed(queue);
+      expect(await queue.requestsTo([claim])).toMatchObject([{ kind: 'tell' }]);
+    });
+
     test('what a person asks while the leg parks is in force at once', async () => {
       const { queue } = await fresh();
       await queue.submit([newFleetTask('a'), newFleetTask('b')]);

@@ -79,7 +79,12 @@ export async function workerOfTest(queue: FleetQueue, more: Partial<WorkerOption
   const world: LegWorld = {
     ...{ queue, id: 'w1', host: 'host1', home, policy: TEST_POLICY, accounts: null, hidden: [] },
     env: { ...GIT_ENV, HOME: home, XDG_STATE_HOME: join(home, 'state') },
-    ...{ keepTrees: 'failed', originPatienceMs: 0, longestLegMs: 3_600_000, oldestLegMs: 3_600_000 },
+    ...{
+      keepTrees: 'failed',
+      originPatienceMs: 0,
+      longestLegMs: 3_600_000,
+      oldestLegMs: 3_600_000,
+    },
     ...{ roomLeft: () => null, say: (line) => void said.push(line) },
   };
   const options: WorkerOptions = {

@@ -74,6 +74,7 @@ interface Resuming {
   readonly lost?: Usage | null;
   /** What that agent told of its whole session. */
   readonly lostSession?: SessionUsage | null;
+  readonly waitedOn?: boolean;
 }
 
 /**
@@ -179,7 +180,13 @@ export function loopInHand(
      */
     resume(
       settings: Partial<Policy> = {},
-      { afterMs = A_DAY_MS, timeLeftMs, lost = null, lostSession = null }: Resuming = {},
+      {
+        afterMs = A_DAY_MS,
+        timeLeftMs,
+        lost = null,
+        lostSession = null,
+        waitedOn = false,
+      }: Resuming = {},
     ): Turn {
       const { task } = state;
       const left = timeLeftMs ?? msBetween(lastWorkAt(task), task.timeout_at);
@@ -192,7 +199,7 @@ export function loopInHand(
         pauseRequested: false,
         task: { ...kept.task, driver: driver && { ...driver, run_id: 'run-2', beat_at: at } },
       };
-      return hand({ kind: 'resumed', at, timeLeftMs: left, lost, lostSession });
+      return hand({ kind: 'resumed', at, timeLeftMs: left, lost, lostSession, waitedOn });
     },
   };
 }

@@ -67,16 +67,13 @@ export class MemorySteering {
   /** Does what a person asked while the leg was parking, since no run can take it in any more. */
   obeyWhatIsLeft(task: MemoryTask): void {
     const kinds = task.requests.map(({ kind }) => kind).filter((kind) => kind !== 'tell');
-    task.requests.splice(
-      0,
-      task.requests.length,
-      ...task.requests.filter(({ kind }) => kind === 'tell'),
-    );
     if (kinds.length > 0) this.#hold(task, kinds.includes('stop') ? 'stop' : 'pause');
   }
 
   #hold(task: MemoryTask, kind: 'pause' | 'stop'): void {
     task.startAt = null;
+    const hints = task.requests.filter((each) => each.kind === 'tell');
+    task.requests.splice(0, task.requests.length, ...hints);
     if (kind === 'pause') {
       task.facts.paused = true;
       return;

@@ -38,10 +38,13 @@ test.for([
   },
 );
 
-test.for(['9s', '2h', 'soon', '0'])('ralph fleet init refuses the lease %s', async (lease) => {
-  const options = { fleet: 'postgres://db.example.org/fleet', lease };
-  await expect(fleet('init', undefined, options)).rejects.toMatchObject({
-    exitCode: 2,
-    message: `--lease expects a duration from 10s to 1h, such as 2m; found '${lease}'.`,
-  });
-});
+test.for(['9s', '2h', 'soon', '0', '12.5s'])(
+  'ralph fleet init refuses the lease %s',
+  async (lease) => {
+    const options = { fleet: 'postgres://db.example.org/fleet', lease };
+    await expect(fleet('init', undefined, options)).rejects.toMatchObject({
+      exitCode: 2,
+      message: `--lease expects whole seconds from 10s to 1h, such as 2m; found '${lease}'.`,
+    });
+  },
+);

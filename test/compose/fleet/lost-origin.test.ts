@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { originOfTest, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
+import { isDead } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 test('an origin that refuses from the second iteration on ends the task once patience is over', async () => {
@@ -17,7 +18,9 @@ test('an origin that refuses from the second iteration on ends the task once pat
     `#!/bin/sh\n[ ! -e ${full} ] || { echo push >>${pushes}; echo 'the disk is full' >&2; exit 1; }\n`,
   );
   chmodSync(hook, 0o755);
-  const agent = `echo "$RALPH_ITERATION" | tee -a lines >>${starts}; [ "$RALPH_ITERATION" = 1 ] || touch ${full}`;
+  const left = join(folder, 'left');
+  const background = `sleep 600 >/dev/null 2>&1 & echo $! >${left}`;
+  const agent = `${background}; echo "$RALPH_ITERATION" | tee -a lines >>${starts}; [ "$RALPH_ITERATION" = 1 ] || touch ${full}`;
   await queue.submit([
     await taskOfTest(agent, { repo: origin.url, settings: { maxIterations: 5 } }),
   ]);
@@ -31,6 +34,7 @@ test('an origin that refuses from the second iteration on ends the task once pat
   const linesOf = (file = ''): readonly string[] => readFileSync(file, 'utf8').trim().split('\n');
   expect(linesOf(starts)).toEqual(['1', '2']);
   expect(linesOf(pushes).length).toBeGreaterThan(1);
+  expect(isDead(Number(linesOf(left)[0]))).toBe(true);
   // The work that the origin has not got is kept, and a person is told where.
   expect(task?.warning).toContain('the disk is full');
   const [, tree = ''] = /its work tree is (\S+)/.exec(task?.warning ?? '') ?? [];

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { planLeg } from '../../../src/compose/leg/leg-plan.ts';
 import { makeLegFolder } from '../../../src/compose/leg/worker-home.ts';
-import { readWorkerPolicy } from '../../../src/core/fleet/worker-policy.ts';
+import { judgeByPolicy } from '../../../src/core/fleet/judge-by-policy.ts';
+import { DEFAULT_POLICY, readWorkerPolicy } from '../../../src/core/fleet/worker-policy.ts';
+import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import { specWith } from '../../helpers/fleet-specs.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** A worker's folder with a leg, and what leads from there to other tasks and to the database. */
-async function worldOf(policy: unknown) {
+async function worldOf(policy: unknown, spec = specWith()) {
   const home = await tempFolder();
   const folder = makeLegFolder(home, 'a', 1, 'run');
   mkdirSync(folder.tree);
@@ -18,7 +20,7 @@ async function worldOf(policy: unknown) {
   if (!('policy' in read)) throw new Error(read.problems.join('\n'));
   const env = { PATH: '/bin', PGPASSFILE: passwords, RALPH_FLEET: 'postgres://h/f' };
   const hidden = [home, passwords, join(home, 'missing')];
-  const plan = await planLeg(specWith(), folder, {
+  const plan = await planLeg(spec, folder, {
     ...{ env, accounts: null, policy: read.policy, hidden },
   });
   return { home, tree: folder.tree, passwords, plan };
@@ -38,4 +40,14 @@ test('in the sandbox, a task sees its own tree of what belongs to the worker', a
 test('the environment of a task does not lead to the database', async () => {
   const { plan } = await worldOf({});
   expect(plan.env).toEqual({ PATH: '/bin' });
+});
+
+test('the type of a task adds nothing to the settings that the policy has judged', async () => {
+  const whole = specWith({ taskType: 'coding' });
+  const { maxIterations: _, timeout: __, ...settings } = whole.settings;
+  const { plan } = await worldOf({}, { ...whole, settings });
+  expect(judgeByPolicy({ ...whole, settings }, DEFAULT_POLICY)).toBeNull();
+  const { settings: ordinary } = resolveSettings([]);
+  expect(plan.policy.maxIterations).toBe(ordinary.maxIterations);
+  expect(plan.taskTimeoutMs).toBe(ordinary.timeout);
 });

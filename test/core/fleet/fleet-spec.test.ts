@@ -28,7 +28,7 @@ const VALUES = {
   ...{ dangerouslySkipPermissions: true, session: 'continue', context: 'none' },
   ...{ contextChars: '5', snapshotLimit: '1GB', snapshotExclude: ['*.bin'], commit: true },
   ...{ commitMessage: '{summary}', protectBranch: ['release'], revertFailed: true },
-  ...{ after: 'echo a', onEnd: 'echo b', noWait: true, approvalTimeout: '2d', logLimit: '64KB' },
+  ...{ after: 'echo a', onEnd: 'echo b', approvalTimeout: '2d', logLimit: '64KB' },
 } satisfies Partial<Record<SettingName, unknown>>;
 
 test('every setting that a task has is tried here', () => {

@@ -49,6 +49,8 @@ describe('a task asks for more than is allowed', () => {
     [{ commands: { test: 'npm test' } }, { verify: ['@test; curl x'] }, {}, 'commands: '],
     [{ commands: { test: 'npm test' } }, { setup: '@toString' }, {}, 'commands: '],
     [{}, { verify: ['@test'] }, {}, "commands: the task asks for --verify '@test'"],
+    [{ commands: 'any', sandbox: true }, { after: 'x' }, {}, 'sandbox: the task asks for --after,'],
+    [{ commands: { x: 'x' }, sandbox: true }, { onEnd: '@x' }, {}, 'for --on-end, and'],
     [{}, { permissionMode: 'bypassPermissions' }, {}, 'permission_modes: '],
     [{ permission_modes: 'plan' }, { permissionMode: 'acceptEdits' }, {}, 'allows plan.'],
     [{}, { allowedTools: ['Bash'] }, {}, "allowed_tools: the task asks for --allowed-tools 'Bash'"],

@@ -76,6 +76,18 @@ const ASKED_AGAIN: readonly [name: string, reach: () => Loop, expected: string][
   ['a wait for a limit', () => reached({}, LIMITED), 'running, waiting: task_resumed wait'],
 ];
 
+test('the limit for waiting goes on where waiting did, and begins again elsewhere', () => {
+  for (const reach of [() => reached({ retries: 0 }, OVERLOADED), () => reached({}, LIMITED)]) {
+    const { outageSince, limitedSince } = reach().state().trouble;
+    expect([outageSince, limitedSince].filter((since) => since !== null)).toHaveLength(1);
+    expect(reach().resume({}, { waitedOn: true }).state.trouble).toMatchObject({
+      outageSince,
+      limitedSince,
+    });
+    expect(reach().resume().state.trouble).toMatchObject({ outageSince: null, limitedSince: null });
+  }
+});
+
 describe('what was asked for before the driver died', () => {
   test.for(ASKED_AGAIN)('is asked for again: %s', ([, reach, expected]) => {
     const loop = reach();

@@ -67,6 +67,21 @@ Nothing.
     expect(text.indexOf('## Completed')).toBeGreaterThan(text.indexOf('## Needs a person'));
   });
 
+  test('a briefing of a fleet names no command that the fleet refuses', () => {
+    const fleetWords = ['--fleet', 'URL'];
+    const runs = [
+      foundRun('tired', { ...ended, status: 'max_iterations_reached' }),
+      foundRun('late', { ...ended, status: 'paused_awaiting_approval' }),
+      foundRun('asks', { ...ended, status: 'paused_awaiting_approval', finished_at: null }),
+    ];
+    const briefing = makeBriefing({ ...briefingSources({ runs }), fleetWords });
+    const text = renderBriefing(briefing);
+    expect(text).toContain('ralph submit --again with a higher --max-iterations begins it afresh');
+    expect(text).not.toContain('ralph resume tired');
+    expect(text).toContain('ralph resume late --fleet URL');
+    expect(text).toContain('ralph approve asks --fleet URL');
+  });
+
   test('a Markdown briefing tells the lines, and how to look back, where there are snapshots', () => {
     const git = { snapshots: 'refs/ralph/t', work_tree: null };
     const work = {
