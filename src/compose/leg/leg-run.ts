@@ -77,7 +77,7 @@ export async function runInLeg(
         }),
       },
     });
-    return await settleLeg(leg, end);
+    return await settleLeg({ ...leg, runId: folder.runId }, end);
   } finally {
     clearTimeout(ageLimit);
     state.place = null;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { WAIT_IN_PLACE_MS } from '../../core/fleet/lease.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { summaryLine } from '../../core/machine/settling.ts';
@@ -25,6 +24,8 @@ import { whenThere } from './when-there.ts';
 interface EndingLeg {
   readonly state: LegState;
   readonly plan: RunPlan;
+  /** Marks what the leg itself starts. */
+  readonly runId: string;
   readonly git: LegGit;
   readonly events: LegEvents;
   readonly checkpoints: LegCheckpoints;
@@ -36,7 +37,7 @@ interface EndingLeg {
  * Ends the task, or parks it: if it has paused only to be handed over, or so that its account stays below its limit.
  */
 export async function settleLeg(
-  { state, plan, git, checkpoints, events, ...leg }: EndingLeg,
+  { state, git, checkpoints, events, ...leg }: EndingLeg,
   run: RunEnd,
 ): Promise<EndedStatus | null> {
   const { claim, world, handingOver } = state;
@@ -83,29 +84,33 @@ export async function settleLeg(
   await git.thin();
   // It may merge or announce the result, which is where it says by now.
   const ended = events.ending()[0];
-  if (ended !== undefined) await runOnEnd(state, plan, ended);
+  if (ended !== undefined) await runOnEnd({ state, ...leg }, ended);
   return fields.status;
 }
 
 /** Runs `--on-end`. What comes of it decides nothing. */
 async function runOnEnd(
-  { claim, world, over }: LegState,
-  plan: RunPlan,
+  { state, plan, runId }: Pick<EndingLeg, 'state' | 'plan' | 'runId'>,
   ended: RalphEvent,
 ): Promise<void> {
-  const stops = watchAbort(over);
-  const exitCode = await runEndCommand(plan, randomUUID(), stops, ended);
+  const { claim, world, dropped } = state;
+  // A person's stop has ended the run, and does not end this.
+  const stops = watchAbort(dropped);
+  const exitCode = await runEndCommand(plan, runId, stops, ended);
   if (exitCode !== 0) world.say(`${claim.taskId}: ${commandFailed('--on-end', exitCode)}`);
 }
 
 /** How long an account rests whose limit has no known reset, in milliseconds. */
 const UNKNOWN_RESET_MS = 30 * 60_000;
+/** No limit is longer than a week, whatever an agent reports. Milliseconds. */
+const LONGEST_REST_MS = 7 * 24 * 3_600_000;
 
 /** Returns for how long the account is at its limit by the end of a run, in milliseconds; null if it is not. */
 function limitedFor([ended]: readonly RalphEvent[]): number | null {
   if (ended?.event !== 'task_usage_limited' || ended.exit_reason === 'outage') return null;
   if (ended.until === null) return UNKNOWN_RESET_MS;
-  return Math.max(WAIT_IN_PLACE_MS, msBetween(systemClock.now(), ended.until));
+  const leftMs = msBetween(systemClock.now(), ended.until);
+  return Math.min(LONGEST_REST_MS, Math.max(WAIT_IN_PLACE_MS, leftMs));
 }
 
 /** Gives the claim up with what it writes last. */

@@ -52,6 +52,27 @@ test('--on-end runs once the result is on its branch, and not when a task is han
   expect([JSON.parse(event).event, file]).toEqual(['task_completed', 'b']);
 });
 
+test('--on-end runs after a stop, too', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const folder = await tempFolder();
+  const [ready, ends] = [join(folder, 'ready'), join(folder, 'ends')];
+  const settings = { onEnd: `sleep 0.1; cat >${ends}` };
+  const agent = `touch ${ready}; sleep 600`;
+  await queue.submit([await taskOfTest(agent, { repo: origin.url, settings })]);
+  const worker = await workerOfTest(queue);
+  const run = worker.run();
+  await until(
+    () => existsSync(ready),
+    () => worker.said.join('\n'),
+    40_000,
+  );
+  await queue.request('t', { kind: 'stop', by: 'ann' });
+  await run;
+  expect(await queue.task('t')).toMatchObject({ status: 'stopped' });
+  expect(JSON.parse(readFileSync(ends, 'utf8'))).toMatchObject({ status: 'stopped' });
+});
+
 test('a share of the usage limit that a task may use pauses its account, and the task goes on later', async () => {
   const queue = memoryFleet();
   const origin = await originOfTest();
