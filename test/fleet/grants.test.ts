@@ -119,7 +119,14 @@ test('a submitter neither approves nor steers, nor touches what workers write', 
   await refused(queue.checkpoint('asks'));
   await refused(queue.logs('asks'));
   await refused(
-    queue.claim({ workerId: 'w', host: 'h', queues: ['asks'], accounts: null, schema: 1 }),
+    queue.claim({
+      workerId: 'w',
+      host: 'h',
+      queues: ['asks'],
+      accounts: null,
+      schema: 1,
+      isBusy: false,
+    }),
   );
   const asSue = url.replace('ralph@', 'sue@');
   for (const statement of [

@@ -1,3 +1,4 @@
+import { isLastClaim } from '../../core/fleet/lease.ts';
 import type { ClaimKey, FleetQueue, WorkerFacts } from '../../effects/fleet/fleet-queue.ts';
 import { momentNow } from '../../effects/time/clock-reading.ts';
 import { messageOf } from '../../errors.ts';
@@ -82,7 +83,7 @@ async function claimAll(
   const pauses = backOff();
   const ends = legEnds();
   while (!stops.signal.aborted) {
-    if (legs.size >= slots || idleBecause(options) !== null) {
+    if (legs.size >= slots || runsOneAlone(legs) || idleBecause(options) !== null) {
       await pauseFor(pollMs, AbortSignal.any([stops.signal, ends.next()]));
       continue;
     }
@@ -118,6 +119,7 @@ async function claimOne(
   const claim = await queue.claim({
     ...{ workerId: id, host, queues, schema },
     accounts: accountsOf(options),
+    isBusy: legs.size > 0,
   });
   if (claim === null) return false;
   const { taskId } = claim;
@@ -141,6 +143,11 @@ function accountsOf({ accounts }: WorkerOptions): readonly string[] | null {
 function idleBecause({ roomLeft }: WorkerOptions): string | null {
   const free = roomLeft();
   return free !== null && free < ROOM_NEEDED ? 'less than 1 GiB is free in its home' : null;
+}
+
+/** Whether a task runs that may take the worker's other tasks with it. */
+function runsOneAlone(legs: ReadonlyMap<string, RunningLeg>): boolean {
+  return [...legs.values()].some(({ claim }) => isLastClaim(claim.task.claims_without_iteration));
 }
 
 /** Renews the leases, and drops the legs whose claims are lost. */

@@ -10,5 +10,13 @@ export const KILL_AFTER = 0.8;
 /** After this many claims in which no agent came to its end, a task is taken to kill its workers. */
 export const CLAIMS_AT_MOST = 5;
 
+/**
+ * Whether a task that is claimed for the `claims`th time in a row fails if this claim is lost, too. Its worker runs it
+ * alone then: a task that only ran beside one that kills its workers must not fail with it.
+ */
+export function isLastClaim(claims: number): boolean {
+  return claims === CLAIMS_AT_MOST;
+}
+
 /** A wait that is longer than this parks the leg. */
 export const WAIT_IN_PLACE_MS = 60_000;

@@ -1,6 +1,8 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { CLAIMS_AT_MOST } from '../../../src/core/fleet/lease.ts';
+import { claimed } from '../../helpers/fleet-tasks.ts';
 import { originOfTest, TEST_POLICY, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { refusePushes } from '../../helpers/leg.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
@@ -24,6 +26,28 @@ test('a task is cloned, worked on, and its result is on its branch', async () =>
   expect(origin.show('ralph/t', 'b.txt')).toBe('b');
   expect(origin.refs()).toContain('refs/ralph/t/1.1.2');
   expect(task?.branch_commit).toBe(origin.git('rev-parse', 'ralph/t'));
+});
+
+test('a task that fails if its worker is lost once more runs alone', async () => {
+  let now = Date.now();
+  const queue = memoryFleet({ now: () => now });
+  const origin = await originOfTest();
+  await queue.submit([await taskOfTest(DONE, { id: 'last', repo: origin.url })]);
+  for (let lost = 1; lost < CLAIMS_AT_MOST; lost += 1) {
+    await claimed(queue);
+    now += queue.leaseMs + 1_000;
+    await queue.sweep();
+  }
+  await queue.submit([await taskOfTest(DONE, { id: 'other', repo: origin.url })]);
+  const worker = await workerOfTest(queue, { slots: 2 });
+  await worker.run();
+  const said = worker.said.filter((line) => /claimed|completed/.test(line));
+  expect(said).toEqual([
+    'claimed last (fence 5)',
+    expect.stringMatching(/^last: completed/),
+    'claimed other (fence 1)',
+    expect.stringMatching(/^other: completed/),
+  ]);
 });
 
 test.for([
