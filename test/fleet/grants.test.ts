@@ -125,7 +125,6 @@ test('a submitter neither approves nor steers, nor touches what workers write', 
       queues: ['asks'],
       accounts: null,
       schema: 1,
-      isBusy: false,
     }),
   );
   const asSue = url.replace('ralph@', 'sue@');

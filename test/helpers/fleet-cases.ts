@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { CLAIMS_AT_MOST } from '../../src/core/fleet/lease.ts';
 import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import {
   ANY,
@@ -181,21 +180,6 @@ export function describeQueue(name: string, fresh: () => Promise<FleetInHand>): 
       // A leg that parks was not lost.
       await queue.park(again, null, NOTHING, { kind: 'handover', why: 'it drains' });
       expect(await queue.task('a')).toMatchObject({ claims_without_iteration: 0, hosts: [] });
-    });
-
-    test('leaves the last claim of a task to a worker that runs nothing else', async () => {
-      const { queue, later } = await fresh();
-      await queue.submit([newFleetTask('a', { priority: 1 }), newFleetTask('b')]);
-      const busy = { isBusy: true };
-      for (let lost = 0; lost < CLAIMS_AT_MOST - 1; lost += 1) {
-        expect((await claimed(queue, busy)).taskId).toBe('a');
-        await later(queue.leaseMs + 1_000);
-        await queue.sweep();
-      }
-      expect(await ids(queue, busy)).toEqual(['b']);
-      await later(2_000);
-      const last = await claimed(queue);
-      expect([last.taskId, last.task.claims_without_iteration]).toEqual(['a', CLAIMS_AT_MOST]);
     });
 
     test('counts how often a task was parked since its last iteration, or since somebody resumed it', async () => {

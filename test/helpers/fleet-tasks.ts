@@ -24,7 +24,6 @@ export function newFleetTask(
 /** What a worker asks for that takes everything of the queue `default`. */
 export const ANY: ClaimRequest = {
   ...{ workerId: 'w1', host: 'host1', queues: ['default'], accounts: null, schema: 1 },
-  isBusy: false,
 };
 
 export const NOTHING: WrittenBeside = { events: [], requestsDone: [] };

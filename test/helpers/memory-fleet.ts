@@ -1,5 +1,5 @@
 import type { FleetTaskFacts, Parking } from '../../src/core/fleet/fleet-task.ts';
-import { DEFAULT_LEASE_MS, isLastClaim } from '../../src/core/fleet/lease.ts';
+import { DEFAULT_LEASE_MS } from '../../src/core/fleet/lease.ts';
 import type { RalphEvent } from '../../src/core/machine/events.ts';
 import type * as Port from '../../src/effects/fleet/fleet-queue.ts';
 import { FleetAwayError } from '../../src/errors.ts';
@@ -123,13 +123,12 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
   }
 
   #mayClaim({ facts, startAt, held }: MemoryTask, request: Port.ClaimRequest): boolean {
-    const { queues, accounts, schema, isBusy } = request;
-    const { spec, claims_without_iteration: claims } = facts;
+    const { queues, accounts, schema } = request;
+    const { spec } = facts;
     const account = this.accountsByName.get(spec.account);
     return [
       startAt !== null && startAt <= this.clock() && held === null,
       queues.includes(spec.queue) && spec.schema <= schema,
-      !(isBusy && isLastClaim(claims + 1)),
       accounts === null || accounts.includes(spec.account),
       !isClosed(account, this.clock()),
       !account?.slots || this.running(spec.account) < account.slots,

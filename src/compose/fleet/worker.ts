@@ -1,5 +1,5 @@
 import { isLastClaim } from '../../core/fleet/lease.ts';
-import type { ClaimKey, FleetQueue, WorkerFacts } from '../../effects/fleet/fleet-queue.ts';
+import type { Claim, ClaimKey, FleetQueue, WorkerFacts } from '../../effects/fleet/fleet-queue.ts';
 import { momentNow } from '../../effects/time/clock-reading.ts';
 import { messageOf } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
@@ -119,12 +119,11 @@ async function claimOne(
   const claim = await queue.claim({
     ...{ workerId: id, host, queues, schema },
     accounts: accountsOf(options),
-    isBusy: legs.size > 0,
   });
   if (claim === null) return false;
   const { taskId } = claim;
   options.say(`claimed ${taskId} (fence ${claim.fence})`);
-  const leg = openLeg(claim, askedAt, options);
+  const leg = openLeg(claim, askedAt, options, alone(claim, legs));
   legs.set(taskId, leg);
   leg.ended
     .catch((error) => options.say(`${taskId}: the leg failed: ${messageOf(error)}`))
@@ -145,7 +144,15 @@ function idleBecause({ roomLeft }: WorkerOptions): string | null {
   return free !== null && free < ROOM_NEEDED ? 'less than 1 GiB is free in its home' : null;
 }
 
-/** Whether a task runs that may take the worker's other tasks with it. */
+/** Hands the other tasks of the worker over, if the new one has to run alone. Resolves when it may begin. */
+async function alone({ taskId, task }: Claim, legs: Map<string, RunningLeg>): Promise<void> {
+  if (!isLastClaim(task.claims_without_iteration)) return;
+  const others = [...legs.values()];
+  for (const leg of others) leg.handOver(`${taskId} has to run alone`);
+  await Promise.allSettled(others.map(({ ended }) => ended));
+}
+
+/** Whether a task runs, or is about to, that may take the worker's other tasks with it. */
 function runsOneAlone(legs: ReadonlyMap<string, RunningLeg>): boolean {
   return [...legs.values()].some(({ claim }) => isLastClaim(claim.task.claims_without_iteration));
 }

@@ -15,6 +15,7 @@ import { runInLeg } from './leg-run.ts';
 import { handOver, type LegState } from './leg-state.ts';
 import { LegStopped } from './leg-stopped.ts';
 import type { LegWorld } from './leg-world.ts';
+import { orAborted } from './repeat.ts';
 import { keepLegFolder, type LegFolder, makeLegFolder, removeLegFolder } from './worker-home.ts';
 
 /** A leg of this worker, from its claim until it has ended, is parked or is lost. */
@@ -36,8 +37,13 @@ export interface RunningLeg {
   take(request: FleetRequest): Promise<void>;
 }
 
-/** Begins to work on a claim that was asked for at `askedAt`. */
-export function openLeg(claim: Claim, askedAt: ClockReading, world: LegWorld): RunningLeg {
+/** Begins to work on a claim that was asked for at `askedAt`, as soon as `mayBegin` resolves. */
+export function openLeg(
+  claim: Claim,
+  askedAt: ClockReading,
+  world: LegWorld,
+  mayBegin: Promise<void>,
+): RunningLeg {
   const dropping = new AbortController();
   const lease = createClaimLease(world.queue.leaseMs, askedAt, dropping.signal);
   const drop = (why: string): void => dropping.abort(new RunDropped(why));
@@ -52,7 +58,7 @@ export function openLeg(claim: Claim, askedAt: ClockReading, world: LegWorld): R
   };
   // The engine would give the job of a leg to another worker when it is 24 h old.
   const tooOld = setTimeout(() => drop('the leg is too old'), world.oldestLegMs);
-  const ended = runLeg(state).finally(() => clearTimeout(tooOld));
+  const ended = runLeg(state, mayBegin).finally(() => clearTimeout(tooOld));
   // The worker prints it.
   ended.catch(() => undefined);
   return {
@@ -82,13 +88,14 @@ export function openLeg(claim: Claim, askedAt: ClockReading, world: LegWorld): R
   };
 }
 
-async function runLeg(state: LegState): Promise<void> {
+async function runLeg(state: LegState, mayBegin: Promise<void>): Promise<void> {
   const { claim, world } = state;
   const { home, keepTrees } = world;
   let folder: LegFolder | null = null;
   let isKept = keepTrees === 'all';
   try {
     refuseLost(claim);
+    await orAborted(mayBegin, state.over);
     const spec = allowed(claim, world);
     folder = makeLegFolder(home, claim.taskId, claim.fence, randomUUID());
     const status = await runInLeg(state, spec, folder);

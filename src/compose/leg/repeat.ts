@@ -25,6 +25,17 @@ export async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
+/** Resolves with the work. Rejects with the reason of the signal, should that abort first. */
+export async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let onAbort = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort);
+  });
+  await Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
+}
+
 /** The longest and the shortest pause after a failure, in milliseconds. */
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 30_000;

@@ -1,6 +1,7 @@
 import { msBetween } from '../task/task-state.ts';
 import type { AccountFacts, QueueFacts, UnreadableTask, WorkerSeen } from './fleet-facts.ts';
 import type { FleetTaskFacts } from './fleet-task.ts';
+import { isLastClaim } from './lease.ts';
 
 /** What `ralph fleet status` knows. */
 export interface FleetView {
@@ -58,6 +59,8 @@ export type FleetWarning =
       readonly kind: 'claimed-again';
       readonly taskId: string;
       readonly claims: number;
+      /** Whether the task fails if the next worker loses it, too. */
+      readonly isNextLast: boolean;
       readonly hosts: readonly string[];
     }
   | { readonly kind: 'parked-again'; readonly taskId: string; readonly parks: number }
@@ -174,7 +177,8 @@ function isPaused({ isHeld, pausedUntil }: AccountFacts, at: string): boolean {
 function claimedAgain(task: FleetTaskFacts): readonly FleetWarning[] {
   const { claims_without_iteration: claims, hosts, ended_at } = task;
   if (ended_at !== null || claims < CLAIMS_SUSPECT) return [];
-  return [{ kind: 'claimed-again', taskId: task.spec.task_id, claims, hosts }];
+  const isNextLast = isLastClaim(claims + 1);
+  return [{ kind: 'claimed-again', taskId: task.spec.task_id, claims, isNextLast, hosts }];
 }
 
 function parkedAgain({ spec, ended_at, ...task }: FleetTaskFacts): readonly FleetWarning[] {

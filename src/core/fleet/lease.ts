@@ -12,7 +12,7 @@ export const CLAIMS_AT_MOST = 5;
 
 /**
  * Whether a task that is claimed for the `claims`th time in a row fails if this claim is lost, too. Its worker runs it
- * alone then: a task that only ran beside one that kills its workers must not fail with it.
+ * alone: a task that was only beside one that kills its workers must not fail with it, nor take others with it.
  */
 export function isLastClaim(claims: number): boolean {
   return claims === CLAIMS_AT_MOST;

@@ -1,4 +1,3 @@
-import { isLastClaim } from '../../core/fleet/lease.ts';
 import { SPREAD } from './account-rows.ts';
 import { latestAnswer } from './approval-rows.ts';
 import { type Database, Undone } from './connection.ts';
@@ -15,12 +14,12 @@ import {
 } from './task-rows.ts';
 
 /**
- * How many jobs one call tries: it goes on after a leftover, after a job that cannot be claimed right now, and after an
- * account that another worker has just filled.
+ * How many jobs one call tries: it goes on after a leftover, after a task whose row is locked, and after an account that
+ * another worker has just filled.
  */
 const TRIES = 20;
 
-/** How long a job is left alone that cannot be claimed right now. */
+/** How long a job is left alone if the row of its task is locked. */
 const PUT_OFF = "interval '1 s'";
 
 /** What came of one fetched job. */
@@ -40,12 +39,12 @@ class AccountClosed extends Undone {
   }
 }
 
-/** The job cannot be claimed right now: its fetch is undone, so that no lease begins. */
-class NotNow extends Undone {
+/** Somebody changes the task right now: the fetch of its job is undone, so that no lease begins. */
+class TaskBusy extends Undone {
   readonly job: string;
 
-  constructor(job: string, why: string) {
-    super(`job ${job} cannot be claimed now: ${why}`);
+  constructor(job: string) {
+    super(`the task of job ${job} is being changed`);
     this.job = job;
   }
 }
@@ -71,7 +70,7 @@ export async function claimTask(
       if (came.kind === 'nothing') return null;
     } catch (error) {
       if (error instanceof AccountClosed) ignored.add(error.account);
-      else if (error instanceof NotNow) await putOff(database, name, error.job);
+      else if (error instanceof TaskBusy) await putOff(database, name, error.job);
       else throw error;
     }
   }
@@ -154,12 +153,9 @@ async function tryClaim(tx: SqlRunner, given: Try): Promise<Tried> {
   if (isOlder && (await raiseSchema(tx, job, given))) return { kind: 'leftover' };
   const row = isOlder ? null : await takeTask(tx, name, job, request);
   if (row === null) {
-    if (await isItsJob(tx, name, job)) throw new NotNow(job.id, 'its task is being changed');
+    if (await isItsJob(tx, name, job)) throw new TaskBusy(job.id);
     await jobs.boss.deleteJob(name, job.id, { db: tx });
     return { kind: 'leftover' };
-  }
-  if (request.isBusy && isLastClaim(row.claims)) {
-    throw new NotNow(job.id, 'its task needs a worker that runs nothing else');
   }
   await checkAccount(tx, row, request);
   if (job.heartbeatSeconds !== leaseMs / 1_000) {

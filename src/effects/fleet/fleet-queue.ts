@@ -165,8 +165,6 @@ export interface ClaimRequest {
    * on, since an older worker may not know the state that it writes.
    */
   readonly schema: number;
-  /** Whether the worker runs other tasks: then it gets none that has to run alone, see `isLastClaim`. */
-  readonly isBusy: boolean;
 }
 
 /** What names a claim in every further call. */

@@ -1,6 +1,5 @@
 import type { AccountFacts, RequestTaken, UnreadableTask } from '../../core/fleet/fleet-facts.ts';
 import type { FleetWarning } from '../../core/fleet/fleet-warnings.ts';
-import { isLastClaim } from '../../core/fleet/lease.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { formatClock, formatCountdown, formatDuration, formatInstant, plural } from '../format.ts';
 
@@ -35,9 +34,7 @@ export function fleetWarningText(warning: FleetWarning): string {
       return `the account ${name(account)} is paused until ${end}${because}; ralph fleet account ${name(account)} --resume releases it`;
     }
     case 'claimed-again': {
-      const next = isLastClaim(warning.claims + 1)
-        ? '; its last claim waits for a worker that runs nothing else'
-        : '';
+      const next = warning.isNextLast ? '; the next worker runs it alone' : '';
       return `${name(warning.taskId)} was claimed ${warning.claims} times without a finished attempt, on ${names(warning.hosts)}${next}; ralph status ${name(warning.taskId)} shows it`;
     }
     case 'parked-again':

@@ -1,11 +1,11 @@
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CLAIMS_AT_MOST } from '../../../src/core/fleet/lease.ts';
 import { claimed } from '../../helpers/fleet-tasks.ts';
 import { originOfTest, TEST_POLICY, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { refusePushes } from '../../helpers/leg.ts';
-import { memoryFleet } from '../../helpers/memory-fleet.ts';
+import { type MemoryFleet, memoryFleet } from '../../helpers/memory-fleet.ts';
 import { until } from '../../helpers/processes.ts';
 import { gitIn } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -28,26 +28,50 @@ test('a task is cloned, worked on, and its result is on its branch', async () =>
   expect(task?.branch_commit).toBe(origin.git('rev-parse', 'ralph/t'));
 });
 
+/** Loses claims of the only task that waits, until one more would fail it. */
+async function loseClaims(queue: MemoryFleet, pass: (ms: number) => void): Promise<void> {
+  for (let lost = 1; lost < CLAIMS_AT_MOST; lost += 1) {
+    await claimed(queue);
+    pass(queue.leaseMs + 1_000);
+    await queue.sweep();
+  }
+}
+
 test('a task that fails if its worker is lost once more runs alone', async () => {
   let now = Date.now();
   const queue = memoryFleet({ now: () => now });
-  const origin = await originOfTest();
-  await queue.submit([await taskOfTest(DONE, { id: 'last', repo: origin.url })]);
-  for (let lost = 1; lost < CLAIMS_AT_MOST; lost += 1) {
-    await claimed(queue);
-    now += queue.leaseMs + 1_000;
-    await queue.sweep();
-  }
-  await queue.submit([await taskOfTest(DONE, { id: 'other', repo: origin.url })]);
+  const { url: repo } = await originOfTest();
+  const place = { account: 'held' };
+  await queue.submit([await taskOfTest(DONE, { id: 'last', repo, place })]);
+  await loseClaims(queue, (ms) => {
+    now += ms;
+  });
+  await queue.setAccount('held', { pause: 3_600_000 });
+  const folder = await tempFolder();
+  const [begun, goOn] = [join(folder, 'begun'), join(folder, 'go-on')];
+  const waits = `touch ${begun}; until [ -e ${goOn} ]; do sleep 0.02; done; [ "$RALPH_ITERATION" = 1 ] || ${DONE}`;
+  await queue.submit([await taskOfTest(waits, { id: 'other', repo })]);
   const worker = await workerOfTest(queue, { slots: 2 });
-  await worker.run();
-  const said = worker.said.filter((line) => /claimed|completed/.test(line));
-  expect(said).toEqual([
-    'claimed last (fence 5)',
-    expect.stringMatching(/^last: completed/),
-    'claimed other (fence 1)',
-    expect.stringMatching(/^other: completed/),
+  const over = worker.run();
+  await until(
+    () => existsSync(begun),
+    () => 'the first iteration of the other task',
+  );
+  await queue.setAccount('held', { resume: true });
+  await until(
+    () => worker.said.includes('claimed last (fence 5)'),
+    () => 'the claim of the last task',
+  );
+  writeFileSync(goOn, '');
+  await over;
+  const said = worker.said.map(
+    (line) => /^(claimed \w+|\w+: (?:completed|handed over))/.exec(line)?.[0],
+  );
+  expect(said.filter((each) => each !== undefined)).toEqual([
+    ...['claimed other', 'claimed last', 'other: handed over', 'last: completed'],
+    ...['claimed other', 'other: completed'],
   ]);
+  expect((await queue.task('other'))?.iterations).toBe(2);
 });
 
 test.for([

@@ -135,8 +135,12 @@ test.for([
 
 test('an open task that is claimed again and again leads to a warning', () => {
   const lost = { claims_without_iteration: 3, hosts: ['host1', 'host2'] };
+  const warning = { kind: 'claimed-again', taskId: 'nightly', hosts: ['host1', 'host2'] };
   expect(warnings({ tasks: [fleetTask(lost)] })).toEqual([
-    { kind: 'claimed-again', taskId: 'nightly', claims: 3, hosts: ['host1', 'host2'] },
+    { ...warning, claims: 3, isNextLast: false },
+  ]);
+  expect(warnings({ tasks: [fleetTask({ ...lost, claims_without_iteration: 4 })] })).toEqual([
+    { ...warning, claims: 4, isNextLast: true },
   ]);
   expect(kinds({ tasks: [fleetTask({ ...lost, status: 'stopped', ended_at: NOW })] })).toEqual([]);
 });
