@@ -24,7 +24,11 @@ const PROGRAM: NpmProgram = {
 const TOOLS = {
   ...{ bwrap: 'bubblewrap', socat: 'socat', rg: 'ripgrep' },
   ...{ curl: 'curl', perl: 'perl', script: 'bsdutils' },
+  ...{ pytest: 'python3-pytest', cargo: 'cargo' },
 };
+
+/** Where the user of the tests finds them: another user's own programs are none. */
+const PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /** A module of the bundle asks for node's own modules through `require`. */
 const REQUIRE =
@@ -64,13 +68,13 @@ export async function setup(): Promise<() => Promise<void>> {
 }
 
 async function installTools(): Promise<void> {
-  const { PATH } = process.env;
   const missing = (): readonly string[] =>
     Object.entries(TOOLS)
       .filter(([name]) => 'missing' in findProgram({ name, env: { PATH }, cwd: '/', further: [] }))
       .map(([, name]) => name);
   if (missing().length > 0 && process.getuid?.() === 0) {
-    const install = (): Promise<unknown> => run('apt-get', ['install', '-y', ...missing()]);
+    const install = (): Promise<unknown> =>
+      run('apt-get', ['install', '-y', '--no-install-recommends', ...missing()]);
     await install()
       .catch(() => run('apt-get', ['update']).then(install))
       .catch(() => {});
