@@ -46,6 +46,22 @@ test('a run completes in the sandbox, and nothing else is left in the tree', asy
   expect(livingIn(scene)).toEqual([]);
 });
 
+test('a prompt of a megabyte reaches the agent whole', async () => {
+  const scene = await sandboxedRuns(`
+    open my $file, '>', 'got.txt'; print $file $prompt; close $file;
+    ${DONE}`);
+  await outside(
+    scene,
+    `perl -e 'print "line $_ of a long prompt\n" for 1..34000' > "$BASE/long.md"; printf END >> "$BASE/long.md"`,
+  );
+  const args = newRun(scene).filter((word) => word !== '--prompt' && word !== 'Do it.');
+  const prompt = ['--prompt-file', join(scene.base, 'long.md')];
+  expect(await ranRalph(scene, [...args, ...prompt])).toMatchObject({ exitCode: 0 });
+  const bytes = await outside(scene, 'wc -c < "$BASE/long.md"');
+  expect(Number(bytes)).toBeGreaterThan(900_000);
+  await outside(scene, `head -c ${Number(bytes)} got.txt | cmp - "$BASE/long.md"`);
+});
+
 test('an agent that is ended at its limit tells its cost, and nothing is left', async () => {
   const mark = `${process.pid}1`;
   const scene = await sandboxedRuns(`
