@@ -62,7 +62,7 @@ const TABLE = {
     type: { kind: 'text' },
     group: 'Around it',
     default: 'default',
-    help: 'which workers take the task: a-z 0-9 -, up to 40',
+    help: 'queue whose workers take the task (up to 40 of a-z 0-9 -)',
   },
   notBefore: {
     flag: '--not-before',
@@ -75,13 +75,13 @@ const TABLE = {
     flag: '--wait',
     type: { kind: 'switch' },
     group: 'Around it',
-    help: 'follow the task to its end, and end with its exit code; Ctrl-C ends only the following',
+    help: 'follow the task and exit with its code; Ctrl-C stops following, not the task',
   },
   again: {
     flag: '--again',
     type: { kind: 'switch' },
     group: 'Around it',
-    help: 'start an ended task of this id afresh',
+    help: 'run an ended task of this id again from the beginning',
   },
   batch: {
     flag: '--batch',

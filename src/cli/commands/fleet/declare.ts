@@ -23,25 +23,25 @@ export function declareFleetCommands(program: Command, ended: (exitCode: number)
       'a queue to take tasks from; may be repeated (default: default)',
       repeated,
     )
-    .option('--id <NAME>', 'its name (default: host and process id)')
+    .option('--id <NAME>', 'name of this worker (default: host and process id)')
     .option(
       '--home <DIR>',
       'where its mirrors and work trees are (default: ralph-worker in XDG_STATE_HOME or ~/.local/state)',
     )
     .option(
       '--accounts <FILE>',
-      'variables for the agents of each account; it takes these accounts alone',
+      "file with the agents' variables for each account; the worker then takes only these accounts",
     )
-    .option('--policy <FILE>', 'what tasks may ask of it (default: see docs/fleet.md)')
+    .option('--policy <FILE>', 'file that limits what tasks may do (default: see docs/fleet.md)')
     .option('--poll <TIME>', 'how often it looks for a task (default: 2s)')
-    .option('--until-empty', 'end when nothing is left that it may claim now')
+    .option('--until-empty', 'exit when there is no task left that it can claim now')
     .option(
       '--drain-timeout <TIME>',
-      'how long running iterations may go on once it is told to stop (default: 30m)',
+      'how long running iterations may continue after a stop request (default: 30m)',
     )
     .option(
       '--keep-trees <WHICH>',
-      'which work trees stay for a look: failed, all or none (default: failed)',
+      'which work trees to keep for inspection: failed, all or none (default: failed)',
     )
     .action(async (options: WorkerFlags) => {
       const { worker } = await import('./worker.ts');
@@ -49,16 +49,19 @@ export function declareFleetCommands(program: Command, ended: (exitCode: number)
     });
   program
     .command('fleet')
-    .description('many machines, one queue: make it, look at it, pause an account')
+    .description('set up a fleet, show its status, or pause an account')
     .usage('init|status|account [NAME] [options]')
     .addArgument(new Argument('<act>', 'what to do').choices(FLEET_ACTS))
     .argument('[name]', 'the account')
     .option('--fleet <URL>', FLEET_HELP)
-    .option('--lease <TIME>', 'init: how long a claim holds without a beat (at first: 2m)')
-    .option('--watch', 'status: keep it live')
+    .option(
+      '--lease <TIME>',
+      'init: how long a task stays with a worker that sends no heartbeat (default at the first init: 2m)',
+    )
+    .option('--watch', 'status: refresh until interrupted')
     .option('--json', 'status: as JSON')
     .option('--pause [TIME]', 'account: pause it for this long, or until --resume')
-    .option('--resume', 'account: end its pause; what waits for it goes on')
+    .option('--resume', 'account: end its pause; tasks that wait for it continue')
     .option('--slots <N>', 'account: at most this many tasks at once (0: unbounded)')
     .action(async (act: FleetAct, name: string | undefined, options: FleetCommandOptions) => {
       const { fleet } = await import('./fleet.ts');
