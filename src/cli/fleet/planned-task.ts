@@ -113,7 +113,7 @@ export async function planTask(
   return { task: { spec, contentSha256: hashOf(spec), notBefore, again: wanted.again }, policy };
 }
 
-/** Returns the settings of the environment that a task has, and a notice for each that means a machine. */
+/** Returns the settings of the environment that a task has, and a notice for each that concerns one machine. */
 export function variablesOfTask(variables: Layer): {
   readonly layer: Layer;
   readonly notices: readonly string[];

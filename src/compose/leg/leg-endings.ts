@@ -19,7 +19,7 @@ import { whenThere } from './when-there.ts';
 const NOTHING_BESIDE: WrittenBeside = { events: [], requestsDone: [] };
 
 /**
- * Gives up the claim of a dropped leg of which nothing runs any more. A claim that is lost by then, or that cannot be
+ * Gives up the claim of a dropped leg once nothing of it is running. A claim that is lost by then, or that cannot be
  * given up because the fleet is away, counts as lost.
  */
 export async function giveBack({ claim, world, dropped }: LegState): Promise<void> {

@@ -33,7 +33,7 @@ export function withFleetDefaults({ settings, sources }: SourcedSettings): Sourc
   return { settings: { ...settings, maxWait: FLEET_MAX_WAIT_MS }, sources };
 }
 
-/** Returns what a fleet stores of a task. Settings that mean a machine are left out. */
+/** Returns what a fleet stores of a task. Settings that concern one machine are left out. */
 export function fleetSpec(task: ResolvedTask, place: FleetPlace): FleetSpec {
   const { settings, sources } = task;
   const stored = submittedSettings().map((name): [SettingName, SubmittedSetting] => {
@@ -54,9 +54,9 @@ export function fleetSpec(task: ResolvedTask, place: FleetPlace): FleetSpec {
 }
 
 /**
- * Returns the settings of a task as a layer, for planning a leg: every setting with its source, but none that means
- * a machine, even if somebody wrote one into the database. The prompt is in it; `base` is not, since the worker
- * checks it out itself.
+ * Returns the settings of a task as a layer, for planning a leg: every setting with its source, but none that
+ * concerns one machine, even if somebody wrote one into the database. The prompt is in it; `base` is not, since the
+ * worker checks it out itself.
  */
 export function specSettings(spec: FleetSpec): Layer {
   const stored = submittedSettings().map((name) => [name, spec.settings[name]?.value]);

@@ -95,7 +95,7 @@ function leavesTree(path: string): boolean {
   return /(?:^!?|[{,(|])[/~]|(?:^!?|[/{,(|])\.\.(?:[/},)|]|$)/.test(path);
 }
 
-/** Returns the key of a text that no database takes; null if there is no such text. */
+/** Returns the key of a text that PostgreSQL cannot store; null if there is no such text. */
 export function unstorableText(value: unknown, key = ''): string | null {
   // NUL, and half of a pair of surrogates.
   if (typeof value === 'string') return /\0|\p{Cs}/u.test(value) ? key : null;

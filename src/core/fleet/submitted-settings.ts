@@ -5,7 +5,7 @@ const OWN_FOLDERS = 'a worker keeps the state of its tasks itself';
 const BY_POLICY = 'the policy file of the worker decides about its sandbox';
 const SHOWN = 'nobody watches a worker; ralph logs ID and ralph status ID show the task';
 
-/** The settings that mean a machine, so that no task of a fleet has them: why, and what to do. */
+/** The settings that concern one machine, so that no task of a fleet has them: why, and what to do. */
 const OF_A_MACHINE: Readonly<Partial<Record<SettingName, string>>> = {
   vault: OWN_FOLDERS,
   stateDir: OWN_FOLDERS,

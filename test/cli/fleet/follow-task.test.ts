@@ -95,7 +95,7 @@ test('follows it through parks, approvals and pauses', async () => {
   expect(exitCode).toBe(5);
 });
 
-test('and through an outage, which is said once', async () => {
+test('following goes on through an outage, which is reported once', async () => {
   const { exitCode, lines } = await follow([OPEN, 'away', 'away', OPEN, ENDED]);
   expect(exitCode).toBe(5);
   expect(lines).toEqual([

@@ -59,7 +59,7 @@ describe('which fleet', () => {
   });
 });
 
-describe('opening it', () => {
+describe('opening a fleet', () => {
   test('is tried again while the database is away, for a while', async () => {
     const open = vi.fn().mockRejectedValue(new FleetAwayError('fleet h/d', 'no route'));
     await expect(openNamed(HERE, { open, patienceMs: 0 })).rejects.toMatchObject({ exitCode: 75 });

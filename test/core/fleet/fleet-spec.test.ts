@@ -62,7 +62,7 @@ test('defaults stay defaults, but that of --max-wait is 7 days', () => {
   expect(specWith({ maxWait: '6h' }).settings.maxWait?.value).toBe(21_600_000);
 });
 
-test('no setting that means a machine is stored, or taken from what somebody else stored', () => {
+test('no setting that concerns one machine is stored, or taken from what somebody else stored', () => {
   const machine = settingNames().filter((name) => whyNotSubmitted(name) !== null);
   expect(machine).toEqual(expect.arrayContaining(['vault', 'cwd', 'agentBin', 'sandbox', 'copy']));
   const forged = Object.fromEntries(

@@ -81,7 +81,7 @@ describe('an account with tasks', () => {
     expect(kinds({ accounts, workers: [silent] })).toEqual(['silent']);
   });
 
-  test('of which none waits, nothing is said', () => {
+  test('of which none waits leads to no warning', () => {
     const running = [accountFacts({ name: 'work', running: 1 })];
     expect(warnings({ accounts: running, workers: [own] })).toEqual([]);
   });

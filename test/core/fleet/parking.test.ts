@@ -70,6 +70,6 @@ test.for([
     approval: { ...ASKED, decision: 'approved' as const },
     isAnswered: false,
   },
-])('and goes on once $name', ({ approval, isAnswered }) => {
+])('a task that waits for a person goes on once $name', ({ approval, isAnswered }) => {
   expect(parkingOf(asking(approval), { now: NOW, isAnswered })).toBeNull();
 });

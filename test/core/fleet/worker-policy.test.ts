@@ -80,7 +80,7 @@ describe('what is wrong is told, each in a sentence', () => {
     expect(read.problems[0]).toMatch(new RegExp(words));
   });
 
-  test('all of it at once', () => {
+  test('all problems are reported at once', () => {
     const read = readWorkerPolicy({ agent: 1, timeout: 'x', sandbox: 7 });
     expect('problems' in read && read.problems).toHaveLength(3);
   });
