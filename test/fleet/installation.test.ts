@@ -89,5 +89,5 @@ test('a command without a password says so and ends, whatever the server does th
   const options = { program: installedRalph(), env, timeoutMs: 40_000 };
   const end = await runRalph(['fleet', 'status', '--fleet', url], options);
   expect([end.exitCode, end.stdout]).toEqual([1, '']);
-  expect(end.stderr).toMatch(/it wants a password, and none was found: put it into ~\/\.pgpass/);
+  expect(end.stderr).toMatch(/a password is required and none was found; put it into ~\/\.pgpass/);
 });

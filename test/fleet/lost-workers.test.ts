@@ -28,7 +28,7 @@ const CLAIM_MS = 10_500;
 const SLACK_MS = 15_000;
 const BUSY_MS = 2_000;
 /** What a worker says of a task that is no longer its own. */
-const LOST = '(?:claim is lost|no beat)';
+const LOST = '(?:claim is lost|no heartbeat)';
 
 const makeScene = useFleetSite(2);
 
@@ -77,7 +77,7 @@ test('another worker goes on soon after a kill, and the next worker there remove
   const legs = join(first.home, 'state', 'ralph-worker', 'legs');
   expect(readdirSync(legs)).toEqual(['a.1']);
   const next = await scene.startWorker(first);
-  await next.untilSaid(/removed the leg a\.1/);
+  await next.untilSaid(/removed the old leg a\.1/);
   expect(readdirSync(legs)).toEqual([]);
 });
 

@@ -82,7 +82,7 @@ export async function planBatch(
     const { task_id } = found.task.spec;
     const first = lineOf.get(task_id);
     if (first !== undefined) {
-      const sentence = `task_id '${task_id}' is that of line ${first}, too; each task needs one of its own.`;
+      const sentence = `task_id '${task_id}' is already used in line ${first}; each task needs its own.`;
       wrong.push({ line, sentence });
     }
     lineOf.set(task_id, first ?? line);

@@ -47,4 +47,4 @@ export async function fleetPrune(
 }
 
 const REFS_GONE =
-  'what cannot be removed stays; if its repository is gone for good, ralph prune --keep-refs removes the task alone';
+  'tasks whose refs cannot be removed stay; if their repository is gone for good, ralph prune --keep-refs removes the tasks and leaves the refs';

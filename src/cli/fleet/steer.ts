@@ -71,7 +71,7 @@ export async function fleetStop(
     }
     if (performance.now() - startedMs > withinMs) {
       say(
-        `worker ${task.worker} has not stopped ${taskId} within ${withinMs / 1_000}s; the request stays, and if the worker has died, the next one obeys it once the lease has run out; ralph fleet status shows the worker`,
+        `worker ${task.worker} has not stopped ${taskId} within ${withinMs / 1_000}s; the request stays: if the worker has died, the next one carries it out after the lease. See ralph fleet status.`,
       );
       return EXIT_FAILED;
     }

@@ -105,7 +105,8 @@ async function claimAll(
 async function isDone(options: WorkerOptions): Promise<boolean> {
   const later = await tasksForLater(options);
   if (later === null) return false;
-  if (later.length > 0) options.say(`nothing may be claimed now; for later: ${later.join(', ')}`);
+  if (later.length > 0)
+    options.say(`no task can be claimed now; left for later: ${later.join(', ')}`);
   return true;
 }
 
@@ -179,7 +180,7 @@ async function beat(options: WorkerOptions, legs: Map<string, RunningLeg>): Prom
 /** Removes what dead workers left, and work trees that were kept for long enough. */
 async function clear(home: string, say: (line: string) => void): Promise<void> {
   for (const name of await clearDeadLegs(home)) {
-    say(`removed the leg ${name}, which nobody needs any more`);
+    say(`removed the old leg ${name}`);
   }
 }
 
@@ -207,7 +208,7 @@ async function sweep(
   for (const { what, why } of await queue.sweep()) {
     if (told.has(why)) continue;
     told.add(why);
-    say(`${what}: ${why.replace(/\.$/, '')}; it is tried again with each sweep and not told again`);
+    say(`${what}: ${why.replace(/\.$/, '')}; retried with each sweep, and not reported again`);
   }
 }
 
@@ -218,7 +219,7 @@ async function sweep(
 async function drain(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<boolean> {
   const { stops, drainTimeoutMs, say } = options;
   if (legs.size === 0) return false;
-  say(`stopping: claims no more tasks, ${legs.size} still ${legs.size === 1 ? 'runs' : 'run'}`);
+  say(`stopping: claiming no more tasks; ${legs.size} still running`);
   for (const leg of legs.values()) leg.handOver('the worker stops');
   const tooLong = AbortSignal.any([stops.hurry, AbortSignal.timeout(drainTimeoutMs)]);
   const ended = Promise.allSettled([...legs.values()].map((leg) => leg.ended));

@@ -48,7 +48,7 @@ export function openLeg(
   const lease = createClaimLease(world.queue.leaseMs, askedAt, dropping.signal);
   const drop = (why: string): void => dropping.abort(new RunDropped(why));
   const dropIfStale = (): void => {
-    if (lease.ageMs() >= lease.ms * KILL_AFTER) drop('no beat has come through');
+    if (lease.ageMs() >= lease.ms * KILL_AFTER) drop('no heartbeat has reached the database');
   };
   const stop = new AbortController();
   const state: LegState = {

@@ -99,10 +99,14 @@ function judgePermissions(
     }
   }
   if (settings.dangerouslySkipPermissions && !policy.skipPermissions) {
-    return refusal('skip_permissions', '--dangerously-skip-permissions', 'none of that');
+    return refusal('skip_permissions', '--dangerously-skip-permissions', 'nothing of this kind');
   }
   if (passthrough.length > 0 && !policy.agentArguments) {
-    return refusal('agent_arguments', `'${passthrough.join(' ')}' after --`, 'none of that');
+    return refusal(
+      'agent_arguments',
+      `'${passthrough.join(' ')}' after --`,
+      'nothing of this kind',
+    );
   }
   return null;
 }

@@ -39,7 +39,7 @@ export function fetchTrouble(complaint: string, url: string, wanted: string): Fe
   }
   if (NO_REPOSITORY.test(complaint)) {
     const said = saidIn(complaint, NO_REPOSITORY);
-    return { kind: 'no-repository', why: `${shown} is no repository that git may read: ${said}.` };
+    return { kind: 'no-repository', why: `Git cannot read the repository ${shown}: ${said}.` };
   }
   return awayFrom(shown, complaint);
 }
@@ -92,7 +92,7 @@ export function shownUrl(text: string): string {
 function saidIn(complaint: string, pattern: RegExp): string {
   const line = complaint.split('\n').find((each) => pattern.test(each)) ?? '';
   const said = shownUrl(line.replace(/^(?:fatal|error|ssh|remote): /i, '')).replace(/\.$/, '');
-  return said === '' ? 'git did not come to an end' : said;
+  return said === '' ? 'git did not finish' : said;
 }
 
 /** What the origin's hook says to people; null if it says nothing. */

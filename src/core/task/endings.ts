@@ -51,8 +51,7 @@ export const ENDINGS = {
       },
       'failed:reported': {},
       'failed:policy': {
-        remedy:
-          'no worker of its queue may run it so: change the task, or the policy of the workers',
+        remedy: "the workers' policy does not allow this task: change the task or the policy",
       },
       'failed:repository': { remedy: 'check --repo and --base, and what the workers may read' },
       'failed:origin': {
@@ -60,7 +59,7 @@ export const ENDINGS = {
           'check what the workers may push to the repository; the work tree is kept where the warning says',
       },
       'failed:worker-died': {
-        remedy: 'look at those hosts for what ended the workers, such as the OOM killer (dmesg)',
+        remedy: 'find out on those hosts what killed the workers, such as the OOM killer (dmesg)',
       },
       'failed:bug': {
         exitCode: 70,

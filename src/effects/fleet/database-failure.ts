@@ -65,7 +65,7 @@ const POOLER =
 const OWN_REFUSALS: readonly (readonly [RegExp, string])[] = [
   [
     /client password must be/,
-    'it wants a password, and none was found: put it into ~/.pgpass or the file of PGPASSFILE, with chmod 600',
+    'a password is required and none was found; put it into ~/.pgpass or the file of PGPASSFILE, with chmod 600',
   ],
   [
     /certificate|altnames/i,
@@ -78,7 +78,10 @@ const OWN_REFUSALS: readonly (readonly [RegExp, string])[] = [
 const REFUSALS: readonly (readonly [RegExp, string])[] = [
   [/^28/, 'check the user, its password (PGPASSFILE, or ~/.pgpass), and sslmode in the URL'],
   [/^3D000$/, 'create the database, and run ralph fleet init'],
-  [/^42501$/, 'the database gives this user no right to it'],
+  [
+    /^42501$/,
+    'this user lacks the right; connect as the owner of the tables, or have the owner run docs/fleet.sql',
+  ],
   [/^(3F000|42P01)$/, 'run ralph fleet init'],
 ];
 

@@ -26,7 +26,7 @@ export function fleetStatus(picture: FleetPicture, options: TableOptions): strin
     ...(told.length === 0 ? [] : ['', ...told.map((line) => paint?.yellow(line) ?? line)]),
     '',
     ...(workers.length === 0
-      ? wrapped('no worker is there; ralph worker starts one', width)
+      ? wrapped('no worker is running; start one with ralph worker', width)
       : plainTable(
           ['WORKER', 'HOST', 'STATE', 'SLOTS', 'QUEUES', 'VERSION', 'RUNS'],
           workers.map((worker) => workerCells(worker, picture)),
@@ -34,7 +34,7 @@ export function fleetStatus(picture: FleetPicture, options: TableOptions): strin
         )),
     '',
     ...(queues.length === 0
-      ? wrapped('no queue has an open task; ralph submit queues one', width)
+      ? wrapped('no open tasks; queue one with ralph submit', width)
       : plainTable(
           ['QUEUE', 'WAITING', 'RUNNING', 'PARKED', 'OLDEST WAITING'],
           queues.map((queue) => queueCells(queue, queues, view.at)),

@@ -53,7 +53,7 @@ export function unreadableText(fleet: string, { taskId, endedAt }: UnreadableTas
     endedAt === null
       ? `ralph stop ${id} holds it, and ralph prune removes it later`
       : 'ralph prune removes it';
-  return `The row of task '${id}' in ${name(fleet)} is not one that ralph submit writes here, so nothing of it is shown; find out who wrote it, or update ralph. ${remedy}.`;
+  return `Task '${id}' in ${name(fleet)} was not written by this version of ralph submit, so it is not shown. Find out who wrote it, or update ralph. ${remedy}.`;
 }
 
 function unreadableWarning(taskIds: readonly string[]): string {
@@ -110,8 +110,8 @@ export function accountText(account: AccountFacts, at: string): string {
     : leftMs > 0
       ? `is paused for ${formatCountdown(leftMs)}`
       : 'is free';
-  const bound = slots === 0 ? 'any number of' : `at most ${slots}`;
-  return `the account ${name(account.name)} ${pause}; it may have ${bound} tasks at once, and ${running} ${running === 1 ? 'runs' : 'run'} now`;
+  const bound = slots === 0 ? 'no limit on tasks' : `at most ${plural(slots, 'task')}`;
+  return `the account ${name(account.name)} ${pause}; ${bound} at once, ${running} running`;
 }
 
 /** What `ralph fleet init` has done. */

@@ -14,12 +14,10 @@ describe('ralph fleet account', () => {
     const said = captureOutput();
     expect(await accountFleet(fleet, 'work', { pause: '2h', slots: '3' })).toBe(0);
     expect(said.err()).toBe(
-      'ralph: fleet memory/test: the account work is paused for 2h; it may have at most 3 tasks at once, and 0 run now\n',
+      'ralph: fleet memory/test: the account work is paused for 2h; at most 3 tasks at once, 0 running\n',
     );
     await accountFleet(fleet, 'work', { resume: true, slots: '0' });
-    expect(said.err()).toContain(
-      'the account work is free; it may have any number of tasks at once',
-    );
+    expect(said.err()).toContain('the account work is free; no limit on tasks at once');
     expect(await fleet.queue.accounts()).toMatchObject([{ name: 'work', isHeld: false, slots: 0 }]);
   });
 
@@ -103,7 +101,7 @@ describe('ralph prune on a fleet', () => {
     expect(await fleetPrune(fleet, MONTH, async () => [{ taskId: 'stuck', why }])).toBe(1);
     expect(await ids(fleet)).toEqual(['stuck', 'fresh', 'open']);
     expect(said.err()).toContain(`ralph: cannot remove stuck: ${why.slice(0, -1)}\n`);
-    expect(said.err()).toContain('ralph prune --keep-refs removes the task alone\n');
+    expect(said.err()).toContain('ralph prune --keep-refs removes the tasks and leaves the refs\n');
     expect(said.out()).toContain('removed 1 task\n');
   });
 
@@ -174,13 +172,13 @@ describe('--fleet among the words of ralph resume', () => {
     [['--fleet=postgres://h/d', 'nightly', '-n', '5'], 'postgres://h/d', ['nightly', '-n', '5']],
     [['nightly', '--', '--fleet', 'x'], undefined, ['nightly', '--', '--fleet', 'x']],
     [['nightly'], undefined, ['nightly']],
-  ] as const)('of %o is %s', ([argv, fleet, words]) => {
+  ] as const)('ralph resume takes --fleet out of %o', ([argv, fleet, words]) => {
     const taken = takeFleet(argv);
     expect(taken.store.fleet).toBe(fleet);
     expect(taken.words).toEqual(words);
   });
 
-  test('needs a value', () => {
+  test('--fleet needs a value', () => {
     expect(() => takeFleet(['nightly', '--fleet'])).toThrow('--fleet needs a value');
   });
 });

@@ -221,7 +221,7 @@ describe('ralph status on a fleet', () => {
     const refused = {
       exitCode: 1,
       message:
-        "The row of task 'odd' in fleet memory/test is not one that ralph submit writes here, so nothing of it is shown; find out who wrote it, or update ralph. ralph stop odd holds it, and ralph prune removes it later.",
+        "Task 'odd' in fleet memory/test was not written by this version of ralph submit, so it is not shown. Find out who wrote it, or update ralph. ralph stop odd holds it, and ralph prune removes it later.",
     };
     await expect(fleetTasks(fleet, 'odd', {})).rejects.toMatchObject(refused);
     await expect(

@@ -130,7 +130,7 @@ describe('a task', () => {
     expect((await desk.fleet.task('a'))?.spec.prompt).toBe('From standard input.');
   });
 
-  test('variables that mean a machine are left out, and that is said', async () => {
+  test('variables that concern one machine are left out, and that is said', async () => {
     const desk = await makeDesk();
     const env = {
       ...{ RALPH_FLEET: FLEET, RALPH_VAULT: '/v', RALPH_SANDBOX: '1', RALPH_QUIET: '1' },
@@ -393,7 +393,7 @@ describe('--batch', () => {
       'line 4: max_iteration is not a key of a task; did you mean max_iterations?',
       expect.stringMatching(/^line 4: cwd is not for ralph submit: /),
     ]);
-    expect(told(5)).toEqual([expect.stringMatching(/task_id 'a' is that of line 1, too/)]);
+    expect(told(5)).toEqual([expect.stringMatching(/task_id 'a' is already used in line 1/)]);
     expect(told(7)).toEqual([
       expect.stringMatching(/max_iterations expects a whole number/),
       expect.stringMatching(/task_id expects .*found 'd\.\.e'/),
@@ -434,7 +434,7 @@ describe('--batch', () => {
     await desk.run([...REPO, '-p', 'Other', '--task-id', 'b']);
     const argv = await batchOf(desk, [line({ task_id: 'a' }), line({ task_id: 'b' })]);
     await expect(desk.run(argv)).rejects.toMatchObject({
-      ...{ exitCode: 7, message: expect.stringContaining("Task 'b'") },
+      ...{ exitCode: 7, message: expect.stringContaining("task 'b'") },
     });
     expect(await desk.fleet.task('a')).toBeNull();
   });

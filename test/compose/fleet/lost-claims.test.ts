@@ -16,7 +16,7 @@ import { tempFolder } from '../../helpers/temp-folder.ts';
 /** For a busy machine. */
 const PATIENCE_MS = 40_000;
 const DONE = 'echo "<promise>TASK_COMPLETE</promise>"';
-const NO_BEAT: Parking = { kind: 'handover', why: 'no beat has come through' };
+const NO_BEAT: Parking = { kind: 'handover', why: 'no heartbeat has reached the database' };
 
 /** A fleet whose leases run out when the test says so. */
 function fleetInHand(leaseMs?: number) {
@@ -83,7 +83,7 @@ test('a leg that its worker drops for want of a beat is given back, and does not
   const said: string[] = [];
   const { parked, queue } = notingParks(memory, {
     async beat(claims) {
-      const isAway = existsSync(ready) && !said.some((line) => line.includes('no beat'));
+      const isAway = existsSync(ready) && !said.some((line) => line.includes('no heartbeat'));
       if (isAway) throw new FleetAwayError('fleet memory/test', 'the test says so');
       return memory.beat(claims);
     },
@@ -107,7 +107,7 @@ test('an answer that comes when the last beat is too old is not kept', async () 
   const worker = await workerOfTest(queue, {
     say(line) {
       said.push(line);
-      if (line.includes('no beat has come through')) vi.restoreAllMocks();
+      if (line.includes('no heartbeat has reached the database')) vi.restoreAllMocks();
     },
   });
   const run = worker.run();

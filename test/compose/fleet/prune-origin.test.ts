@@ -29,6 +29,6 @@ test('a task whose repository never was there may go, one that began there stays
   const never = fleetTask({ fence: 1, base_commit: null }, { task_id: 'never', repo });
   const begun = fleetTask({ fence: 1, base_commit: 'c'.repeat(40) }, { task_id: 'begun', repo });
   expect(await removeRefsOf([never, begun], ENV)).toEqual([
-    { taskId: 'begun', why: expect.stringContaining('is no repository that git may read') },
+    { taskId: 'begun', why: expect.stringContaining('Git cannot read the repository') },
   ]);
 });

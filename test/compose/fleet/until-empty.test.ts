@@ -59,6 +59,8 @@ test('a worker that is to end when nothing is left waits for no time of day', as
   const worker = await workerOfTest(queue);
   await worker.run();
   expect(await queue.task('now')).toMatchObject({ status: 'completed' });
-  expect(worker.said.at(-1)).toMatch(/^nothing may be claimed now; for later: later \(not before /);
+  expect(worker.said.at(-1)).toMatch(
+    /^no task can be claimed now; left for later: later \(not before /,
+  );
   expect(await queue.claim(ANY)).toBe(null);
 });

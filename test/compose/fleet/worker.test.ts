@@ -330,7 +330,7 @@ test('a worker says once of each kind what a sweep could not do', async () => {
   worker.stops.stop();
   await run;
   expect(worker.said).toEqual([
-    'task a got no job: out of range; it is tried again with each sweep and not told again',
-    'the tasks of ralph-s1-x got no jobs: refused; it is tried again with each sweep and not told again',
+    'task a got no job: out of range; retried with each sweep, and not reported again',
+    'the tasks of ralph-s1-x got no jobs: refused; retried with each sweep, and not reported again',
   ]);
 });

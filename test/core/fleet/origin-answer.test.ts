@@ -37,9 +37,7 @@ describe('a fetch that failed', () => {
     expect(fetchTrouble(refused, URL, 'main').why).toBe(
       `${URL} cannot be reached: connect to host example.com port 22: Connection refused.`,
     );
-    expect(fetchTrouble('', URL, 'main').why).toBe(
-      `${URL} cannot be reached: git did not come to an end.`,
-    );
+    expect(fetchTrouble('', URL, 'main').why).toBe(`${URL} cannot be reached: git did not finish.`);
     expect(fetchTrouble("fatal: couldn't find remote ref x\n", URL, 'x').why).toBe(
       `${URL} has no x.`,
     );

@@ -103,7 +103,7 @@ describe('resolve', () => {
     const found = await (await mirrorOf(url)).resolve(null);
     expect(found).toEqual({
       kind: 'no-repository',
-      why: `${url} is no repository that git may read: '${url}' does not appear to be a git repository.`,
+      why: `Git cannot read the repository ${url}: '${url}' does not appear to be a git repository.`,
     });
   });
 
@@ -123,7 +123,7 @@ describe('resolve', () => {
     const address = server.address();
     const url = `git://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/x.git`;
     const mirror = await mirrorOf(url, { timeoutMs: 1_000 });
-    const away = { kind: 'away', why: `${url} cannot be reached: git did not come to an end.` };
+    const away = { kind: 'away', why: `${url} cannot be reached: git did not finish.` };
     expect(await mirror.resolve(null)).toEqual(away);
     expect(await mirror.push('f'.repeat(40), 'refs/heads/x')).toEqual(away);
   });

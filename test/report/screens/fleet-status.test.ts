@@ -74,8 +74,8 @@ test('what is wrong stands first, in sentences', () => {
 
 test('a fleet without workers and tasks says what starts them', () => {
   const text = screen({ workers: [], queues: [], accounts: [] });
-  expect(text).toContain('no worker is there; ralph worker starts one\n');
-  expect(text).toContain('no queue has an open task; ralph submit queues one\n');
+  expect(text).toContain('no worker is running; start one with ralph worker\n');
+  expect(text).toContain('no open tasks; queue one with ralph submit\n');
 });
 
 test('queues of one name are told apart by their schema', () => {

@@ -114,8 +114,8 @@ type Submitted = Awaited<ReturnType<Fleet['submit']>>[number];
 
 function takenLine({ taskId, isOpen }: Extract<Submitted, { kind: 'taken' }>): string {
   return isOpen
-    ? `Task '${taskId}' is still open in the fleet, and nothing was queued: its content differs, or --again was given, which is for tasks that have ended. End it with ralph stop ${taskId}, or use another --task-id.`
-    : `Task '${taskId}' has ended in the fleet with other content; nothing was queued. Start it afresh with --again, or use another --task-id.`;
+    ? `Nothing was queued: task '${taskId}' is still open in the fleet. Either its content differs, or --again was given, which only works for ended tasks. Stop it with ralph stop ${taskId}, or use another --task-id.`
+    : `Nothing was queued: task '${taskId}' has ended in the fleet with other content. Run it again with --again, or use another --task-id.`;
 }
 
 /** A batch says it in one line. */

@@ -47,7 +47,9 @@ export async function worker(flags: WorkerFlags): Promise<number> {
   };
   if (problems.length > 0) throw new UsageError(problems);
   if (isOldNode())
-    say('pg-boss wants Node 22.12 or newer; this is an older one, on which it is less tested.');
+    say(
+      `pg-boss expects Node 22.12 or newer; this is Node ${process.versions.node}, on which a worker is tested less.`,
+    );
   const stops = watchSignals();
   try {
     const { gaveBack } = await startWorker(request, stops, say);
