@@ -120,7 +120,7 @@ export function variablesOfTask(variables: Layer): {
 } {
   const notices = given(variables).flatMap(([name, { source }]) => {
     const why = whyNotSubmitted(name);
-    return why === null || NOT_TOLD.includes(name) ? [] : [`${source.where} is left out: ${why}.`];
+    return why === null || NOT_TOLD.includes(name) ? [] : [`${source.where} is ignored: ${why}.`];
   });
   return { layer: withoutMachine(variables), notices };
 }

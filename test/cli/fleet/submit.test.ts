@@ -130,7 +130,7 @@ describe('a task', () => {
     expect((await desk.fleet.task('a'))?.spec.prompt).toBe('From standard input.');
   });
 
-  test('variables that concern one machine are left out, and that is said', async () => {
+  test('variables that concern one machine are ignored, and that is said', async () => {
     const desk = await makeDesk();
     const env = {
       ...{ RALPH_FLEET: FLEET, RALPH_VAULT: '/v', RALPH_SANDBOX: '1', RALPH_QUIET: '1' },
@@ -138,9 +138,9 @@ describe('a task', () => {
     };
     expect(await desk.run([...REPO, '-p', 'Fix it', '--task-id', 'a'], { env })).toBe(0);
     expect(desk.stderr.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(/^RALPH_TASK_FILE is left out: .*--prompt-file\.$/),
-      expect.stringMatching(/^RALPH_SANDBOX is left out: the policy file/),
-      expect.stringMatching(/^RALPH_VAULT is left out: a worker keeps/),
+      expect.stringMatching(/^RALPH_TASK_FILE is ignored: .*--prompt-file\.$/),
+      expect.stringMatching(/^RALPH_SANDBOX is ignored: the policy file/),
+      expect.stringMatching(/^RALPH_VAULT is ignored: a worker keeps/),
     ]);
     expect(JSON.stringify((await desk.fleet.task('a'))?.spec)).not.toMatch(/\/v|x\.md|quiet/);
   });
