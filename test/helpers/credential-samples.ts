@@ -365,7 +365,7 @@ const NAMES: readonly (readonly [what: string, marked: string])[] = [
   ['AWS secret', `aws_secret_access_key = <<${plain(39)}/>>`],
   ['Azure storage', `AccountKey=<<${base64(88)}>>;EndpointSuffix=x`],
   ['Service Bus', `SharedAccessKey=<<${base64(44)}>>`],
-  ['npmrc', `//registry.npmjs.org/:_authToken=<<${plain(36)}>>`],
+  ['npmrc', `//registry.example.org/:_authToken=<<${plain(36)}>>`],
   ['Docker configuration', `"auth": "<<dXNlcjpwYXNzd29yZDEy>>"`],
   ['Docker argument', `docker run -e MYSQL_PASSWORD=<<hunter2>> mysql`],
   ['query', `https://h/x?access_token=<<${plain(20)}>>&y=1`],

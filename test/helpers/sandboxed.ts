@@ -6,8 +6,8 @@ const byDefault = (value: string): SandboxRule => ({ value, from: 'default' });
 /** Rules of a sandbox that allows the least, but for what is given. */
 export function sandboxRules(changes: Partial<SandboxRules> = {}): SandboxRules {
   return {
-    allowWrite: [byDefault('/work'), byDefault('/work/.git')],
-    denyWrite: [byDefault('/work/.git/hooks')],
+    allowWrite: [byDefault('/home/user/app'), byDefault('/home/user/app/.git')],
+    denyWrite: [byDefault('/home/user/app/.git/hooks')],
     denyRead: [byDefault('/home/u/.ssh')],
     allowRead: [],
     allowNet: [byDefault('api.anthropic.com:443')],

@@ -182,7 +182,7 @@ function createStage() {
 
   const init = (): void =>
     write({
-      ...{ type: 'system', subtype: 'init', cwd: '/work/project', tools: [], mcp_servers: [] },
+      ...{ type: 'system', subtype: 'init', cwd: '/home/user/app', tools: [], mcp_servers: [] },
       ...{ model: MODEL, permissionMode: 'acceptEdits', claude_code_version: '2.1.330' },
     });
 

@@ -27,7 +27,7 @@ const MET: TaskSandbox = {
     { host: 'evil.example.com', port: 443, count: 3 },
     { host: "it's.`odd`|", port: 80, count: 1 },
   ],
-  planted: ['/work/.mcp.json'],
+  planted: ['/home/user/app/.mcp.json'],
 };
 
 const ENDING: Ending = {
@@ -54,7 +54,9 @@ test('the note says that the sandbox was on, what it refused, and which flag wou
     '## The sandbox refused\n\n- `evil.example.com:443 (3 times)`: `--allow-net evil.example.com:443` would allow it\n- ',
   );
   expect(note).toContain("``--allow-net 'it'\\''s.`odd`|:80'``");
-  expect(note).toContain('run\n\nRead them before anything runs them.\n\n- `/work/.mcp.json`\n');
+  expect(note).toContain(
+    'run\n\nRead them before anything runs them.\n\n- `/home/user/app/.mcp.json`\n',
+  );
 });
 
 test('the note of a task without a sandbox says that it was off, and no more', () => {
@@ -73,7 +75,7 @@ test('the report says of each task whether it was in the sandbox, and what that 
   expect(text).toContain(
     '## The sandbox refused\n\n- kept: `evil.example.com:443 (3 times)`: `--allow-net evil.example.com:443` would allow it\n',
   );
-  expect(text).toContain('\n- kept: `/work/.mcp.json`\n');
+  expect(text).toContain('\n- kept: `/home/user/app/.mcp.json`\n');
 });
 
 test('the report as JSON and as a page has the same', () => {
@@ -88,7 +90,7 @@ test('the report as JSON and as a page has the same', () => {
   expect(page).toContain(
     '<dt>The sandbox refused</dt><dd>evil.example.com:443 (3 times): --allow-net evil.example.com:443 would allow it</dd>',
   );
-  expect(page).toContain('<dd>/work/.mcp.json</dd>');
+  expect(page).toContain('<dd>/home/user/app/.mcp.json</dd>');
 });
 
 test('the status of a task has it, too', () => {
@@ -102,7 +104,7 @@ test('the status of a task has it, too', () => {
   );
   expect(text).toContain('sandbox     on; 2026-01-05T10:00Z --allow-net now has a.example.com\n');
   expect(text).toContain('refused     evil.example.com:443 (3 times): --allow-net ');
-  expect(text).toContain('planted     /work/.mcp.json\n');
+  expect(text).toContain('planted     /home/user/app/.mcp.json\n');
   expect(statusJson(shown)).toMatchObject({ sandbox: 'on' });
   const here = { at: START, host: 'h', bootId: 'b', pidNamespace: '', isAlive: () => false };
   expect(statusJson(showTask(newTask(), shown, here))).toMatchObject({ sandbox: 'off' });
@@ -117,8 +119,8 @@ test('its events are lines of a run', () => {
     'refused: evil.example.com:443 (3 times)',
   );
   expect(lineOf({ ...refused, port: 80, count: 1 })).toBe('refused: evil.example.com:80 (once)');
-  expect(lineOf({ event: 'sandbox_planted', iteration: 1, path: '/work/.mcp.json' })).toBe(
-    'planted: /work/.mcp.json; read it before anything runs it',
+  expect(lineOf({ event: 'sandbox_planted', iteration: 1, path: '/home/user/app/.mcp.json' })).toBe(
+    'planted: /home/user/app/.mcp.json; read it before anything runs it',
   );
 });
 

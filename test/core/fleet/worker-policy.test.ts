@@ -10,7 +10,7 @@ test('every key is read', () => {
     ...{ repos: 'https://example.com/*', agents: 'claude,codex', commands: { t: 'npm test' } },
     ...{ permission_modes: ['plan'], allowed_tools: ['Edit'], skip_permissions: true },
     ...{ agent_arguments: true, max_iterations: 30, timeout: '8h', max_cost: 2.5 },
-    ...{ sandbox: true, allow_net: ['registry.npmjs.org'], sandbox_checks: false },
+    ...{ sandbox: true, allow_net: ['registry.example.org'], sandbox_checks: false },
   };
   const read = readWorkerPolicy(data);
   const source = (where: string) => ({ source: { kind: 'config', where } });
@@ -22,7 +22,7 @@ test('every key is read', () => {
       ...{ maxIterations: 30, timeoutMs: 28_800_000, maxCostUsd: 2.5 },
       sandbox: {
         sandbox: { value: true, ...source('sandbox') },
-        allowNet: { value: ['registry.npmjs.org'], ...source('allow_net') },
+        allowNet: { value: ['registry.example.org'], ...source('allow_net') },
         sandboxChecks: { value: false, ...source('sandbox_checks') },
       },
     },

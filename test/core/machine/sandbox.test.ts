@@ -61,26 +61,29 @@ test('what was refused in an attempt that is tried again is told, too', () => {
   const loop = nonstop({ inSandbox });
   const { told, state } = loop.attempt({
     ...OVERLOADED,
-    sandbox: { refused: [EVIL], planted: ['/work/.mcp.json'] },
+    sandbox: { refused: [EVIL], planted: ['/home/user/app/.mcp.json'] },
   });
   expect(told.map(({ event }) => event)).toEqual([
     'sandbox_refused',
     'sandbox_planted',
     'agent_retry',
   ]);
-  expect(state.task.sandbox).toMatchObject({ refused: [EVIL], planted: ['/work/.mcp.json'] });
+  expect(state.task.sandbox).toMatchObject({
+    refused: [EVIL],
+    planted: ['/home/user/app/.mcp.json'],
+  });
 });
 
 test('neither a refused host nor a new file holds the promise back', () => {
   const loop = nonstop({ inSandbox });
-  const { state } = loop.iterate(met({ refused: [EVIL], planted: ['/work/.envrc'] }, TAG));
+  const { state } = loop.iterate(met({ refused: [EVIL], planted: ['/home/user/app/.envrc'] }, TAG));
   expect(state.task.status).toBe('completed');
 });
 
 test('names that an agent chose are short and harmless, and few of them are kept', () => {
   const hosts = Array.from({ length: 60 }, (_, at) => ({ ...EVIL, host: `h${at}\u001b[2J.x` }));
   const loop = nonstop({ inSandbox });
-  const planted = [`/work/${'a'.repeat(9_000)}`, '/work/\u001b[2J'];
+  const planted = [`/home/user/app/${'a'.repeat(9_000)}`, '/home/user/app/\u001b[2J'];
   const refused = [...hosts, EVIL];
   const { told, state } = loop.attempt(met({ refused, planted }));
   expect(told.filter(({ event }) => event === 'sandbox_refused')).toHaveLength(40);
@@ -121,10 +124,10 @@ test('a flag of a resume changes the rules, which is said and kept', () => {
 
 test('a resume without the sandbox is said and kept, and one more with it is, too', () => {
   const loop = nonstop({ inSandbox });
-  loop.iterate(met({ planted: ['/work/.envrc'] }));
+  loop.iterate(met({ planted: ['/home/user/app/.envrc'] }));
   const off = loop.resume({ inSandbox: null });
   expect(off.told[0]).toMatchObject({ sandbox_changes: ['the sandbox is off'] });
-  expect(whatIsKept(off.state)).toMatchObject({ is: 'off', planted: ['/work/.envrc'] });
+  expect(whatIsKept(off.state)).toMatchObject({ is: 'off', planted: ['/home/user/app/.envrc'] });
   loop.iterate(answered('Not yet.'));
   expect(loop.resume({ inSandbox: null }).told[0]).not.toHaveProperty('sandbox_changes');
   const on = loop.resume({ inSandbox });

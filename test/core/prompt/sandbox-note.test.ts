@@ -7,7 +7,7 @@ import { openSandbox } from '../../helpers/sandboxed.ts';
 const rule = (value: string) => ({ value, from: '--allow-write' });
 
 const NOTE =
-  'You work in a sandbox. You may write in these folders: /work, /work/.git, and in $TMPDIR. You can reach these hosts and no others: api.anthropic.com:443. The configuration and the hooks of git are fixed. "Read-only file system", "No such file or directory" below the home, and "403" with "network allowlist" are walls, not faults: do not work around them, but say in your final message what you would have needed.';
+  'You work in a sandbox. You may write in these folders: /home/user/app, /home/user/app/.git, and in $TMPDIR. You can reach these hosts and no others: api.anthropic.com:443. The configuration and the hooks of git are fixed. "Read-only file system", "No such file or directory" below the home, and "403" with "network allowlist" are walls, not faults: do not work around them, but say in your final message what you would have needed.';
 
 test.for([1, 2])(
   'iteration %i: the agent is told of its walls before the protocol note',

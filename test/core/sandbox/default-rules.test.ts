@@ -106,11 +106,11 @@ test('a named key is hidden, and sockets of the desktop where some may be opened
 
 test('an agent reaches its own hosts, the address of its API, and what the user names', () => {
   const env = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:4000/v1' };
-  const asked = { ...NOTHING, allowNet: [by('registry.npmjs.org')] };
+  const asked = { ...NOTHING, allowNet: [by('registry.example.org')] };
   const { allowNet } = sandboxRules({ ...SURROUNDINGS, env }, asked);
   expect(valuesOf(allowNet)).toEqual([
     ...['api.anthropic.com', 'console.anthropic.com', 'platform.claude.com'],
-    ...['127.0.0.1:4000', 'registry.npmjs.org'],
+    ...['127.0.0.1:4000', 'registry.example.org'],
   ]);
 });
 

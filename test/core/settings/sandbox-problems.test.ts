@@ -19,8 +19,8 @@ function problems(...layers: readonly Layer[]): readonly string[] {
 }
 
 test.for([
-  'registry.npmjs.org',
-  'registry.npmjs.org:443',
+  'registry.example.org',
+  'registry.example.org:443',
   '*.example.com',
   '*.example.com:8443',
   'localhost:11434',

@@ -19,7 +19,7 @@ const kept = {
   }),
   taskType: 'default',
   passthrough: [],
-  startDir: '/work',
+  startDir: '/home/user/app',
 };
 
 /** It has worked 10 of its 30 minutes, in 3 iterations, for $1.50. */

@@ -13,7 +13,7 @@ const SANDBOX: TaskSandbox = {
   },
   changes: [{ at: START, what: 'the sandbox is off' }],
   refused: [{ host: 'evil.example.com', port: 443, count: 3 }],
-  planted: ['/work/.mcp.json'],
+  planted: ['/home/user/app/.mcp.json'],
 };
 
 function read(sandbox: unknown): TaskSandbox | null | undefined {

@@ -295,10 +295,10 @@ describe('the permanent lines', () => {
     begin();
     const refused = { event: 'sandbox_refused', iteration: 3, host: 'evil.example.com' } as const;
     tell({ ...refused, port: 443, count: 3 });
-    tell({ event: 'sandbox_planted', iteration: 3, path: '/work/.mcp.json' });
+    tell({ event: 'sandbox_planted', iteration: 3, path: '/home/user/app/.mcp.json' });
     expect(screen().slice(0, 2)).toEqual([
       '  refused: evil.example.com:443 (3 times)',
-      '  planted: /work/.mcp.json; read it before anything runs it',
+      '  planted: /home/user/app/.mcp.json; read it before anything runs it',
     ]);
   });
 

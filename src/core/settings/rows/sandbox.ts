@@ -24,7 +24,7 @@ export const SANDBOX_ROWS = {
     type: { kind: 'texts' },
     group: 'Sandbox',
     trust: 'beyond-default',
-    help: 'a host that the agent and the checks may reach, such as registry.npmjs.org, "*.example.com" or 127.0.0.1:8080; may be repeated (default: only what the agent needs to answer)',
+    help: 'a host that the agent and the checks may reach, such as registry.example.org, "*.example.com" or 127.0.0.1:8080; may be repeated (default: only what the agent needs to answer)',
   },
   denyRead: {
     flag: '--deny-read',
