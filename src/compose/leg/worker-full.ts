@@ -1,0 +1,2 @@
+/** The worker's disk has no room left: the task goes to another worker. */
+export class WorkerFull extends Error {}
