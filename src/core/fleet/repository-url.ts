@@ -72,6 +72,11 @@ function byScheme(scheme: string, rest: string): Repository | { readonly problem
   const slash = rest.indexOf('/');
   const host = slash === -1 ? rest : rest.slice(0, slash);
   const path = slash === -1 ? '' : rest.slice(slash);
+  // Git decodes them after a pattern was held against the address as it is written.
+  if (host.includes('%')) return { problem: 'must have no % in its user and host' };
+  if (/%(?:2e|2f|5c|[01][\da-f]|7f)/i.test(path)) {
+    return { problem: 'must not encode dots, slashes and control characters in its path' };
+  }
   if (scheme === 'file') {
     return host === '' && path !== ''
       ? { kind: 'file', host, path }

@@ -17,6 +17,8 @@ test.for([
   '/srv/git/app.git',
   'file:///srv/git/app.git',
   'HTTPS://example.com/app',
+  'https://example.com/a%20b',
+  'git@example.com:100%2e',
 ])('no worker refuses %s by itself', (url) => {
   expect(repositoryProblem(url)).toBeNull();
 });
@@ -51,6 +53,15 @@ test.for([
   ['https://example.com/acme/../other/x', 'must not have ..'],
   ['https://example.com/acme/%2e%2E/other', 'must not have ..'],
   ['git@example.com:../x', 'must not have ..'],
+  ['ssh://evil.com%2F@git.example.org/team/x', 'must have no % in its user and host'],
+  ['ssh://git.example.org%2Fx/team/x', 'must have no % in its user and host'],
+  ['git://evil.com%2f@git.example.org/team/x', 'must have no % in its user and host'],
+  ['ssh://git.example.org/team/..%2fsecret', 'must not encode dots, slashes'],
+  ['ssh://git.example.org/team/.%2E/secret', 'must not have ..'],
+  ['ssh://git.example.org/team/x%2Egit', 'must not encode dots, slashes'],
+  ['https://git.example.org/team/..%5csecret', 'must not encode dots, slashes'],
+  ['file:///srv/git/x%00/y', 'must not encode dots, slashes'],
+  ['git://git.example.org/x%0ahost=evil.com', 'must not encode dots, slashes'],
   ['https://example.com/a b', 'must have no spaces'],
   ['https://example.com\\@other.com/x', 'must have no spaces'],
   ['https://example.com/a\nb', 'must have no spaces'],
@@ -63,6 +74,16 @@ test.for([
   expect(repositoryProblem(url)).toContain(why);
   expect(isRepositoryAllowed(url, null)).toBe(false);
   expect(isRepositoryAllowed(url, [url])).toBe(false);
+});
+
+test('no encoded slash leads past a pattern', () => {
+  const patterns = ['ssh://git.example.org/team/*'];
+  for (const url of [
+    'ssh://evil.com%2F@git.example.org/team/x',
+    'ssh://git.example.org/team/..%2fsecret',
+  ]) {
+    expect(isRepositoryAllowed(url, patterns)).toBe(false);
+  }
 });
 
 test('no refusal repeats the password', () => {
