@@ -40,7 +40,7 @@ export async function planHeadMove(git: PrivateGit, base: ListedSnapshot): Promi
   if (ended.length > 0) return refused(`a ${ended[0]} was under way then, and has ended since`);
   const parents = await readParents(git, base.commit);
   if (parents.index === null) return refused('the index had conflicts then');
-  const now = await readHead(repository, ask);
+  const now = await readHead(git.onRepository);
   const to: Head = { commit: parents.head, branch: base.branch };
   const tip = to.branch === null ? null : await readTip(ask, to.branch);
   // Of a submodule git names the repository, and not the folder of its files.

@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, type PathLike, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
-import { asText, type RunGit } from '../workspace/git-command.ts';
+import { asText, type GitAnswer, type RunGit } from '../workspace/git-command.ts';
+import { reasonOf, SnapshotError } from './snapshot-error.ts';
 
 /** Where a work tree's repository keeps its parts; all paths are absolute. */
 export interface Repository {
@@ -55,11 +56,23 @@ export interface Head {
   readonly branch: string | null;
 }
 
-/** Asks git for HEAD. */
-export async function readHead(repository: Repository, git: RunGit): Promise<Head> {
-  const branch = await git(repository.root, ['symbolic-ref', '-q', 'HEAD']);
-  const commit = await git(repository.root, ['rev-parse', '-q', '--verify', 'HEAD^{commit}']);
-  return { commit: commit?.trim() ?? null, branch: branch?.trim() ?? null };
+/**
+ * Asks git for HEAD. Throws a `SnapshotError` if git cannot read it: only a branch without a commit counts as the time
+ * before the first one.
+ */
+export async function readHead(
+  ask: (args: readonly string[]) => Promise<GitAnswer>,
+): Promise<Head> {
+  const named = await ask(['symbolic-ref', '-q', 'HEAD']);
+  // Not `HEAD^{commit}`: for a lost object git answers as it does without a commit.
+  const found = await ask(['rev-parse', '-q', '--verify', 'HEAD']);
+  const branch = named.exitCode === 0 ? named.output.trim() : null;
+  const isUnborn = found.exitCode === 1 && branch !== null;
+  if (found.exitCode === 0 || isUnborn) {
+    return { commit: isUnborn ? null : found.output.trim(), branch };
+  }
+  const failed = named.exitCode === 1 ? found : named;
+  throw new SnapshotError(`git cannot read HEAD: ${reasonOf(['rev-parse'], failed.complaint)}`);
 }
 
 /**

@@ -5,7 +5,7 @@ import { withUnderWay } from '../../core/snapshots/snapshot-message.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { createOwnIndex } from './own-index.ts';
-import { type GitCall, runOnRepository } from './private-git.ts';
+import type { GitCall } from './private-git.ts';
 import { type Head, headSign, readHead, underWayIn, writeTreeWords } from './repository.ts';
 import { outputOf, SnapshotError } from './snapshot-error.ts';
 import { createRef, type RefPlace } from './snapshot-ref.ts';
@@ -115,12 +115,10 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   let indexCommit: { readonly of: string; readonly id: string } | null = null;
   const nested = new Set<TreePath>();
 
-  const onRepository = runOnRepository(git);
-
   const lookAtHead = async (): Promise<boolean> => {
     const sign = headSign(repository);
     if (sign === headSeen) return false;
-    head = await readHead(repository, onRepository);
+    head = await readHead(git.onRepository);
     headSeen = sign;
     return true;
   };

@@ -1,4 +1,4 @@
-import { type RunGit, runGit } from '../workspace/git-command.ts';
+import { callGit, type RunGit, runGit } from '../workspace/git-command.ts';
 import {
   createGitProgress,
   type GitChange,
@@ -29,14 +29,17 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
   let usesStatus = false;
   const git: RunGit = (cwd, args, extras) =>
     runGit({ timeoutMs: TIMEOUT_MS, ...extras, cwd, args, env, runId, signal });
+  const ask = (args: readonly string[]) =>
+    callGit({ timeoutMs: TIMEOUT_MS, cwd: repository.root, args, env, runId, signal });
   const isBlind = (): boolean => !keeper.isWorking || !keeper.isHere();
 
   /** Adds the tips of all refs to those that were seen; resolves to the number of new commits and HEAD. */
   const lookAtCommits = async () => {
     const signNow = headSign(repository);
-    const { commit: head } = keeper.store.head ?? (await readHead(repository, git));
+    // A HEAD that git cannot read stops no task.
+    const head = keeper.store.head ?? (await readHead(ask).catch(() => null));
     const refs = (await git(repository.root, REFS)) ?? '';
-    const { branches, tips } = tipsIn(refs, repository.root, head);
+    const { branches, tips } = tipsIn(refs, repository.root, head?.commit ?? null);
     const isFirst = sign === null;
     const commits = isFirst
       ? 0
@@ -45,7 +48,7 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
         );
     for (const tip of tips) seen.add(tip);
     sign = signNow;
-    return { commits, head };
+    return { commits, head: head?.commit ?? null };
   };
 
   return {

@@ -156,6 +156,25 @@ describe('what a snapshot holds', () => {
     const { take } = await snapshotsOf(folder);
     expect(await take('0')).toMatchObject({ isAsNewest: false });
   });
+
+  test.for(['config', 'HEAD', 'refs/heads/main'])(
+    'a HEAD that git cannot read is not the time before the first commit: %s',
+    async (file) => {
+      const { folder, git, take } = await stage();
+      await take('0');
+      git('commit', '-q', '--allow-empty', '-m', 'second');
+      writeFileSync(join(folder, '.git', file), '[\n');
+      await expect(take('1')).rejects.toThrow(/^git cannot read HEAD: \S/);
+    },
+  );
+
+  test('a commit whose object is lost is not, either', async () => {
+    const { folder, git, take } = await stage();
+    git('commit', '-q', '--allow-empty', '-m', 'second');
+    const id = git('rev-parse', 'HEAD');
+    rmSync(join(folder, '.git', 'objects', id.slice(0, 2), id.slice(2)), { force: true });
+    await expect(take('0')).rejects.toThrow(id);
+  });
 });
 
 describe('what a snapshot costs the repository', () => {

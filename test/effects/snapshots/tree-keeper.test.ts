@@ -259,6 +259,17 @@ describe('progress by snapshots', () => {
     expect(await progress.since()).toMatchObject({ commits: 0, filesChanged: 1 });
   });
 
+  test('goes on where git cannot read HEAD', async () => {
+    const { folder, git, keeper } = await stage();
+    git('commit', '-q', '--allow-empty', '-m', 'second');
+    const later = await keeperOf(folder, { refs: keeper.refs });
+    writeFileSync(join(folder, '.git', 'config'), '[');
+    expect(await later.progress.mark()).toBeNull();
+    await later.ended(1);
+    expect(later.warnings).toEqual([expect.stringMatching(/^git cannot read HEAD: bad config/)]);
+    expect(await later.progress.since()).toBeNull();
+  });
+
   test('sums up everything since the first snapshot, with its lines', async () => {
     const { folder, git, ended, progress } = await stage();
     const base = git('rev-parse', 'HEAD');

@@ -2,7 +2,6 @@ import { commitMessage } from '../../../core/snapshots/commit-message.ts';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
 import { readParents } from '../../snapshots/move-head.ts';
-import { runOnRepository } from '../../snapshots/private-git.ts';
 import { type Head, headSign, readHead } from '../../snapshots/repository.ts';
 import type { TreePath } from '../../snapshots/tree-changes.ts';
 import { changesOf, followCommit, stage } from './commit-index.ts';
@@ -44,7 +43,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   if (span === null) return end({ kind: 'nothing' });
   const refusal = await whyNotCommitted(request);
   if (refusal !== null) return end({ kind: 'not-committed', why: refusal });
-  const head = await readHead(git.repository, runOnRepository(git));
+  const head = await readHead(git.onRepository);
   const sign = headSign(git.repository);
   const changed = await changedIn(request, span, left);
   const done = tree.again ? await doneBefore(request, span, head) : null;
@@ -73,7 +72,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
     timeoutMs: request.timeoutMs,
     startsPrograms: true,
   });
-  const now = await readHead(git.repository, runOnRepository(git));
+  const now = await readHead(git.onRepository);
   if (now.commit === null || now.commit === head.commit) {
     return end(refused(answer), { newBranch });
   }
