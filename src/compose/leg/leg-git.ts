@@ -40,7 +40,7 @@ export interface LegGit {
   opened(keeper: TreeKeeper | null): void;
   /**
    * Keeps the work tree at the origin, unless it is as in the newest snapshot there. Rejects with a `LegFailed` if the
-   * origin does not take it for too long; the first one of a task is not tried again.
+   * origin does not take it for too long, at once if it refuses the first one of a task.
    */
   keepTree(iteration: number, isStarting: boolean): Promise<CheckpointSnapshot>;
   /** Removes some of very many snapshots at the origin. Never rejects: there they only take up room. */
@@ -66,7 +66,7 @@ export async function openLegGit(
   });
   const base = claim.task.base_commit ?? (await findBase(state, mirror, spec.base, patience));
   const kept = claim.checkpoint?.snapshot ?? null;
-  await patience(() =>
+  await patience('tree', () =>
     makeLegTree({
       ...git,
       ...{ mirror, folder: leg.folder, branch: spec.branch, url: spec.repo, snapshot: kept },
@@ -76,7 +76,7 @@ export async function openLegGit(
   );
   const before = kept?.before ?? null;
   if (before !== null) {
-    await patience(() => mirror.fetch([before.ref]));
+    await patience('tree', () => mirror.fetch([before.ref]));
     const ref = `${snapshotRefs(claim.taskId, 1)}/${nameOf(before)}`;
     await runGit({
       ...git,
@@ -104,7 +104,7 @@ async function findBase(
   base: string | null,
   patience: Patience,
 ): Promise<string> {
-  const { commit } = await patience(() => mirror.resolve(base));
+  const { commit } = await patience('first-contact', () => mirror.resolve(base));
   await whenThere(dropped, () => world.queue.noteBase(claim, commit));
   return commit;
 }
@@ -161,8 +161,8 @@ function createLegGit(
     },
     async keepTree(iteration, isStarting) {
       const { snapshots: kept } = requireOpen();
-      const isFirst = kept.newest === null;
-      const { snapshot } = await patience(() => kept.push(iteration), isFirst);
+      const stage = kept.newest === null ? 'first-push' : 'work';
+      const { snapshot } = await patience(stage, () => kept.push(iteration));
       const { commit, ref } = snapshot;
       // A further attempt belongs to the same iteration.
       if (isStarting && before?.iteration !== iteration) before = { commit, ref, iteration };
@@ -182,7 +182,7 @@ function createLegGit(
       const { spec } = claim.task;
       const { objects } = open.git.repository;
       const left = claim.task.branch_commit;
-      const landed = await patience(async () => {
+      const landed = await patience('work', async () => {
         await requireClaim(state);
         return landResult({ mirror, taskId, commit, branch: spec.branch, left, objects });
       });

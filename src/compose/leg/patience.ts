@@ -2,22 +2,35 @@ import { writeDuration } from '../../core/settings/duration.ts';
 import { monotonicMs } from '../../effects/time/monotonic.ts';
 import { LegFailed } from './leg-failed.ts';
 import { backOff, pauseFor } from './repeat.ts';
+import { WorkerFull } from './worker-full.ts';
 
-/** What went wrong at the origin; `why` is a sentence. */
+/** What went wrong at the origin or in the work tree; `why` is a sentence. */
 type Trouble =
   | { readonly kind: 'no-repository' | 'no-ref'; readonly why: string }
-  | { readonly kind: 'away' | 'refused' | 'not-kept'; readonly why: string };
+  | { readonly kind: 'away' | 'refused'; readonly why: string }
+  | { readonly kind: 'not-kept'; readonly why: string; readonly isFull: boolean };
 
 type WithoutTrouble<End> = Exclude<End, { readonly kind: Trouble['kind'] }>;
 
 /**
- * Calls the origin again and again while it is away or refuses. Rejects with a `LegFailed` when it has taken too
- * long, at once if `isImpatient`, and if the repository or the ref is not there; and with the reason of the signal when
- * the leg is dropped or stopped. A leg that a person has stopped still gets one try, for what its run has left.
+ * How far a task has come:
+ * - `first-contact`: nothing is known of its repository. If that is not there or may not be read, the task ends at once.
+ *   Later this means that the origin is away: a token may have been replaced, or a limit reached.
+ * - `tree`: the work tree is being made.
+ * - `first-push`: no agent has run yet. An origin that refuses ends the task at once.
+ * - `work`: the work tree has something that is nowhere else.
+ */
+export type Stage = 'first-contact' | 'tree' | 'first-push' | 'work';
+
+/**
+ * Calls the origin again and again while it is away or refuses, and a few times if the work tree cannot be kept.
+ * Rejects with a `LegFailed` when it has taken too long, and if the ref is not there; with `WorkerFull` if the disk is
+ * full; and with the reason of the signal when the leg is dropped or stopped. A leg that a person has stopped still gets
+ * one try, for what its run has left.
  */
 export type Patience = <End extends { readonly kind: string }>(
+  stage: Stage,
   call: () => Promise<End>,
-  isImpatient?: boolean,
 ) => Promise<WithoutTrouble<End>>;
 
 interface PatienceOptions {
@@ -30,9 +43,12 @@ interface PatienceOptions {
   readonly tell: (sentence: string) => void;
 }
 
+/** If the work tree cannot be kept this often, its repository is broken. */
+const KEEPS_AT_MOST = 3;
+
 /** Creates the patience of one leg. */
 export function createPatience({ ms, dropped, over, tell }: PatienceOptions): Patience {
-  return async (call, isImpatient = false) => {
+  return async (stage, call) => {
     const sinceMs = monotonicMs();
     const pauses = backOff();
     for (let tries = 1; ; tries += 1) {
@@ -43,18 +59,28 @@ export function createPatience({ ms, dropped, over, tell }: PatienceOptions): Pa
         throw error;
       });
       if (!isTrouble(end)) return end as WithoutTrouble<typeof end>;
-      if (end.kind === 'no-repository' || end.kind === 'no-ref') {
-        throw new LegFailed('failed:repository', end.why);
-      }
+      refuseLostRepository(end, stage);
       over.throwIfAborted();
-      if (isImpatient || monotonicMs() - sinceMs >= ms) {
-        throw new LegFailed('failed:origin', end.why, !isImpatient);
+      if (end.kind === 'not-kept') {
+        if (end.isFull) throw new WorkerFull(end.why);
+        if (tries >= KEEPS_AT_MOST) throw new LegFailed('failed:repository', end.why, true);
+      } else {
+        const isRefused = end.kind === 'refused' && stage === 'first-push';
+        if (isRefused || monotonicMs() - sinceMs >= ms) {
+          throw new LegFailed('failed:origin', end.why, stage === 'work');
+        }
+        if (tries === 1) tell(`${end.why} Trying again for up to ${writeDuration(ms)}.`);
       }
-      if (tries === 1) tell(`${end.why} Trying again for up to ${writeDuration(ms)}.`);
       await pauseFor(pauses.next(), over);
       over.throwIfAborted();
     }
   };
+}
+
+function refuseLostRepository({ kind, why }: Trouble, stage: Stage): void {
+  if (kind === 'no-ref' || (kind === 'no-repository' && stage === 'first-contact')) {
+    throw new LegFailed('failed:repository', why);
+  }
 }
 
 function isTrouble(end: { readonly kind: string }): end is Trouble {

@@ -1,2 +1,4 @@
+import { RunDropped } from '../../loop/run-dropped.ts';
+
 /** The worker's disk has no room left: the task goes to another worker. */
-export class WorkerFull extends Error {}
+export class WorkerFull extends RunDropped {}

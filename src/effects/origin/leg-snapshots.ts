@@ -7,7 +7,7 @@ import { emptyTree } from '../branches/dirty-paths.ts';
 import type { CheckpointSnapshot } from '../fleet/fleet-queue.ts';
 import { readParents } from '../snapshots/move-head.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
-import { SnapshotError } from '../snapshots/snapshot-error.ts';
+import { SnapshotError, saysFull } from '../snapshots/snapshot-error.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import type { TreeKeeper } from '../snapshots/tree-keeper.ts';
 import { compareTrees } from '../snapshots/trees.ts';
@@ -102,7 +102,7 @@ type SnapshotPush =
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'away'; readonly why: string }
   /** The work tree cannot be kept: the disk is full, or its repository is damaged. */
-  | { readonly kind: 'not-kept'; readonly why: string };
+  | { readonly kind: 'not-kept'; readonly why: string; readonly isFull: boolean };
 
 export interface LegSnapshotsRequest {
   readonly keeper: TreeKeeper;
@@ -164,7 +164,9 @@ export function openLegSnapshots(request: LegSnapshotsRequest): LegSnapshots {
       try {
         kept = await keep(iteration);
       } catch (error) {
-        return { kind: 'not-kept', why: `The work tree cannot be kept: ${messageOf(error)}.` };
+        const said = messageOf(error);
+        const why = `The work tree cannot be kept: ${said}.`;
+        return { kind: 'not-kept', why, isFull: saysFull(said) };
       }
       if (newest !== null && pushed !== null && isSame(pushed, kept)) {
         return { kind: 'pushed', snapshot: newest, isNew: false };

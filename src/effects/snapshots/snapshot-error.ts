@@ -17,8 +17,14 @@ export function outputOf(
   return output.endsWith('\n') ? output.slice(0, -1) : output;
 }
 
-/** Returns git's own first sentence about a failure. */
+/** Whether words of git or of the system say that the disk, or the user's share of it, is full. */
+export function saysFull(words: string): boolean {
+  return /ENOSPC|EDQUOT|no space left|out of diskspace|disk quota exceeded/i.test(words);
+}
+
+/** Returns git's own first sentence about a failure, or the one that says that the disk is full. */
 export function reasonOf([command = 'git']: readonly string[], complaint: string): string {
-  const line = /^(?:fatal|error): (.+)$/m.exec(complaint)?.[1];
+  const said = [...complaint.matchAll(/^(?:fatal|error): (.+)$/gm)].map(([, text = '']) => text);
+  const line = said.find(saysFull) ?? said[0];
   return line === undefined ? `git ${command} failed` : oneLine(maskSecrets(line), 200);
 }

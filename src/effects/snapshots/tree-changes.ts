@@ -3,6 +3,7 @@ import path from 'node:path';
 import { errorCode } from '../files/write-file.ts';
 import { asInput } from '../workspace/git-command.ts';
 import type { PrivateGit } from './private-git.ts';
+import { reasonOf, SnapshotError, saysFull } from './snapshot-error.ts';
 
 /** Why a path is in no snapshot. */
 export type LeftOutReason = 'too-large' | 'unreadable' | 'unnameable' | 'empty-repository';
@@ -181,7 +182,7 @@ function storedAs(count: number): readonly string[] {
 
 /**
  * Brings paths into ralph's index. A path that git refuses is left out and named, so that one bad path
- * costs one path. Resolves to null if git fails otherwise.
+ * costs one path. Resolves to null if git fails otherwise. Rejects with a `SnapshotError` if the disk is full.
  */
 export async function addChanges(
   git: PrivateGit,
@@ -195,6 +196,8 @@ export async function addChanges(
     const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
     const { exitCode, complaint } = await git.run([...storedAs(left.length), ...args], { input });
     if (exitCode === 0) return refused;
+    // Git then names a file, too, with which nothing is wrong.
+    if (saysFull(complaint)) throw new SnapshotError(reasonOf(args, complaint));
     const name = REFUSED.exec(complaint)?.[1];
     if (name === undefined || !left.includes(name)) return null;
     refused.add(name);

@@ -2,6 +2,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openLegSnapshots } from '../../../src/effects/origin/leg-snapshots.ts';
+import type { GitCall } from '../../../src/effects/snapshots/private-git.ts';
 import { keeperOf, legTreeOf, makeOrigin, mirrorOf, NOW, refusePushes } from '../../helpers/leg.ts';
 import { type Files, put } from '../../helpers/repository.ts';
 
@@ -132,5 +133,23 @@ test('says that the work tree cannot be kept', async () => {
   expect(await open().push(1)).toMatchObject({
     kind: 'not-kept',
     why: expect.stringMatching(/^The work tree cannot be kept: .+\.$/),
+    isFull: false,
+  });
+});
+
+test('says that the disk is full, and takes no file for one that git refuses', async () => {
+  const { tree, open, keeper } = await legOf();
+  put(tree, { 'b.txt': 'b\n' });
+  const { run } = keeper.git;
+  const full =
+    'error: unable to create temporary file: No space left on device\nfatal: Unable to process path b.txt\n';
+  Object.assign(keeper.git, {
+    run: async (args: readonly string[], call?: GitCall) =>
+      args.includes('--replace') ? { exitCode: 128, output: '', complaint: full } : run(args, call),
+  });
+  expect(await open().push(1)).toEqual({
+    kind: 'not-kept',
+    why: 'The work tree cannot be kept: unable to create temporary file: No space left on device.',
+    isFull: true,
   });
 });
