@@ -1,4 +1,5 @@
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
+import { leftSentence } from '../../core/fleet/left-sentence.ts';
 import { isSandboxed } from '../../core/fleet/worker-policy.ts';
 import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import { snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
@@ -70,7 +71,7 @@ export async function openLegGit(
     makeLegTree({
       ...git,
       ...{ mirror, folder: leg.folder, branch: spec.branch, url: spec.repo, snapshot: kept },
-      head: kept === null || kept.head === '' ? base : kept.head,
+      head: kept === null ? base : kept.head,
       isSelfContained: isSandboxed(world.policy),
     }),
   );
@@ -85,7 +86,12 @@ export async function openLegGit(
       timeoutMs: GIT_MS,
     });
   }
-  const parts = { mirror: openMirror({ ...origin, signal: dropped }), patience, newest: kept };
+  const parts = {
+    mirror: openMirror({ ...origin, signal: dropped }),
+    patience,
+    newest: kept,
+    base,
+  };
   return createLegGit(state, leg, { ...parts, env: git.env });
 }
 
@@ -114,6 +120,8 @@ interface GitParts {
   readonly patience: Patience;
   readonly env: NodeJS.ProcessEnv;
   readonly newest: CheckpointSnapshot | null;
+  /** The commit from which the task began. */
+  readonly base: string;
 }
 
 /**
@@ -128,10 +136,24 @@ async function requireClaim({ claim, world, dropped, lease }: LegState): Promise
   await lease.fresh();
 }
 
+/** Says what the result lacks, and has the work tree kept for it; null if it lacks nothing. */
+function lackOf(state: LegState, { tree }: LegFolder, names: readonly string[]): string | null {
+  const sentence = leftSentence(names);
+  if (sentence === null) return null;
+  state.hasMore = true;
+  const { keepTrees, host } = state.world;
+  return keepTrees === 'none' ? sentence : `${sentence} The work tree is ${tree} on ${host}.`;
+}
+
+function warningOf(sentences: readonly (string | null)[]): string | null {
+  const said = sentences.filter((sentence) => sentence !== null);
+  return said.length === 0 ? null : said.join(' ');
+}
+
 function createLegGit(
   state: LegState,
   leg: LegFolder,
-  { mirror, patience, env, newest }: GitParts,
+  { mirror, patience, env, newest, base }: GitParts,
 ): LegGit {
   const { claim, world, dropped } = state;
   let keeper: TreeKeeper | null = null;
@@ -175,8 +197,8 @@ function createLegGit(
       const { keeper: open, snapshots: all } = requireOpen();
       if (all.kept === null)
         throw new LegFailed('failed:repository', 'the work tree was never kept');
-      const { commit } = await makeResult({
-        ...{ keeper: open, kept: all.kept, facts, env, runId: leg.runId, signal: dropped },
+      const { commit, left: lacks } = await makeResult({
+        ...{ keeper: open, kept: all.kept, base, facts, env, runId: leg.runId, signal: dropped },
         folder: `${leg.folder}/result`,
       });
       const { spec } = claim.task;
@@ -190,7 +212,7 @@ function createLegGit(
       return {
         ...{ resultCommit: landed.commit, resultRef: landed.ref },
         branchCommit: isOnBranch ? landed.commit : null,
-        warning: isOnBranch ? null : landed.warning,
+        warning: warningOf([isOnBranch ? null : landed.warning, lackOf(state, leg, lacks)]),
       };
     },
   };

@@ -32,6 +32,8 @@ export interface LegState {
   place: RequestPlace | null;
   /** What people asked of the run, by id, with the number of saves since it was left. */
   readonly requests: Map<string, { readonly kind: FleetRequest['kind']; saves: number }>;
+  /** Whether the work tree has something that the result of a completed task does not have. */
+  hasMore: boolean;
 }
 
 /** Lets the running iteration end, and gives the task to another worker. */

@@ -53,7 +53,7 @@ export function openLeg(
   const stop = new AbortController();
   const state: LegState = {
     ...{ claim, world, lease, dropped: dropping.signal, dropIfStale, requests: new Map() },
-    ...{ stop, over: AbortSignal.any([dropping.signal, stop.signal]) },
+    ...{ stop, over: AbortSignal.any([dropping.signal, stop.signal]), hasMore: false },
     ...{ handingOver: null, onHandOver: () => {}, settling: false, place: null },
   };
   // The engine would give the job of a leg to another worker when it is 24 h old.
@@ -99,7 +99,7 @@ async function runLeg(state: LegState, mayBegin: Promise<void>): Promise<void> {
     const spec = allowed(claim, world);
     folder = makeLegFolder(home, claim.taskId, claim.fence, randomUUID());
     const status = await runInLeg(state, spec, folder);
-    if (status === 'failed' && keepTrees === 'failed') isKept = true;
+    if ((status === 'failed' || state.hasMore) && keepTrees === 'failed') isKept = true;
   } catch (error) {
     // What runs in a leg that is dropped fails in many ways.
     if (state.dropped.aborted) await giveBack(state);

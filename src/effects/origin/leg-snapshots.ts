@@ -1,7 +1,7 @@
+import { somePaths } from '../../core/fleet/left-sentence.ts';
 import { originRefs } from '../../core/fleet/origin-refs.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
-import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf } from '../../errors.ts';
 import { emptyTree } from '../branches/dirty-paths.ts';
 import type { CheckpointSnapshot } from '../fleet/fleet-queue.ts';
@@ -52,8 +52,8 @@ export interface KeepRequest {
 }
 
 /**
- * Makes a commit of the work tree as it is now, under no name. Resolves to `last` itself if nothing differs from
- * it. Rejects with a `SnapshotError`, or the system's error.
+ * Makes a commit of the work tree as it is now, under no name. Resolves to the commit of `last` if nothing differs
+ * from it. Rejects with a `SnapshotError`, or the system's error.
  */
 export async function keepLegTree(
   keeper: TreeKeeper,
@@ -63,16 +63,19 @@ export async function keepLegTree(
   const { git, store } = keeper;
   const head = store.head?.commit ?? null;
   const index = store.indexTree;
-  if (last?.secrets.length === 0 && isSame(last, { tree: kept.tree, head, index })) return last;
+  const leftOut = new Set(kept.leftOut.keys());
+  if (last?.secrets.length === 0 && isSame(last, { tree: kept.tree, head, index })) {
+    return { ...last, leftOut };
+  }
   const secrets = await untrackedSecrets(git, index ?? head ?? emptyTree(git), kept.tree);
   const without = new Map(secrets.map((name) => [name, null]));
   const tree =
     secrets.length === 0 ? kept.tree : (await store.keepChanged(kept.tree, without)).tree;
-  if (last !== null && isSame(last, { tree, head, index })) return last;
+  if (last !== null && isSame(last, { tree, head, index })) return { ...last, secrets, leftOut };
   const commit = await store.commit(tree, ({ branch }) =>
     snapshotMessage({ taskId, order, at, subject, branch }),
   );
-  return { commit, tree, head, index, secrets, leftOut: new Set(kept.leftOut.keys()) };
+  return { commit, tree, head, index, secrets, leftOut };
 }
 
 function isSame(one: TreeState, other: TreeState): boolean {
@@ -206,14 +209,8 @@ async function readState(git: PrivateGit, commit: string): Promise<TreeState | n
   }
 }
 
-const NAMED_AT_MOST = 5;
-
 function secretSentence(names: readonly TreePath[]): string {
-  const shown = names
-    .slice(0, NAMED_AT_MOST)
-    .map((name) => oneLine(Buffer.from(name, 'latin1').toString(), 200));
-  const more = names.length - shown.length;
-  const all = more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
+  const all = somePaths(names);
   return names.length === 1
     ? `${all} looks like a secret and is not pushed: on another machine the task goes on without it.`
     : `${all} look like secrets and are not pushed: on another machine the task goes on without them.`;

@@ -22,6 +22,8 @@ export interface ResultRequest {
   readonly keeper: TreeKeeper;
   /** The work tree as it was kept last. */
   readonly kept: KeptLegTree;
+  /** The commit from which the task began. */
+  readonly base: string;
   /** Absolute path of a folder for ralph's own git files; it is made, and removed again. */
   readonly folder: string;
   readonly facts: CommitFacts;
@@ -46,14 +48,15 @@ const TIMEOUT_MS = 10 * 60_000;
  * Makes the commit of a task's result; no ref leads to it yet. Rejects with a `LegError`, or the system's error.
  */
 export async function makeResult(request: ResultRequest): Promise<Result> {
-  const { keeper, kept, folder, facts, env, runId, signal } = request;
+  const { keeper, kept, base, folder, facts, env, runId, signal } = request;
   const git: GitBase = { env, runId, signal, timeoutMs: TIMEOUT_MS };
   const { repository } = keeper.git;
   removeTree(folder);
   try {
     const own = openPrivateGit({ ...git, folder, repository, attributes: WITHOUT_FILTERS });
     const { head } = kept;
-    const { tree, left } = await writeTree(own, kept);
+    const { tree, left: paths } = await writeTree(own, kept);
+    const left = [...new Set([...paths, ...(await committedRepositories(own, base, tree))])];
     if (head !== null && tree === (await treeOf(own, head))) {
       return { commit: head, isNew: false, left };
     }
@@ -79,11 +82,11 @@ async function writeTree(git: PrivateGit, { head, tree, secrets, leftOut }: Kept
   const difference = await compareTrees(git, head ?? emptyTree(git), tree);
   if (difference === null) throw new LegError('git cannot compare the files');
   const [removed, changed]: [TreePath[], TreePath[]] = [[], []];
-  const left = [...secrets];
+  // What could not be kept is missing in the snapshot, and not removed.
+  const left = [...secrets, ...leftOut];
   for (const [name, { from, to }] of difference) {
-    // What could not be kept is missing in the snapshot, and not removed.
-    if (leftOut.has(name)) left.push(name);
-    else if (to === null) removed.push(name);
+    if (leftOut.has(name)) continue;
+    if (to === null) removed.push(name);
     // Nobody else could find what a new repository inside the tree is at.
     else if (to.startsWith('160000') && from === null) left.push(name);
     else changed.push(name);
@@ -95,6 +98,28 @@ async function writeTree(git: PrivateGit, { head, tree, secrets, leftOut }: Kept
   if (refused === null) throw new LegError('git cannot take the changed files');
   const written = must(await git.run(writeTreeWords(git.repository)), 'git cannot write the tree');
   return { tree: written.output.trim(), left: [...left, ...refused] };
+}
+
+/**
+ * Returns the repositories inside the tree that the agent has committed as such, and that are no submodules: the
+ * commit has only their ids.
+ */
+async function committedRepositories(
+  git: PrivateGit,
+  base: string,
+  tree: string,
+): Promise<readonly TreePath[]> {
+  // An origin that has lost the base leaves nothing to compare with.
+  const difference = await compareTrees(git, base, tree);
+  const isRepository = (entry: string | null): boolean => entry?.startsWith('160000') === true;
+  const added = [...(difference ?? [])].flatMap(([name, { from, to }]) =>
+    isRepository(to) && !isRepository(from) ? [name] : [],
+  );
+  if (added.length === 0) return [];
+  const args = ['config', '-z', '--blob', `${tree}:.gitmodules`, '--get-regexp', '\\.path$'];
+  const { output } = await git.run(args);
+  const submodules = new Set(output.split('\0').map((each) => each.replace(/^[^\n]*\n/, '')));
+  return added.filter((name) => !submodules.has(name));
 }
 
 async function treeOf(git: PrivateGit, commit: string): Promise<string> {

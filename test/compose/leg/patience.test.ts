@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { LegFailed } from '../../../src/compose/leg/leg-failed.ts';
 import { createPatience, type Stage } from '../../../src/compose/leg/patience.ts';
 import { WorkerFull } from '../../../src/compose/leg/worker-full.ts';
-import { RunDropped } from '../../../src/loop/run-dropped.ts';
 import { NO_SIGNAL } from '../../helpers/leg.ts';
 
 type End =
@@ -74,7 +73,6 @@ describe('a work tree that cannot be kept', () => {
   test('sends the task to another worker if the disk is full', async () => {
     const { end, calls } = await ask('work', [{ ...broken, isFull: true }, PUSHED]);
     expect([end, calls]).toEqual([new WorkerFull('It is broken.'), 1]);
-    // The loop takes any other error for a failure of the task.
-    expect(end).toBeInstanceOf(RunDropped);
+    expect(end).toBeInstanceOf(WorkerFull);
   });
 });

@@ -35,7 +35,7 @@ async function legOf(files: Files = { 'a.txt': 'a\n' }) {
     const about = { taskId: 't', order: 1, at: NOW, subject: 'the end', last: null };
     const kept = await keepLegTree(keeper, about);
     const folder = join(leg, 'result');
-    return makeResult({ keeper, kept, folder, facts: FACTS, env, signal: NO_SIGNAL });
+    return makeResult({ keeper, kept, base: first, folder, facts: FACTS, env, signal: NO_SIGNAL });
   };
   const land = async (commit: string, left: string | null = null) =>
     landResult({
@@ -43,6 +43,13 @@ async function legOf(files: Files = { 'a.txt': 'a\n' }) {
       objects: keeper.git.repository.objects,
     });
   return { url, origin, first, source, mirror, leg, tree, git, make, land };
+}
+
+function makeInner(tree: string, name: string): void {
+  mkdirSync(join(tree, name));
+  const inner = gitIn(join(tree, name));
+  inner('init', '-q');
+  inner('commit', '-q', '--allow-empty', '-m', 'inner');
 }
 
 describe('the result', () => {
@@ -113,14 +120,24 @@ describe('the result', () => {
 
   test('leaves out untracked secrets, new repositories and what cannot be kept', async () => {
     const { tree, git, make } = await legOf({ 'a.txt': 'a\n', 'large.txt': 'l\n' });
-    put(tree, { '.env': 'A=1\n', 'b.txt': 'b\n', 'too-large': 'x'.repeat(1_001) });
-    mkdirSync(join(tree, 'inner'));
-    const inner = gitIn(join(tree, 'inner'));
-    inner('init', '-q');
-    inner('commit', '-q', '--allow-empty', '-m', 'inner');
+    put(tree, { '.env': 'A=1\n', 'b.txt': 'b\n' });
+    expect(await make()).toMatchObject({ left: ['.env'] });
+    // The snapshot is the same with it.
+    put(tree, { 'too-large': 'x'.repeat(1_001) });
+    expect(await make()).toMatchObject({ left: ['.env', 'too-large'] });
+    makeInner(tree, 'inner');
     const { commit, left } = await make();
     expect(git('diff', '--name-only', 'HEAD', commit)).toBe('b.txt');
-    expect(left).toEqual(['.env', 'inner']);
+    expect(left).toEqual(['.env', 'too-large', 'inner']);
+  });
+
+  test('tells repositories that the agent has committed inside the tree, and no submodules', async () => {
+    const { tree, git, make } = await legOf();
+    for (const name of ['inner', 'module']) makeInner(tree, name);
+    put(tree, { '.gitmodules': '[submodule "m"]\n\tpath = module\n\turl = https://x.invalid/\n' });
+    git('-c', 'advice.addEmbeddedRepo=false', 'add', '--all');
+    git('commit', '-q', '-m', 'of the agent');
+    expect(await make()).toMatchObject({ isNew: false, left: ['inner'] });
   });
 
   test("runs no filter, hook or signing program of the agent's configuration", async () => {
@@ -164,7 +181,8 @@ describe('the result', () => {
       const keeper = await keeperOf(made.tree, env);
       const kept = await keepLegTree(keeper, about);
       const result = await makeResult({
-        ...{ keeper, kept, folder: join(made.leg, 'result'), facts: FACTS, env, signal: NO_SIGNAL },
+        ...{ keeper, kept, base: first, folder: join(made.leg, 'result'), facts: FACTS, env },
+        signal: NO_SIGNAL,
       });
       return { kept, result };
     };
