@@ -241,6 +241,19 @@ describe('landing', () => {
     expect(origin('rev-parse', 'refs/ralph/t/result.2')).toBe(result.commit);
   });
 
+  test.for(['refs/heads/ralph', 'refs/heads/ralph/t/x'])(
+    'says that %s is in the way of the branch',
+    async (other) => {
+      const { url, origin, first, land, result } = await changed();
+      origin('update-ref', other, first);
+      expect(await land(result.commit)).toEqual({
+        ...{ kind: 'beside', commit: result.commit, ref: 'refs/ralph/t/result' },
+        warning: `${other} of ${url} is in the way of the branch ralph/t; the result is at refs/ralph/t/result.`,
+      });
+      expect(origin('rev-parse', 'refs/ralph/t/result', other)).toBe(`${result.commit}\n${first}`);
+    },
+  );
+
   test('finds the result of a worker that was killed after its push', async () => {
     const { origin, git, tree, land, result } = await changed();
     await land(result.commit);
