@@ -31,6 +31,15 @@ const NO_REF = /couldn't find remote ref|not our ref|unadvertised object|no such
 const INCOMPLETE =
   /bad object|does not match any|unable to read|could not parse|missing (?:blob|tree|commit)|object .* is corrupt/i;
 
+/** What git says where it reads an object or a ref that a power cut has left empty. */
+const DAMAGED =
+  /bad object|is corrupt|object file .* is empty|reference broken|did not send all necessary objects|not a git repository/i;
+
+/** Whether a complaint about a fetch may be about the mirror itself. An origin that is damaged has the same words. */
+export function mayBeDamage(complaint: string): boolean {
+  return DAMAGED.test(complaint);
+}
+
 /** Returns what git's complaint about a fetch means. `wanted` names what was asked for, such as `main`. */
 export function fetchTrouble(complaint: string, url: string, wanted: string): FetchTrouble {
   const shown = shownUrl(url);

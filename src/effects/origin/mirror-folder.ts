@@ -40,8 +40,12 @@ export function mirrorPlace(home: string, url: string): MirrorPlace {
 
 export type Hash = 'sha1' | 'sha256';
 
-/** The settings of a mirror. No git may tidy up behind the work trees that borrow from it. */
-const SETTINGS = '[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n';
+/**
+ * The settings of a mirror. No git may tidy up behind the work trees that borrow from it. Objects are flushed to the
+ * disk all at once, and refs are not: a repository may have thousands.
+ */
+const SETTINGS =
+  '[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[core]\n\tfsync = objects\n\tfsyncMethod = batch\n';
 
 export type GitBase = Pick<GitCommand, 'env' | 'runId' | 'signal' | 'timeoutMs'>;
 
@@ -61,6 +65,30 @@ export async function makeMirror(place: MirrorPlace, hash: Hash, git: GitBase): 
   // For a person who wonders whose folder this is.
   writeFileSync(path.join(unfinished, 'description'), `${shownUrl(url)}\n`);
   renameSync(unfinished, folder);
+}
+
+/** Whether git cannot read all that the refs of a mirror lead to. */
+export async function isDamaged(git: MirrorGit): Promise<boolean> {
+  const { exitCode } = await git(['fsck', '--connectivity-only', '--no-dangling', '--no-progress']);
+  return exitCode !== null && exitCode !== 0;
+}
+
+/**
+ * Makes a new mirror in the place of a damaged one; only under the mirror's lock. Work trees may borrow objects that the
+ * origin has under no branch, so what can still be read of them comes along. Rejects with the system's error.
+ */
+export async function replaceMirror(
+  place: MirrorPlace,
+  git: MirrorGit,
+  base: GitBase,
+): Promise<void> {
+  const old = `${place.folder}.damaged`;
+  const hash = hashOf(place);
+  removeTree(old);
+  renameSync(place.folder, old);
+  await makeMirror(place, hash, base);
+  await git([...FETCH, '--', old, '+refs/kept/*:refs/kept/*']);
+  removeTree(old);
 }
 
 /** Returns the kind of ids that a mirror has. It is chosen when the mirror is made. */

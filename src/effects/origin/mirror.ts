@@ -4,6 +4,7 @@ import path from 'node:path';
 import {
   type FetchTrouble,
   fetchTrouble,
+  mayBeDamage,
   type PushEnd,
   readPush,
   shownUrl,
@@ -15,11 +16,13 @@ import {
   type GitBase,
   type Hash,
   hashOf,
+  isDamaged,
   type MirrorGit,
   makeMirror,
   mirrorGit,
   mirrorPlace,
   removeStaleLocks,
+  replaceMirror,
 } from './mirror-folder.ts';
 
 export interface MirrorRequest {
@@ -159,6 +162,10 @@ export function openMirror(request: MirrorRequest): Mirror {
       answer = await git(args);
     }
     if (LOCKED.test(answer.complaint) && removeStaleLocks(place)) answer = await git(args);
+    if (answer.exitCode !== 0 && mayBeDamage(answer.complaint) && (await isDamaged(git))) {
+      await replaceMirror(place, git, base);
+      answer = await git(args);
+    }
     const wanted = refs.join(', ');
     if (answer.exitCode !== 0) return fetchTrouble(answer.complaint, url, wanted);
     const commits = new Map<string, string>();
