@@ -50,7 +50,7 @@ export async function legTreeOf(
     ...more,
   });
   if (end.kind !== 'made') throw new Error(end.why);
-  return { leg: folder, tree: end.folder, git: gitIn(end.folder) };
+  return { leg: folder, tree: end.folder, git: gitIn(end.folder), unfiltered: end.unfiltered };
 }
 
 /** The snapshots of a work tree, as a run keeps them. */

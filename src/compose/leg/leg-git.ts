@@ -1,5 +1,5 @@
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
-import { leftSentence } from '../../core/fleet/left-sentence.ts';
+import { leftSentence, somePaths } from '../../core/fleet/left-sentence.ts';
 import { isSandboxed } from '../../core/fleet/worker-policy.ts';
 import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import { snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
@@ -67,7 +67,7 @@ export async function openLegGit(
   });
   const base = claim.task.base_commit ?? (await findBase(state, mirror, spec.base, patience));
   const kept = claim.checkpoint?.snapshot ?? null;
-  await patience('tree', () =>
+  const { unfiltered } = await patience('tree', () =>
     makeLegTree({
       ...git,
       ...{ mirror, folder: leg.folder, branch: spec.branch, url: spec.repo, snapshot: kept },
@@ -75,6 +75,12 @@ export async function openLegGit(
       isSelfContained: isSandboxed(world.policy),
     }),
   );
+  if (unfiltered.length > 0) {
+    const names = somePaths(unfiltered);
+    world.say(
+      `${claim.taskId}: a filter did not write ${names}; the agent finds there what git stores`,
+    );
+  }
   const before = kept?.before ?? null;
   if (before !== null) {
     await patience('tree', () => mirror.fetch([before.ref]));
@@ -176,6 +182,7 @@ function createLegGit(
           'the folder of the task belongs to a repository other than that of --repo',
         );
       }
+      found.git.shared = base;
       snapshots = openLegSnapshots({
         ...{ keeper: found, mirror, taskId, fence, newest, now: systemClock.now },
         notice: (sentence) => world.say(`${taskId}: ${sentence}`),

@@ -48,8 +48,15 @@ export interface LegTreeRequest {
   readonly timeoutMs?: number;
 }
 
-/** `folder`: absolute path of the work tree. */
-export type LegTreeEnd = { readonly kind: 'made'; readonly folder: string } | FetchTrouble;
+export type LegTreeEnd =
+  | {
+      readonly kind: 'made';
+      /** Absolute path of the work tree. */
+      readonly folder: string;
+      /** Files that a filter could not write: there is what git stores in their place. */
+      readonly unfiltered: readonly TreePath[];
+    }
+  | FetchTrouble;
 
 /** For git that writes a whole work tree. */
 const TIMEOUT_MS = 20 * 60_000;
@@ -73,6 +80,7 @@ export async function makeLegTree(request: LegTreeRequest): Promise<LegTreeEnd> 
     ...{ mirror, folder, head, branch, url, needs, isSelfContained, git },
   });
   const inTree: InTree = (args, call = {}) => callGit({ ...git, ...call, cwd: folder, args });
+  let unfiltered: readonly TreePath[] = [];
   if (snapshot === null) {
     must(await inTree(['reset', '--hard', '--quiet']), 'git cannot check the commit out');
     const listed = [...(await entriesOf(inTree(LISTING))).keys()];
@@ -81,12 +89,17 @@ export async function makeLegTree(request: LegTreeRequest): Promise<LegTreeEnd> 
   } else {
     const own = path.join(request.folder, 'laying');
     try {
-      await laySnapshot(snapshot.commit, await openGit(folder, own, git), folder, inTree);
+      unfiltered = await laySnapshot(
+        snapshot.commit,
+        await openGit(folder, own, git),
+        folder,
+        inTree,
+      );
     } finally {
       removeTree(own);
     }
   }
-  return { kind: 'made', folder };
+  return { kind: 'made', folder, unfiltered };
 }
 
 type InTree = (
@@ -122,13 +135,16 @@ async function openGit(folder: string, own: string, git: GitBase): Promise<Priva
   return openPrivateGit({ ...git, folder: own, repository });
 }
 
-/** Writes the files of a snapshot into the empty work tree, and the index as it was. */
+/**
+ * Writes the files of a snapshot into the empty work tree, and the index as it was. Resolves to the files that a filter
+ * could not write.
+ */
 async function laySnapshot(
   commit: string,
   git: PrivateGit,
   folder: string,
   inTree: InTree,
-): Promise<void> {
+): Promise<readonly TreePath[]> {
   const { head, index } = await readParents(git, commit);
   must(await git.run(['read-tree', commit]), 'git cannot read the snapshot');
   const written = await git.run(['checkout-index', '--all', '--force', '--quiet']);
@@ -138,7 +154,9 @@ async function laySnapshot(
     await inTree(staged === null ? ['read-tree', '--empty'] : ['read-tree', staged]),
     'git cannot write the index',
   );
-  await makeOlder(folder, await smudge(git, inTree), inTree);
+  const { written: filtered, failed } = await smudge(git, inTree);
+  await makeOlder(folder, filtered, inTree);
+  return failed;
 }
 
 /**
@@ -160,17 +178,29 @@ const OLDER_MS = 2_000;
 /**
  * Has the worker's own filters, such as that of LFS, write the files whose snapshot only names what git stores:
  * the snapshot has those as the index has them. A filter that only the repository configures cannot be meant, since
- * this repository is new. Resolves to these files.
+ * this repository is new.
  */
-async function smudge(git: PrivateGit, inTree: InTree): Promise<readonly TreePath[]> {
+async function smudge(git: PrivateGit, inTree: InTree) {
   const then = await entriesOf(git.run(LISTING));
   const now = await entriesOf(inTree(LISTING));
   const same = [...now].flatMap(([name, entry]) => (then.get(name) === entry ? [name] : []));
   const wanted = await filteredOf(same, inTree);
-  if (wanted.length === 0) return [];
-  const args = ['checkout-index', '--force', '--index', '--quiet', '-z', '--stdin'];
-  must(await inTree(args, { input: asInput(wanted) }), 'a filter did not write its files');
-  return wanted;
+  const write = async (names: readonly TreePath[]): Promise<boolean> => {
+    const args = ['checkout-index', '--force', '--index', '--quiet', '-z', '--stdin'];
+    return (await inTree(args, { input: asInput(names) })).exitCode === 0;
+  };
+  const failed: TreePath[] = [];
+  if (wanted.length > 0 && !(await write(wanted))) {
+    // A filter that fails ends git: then each file is tried by itself, and one bad file costs one.
+    for (const name of wanted) if (!(await write([name]))) failed.push(name);
+    // Git has removed them first.
+    const args = ['checkout-index', '--force', '--quiet', '-z', '--stdin'];
+    must(
+      await git.run(args, { input: asInput(failed) }),
+      'git cannot write the files of the snapshot',
+    );
+  }
+  return { written: wanted.filter((name) => !failed.includes(name)), failed };
 }
 
 /** Returns those of the tracked files that a filter of the worker's user writes. */

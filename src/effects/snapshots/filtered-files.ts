@@ -42,7 +42,8 @@ export function createFilteredFiles(git: PrivateGit): FilteredFiles {
     },
     async findAmong(entries) {
       signs = '';
-      filtered = mayHaveFilters(git, entries) ? await underFilters(git, entries) : [];
+      const found = mayHaveFilters(git, entries) ? await underFilters(git, entries) : [];
+      filtered = await withoutUnshared(git, found);
     },
     async update(addEntries) {
       if (filtered.length + asIndexed.size === 0) return [];
@@ -105,6 +106,20 @@ async function underFilters(
     const filter = filters.get(entry.name);
     return filter === undefined || !defined.has(filter) ? [] : [{ ...entry, filter }];
   });
+}
+
+/** Drops the files of LFS whose content the other machines cannot reach: see `PrivateGit.shared`. */
+async function withoutUnshared(
+  git: PrivateGit,
+  filtered: readonly Filtered[],
+): Promise<readonly Filtered[]> {
+  const isOfStore = ({ filter }: Filtered): boolean => filter === 'lfs';
+  if (git.shared === undefined || !filtered.some(isOfStore)) return filtered;
+  const args = ['diff-index', '--cached', '--name-only', '--no-renames', '-z', git.shared];
+  const { exitCode, output } = await git.onRepository(args);
+  // A commit that the origin has lost leaves nothing to compare with.
+  const changed = new Set(exitCode === 0 ? output.split('\0') : []);
+  return filtered.filter((file) => !isOfStore(file) || !changed.has(file.name));
 }
 
 /** The filters that any configuration defines: without one git converts nothing, whatever attributes say. */

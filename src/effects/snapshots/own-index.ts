@@ -74,6 +74,7 @@ export function createOwnIndex({
   /** How ralph's index was left; a new process trusts none. */
   let ownSign: string | null = null;
   let userSign: string | null = null;
+  let shared = git.shared;
   let userTree: string | null = null;
   let entries: readonly UserEntry[] = [];
   let tracked: ReadonlySet<TreePath> = new Set();
@@ -108,7 +109,8 @@ export function createOwnIndex({
   /** Brings in what the user's index names and ralph's does not: it may be ignored by now. */
   const adopt = async (): Promise<readonly TreePath[]> => {
     const sign = timeOf(repository.index);
-    if (sign === userSign) return [];
+    if (sign === userSign && git.shared === shared) return [];
+    shared = git.shared;
     const [listed, included, known] = await Promise.all([
       // Files are kept even while nobody can read the index.
       askRepository(['ls-files', '-s', '-v', '-z']).catch(() => null),

@@ -33,6 +33,11 @@ export interface GitCall {
 export interface PrivateGit {
   readonly folder: string;
   readonly repository: Repository;
+  /**
+   * Only for a tree that other machines go on with: a commit whose files of LFS are in the store that all of them reach.
+   * Of a later one the snapshots have the content, since the store in this work tree stays here.
+   */
+  shared?: string;
   /** Runs git with ralph's own folder, after its files were put right. */
   run(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
   /** Runs git on the user's repository itself, for its refs and its index. */
