@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { GitFolder } from '../../core/sandbox/default-rules.ts';
 import { isAtOrBelow } from '../../core/sandbox/places.ts';
@@ -19,41 +19,58 @@ export interface GitFolders {
   readonly links: readonly string[];
   /** Every file that git reads settings from, with those that are named and missing. */
   readonly settings: readonly string[];
+  /** What links in the folders of hooks lead to. */
+  readonly hookTargets: readonly string[];
   /** A folder that a `.git` file names although nothing there knows of the work tree; null for none. */
   readonly stranger: string | null;
 }
 
-/** `nested` are places of repositories below the work folder: `.git` files and folders of git. */
+/** `nested` are places of repositories below what the agent may write: `.git` files and folders of git. */
 export async function findGitFolders(
   workFolder: string,
   nested: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<GitFolders> {
   const treeRoot = findGitAbove(workFolder) ?? workFolder;
+  const places = [path.join(treeRoot, '.git'), ...nested];
   const own = repositoryAt(path.join(treeRoot, '.git'));
-  const others = nested.map((place) => repositoryAt(place)).filter((each) => each !== null);
-  const found = new Map<string, boolean>();
-  for (const each of own === null ? others : [own, ...others]) {
-    if (each.common !== each.folder) found.set(each.folder, true);
-    walk(each.common, found);
+  const found = new Map<string, KnownFolder>();
+  for (const place of places) {
+    const each = repositoryAt(place);
+    if (each === null) continue;
+    const top = topOf(place);
+    if (each.common === each.folder) walk(each.common, top, found);
+    else {
+      if (!found.has(each.folder)) found.set(each.folder, { isOfWorkTree: true, top });
+      walk(each.common, topOf(each.common), found);
+    }
   }
-  const links = [path.join(treeRoot, '.git'), ...nested].filter(isFile);
   const folders = await Promise.all(
-    [...found].map(async ([folder, isOfWorkTree]) => ({
-      path: folder,
-      isOfWorkTree,
-      hooks: await hooksOf(folder, treeRoot, env),
-    })),
+    [...found].map(async ([folder, { isOfWorkTree, top }]) => {
+      return { path: folder, isOfWorkTree, hooks: await hooksOf(folder, top, env) };
+    }),
   );
   const settings = await Promise.all(folders.map((each) => settingsFiles(each.path, env)));
   return {
     treeRoot,
     common: own?.common ?? null,
     folders,
-    links,
+    links: places.filter((place) => isFile(place) || isLink(place)),
     settings: [...new Set(settings.flat())],
+    hookTargets: folders.flatMap(({ hooks }) => linkTargets(hooks)),
     stranger: own === null ? null : await strangerOf(own, treeRoot, env),
   };
+}
+
+interface KnownFolder {
+  readonly isOfWorkTree: boolean;
+  /** The folder in which git starts hooks, unless settings name another one. */
+  readonly top: string;
+}
+
+/** The work tree that a `.git` belongs to; a folder of git without one is its own. */
+function topOf(place: string): string {
+  return path.basename(place) === '.git' ? path.dirname(place) : place;
 }
 
 interface RepositoryPlace {
@@ -73,30 +90,42 @@ function repositoryAt(place: string): RepositoryPlace | null {
 }
 
 /** Adds a folder of git, those of its work trees and, down to any depth, those of its submodules. */
-function walk(folder: string, found: Map<string, boolean>): void {
+function walk(folder: string, top: string, found: Map<string, KnownFolder>): void {
   if (found.has(folder)) return;
-  found.set(folder, false);
+  found.set(folder, { isOfWorkTree: false, top });
   const workTrees = path.join(folder, 'worktrees');
-  for (const name of namesIn(workTrees)) found.set(path.join(workTrees, name), true);
+  for (const place of namesIn(workTrees).map((name) => path.join(workTrees, name))) {
+    const tree = readLine(path.join(place, 'gitdir'));
+    const its = tree === '' ? place : path.dirname(path.resolve(place, tree));
+    found.set(place, { isOfWorkTree: true, top: its });
+  }
   walkModules(path.join(folder, 'modules'), found);
 }
 
 /** The name of a submodule can contain slashes. */
-function walkModules(folder: string, found: Map<string, boolean>): void {
+function walkModules(folder: string, found: Map<string, KnownFolder>): void {
   for (const name of namesIn(folder)) {
     const place = path.join(folder, name);
-    if (existsSync(path.join(place, 'HEAD'))) walk(place, found);
+    if (existsSync(path.join(place, 'HEAD'))) walk(place, place, found);
     else if (isFolder(place)) walkModules(place, found);
   }
 }
 
+/** Returns what the links in a folder lead to, each one step: the folder is held, and they are not. */
+function linkTargets(folder: string): readonly string[] {
+  return namesIn(folder)
+    .map((name) => path.join(folder, name))
+    .filter(isLink)
+    .map((place) => path.resolve(realPath(folder), readlinkSync(place)));
+}
+
 /** Asks git as the user would, since ralph's own calls look at no hooks. It runs nothing of the repository. */
-async function hooksOf(folder: string, root: string, env: NodeJS.ProcessEnv): Promise<string> {
+async function hooksOf(folder: string, top: string, env: NodeJS.ProcessEnv): Promise<string> {
   const settings = await coreSettings(folder, env);
   const named = settings.get('hookspath');
   if (named === undefined) return path.join(folder, 'hooks');
   const tree = settings.get('worktree');
-  return path.resolve(tree === undefined ? root : path.resolve(folder, tree), named);
+  return path.resolve(tree === undefined ? top : path.resolve(folder, tree), named);
 }
 
 /**
@@ -184,4 +213,8 @@ function isFile(place: string): boolean {
 
 function isFolder(place: string): boolean {
   return statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function isLink(place: string): boolean {
+  return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
