@@ -18,6 +18,17 @@ function write(name: string, file: string): Attempt {
   return { name: `write: ${name}`, script, proof: `grep -q MARK "${file}"` };
 }
 
+/** A link in a folder of git, through which git writes what it logs when somebody commits outside. */
+function linked(name: string, tree: string, place: string, file: string, more = ''): Attempt {
+  const link = `rm -rf "${place}"; mkdir -p "$(dirname "${place}")"; ln -s "${file}" "${place}"`;
+  const log = place.endsWith('logs') ? `${file}/HEAD` : file;
+  return {
+    name: `write: through a link of git: ${name}`,
+    script: `${link}; ${more}`,
+    proof: `git -C ${tree} commit -q --allow-empty -m MARK; grep -q MARK "${log}"`,
+  };
+}
+
 /** A look at a file with a secret. */
 function read(name: string, file: string): Attempt {
   return { name: `read: ${name}`, script: `grep -q SECRET "${file}" && echo landed` };
@@ -60,6 +71,17 @@ const WRITES: readonly Attempt[] = [
   write("claude's commands in the home", '$HOME/.claude/commands/new.md'),
   write('the servers of tools', '.mcp.json'),
   write('the tasks of the editor', '.vscode/tasks.json'),
+  linked('what HEAD was', '.', '.git/logs/HEAD', '$HOME/.bashrc'),
+  linked('a message', '.', '.git/COMMIT_EDITMSG', '$HOME/.profile'),
+  linked('a folder', '.', '.git/logs', '$HOME/.cache'),
+  linked('what is held', 'sub', '.git/modules/sub/logs/HEAD', '$WORK/.git/modules/sub/config'),
+  linked(
+    'a folder that nobody can list',
+    'sub',
+    '.git/modules/sub/logs/refs/heads/main',
+    '$HOME/.npm/log',
+    'chmod 111 .git/modules/sub/logs/refs/heads',
+  ),
   {
     name: 'write: .git renamed and copied',
     script: 'mv .git .git2 && cp -r .git2 .git && echo MARK > .git/hooks/pre-commit',

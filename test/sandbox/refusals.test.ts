@@ -123,6 +123,33 @@ test.for([
 });
 
 test.for([
+  ['out of the repository', '"$HOME/.bashrc" .git/logs/HEAD'],
+  ['to nothing yet', '"$HOME/.new" .git/logs/HEAD'],
+  ['to what is held', '../config .git/logs/HEAD'],
+  ['into the work folder', '../src .git/lfs'],
+] as const)(
+  'a link of git that leads %s is refused, since git would write there',
+  async ([, ends]) => {
+    const scene = await sandboxScene();
+    await outside(scene, `ln -sf ${ends}`);
+    const refusal = await refusalOf(scene, {});
+    expect(refusal?.code).toBe('wrong-path');
+    expect(refusal?.sentence).toMatch(
+      /^--sandbox cannot hold .*: the link .* leads there, and git/,
+    );
+  },
+);
+
+test('a hook behind two links is refused, since the agent could replace the second one', async () => {
+  const scene = await sandboxScene();
+  await outside(
+    scene,
+    'echo true > src/hook && ln -s src/hook hook && ln -s ../../hook .git/hooks/pre-commit',
+  );
+  expect((await refusalOf(scene, {}))?.sentence).toContain('since a link leads there');
+});
+
+test.for([
   ['LD_LIBRARY_PATH', '/usr/lib:'],
   ['LD_LIBRARY_PATH', './lib'],
   ['LD_PRELOAD', '/usr/lib/libc.so.6 ./lib/own.so'],

@@ -107,29 +107,105 @@ EOF`,
   expect(refused).toEqual([{ host: 'evil.example', port: 80, count: 1 }]);
 });
 
-test('births of dangerous names and of repositories are told', async () => {
+test('births of dangerous names and of repositories are told, the dangerous ones first', async () => {
   const scene = await sandboxScene();
-  await outside(scene, 'rm .claude/settings.json && ln -s ../package.json .claude/settings.json');
+  await outside(
+    scene,
+    `rm .claude/settings.json && ln -s ../package.json .claude/settings.json
+    mkdir empty && mkdir empty/.git && mkdir -p node_modules/a/.vscode`,
+  );
   const script = `
     git init -q src/nested; git -C src/nested config core.fsmonitor ./run
     git init -q --bare ignored; mkdir -p deep/er && echo "gitdir: ../ignored" > deep/er/.git
+    mkdir store stored link && git init -q made && mv made/.git/HEAD made/.git/head &&
+    ln -s refs/heads/x made/.git/HEAD && ln -s "$HOME/.claude" link/.git
+    echo .. > store/commondir; ln -s refs/heads/x store/HEAD; echo x > empty/.git/HEAD
+    rm .git/HEAD; ln -s refs/heads/x HEAD; mkdir objects refs
+    mkdir -p packages/x/.vscode packages/x/.claude/hooks node_modules/b/.vscode; echo {} > packages/x/.mcp.json
+    mkdir closed && git init -q closed/x && chmod 0 closed
     echo x > .envrc; mkdir .idea; echo plain > plain
     rm .claude/settings.json; echo '{}' > .claude/settings.json; echo x > "$HOME/.claude/CLAUDE.md"`;
   const { planted } = await inSandbox(scene, { scripts: asAgent([script]) });
   const inWork = (name: string): string => join(scene.work, name);
-  expect(planted).toEqual(
-    [
-      ...[
-        '.claude/settings.json',
-        '.envrc',
-        '.idea',
-        'deep/er/.git',
-        'ignored',
-        'src/nested/.git',
-      ].map(inWork),
-      join(scene.home, '.claude', 'CLAUDE.md'),
-    ].sort(),
+  const held = ['.claude/settings.json', '.envrc', '.idea'].map(inWork);
+  expect(planted).toEqual([
+    ...[join(scene.home, '.claude', 'CLAUDE.md'), ...held].sort(),
+    scene.work,
+    `${inWork('.git')} (HEAD missing)`,
+    ...['deep/er/.git', 'empty/.git', 'ignored', 'link/.git', 'made/.git'].map(inWork),
+    ...['src/nested/.git', 'store'].map(inWork),
+    ...['.claude/hooks', '.mcp.json', '.vscode'].map((name) => inWork(`packages/x/${name}`)),
+    `${inWork('closed')} (could not be searched)`,
+  ]);
+});
+
+test('a repository that the user lets the agent write is held and searched like its own', async () => {
+  const scene = await sandboxScene();
+  const lib = join(scene.base, 'neighbour');
+  const { ran, planted } = await inSandbox(scene, {
+    asked: { allowWrite: [{ value: '../neighbour', from: '--allow-write' }] },
+    scripts: asAgent([
+      'echo x >> ../neighbour/.git/config',
+      'echo x > ../neighbour/.git/hooks/post-commit',
+      'echo x > ../neighbour/.git/commondir',
+      'echo x > ../neighbour/file; mkdir ../neighbour/.vscode; git init -q ../neighbour/deep/er',
+      'ln -sf "$HOME/.bashrc" ../neighbour/.git/COMMIT_EDITMSG',
+    ]),
+  });
+  expect(ran.map(({ code }) => code)).toEqual([2, 2, 2, 0, 0]);
+  expect(planted).toEqual([
+    join(lib, '.vscode'),
+    `${lib}/.git/COMMIT_EDITMSG (a link to ${scene.home}/.bashrc; removed)`,
+    join(lib, 'deep/er/.git'),
+  ]);
+});
+
+test('new links in folders of git are removed and told, and those of the start and of git itself stay', async () => {
+  const scene = await sandboxScene();
+  await outside(
+    scene,
+    'ln -s ORIG_HEAD .git/known; ln -s "$HOME/.gitconfig" .git/info/attributes; ln -s ../../src .git/hooks/x',
   );
+  const { ran, planted, refusal } = await inSandbox(scene, {
+    scripts: asAgent([
+      'ln -s refs/heads/main .git/SAVED; mv .git/SAVED .git/worktrees/tree/HEAD; ln -s me@host.1 .git/.#MERGE_MSG',
+      'rm -r .git/logs/refs; ln -s "$HOME" .git/logs/refs; ln -sf ../x .git/logs/HEAD; chmod 555 .git/logs',
+    ]),
+  });
+  expect(refusal).toBeNull();
+  expect(ran.map(({ code }) => code)).toEqual([0, 0]);
+  expect([...planted].sort()).toEqual([
+    `${scene.work}/.git/logs/HEAD (a link to ../x; removed)`,
+    `${scene.work}/.git/logs/refs (a link to ${scene.home}; removed)`,
+  ]);
+  expect(await outside(scene, 'find .git -type l | sort')).toBe(
+    `.git/.#MERGE_MSG
+.git/hooks/x
+.git/info/attributes
+.git/known
+.git/worktrees/tree/HEAD
+`,
+  );
+});
+
+test('what hooks lead to is held, and the hooks of a repository are those of its own top', async () => {
+  const scene = await sandboxScene();
+  await outside(
+    scene,
+    `mkdir scripts && echo true > scripts/pre-commit && ln -s ../../scripts/pre-commit .git/hooks/pre-commit
+    ln -s /dev/null .git/hooks/pre-push
+    git init -q nested && git -C nested config core.hooksPath .githooks && mkdir nested/.githooks`,
+  );
+  const { ran, planted } = await inSandbox(scene, {
+    scripts: asAgent([
+      'echo x > scripts/pre-commit',
+      'mv scripts other',
+      'echo x > nested/.githooks/pre-commit',
+      'echo x > scripts/other; echo x > /dev/null',
+    ]),
+  });
+  expect(ran.map(({ code }) => code)).toEqual([2, 1, 2, 0]);
+  expect(planted).toEqual([]);
 });
 
 test('sockets in the file system are allowed where the user says so, but not those of services', async () => {

@@ -73,7 +73,7 @@ export function sandboxRules(facts: Surroundings, asked: AskedRules): SandboxRul
       ]),
       ...asked.allowWrite,
     ],
-    denyWrite: byDefault(fixedPlaces(facts, folders)),
+    denyWrite: byDefault(fixedPlaces(facts, folders, asked)),
     denyRead,
     allowRead: asked.allowRead.filter((rule) => !asked.denyRead.some(hasValue(rule.value))),
     allowNet: [
@@ -132,8 +132,13 @@ function unreadable(facts: Surroundings, unixSockets: boolean): readonly string[
   ]);
 }
 
-function fixedPlaces(facts: Surroundings, agentFolders: readonly string[]): readonly string[] {
-  const inTree = unique([facts.treeRoot, facts.workFolder]).flatMap((root) =>
+function fixedPlaces(
+  facts: Surroundings,
+  agentFolders: readonly string[],
+  { allowWrite }: AskedRules,
+): readonly string[] {
+  const allowed = allowWrite.map((rule) => rule.value);
+  const inTree = unique([facts.treeRoot, facts.workFolder, ...allowed]).flatMap((root) =>
     FIXED_IN_TREE.map((name) => below(root, name)),
   );
   const names = unique(facts.agents.flatMap((name) => AGENTS[name].sandbox.fixed));

@@ -250,9 +250,8 @@ async function startedIn(
 }
 
 async function metIn(sandbox: Sandbox | null): Promise<Pick<AttemptFacts, 'sandbox'>> {
-  if (sandbox === null) return {};
-  const refused = await sandbox.takeRefused();
-  return { sandbox: { refused, planted: await sandbox.takePlanted() } };
+  const met = (await sandbox?.takeMet()) ?? null;
+  return met === null ? {} : { sandbox: met };
 }
 
 /** Returns the sign by which the attempt was ended; null if anything else ended it. */

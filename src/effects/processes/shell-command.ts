@@ -69,6 +69,7 @@ export async function runShellCommand(
     onStart: () => {},
   });
   if (report.leftovers.length > 0) await endLeftovers(report.leftovers).done;
+  start.ended?.();
   return {
     command,
     exitCode: report.end.kind === 'exited' ? agreedCode(report.end.exitCode, start) : null,

@@ -13,7 +13,7 @@ import { type Helper, type HelperOptions, startHelper } from './helper.ts';
 import { innerEnvironment, innerLine } from './inner-environment.ts';
 import { mountsOf } from './mounts.ts';
 import { makePlaceholders, type Placeholders, removeAbandoned } from './placeholders.ts';
-import { watchPlanted } from './planted.ts';
+import { type PlantedWatch, watchPlanted } from './planted.ts';
 import { probeSandbox } from './probe.ts';
 import {
   makeRunFolder,
@@ -55,8 +55,10 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
   const run = makeRunFolder();
   let placeholders: Placeholders | null = null;
   let helpers: Helpers | null = null;
+  let planted: PlantedWatch | null = null;
   const close = async (): Promise<void> => {
     await helpers?.close();
+    planted?.sweep();
     placeholders?.remove();
     removeRunFolder(run);
   };
@@ -71,7 +73,8 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
       writable,
     );
     helpers = createHelpers({ ...options, component, run });
-    const sandbox = createSandbox(options, run, helpers, placeholders, close);
+    planted = watchPlanted(plan);
+    const sandbox = createSandbox(options, run, { helpers, placeholders, planted }, close);
     const refusal = await probeSandbox(sandbox, {
       mounts: mountsOf(rules, run),
       run,
@@ -90,16 +93,22 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
   }
 }
 
+/** What a sandbox works with. */
+interface Parts {
+  readonly helpers: Helpers;
+  readonly placeholders: Placeholders;
+  readonly planted: PlantedWatch;
+}
+
 function createSandbox(
   { plan }: OpenOptions,
   run: RunFolder,
-  helpers: Helpers,
-  placeholders: Placeholders,
+  { helpers, placeholders, planted }: Parts,
   close: () => Promise<void>,
 ): Sandbox {
-  const { rules, surroundings, nested, tools } = plan;
+  const { rules } = plan;
   const rulesOf = { agent: rules, check: rulesForChecks(rules) };
-  const planted = watchPlanted(rules, surroundings.workFolder, nested, tools.rg);
+  let hasRun = false;
   return {
     rules,
     outerPath: plan.outerPath,
@@ -115,16 +124,21 @@ function createSandbox(
       const exitFile = as === 'check' ? path.join(tmp, `.exit-${randomUUID()}`) : null;
       const inner = innerLine(command, own, tmp, exitFile);
       const line = await helper.wrap(inner, mountsOf(own, run));
+      hasRun = true;
       // The shell becomes bwrap, so that the kernel ends what is inside together with ralph.
       return {
         file: '/bin/sh',
         args: ['-c', `exec ${line}`],
         env: innerEnvironment(command.env, own, tmp),
+        ended: planted.sweep,
         ...(exitFile === null ? {} : { exitCodeInside: () => takeExitCode(exitFile) }),
       };
     },
-    takeRefused: () => helpers.takeRefused(),
-    takePlanted: () => planted.take(),
+    async takeMet() {
+      if (!hasRun) return null;
+      hasRun = false;
+      return { refused: await helpers.takeRefused(), planted: await planted.take() };
+    },
     close,
   };
 }

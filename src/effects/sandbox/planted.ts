@@ -1,46 +1,74 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { isWithinAny } from '../../core/sandbox/places.ts';
-import type { SandboxRules } from '../../core/sandbox/rules.ts';
+import { messageOf } from '../../errors.ts';
 import { realPath } from '../files/real-path.ts';
-import { findNestedGit } from './nested-git.ts';
+import { gitPlaces, watchGitLinks } from './git-links.ts';
+import {
+  type FoundPlace,
+  type FoundPlaces,
+  PARTS_OF_GIT,
+  searchFolders,
+} from './search-folders.ts';
+import type { SandboxPlan } from './surroundings.ts';
 
 /** Finds what came to be although the agent should not write it. */
 export interface PlantedWatch {
-  /** Returns the paths that are new since the last call. */
+  /**
+   * Returns the paths that are new since the last call, the most dangerous first, some with a remark in
+   * parentheses. Never rejects.
+   */
   take(): Promise<readonly string[]>;
+  /** Removes links by which git would write elsewhere. Call this before git runs outside. */
+  sweep(): void;
 }
 
 /**
- * Watches the names that stay as they are, since a mount cannot hold all of them, and the repositories below
- * the work folder. `nested` are those of the start.
+ * Watches the names that stay as they are, since a mount cannot hold all of them, and everywhere in the folders
+ * of the agent repositories, other dangerous names, and links in folders of git.
  */
-export function watchPlanted(
-  rules: SandboxRules,
-  workFolder: string,
-  nested: ReadonlySet<string>,
-  rg: string,
-): PlantedWatch {
+export function watchPlanted({ rules, surroundings, searched, found }: SandboxPlan): PlantedWatch {
   const writable = rules.allowWrite.map((rule) => rule.value);
-  const denied = rules.denyWrite.map((rule) => rule.value);
-  const names = [...new Set(denied)].filter((place) => isWithinAny(place, writable));
+  const denied = new Set(rules.denyWrite.map((rule) => rule.value));
+  const names = [...denied].filter((place) => isWithinAny(place, writable));
   const signs = new Map(names.map((place) => [place, signOf(place)]));
-  let known = nested;
+  const links = watchGitLinks(gitPlaces(surroundings.gitFolders, rules));
+  const gitFolders = new Set(surroundings.gitFolders.map((each) => each.path));
+  let known = found;
   return {
     async take() {
+      const removed = links.take();
       const born = names.filter((place) => {
         const [before, now] = [signs.get(place), signOf(place)];
         signs.set(place, now);
         return now !== before && now !== '';
       });
-      const repositories = await findNestedGit(workFolder, rg);
-      // What nobody can write inside is ralph's own, such as its snapshots.
-      const fresh = [...repositories].filter(
-        (place) => !known.has(place) && !isWithinAny(place, denied),
-      );
-      known = repositories;
-      return [...born, ...fresh].sort();
+      try {
+        const now = await searchFolders(searched, { held: denied, gitFolders });
+        const fresh = newIn(now, known).filter((place) => !denied.has(place));
+        known = now;
+        return [...born.sort(), ...removed, ...fresh];
+      } catch (error) {
+        const unread = `${searched.join(', ')} (could not be searched: ${messageOf(error)})`;
+        return [...born.sort(), ...removed, unread];
+      }
     },
+    sweep: links.sweep,
   };
+}
+
+const BY_DANGER = ['git', 'name', 'unread'] as const;
+
+function newIn(now: FoundPlaces, known: FoundPlaces): readonly string[] {
+  const rank = ([, { kind }]: readonly [string, FoundPlace]): number => BY_DANGER.indexOf(kind);
+  return [...now]
+    .filter(([place, { sign }]) => known.get(place)?.sign !== sign)
+    .sort((one, other) => rank(one) - rank(other) || (one[0] < other[0] ? -1 : 1))
+    .map(([place, { kind, sign }]) => {
+      if (kind === 'unread') return `${place} (could not be searched)`;
+      const before = known.get(place)?.sign.split(' ') ?? [];
+      const gone = PARTS_OF_GIT.filter((name) => before.includes(name) && !sign.includes(name));
+      return gone.length === 0 ? place : `${place} (${gone.join(', ')} missing)`;
+    });
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { RefusedHost } from '../../core/agent/attempt.ts';
+import type { MetInSandbox } from '../../core/agent/attempt.ts';
 import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import type { ConfinedCommand, PlacedCommand } from '../processes/find-program.ts';
 
@@ -20,10 +20,11 @@ export interface Sandbox {
   readonly rules: SandboxRules;
   /** Returns what to start so that this command runs inside. */
   wrap(command: PlacedCommand, as: SandboxRole, place?: OwnPlace): Promise<ConfinedCommand>;
-  /** Returns the hosts that were refused since the last call. */
-  takeRefused(): Promise<readonly RefusedHost[]>;
-  /** Returns the dangerous paths that came to be since the last call. */
-  takePlanted(): Promise<readonly string[]>;
+  /**
+   * Returns what was refused and what came to be since the last call; null if nothing has run inside since. Removes
+   * links by which git would write elsewhere.
+   */
+  takeMet(): Promise<MetInSandbox | null>;
   /** The processes that hold the proxies, one for each role that was needed so far. */
   readonly helperPids: readonly number[];
   /** PATH without the folders that the agent may write: for everything that ralph itself starts. */

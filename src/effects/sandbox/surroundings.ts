@@ -1,21 +1,32 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { AgentName } from '../../core/agent/agents/agents.ts';
-import { type Surroundings, sandboxRules } from '../../core/sandbox/default-rules.ts';
+import {
+  type GitFolder,
+  type Surroundings,
+  sandboxRules,
+} from '../../core/sandbox/default-rules.ts';
 import { FIXED_IN_GIT } from '../../core/sandbox/fixed-names.ts';
 import { isWithinAny } from '../../core/sandbox/places.ts';
 import { ruleProblem } from '../../core/sandbox/rule-problems.ts';
-import type { AskedRules, SandboxRule, SandboxRules } from '../../core/sandbox/rules.ts';
-import { SandboxError } from '../../errors.ts';
+import {
+  type AskedRules,
+  BY_DEFAULT,
+  type SandboxRule,
+  type SandboxRules,
+} from '../../core/sandbox/rules.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { messageOf, SandboxError } from '../../errors.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { realPath } from '../files/real-path.ts';
 import { outerPath } from '../processes/outer-path.ts';
 import { defaultKeyFile } from '../trust/key.ts';
 import { APPROVED, IN_PROGRESS, PENDING, REJECTED } from '../vault/vault-folders.ts';
-import { findGitFolders } from './git-folders.ts';
+import { findGitFolders, type GitFolders } from './git-folders.ts';
+import { findLeadingOut, gitPlaces } from './git-links.ts';
 import { refuseLoadedCode } from './loaded-code.ts';
-import { findNestedGit } from './nested-git.ts';
 import { findTools, type ToolFiles } from './outer-programs.ts';
+import { type FoundPlaces, searchFolders } from './search-folders.ts';
 
 /** For what a sandbox is asked. Paths are absolute, but for those that the user asked for. */
 export interface SandboxRequest {
@@ -38,8 +49,10 @@ export interface SandboxRequest {
 export interface SandboxPlan {
   readonly rules: SandboxRules;
   readonly surroundings: Surroundings;
-  /** The repositories below the work folder. */
-  readonly nested: ReadonlySet<string>;
+  /** The folders in which the agent could put repositories and dangerous names. */
+  readonly searched: readonly string[];
+  /** What is in them before it starts. */
+  readonly found: FoundPlaces;
   readonly tools: ToolFiles;
   /** PATH without the folders of the agent: for everything that ralph itself starts. */
   readonly outerPath: string;
@@ -60,17 +73,17 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   const writable = first.allowWrite.map((rule) => rule.value);
   const outer = outerPath(request.env, writable);
   const tools = findTools(outer, writable);
-  const repositories = await findNestedGit(workFolder, tools.rg);
-  // Ralph keeps one for each task, in a folder that is fixed as a whole.
-  const nested = new Set(
-    [...repositories].filter((place) => !isWithinAny(place, known.fixedFolders)),
-  );
+  const searched = searchedFolders(first);
+  // Ralph keeps a repository for each task, in a folder that is fixed as a whole.
+  const found = await search(searched, known.fixedFolders);
+  const nested = [...found].filter(([, { kind }]) => kind === 'git').map(([place]) => place);
   const env = { ...request.env, PATH: outer };
-  const git = await findGitFolders(workFolder, [...nested], env);
+  const git = await findGitFolders(workFolder, nested, env);
   const writableByGit = [...writable, ...(git.common === null ? [] : [git.common])];
-  const settings = git.settings
-    .flatMap(bothNames)
-    .filter((place) => isWithinAny(place, writableByGit));
+  const ofSettings = git.settings.flatMap(bothNames);
+  const settings = [...ofSettings, ...git.hookTargets].filter((place) =>
+    isWithinAny(place, writableByGit),
+  );
   const surroundings = {
     ...known,
     fixed: [...known.fixed, ...settings],
@@ -86,25 +99,54 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
     workFolder,
     rules.allowWrite.map((rule) => rule.value),
   );
-  if (
-    git.stranger !== null &&
-    !isWithinAny(
-      git.stranger,
-      asked.allowWrite.map((rule) => rule.value),
-    )
-  ) {
-    throw new SandboxError(
-      'wrong-path',
-      `${path.join(git.treeRoot, '.git')} leads to ${git.stranger}, which knows nothing of this work tree, so the agent may not write there: repair it with git worktree repair, or allow it with --allow-write ${git.stranger}`,
-    );
-  }
+  refuseStranger(git, asked);
   const ofGit = git.folders.flatMap(({ path: folder, hooks }) => [
     hooks,
     ...FIXED_IN_GIT.map((name) => path.join(folder, name)),
   ]);
   const ofPeople = [APPROVED, REJECTED].map((name) => path.join(request.vault, name));
-  refuseLinks([...ofGit, ...git.links, request.stateDir, ...ofPeople], rules);
-  return { rules, surroundings, nested, tools, outerPath: outer };
+  refuseLinks([...ofGit, ...git.hookTargets, ...git.links, request.stateDir, ...ofPeople], rules);
+  refuseLinksInGit(git.folders, rules);
+  return { rules, surroundings, searched, found, tools, outerPath: outer };
+}
+
+function refuseStranger({ stranger, treeRoot }: GitFolders, { allowWrite }: AskedRules): void {
+  const allowed = allowWrite.map((rule) => rule.value);
+  if (stranger === null || isWithinAny(stranger, allowed)) return;
+  throw new SandboxError(
+    'wrong-path',
+    `${path.join(treeRoot, '.git')} leads to ${stranger}, which knows nothing of this work tree, so the agent may not write there: repair it with git worktree repair, or allow it with --allow-write ${stranger}`,
+  );
+}
+
+/** An agent's own folder is its own business: some agents keep repositories there. */
+function searchedFolders({ allowWrite, ofAgent }: SandboxRules): readonly string[] {
+  return allowWrite
+    .filter(({ value, from }) => from !== BY_DEFAULT || !ofAgent.places.includes(value))
+    .map((rule) => rule.value);
+}
+
+async function search(
+  folders: readonly string[],
+  fixedFolders: readonly string[],
+): Promise<FoundPlaces> {
+  const limits = { held: new Set(fixedFolders), gitFolders: new Set<string>() };
+  return searchFolders(folders, limits).catch((error) => {
+    throw new SandboxError(
+      'wrong-path',
+      `--sandbox has to search for repositories where the agent may write (${folders.join(', ')}), and could not: ${messageOf(error)}. Let it write in other folders, or use --no-sandbox.`,
+    );
+  });
+}
+
+/** Git writes through such a link, and whoever can make it may have been an agent. */
+function refuseLinksInGit(folders: readonly GitFolder[], rules: SandboxRules): void {
+  const out = findLeadingOut(gitPlaces(folders, rules));
+  if (out === null) return;
+  throw new SandboxError(
+    'wrong-path',
+    `--sandbox cannot hold ${oneLine(out.target, 300)}: the link ${oneLine(out.place, 300)} leads there, and git would write what the agent wants. Remove the link, or use --no-sandbox.`,
+  );
 }
 
 /** A mount holds what a link leads to, and not the link: an agent could put its own files in its place. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { messageOf } from '../../errors.ts';
-import type { Confine, PlacedCommand } from '../processes/find-program.ts';
+import type { Confine, ConfinedCommand, PlacedCommand } from '../processes/find-program.ts';
 import { MARKER_NAME } from '../processes/process-table.ts';
 import { gitProgram } from './git-program.ts';
 
@@ -88,7 +88,8 @@ export async function callGit(command: GitCommand): Promise<GitAnswer> {
   if (signal?.aborted) return NO_ANSWER;
   const plain = placed(command);
   // Without an await, an exit of this process cannot come in between.
-  const confined = confine === undefined ? plain : await confine(plain).catch(messageOf);
+  const confined: ConfinedCommand | string =
+    confine === undefined ? plain : await confine(plain).catch(messageOf);
   if (typeof confined === 'string') return { ...NO_ANSWER, complaint: confined };
   if (signal?.aborted) return NO_ANSWER;
   const child = start({ ...confined, cwd: command.cwd }, input !== undefined);
@@ -127,6 +128,7 @@ export async function callGit(command: GitCommand): Promise<GitAnswer> {
       clearTimeout(timer);
       signal?.removeEventListener('abort', giveUp);
       settled();
+      confined.ended?.();
       const output = Buffer.concat(chunks).toString('latin1');
       resolve({ exitCode: failed ? null : exitCode, output, complaint });
     };

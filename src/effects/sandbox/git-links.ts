@@ -1,0 +1,160 @@
+import { chmodSync, type Dirent, lstatSync, readdirSync, readlinkSync, unlinkSync } from 'node:fs';
+import path from 'node:path';
+import type { GitFolder } from '../../core/sandbox/default-rules.ts';
+import { isAtOrBelow, isWithinAny } from '../../core/sandbox/places.ts';
+import type { SandboxRules } from '../../core/sandbox/rules.ts';
+import { realPath } from '../files/real-path.ts';
+import { errorCode } from '../files/write-file.ts';
+
+/*
+ * Git writes through links in its folder: `.git/logs/HEAD` that leads to `~/.bashrc` makes the next commit
+ * outside append what its message says there. Git itself makes no link but `HEAD`, and that only if it is told to.
+ */
+
+/** Where links are looked for, as absolute paths. */
+export interface GitPlaces {
+  /** Folders of git that the agent may write. */
+  readonly folders: readonly string[];
+  /** What nobody can write inside, such as the hooks. It is not looked at. */
+  readonly held: ReadonlySet<string>;
+}
+
+/** Returns the folders of git that the agent may write. */
+export function gitPlaces(
+  folders: readonly GitFolder[],
+  { allowWrite, denyWrite }: SandboxRules,
+): GitPlaces {
+  const writable = allowWrite.map((rule) => rule.value);
+  return {
+    folders: folders.map((each) => each.path).filter((place) => isWithinAny(place, writable)),
+    held: new Set(denyWrite.map((rule) => rule.value)),
+  };
+}
+
+/** Finds and removes the links that came to be in folders of git. */
+export interface GitLinkWatch {
+  /** Removes new links. Returns one text for each since the last `take`. */
+  take(): readonly string[];
+  /** Removes new links, and keeps what `take` returns. */
+  sweep(): void;
+}
+
+/** Watches folders of git; what `places` has now stays. */
+export function watchGitLinks(places: GitPlaces): GitLinkWatch {
+  const known = linksIn(places, false);
+  let told: string[] = [];
+  const sweep = (): void => {
+    for (const [place, target] of linksIn(places, true)) {
+      if (known.get(place) === target || isOfOthers(place, target)) continue;
+      const isGone = isRemoved(place) || (openUp(path.dirname(place)) && isRemoved(place));
+      const end = isGone ? 'removed' : 'it could not be removed';
+      told.push(`${asText(place)} (a link to ${asText(target)}; ${end})`);
+    }
+  };
+  return {
+    sweep,
+    take() {
+      sweep();
+      const all = told;
+      told = [];
+      return all;
+    },
+  };
+}
+
+/** A link in a folder of git that leads out of all of them, and where to. */
+export interface LeadingOut {
+  readonly place: string;
+  readonly target: string;
+}
+
+/** Returns a link by which git would write where the agent may not; null for none. */
+export function findLeadingOut(places: GitPlaces): LeadingOut | null {
+  for (const [bytes, text] of linksIn(places, false)) {
+    const place = asText(bytes);
+    if (isOfOthers(place, text) || ONLY_READ.some((name) => place.endsWith(name))) continue;
+    const target = realPath(path.resolve(path.dirname(place), asText(text)));
+    const isWithin = isWithinAny(target, places.folders) && !isWithinAny(target, [...places.held]);
+    if (!isWithin) return { place, target };
+  }
+  return null;
+}
+
+/** People keep these elsewhere, and git never writes them. */
+const ONLY_READ = ['/info/exclude', '/info/attributes'];
+
+/** The `HEAD` of an old git, or what an editor leaves beside a file that it has open. */
+function isOfOthers(place: string, target: string): boolean {
+  const name = path.basename(place);
+  if (name === 'HEAD') return /^refs\/heads\/(?!.*\.\.)/.test(target);
+  return name.startsWith('.#');
+}
+
+/** Returns all links with what they say. `opens` gives back the right to read folders. */
+function linksIn({ folders, held }: GitPlaces, opens: boolean): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const outer = folders.filter(
+    (folder) => !folders.some((other) => other !== folder && isAtOrBelow(folder, other)),
+  );
+  const waiting = [...new Set(outer)].map(asBytes);
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    for (const entry of entriesOf(folder, opens)) {
+      const place = `${folder}/${entry.name}`;
+      if (held.has(asText(place))) continue;
+      if (entry.isSymbolicLink()) found.set(place, targetOf(place));
+      else if (entry.isDirectory()) waiting.push(place);
+    }
+  }
+  return found;
+}
+
+/** An agent can take the right to read from its own folders, and git would still write in them. */
+function entriesOf(folder: string, opens: boolean): readonly Dirent[] {
+  try {
+    return readdirSync(toPath(folder), { withFileTypes: true, encoding: 'latin1' });
+  } catch (error) {
+    if (!opens || errorCode(error) !== 'EACCES' || !openUp(folder)) return [];
+    return entriesOf(folder, false);
+  }
+}
+
+function targetOf(place: string): string {
+  try {
+    return readlinkSync(toPath(place), 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+function isRemoved(place: string): boolean {
+  try {
+    unlinkSync(toPath(place));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Gives the owner all rights to a folder; false if that is somebody else. */
+function openUp(folder: string): boolean {
+  try {
+    chmodSync(toPath(folder), lstatSync(toPath(folder)).mode | 0o700);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Paths have one character for each byte here: the names of branches can be in any encoding.
+
+function asBytes(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+function asText(bytes: string): string {
+  return toPath(bytes).toString();
+}
+
+function toPath(bytes: string): Buffer {
+  return Buffer.from(bytes, 'latin1');
+}

@@ -1,0 +1,136 @@
+import { type Dirent, opendirSync } from 'node:fs';
+import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { NAMES_IN_CLAUDE, NAMES_IN_TREE } from '../../core/sandbox/fixed-names.ts';
+import { isAtOrBelow } from '../../core/sandbox/places.ts';
+import { errorCode } from '../files/write-file.ts';
+
+/** A `.git` or a folder of git, a name by which other programs run something, or an unreadable folder. */
+export interface FoundPlace {
+  readonly kind: 'git' | 'name' | 'unread';
+  /** Differs when something else is there. */
+  readonly sign: string;
+}
+
+/** What a search found, by path. */
+export type FoundPlaces = ReadonlyMap<string, FoundPlace>;
+
+/** What a search leaves out. */
+export interface SearchLimits {
+  /** Folders that nobody can write inside. They are not searched. */
+  readonly held: ReadonlySet<string>;
+  /** Folders of git that are known: `git worktree add` of anybody makes further ones in them. */
+  readonly gitFolders: ReadonlySet<string>;
+}
+
+const TIMEOUT_MS = 60_000;
+/** After so long other work of this process has its turn. */
+const TURN_MS = 20;
+/** Folders that wait to be searched, and places that are found: an agent can make any number. */
+const MOST = 1_000_000;
+
+/**
+ * Searches folders for repositories and for dangerous names, also in what git ignores. It follows no link. What
+ * does not exist has nothing in it. Rejects if a folder itself cannot be searched, or not in a minute.
+ */
+export async function searchFolders(
+  roots: readonly string[],
+  limits: SearchLimits,
+): Promise<FoundPlaces> {
+  const outer = roots.filter(
+    (root) => !roots.some((other) => other !== root && isAtOrBelow(root, other)),
+  );
+  const found = new Map<string, FoundPlace>();
+  const until = performance.now() + TIMEOUT_MS;
+  for (const root of new Set(outer)) {
+    // One character for each byte, so that a name in no encoding leads somewhere.
+    const waiting = [Buffer.from(root).toString('latin1')];
+    let turn = performance.now();
+    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+      const now = performance.now();
+      if (now > until) throw new Error('it takes more than a minute');
+      if (now - turn > TURN_MS) {
+        await nextTurn();
+        turn = performance.now();
+      }
+      try {
+        lookInto(folder, { waiting, found, limits });
+      } catch (error) {
+        if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) continue;
+        if (asText(folder) === root || errorCode(error) === '') throw error;
+        found.set(asText(folder), { kind: 'unread', sign: 'unread' });
+      }
+    }
+  }
+  return found;
+}
+
+interface Search {
+  /** Folders, with one character for each byte. */
+  readonly waiting: string[];
+  readonly found: Map<string, FoundPlace>;
+  readonly limits: SearchLimits;
+}
+
+function lookInto(folder: string, { waiting, found, limits }: Search): void {
+  const parts = new Set<string>();
+  const isOfClaude = path.basename(folder) === '.claude';
+  const note = (entry: Dirent, kind: FoundPlace['kind'], sign: string): void => {
+    found.set(asText(`${folder}/${entry.name}`), { kind, sign });
+  };
+  const listing = opendirSync(Buffer.from(folder, 'latin1'), {
+    encoding: 'latin1',
+    bufferSize: 1_024,
+  });
+  try {
+    for (let entry = listing.readSync(); entry !== null; entry = listing.readSync()) {
+      const { name } = entry;
+      if (PARTS_OF_GIT.includes(name)) parts.add(name);
+      // Some file systems do not tell capitals from small letters.
+      if (name.toLowerCase() === '.git') note(entry, 'git', entry.isDirectory() ? '' : 'no folder');
+      else if (isDangerous(entry, isOfClaude) && !isOfPackages(folder)) note(entry, 'name', '');
+      const place = `${folder}/${name}`;
+      if (entry.isDirectory() && !limits.held.has(asText(place))) waiting.push(place);
+      if (waiting.length + found.size > MOST) throw new Error('it has too many folders');
+    }
+  } finally {
+    listing.closeSync();
+  }
+  noteRepository(asText(folder), parts, found, limits);
+}
+
+/** By these git takes a folder for a repository, whether they are files, folders or links. */
+export const PARTS_OF_GIT: readonly string[] = ['HEAD', 'objects', 'refs', 'commondir'];
+
+function noteRepository(
+  folder: string,
+  parts: ReadonlySet<string>,
+  found: Map<string, FoundPlace>,
+  { gitFolders }: SearchLimits,
+): void {
+  if (path.basename(folder).toLowerCase() === '.git') {
+    // Without one of these, git looks for a repository further up. The sandbox itself makes a `commondir`.
+    const sign = PARTS_OF_GIT.slice(0, 3).filter((name) => parts.has(name));
+    found.set(folder, { kind: 'git', sign: sign.join(' ') });
+  } else if (parts.has('HEAD') && parts.size > 1) {
+    const parent = path.dirname(folder);
+    const isKnown = path.basename(parent) === 'worktrees' && gitFolders.has(path.dirname(parent));
+    if (!isKnown) found.set(folder, { kind: 'git', sign: 'repository' });
+  }
+}
+
+/** A link called `.claude` brings everything that it leads to. */
+function isDangerous(entry: Dirent, isOfClaude: boolean): boolean {
+  const { name } = entry;
+  if (isOfClaude && NAMES_IN_CLAUDE.has(name)) return true;
+  return NAMES_IN_TREE.has(name) || (name === '.claude' && entry.isSymbolicLink());
+}
+
+/** Nobody opens an installed package as a folder of their own, and many packages have such names. */
+function isOfPackages(folder: string): boolean {
+  return folder.includes('/node_modules/') || folder.endsWith('/node_modules');
+}
+
+function asText(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString();
+}
