@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,11 @@ export async function sandboxScene(template?: SandboxScene): Promise<SandboxScen
   const base = mkdtempSync(join(tmpdir(), 'ralph-scene-'));
   if (isRoot) chownSync(base, TEST_USER, TEST_USER);
   chmodSync(base, 0o755);
-  onTestFinished(() => rmSync(base, { recursive: true, force: true, maxRetries: 5 }));
+  onTestFinished(() => {
+    // An agent may have taken the rights to its own folders.
+    spawnSync('chmod', ['-R', 'u+rwX', base]);
+    rmSync(base, { recursive: true, force: true, maxRetries: 5 });
+  });
   const env = {
     PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     HOME: join(base, 'home'),

@@ -140,6 +140,15 @@ test.for([
   },
 );
 
+test('a folder that cannot be searched for repositories is refused', async () => {
+  const scene = await sandboxScene();
+  await outside(scene, 'mkdir "$BASE/closed" && chmod 0 "$BASE/closed"');
+  const asked = { allowWrite: [{ value: '../closed', from: '--allow-write' }] };
+  const refusal = await refusalOf(scene, { asked });
+  expect(refusal).toMatchObject({ code: 'wrong-path', exitCode: 2 });
+  expect(refusal?.sentence).toContain('could not: EACCES: permission denied');
+});
+
 test('a hook behind two links is refused, since the agent could replace the second one', async () => {
   const scene = await sandboxScene();
   await outside(

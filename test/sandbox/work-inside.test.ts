@@ -160,6 +160,19 @@ test('a repository that the user lets the agent write is held and searched like 
   ]);
 });
 
+test('a folder that can no longer be searched is told, and hides nothing elsewhere', async () => {
+  const scene = await sandboxScene();
+  const lib = join(scene.base, 'neighbour');
+  const { planted } = await inSandbox(scene, {
+    asked: { allowWrite: [{ value: '../neighbour', from: '--allow-write' }] },
+    scripts: asAgent(['mkdir .idea; chmod 0 ../neighbour']),
+  });
+  expect(planted[0]).toBe(join(scene.work, '.idea'));
+  expect(planted.at(-1)).toMatch(
+    new RegExp(`^${scene.work}, ${lib} \\(could not be searched: EACCES: permission denied`),
+  );
+});
+
 test('new links in folders of git are removed and told, and those of the start and of git itself stay', async () => {
   const scene = await sandboxScene();
   await outside(

@@ -104,14 +104,11 @@ function writeNew(file: string, text: string): void {
 }
 
 function remove({ kind, path: place }: Placeholder): void {
-  if (kind !== 'folder') {
-    if (textAt(place) === TEXTS[kind]) tryToRemove(place);
-    return;
-  }
   try {
-    rmdirSync(place);
+    if (kind === 'folder') rmdirSync(place);
+    else if (textAt(place) === TEXTS[kind]) tryToRemove(place);
   } catch {
-    // Somebody has put something into it, or it is gone.
+    // Somebody has put something into it, or it is gone, or the agent has closed a folder on the way.
   }
 }
 
