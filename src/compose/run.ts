@@ -234,7 +234,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       commands: userCommands(verify, observer.run, leg === undefined ? runEnd : null, warn),
       keepProof: proofKeeper(run, keeper),
       moveToDone: () => moveToDone(start.state.task, plan, warn),
-      countDay: countDayOf(run),
+      ...{ countDay: countDayOf(run), takeMet: async () => (await sandbox?.takeMet()) ?? null },
       requests,
       approvals: leg?.approvals ?? approvalDesk(plan, paths, warn),
       notes: noteWriter(run),

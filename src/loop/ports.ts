@@ -1,5 +1,5 @@
 import type { AgentName } from '../core/agent/agents/agents.ts';
-import type { AttemptFacts, RetryFacts } from '../core/agent/attempt.ts';
+import type { AttemptFacts, MetInSandbox, RetryFacts } from '../core/agent/attempt.ts';
 import type { SignFound } from '../core/agent/sign.ts';
 import type { RawCheckResult } from '../core/completion/check-result.ts';
 import type { Examination, ExamPart } from '../core/completion/examination.ts';
@@ -34,6 +34,8 @@ export interface Ports {
   readonly approvals: ApprovalDesk;
   /** Counts what the vault's tasks spent today; asked only where a budget of the day is set. Never rejects. */
   readonly countDay: () => Promise<DaySpending>;
+  /** Returns what the sandbox met since the last attempt or call; null if nothing ran in it. Never rejects. */
+  readonly takeMet: () => Promise<MetInSandbox | null>;
   /** Aborts with the error if ralph's own code throws where nothing awaits it. */
   readonly bugs: AbortSignal;
   /** Writes the proof of a completed task, if it has checks. Reports a failure, and never rejects. */

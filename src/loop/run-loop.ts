@@ -43,12 +43,15 @@ export async function runLoop(
   try {
     for (;;) {
       const answeredNow = sinceNow(ports);
+      const told: Action[] = [];
       for (const request of await requested(ports, state)) {
-        state = transition(state, request, policy).state;
+        const noted = transition(state, request, policy);
+        state = noted.state;
+        told.push(...noted.actions);
       }
       const next = transition(state, event, policy);
       state = next.state;
-      const events = eventsIn(ports, state, next.actions);
+      const events = eventsIn(ports, state, [...told, ...next.actions]);
       if (!isQuickLook(ports, next.actions, policy)) {
         await ports.store.save(state, events);
         await ports.requests.settled();
@@ -67,7 +70,7 @@ export async function runLoop(
   }
 }
 
-/** Returns the requests that people have made since the last call, as events. */
+/** Returns what people have requested and the sandbox has met since the last call, as events. */
 async function requested(ports: Ports, state: LoopState): Promise<readonly LoopEvent[]> {
   const { requests, stops, clock } = ports;
   const at = clock.now();
@@ -76,6 +79,8 @@ async function requested(ports: Ports, state: LoopState): Promise<readonly LoopE
   for (const report of await requests.progress()) {
     events.push({ kind: 'progress-reported', at, report });
   }
+  const met = await ports.takeMet();
+  if (met !== null) events.push({ kind: 'met-in-sandbox', at, met });
   const by = stops.cause();
   if (by !== null && state.stopRequested === null) events.push({ kind: 'stop-requested', at, by });
   if (requests.pause.aborted && !state.pauseRequested) events.push({ kind: 'pause-requested', at });

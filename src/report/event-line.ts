@@ -56,15 +56,19 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
         ...(event.sandbox_changes ?? []),
       ].join('; ');
     case 'sandbox_refused':
-      return `refused: ${refusedHost(event)}`;
+      return `refused: ${refusedHost(event)}${andMore(event.more)}`;
     case 'sandbox_planted':
-      return `planted: ${event.path}; read it before anything runs it`;
+      return `planted: ${event.path}; read it before anything runs it${andMore(event.more)}`;
     case 'task_started':
     case 'agent_activity':
       return null;
     default:
       return endingLines(event, telling);
   }
+}
+
+function andMore(more: number | undefined): string {
+  return more === undefined ? '' : `; and ${more} more`;
 }
 
 function changeLine({ from, to, why, until, error }: Extract<RalphEvent, AgentChanged>): string {

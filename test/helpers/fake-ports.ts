@@ -1,4 +1,4 @@
-import type { AttemptFacts } from '../../src/core/agent/attempt.ts';
+import type { AttemptFacts, MetInSandbox } from '../../src/core/agent/attempt.ts';
 import type { CommandResult } from '../../src/core/completion/command-result.ts';
 import type { ProgressReport } from '../../src/core/completion/progress-report.ts';
 import { NOTHING_SEEN, type Sightings } from '../../src/core/completion/sightings.ts';
@@ -34,6 +34,8 @@ export interface Script {
   readonly settlements?: readonly Settlement[];
   /** What was spent at each counting of the day; nothing when they are used up. */
   readonly days?: readonly DaySpending[];
+  /** What the sandbox met by each asking, the first before the first event; nothing when used up. */
+  readonly met?: readonly (MetInSandbox | null)[];
   /** Whether `effects` contains the snapshots, too. */
   readonly showsSnapshots?: boolean;
   /** Whether `effects` contains the proof, too. */
@@ -104,6 +106,7 @@ export function fakePorts(script: Script): FakePorts {
   const answers = [...(script.answers ?? [])];
   const settlements = [...(script.settlements ?? [])];
   const days = [...(script.days ?? [])];
+  const met = [...(script.met ?? [])];
   const hints = [...(script.hints ?? [])];
   const progress = [...(script.progress ?? [])];
   const prompts = [...(script.prompts ?? [new TextEncoder().encode('Fix the tests.')])];
@@ -222,6 +225,7 @@ export function fakePorts(script: Script): FakePorts {
       effect('count day');
       return days.shift() ?? { spentUsd: 0, until: laterBy(START, 86_400_000) };
     },
+    takeMet: async () => met.shift() ?? null,
     notes: {
       async write(_state, ending) {
         effect(`write note ${ending.note}`);

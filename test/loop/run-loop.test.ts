@@ -21,6 +21,7 @@ import { type FakePorts, fakePorts, type Script } from '../helpers/fake-ports.ts
 import { DONE, MATCHED, NO_LOGIN, OVERLOADED, REFUSED, TAG, WORK } from '../helpers/loop-events.ts';
 import { loopPolicy } from '../helpers/loop-policy.ts';
 import { newTask, START } from '../helpers/new-task.ts';
+import { openSandbox } from '../helpers/sandboxed.ts';
 
 const GLOBS = { watchGlobs: ['out/*.md'] };
 
@@ -49,6 +50,20 @@ const ENDINGS = [
 function endings(events: FakePorts['events']): readonly string[] {
   return events.map(({ event }) => event).filter((event) => ENDINGS.includes(event));
 }
+
+test('what the sandbox met in a check is told and kept before the task completes', async () => {
+  const met = { refused: [], planted: ['/work/.envrc'] };
+  // Asked before the start, the attempt, the look and the check are taken in.
+  const { events, effects, saved } = await run(
+    { attempts: [DONE], met: [null, null, null, met] },
+    { verify: checks('npm test'), inSandbox: openSandbox() },
+  );
+  const told = events.map(({ event }) => event);
+  expect(told).toContain('sandbox_planted');
+  expect(told.indexOf('sandbox_planted')).toBeLessThan(told.indexOf('task_completed'));
+  expect(effects.indexOf('verify npm test')).toBeLessThan(effects.indexOf('tell sandbox_planted'));
+  expect(saved.at(-1)?.task.sandbox?.planted).toEqual(['/work/.envrc']);
+});
 
 describe('a question about a doubtful promise', () => {
   const DOUBT = answered(`${TAG}\nSummary: two files changed.`, { sessionId: 'session-7' });

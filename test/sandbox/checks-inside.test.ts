@@ -26,6 +26,22 @@ test('a check that writes to the home writes nothing there, and its own exit cod
   expect(hasEscaped(scene)).toBe(false);
 });
 
+test('what the last checks plant and are refused is told, and their links do not outlive them', async () => {
+  const scene = await sandboxScene();
+  const check = `rm .git/logs/HEAD; ln -s "$HOME/.bashrc" .git/logs/HEAD; mkdir .idea
+    curl -s --max-time 5 http://evil.example/; true`;
+  const flags = ['--worktree', '--verify', check.replaceAll('.git/', '"$WORK"/.git/')];
+  const end = await runInSandbox(scene, `echo x > new; ${DONE}`, [...flags, '--commit']);
+  expect(end).toMatchObject({ exitCode: 0 });
+  expect(end.stderr).toMatch(/planted: [^\n]*\/\.idea; read it/);
+  expect(end.stderr).toMatch(/planted: [^\n]*\.git\/logs\/HEAD \(a link to .*; removed\)/);
+  expect(end.stderr).toContain('refused: evil.example:80 (once)');
+  const landed = await ralphAsUser(scene, ['land', 't', '--yes']);
+  expect(landed).toMatchObject({ exitCode: 0 });
+  expect(landed.stderr).toMatch(/planted: [^\n]*\.git\/logs\/HEAD \(a link to .*; removed\)/);
+  expect(readFileSync(join(scene.home, '.bashrc'), 'utf8')).toBe('true\n');
+});
+
 test('conditions run inside, and checks outside where the user says so', async () => {
   const scene = await sandboxScene();
   const until = await runInSandbox(scene, 'touch here', ['--until', `test -e here && ${ESCAPE}`]);

@@ -2,11 +2,13 @@ import path from 'node:path';
 import { storedPolicy } from '../../core/policy/policy-of.ts';
 import type { AskedRules, SandboxRule } from '../../core/sandbox/rules.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
+import { withinBounds } from '../../core/task/task-sandbox.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { requireSandbox } from '../../effects/sandbox/examine.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import { planSandbox, type SandboxRequest } from '../../effects/sandbox/surroundings.ts';
+import { metLines } from '../../report/sandbox-words.ts';
 import { openSandbox } from './open-sandbox.ts';
 import { askedRules, sandboxRequest } from './sandbox-request.ts';
 
@@ -70,7 +72,7 @@ export interface LaterSandbox {
   require(cwd: string): Promise<void>;
   /** Opens it around a folder, unless it is open; null if the task's checks run outside. Rejects with a `SandboxError`. */
   open(cwd: string): Promise<Sandbox | null>;
-  /** Call this last, when nothing in it lives. */
+  /** Warns of what it met, and ends it. Call this last, when nothing in it lives. */
   close(): Promise<void>;
 }
 
@@ -94,7 +96,12 @@ export function createLaterSandbox(checks: LaterChecks): LaterSandbox {
       return sandbox;
     },
     async close() {
-      for (const sandbox of opened.values()) await (await sandbox.catch(() => null))?.close();
+      for (const opening of opened.values()) {
+        const sandbox = await opening.catch(() => null);
+        const met = (await sandbox?.takeMet()) ?? null;
+        if (met !== null) metLines(withinBounds(met, sandbox?.rules ?? null)).forEach(warn);
+        await sandbox?.close();
+      }
     },
   };
 }

@@ -114,6 +114,13 @@ export interface MetInSandbox {
   readonly refused: readonly RefusedHost[];
   /** New files that other programs may run or obey, and that were not there to be protected. */
   readonly planted: readonly string[];
+  /** How many more of each there were than are listed; absent for none. */
+  readonly more?: LeftOut;
+}
+
+export interface LeftOut {
+  readonly refused: number;
+  readonly planted: number;
 }
 
 /** Everything that ralph knows of one attempt of the agent. */

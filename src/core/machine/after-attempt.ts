@@ -1,5 +1,10 @@
 import { AGENTS } from '../agent/agents/agents.ts';
-import { addUsage, sessionUsageAfter, usageOfAttempt } from '../agent/attempt.ts';
+import {
+  addUsage,
+  type MetInSandbox,
+  sessionUsageAfter,
+  usageOfAttempt,
+} from '../agent/attempt.ts';
 import { classify } from '../agent/classify.ts';
 import { type CountedOutcome, describeOutcome, isCounted, type Outcome } from '../agent/outcome.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
@@ -37,6 +42,7 @@ export function withOwnUsage(
 export function withSandboxFacts(
   state: LoopState,
   event: EventOf<'attempt-ended'>,
+  policy: Policy,
 ): {
   readonly state: LoopState;
   readonly event: EventOf<'attempt-ended'>;
@@ -44,15 +50,43 @@ export function withSandboxFacts(
 } {
   const { facts } = event;
   if (facts.sandbox === undefined) return { state, event, told: [] };
-  const met = withinBounds(facts.sandbox);
+  const { met, ...noted } = withMetInSandbox(state, facts.sandbox, policy);
+  return { ...noted, event: { ...event, facts: { ...facts, sandbox: met } } };
+}
+
+/** Notes what the sandbox met in an attempt or in a check, and tells it. */
+export function withMetInSandbox(
+  state: LoopState,
+  raw: MetInSandbox,
+  { inSandbox }: Policy,
+): {
+  readonly state: LoopState;
+  readonly met: MetInSandbox;
+  readonly told: readonly Announcement[];
+} {
+  const rules = inSandbox?.rules ?? null;
+  const met = withinBounds(raw, rules);
   const { sandbox: before, current_iteration: iteration } = state.task;
-  const sandbox = before === null ? null : withMet(before, met);
+  const sandbox = before === null ? null : withMet(before, met, rules);
+  const { refused = 0, planted = 0 } = met.more ?? {};
+  const moreAt = (index: number, listed: readonly unknown[], more: number): { more?: number } =>
+    more > 0 && index === listed.length - 1 ? { more } : {};
   return {
     state: { ...state, task: { ...state.task, sandbox } },
-    event: { ...event, facts: { ...facts, sandbox: met } },
+    met,
     told: [
-      ...met.refused.map((each) => publish({ event: 'sandbox_refused', iteration, ...each })),
-      ...met.planted.map((path) => publish({ event: 'sandbox_planted', iteration, path })),
+      ...met.refused.map((each, index) =>
+        publish({
+          ...{ event: 'sandbox_refused', iteration, ...each },
+          ...moreAt(index, met.refused, refused),
+        }),
+      ),
+      ...met.planted.map((path, index) =>
+        publish({
+          ...{ event: 'sandbox_planted', iteration, path },
+          ...moreAt(index, met.planted, planted),
+        }),
+      ),
     ],
   };
 }

@@ -194,9 +194,18 @@ export type EventBody =
       readonly host: string;
       readonly port: number;
       readonly count: number;
+      /** How many more hosts were refused than are told; absent for none. */
+      readonly more?: number;
     }
-  /** A file came to be that other programs may run or obey. */
-  | { readonly event: 'sandbox_planted'; readonly iteration: number; readonly path: string }
+  | {
+      /** A file came to be that other programs may run or obey. */
+      readonly event: 'sandbox_planted';
+      readonly iteration: number;
+      /** The path, for some with a remark in parentheses. */
+      readonly path: string;
+      /** How many more came to be than are told; absent for none. */
+      readonly more?: number;
+    }
   | EndingBody;
 
 export type EndingBody =

@@ -1,4 +1,4 @@
-import type { AttemptFacts, SessionUsage } from '../agent/attempt.ts';
+import type { AttemptFacts, MetInSandbox, SessionUsage } from '../agent/attempt.ts';
 import type { ApprovalRequest } from '../completion/approval-request.ts';
 import type { RawCheckResult } from '../completion/check-result.ts';
 import type { Examination } from '../completion/examination.ts';
@@ -62,6 +62,8 @@ export type LoopEvent =
     }
   | { readonly kind: 'stop-requested'; readonly at: string; readonly by: StopCause }
   | { readonly kind: 'pause-requested'; readonly at: string }
+  /** What the sandbox met in checks, hooks and the like. */
+  | { readonly kind: 'met-in-sandbox'; readonly at: string; readonly met: MetInSandbox }
   /** A bug in ralph itself; `message` is one line. */
   | { readonly kind: 'broke'; readonly at: string; readonly message: string }
   | CallerEvent;

@@ -7,7 +7,13 @@ import type { Policy } from '../task/policy.ts';
 import { newSandbox } from '../task/task-sandbox.ts';
 import type { TaskState } from '../task/task-state.ts';
 import type { Announcement, Transition } from './action.ts';
-import { counted, withAttempt, withOwnUsage, withSandboxFacts } from './after-attempt.ts';
+import {
+  counted,
+  withAttempt,
+  withMetInSandbox,
+  withOwnUsage,
+  withSandboxFacts,
+} from './after-attempt.ts';
 import { apply } from './apply.ts';
 import { approvalAnswered, approvalRequested, askPerson, START_APPROVAL } from './approval.ts';
 import { replied } from './asking-back.ts';
@@ -60,6 +66,10 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
       return noted({ ...state, stopRequested: event.by });
     case 'pause-requested':
       return noted({ ...state, pauseRequested: true });
+    case 'met-in-sandbox': {
+      const { state: next, told } = withMetInSandbox(state, event.met, policy);
+      return { state: next, actions: told };
+    }
     default: {
       const moment = { at: event.at, policy: onShift(policy, state.task) };
       if (isByCaller(event)) return apply(byCaller(state, event, moment), moment);
@@ -75,7 +85,15 @@ function noted(state: LoopState): Transition {
 
 type Happened = Exclude<
   LoopEvent,
-  CallerEvent | { kind: 'hinted' | 'progress-reported' | 'stop-requested' | 'pause-requested' }
+  | CallerEvent
+  | {
+      kind:
+        | 'hinted'
+        | 'progress-reported'
+        | 'stop-requested'
+        | 'pause-requested'
+        | 'met-in-sandbox';
+    }
 >;
 
 /** Passes an event to the step that it belongs to. */
@@ -157,7 +175,7 @@ function started(
 }
 
 function attemptEnded(before: LoopState, ended: EventOf<'attempt-ended'>, moment: Moment): Decided {
-  const met = withSandboxFacts(before, ended);
+  const met = withSandboxFacts(before, ended, moment.policy);
   const { state: known, event } = withOwnUsage(met.state, met.event);
   const { state, outcome } = withAttempt(known, event, moment);
   const decided = (): Decided => {

@@ -1,4 +1,5 @@
-import { type MetInSandbox, type RefusedHost, sumRefused } from '../agent/attempt.ts';
+import { type LeftOut, type MetInSandbox, type RefusedHost, sumRefused } from '../agent/attempt.ts';
+import type { SandboxRules } from '../sandbox/rules.ts';
 import { SETTINGS } from '../settings/settings.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import type { Policy } from './policy.ts';
@@ -15,8 +16,10 @@ export interface TaskSandbox {
   readonly changes: readonly SandboxChange[];
   /** The hosts that it refused so far, and how often. */
   readonly refused: readonly RefusedHost[];
-  /** New files that other programs may run or obey. */
+  /** New files that other programs may run or obey, some with a remark in parentheses. */
   readonly planted: readonly string[];
+  /** How many more of each there were than are listed here; absent for none. */
+  readonly more?: LeftOut | undefined;
 }
 
 interface OwnRules {
@@ -36,7 +39,7 @@ interface SandboxChange {
   readonly what: string;
 }
 
-/** How many refused hosts and how many new files the state keeps, and one attempt tells. */
+/** How many refused hosts and how many new files the state keeps, and are told at once. */
 const MOST = 40;
 /** A host name has at most 253 characters. */
 const HOST_CHARS = 260;
@@ -65,8 +68,8 @@ export function resumedSandbox(
   return { ...next, changes: [...had.changes, ...changes].slice(-MOST) };
 }
 
-function metBy({ refused, planted }: TaskSandbox): MetInSandbox {
-  return { refused, planted };
+function metBy({ refused, planted, more }: TaskSandbox): MetInSandbox {
+  return { refused, planted, ...(more === undefined ? {} : { more }) };
 }
 
 function ownRules(policy: Policy): OwnRules {
@@ -120,11 +123,39 @@ function shown(text: string): string {
   return oneLine(text, HOST_CHARS);
 }
 
-/** Makes what the sandbox met harmless and short, since an agent can choose any name. */
-export function withinBounds({ refused, planted }: MetInSandbox): MetInSandbox {
+/**
+ * Makes what the sandbox met harmless and short, since an agent can choose any name. What the rules name comes
+ * first, so that other files cannot hide it.
+ */
+export function withinBounds(met: MetInSandbox, rules: Rules): MetInSandbox {
+  const fixed = fixedIn(rules);
+  const refused = met.refused.map((each) => ({ ...each, host: hostName(each.host) }));
+  const planted = met.planted.map((each) => oneLine(each, PATH_CHARS));
+  return bounded({ refused, planted }, fixed);
+}
+
+type Rules = Pick<SandboxRules, 'denyWrite'> | null;
+
+function fixedIn(rules: Rules): ReadonlySet<string> {
+  return new Set(rules?.denyWrite.map(({ value }) => oneLine(value, PATH_CHARS)));
+}
+
+function bounded(
+  { refused, planted, more = { refused: 0, planted: 0 } }: MetInSandbox,
+  fixed: ReadonlySet<string>,
+): MetInSandbox {
+  const inOrder = [
+    ...planted.filter((each) => fixed.has(each)),
+    ...planted.filter((each) => !fixed.has(each)),
+  ];
+  const all = {
+    refused: more.refused + Math.max(0, refused.length - MOST),
+    planted: more.planted + Math.max(0, planted.length - MOST),
+  };
   return {
-    refused: refused.slice(0, MOST).map((each) => ({ ...each, host: hostName(each.host) })),
-    planted: planted.slice(0, MOST).map((each) => oneLine(each, PATH_CHARS)),
+    refused: refused.slice(0, MOST),
+    planted: inOrder.slice(0, MOST),
+    ...(all.refused + all.planted === 0 ? {} : { more: all }),
   };
 }
 
@@ -134,11 +165,16 @@ function hostName(host: string): string {
   return name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
 }
 
-/** Adds what the sandbox met in an attempt. */
-export function withMet(before: TaskSandbox, { refused, planted }: MetInSandbox): TaskSandbox {
-  return {
-    ...before,
-    refused: sumRefused([...before.refused, ...refused]).slice(0, MOST),
-    planted: [...new Set([...before.planted, ...planted])].slice(0, MOST),
+/** Adds what the sandbox met, which is within bounds. */
+export function withMet(before: TaskSandbox, met: MetInSandbox, rules: Rules): TaskSandbox {
+  const more = [before.more, met.more].filter((each) => each !== undefined);
+  const all = {
+    refused: sumRefused([...before.refused, ...met.refused]),
+    planted: [...new Set([...before.planted, ...met.planted])],
+    more: {
+      refused: more.reduce((sum, each) => sum + each.refused, 0),
+      planted: more.reduce((sum, each) => sum + each.planted, 0),
+    },
   };
+  return { ...before, ...bounded(all, fixedIn(rules)) };
 }

@@ -80,6 +80,11 @@ function agentIn(event: JsonObject): Pick<BriefIteration, 'agent'> {
   return agent === null ? {} : { agent };
 }
 
+function moreOf(event: JsonObject): string {
+  const more = amountAt(event, 'more');
+  return more === 0 ? '' : ` and ${more} more`;
+}
+
 function readHappening(event: JsonObject, at: string): Happening | null {
   const text = (key: string): string => stringAt(event, key) ?? '';
   const happening = (kind: Happening['kind'], detail: string): Happening => ({ at, kind, detail });
@@ -99,9 +104,12 @@ function readHappening(event: JsonObject, at: string): Happening | null {
     case 'finding':
       return happening('finding', text('detail'));
     case 'sandbox_refused':
-      return happening('refused-host', `${text('host')}:${amountAt(event, 'port')}`);
+      return happening(
+        'refused-host',
+        `${text('host')}:${amountAt(event, 'port')}${moreOf(event)}`,
+      );
     case 'sandbox_planted':
-      return happening('planted', text('path'));
+      return happening('planted', `${text('path')}${moreOf(event)}`);
     case 'usage_limit_wait':
       return happening('limited', text('until'));
     case 'agent_changed':

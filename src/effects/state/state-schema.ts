@@ -133,6 +133,7 @@ function buildSchema() {
     changes: z.catch(z.array(z.object({ at: instant, what: text })), []),
     refused: z.catch(z.array(z.object({ host: text, port: count, count })), []),
     planted: texts,
+    more: z.catch(z.optional(z.object({ refused: count, planted: count })), undefined),
   });
 
   return z.object({

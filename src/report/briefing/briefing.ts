@@ -117,8 +117,8 @@ function sandboxSections({ tasks }: Briefing): readonly string[] {
     ),
   );
   const planted = tasks.flatMap(({ shown, task }) =>
-    (task === null ? [] : plantedFiles(task)).map(
-      (file) => `- ${inlineText(shown.taskId)}: ${codeSpan(file)}`,
+    (task === null ? [] : plantedFiles(task, codeSpan)).map(
+      (file) => `- ${inlineText(shown.taskId)}: ${file}`,
     ),
   );
   return [

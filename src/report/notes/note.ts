@@ -102,7 +102,7 @@ function whatHappened({ task, ending, checkout }: NoteFacts): string {
 
 function sandboxSections(task: TaskState): readonly string[] {
   const refused = refusedLines(task, codeSpan);
-  const planted = plantedFiles(task).map(codeSpan);
+  const planted = plantedFiles(task, codeSpan);
   return [
     ...(refused.length === 0 ? [] : [`## The sandbox refused\n\n${listed(refused)}`]),
     ...(planted.length === 0

@@ -92,6 +92,33 @@ test('names that an agent chose are short and harmless, and few of them are kept
   expect(JSON.stringify(state.task.sandbox).length).toBeLessThan(6_000);
 });
 
+test('what the rules name comes first, and what is left out is counted', () => {
+  const named = '/work/.vscode';
+  const rules = { denyWrite: [{ value: named, from: 'default' }] };
+  const loop = nonstop({ inSandbox: openSandbox('0.0.78', rules) });
+  const decoys = (from: string) => Array.from({ length: 41 }, (_, at) => `/work/${from}${at}/.git`);
+  const { told } = loop.attempt(met({ planted: [...decoys('a'), named] }));
+  const planted = told.filter(({ event }) => event === 'sandbox_planted');
+  expect(planted).toHaveLength(40);
+  expect(planted[0]).toEqual({ event: 'sandbox_planted', iteration: 1, path: named });
+  expect(planted.at(-1)).toMatchObject({ path: '/work/a38/.git', more: 2 });
+  loop.look(NOTHING_SEEN);
+  const refused = Array.from({ length: 50 }, (_, at) => ({ ...EVIL, host: `h${at}.example` }));
+  const { state } = loop.attempt(met({ planted: decoys('b'), refused }));
+  expect(state.task.sandbox?.planted).toHaveLength(40);
+  expect(state.task.sandbox?.planted[0]).toBe(named);
+  expect(state.task.sandbox?.more).toEqual({ refused: 10, planted: 43 });
+});
+
+test('a name of the rules that comes late is kept in the place of others', () => {
+  const rules = { denyWrite: [{ value: '/work/.envrc', from: 'default' }] };
+  const loop = nonstop({ inSandbox: openSandbox('0.0.78', rules) });
+  loop.iterate(met({ planted: Array.from({ length: 40 }, (_, at) => `/work/a${at}/.git`) }));
+  const { state } = loop.attempt(met({ planted: ['/work/.envrc'] }));
+  expect(state.task.sandbox?.planted).toContain('/work/.envrc');
+  expect(state.task.sandbox?.more).toEqual({ refused: 0, planted: 1 });
+});
+
 test('an address with colons is bracketed, so that its port can follow', () => {
   const { told } = nonstop({ inSandbox }).attempt(met({ refused: [{ ...EVIL, host: '::1' }] }));
   expect(told).toContainEqual({ ...EVIL, event: 'sandbox_refused', iteration: 1, host: '[::1]' });

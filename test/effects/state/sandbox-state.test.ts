@@ -22,6 +22,8 @@ function read(sandbox: unknown): TaskSandbox | null | undefined {
 
 test('a state keeps what is known of its sandbox', () => {
   expect(read(JSON.parse(JSON.stringify(SANDBOX)))).toEqual(SANDBOX);
+  const more = { refused: 1, planted: 2 };
+  expect(read({ ...SANDBOX, more })).toEqual({ ...SANDBOX, more });
 });
 
 test.for([undefined, null, 'on', {}, { ...SANDBOX, is: 'half' }])(
