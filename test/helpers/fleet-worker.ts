@@ -76,7 +76,7 @@ export async function workerOfTest(queue: FleetQueue, more: Partial<WorkerOption
   const said: string[] = [];
   const stops = stopsByHand();
   const home = await tempFolder();
-  const world: LegWorld = {
+  const world: Omit<LegWorld, 'rest'> = {
     ...{ queue, id: 'w1', host: 'host1', home, policy: TEST_POLICY, accounts: null, hidden: [] },
     env: { ...GIT_ENV, HOME: home, XDG_STATE_HOME: join(home, 'state') },
     ...{
@@ -89,7 +89,7 @@ export async function workerOfTest(queue: FleetQueue, more: Partial<WorkerOption
   };
   const options: WorkerOptions = {
     ...{ ...world, queues: ['default'], slots: 1, pollMs: 20, untilEmpty: true, stops },
-    ...{ drainTimeoutMs: 60_000, version: '0.0.0', schema: 1 },
+    ...{ drainTimeoutMs: 60_000, restMs: 300_000, version: '0.0.0', schema: 1 },
     ...more,
   };
   return { said, stops, home, run: () => runWorker(options) };

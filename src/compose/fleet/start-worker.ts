@@ -21,6 +21,8 @@ const LONGEST_LEG_MS = 22 * 3_600_000;
 const OLDEST_LEG_MS = 23.5 * 3_600_000;
 /** How long a push that the origin refuses is tried again. */
 const ORIGIN_PATIENCE_MS = 3_600_000;
+/** How long a worker claims nothing after a leg could not work here. */
+const REST_MS = 5 * 60_000;
 
 /** What `ralph worker` was asked for. */
 export interface WorkerRequest
@@ -69,7 +71,7 @@ export async function startWorker(
       schema: FLEET_SCHEMA,
       roomLeft: () => freeBytes(home),
       ...{ longestLegMs: LONGEST_LEG_MS, oldestLegMs: OLDEST_LEG_MS },
-      originPatienceMs: ORIGIN_PATIENCE_MS,
+      ...{ originPatienceMs: ORIGIN_PATIENCE_MS, restMs: REST_MS },
       // What an agent or a repository says may be in it.
       say: (line) => say(oneLine(line, 1_000)),
     });

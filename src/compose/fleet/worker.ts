@@ -1,16 +1,17 @@
 import { isLastClaim } from '../../core/fleet/lease.ts';
 import type { Claim, ClaimKey, FleetQueue, WorkerFacts } from '../../effects/fleet/fleet-queue.ts';
 import { momentNow } from '../../effects/time/clock-reading.ts';
-import { messageOf } from '../../errors.ts';
+import { FleetError, messageOf } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { openLeg, type RunningLeg } from '../leg/leg.ts';
 import type { LegWorld } from '../leg/leg-world.ts';
 import { backOff, pauseFor, repeat } from '../leg/repeat.ts';
 import { clearDeadLegs } from '../leg/worker-home.ts';
+import { createIdleness, type Idleness } from './idleness.ts';
 import { tasksForLater } from './until-empty.ts';
 
 /** What a worker is started with. */
-export interface WorkerOptions extends LegWorld {
+export interface WorkerOptions extends Omit<LegWorld, 'rest'> {
   readonly queues: readonly string[];
   readonly slots: number;
   /** How often to look for a task, in milliseconds. */
@@ -19,6 +20,8 @@ export interface WorkerOptions extends LegWorld {
   readonly untilEmpty: boolean;
   /** How long a worker that is told to stop waits for its running iterations, in milliseconds. */
   readonly drainTimeoutMs: number;
+  /** How long it claims nothing after a leg could not work here, in milliseconds. */
+  readonly restMs: number;
   readonly stops: StopRequests;
   readonly version: string;
   readonly schema: number;
@@ -32,8 +35,6 @@ const SWEEP_MS = 10_000;
 const CLEAR_MS = 3_600_000;
 /** Beats in one lease: the guard kills after 0.8 of it, so that a lost one or two do no harm. */
 const BEATS_IN_LEASE = 5;
-/** A worker takes nothing while its home has less room, in bytes. */
-const ROOM_NEEDED = 1024 ** 3;
 
 /*
  * A worker does four things side by side, each of which may fail without the others:
@@ -50,17 +51,18 @@ const ROOM_NEEDED = 1024 ** 3;
 export async function runWorker(options: WorkerOptions): Promise<{ readonly gaveBack: boolean }> {
   const { queue, say, home } = options;
   const legs = new Map<string, RunningLeg>();
+  const idleness = createIdleness(options);
   const over = new AbortController();
   const told = tellOnce(say);
   const troubles = new Set<string>();
   const rounds = [
-    repeat(beatMs(queue), over.signal, () => beat(options, legs), told.failed),
+    repeat(beatMs(queue), over.signal, () => beat(options, legs, idleness), told.failed),
     repeat(REQUESTS_MS, over.signal, () => passRequests(queue, legs), told.failed),
     repeat(SWEEP_MS, over.signal, () => sweep(queue, say, troubles), told.failed),
     repeat(CLEAR_MS, over.signal, () => clear(home, say), told.failed),
   ];
   try {
-    await claimAll(options, legs, told);
+    await claimAll(options, legs, idleness, told);
     return { gaveBack: await drain(options, legs) };
   } finally {
     over.abort();
@@ -77,24 +79,26 @@ function beatMs({ leaseMs }: FleetQueue): number {
 async function claimAll(
   options: WorkerOptions,
   legs: Map<string, RunningLeg>,
+  idleness: Idleness,
   told: ReturnType<typeof tellOnce>,
 ): Promise<void> {
-  const { stops, slots, pollMs } = options;
+  const { stops, slots, pollMs, untilEmpty } = options;
+  const world = { ...options, rest: idleness.rest };
   const pauses = backOff();
   const ends = legEnds();
   while (!stops.signal.aborted) {
-    if (legs.size >= slots || runsOneAlone(legs) || idleBecause(options) !== null) {
-      await pauseFor(pollMs, AbortSignal.any([stops.signal, ends.next()]));
-      continue;
-    }
     try {
-      const claimed = await claimOne(options, legs, ends.happened);
-      pauses.worked();
-      told.worked();
-      if (claimed) continue;
-      if (options.untilEmpty && legs.size === 0 && (await isDone(options))) return;
+      if (legs.size < slots && !runsOneAlone(legs) && idleness.because() === null) {
+        const claimed = await claimOne(options, world, legs, ends.happened);
+        pauses.worked();
+        told.worked();
+        if (claimed) continue;
+      }
+      if (untilEmpty && legs.size === 0 && (await isDone(options))) return;
       await pauseFor(pollMs, AbortSignal.any([stops.signal, ends.next()]));
     } catch (error) {
+      // It would be refused for ever, and nobody watches this worker.
+      if (untilEmpty && legs.size === 0 && error instanceof FleetError) throw error;
       told.failed(error);
       await pauseFor(pauses.next(), stops.signal);
     }
@@ -112,6 +116,7 @@ async function isDone(options: WorkerOptions): Promise<boolean> {
 
 async function claimOne(
   options: WorkerOptions,
+  world: LegWorld,
   legs: Map<string, RunningLeg>,
   onEnd: () => void,
 ): Promise<boolean> {
@@ -124,7 +129,7 @@ async function claimOne(
   if (claim === null) return false;
   const { taskId } = claim;
   options.say(`claimed ${taskId} (fence ${claim.fence})`);
-  const leg = openLeg(claim, askedAt, options, alone(claim, legs));
+  const leg = openLeg(claim, askedAt, world, alone(claim, legs));
   legs.set(taskId, leg);
   leg.ended
     .catch((error) => options.say(`${taskId}: the leg failed: ${messageOf(error)}`))
@@ -137,12 +142,6 @@ async function claimOne(
 
 function accountsOf({ accounts }: WorkerOptions): readonly string[] | null {
   return accounts === null ? null : [...accounts.keys()];
-}
-
-/** Why a worker takes no task at present; null if it does. */
-function idleBecause({ roomLeft }: WorkerOptions): string | null {
-  const free = roomLeft();
-  return free !== null && free < ROOM_NEEDED ? 'less than 1 GiB is free in its home' : null;
 }
 
 /** Hands the other tasks of the worker over, if the new one has to run alone. Resolves when it may begin. */
@@ -159,7 +158,11 @@ function runsOneAlone(legs: ReadonlyMap<string, RunningLeg>): boolean {
 }
 
 /** Renews the leases, and drops the legs whose claims are lost. */
-async function beat(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<void> {
+async function beat(
+  options: WorkerOptions,
+  legs: Map<string, RunningLeg>,
+  idleness: Idleness,
+): Promise<void> {
   const { queue, id, host, version, schema, queues, slots } = options;
   const running = [...legs.values()];
   for (const leg of running) leg.dropIfStale();
@@ -172,7 +175,7 @@ async function beat(options: WorkerOptions, legs: Map<string, RunningLeg>): Prom
   const facts: WorkerFacts = {
     ...{ id, host, pid: process.pid, version, schema, queues, slots },
     accounts: accountsOf(options),
-    idle: idleBecause(options),
+    idle: idleness.because(),
   };
   await queue.present(facts);
 }

@@ -1,6 +1,8 @@
 import { NO_USAGE } from '../../core/agent/attempt.ts';
 import { type EventBody, type RalphEvent, stamped } from '../../core/machine/events.ts';
+import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { NOTHING_IN_GIT } from '../../core/task/task-state.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { Claim, FleetSettlement, WrittenBeside } from '../../effects/fleet/fleet-queue.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { messageOf } from '../../errors.ts';
@@ -10,6 +12,7 @@ import type { LegFailed } from './leg-failed.ts';
 import { NOT_LANDED } from './leg-git.ts';
 import type { LegState } from './leg-state.ts';
 import { whenThere } from './when-there.ts';
+import type { WorkerSick } from './worker-sick.ts';
 
 /*
  * How a leg ends whose run did not come to its end: the task goes to another worker, it has failed, or a person has
@@ -22,10 +25,25 @@ const NOTHING_BESIDE: WrittenBeside = { events: [], requestsDone: [] };
  * Gives up the claim of a dropped leg once nothing of it is running. A claim that is lost by then, or that cannot be
  * given up because the fleet is away, counts as lost.
  */
-export async function giveBack({ claim, world, dropped }: LegState): Promise<void> {
-  const parking = { kind: 'handover', why: messageOf(dropped.reason) } as const;
+export async function giveBack(
+  { claim, world, dropped }: LegState,
+  why = messageOf(dropped.reason),
+): Promise<void> {
+  const parking = { kind: 'handover', why } as const;
   const isOurs = await world.queue.park(claim, null, NOTHING_BESIDE, parking).catch(() => false);
   world.say(`${claim.taskId}: ${isOurs ? 'handed over' : 'dropped'}, since ${parking.why}`);
+}
+
+/**
+ * Gives a task to another worker, since this one cannot work. If an agent has worked in vain, its claim is left to run
+ * out, and counts as lost: what fills every disk must not be paid for again and again.
+ */
+export async function leaveToAnother(state: LegState, sick: WorkerSick): Promise<void> {
+  const { claim, world, mayHaveRun } = state;
+  const why = oneLine(maskSecrets(messageOf(sick)), 300);
+  world.rest(why);
+  if (!mayHaveRun) return giveBack(state, why);
+  world.say(`${claim.taskId}: goes to another worker once its lease is over, since ${why}`);
 }
 
 /** Ends a task whose run did not begin, or could not be kept. */
@@ -35,7 +53,7 @@ export async function settleFailed(
   where: string,
 ): Promise<void> {
   const { claim, world } = state;
-  const sentence = `${failed.message}${where}`;
+  const sentence = maskSecrets(`${failed.message}${where}`);
   world.say(`${claim.taskId}: ${failed.exitReason}: ${sentence}`);
   const settlement: FleetSettlement = {
     status: 'failed',

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
+import { isAtWork } from '../../core/machine/loop-state.ts';
 import type { EndedStatus } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { MB } from '../../effects/files/bounded-read.ts';
@@ -25,6 +26,7 @@ import { repeat } from './repeat.ts';
 import { settleLeg } from './settle-leg.ts';
 import { whenThere } from './when-there.ts';
 import type { LegFolder } from './worker-home.ts';
+import { sicknessIn } from './worker-sick.ts';
 
 /** How often events that belong to no checkpoint are written, in milliseconds. */
 const FLUSH_MS = 1_000;
@@ -62,13 +64,19 @@ export async function runInLeg(
           // From here on the run keeps the requests that it finds.
           state.place = leg.place;
         },
-        saved(step, events) {
+        async saved(step, events) {
           if ((world.roomLeft() ?? ROOM_FOR_A_LEG) < ROOM_FOR_A_LEG) {
             state.handingOver ??= 'less than 64 MB is free in the home of this worker';
           }
           // A request that was left before the run began is dropped by it.
           if (state.handingOver !== null) state.onHandOver();
-          return leg.checkpoints.saved(step, events);
+          try {
+            await leg.checkpoints.saved(step, events);
+          } catch (error) {
+            // Any other error than of a dropped run would end the task.
+            throw sicknessIn(error, world) ?? error;
+          }
+          state.mayHaveRun = isAtWork(step.step);
         },
         notes: { folder: folder.folder, again: `ralph resume ${claim.taskId} --fleet URL` },
         approvals: legDesk({

@@ -29,6 +29,8 @@ export interface LegState {
   /** Called when the leg wants the run to pause. */
   onHandOver: () => void;
   settling: boolean;
+  /** Whether an agent may have run since the last checkpoint: then the work tree has what is nowhere else. */
+  mayHaveRun: boolean;
   place: RequestPlace | null;
   /** What people asked of the run, by id, with the number of saves since it was left. */
   readonly requests: Map<string, { readonly kind: FleetRequest['kind']; saves: number }>;

@@ -25,6 +25,8 @@ export interface LegWorld {
   readonly oldestLegMs: number;
   /** Returns the bytes that the worker's folder has room for; null if unknown. */
   readonly roomLeft: () => number | null;
+  /** Lets the worker claim nothing for a while, since a leg could not work here. */
+  readonly rest: (why: string) => void;
   /** Prints one line. */
   readonly say: (line: string) => void;
 }

@@ -9,7 +9,7 @@ import type { ClockReading } from '../../effects/time/clock-reading.ts';
 import { messageOf, SandboxError, UsageError } from '../../errors.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
 import { createClaimLease } from './claim-lease.ts';
-import { giveBack, settleFailed, settleStopped } from './leg-endings.ts';
+import { giveBack, leaveToAnother, settleFailed, settleStopped } from './leg-endings.ts';
 import { LegFailed } from './leg-failed.ts';
 import { runInLeg } from './leg-run.ts';
 import { handOver, type LegState } from './leg-state.ts';
@@ -17,6 +17,7 @@ import { LegStopped } from './leg-stopped.ts';
 import type { LegWorld } from './leg-world.ts';
 import { orAborted } from './repeat.ts';
 import { keepLegFolder, type LegFolder, makeLegFolder, removeLegFolder } from './worker-home.ts';
+import { sicknessIn } from './worker-sick.ts';
 
 /** A leg of this worker, from its claim until it has ended, is parked or is lost. */
 export interface RunningLeg {
@@ -55,6 +56,7 @@ export function openLeg(
     ...{ claim, world, lease, dropped: dropping.signal, dropIfStale, requests: new Map() },
     ...{ stop, over: AbortSignal.any([dropping.signal, stop.signal]), hasMore: false },
     ...{ handingOver: null, onHandOver: () => {}, settling: false, place: null },
+    mayHaveRun: false,
   };
   // The engine would give the job of a leg to another worker when it is 24 h old.
   const tooOld = setTimeout(() => drop('the leg is too old'), world.oldestLegMs);
@@ -102,7 +104,9 @@ async function runLeg(state: LegState, mayBegin: Promise<void>): Promise<void> {
     if ((status === 'failed' || state.hasMore) && keepTrees === 'failed') isKept = true;
   } catch (error) {
     // What runs in a leg that is dropped fails in many ways.
+    const sick = state.dropped.aborted ? null : sicknessIn(error, world);
     if (state.dropped.aborted) await giveBack(state);
+    else if (sick !== null) await leaveToAnother(state, sick);
     else if (error instanceof LegStopped) await settleStopped(state);
     else if (isParked(error)) world.say(`${claim.taskId}: ${error.message}`);
     else {

@@ -1,7 +1,9 @@
-import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { accessSync, constants, statfsSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
-import { errorCode } from './write-file.ts';
+import { MB } from './bounded-read.ts';
+import { errorCode, tryToRemove } from './write-file.ts';
 
 /** Whether files can be created in a folder; found out without writing anything. */
 export type FolderProbe =
@@ -30,6 +32,19 @@ export function freeBytes(folder: string): number | null {
     return bavail * bsize;
   } catch {
     return null;
+  }
+}
+
+/** Writes a file of a megabyte and removes it. Returns why that fails, in the words of the system; null if it works. */
+export function writeTrouble(folder: string): string | null {
+  const file = path.join(folder, `probe-${randomUUID()}`);
+  try {
+    writeFileSync(file, Buffer.alloc(MB), { flag: 'wx', mode: 0o600 });
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  } finally {
+    tryToRemove(file);
   }
 }
 

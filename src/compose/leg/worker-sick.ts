@@ -1,0 +1,60 @@
+import { writeTrouble } from '../../effects/files/folder-probe.ts';
+import { errorCode } from '../../effects/files/write-file.ts';
+import { findProgram } from '../../effects/processes/find-program.ts';
+import { messageOf, SandboxError, UsageError } from '../../errors.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import { LegFailed } from './leg-failed.ts';
+import type { LegWorld } from './leg-world.ts';
+import { WorkerFull } from './worker-full.ts';
+
+/** The worker cannot do its work for now, so the leg is dropped, and its task goes to another worker. */
+export class WorkerSick extends RunDropped {}
+
+/** The system has run out of something, or its disk is broken. */
+const CODES: ReadonlySet<string> = new Set([
+  ...['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM'],
+]);
+/** The same in the words of git, whose exit codes do not tell. */
+const WORDS =
+  /no space left|disk quota|out of diskspace|read-only file system|cannot allocate memory|too many open files|input\/output error/i;
+
+/**
+ * Returns what a worker drops a leg with whose failure is its own and not the task's: its disk is full, its home
+ * cannot be written, or git is missing. Null for any other failure.
+ */
+export function sicknessIn(
+  error: unknown,
+  { home, env }: Pick<LegWorld, 'home' | 'env'>,
+): WorkerSick | null {
+  if (error instanceof WorkerSick) return error;
+  if (error instanceof WorkerFull) return new WorkerSick(messageOf(error));
+  if (isOfTask(error)) return null;
+  if (!(error instanceof LegFailed) && saysSo(error, home)) return new WorkerSick(messageOf(error));
+  // What fails then has many words, or none.
+  const trouble = writeTrouble(home) ?? gitTrouble(env);
+  return trouble === null ? null : new WorkerSick(trouble);
+}
+
+/** Whether another worker would come to the same end. */
+function isOfTask(error: unknown): boolean {
+  if (error instanceof LegFailed) {
+    return ['failed:policy', 'failed:worker-died', 'failed:repository'].includes(error.exitReason);
+  }
+  return (
+    error instanceof RunDropped || error instanceof UsageError || error instanceof SandboxError
+  );
+}
+
+function saysSo(error: unknown, home: string): boolean {
+  const code = errorCode(error);
+  if (CODES.has(code)) return true;
+  if (code === 'EACCES' || code === 'EPERM') {
+    return (error as NodeJS.ErrnoException).path?.startsWith(`${home}/`) === true;
+  }
+  return WORDS.test(messageOf(error));
+}
+
+function gitTrouble(env: NodeJS.ProcessEnv): string | null {
+  const found = findProgram({ name: 'git', env, cwd: '/', further: [] });
+  return 'file' in found ? null : 'there is no git on its PATH';
+}
