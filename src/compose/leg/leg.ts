@@ -117,6 +117,7 @@ async function runLeg(state: LegState, mayBegin: Promise<void>): Promise<void> {
       await settleFailed(state, failed, where);
     }
   } finally {
+    folder?.endBeats();
     if (folder !== null && isKept) keepLegFolder(folder.folder);
     else if (folder !== null) await removeLegFolder(folder.folder);
   }

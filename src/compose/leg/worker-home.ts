@@ -1,7 +1,7 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { isDriverAlive } from '../../core/task/driver.ts';
+import { HEARTBEAT_MS, isDriverAlive } from '../../core/task/driver.ts';
 import type { Driver } from '../../core/task/task-state.ts';
 import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
 import { namesIn } from '../../effects/files/folder.ts';
@@ -11,6 +11,7 @@ import {
   parseObject,
   stringAt,
 } from '../../effects/files/json-fields.ts';
+import { removeTree } from '../../effects/files/remove-tree.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
 import { thisDriver, thisPlace } from '../../effects/lock/driver-identity.ts';
 import { leftoversOfRun } from '../../effects/processes/end-process.ts';
@@ -20,7 +21,7 @@ import { systemClock } from '../../effects/time/clock.ts';
 
 /*
  *   <home>/mirrors/<hash>.git             one for each repository
- *   <home>/legs/<task>.<fence>/owner.json the worker's process
+ *   <home>/legs/<task>.<fence>/owner.json the worker's process; renewed while the leg lives
  *                             /tree       the work tree
  *                             /state      the state folder of the run
  */
@@ -32,11 +33,17 @@ export interface LegFolder {
   readonly stateDir: string;
   /** Marks the processes that the leg itself starts, such as the set-up. */
   readonly runId: string;
+  /** Ends the renewal of its owner's heartbeat. */
+  readonly endBeats: () => void;
 }
 
 const OWNER = 'owner.json';
 
-/** Makes the folder of a leg. A half-made one of the same claim cannot be there: each claim has its own fence. */
+/**
+ * Makes the folder of a leg, and renews its owner's heartbeat from then on: a worker in another container or on another
+ * host that shares the home cannot see the process. A half-made one of the same claim cannot be there: each
+ * claim has its own fence.
+ */
 export function makeLegFolder(
   home: string,
   taskId: string,
@@ -48,15 +55,34 @@ export function makeLegFolder(
   makePrivateFolder(path.join(home, 'legs'));
   makePrivateFolder(folder);
   const owner = thisDriver(systemClock.now(), runId);
-  writeFileSync(path.join(folder, OWNER), JSON.stringify(owner), { mode: 0o600 });
+  const ownerFile = path.join(folder, OWNER);
+  writeFileSync(ownerFile, JSON.stringify(owner), { mode: 0o600 });
   makePrivateFolder(stateDir);
-  return { folder, tree: path.join(folder, 'tree'), stateDir, runId };
+  const beats = setInterval(() => beat(ownerFile), HEARTBEAT_MS).unref();
+  const endBeats = (): void => clearInterval(beats);
+  return { folder, tree: path.join(folder, 'tree'), stateDir, runId, endBeats };
 }
 
-/** Removes the folder of a leg. Never rejects: what stays is removed later. */
-export async function removeLegFolder(folder: string): Promise<void> {
-  // A file in it may be held; the next look at this home tries again.
-  await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+function beat(ownerFile: string): void {
+  const now = new Date();
+  try {
+    utimesSync(ownerFile, now, now);
+  } catch {
+    // It is missing, or the disk has failed; the next beat may come through.
+  }
+}
+
+/**
+ * Removes the folder of a leg, also one with folders that only may be read, such as Go's cache of modules. Resolves to
+ * whether it is gone. Never rejects: what stays is removed later.
+ */
+export async function removeLegFolder(folder: string): Promise<boolean> {
+  try {
+    await rm(folder, { recursive: true, force: true }).catch(() => removeTree(folder));
+  } catch {
+    // A file in it may be held; the next look at this home tries again.
+  }
+  return !existsSync(folder);
 }
 
 /**
@@ -68,12 +94,11 @@ export async function clearDeadLegs(home: string): Promise<readonly string[]> {
   const removed: string[] = [];
   for (const name of namesIn(legs)) {
     const folder = path.join(legs, name);
-    const owner = readOwner(path.join(folder, OWNER));
+    const owner = readOwner(folder);
     if (isInUse(folder, owner)) continue;
     const runs = [owner?.run_id ?? '', lastRunOf(folder, name)];
     for (const run of runs) await leftoversOfRun(run).end();
-    await removeLegFolder(folder);
-    removed.push(name);
+    if (await removeLegFolder(folder)) removed.push(name);
   }
   return removed;
 }
@@ -111,11 +136,13 @@ function lastRunOf(folder: string, name: string): string {
   return file.kind === 'task' ? (file.state.driver?.run_id ?? '') : '';
 }
 
-function readOwner(file: string): Driver | null {
+function readOwner(folder: string): Driver | null {
+  const file = path.join(folder, OWNER);
   const object = parseObject(tryReadText(file, MB) ?? '');
-  if (object === null) return null;
+  const beatAt = statSync(file, { throwIfNoEntry: false })?.mtime;
+  if (object === null || beatAt === undefined) return null;
   const pid = numberAt(object, 'pid');
-  return pid === null ? null : { ...textsOf(object), pid };
+  return pid === null ? null : { ...textsOf(object), pid, beat_at: beatAt.toISOString() };
 }
 
 function textsOf(object: JsonObject): Omit<Driver, 'pid'> {

@@ -1,10 +1,21 @@
-import { existsSync, rmSync, utimesSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   clearDeadLegs,
   keepLegFolder,
   makeLegFolder,
+  removeLegFolder,
 } from '../../../src/compose/leg/worker-home.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -37,4 +48,76 @@ test('a leg that another worker is just making stays', async () => {
   expect(await clearDeadLegs(home)).toEqual([]);
   makeOlder(folder, 61_000);
   expect(await clearDeadLegs(home)).toEqual(['new.1']);
+});
+
+test('a leg of a worker on another host lives as long as its heartbeat is renewed', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const home = await tempFolder();
+    const { folder, endBeats } = makeLegFolder(home, 'far', 1, 'run');
+    const owner = join(folder, 'owner.json');
+    const text = readFileSync(owner, 'utf8');
+    const longAgo = '2026-01-01T00:00:00.000Z';
+    writeFileSync(
+      owner,
+      JSON.stringify({
+        ...JSON.parse(text),
+        host: 'other',
+        pid_namespace: 'other',
+        beat_at: longAgo,
+      }),
+    );
+    makeOlder(owner, 121_000);
+    vi.advanceTimersByTime(15_000);
+    expect(Date.now() - statSync(owner).mtimeMs).toBeLessThan(120_000);
+    expect(await clearDeadLegs(home)).toEqual([]);
+    endBeats();
+    makeOlder(owner, 121_000);
+    vi.advanceTimersByTime(15_000);
+    expect(await clearDeadLegs(home)).toEqual(['far.1']);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+const isRoot = process.getuid?.() === 0;
+const NOBODY = 65_534;
+
+/** Works in a new home as a user without rights. */
+async function asUser(work: (home: string) => Promise<void>): Promise<void> {
+  const home = await tempFolder();
+  if (!isRoot) return work(home);
+  chownSync(home, NOBODY, NOBODY);
+  process.seteuid?.(NOBODY);
+  try {
+    await work(home);
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+test('a leg with folders that only may be read is removed', async () => {
+  await asUser(async (home) => {
+    const leg = makeLegFolder(home, 'go', 1, 'run');
+    const locked = join(leg.tree, 'pkg', 'mod');
+    mkdirSync(locked, { recursive: true });
+    writeFileSync(join(locked, 'a.go'), '');
+    chmodSync(locked, 0o555);
+    expect(await removeLegFolder(leg.folder)).toBe(true);
+    expect(existsSync(leg.folder)).toBe(false);
+  });
+});
+
+test.skipIf(!isRoot)('a leg that cannot be removed is not said to be', async () => {
+  await asUser(async (home) => {
+    const { folder, tree } = makeLegFolder(home, 'stuck', 1, 'run');
+    rmSync(join(folder, 'owner.json'));
+    process.seteuid?.(0);
+    mkdirSync(tree);
+    writeFileSync(join(tree, 'of-root'), '');
+    makeOlder(folder, 61_000);
+    process.seteuid?.(NOBODY);
+    expect(await clearDeadLegs(home)).toEqual([]);
+    expect(existsSync(tree)).toBe(true);
+  });
 });
