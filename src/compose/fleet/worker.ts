@@ -27,6 +27,9 @@ export interface WorkerOptions extends Omit<LegWorld, 'rest'> {
   readonly schema: number;
 }
 
+/** A task has two for a moment, if its worker claims it again that has lost it. */
+type RunningLegs = Set<RunningLeg>;
+
 /** How often to look for what people ask of running tasks, in milliseconds. */
 const REQUESTS_MS = 1_000;
 /** How often to look for what dead workers held, in milliseconds. */
@@ -50,7 +53,7 @@ const BEATS_IN_LEASE = 5;
  */
 export async function runWorker(options: WorkerOptions): Promise<{ readonly gaveBack: boolean }> {
   const { queue, say, home } = options;
-  const legs = new Map<string, RunningLeg>();
+  const legs: RunningLegs = new Set();
   const idleness = createIdleness(options);
   const over = new AbortController();
   const told = tellOnce(say);
@@ -78,7 +81,7 @@ function beatMs({ leaseMs }: FleetQueue): number {
 /** Claims until the worker is told to stop, or nothing is left. */
 async function claimAll(
   options: WorkerOptions,
-  legs: Map<string, RunningLeg>,
+  legs: RunningLegs,
   idleness: Idleness,
   told: ReturnType<typeof tellOnce>,
 ): Promise<void> {
@@ -117,7 +120,7 @@ async function isDone(options: WorkerOptions): Promise<boolean> {
 async function claimOne(
   options: WorkerOptions,
   world: LegWorld,
-  legs: Map<string, RunningLeg>,
+  legs: RunningLegs,
   onEnd: () => void,
 ): Promise<boolean> {
   const { queue, id, host, queues, schema } = options;
@@ -129,12 +132,14 @@ async function claimOne(
   if (claim === null) return false;
   const { taskId } = claim;
   options.say(`claimed ${taskId} (fence ${claim.fence})`);
+  // A worker that has just woken may get a task that it has lost itself.
+  for (const earlier of legsOf(taskId, legs)) earlier.drop('the claim is lost');
   const leg = openLeg(claim, askedAt, world, alone(claim, legs));
-  legs.set(taskId, leg);
+  legs.add(leg);
   leg.ended
     .catch((error) => options.say(`${taskId}: the leg failed: ${messageOf(error)}`))
     .finally(() => {
-      if (legs.get(taskId) === leg) legs.delete(taskId);
+      legs.delete(leg);
       onEnd();
     });
   return true;
@@ -144,33 +149,37 @@ function accountsOf({ accounts }: WorkerOptions): readonly string[] | null {
   return accounts === null ? null : [...accounts.keys()];
 }
 
-/** Hands the other tasks of the worker over, if the new one has to run alone. Resolves when it may begin. */
-async function alone({ taskId, task }: Claim, legs: Map<string, RunningLeg>): Promise<void> {
-  if (!isLastClaim(task.claims_without_iteration)) return;
-  const others = [...legs.values()];
-  for (const leg of others) leg.handOver(`${taskId} has to run alone`);
+/**
+ * Hands the other tasks of the worker over, if the new one has to run alone. Resolves when it may begin: when those have
+ * ended, and each earlier leg of the same task.
+ */
+async function alone({ taskId, task }: Claim, legs: RunningLegs): Promise<void> {
+  const isLast = isLastClaim(task.claims_without_iteration);
+  const others = isLast ? [...legs] : legsOf(taskId, legs);
+  if (isLast) for (const leg of others) leg.handOver(`${taskId} has to run alone`);
   await Promise.allSettled(others.map(({ ended }) => ended));
 }
 
+/** Returns the legs of one task, the newest one last. */
+function legsOf(taskId: string, legs: RunningLegs): readonly RunningLeg[] {
+  return [...legs].filter(({ claim }) => claim.taskId === taskId);
+}
+
 /** Whether a task runs, or is about to, that may take the worker's other tasks with it. */
-function runsOneAlone(legs: ReadonlyMap<string, RunningLeg>): boolean {
-  return [...legs.values()].some(({ claim }) => isLastClaim(claim.task.claims_without_iteration));
+function runsOneAlone(legs: RunningLegs): boolean {
+  return [...legs].some(({ claim }) => isLastClaim(claim.task.claims_without_iteration));
 }
 
 /** Renews the leases, and drops the legs whose claims are lost. */
-async function beat(
-  options: WorkerOptions,
-  legs: Map<string, RunningLeg>,
-  idleness: Idleness,
-): Promise<void> {
+async function beat(options: WorkerOptions, legs: RunningLegs, idleness: Idleness): Promise<void> {
   const { queue, id, host, version, schema, queues, slots } = options;
-  const running = [...legs.values()];
+  const running = [...legs];
   for (const leg of running) leg.dropIfStale();
   const sentAt = momentNow();
   const held = await queue.beat(running.map(({ claim }) => claim));
   for (const leg of running) {
     if (held.has(leg.claim.taskId)) leg.beaten(sentAt);
-    else if (legs.get(leg.claim.taskId) === leg && !leg.isSettling()) leg.drop('the claim is lost');
+    else if (legs.has(leg) && !leg.isSettling()) leg.drop('the claim is lost');
   }
   const facts: WorkerFacts = {
     ...{ id, host, pid: process.pid, version, schema, queues, slots },
@@ -188,14 +197,14 @@ async function clear(home: string, say: (line: string) => void): Promise<void> {
 }
 
 /** Leaves what people ask of running tasks in the folders of their runs, where the loop looks for it. */
-async function passRequests(queue: FleetQueue, legs: Map<string, RunningLeg>): Promise<void> {
-  const claims: readonly ClaimKey[] = [...legs.values()].map(({ claim }) => claim);
+async function passRequests(queue: FleetQueue, legs: RunningLegs): Promise<void> {
+  const claims: readonly ClaimKey[] = [...legs].map(({ claim }) => claim);
   if (claims.length === 0) return;
   const failed: unknown[] = [];
   for (const request of await queue.requestsTo(claims)) {
     // A task whose request cannot be left holds up no other.
-    await legs
-      .get(request.taskId)
+    await legsOf(request.taskId, legs)
+      .at(-1)
       ?.take(request)
       .catch((error) => failed.push(error));
   }
@@ -219,17 +228,17 @@ async function sweep(
  * Lets the running iterations end, and hands the tasks over. The second request ends them at once. Resolves to
  * whether iterations were ended so.
  */
-async function drain(options: WorkerOptions, legs: Map<string, RunningLeg>): Promise<boolean> {
+async function drain(options: WorkerOptions, legs: RunningLegs): Promise<boolean> {
   const { stops, drainTimeoutMs, say } = options;
   if (legs.size === 0) return false;
   say(`stopping: claiming no more tasks; ${legs.size} still running`);
-  for (const leg of legs.values()) leg.handOver('the worker stops');
+  for (const leg of legs) leg.handOver('the worker stops');
   const tooLong = AbortSignal.any([stops.hurry, AbortSignal.timeout(drainTimeoutMs)]);
-  const ended = Promise.allSettled([...legs.values()].map((leg) => leg.ended));
+  const ended = Promise.allSettled([...legs].map((leg) => leg.ended));
   const isOver = ended.then(() => true);
   if (await Promise.race([isOver, aborted(tooLong).then(() => false)])) return false;
-  const running = [...legs.values()].filter((leg) => !leg.isSettling());
-  for (const leg of legs.values()) leg.drop('the worker stopped');
+  const running = [...legs].filter((leg) => !leg.isSettling());
+  for (const leg of legs) leg.drop('the worker stopped');
   await ended;
   return running.length > 0;
 }

@@ -80,13 +80,20 @@ function failedEvent(
   return stamped(body, systemClock.now(), taskId);
 }
 
-/** Ends a task that a person has stopped where no run heard it. A resume goes on from its last checkpoint. */
-export async function settleStopped(state: LegState): Promise<void> {
+/**
+ * Ends a task that a person has stopped where no run heard it. A resume goes on from its last checkpoint; what an agent
+ * has done since then is at most in the work tree.
+ */
+export async function settleStopped(state: LegState, where: string): Promise<void> {
   const [status, exitReason] = ['stopped', 'stopped:request'] as const;
-  state.world.say(`${state.claim.taskId}: ${exitReason}`);
+  const warning = state.mayHaveRun
+    ? `What its last iteration changed is not at the origin${where}`
+    : null;
+  const { taskId } = state.claim;
+  state.world.say(`${taskId}: ${exitReason}${warning === null ? '' : `: ${warning}`}`);
   await settleAsItWas(state, {
     ...{ status, exitReason, exitCode: exitCodeFor(status, exitReason) },
-    ...{ ...NOT_LANDED, note: null },
+    ...{ ...NOT_LANDED, warning, note: null },
   });
 }
 

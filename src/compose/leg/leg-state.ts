@@ -29,6 +29,8 @@ export interface LegState {
   /** Called when the leg wants the run to pause. */
   onHandOver: () => void;
   settling: boolean;
+  /** Whether the end of the leg is stored: then no beat is needed any more. */
+  settled: boolean;
   /** Whether an agent may have run since the last checkpoint: then the work tree has what is nowhere else. */
   mayHaveRun: boolean;
   place: RequestPlace | null;

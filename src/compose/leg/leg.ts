@@ -49,17 +49,19 @@ export function openLeg(
   const lease = createClaimLease(world.queue.leaseMs, askedAt, dropping.signal);
   const drop = (why: string): void => dropping.abort(new RunDropped(why));
   const dropIfStale = (): void => {
-    if (lease.ageMs() >= lease.ms * KILL_AFTER) drop('no heartbeat has reached the database');
+    if (!state.settled && lease.ageMs() >= lease.ms * KILL_AFTER) {
+      drop('no heartbeat has reached the database');
+    }
   };
   const stop = new AbortController();
   const state: LegState = {
     ...{ claim, world, lease, dropped: dropping.signal, dropIfStale, requests: new Map() },
     ...{ stop, over: AbortSignal.any([dropping.signal, stop.signal]), hasMore: false },
     ...{ handingOver: null, onHandOver: () => {}, settling: false, place: null },
-    mayHaveRun: false,
+    ...{ mayHaveRun: false, settled: false },
   };
   // The engine would give the job of a leg to another worker when it is 24 h old.
-  const tooOld = setTimeout(() => drop('the leg is too old'), world.oldestLegMs);
+  const tooOld = setTimeout(() => drop('the leg is too old'), world.oldestLegMs).unref();
   const ended = runLeg(state, mayBegin).finally(() => clearTimeout(tooOld));
   // The worker prints it.
   ended.catch(() => undefined);
@@ -107,20 +109,25 @@ async function runLeg(state: LegState, mayBegin: Promise<void>): Promise<void> {
     const sick = state.dropped.aborted ? null : sicknessIn(error, world);
     if (state.dropped.aborted) await giveBack(state);
     else if (sick !== null) await leaveToAnother(state, sick);
-    else if (error instanceof LegStopped) await settleStopped(state);
-    else if (isParked(error)) world.say(`${claim.taskId}: ${error.message}`);
+    else if (error instanceof LegStopped) {
+      isKept ||= keepTrees === 'failed' && state.mayHaveRun;
+      await settleStopped(state, isKept ? keptAt(folder, world) : '');
+    } else if (isParked(error)) world.say(`${claim.taskId}: ${error.message}`);
     else {
       const failed = asFailure(error);
       isKept ||= keepTrees === 'failed' && failed.keepsTree;
-      const where =
-        isKept && folder !== null ? `; its work tree is ${folder.tree} on ${world.host}` : '';
-      await settleFailed(state, failed, where);
+      await settleFailed(state, failed, isKept ? keptAt(folder, world) : '');
     }
   } finally {
     folder?.endBeats();
     if (folder !== null && isKept) keepLegFolder(folder.folder);
     else if (folder !== null) await removeLegFolder(folder.folder);
   }
+}
+
+/** Returns where a person finds the work tree, as the end of a sentence. */
+function keptAt(folder: LegFolder | null, { host }: LegWorld): string {
+  return folder === null ? '' : `; its work tree is ${folder.tree} on ${host}`;
 }
 
 /** Whether the run was dropped because its task is parked: the row says so already. */

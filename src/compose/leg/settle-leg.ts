@@ -118,6 +118,7 @@ async function keep(state: LegState, write: () => Promise<boolean>): Promise<voi
   // A beat that comes in after it finds no claim any more.
   state.settling = true;
   if (!(await whenThere(state.dropped, write))) throw new RunDropped('the claim is lost');
+  state.settled = true;
 }
 
 /** What the commit of the result says. */

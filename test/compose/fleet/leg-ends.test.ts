@@ -1,8 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { makeFleetStub } from '../../helpers/fleet-stub.ts';
-import { originOfTest, TEST_POLICY, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
+import {
+  originOfTest,
+  queueWith,
+  TEST_POLICY,
+  taskOfTest,
+  workerOfTest,
+} from '../../helpers/fleet-worker.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
 import { until } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -73,6 +79,33 @@ test('--on-end runs after a stop, too', async () => {
   expect(JSON.parse(readFileSync(ends, 'utf8'))).toMatchObject({ status: 'stopped' });
 });
 
+test('--on-end goes on for longer than the lease, since the claim is given up by then', async () => {
+  const memory = memoryFleet({ leaseMs: 5_000 });
+  const origin = await originOfTest();
+  const folder = await tempFolder();
+  const [begun, goOn, ended] = ['begun', 'go-on', 'ended'].map((name) => join(folder, name));
+  let beats = 0;
+  const queue = queueWith(memory, {
+    async beat(claims) {
+      beats += 1;
+      return memory.beat(claims);
+    },
+  });
+  const onEnd = `touch ${begun}; until [ -e ${goOn} ]; do sleep 0.05; done; touch ${ended}`;
+  await queue.submit([await taskOfTest(DONE, { repo: origin.url, settings: { onEnd } })]);
+  const worker = await workerOfTest(queue);
+  const run = worker.run();
+  const why = () => worker.said.join('\n');
+  await until(() => existsSync(begun ?? ''), why, 40_000);
+  const realNow = Date.now;
+  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 3_600_000);
+  const seen = beats;
+  await until(() => beats >= seen + 2, why, 40_000).finally(() => vi.restoreAllMocks());
+  writeFileSync(goOn ?? '', '');
+  await run;
+  expect(existsSync(ended ?? ''), why()).toBe(true);
+});
+
 test('a share of the usage limit that a task may use pauses its account, and the task goes on later', async () => {
   const queue = memoryFleet();
   const origin = await originOfTest();
@@ -127,4 +160,19 @@ test('a request that cannot be left for one task reaches the others', async () =
   worker.stops.askAgain();
   await run;
   expect(await queue.task('a')).toMatchObject({ status: 'running', worker: null });
+});
+
+test('what a failed task says holds no credential', async () => {
+  const queue = memoryFleet();
+  const { url: repo } = await originOfTest();
+  const key = `sk-ant-api03-${'aB3'.repeat(30)}`;
+  const settings = { verify: `curl -H "x-api-key: ${key}" https://example.org` };
+  await queue.submit([await taskOfTest(DONE, { repo, settings })]);
+  const worker = await workerOfTest(queue, { policy: { ...TEST_POLICY, commands: 'none' } });
+  await worker.run();
+  const task = await queue.task('t');
+  expect(task).toMatchObject({ exit_reason: 'failed:policy' });
+  const told = [task?.warning, worker.said, await queue.events('t', 0)];
+  expect(JSON.stringify(told)).not.toContain(key);
+  expect(task?.warning).toContain('[masked]');
 });

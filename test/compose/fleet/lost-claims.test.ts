@@ -8,7 +8,7 @@ import { FleetAwayError } from '../../../src/errors.ts';
 import { ANY } from '../../helpers/fleet-tasks.ts';
 import { originOfTest, queueWith, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { type MemoryFleet, memoryFleet } from '../../helpers/memory-fleet.ts';
-import { until } from '../../helpers/processes.ts';
+import { isDead, until } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 // Claims that are lost, and legs that a living worker drops: what counts, what is pushed, and what is kept.
@@ -169,3 +169,27 @@ test.for(['the first', 'a further'])(
     expect(await queue.task('t')).toMatchObject({ worker: 'w2', fence: 2, ended_at: null });
   },
 );
+
+test('a worker that claims a task again which it has lost ends the earlier leg first', async () => {
+  const { queue, lose } = fleetInHand();
+  const origin = await originOfTest();
+  const folder = await tempFolder();
+  const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+  // The second agent looks whether the first one is still there.
+  const agent = `if [ -e ${first} ]; then kill -0 $(cat ${first}) 2>/dev/null && touch ${second}; ${DONE}; else echo $$ >${first}.new; mv ${first}.new ${first}; exec sleep 600; fi`;
+  await queue.submit([await taskOfTest(agent, { repo: origin.url })]);
+  const worker = await workerOfTest(queue, { slots: 2 });
+  const run = worker.run();
+  await until(
+    () => existsSync(first),
+    () => worker.said.join(' '),
+    PATIENCE_MS,
+  );
+  await lose();
+  await run;
+  expect(await queue.task('t'), worker.said.join('\n')).toMatchObject({
+    ...{ status: 'completed', fence: 2, iterations: 1 },
+  });
+  expect(existsSync(second)).toBe(false);
+  expect(isDead(Number(readFileSync(first, 'utf8')))).toBe(true);
+});

@@ -1,4 +1,4 @@
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -95,7 +95,12 @@ test('a stop while the origin is away ends the task where its last checkpoint is
   );
   await queue.request('t', { kind: 'stop', by: 'ann' });
   await run;
-  expect(await queue.task('t'), worker.said.join(' ')).toMatchObject({ ...STOPPED, iterations: 0 });
+  const stopped = await queue.task('t');
+  expect(stopped, worker.said.join(' ')).toMatchObject({ ...STOPPED, iterations: 0 });
+  // What its iteration has done is nowhere else.
+  const [, tree = ''] =
+    /not at the origin; its work tree is (\S+) on /.exec(stopped?.warning ?? '') ?? [];
+  expect(readFileSync(join(tree, 'b.txt'), 'utf8')).toBe('b\n');
 
   renameSync(away, origin.url);
   expect(await queue.resume('t')).toEqual({ kind: 'done' });
