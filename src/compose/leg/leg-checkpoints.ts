@@ -31,8 +31,8 @@ export interface CheckpointWorld {
   readonly pack: (state: LoopState) => Uint8Array;
   /** Keeps the work tree as it is at the origin, if it differs from the newest snapshot there. */
   readonly keepTree: (iteration: number, isStarting: boolean) => Promise<CheckpointSnapshot>;
-  /** Keeps the logs of iterations that have ended since the last call. */
-  readonly keepLogs: (iterations: number) => Promise<void>;
+  /** Keeps the logs of the iterations up to this one that are not kept yet. */
+  readonly keepLogs: (iteration: number) => Promise<void>;
   /** Requests that the state has taken in by now. */
   readonly requestsDone: () => readonly string[];
   /** Notes that these events are written with the next checkpoint. */
@@ -90,7 +90,9 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
         snapshot = await world.keepTree(state.task.current_iteration, isStarting);
       }
       mayDiffer = CHANGING.has(state.step.kind);
-      await world.keepLogs(state.task.metrics.iterations);
+      const { metrics, current_iteration } = state.task;
+      // An iteration in which the task ends may not be counted, and still tells why.
+      await world.keepLogs(state.step.kind === 'ended' ? current_iteration : metrics.iterations);
       const checkpoint = checkpointOf(state);
       const written: WrittenBeside = {
         events,

@@ -22,6 +22,7 @@ import { createLegLogs } from './leg-logs.ts';
 import { planLeg } from './leg-plan.ts';
 import { setUpLeg } from './leg-set-up.ts';
 import { handOver, type LegState, pathsOf, sealOf } from './leg-state.ts';
+import { LegStopped } from './leg-stopped.ts';
 import { repeat } from './repeat.ts';
 import { settleLeg } from './settle-leg.ts';
 import { whenThere } from './when-there.ts';
@@ -74,7 +75,10 @@ export async function runInLeg(
             await leg.checkpoints.saved(step, events);
           } catch (error) {
             // Any other error than of a dropped run would end the task.
-            throw sicknessIn(error, world) ?? error;
+            const end = sicknessIn(error, world) ?? error;
+            const isLast = end instanceof LegFailed || end instanceof LegStopped;
+            if (isLast) await leg.logs.keep(step.task.current_iteration);
+            throw end;
           }
           state.mayHaveRun = isAtWork(step.step);
         },
@@ -85,7 +89,7 @@ export async function runInLeg(
         }),
       },
     });
-    return await settleLeg({ ...leg, runId: folder.runId }, end);
+    return await settleLeg({ ...leg, folder }, end);
   } finally {
     clearTimeout(ageLimit);
     state.place = null;
@@ -130,7 +134,7 @@ function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit)
   const over = new AbortController();
   const rounds = repeat(FLUSH_MS, over.signal, flush, () => {});
   return {
-    ...{ state, plan, git, events, checkpoints, place: { folder: paths.folder, seal } },
+    ...{ state, plan, git, events, checkpoints, logs, place: { folder: paths.folder, seal } },
     /** The last events of a task that has ended are written with it. */
     async stopTelling() {
       over.abort();

@@ -1,3 +1,4 @@
+import type { EndedStatus } from '../../core/task/endings.ts';
 import type { Claim, FleetRequest } from '../../effects/fleet/fleet-queue.ts';
 import { type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
 import { type Seal, sealAt } from '../../effects/trust/seal.ts';
@@ -49,6 +50,19 @@ export function handOver(state: LegState, why: string): void {
 /** Returns the paths of the run's state. */
 export function pathsOf({ stateDir }: LegFolder, taskId: string): TaskPaths {
   return taskPaths(stateDir, taskId);
+}
+
+/** Whether the folder of a leg stays on the worker when its task has ended so. */
+export function isFolderKept(
+  keepTrees: LegWorld['keepTrees'],
+  status: EndedStatus | null,
+): boolean {
+  return keepTrees === 'all' || (keepTrees === 'failed' && status === 'failed');
+}
+
+/** Returns where a person finds what a leg has left, as the end of a sentence. */
+export function keptAt({ tree, stateDir }: LegFolder, { host }: LegWorld): string {
+  return `its work tree is ${tree} on ${host}, and its logs are in ${stateDir}`;
 }
 
 /** Returns this machine's seal for the state of a leg. */

@@ -12,7 +12,7 @@ import { createClaimLease } from './claim-lease.ts';
 import { giveBack, leaveToAnother, settleFailed, settleStopped } from './leg-endings.ts';
 import { LegFailed } from './leg-failed.ts';
 import { runInLeg } from './leg-run.ts';
-import { handOver, type LegState } from './leg-state.ts';
+import { handOver, isFolderKept, keptAt, type LegState } from './leg-state.ts';
 import { LegStopped } from './leg-stopped.ts';
 import type { LegWorld } from './leg-world.ts';
 import { orAborted } from './repeat.ts';
@@ -96,14 +96,15 @@ async function runLeg(state: LegState, mayBegin: Promise<void>): Promise<void> {
   const { claim, world } = state;
   const { home, keepTrees } = world;
   let folder: LegFolder | null = null;
-  let isKept = keepTrees === 'all';
+  let isKept = isFolderKept(keepTrees, null);
+  const place = (): string => (isKept && folder !== null ? `; ${keptAt(folder, world)}` : '');
   try {
     refuseLost(claim);
     await orAborted(mayBegin, state.over);
     const spec = allowed(claim, world);
     folder = makeLegFolder(home, claim.taskId, claim.fence, randomUUID());
     const status = await runInLeg(state, spec, folder);
-    if ((status === 'failed' || state.hasMore) && keepTrees === 'failed') isKept = true;
+    isKept = isFolderKept(keepTrees, status) || (state.hasMore && keepTrees === 'failed');
   } catch (error) {
     // What runs in a leg that is dropped fails in many ways.
     const sick = state.dropped.aborted ? null : sicknessIn(error, world);
@@ -111,23 +112,18 @@ async function runLeg(state: LegState, mayBegin: Promise<void>): Promise<void> {
     else if (sick !== null) await leaveToAnother(state, sick);
     else if (error instanceof LegStopped) {
       isKept ||= keepTrees === 'failed' && state.mayHaveRun;
-      await settleStopped(state, isKept ? keptAt(folder, world) : '');
+      await settleStopped(state, place());
     } else if (isParked(error)) world.say(`${claim.taskId}: ${error.message}`);
     else {
       const failed = asFailure(error);
       isKept ||= keepTrees === 'failed' && failed.keepsTree;
-      await settleFailed(state, failed, isKept ? keptAt(folder, world) : '');
+      await settleFailed(state, failed, place());
     }
   } finally {
     folder?.endBeats();
     if (folder !== null && isKept) keepLegFolder(folder.folder);
     else if (folder !== null) await removeLegFolder(folder.folder);
   }
-}
-
-/** Returns where a person finds the work tree, as the end of a sentence. */
-function keptAt(folder: LegFolder | null, { host }: LegWorld): string {
-  return folder === null ? '' : `; its work tree is ${folder.tree} on ${host}`;
 }
 
 /** Whether the run was dropped because its task is parked: the row says so already. */

@@ -17,15 +17,15 @@ import { runEndCommand } from '../user-commands.ts';
 import type { LegCheckpoints } from './leg-checkpoints.ts';
 import type { LegEvents } from './leg-events.ts';
 import { type LegGit, NOT_LANDED } from './leg-git.ts';
-import type { LegState } from './leg-state.ts';
+import { isFolderKept, keptAt, type LegState } from './leg-state.ts';
 import { whenThere } from './when-there.ts';
+import type { LegFolder } from './worker-home.ts';
 
 /** A leg whose run has ended. */
 interface EndingLeg {
   readonly state: LegState;
   readonly plan: RunPlan;
-  /** Marks what the leg itself starts. */
-  readonly runId: string;
+  readonly folder: LegFolder;
   readonly git: LegGit;
   readonly events: LegEvents;
   readonly checkpoints: LegCheckpoints;
@@ -71,7 +71,14 @@ export async function settleLeg(
       queue.pauseAccount(claim.task.spec.account, limitedMs, why),
     );
   }
-  const landed = fields.status === 'completed' ? await git.land(commitFacts(run)) : NOT_LANDED;
+  const isLeft = fields.status !== 'completed' && isFolderKept(world.keepTrees, fields.status);
+  const landed =
+    fields.status === 'completed'
+      ? await git.land(commitFacts(run))
+      : {
+          ...NOT_LANDED,
+          warning: isLeft ? `What the run has left: ${keptAt(leg.folder, world)}.` : null,
+        };
   const settlement: FleetSettlement = {
     status: fields.status,
     exitReason: fields.exit_reason,
@@ -90,13 +97,13 @@ export async function settleLeg(
 
 /** Runs `--on-end`. What comes of it decides nothing. */
 async function runOnEnd(
-  { state, plan, runId }: Pick<EndingLeg, 'state' | 'plan' | 'runId'>,
+  { state, plan, folder }: Pick<EndingLeg, 'state' | 'plan' | 'folder'>,
   ended: RalphEvent,
 ): Promise<void> {
   const { claim, world, dropped } = state;
   // A person's stop has ended the run, and does not end this.
   const stops = watchAbort(dropped);
-  const exitCode = await runEndCommand(plan, runId, stops, ended);
+  const exitCode = await runEndCommand(plan, folder.runId, stops, ended);
   if (exitCode !== 0) world.say(`${claim.taskId}: ${commandFailed('--on-end', exitCode)}`);
 }
 

@@ -17,7 +17,7 @@ import type { SqlRunner } from './load-engine.ts';
 import { holdTask } from './steer-task.ts';
 
 /** Most bytes of a packed log of one iteration, and of all logs of a task. */
-const LOG_BYTES = 1_000_000;
+export const LOG_BYTES = 1_000_000;
 const LOGS_BYTES = 50_000_000;
 
 /** The claim was lost, so the transaction is rolled back. */

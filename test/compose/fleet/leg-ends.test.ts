@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { makeFleetStub } from '../../helpers/fleet-stub.ts';
 import {
@@ -58,13 +59,13 @@ test('--on-end runs once the result is on its branch, and not when a task is han
   expect([JSON.parse(event).event, file]).toEqual(['task_completed', 'b']);
 });
 
-test('--on-end runs after a stop, too', async () => {
+test('--on-end runs after a stop, too, and the log of the stopped iteration is kept', async () => {
   const queue = memoryFleet();
   const origin = await originOfTest();
   const folder = await tempFolder();
   const [ready, ends] = [join(folder, 'ready'), join(folder, 'ends')];
   const settings = { onEnd: `sleep 0.1; cat >${ends}` };
-  const agent = `touch ${ready}; sleep 600`;
+  const agent = `echo "I have begun"; touch ${ready}; sleep 600`;
   await queue.submit([await taskOfTest(agent, { repo: origin.url, settings })]);
   const worker = await workerOfTest(queue);
   const run = worker.run();
@@ -77,6 +78,9 @@ test('--on-end runs after a stop, too', async () => {
   await run;
   expect(await queue.task('t')).toMatchObject({ status: 'stopped' });
   expect(JSON.parse(readFileSync(ends, 'utf8'))).toMatchObject({ status: 'stopped' });
+  // Its only iteration was not counted.
+  const [log] = await queue.logs('t');
+  expect(gunzipSync(log?.packed ?? '').toString()).toBe('I have begun\n');
 });
 
 test('--on-end goes on for longer than the lease, since the claim is given up by then', async () => {
@@ -175,4 +179,21 @@ test('what a failed task says holds no credential', async () => {
   const told = [task?.warning, worker.said, await queue.events('t', 0)];
   expect(JSON.stringify(told)).not.toContain(key);
   expect(task?.warning).toContain('[masked]');
+});
+
+test('a task whose run has failed names its work tree and its logs, which are kept', async () => {
+  const queue = memoryFleet();
+  const { url: repo } = await originOfTest();
+  const agent = 'echo b >b.txt; echo "usage: agent [--help]" >&2; exit 2';
+  await queue.submit([await taskOfTest(agent, { repo })]);
+  const worker = await workerOfTest(queue);
+  await worker.run();
+  const task = await queue.task('t');
+  expect(task, worker.said.join('\n')).toMatchObject({ status: 'failed' });
+  const [, tree = '', logs = ''] =
+    /its work tree is (\S+) on host1, and its logs are in (\S+)\.$/.exec(task?.warning ?? '') ?? [];
+  expect(readFileSync(join(tree, 'b.txt'), 'utf8')).toBe('b\n');
+  expect(existsSync(join(logs, 't', 'iteration-0001.stderr.log'))).toBe(true);
+  const [log] = await queue.logs('t');
+  expect(gunzipSync(log?.packed ?? '').toString()).toContain('usage: agent');
 });

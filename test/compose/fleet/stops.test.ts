@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import {
   originOfTest,
@@ -101,6 +102,8 @@ test('a stop while the origin is away ends the task where its last checkpoint is
   const [, tree = ''] =
     /not at the origin; its work tree is (\S+) on /.exec(stopped?.warning ?? '') ?? [];
   expect(readFileSync(join(tree, 'b.txt'), 'utf8')).toBe('b\n');
+  const [log] = await queue.logs('t');
+  expect(gunzipSync(log?.packed ?? '').toString()).toContain('TASK_COMPLETE');
 
   renameSync(away, origin.url);
   expect(await queue.resume('t')).toEqual({ kind: 'done' });
