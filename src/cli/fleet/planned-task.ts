@@ -6,8 +6,8 @@ import { fleetSpec, specContent, withFleetDefaults } from '../../core/fleet/flee
 import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
 import { readNotBefore } from '../../core/fleet/not-before.ts';
 import {
+  legProblems,
   type Naming,
-  pathProblems,
   placeProblems,
   unstorableText,
 } from '../../core/fleet/spec-problems.ts';
@@ -95,7 +95,7 @@ export async function planTask(
       `${named('--repo')} is missing: the URL of the repository to work on is expected.`,
     );
   } else problems.push(...placeProblems(spec, named));
-  problems.push(...pathProblems(settings, named));
+  problems.push(...legProblems(settings, named));
   if (prompt !== null) {
     problems.push(...policy.agents.flatMap((agent) => promptTooLong(prompt, agent) ?? []));
   }

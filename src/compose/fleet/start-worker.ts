@@ -1,10 +1,12 @@
-import { realpathSync } from 'node:fs';
+import { chmodSync, realpathSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { FLEET_SCHEMA } from '../../core/fleet/fleet-task.ts';
+import { LONGEST_LEG_MS } from '../../core/fleet/lease.ts';
 import { DEFAULT_POLICY, isSandboxed } from '../../core/fleet/worker-policy.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
+import { namesIn } from '../../effects/files/folder.ts';
 import { freeBytes } from '../../effects/files/folder-probe.ts';
 import { homeFolder } from '../../effects/files/home-folder.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
@@ -16,8 +18,7 @@ import { FleetError, messageOf } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { runWorker, type WorkerOptions } from './worker.ts';
 
-/** A leg parks after the iteration in which it gets this old: a job of the engine lives for a day. */
-const LONGEST_LEG_MS = 22 * 3_600_000;
+/** A leg that gets this old is ended in its iteration. */
 const OLDEST_LEG_MS = 23.5 * 3_600_000;
 /** How long a push that the origin refuses is tried again. */
 const ORIGIN_PATIENCE_MS = 3_600_000;
@@ -67,7 +68,7 @@ export async function startWorker(
     );
     return await runWorker({
       ...{ ...request, queue, id, host, home, policy, accounts, stops },
-      hidden: hiddenFrom(home, [accountsFile, policyFile], env),
+      hidden: hiddenFrom(home, [accountsFile, policyFile, keyFileOf(fleet)], env),
       schema: FLEET_SCHEMA,
       roomLeft: () => freeBytes(home),
       ...{ longestLegMs: LONGEST_LEG_MS, oldestLegMs: OLDEST_LEG_MS },
@@ -94,8 +95,14 @@ async function requireSandbox(
   );
 }
 
-/** Returns the worker's folder, which it makes if it is missing. Throws a `FleetError` if others can write to it. */
-function workerHome(named: string | null, env: NodeJS.ProcessEnv): string {
+/** What a worker has in its home. */
+const OWN_NAMES: ReadonlySet<string> = new Set(['legs', 'mirrors']);
+
+/**
+ * Returns the worker's folder, which is made if it is missing, and only this user's. Throws a `FleetError` if others can
+ * write to it, or read it and whatever else is in it.
+ */
+export function workerHome(named: string | null, env: NodeJS.ProcessEnv): string {
   const home = named === null ? defaultHome(env) : path.resolve(named);
   try {
     makePrivateFolder(home);
@@ -106,7 +113,15 @@ function workerHome(named: string | null, env: NodeJS.ProcessEnv): string {
   }
   const why = distrustPath(home);
   if (why !== null) throw new FleetError(`${home} is not used as the worker's home: ${why}.`);
-  return realpathSync(home);
+  const real = realpathSync(home);
+  if ((statSync(real).mode & 0o077) === 0) return real;
+  if (namesIn(real).some((name) => !OWN_NAMES.has(name))) {
+    throw new FleetError(
+      `${home} is not used as the worker's home: others can read it, and it has more in it than a worker's; name a folder of its own, or use chmod 700.`,
+    );
+  }
+  chmodSync(real, 0o700);
+  return real;
 }
 
 function defaultHome(env: NodeJS.ProcessEnv): string {
@@ -117,8 +132,13 @@ function defaultHome(env: NodeJS.ProcessEnv): string {
   throw new FleetError('There is no home folder for the worker; name one with --home DIR.');
 }
 
-/** The files that lead to the database, to other accounts and to other tasks. */
-function hiddenFrom(
+/** Returns the file with the private key of a certificate, if the fleet's URL names one. */
+export function keyFileOf(fleet: string): string | null {
+  return new URLSearchParams(fleet.slice(fleet.indexOf('?') + 1)).get('sslkey');
+}
+
+/** Returns the files and folders that lead to the database, to other accounts and to other tasks. */
+export function hiddenFrom(
   home: string,
   files: readonly (string | null)[],
   env: NodeJS.ProcessEnv,

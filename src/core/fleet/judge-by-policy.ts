@@ -7,7 +7,7 @@ import { isFleetSpec, specSettings } from './fleet-spec.ts';
 import type { FleetSpec } from './fleet-task.ts';
 import { COMMANDS_OF_TASK, commandNamed } from './named-commands.ts';
 import { isRepositoryAllowed } from './repository-url.ts';
-import { pathProblems, placeProblems } from './spec-problems.ts';
+import { legProblems, placeProblems } from './spec-problems.ts';
 import { isSandboxed, type WorkerPolicy } from './worker-policy.ts';
 
 /**
@@ -20,7 +20,7 @@ export function judgeByPolicy(spec: FleetSpec, policy: WorkerPolicy): string | n
   if (problem !== undefined) return problem;
   const resolved = resolveSettings([specSettings(spec)]);
   const { settings } = resolved;
-  const [wrong] = [...resolved.problems, ...pathProblems(settings)];
+  const [wrong] = [...resolved.problems, ...legProblems(settings)];
   if (wrong !== undefined) return wrong;
   return (
     judgeRepository(spec, policy) ??

@@ -18,5 +18,8 @@ export function isLastClaim(claims: number): boolean {
   return claims === CLAIMS_AT_MOST;
 }
 
+/** A leg is handed over after the iteration in which it gets this old: a job of the engine lives for a day. Milliseconds. */
+export const LONGEST_LEG_MS = 22 * 3_600_000;
+
 /** A wait that is longer than this parks the leg. */
 export const WAIT_IN_PLACE_MS = 60_000;

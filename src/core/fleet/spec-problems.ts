@@ -1,7 +1,9 @@
+import { writeDuration } from '../settings/duration.ts';
 import { SETTINGS, type Settings } from '../settings/settings.ts';
 import { isPayment } from '../settings/task-type.ts';
 import { isFleetSpec } from './fleet-spec.ts';
 import type { FleetSpec } from './fleet-task.ts';
+import { LONGEST_LEG_MS } from './lease.ts';
 import { baseProblem, fleetTaskIdProblem, isBranchName } from './ref-names.ts';
 import { repositoryProblem } from './repository-url.ts';
 
@@ -74,12 +76,16 @@ export function accountProblem(name: string, where = '--account'): string {
 /** The settings that name files of the work tree. */
 const PATHS = ['watchGlob', 'watchFile', 'doneFolder', 'planFile', 'protect'] as const;
 
-/** Returns the paths of a task that would lead out of the clone in which it works, one sentence each. */
-export function pathProblems(
-  settings: Pick<Settings, (typeof PATHS)[number]>,
+/**
+ * Returns what no leg can do of the settings of a task, one sentence each: paths that lead out of its clone, and an
+ * iteration that lasts longer than a leg, which would be repeated for ever.
+ */
+export function legProblems(
+  settings: Pick<Settings, (typeof PATHS)[number] | 'iterationTimeout'>,
   named: Naming = AS_FLAG,
 ): readonly string[] {
-  return PATHS.flatMap((name) =>
+  const { iterationTimeout } = settings;
+  const paths = PATHS.flatMap((name) =>
     [settings[name] ?? []]
       .flat()
       .filter(leavesTree)
@@ -88,6 +94,12 @@ export function pathProblems(
           `${named(SETTINGS[name].flag)} expects a path in the repository, since each leg has another clone; found '${path}'.`,
       ),
   );
+  if (iterationTimeout <= LONGEST_LEG_MS) return paths;
+  const most = writeDuration(LONGEST_LEG_MS);
+  return [
+    ...paths,
+    `${named(SETTINGS.iterationTimeout.flag)} expects at most ${most} in a fleet, since no worker keeps a task for longer; found ${writeDuration(iterationTimeout)}.`,
+  ];
 }
 
 function leavesTree(path: string): boolean {

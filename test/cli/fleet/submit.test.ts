@@ -214,6 +214,10 @@ describe('nothing is queued', () => {
     [[...REPO, '-p', 'x', '--not-before', 'soon'], /^--not-before expects a time with its zone/],
     [[...REPO, '-p', 'x', '--setup', ' '], /^--setup expects a shell command/],
     [[...REPO, '-p', 'x', '--plan-file', '/p.md'], /^--plan-file expects a path in the repository/],
+    [
+      [...REPO, '-p', 'x', '--iteration-timeout', '23h'],
+      /^--iteration-timeout expects at most 22h in a fleet, .*; found 23h\.$/m,
+    ],
     [[...REPO, '-p', 'x', '--watch-glob', '../*'], /^--watch-glob expects a path in the/],
     [[...REPO, '-p', 'x', '--task-type', 'payment'], /never automates payments/],
     [[...REPO, '-p', 'x', '--task-type', 'codign'], /did you mean coding\?/],
