@@ -16,3 +16,11 @@ export class LegFailed extends RunDropped {
     this.keepsTree = keepsTree;
   }
 }
+
+/** A person has stopped a task where no run could hear it: in the clone, in the set-up, or while its origin is away. */
+export class LegStopped extends RunDropped {
+  constructor() {
+    super('stopped by a person');
+    this.name = 'LegStopped';
+  }
+}

@@ -1,8 +1,8 @@
 import type { EndedStatus } from '../../core/task/endings.ts';
 import type { Claim, FleetRequest } from '../../effects/fleet/fleet-queue.ts';
+import type { ClaimLease } from '../../effects/processes/lease.ts';
 import { type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
 import { type Seal, sealAt } from '../../effects/trust/seal.ts';
-import type { ClaimLease } from './claim-lease.ts';
 import type { LegWorld } from './leg-world.ts';
 import type { LegFolder } from './worker-home.ts';
 

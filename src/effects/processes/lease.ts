@@ -1,3 +1,6 @@
+import { START_WITHIN } from '../../core/fleet/lease.ts';
+import { type ClockReading, msSince } from '../time/clock-reading.ts';
+
 /** How long a worker may go on without a beat that reached the database. */
 export interface Lease {
   /** The length of the lease in milliseconds. */
@@ -11,4 +14,48 @@ export interface Lease {
   onBeat(listener: (ageMs: number) => void): () => void;
   /** Resolves when the last beat is young enough to start an agent. Rejects with a `RunDropped` if the claim is lost. */
   fresh(): Promise<void>;
+}
+
+/** The lease of one claim. */
+export interface ClaimLease extends Lease {
+  /** Notes that a beat which was sent at this moment has reached the database. */
+  beaten(sentAt: ClockReading): void;
+}
+
+/** Creates the lease of a claim that was asked for at `claimedAt`. `dropped` aborts when the claim is lost. */
+export function createClaimLease(
+  ms: number,
+  claimedAt: ClockReading,
+  dropped: AbortSignal,
+): ClaimLease {
+  let last = claimedAt;
+  const listeners = new Set<(ageMs: number) => void>();
+  const ageMs = (): number => msSince(last);
+  const onBeat = (listener: (ageMs: number) => void): (() => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  return {
+    ms,
+    ageMs,
+    onBeat,
+    beaten(sentAt) {
+      last = sentAt;
+      for (const listener of listeners) listener(ageMs());
+    },
+    fresh() {
+      return new Promise((resolve, reject) => {
+        const settle = (): void => {
+          if (!dropped.aborted && ageMs() >= ms * START_WITHIN) return;
+          forget();
+          dropped.removeEventListener('abort', settle);
+          if (dropped.aborted) reject(dropped.reason);
+          else resolve();
+        };
+        const forget = onBeat(settle);
+        dropped.addEventListener('abort', settle);
+        settle();
+      });
+    },
+  };
 }

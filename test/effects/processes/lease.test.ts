@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createClaimLease } from '../../../src/compose/leg/claim-lease.ts';
+import { createClaimLease } from '../../../src/effects/processes/lease.ts';
 import { momentNow, msSince } from '../../../src/effects/time/clock-reading.ts';
 import { RunDropped } from '../../../src/loop/run-dropped.ts';
 
