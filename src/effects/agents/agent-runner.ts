@@ -137,7 +137,7 @@ function notRun(facts: AttemptFacts): Ran {
 async function runAttempt(
   request: AgentRequest,
   options: RunnerOptions & { readonly logs: PinnedFolder },
-  guard: Guard,
+  guard: Pick<Guard, 'pid' | 'note'>,
   exempt: () => readonly ProcessIdentity[],
 ): Promise<Ran> {
   const kind = options.kindOf(request.agent);

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type Guard, startGuard } from '../processes/guard.ts';
 import type { Lease } from '../processes/lease.ts';
+import type { ProcessIdentity } from '../processes/process-table.ts';
 
 /** Path of the bundled guard program. */
 export const GUARD_PROGRAM = fileURLToPath(new URL('guard-program.js', import.meta.url));
@@ -17,7 +18,7 @@ interface KeptGuardOptions {
 /** The guard of a run. */
 interface KeptGuard {
   /** Returns the guard, and starts it if it is not there yet. */
-  inForce(): Guard;
+  inForce(): Pick<Guard, 'pid' | 'note'>;
   /** Returns its pid in a list, which is empty if there is no guard. */
   pids(): readonly number[];
   /** Ends it. Call this last, when no process of the run needs it any more. */
@@ -26,28 +27,45 @@ interface KeptGuard {
 
 /**
  * Keeps the guard of a run. It is started with the first agent; in a fleet at once, since a check may come before
- * that, and again if it has ended, since another worker may claim the task.
+ * that. There, one that has ended is replaced, since another worker may claim the task: at once, but only once an
+ * attempt, since it may be that none can live.
  */
 export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions): KeptGuard {
   let guard: Guard | null = null;
   let isLost = false;
-  const inForce = (): Guard => {
-    if (guard !== null && !isLost) return guard;
+  let mayReplace = false;
+  let noted: readonly ProcessIdentity[] = [];
+  const start = (): void => {
     isLost = false;
     guard = startGuard({
       runId,
       programPath: guardProgram,
       lease,
       onProblem(why) {
+        if (mayReplace) {
+          mayReplace = false;
+          start();
+          guard?.note(noted);
+          return;
+        }
         warn(`There is no guard (${why}): end the agent yourself if ralph is killed.`);
         isLost = lease !== undefined;
       },
     });
-    return guard;
   };
-  if (lease !== undefined) inForce();
+  if (lease !== undefined) start();
   return {
-    inForce,
+    inForce() {
+      if (guard === null || isLost) start();
+      mayReplace = lease !== undefined;
+      return {
+        pid: guard?.pid ?? null,
+        note(processes) {
+          if (processes.length > 0) noted = processes;
+          guard?.note(processes);
+        },
+      };
+    },
     pids: () => (guard?.pid == null ? [] : [guard.pid]),
     dismiss: () => guard?.farewell(),
   };
