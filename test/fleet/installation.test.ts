@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findProgram } from '../../src/effects/processes/find-program.ts';
+import { isHere } from '../helpers/fleet-needs.ts';
 import { installedRalph } from '../helpers/fleet-scene.ts';
 import { RALPH, runRalph } from '../helpers/run-ralph.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
@@ -10,8 +11,9 @@ import { tempFolder } from '../helpers/temp-folder.ts';
 // pg-boss is loaded by the commands of a fleet alone.
 
 const { PATH } = process.env;
-const hasStrace = !(
-  'missing' in findProgram({ name: 'strace', env: { PATH }, cwd: '/', further: [] })
+const hasStrace = isHere(
+  'strace',
+  !('missing' in findProgram({ name: 'strace', env: { PATH }, cwd: '/', further: [] })),
 );
 const URL_OF_NONE = 'postgres://ralph@127.0.0.1:9/none';
 

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasNamespaces } from '../helpers/fleet-hosts.ts';
+import { isHere } from '../helpers/fleet-needs.ts';
 import { type FleetSite, makeFleetSite } from '../helpers/fleet-site.ts';
 
 let site: FleetSite;
@@ -57,3 +58,12 @@ test('nothing is left of a site that was removed', async () => {
   await gone.remove();
   expect([gone.hosts.base.pids(), host?.pids(), existsSync(gone.folder)]).toEqual([[], [], false]);
 });
+
+test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
+  'in CI what a test needs has to be there, and elsewhere its tests are left out',
+  () => {
+    expect(() => isHere('strace', false, { CI: 'true' })).toThrow('strace is missing');
+    expect(isHere('strace', true, { CI: 'true' })).toBe(true);
+    expect(isHere('strace', false, {})).toBe(false);
+  },
+);

@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { listProcesses } from '../../src/effects/processes/process-table.ts';
+import { isHere } from './fleet-needs.ts';
 import { environmentOf } from './living-in.ts';
 
 const run = promisify(execFile);
@@ -46,6 +47,10 @@ export interface FleetHosts {
 
 /** Whether this machine can make network namespaces: as root, with iproute2 and the right to it. */
 export function hasNamespaces(): boolean {
+  return isHere('the right to network namespaces, or iproute2,', canMakeNamespace());
+}
+
+function canMakeNamespace(): boolean {
   if (process.getuid?.() !== 0) return false;
   const name = `rl${randomBytes(4).toString('hex')}`;
   try {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { FleetHost } from './fleet-hosts.ts';
+import { isHere } from './fleet-needs.ts';
 import type { FleetScene, FleetWorker } from './fleet-scene.ts';
 import { isDead, startProgram, stateOf, until, untilDead } from './processes.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -46,7 +47,7 @@ export function sweepOften({ queue }: Pick<FleetScene, 'queue'>): void {
 
 /** Whether strace is there, and may look into the processes of this one. */
 export function hasStrace(): boolean {
-  return process.getuid?.() === 0 && spawnSync('strace', ['-V']).status === 0;
+  return isHere('strace', process.getuid?.() === 0 && spawnSync('strace', ['-V']).status === 0);
 }
 
 const LOOKS = '?access,?faccessat,?faccessat2';

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FleetHost } from './fleet-hosts.ts';
+import { isHere } from './fleet-needs.ts';
 import { installPackage } from './install-package.ts';
 
 /**
@@ -11,6 +12,7 @@ export async function withClock(host: FleetHost, by: string): Promise<FleetHost>
   await installPackage('libfaketime', () => findLibrary() !== null);
   const library = findLibrary();
   if (library === null) {
+    isHere('libfaketime', false);
     process.stderr.write(`No libfaketime here: the clock of ${host.name} is right.\n`);
     return host;
   }
