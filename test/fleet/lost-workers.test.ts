@@ -1,85 +1,26 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { auditFleet } from '../helpers/fleet-audit.ts';
 import { hasNamespaces } from '../helpers/fleet-hosts.ts';
 import type { FleetWorker } from '../helpers/fleet-scene.ts';
-import { soakFleet } from '../helpers/fleet-soak.ts';
+import { atFullSizeUntil, sized, slack } from '../helpers/fleet-size.ts';
 import { freeze, hasStrace, stopAtLook, sweepOften, untilOnly } from '../helpers/fleet-stops.ts';
 import { stubProblems, stubRuns } from '../helpers/fleet-stub.ts';
 import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
 import { isDead, until } from '../helpers/processes.ts';
 import { withClock } from '../helpers/wrong-clock.ts';
 
-// Workers that are killed, stopped or cut off: no iteration is lost or counted twice, and no two agents of a task
-// run at once. RALPH_FLEET_KILLS=20 RALPH_FLEET_SEED=7 kills more often, and at other moments.
+// Workers that are stopped or cut off: no iteration is lost or counted twice, and no two agents of a task run at once.
 
-const KILLS = Number(process.env.RALPH_FLEET_KILLS ?? 5);
-/** Enough work to be there at the last kill. */
-const WORK =
-  KILLS < 20
-    ? { tasks: 6, turn: { seconds: 1, iterations: 4 }, everyMs: 3_000 }
-    : { tasks: 10, turn: { seconds: 5, iterations: 5 }, everyMs: 5_000 };
-const SEED = Number(process.env.RALPH_FLEET_SEED ?? 1);
 const LEASE_MS = 10_000;
-/** How long after a lease ran out another worker may take to claim: a sweep and a look. */
-const CLAIM_MS = 10_500;
 /** For a machine that is busy with other tests. */
-const SLACK_MS = 15_000;
-const BUSY_MS = 2_000;
+const SLACK_MS = slack(15_000);
+const BUSY_MS = slack(2_000);
 /** What a worker says of a task that is no longer its own. */
 const LOST = '(?:claim is lost|no heartbeat)';
 
 const makeScene = useFleetSite(2);
-
-test('killed workers lose and repeat nothing that was counted', {
-  timeout: 400_000 + KILLS * 10_000,
-}, async ({ annotate }) => {
-  const { tasks, turn, everyMs } = WORK;
-  const scene = await makeScene({ turn });
-  const ids = await scene.submit(Array.from({ length: tasks }, (_, at) => ({ task_id: `t${at}` })));
-  const soaked = await soakFleet(scene, {
-    ...{ seed: SEED, slots: 2, leaseMs: LEASE_MS, everyMs, kinds: ['killed'] },
-    goesOn: (count) => count < KILLS,
-    patienceMs: 200_000,
-    tell: () => {},
-  });
-  const audit = await auditFleet(scene, ids, turn.iterations);
-  expect([...soaked.problems, ...audit.problems]).toEqual([]);
-  expect(audit).toMatchObject({ ended: tasks, iterations: tasks * turn.iterations });
-  expect(soaked.counts.killed).toBe(KILLS);
-  await annotate(
-    `${KILLS} kills; ${audit.starts} starts for ${audit.iterations} iterations, $${audit.costUsd}`,
-  );
-});
-
-test('another worker goes on soon after a kill, and the next worker there removes what was left', async () => {
-  const turn = { seconds: 1, iterations: 2 };
-  // The second iteration goes on until its worker is killed.
-  const scene = await makeScene({
-    turn: { ...turn, before: '[ "$RALPH_ITERATION" = 1 ] || sleep 90' },
-  });
-  const [first, second] = [scene.host(1), scene.host(2)];
-  const killed = await scene.startWorker(first);
-  const ids = await scene.submit([{ task_id: 'a' }]);
-  await untilNoted(scene, ({ kind, iteration }) => kind === 'START' && iteration === 2);
-  await scene.startWorker(second);
-  scene.stub.does(turn);
-  killed.signal('SIGKILL');
-  const killedMs = Date.now();
-
-  const start = await untilNoted(scene, ({ host }) => host === second.name);
-  expect(start).toMatchObject({ kind: 'START', task: 'a', iteration: 2 });
-  expect(start.atMs - killedMs).toBeLessThan(LEASE_MS + CLAIM_MS + SLACK_MS);
-  await scene.untilEmpty(60_000);
-  expect((await auditFleet(scene, ids, 2)).problems).toEqual([]);
-
-  const legs = join(first.home, 'state', 'ralph-worker', 'legs');
-  expect(readdirSync(legs)).toEqual(['a.1']);
-  const next = await scene.startWorker(first);
-  await next.untilSaid(/removed the old leg a\.1/);
-  expect(readdirSync(legs)).toEqual([]);
-});
 
 test('a stopped worker has no agent left when another worker starts one, and drops its leg when it wakes', async () => {
   const scene = await makeScene({ turn: { seconds: 90 } });
@@ -90,7 +31,9 @@ test('a stopped worker has no agent left when another worker starts one, and dro
   scene.stub.does({ seconds: 3 });
   await scene.startWorker(second);
   stopped.signal('SIGSTOP');
+  const stoppedMs = Date.now();
   await untilNoted(scene, ({ host }) => host === second.name);
+  await atFullSizeUntil(stoppedMs, 2 * LEASE_MS);
   stopped.signal('SIGCONT');
   await stopped.untilSaid(new RegExp(`^ralph: a: .*${LOST}`, 'm'));
   await scene.untilEmpty(60_000);
@@ -172,17 +115,20 @@ test.skipIf(!hasNamespaces())(
     const ids = await scene.submit([{ task_id: 'long' }, { task_id: 'short' }]);
     await untilNoted(scene, () => stubRuns(scene.stub.notes()).length === 2);
     await freeze(first);
-    for (const id of ids) scene.stub.does({ seconds: 4 }, id);
+    const frozenMs = Date.now();
+    // At work when the others wake.
+    for (const id of ids) scene.stub.does({ seconds: sized(4, 60) }, id);
     sweepOften(scene);
     await scene.startWorker(second, slots);
     const isNew = ({ host }: { readonly host: string }): boolean => host === second.name;
     await untilNoted(scene, () => stubRuns(scene.stub.notes()).filter(isNew).length === 2);
+    await atFullSizeUntil(frozenMs, 60_000);
 
     const wokenMs = Date.now();
     first.signalAll('SIGCONT');
     for (const id of ids) await stopped.untilSaid(new RegExp(`^ralph: ${id}: .*${LOST}`, 'm'));
     await untilOnly(first, [stopped]);
-    await scene.untilEmpty(60_000);
+    await scene.untilEmpty(90_000);
     const runs = stubRuns(scene.stub.notes());
     const signs = [
       ...readFileSync(ticks, 'utf8').split('\n').map(Number),
@@ -240,10 +186,12 @@ test.skipIf(!hasNamespaces())(
     scene.stub.does({ seconds: 1 });
     const other = await scene.startWorker(second);
     await first.cut();
+    const cutMs = Date.now();
     await untilNoted(scene, ({ kind, host }) => kind === 'END' && host === second.name);
     await scene.untilEmpty(60_000);
     other.signal('SIGTERM');
     expect(await other.ended).toBe(0);
+    await atFullSizeUntil(cutMs, 60_000);
     await first.heal();
     const healedMs = Date.now();
 

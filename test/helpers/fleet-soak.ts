@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seeded } from './fault-scene.ts';
 import type { FleetScene, FleetWorker } from './fleet-scene.ts';
+import { isDead, until } from './processes.ts';
 
 /** What is done to a host. */
 export type Disturbance =
@@ -18,7 +19,7 @@ export interface Soak {
   readonly seed: number;
   readonly slots: number;
   readonly leaseMs: number;
-  /** Milliseconds between two disturbances. */
+  /** Milliseconds between two disturbances on the average; the seed says when each comes. */
   readonly everyMs: number;
   readonly kinds: readonly Disturbance[];
   /** Whether another disturbance follows, after so many of them and so many milliseconds. */
@@ -79,7 +80,7 @@ export async function soakFleet(scene: FleetScene, soak: Soak): Promise<Soaked> 
   const sinceMs = (): number => performance.now() - beganMs;
   const count = (): number => Object.values(counts).reduce((sum, each) => sum + each);
   while (soak.goesOn(count(), sinceMs())) {
-    await sleep(soak.everyMs);
+    await sleep(soak.everyMs * (0.5 + random()));
     for (const worker of workers.values()) {
       if (worker.isAlive() || busy.has(worker.host.name)) continue;
       problems.push(`a worker ended by itself: ${await worker.ended}\n${tail(worker)}`);
@@ -111,8 +112,12 @@ export async function soakFleet(scene: FleetScene, soak: Soak): Promise<Soaked> 
     if (end !== 0) problems.push(`a worker that was told to stop: ${end}\n${tail(worker)}`);
   }
   for (const host of scene.hosts) {
-    const left = host.pids();
-    if (left.length > 0) problems.push(`${left.length} processes are left on ${host.name}`);
+    // A guard ends by itself, soon after its worker.
+    const left = (): number => host.pids().filter((pid) => !isDead(pid)).length;
+    await until(
+      () => left() === 0,
+      () => `the end of ${left()} processes on ${host.name}`,
+    ).catch((error) => void problems.push(String(error)));
   }
   return { problems, counts };
 }
