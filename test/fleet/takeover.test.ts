@@ -17,6 +17,13 @@ interface Story {
   /** What the agent does in its second iteration. */
   readonly act: string;
   readonly text?: string;
+  /** The most iterations; default: 3. */
+  readonly most?: number;
+  /**
+   * Whether the task that stays is killed and resumed in its second iteration: a first look after that which finds
+   * nothing new does not count as one without progress.
+   */
+  readonly isKilledHere?: boolean;
 }
 
 const NOTHING = ':';
@@ -40,17 +47,30 @@ const STORIES: Readonly<Record<string, Story>> = {
   },
   'protected-untouched': { ...KEPT, act: NOTHING, text: CLAIM },
   'protected-touched': { ...KEPT, act: 'echo more >>README.md', text: CLAIM },
+  stalled: {
+    ...{ keys: { no_progress_limit: 2 }, flags: ['--no-progress-limit', '2'], most: 7 },
+    ...{ act: NOTHING, isKilledHere: true },
+  },
 };
 const NAMES = Object.keys(STORIES);
 const FILES = { 'README.md': 'a\n', 'task.md': 'do it\n', 'plan.md': '- [ ] all\n' };
 const MOST = 3;
+
+const JUDGED = ['event', 'status', 'exit_reason', 'exit_code', 'iterations_used', 'evidence'];
+
+/** What the last event says of the end of a task, as if its work tree were `/`. */
+function verdict(events: readonly object[], tree: string): Readonly<Record<string, unknown>> {
+  const end = events.findLast((event) => 'exit_reason' in event) ?? {};
+  const said = Object.entries(end).filter(([name]) => JUDGED.includes(name));
+  return JSON.parse(JSON.stringify(Object.fromEntries(said)).replaceAll(tree, ''));
+}
 
 test('the verdicts after a takeover are those of a task that stayed on its host', {
   timeout: 300_000,
 }, async () => {
   const scene = await makeScene({ files: FILES });
   const go = join(scene.folder, 'go');
-  for (const [name, { act, text }] of Object.entries(STORIES)) {
+  for (const [name, { act, text, isKilledHere = false }] of Object.entries(STORIES)) {
     const turn = {
       ...{ seconds: 0, iterations: 99 },
       // The first agent of the second iteration waits to be killed.
@@ -60,10 +80,15 @@ test('the verdicts after a takeover are those of a task that stayed on its host'
     };
     const says = `if [ "$RALPH_ITERATION" = 2 ]; then text='${text ?? ''}'; fi`;
     const settings = text === undefined ? turn : { ...turn, after: `${turn.after}; ${says}` };
-    for (const id of [name, `${name}-here`]) scene.stub.does(settings, id);
+    scene.stub.does(settings, name);
+    const dies = `[ "$RALPH_ITERATION" != 2 ] || ! mkdir ${go}.here || kill -9 "$PPID"`;
+    const before = isKilledHere ? `${dies}; ${turn.before}` : turn.before;
+    scene.stub.does({ ...settings, before }, `${name}-here`);
   }
   await scene.submit(
-    NAMES.map((name) => ({ task_id: name, max_iterations: MOST, ...STORIES[name]?.keys })),
+    Object.entries(STORIES).map(([name, { keys, most = MOST }]) => ({
+      ...{ task_id: name, max_iterations: most, ...keys },
+    })),
   );
   const slots = ['--slots', String(NAMES.length)];
   const lost = await scene.startWorker(scene.host(1), slots);
@@ -82,27 +107,40 @@ test('the verdicts after a takeover are those of a task that stayed on its host'
   await untilNoted(scene, ({ host }) => host === scene.host(2).name);
 
   const here: Record<string, unknown> = {};
-  for (const [name, { flags }] of Object.entries(STORIES)) {
+  for (const [name, { flags, most = MOST, isKilledHere = false }] of Object.entries(STORIES)) {
     const folder = join(scene.folder, name);
     mkdirSync(folder);
     execFileSync('git', ['clone', '-q', scene.origin.folder, folder]);
     const id = `${name}-here`;
-    const most = ['--max-iterations', String(MOST)];
-    const args = ['run', '--prompt', 'Do the work.', '--task-id', id, '--delay', '0', ...most];
-    const end = await scene.ralph([...args, ...flags], { cwd: folder });
-    here[name] = [end.exitCode, scene.stub.prompt(id, 2) !== ''];
+    const args = ['run', '--prompt', 'Do the work.', '--task-id', id, '--delay', '0', '--json'];
+    const run = [...args, '--max-iterations', String(most), ...flags];
+    const ends = [await scene.ralph(run, { cwd: folder })];
+    if (isKilledHere) {
+      expect(ends[0]?.signal).toBe('SIGKILL');
+      const resume = ['resume', id, '--vault', folder, '--json'];
+      ends.push(await scene.ralph(resume, { cwd: folder }));
+    }
+    const lines = ends.flatMap(({ stdout }) => stdout.split('\n').filter(Boolean));
+    here[name] = verdict(
+      lines.map((line) => JSON.parse(line)),
+      folder,
+    );
   }
-  const tasks = await scene.untilEmpty(120_000);
-  const there = Object.fromEntries(
-    tasks.map(({ spec, exit_code }) => [spec.task_id, [exit_code, true]]),
-  );
+  await scene.untilEmpty(120_000);
+  const there: Record<string, unknown> = {};
+  for (const name of NAMES) {
+    const events = (await scene.queue.events(name, 0)).map(({ event }) => event);
+    const legs = join(scene.host(2).home, 'state', 'ralph-worker', 'legs');
+    there[name] = verdict(events, join(legs, `${name}.2`, 'tree'));
+  }
   expect(there).toEqual(here);
   // So that the stories do not all end in the same way.
   expect(here).toMatchObject({
-    'glob-old': [3, true],
-    'glob-new': [0, true],
-    'file-moved': [0, true],
-    'protected-untouched': [0, true],
+    'glob-old': { exit_code: 3, evidence: null },
+    'glob-new': { exit_code: 0, evidence: { kind: 'watch-glob' } },
+    'file-moved': { exit_code: 0, evidence: { kind: 'file-moved' } },
+    'protected-untouched': { exit_code: 0, evidence: { kind: 'promise' } },
+    stalled: { status: 'stalled', exit_reason: 'no-progress', iterations_used: 4 },
   });
   expect(stubProblems(scene.stub.notes().filter(({ task }) => !task.endsWith('-here')))).toEqual(
     [],
