@@ -1,9 +1,12 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { auditFleet } from '../helpers/fleet-audit.ts';
 import { repeatedStarts, stubRuns } from '../helpers/fleet-stub.ts';
 import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
+import { taskOfTest, workerOfTest } from '../helpers/fleet-worker.ts';
+import { openTestFleet } from '../helpers/postgres.ts';
+import { until } from '../helpers/processes.ts';
 
 // An origin that somebody else writes to, that refuses, or that is away.
 
@@ -49,10 +52,32 @@ test('an origin that refuses from the start costs no agent', async () => {
   expect(scene.stub.notes()).toEqual([]);
 });
 
+test('an origin that refuses from the second iteration on ends the task there, once patience is over', async () => {
+  const scene = await makeScene();
+  const full = join(scene.folder, 'full');
+  const starts = join(scene.folder, 'starts');
+  refuse(scene, `[ ! -e ${full} ]`);
+  // No flag says how patient a worker is, so this one runs here.
+  const queue = await openTestFleet(scene.url, 'worker');
+  onTestFinished(() => queue.close());
+  const agent = `echo "$RALPH_ITERATION" | tee -a lines >>${starts}; [ "$RALPH_ITERATION" = 1 ] || touch ${full}`;
+  const settings = { maxIterations: 5 };
+  await queue.submit([await taskOfTest(agent, { repo: scene.origin.folder, settings })]);
+  const worker = await workerOfTest(queue, { originPatienceMs: 500 });
+  await worker.run();
+  const task = await scene.task('t');
+  expect(task, worker.said.join('\n')).toMatchObject({
+    ...{ status: 'failed', exit_reason: 'failed:origin', iterations: 1, worker: null },
+  });
+  expect(readFileSync(starts, 'utf8')).toBe('1\n2\n');
+  const [, tree = ''] = /its work tree is (\S+)/.exec(task.warning ?? '') ?? [];
+  expect(readFileSync(join(tree, 'lines'), 'utf8')).toBe('1\n2\n');
+});
+
 test('an origin that is away for a while holds a task up, and nothing is repeated', async () => {
   const scene = await makeScene({ turn: { seconds: 1, iterations: 3 } });
-  const away = join(scene.folder, 'away');
-  refuse(scene, `[ ! -e ${away} ]`);
+  const [away, pushes] = [join(scene.folder, 'away'), join(scene.folder, 'pushes')];
+  refuse(scene, `[ ! -e ${away} ] || { echo push >>${pushes}; exit 1; }`);
   const worker = await scene.startWorker(scene.host(1));
   const ids = await scene.submit([{ task_id: 'a' }]);
   const start = await untilNoted(
@@ -61,9 +86,12 @@ test('an origin that is away for a while holds a task up, and nothing is repeate
   );
   writeFileSync(away, '');
   await untilNoted(scene, ({ kind, iteration }) => kind === 'END' && iteration === 2);
-  // Its work is not kept, so the next one does not begin.
-  const held = Date.now() + 4_000;
-  await untilNoted(scene, () => Date.now() > held);
+  // Its work is not kept, so the next one does not begin, however often it is pushed.
+  await until(
+    () => existsSync(pushes) && readFileSync(pushes, 'utf8').length >= 2 * 'push\n'.length,
+    () => `a second push; ${worker.said()}`,
+    60_000,
+  );
   expect(Math.max(...stubRuns(scene.stub.notes()).map(({ iteration }) => iteration))).toBe(2);
   expect(await scene.task('a')).toMatchObject({ iterations: 1, worker: expect.any(String) });
   refuse(scene, 'exit 0');
