@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { auditFleet } from '../helpers/fleet-audit.ts';
+import { slack } from '../helpers/fleet-size.ts';
 import { untilOnly } from '../helpers/fleet-stops.ts';
+import { stubRuns } from '../helpers/fleet-stub.ts';
 import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
 import { isDead, until } from '../helpers/processes.ts';
 
@@ -10,7 +12,9 @@ const makeScene = useFleetSite(3);
 /** How often the workers of the tests look for a task. */
 const POLL_MS = 500;
 /** For a machine that is busy with other tests. */
-const SLACK_MS = 15_000;
+const SLACK_MS = slack(15_000);
+/** How long a request may take to reach a running task. */
+const REACH_MS = 2_000 + slack(8_000);
 
 test('a worker whose patience ends gives its running iteration back, and says so by its exit code', async () => {
   const scene = await makeScene({ turn: { seconds: 600 } });
@@ -47,19 +51,28 @@ test('a task is told something, paused, resumed and stopped from another host', 
     scene.stub.notes().filter(({ task }) => task === id).length;
   await scene.submit([{ task_id: 'a', max_iterations: 40 }]);
   await untilNoted(scene, ({ kind }) => kind === 'START');
+  /** The starts of its agents when a request had to be known, up to the iteration that has heard of it. */
+  const lateStarts = (requestMs: number, first = Number.POSITIVE_INFINITY) =>
+    stubRuns(scene.stub.notes()).filter(
+      ({ startedMs, iteration }) => startedMs > requestMs + REACH_MS && iteration < first,
+    );
   await steer('tell', 'a', 'Mind the gap.');
-  await until(
+  const toldMs = Date.now();
+  const hearing = await until(
     () =>
-      Array.from({ length: 20 }, (_, at) => at).some((at) =>
+      Array.from({ length: 20 }, (_, at) => at).find((at) =>
         scene.stub.prompt('a', at).includes('Mind the gap.'),
       ),
     () => `the words of the person in a prompt; ${worker.said()}`,
     30_000,
   );
+  expect(lateStarts(toldMs, hearing)).toEqual([]);
 
   await steer('pause', 'a');
+  const pausedMs = Date.now();
   await worker.untilSaid(/^ralph: a: .*pause/m, 30_000);
   await untilOnly(first, [worker]);
+  expect(lateStarts(pausedMs)).toEqual([]);
   const before = notesOf('a');
   // Between the end of the agent and that of the leg nothing may run for a moment.
   const holder = async (): Promise<string | null> => (await scene.task('a')).worker;
@@ -76,7 +89,7 @@ test('a task is told something, paused, resumed and stopped from another host', 
   await steer('resume', 'a');
   await untilNoted(scene, () => notesOf('a') > before);
   await steer('stop', 'a');
-  await untilOnly(first, [worker], 15_000);
+  await untilOnly(first, [worker], 7_000 + slack(8_000));
   await until(
     () => worker.said().includes('stopped'),
     () => worker.said(),
