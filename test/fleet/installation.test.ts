@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findProgram } from '../../src/effects/processes/find-program.ts';
 import { isHere } from '../helpers/fleet-needs.ts';
 import { installedRalph } from '../helpers/fleet-scene.ts';
+import { makeFleetStub } from '../helpers/fleet-stub.ts';
 import { RALPH, runRalph } from '../helpers/run-ralph.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
@@ -17,22 +18,35 @@ const hasStrace = isHere(
 );
 const URL_OF_NONE = 'postgres://ralph@127.0.0.1:9/none';
 
-test.skipIf(!hasStrace).for([['--version'], ['run', '--dry-run', '--prompt', 'x']])(
-  'ralph %s opens no file of pg-boss and looks for none',
-  async (args) => {
-    const log = join(await tempFolder(), 'trace');
-    const under = ['strace', '-f', '-qq', '-e', 'trace=%file', '-o', log];
-    const env = { RALPH_FLEET: URL_OF_NONE };
-    const run = (words: readonly string[]) =>
-      runRalph(words, { program: installedRalph(), under, env, timeoutMs: 60_000 });
-    const end = await run(args);
-    expect([end.exitCode, end.stderr.includes('RALPH_FLEET')]).toEqual([0, false]);
-    expect(readFileSync(log, 'utf8')).not.toMatch(/pg-boss|node_modules\/pg\b/);
-    // The trace would show it.
-    await run(['fleet', 'status']);
-    expect(readFileSync(log, 'utf8')).toMatch(/pg-boss/);
-  },
-);
+/** Runs ralph with an agent on PATH. Returns how it ended, how often the agent was started, and what files it opened. */
+async function traced(line: string) {
+  const folder = await tempFolder();
+  const log = join(folder, 'trace');
+  const stub = makeFleetStub(join(folder, 'stub'), { seconds: 0 });
+  const bins = [stub.bin, dirname(process.execPath), '/usr/bin', '/bin'].join(':');
+  const end = await runRalph(line.split(' '), {
+    program: installedRalph(),
+    under: ['strace', '-f', '-qq', '-e', 'trace=%file', '-o', log],
+    env: { RALPH_FLEET: URL_OF_NONE, PATH: bins, ...stub.env('here') },
+    timeoutMs: 60_000,
+  });
+  const starts = stub.notes().filter(({ kind }) => kind === 'START').length;
+  return { end, starts, opened: readFileSync(log, 'utf8') };
+}
+
+test.skipIf(!hasStrace).for([
+  ['--version', 0],
+  ['run --dry-run --prompt x', 0],
+  ['run --prompt x --delay 0', 1],
+] as const)('ralph %s opens no file of pg-boss and looks for none', async ([line, agents]) => {
+  const { end, starts, opened } = await traced(line);
+  expect([end.exitCode, end.stderr.includes('RALPH_FLEET'), starts]).toEqual([0, false, agents]);
+  expect(opened).not.toMatch(/pg-boss|node_modules\/pg\b/);
+});
+
+test.skipIf(!hasStrace)('the trace of a command that needs pg-boss shows it', async () => {
+  expect((await traced('fleet status')).opened).toMatch(/pg-boss/);
+});
 
 test('without pg-boss, the commands of a fleet end with 2 and say how to install it', async () => {
   for (const args of [
