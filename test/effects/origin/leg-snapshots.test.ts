@@ -153,3 +153,12 @@ test('says that the disk is full, and takes no file for one that git refuses', a
     isFull: true,
   });
 });
+
+test('knows what no snapshot can have, also where the snapshot stays the same for it', async () => {
+  const { tree, open } = await legOf();
+  const snapshots = open();
+  await snapshots.push(1);
+  put(tree, { 'too-large': 'x'.repeat(1_001) });
+  expect(await snapshots.push(2)).toMatchObject({ isNew: false });
+  expect([...(snapshots.kept?.leftOut ?? [])]).toEqual(['too-large']);
+});
