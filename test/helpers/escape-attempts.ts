@@ -21,7 +21,7 @@ function write(name: string, file: string): Attempt {
 /** A link in a folder of git, through which git writes what it logs when somebody commits outside. */
 function linked(name: string, tree: string, place: string, file: string, more = ''): Attempt {
   const link = `rm -rf "${place}"; mkdir -p "$(dirname "${place}")"; ln -s "${file}" "${place}"`;
-  const log = place.endsWith('logs') ? `${file}/HEAD` : file;
+  const log = place.endsWith('refs') ? `${file}/heads/main` : file;
   return {
     name: `write: through a link of git: ${name}`,
     script: `${link}; ${more}`,
@@ -73,7 +73,7 @@ const WRITES: readonly Attempt[] = [
   write('the tasks of the editor', '.vscode/tasks.json'),
   linked('what HEAD was', '.', '.git/logs/HEAD', '$HOME/.bashrc'),
   linked('a message', '.', '.git/COMMIT_EDITMSG', '$HOME/.profile'),
-  linked('a folder', '.', '.git/logs', '$HOME/.cache'),
+  linked('a folder', '.', '.git/logs/refs', '$HOME/.cache'),
   linked('what is held', 'sub', '.git/modules/sub/logs/HEAD', '$WORK/.git/modules/sub/config'),
   linked(
     'a folder that nobody can list',

@@ -116,6 +116,7 @@ test('births of dangerous names and of repositories are told, the dangerous ones
   );
   const script = `
     git init -q src/nested; git -C src/nested config core.fsmonitor ./run
+    git -C src/nested commit -q --allow-empty -m first
     git init -q --bare ignored; mkdir -p deep/er && echo "gitdir: ../ignored" > deep/er/.git
     mkdir store stored link && git init -q made && mv made/.git/HEAD made/.git/head &&
     ln -s refs/heads/x made/.git/HEAD && ln -s "$HOME/.claude" link/.git
@@ -125,7 +126,7 @@ test('births of dangerous names and of repositories are told, the dangerous ones
     mkdir closed && git init -q closed/x && chmod 0 closed
     echo x > .envrc; mkdir .idea; echo plain > plain
     rm .claude/settings.json; echo '{}' > .claude/settings.json; echo x > "$HOME/.claude/CLAUDE.md"`;
-  const { planted } = await inSandbox(scene, { scripts: asAgent([script]) });
+  const { planted, rules } = await inSandbox(scene, { scripts: asAgent([script]) });
   const inWork = (name: string): string => join(scene.work, name);
   const held = ['.claude/settings.json', '.envrc', '.idea'].map(inWork);
   expect(planted).toEqual([
@@ -137,6 +138,7 @@ test('births of dangerous names and of repositories are told, the dangerous ones
     ...['.claude/hooks', '.mcp.json', '.vscode'].map((name) => inWork(`packages/x/${name}`)),
     `${inWork('closed')} (could not be searched)`,
   ]);
+  expect(rules?.denyWrite.filter(({ value }) => value.includes('/logs/'))).toEqual([]);
 });
 
 test('a repository that the user lets the agent write is held and searched like its own', async () => {

@@ -112,11 +112,17 @@ function noteRepository(
     // Without one of these, git looks for a repository further up. The sandbox itself makes a `commondir`.
     const sign = PARTS_OF_GIT.slice(0, 3).filter((name) => parts.has(name));
     found.set(folder, { kind: 'git', sign: sign.join(' ') });
-  } else if (parts.has('HEAD') && parts.size > 1) {
+  } else if (isRepository(parts)) {
     const parent = path.dirname(folder);
     const isKnown = path.basename(parent) === 'worktrees' && gitFolders.has(path.dirname(parent));
     if (!isKnown) found.set(folder, { kind: 'git', sign: 'repository' });
   }
+}
+
+/** What git asks of a folder. The `logs` of a repository have a `HEAD` and `refs`, and are none. */
+function isRepository(parts: ReadonlySet<string>): boolean {
+  const isWhole = parts.has('objects') && parts.has('refs');
+  return parts.has('HEAD') && (isWhole || parts.has('commondir'));
 }
 
 /** A link called `.claude` brings everything that it leads to. */
