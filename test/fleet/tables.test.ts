@@ -1,5 +1,6 @@
+import dns from 'node:dns';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { initFleet } from '../../src/effects/fleet/init-fleet.ts';
 import { openFleet } from '../../src/effects/fleet/open-fleet.ts';
 import { FleetAwayError, FleetError } from '../../src/errors.ts';
@@ -141,6 +142,17 @@ test('a missing database is refused, and a server that does not run is away', as
   expect(await failureOf(openTestFleet('postgres://sam:hidden@127.0.0.1:1/x'))).toBeInstanceOf(
     FleetAwayError,
   );
+});
+
+test('a server of which no address answers is away', async () => {
+  const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+  const lookup = (_host: string, _options: object, found: (...given: unknown[]) => void) =>
+    found(null, addresses);
+  vi.spyOn(dns, 'lookup').mockImplementation(lookup as unknown as typeof dns.lookup);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const failure = await failureOf(openTestFleet('postgres://sam@two.example.org:1/x'));
+  expect(failure).toBeInstanceOf(FleetAwayError);
+  expect(String(failure)).toContain('connect ECONNREFUSED 127.0.0.1:1');
 });
 
 test('a sweep gives a job to each open task without one, once, however many sweep', async () => {

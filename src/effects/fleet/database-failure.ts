@@ -12,7 +12,8 @@ const AWAY_STATES = /^(08...|53...|57P0[1-5]|57014|55P03|25P03|58...)$/;
 const OVERTAKEN_STATES = /^(40001|40P01|23503)$/;
 /** SQLSTATE: a server that only reads, such as one that has been replaced. */
 const READ_ONLY = '25006';
-const STATE = /^[0-9A-Z]{5}$/;
+/** Codes of node, such as EPIPE, have no digit. */
+const STATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
 /** Whether the same transaction may succeed if it is tried again at once. */
 export function isOvertaken(error: unknown): boolean {
@@ -29,8 +30,10 @@ export function leavesConnection(error: unknown): boolean {
  * Returns what to throw for an error of the database: a `FleetAwayError` if it cannot be reached, a `FleetError` if it
  * refuses, and the error itself if it is a bug.
  */
-export function databaseFailure(fleet: string, error: unknown): unknown {
-  if (error instanceof FleetError || error instanceof FleetAwayError) return error;
+export function databaseFailure(fleet: string, given: unknown): unknown {
+  if (given instanceof FleetError || given instanceof FleetAwayError) return given;
+  // Node tries each address of a host; what it rejects with then has no words of its own.
+  const error = given instanceof AggregateError ? (given.errors[0] ?? given) : given;
   const code = codeOf(error);
   const words = oneLine(messageOf(error) || code, 300);
   if (STATE.test(code)) {
@@ -90,9 +93,12 @@ function isOfFile(error: unknown): boolean {
   return isObject(error) && typeof error.syscall === 'string' && typeof error.path === 'string';
 }
 
-/** Errors of node's sockets and names, and of TLS. */
+/** Codes of node's sockets, such as ECONNREFUSED, and of names that are looked up. */
+const SOCKET_CODES = /^(E[A-Z]{3,}|EAI_[A-Z]+)$/;
+
+/** Errors of node's sockets and names. Not all of them name the system call. */
 function isOfSocket(error: unknown): boolean {
-  return isObject(error) && typeof error.syscall === 'string';
+  return isObject(error) && (typeof error.syscall === 'string' || SOCKET_CODES.test(codeOf(error)));
 }
 
 function codeOf(error: unknown): string {

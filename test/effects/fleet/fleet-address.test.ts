@@ -74,6 +74,12 @@ describe('a failure of the database', () => {
   test.for([
     coded('connect ECONNREFUSED', 'ECONNREFUSED', { syscall: 'connect' }),
     coded('connect ENOENT /run/.s.PGSQL.5432', 'ENOENT', { syscall: 'connect' }),
+    coded('', 'ETIMEDOUT', { errors: [] }),
+    coded('write EPIPE', 'EPIPE', { syscall: 'write' }),
+    coded('getaddrinfo EAI_AGAIN db', 'EAI_AGAIN'),
+    Object.assign(new AggregateError([coded('connect ECONNREFUSED ::1:1', 'ECONNREFUSED')]), {
+      code: 'ECONNREFUSED',
+    }),
     coded('terminating connection', '57P01'),
     coded('too many clients', '53300'),
     coded('cannot execute UPDATE in a read-only transaction', '25006'),
