@@ -12,6 +12,10 @@ do $$ begin
   end if;
 end $$;
 
+-- Before PostgreSQL 15 everybody may create functions there, which others might run. If its owner is somebody else, such
+-- as postgres, this warns: have that one run it.
+revoke create on schema public from public;
+
 grant usage on schema ralph, ralph_queue to ralph_submitter, ralph_reader;
 grant select on ralph.meta, ralph_queue.version, ralph_queue.queue to ralph_submitter, ralph_reader;
 

@@ -22,6 +22,8 @@ let owner: FleetQueue;
 beforeAll(async () => {
   postgres = await startPostgres();
   url = await postgres.url();
+  // As it is before PostgreSQL 15.
+  await postgres.sql(url, 'grant create on schema public to public');
   const grants = readFileSync(new URL('../../docs/fleet.sql', import.meta.url), 'utf8');
   await postgres.sql(url, grants);
   // Each further `ralph fleet init` is followed by one more run.
@@ -78,6 +80,20 @@ test('a submitter writes nothing that the engine trusts, and no settings in plac
   ).rejects.toThrow(/check constraint/);
   await owner.submit([newFleetTask('mine', { queue: 'mine', settings })]);
   expect((await owner.task('mine'))?.spec.settings).toEqual(settings);
+});
+
+test('an operator that a submitter has made is not run by others', async () => {
+  const asSue = url.replace('ralph@', 'sue@');
+  const plant = `
+    create function public.plant(text[], text) returns text[] language plpgsql as $$
+      begin raise exception 'planted'; end $$;
+    create operator public.|| (leftarg = text[], rightarg = text, function = public.plant)`;
+  await expect(postgres.sql(asSue, plant)).rejects.toThrow(/permission denied for schema public/);
+  await postgres.sql(url, 'grant create on schema public to sue');
+  await postgres.sql(asSue, plant);
+  await expect(postgres.sql(url, "select array['a'] || 'b'::text")).rejects.toThrow('planted');
+  await owner.submit([newFleetTask('guarded', { queue: 'guarded' })]);
+  expect(await claimed(owner, { queues: ['guarded'] })).toMatchObject({ taskId: 'guarded' });
 });
 
 test('a submitter cannot keep the workers from sweeping', async () => {

@@ -10,6 +10,12 @@ const KEEP_ALIVE_MS = 10_000;
 /** How often a transaction that another one overtook is tried. */
 const TRIES = 3;
 
+/**
+ * Everybody who may create functions in a schema of the search path could have an operator of their own run by others. All
+ * tables are named with their schemas.
+ */
+const ONLY_OWN_NAMES = 'set search_path to pg_catalog';
+
 /** Thrown within a transaction to undo it. It is no failure of the database, so it is passed on as it is. */
 export class Undone extends Error {}
 
@@ -56,6 +62,7 @@ export function openDatabase(
   // A connection that dies while nobody uses it is replaced by the next use; one in use fails its statement.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
+  const guarded = new WeakSet<PgClient>();
 
   // The pool's own queue counts waiting for a busy connection as a failure to connect.
   const turns = createTurns(connections);
@@ -75,6 +82,8 @@ export function openDatabase(
     const client = await pool.connect();
     let isWhole = false;
     try {
+      if (!guarded.has(client)) await client.query(ONLY_OWN_NAMES);
+      guarded.add(client);
       const result = await work(client);
       isWhole = true;
       return result;
