@@ -2,6 +2,7 @@ import dns from 'node:dns';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { initFleet } from '../../src/effects/fleet/init-fleet.ts';
+import { TABLES_VERSION } from '../../src/effects/fleet/migrations.ts';
 import { openFleet } from '../../src/effects/fleet/open-fleet.ts';
 import { FleetAwayError, FleetError } from '../../src/errors.ts';
 import {
@@ -40,13 +41,13 @@ test('init makes the tables, a second time changes nothing, and a lease is kept'
   const first = await initFleet({ ...given, leaseMs: 30_000 });
   expect(first).toEqual({
     engine: { from: null, to: expect.any(Number) },
-    tables: { from: null, to: 1 },
+    tables: { from: null, to: TABLES_VERSION },
     leaseMs: 30_000,
   });
   const second = await initFleet(given);
   expect(second).toEqual({
     engine: { from: first.engine.to, to: first.engine.to },
-    tables: { from: 1, to: 1 },
+    tables: { from: TABLES_VERSION, to: TABLES_VERSION },
     leaseMs: 30_000,
   });
   const queue = await openTestFleet(url);
@@ -216,12 +217,48 @@ test('more tasks than one statement removes are pruned, with the settings that n
   expect(await postgres.sql(url, 'select count(*) from ralph.setting_set')).toBe('1');
 });
 
+test('the tables refuse settings that are too large', async () => {
+  const url = await postgres.url();
+  const large = `select json_build_object('x', repeat('x', 1000000)) as settings`;
+  await expect(
+    postgres.sql(
+      url,
+      `insert into ralph.setting_set
+       select left(encode(sha256(convert_to(settings::text, 'UTF8')), 'hex'), 32), settings from (${large}) s`,
+    ),
+  ).rejects.toThrow(/setting_set_size/);
+});
+
+test('rows that the tables would refuse by now do not keep them from being brought up to date', async () => {
+  const url = await postgres.url();
+  const queue = await openTestFleet(url);
+  await queue.submit([newFleetTask('a'), newFleetTask('b')]);
+  await queue.close();
+  await postgres.sql(
+    url,
+    `alter table ralph.task drop constraint task_spec_size, drop constraint task_content_sha256;
+     alter table ralph.setting_set drop constraint setting_set_size;
+     update ralph.meta set value = '1' where key = 'tables';
+     update ralph.task set spec = json_build_object('x', repeat('x', 9000000)), content_sha256 = 'x'
+     where task_id = 'a'`,
+  );
+  await initFleet({ url, env: {}, leaseMs: null, engineFrom: ENGINE_FROM });
+  const after = await openTestFleet(url);
+  onTestFinished(() => after.close());
+  expect(await after.unreadable({})).toEqual([{ taskId: 'a', endedAt: null }]);
+  expect(await claimed(after)).toMatchObject({ taskId: 'a' });
+  expect(await claimed(after)).toMatchObject({ taskId: 'b' });
+});
+
 test.for([
   ['priority', '2147483647'],
   ['queue', "'Odd queue'"],
   ['account', "''"],
   ['task_id', "'../../x'"],
   ['task_id', "'x.lock'"],
+  ['spec', `json_build_object('x', repeat('x', 8000000))`],
+  ['content_sha256', "repeat('x', 64)"],
+  ['content_sha256', "''"],
   ['not_before', "'infinity'"],
   ['not_before', "'294276-01-01'"],
   ['not_before', "'4713-01-01 BC'"],

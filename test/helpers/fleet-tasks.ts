@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FleetSpec } from '../../src/core/fleet/fleet-task.ts';
 import type { RalphEvent } from '../../src/core/machine/events.ts';
 import type {
@@ -18,7 +19,8 @@ export function newFleetTask(
   options: Partial<NewFleetTask> = {},
 ): NewFleetTask {
   const whole = fleetSpec({ task_id: taskId, branch: `ralph/${taskId}`, ...spec });
-  return { spec: whole, contentSha256: whole.prompt, notBefore: null, again: false, ...options };
+  const contentSha256 = createHash('sha256').update(whole.prompt).digest('hex');
+  return { spec: whole, contentSha256, notBefore: null, again: false, ...options };
 }
 
 /** What a worker asks for that takes everything of the queue `default`. */

@@ -108,6 +108,7 @@ export async function planTask(
       `${odd} has a character that PostgreSQL does not store: NUL, or half of a surrogate pair.`,
     );
   }
+  problems.push(...sizeProblems(spec));
   const notBefore = notBeforeOf(wanted, problems);
   if (problems.length > 0) return { problems: [...new Set(problems)] };
   return { task: { spec, contentSha256: hashOf(spec), notBefore, again: wanted.again }, policy };
@@ -208,6 +209,19 @@ function textOf(
     `${named(SUBMIT_SETTINGS[name].flag)} expects text; found ${JSON.stringify(value)}.`,
   );
   return null;
+}
+
+/** What the tables take of a task, in bytes of JSON. */
+const MOST_BYTES_OF_SETTINGS = 1_000_000;
+const MOST_BYTES = 8_000_000;
+
+function sizeProblems({ settings, ...rest }: FleetSpec): readonly string[] {
+  const isTooLarge =
+    Buffer.byteLength(JSON.stringify(settings)) >= MOST_BYTES_OF_SETTINGS ||
+    Buffer.byteLength(JSON.stringify(rest)) >= MOST_BYTES;
+  return isTooLarge
+    ? ['A fleet stores less than 1 MB of settings of a task, and 8 MB of all else; found more.']
+    : [];
 }
 
 function priorityOf({ layer, named }: TaskToPlan, problems: string[]): number {

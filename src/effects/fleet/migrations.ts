@@ -136,6 +136,17 @@ export const MIGRATIONS: readonly string[] = [
     seen_at timestamptz not null default now()
   );
   `,
+  // One row of a submitter could take all the memory of every worker and every command. What is there already must not
+  // keep the tables from being brought up to date; a row of `task` is changed with each claim, so it has to fit.
+  `
+  update ralph.task set spec = '{}' where octet_length(spec::text) >= 8000000;
+  update ralph.task set content_sha256 = repeat('0', 64) where content_sha256 !~ '^[0-9a-f]{64}$';
+  alter table ralph.task
+    add constraint task_spec_size check (octet_length(spec::text) < 8000000),
+    add constraint task_content_sha256 check (content_sha256 ~ '^[0-9a-f]{64}$');
+  alter table ralph.setting_set
+    add constraint setting_set_size check (octet_length(settings::text) < 1000000) not valid;
+  `,
 ];
 
 /** The version of the tables that this ralph works with. */

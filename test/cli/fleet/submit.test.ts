@@ -443,6 +443,21 @@ describe('--batch', () => {
     expect(await desk.fleet.task('a')).toBeNull();
   });
 
+  test('a task for which the tables have no room is refused', async () => {
+    const desk = await makeDesk();
+    const argv = await batchOf(desk, [
+      line({ task_id: 'a', agent_arguments: ['x'.repeat(8_000_000)] }),
+      line({ task_id: 'b' }),
+      line({ task_id: 'c', verify: 'x'.repeat(1_000_000) }),
+    ]);
+    const problems = await desk.refused(argv);
+    for (const number of [1, 3]) {
+      expect(problems).toContainEqual(
+        `line ${number}: A fleet stores less than 1 MB of settings of a task, and 8 MB of all else; found more.`,
+      );
+    }
+  });
+
   test('is refused if it is empty, or with flags that describe one task', async () => {
     const desk = await makeDesk();
     expect(await desk.refused(await batchOf(desk, ['', ' ']))).toEqual([
