@@ -59,7 +59,12 @@ export async function readBatchText(
   if (length > MOST_BYTES) {
     return { problem: '--batch expects at most 256 MB; split the file into several batches.' };
   }
-  return Buffer.concat(chunks).toString('utf8');
+  try {
+    // A byte order mark at its beginning is left out.
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    return { problem: '--batch expects text in UTF-8; convert the file with iconv.' };
+  }
 }
 
 /** Reads the lines of a batch. Blank ones are left out, but counted. */

@@ -443,6 +443,18 @@ describe('--batch', () => {
     expect(await desk.fleet.task('a')).toBeNull();
   });
 
+  test('has to be UTF-8, and may begin with a byte order mark', async () => {
+    const desk = await makeDesk();
+    const file = join(desk.folder, 'marked.jsonl');
+    writeFileSync(file, Buffer.from(line({ task_id: 'a', prompt: 'Caf\u00e9' }), 'latin1'));
+    expect(await desk.refused(['--batch', file])).toEqual([
+      '--batch expects text in UTF-8; convert the file with iconv.',
+    ]);
+    writeFileSync(file, `\ufeff${line({ task_id: 'a', prompt: 'Caf\u00e9' })}`);
+    expect(await desk.run(['--batch', file])).toBe(0);
+    expect(await desk.fleet.task('a')).toMatchObject({ spec: { prompt: 'Caf\u00e9' } });
+  });
+
   test('a task for which the tables have no room is refused', async () => {
     const desk = await makeDesk();
     const argv = await batchOf(desk, [
