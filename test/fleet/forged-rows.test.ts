@@ -31,3 +31,37 @@ test.for([
   expect((await queue.task('good'))?.spec.task_id).toBe('good');
   await queue.close();
 });
+
+/** JSON that is nested deeper than anything can be written as JSON. */
+const DEEP = `(repeat('[', 5000) || repeat(']', 5000))`;
+
+test('what stands in a spec beside the task is not read, however deep it is', async () => {
+  const url = await postgres.url();
+  const queue = await openTestFleet(url);
+  await queue.submit([newFleetTask('good')]);
+  await postgres.sql(
+    url,
+    `update ralph.task set spec = (rtrim(spec::text, '}') || ',"x":' || ${DEEP} || '}')::json`,
+  );
+  expect((await queue.task('good'))?.spec).toEqual(newFleetTask('good').spec);
+  await queue.close();
+});
+
+test('settings that are nested without an end are not read', async () => {
+  const url = await postgres.url();
+  const queue = await openTestFleet(url);
+  await queue.submit([newFleetTask('bad')]);
+  await postgres.sql(
+    url,
+    `with deep as (
+       select '{"model":{"value":' || ${DEEP} || ',"source":"x","from":"flag"}}' as text
+     ), added as (
+       insert into ralph.setting_set
+       select left(encode(sha256(convert_to(text, 'UTF8')), 'hex'), 32), text::json from deep returning sha256
+     )
+     update ralph.task set setting_set = sha256 from added`,
+  );
+  expect(await queue.task('bad')).toBeNull();
+  expect(await queue.unreadable({})).toEqual([{ taskId: 'bad', endedAt: null }]);
+  await queue.close();
+});

@@ -110,7 +110,20 @@ export function isFleetSpec(data: unknown): data is FleetSpec {
 }
 
 function isSubmitted(stored: unknown): boolean {
-  return isMap(stored) && typeof stored.source === 'string' && typeof stored.from === 'string';
+  return (
+    isMap(stored) &&
+    typeof stored.source === 'string' &&
+    typeof stored.from === 'string' &&
+    isShallow(stored, LEVELS)
+  );
+}
+
+/** A setting holds a list of checks, and a check two texts. What is nested without an end cannot be written as JSON. */
+const LEVELS = 4;
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1));
 }
 
 /** Returns plain data as JSON with the keys of every object in order. */

@@ -41,9 +41,8 @@ export const SELECT_TASKS =
 
 /** Returns what the row says of a task. */
 export function factsOf(row: TaskRow): FleetTaskFacts {
-  const { task_id, schema, queue, account, priority, settings } = row;
   return {
-    spec: { ...row.spec, task_id, schema, queue, account, priority, settings },
+    spec: specOf(row),
     status: row.status,
     exit_reason: row.exit_reason,
     exit_code: row.exit_code,
@@ -67,6 +66,15 @@ export function factsOf(row: TaskRow): FleetTaskFacts {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     ended_at: iso(row.ended_at),
+  };
+}
+
+/** Anything may stand beside what a spec has, and nested so deep that it cannot be written again: it is left out. */
+function specOf({ task_id, schema, queue, account, priority, settings, spec }: TaskRow): FleetSpec {
+  const { prompt, task_type, passthrough, repo, base, subdir, branch, setup } = { ...spec };
+  return {
+    ...{ task_id, schema, queue, account, priority, settings },
+    ...{ prompt, task_type, passthrough, repo, base, subdir, branch, setup },
   };
 }
 

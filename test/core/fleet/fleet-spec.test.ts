@@ -112,6 +112,12 @@ test.for([
   expect(specContent(specWith({ maxIterations: '6' }))).not.toBe(specContent(spec));
 });
 
+test('a list of checks is no setting that is nested too deep', () => {
+  const spec = specWith({ verify: ['npm test', 'npm run lint'] });
+  expect(spec.settings.verify?.value).toMatchObject([{ command: 'npm test' }, {}]);
+  expect(isFleetSpec(spec)).toBe(true);
+});
+
 test.for([
   ['nothing', null],
   ['a list', []],
@@ -123,6 +129,13 @@ test.for([
   ['a number for a word', { ...specWith(), passthrough: [1] }],
   ['a list of settings', { ...specWith(), settings: [] }],
   ['a setting without a source', { ...specWith(), settings: { agent: 'claude' } }],
+  [
+    'a setting that is nested too deep',
+    {
+      ...specWith(),
+      settings: { model: { value: [[[['x']]]], source: '--model', from: 'flag' } },
+    },
+  ],
 ] as const)('is no spec: %s', ([, data]) => {
   expect(isFleetSpec(data)).toBe(false);
 });
