@@ -147,10 +147,13 @@ export class FleetError extends Error {
 /** The database of a fleet cannot be reached at present. */
 export class FleetAwayError extends Error {
   readonly exitCode = EXIT_AWAY;
+  /** It is there, but a statement took too long. */
+  readonly isSlow: boolean;
 
-  constructor(fleet: string, why: string) {
-    super(`${fleet} cannot be reached (${why}).`);
+  constructor(fleet: string, why: string, isSlow = false) {
+    super(`${fleet} ${isSlow ? 'is too slow' : 'cannot be reached'} (${why}).`);
     this.name = 'FleetAwayError';
+    this.isSlow = isSlow;
   }
 }
 

@@ -1,6 +1,7 @@
 import dns from 'node:dns';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import type { TaskFilter } from '../../src/effects/fleet/fleet-queue.ts';
 import { initFleet } from '../../src/effects/fleet/init-fleet.ts';
 import { TABLES_VERSION } from '../../src/effects/fleet/migrations.ts';
 import { openFleet } from '../../src/effects/fleet/open-fleet.ts';
@@ -215,6 +216,22 @@ test('more tasks than one statement removes are pruned, with the settings that n
   expect([...(await queue.prune([...ids, 'open']))].sort()).toEqual([...ids].sort());
   expect((await queue.tasks({})).map(({ spec }) => spec.task_id)).toEqual(['open']);
   expect(await postgres.sql(url, 'select count(*) from ralph.setting_set')).toBe('1');
+});
+
+test('more tasks than one statement reads are read, however long their prompts are', async () => {
+  const url = await postgres.url();
+  const queue = await openTestFleet(url);
+  onTestFinished(() => queue.close());
+  const short = Array.from({ length: 600 }, (_, at) => newFleetTask(`s${at}`));
+  const prompt = 'x'.repeat(1_000_000);
+  const long = Array.from({ length: 20 }, (_, at) => newFleetTask(`l${at}`, { prompt }));
+  const all = [...short, ...long].map(({ spec }) => spec.task_id);
+  await queue.submit([...short, ...long]);
+  const idsOf = async (filter: TaskFilter) =>
+    (await queue.tasks(filter)).map(({ spec }) => spec.task_id);
+  expect(await idsOf({})).toEqual(all);
+  expect(await idsOf({ limit: 550 })).toEqual(all.slice(-550));
+  expect(await idsOf({ limit: 1 })).toEqual(all.slice(-1));
 });
 
 test('the tables refuse settings that are too large', async () => {

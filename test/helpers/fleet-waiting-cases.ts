@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
+import type { FleetQueue, TaskFilter } from '../../src/effects/fleet/fleet-queue.ts';
 import type { FleetInHand } from './fleet-cases.ts';
 import { ANY, COMPLETED, checkpointAt, claimed, NOTHING, newFleetTask } from './fleet-tasks.ts';
 
@@ -111,6 +111,34 @@ export function describeWaiting(name: string, fresh: () => Promise<FleetInHand>)
       expect(await next(queue)).toBeNull();
       expect(await queue.answer('a', { ...yes, verdict: 'rejected' })).toEqual({ kind: 'done' });
       expect((await claimed(queue)).answer?.verdict).toBe('rejected');
+    });
+
+    test('finds tasks by when they ended, and leaves out prompts and settings', async () => {
+      const { queue, later } = await fresh();
+      await queue.submit(['a', 'b', 'c'].map((id) => newFleetTask(id)));
+      const ended: string[] = [];
+      for (const id of ['a', 'b']) {
+        await queue.settle(await claimed(queue), null, NOTHING, COMPLETED);
+        const endedAt = (await queue.task(id))?.ended_at ?? '';
+        // The next one ends later than this.
+        await later(10);
+        const isLater = async () => (await queue.readClock()) > endedAt;
+        await expect.poll(isLater, { timeout: 30_000 }).toBe(true);
+        ended.push(await queue.readClock());
+        await later(10);
+      }
+      const idsOf = async (filter: TaskFilter) =>
+        (await queue.tasks(filter)).map(({ spec }) => spec.task_id);
+      const [between] = ended;
+      expect(await idsOf({ endedBefore: between ?? '' })).toEqual(['a']);
+      expect(await idsOf({ endedBefore: ended[1] ?? '' })).toEqual(['a', 'b']);
+      expect(await idsOf({ endedSince: between ?? '' })).toEqual(['b', 'c']);
+      const lean = await queue.tasks({ lean: true });
+      const whole = await queue.tasks({});
+      expect(lean).toEqual(
+        whole.map((task) => ({ ...task, spec: { ...task.spec, prompt: '', settings: {} } })),
+      );
+      expect(whole[0]?.spec).toEqual(newFleetTask('a').spec);
     });
 
     test('names the rows that cannot be read, and shows nothing else of them', async () => {

@@ -10,8 +10,7 @@ import {
   pauseMemoryAccount,
 } from './memory-tasks.ts';
 
-type TaskFilter = Parameters<Port.FleetQueue['tasks']>[0];
-type RowFilter = TaskFilter & Parameters<Port.FleetQueue['unreadable']>[0];
+type RowFilter = Port.TaskFilter & Parameters<Port.FleetQueue['unreadable']>[0];
 
 const DONE: Port.RequestTaken = { kind: 'done' };
 const UNKNOWN: Port.RequestTaken = { kind: 'unknown-task' };
@@ -161,8 +160,10 @@ export class MemorySteering {
     return facts !== undefined && isReadableSpec(facts.spec) ? facts : null;
   }
 
-  async tasks(filter: TaskFilter): Promise<readonly FleetTaskFacts[]> {
-    return this.#newest(filter).filter(({ spec }) => isReadableSpec(spec));
+  async tasks(filter: Port.TaskFilter): Promise<readonly FleetTaskFacts[]> {
+    const tasks = this.#newest(filter).filter(({ spec }) => isReadableSpec(spec));
+    if (filter.lean !== true) return tasks;
+    return tasks.map((facts) => ({ ...facts, spec: { ...facts.spec, prompt: '', settings: {} } }));
   }
 
   async unreadable(filter: RowFilter): Promise<readonly Port.UnreadableTask[]> {
@@ -172,10 +173,12 @@ export class MemorySteering {
   }
 
   #newest(filter: RowFilter): readonly FleetTaskFacts[] {
-    const { open = false, troubled = false, taskId, limit } = filter;
+    const { open = false, troubled = false, taskId, limit, endedBefore, endedSince } = filter;
     const all = open ? this.#open() : [...this.tasksById.values()];
     return all
       .map(({ facts }) => facts)
+      .filter(({ ended_at: at }) => endedBefore === undefined || (at !== null && at <= endedBefore))
+      .filter(({ ended_at: at }) => endedSince === undefined || at === null || at >= endedSince)
       .filter(({ spec }) => taskId === undefined || spec.task_id === taskId)
       .filter((facts) => !troubled || isTroubled(facts, this.clock()))
       .slice(limit === undefined ? 0 : -limit);

@@ -64,7 +64,7 @@ export async function unknownFleetTask(
 ): Promise<TaskNotFoundError | FleetError> {
   const [row] = await queue.unreadable({ taskId });
   if (row !== undefined) return new FleetError(unreadableText(queue.name, row), EXIT_FAILED);
-  const tasks = await queue.tasks({ limit: SUGGESTED_FROM });
+  const tasks = await queue.tasks({ limit: SUGGESTED_FROM, lean: true });
   const near = nearest(
     taskId,
     tasks.map(({ spec }) => spec.task_id),

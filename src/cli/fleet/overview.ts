@@ -34,7 +34,7 @@ async function pictureOf({ queue }: OpenFleet): Promise<FleetPicture> {
     queue.workers(),
     queue.accounts(),
     queue.queues(),
-    queue.tasks({ troubled: true, limit: TASKS_READ }),
+    queue.tasks({ troubled: true, limit: TASKS_READ, lean: true }),
     queue.unreadable({ limit: TASKS_READ }),
   ]);
   return fleetPicture({

@@ -26,11 +26,10 @@ export async function fleetPrune(
   removeRefs: typeof removeRefsOf = removeRefsOf,
 ): Promise<number> {
   const before = laterBy(await queue.readClock(), -ageMs);
-  const isOld = (endedAt: string | null): boolean => endedAt !== null && endedAt <= before;
-  const old = (await queue.tasks({})).filter(
-    ({ ended_at, status }) => isOld(ended_at) && status !== 'paused',
+  const old = (await queue.tasks({ endedBefore: before, lean: true })).filter(
+    ({ status }) => status !== 'paused',
   );
-  const unreadable = (await queue.unreadable({})).filter(({ endedAt }) => isOld(endedAt));
+  const unreadable = await queue.unreadable({ endedBefore: before });
   const ids = [...old.map(({ spec }) => spec.task_id), ...unreadable.map(({ taskId }) => taskId)];
   // The refs go first: a task that is gone has nothing that would lead to them.
   const staying = dryRun || keepRefs ? [] : await removeRefs(old, process.env);

@@ -14,9 +14,7 @@ import type { OpenFleet } from './on-fleet.ts';
 export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Promise<number> {
   const { queue, words } = fleet;
   const span = spanOf(options, await queue.readClock());
-  const tasks = (await queue.tasks({})).filter(
-    ({ ended_at }) => ended_at === null || ended_at >= span.since,
-  );
+  const tasks = await queue.tasks({ endedSince: span.since });
   const byId = new Map(tasks.map((task) => [task.spec.task_id, task]));
   const briefing = await withTaskCopies(async (copies) => {
     // One task after another, since there may be hundreds.

@@ -22,7 +22,7 @@ export async function tasksForLater(taking: Taking): Promise<readonly string[] |
   );
   const pausedNames = new Set(paused.map(({ name }) => name));
   const later: string[] = [];
-  for (const task of await queue.tasks({ open: true })) {
+  for (const task of await queue.tasks({ open: true, lean: true })) {
     const { spec } = task;
     const isMine = queues.includes(spec.queue) && (accounts?.has(spec.account) ?? true);
     if (!isMine || spec.schema > schema) continue;

@@ -10,6 +10,9 @@ import { isObject } from '../files/json-fields.ts';
 const AWAY_STATES = /^(08...|53...|57P0[1-5]|57014|55P03|25P03|58...)$/;
 /** SQLSTATE: a deadlock, a transaction that another one overtook, a row that another one has just removed. */
 const OVERTAKEN_STATES = /^(40001|40P01|23503)$/;
+/** SQLSTATE: a statement took too long. `pg` has words of its own for one whose answer it no longer waits for. */
+const TOO_SLOW = '57014';
+const SLOW_WORDS = /^Query read timeout/;
 /** SQLSTATE: a server that only reads, such as one that has been replaced. */
 const READ_ONLY = '25006';
 /** Codes of node, such as EPIPE, have no digit. */
@@ -39,7 +42,7 @@ export function databaseFailure(fleet: string, given: unknown): unknown {
   if (STATE.test(code)) {
     if (UNSUPPORTED.test(words)) return refused(fleet, words, POOLER);
     if (AWAY_STATES.test(code) || code === READ_ONLY || OVERTAKEN_STATES.test(code)) {
-      return new FleetAwayError(fleet, words);
+      return new FleetAwayError(fleet, words, code === TOO_SLOW);
     }
     const advice = REFUSALS.find(([states]) => states.test(code))?.[1];
     return advice === undefined ? error : refused(fleet, words, advice);
@@ -48,7 +51,7 @@ export function databaseFailure(fleet: string, given: unknown): unknown {
   if (ofClient !== undefined) return refused(fleet, words, ofClient);
   if (isOfFile(error)) return refused(fleet, words, 'check the files that its URL names');
   if (isOfSocket(error) || /connection|timeout/i.test(words))
-    return new FleetAwayError(fleet, words);
+    return new FleetAwayError(fleet, words, SLOW_WORDS.test(words));
   if (/password|SASL|SSL/i.test(words)) {
     return refused(fleet, words, 'check the user, its password, and sslmode in the URL');
   }

@@ -107,23 +107,12 @@ export interface FleetQueue {
   readClock(): Promise<string>;
   /** Null also for a row that cannot be read. */
   task(taskId: string): Promise<FleetTaskFacts | null>;
-  /**
-   * Newest last. `open`: those that have not ended. `troubled`: open ones that were claimed or parked twice without
-   * an iteration, and those that failed in the last day.
-   */
-  tasks(filter: {
-    readonly open?: boolean;
-    readonly troubled?: boolean;
-    readonly limit?: number;
-  }): Promise<readonly FleetTaskFacts[]>;
-  /**
-   * Returns the tasks that the two methods above leave out, newest last: all of them, one of them, or those among
-   * the `limit` newest tasks.
-   */
-  unreadable(filter: {
-    readonly taskId?: string;
-    readonly limit?: number;
-  }): Promise<readonly UnreadableTask[]>;
+  /** Newest last. */
+  tasks(filter: TaskFilter): Promise<readonly FleetTaskFacts[]>;
+  /** Returns the tasks that the two methods above leave out, newest last, of all tasks or of one. */
+  unreadable(
+    filter: Pick<TaskFilter, 'limit' | 'endedBefore'> & { readonly taskId?: string },
+  ): Promise<readonly UnreadableTask[]>;
   checkpoint(taskId: string): Promise<KeptCheckpoint | null>;
   /** Returns events with their numbers, oldest first, beginning after the number `since`. */
   events(taskId: string, since: number): Promise<readonly NumberedEvent[]>;
@@ -134,6 +123,22 @@ export interface FleetQueue {
   queues(): Promise<readonly QueueFacts[]>;
   /** Ends the connections. */
   close(): Promise<void>;
+}
+
+/** Which tasks are read; every condition has to hold. */
+export interface TaskFilter {
+  /** Those that have not ended. */
+  readonly open?: boolean;
+  /** Open ones that were claimed or parked twice without an iteration, and those that failed in the last day. */
+  readonly troubled?: boolean;
+  /** Those that ended at this instant or before. */
+  readonly endedBefore?: string;
+  /** Those that ended at this instant or later, and open ones. */
+  readonly endedSince?: string;
+  /** Only so many, the newest. */
+  readonly limit?: number;
+  /** Leave prompts and settings empty: a fleet may have very many tasks. */
+  readonly lean?: boolean;
 }
 
 export interface NewFleetTask {

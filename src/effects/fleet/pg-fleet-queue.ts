@@ -12,14 +12,11 @@ import { queueFacts } from './queue-rows.ts';
 import { answerTask, requestOf, resumeTask } from './steer-task.ts';
 import { submitTasks } from './submit-tasks.ts';
 import { sweepFleet } from './sweep-fleet.ts';
-import { checkpointOf, factsOf, SELECT_CHECKPOINT, SELECT_TASKS } from './task-rows.ts';
+import { checkpointOf, factsOf, readTasks, SELECT_CHECKPOINT, SELECT_TASKS } from './task-rows.ts';
 import { ClaimWriter } from './write-claim.ts';
 
 /** Tasks that one statement removes with all their events, so that it ends in time. */
 const PRUNED_AT_ONCE = 100;
-
-type TaskFilter = Parameters<Port.FleetQueue['tasks']>[0];
-type RowFilter = TaskFilter & Parameters<Port.FleetQueue['unreadable']>[0];
 
 /** The queue of a fleet in PostgreSQL: `ralph_queue` holds the jobs of pg-boss, `ralph` the tasks. */
 export class PgFleetQueue implements Port.FleetQueue {
@@ -171,30 +168,19 @@ export class PgFleetQueue implements Port.FleetQueue {
   }
 
   async task(taskId: string): Promise<FleetTaskFacts | null> {
-    const [task] = await this.#newest({ taskId });
-    return task !== undefined && isReadableSpec(task.spec) ? task : null;
+    const [row] = await this.#database.rows(`${SELECT_TASKS} where t.task_id = $1`, [taskId]);
+    const facts = row === undefined ? null : factsOf(row);
+    return facts !== null && isReadableSpec(facts.spec) ? facts : null;
   }
 
-  async tasks(filter: TaskFilter): Promise<readonly FleetTaskFacts[]> {
-    return (await this.#newest(filter)).filter(({ spec }) => isReadableSpec(spec));
+  async tasks(filter: Port.TaskFilter): Promise<readonly FleetTaskFacts[]> {
+    return (await readTasks(this.#database, filter)).readable;
   }
 
-  async unreadable(filter: RowFilter): Promise<readonly Port.UnreadableTask[]> {
-    return (await this.#newest(filter))
-      .filter(({ spec }) => !isReadableSpec(spec))
-      .map(({ spec, ended_at }) => ({ taskId: spec.task_id, endedAt: ended_at }));
-  }
-
-  async #newest(filter: RowFilter): Promise<readonly FleetTaskFacts[]> {
-    const { open = false, troubled = false, taskId, limit } = filter;
-    const rows = await this.#database.rows(
-      `${SELECT_TASKS} where (not $1 or t.ended_at is null) and ($2::text is null or t.task_id = $2)
-         and (not $4 or (t.ended_at is null and greatest(t.claims, t.parks) >= 2)
-           or (t.status = 'failed' and t.ended_at >= now() - interval '1 day'))
-       order by t.number desc limit $3`,
-      [open, taskId ?? null, limit ?? null, troubled],
-    );
-    return rows.map(factsOf).reverse();
+  async unreadable(
+    filter: Parameters<Port.FleetQueue['unreadable']>[0],
+  ): Promise<readonly Port.UnreadableTask[]> {
+    return (await readTasks(this.#database, { ...filter, lean: true })).unreadable;
   }
 
   async checkpoint(taskId: string): Promise<Port.KeptCheckpoint | null> {

@@ -1,6 +1,8 @@
 import type { FleetSpec, FleetTaskFacts, Parking } from '../../core/fleet/fleet-task.ts';
+import { isReadableSpec } from '../../core/fleet/spec-problems.ts';
 import type { Status } from '../../core/task/task-state.ts';
-import type { KeptCheckpoint } from './fleet-queue.ts';
+import type { Database } from './connection.ts';
+import type { KeptCheckpoint, TaskFilter, UnreadableTask } from './fleet-queue.ts';
 import type { QueuedTask } from './jobs.ts';
 
 /** A row of `ralph.task` with its set of settings. `pg` reads instants as `Date`, and whole numbers of 64 bits as text. */
@@ -76,6 +78,82 @@ function specOf({ task_id, schema, queue, account, priority, settings, spec }: T
     ...{ task_id, schema, queue, account, priority, settings },
     ...{ prompt, task_type, passthrough, repo, base, subdir, branch, setup },
   };
+}
+
+/** What one statement reads: rows, and bytes of their specs. */
+const ROWS_AT_ONCE = 500;
+const BYTES_AT_ONCE = 16_000_000;
+
+/** A page of tasks, newest first, that ends where its specs get too large. Their settings are not in it. */
+const SELECT_PAGE = `
+  select * from (
+    select t.*, octet_length(t.spec::text) as bytes,
+      sum(octet_length(t.spec::text)) over (order by t.number desc)::float8 as total
+    from (
+      select * from ralph.task t
+      where (not $1 or t.ended_at is null)
+        and (not $2 or (t.ended_at is null and greatest(t.claims, t.parks) >= 2)
+          or (t.status = 'failed' and t.ended_at >= now() - interval '1 day'))
+        and ($3::text is null or t.task_id = $3)
+        and ($4::timestamptz is null or t.ended_at <= $4)
+        and ($5::timestamptz is null or t.ended_at is null or t.ended_at >= $5)
+        and ($6::bigint is null or t.number < $6)
+      order by t.number desc limit $7
+    ) t
+  ) sized where total - bytes < ${BYTES_AT_ONCE} order by number desc`;
+
+/** The tasks that a filter lets through, oldest first. */
+interface TasksRead {
+  readonly readable: readonly FleetTaskFacts[];
+  readonly unreadable: readonly UnreadableTask[];
+}
+
+/** Reads tasks page by page: a fleet may have very many, and their prompts may be long. */
+export async function readTasks(
+  database: Database,
+  filter: TaskFilter & { readonly taskId?: string },
+): Promise<TasksRead> {
+  const { open = false, troubled = false, taskId, endedBefore, endedSince, lean = false } = filter;
+  const readable: FleetTaskFacts[] = [];
+  const unreadable: UnreadableTask[] = [];
+  let below: string | null = null;
+  for (let left = filter.limit ?? Number.POSITIVE_INFINITY; left > 0; ) {
+    const page: readonly (TaskRow & { setting_set: string; total: number })[] = await database.rows(
+      SELECT_PAGE,
+      [
+        ...[open, troubled, taskId ?? null, endedBefore ?? null, endedSince ?? null, below],
+        Math.min(left, ROWS_AT_ONCE),
+      ],
+    );
+    const sets = await settingsOf(database, new Set(page.map(({ setting_set }) => setting_set)));
+    for (const row of page) {
+      const settings = sets.get(row.setting_set);
+      // Somebody has removed the task, or begun it afresh, since the page was read.
+      if (settings === undefined) continue;
+      const facts = factsOf({ ...row, settings });
+      const { spec, ended_at } = facts;
+      if (!isReadableSpec(spec)) unreadable.push({ taskId: spec.task_id, endedAt: ended_at });
+      else readable.push(lean ? { ...facts, spec: { ...spec, prompt: '', settings: {} } } : facts);
+    }
+    left -= page.length;
+    below = page.at(-1)?.number ?? null;
+    const isLast = page.length < ROWS_AT_ONCE && (page.at(-1)?.total ?? 0) < BYTES_AT_ONCE;
+    if (isLast || below === null) break;
+  }
+  return { readable: readable.reverse(), unreadable: unreadable.reverse() };
+}
+
+/** Most tasks share their settings, which are read once for a page. */
+async function settingsOf(
+  database: Database,
+  sets: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, FleetSpec['settings']>> {
+  if (sets.size === 0) return new Map();
+  const rows = await database.rows(
+    'select sha256, settings from ralph.setting_set where sha256 = any ($1)',
+    [[...sets]],
+  );
+  return new Map(rows.map(({ sha256, settings }) => [sha256, settings]));
 }
 
 /** A row of `ralph.checkpoint`. */

@@ -90,6 +90,18 @@ describe('a failure of the database', () => {
     expect(databaseFailure('fleet h/d', error)).toBeInstanceOf(FleetAwayError);
   });
 
+  test.for([coded('canceling statement', '57014'), new Error('Query read timeout')])(
+    '%s: it is too slow',
+    (error) => {
+      const failure = databaseFailure('fleet h/d', error);
+      expect(failure).toBeInstanceOf(FleetAwayError);
+      expect(failure).toMatchObject({
+        isSlow: true,
+        message: `fleet h/d is too slow (${error.message}).`,
+      });
+    },
+  );
+
   test.for([
     coded('password authentication failed for user "sam"', '28P01'),
     coded('permission denied for table task', '42501'),
