@@ -87,7 +87,12 @@ export async function settleLeg(
     ...landed,
   };
   const told = { ...written, events: [...written.events, ...events.ending()] };
-  await keep(state, () => queue.settle(claim, end.checkpoint, told, settlement));
+  await keep(
+    state,
+    async () =>
+      (await queue.settle(claim, end.checkpoint, told, settlement)) ||
+      (await hasSettled(state, settlement)),
+  );
   await git.thin();
   // It may merge or announce the result, which is where it says by now.
   const ended = events.ending()[0];
@@ -126,6 +131,21 @@ async function keep(state: LegState, write: () => Promise<boolean>): Promise<voi
   state.settling = true;
   if (!(await whenThere(state.dropped, write))) throw new RunDropped('the claim is lost');
   state.settled = true;
+}
+
+/** Whether an earlier try has ended the task, and only its answer was lost. */
+async function hasSettled(
+  { claim, world }: LegState,
+  { status, exitReason }: FleetSettlement,
+): Promise<boolean> {
+  const task = await world.queue.task(claim.taskId);
+  return (
+    task !== null &&
+    task.ended_at !== null &&
+    task.fence === claim.fence &&
+    task.status === status &&
+    task.exit_reason === exitReason
+  );
 }
 
 /** What the commit of the result says. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
+import { FleetAwayError } from '../../../src/errors.ts';
 import { makeFleetStub } from '../../helpers/fleet-stub.ts';
 import {
   originOfTest,
@@ -57,6 +58,29 @@ test('--on-end runs once the result is on its branch, and not when a task is han
   expect(await queue.task('t'), second.said.join('\n')).toMatchObject({ status: 'completed' });
   const [event = '', file] = readFileSync(ends, 'utf8').trim().split('\n');
   expect([JSON.parse(event).event, file]).toEqual(['task_completed', 'b']);
+});
+
+test('--on-end runs where only the answer to the end of the task was lost', async () => {
+  const memory = memoryFleet();
+  const origin = await originOfTest();
+  const ends = join(await tempFolder(), 'ends');
+  await memory.submit([
+    await taskOfTest(DONE, { repo: origin.url, settings: { onEnd: `cat >>${ends}` } }),
+  ]);
+  let tries = 0;
+  const queue = queueWith(memory, {
+    async settle(...given) {
+      tries += 1;
+      const isSettled = await memory.settle(...given);
+      if (tries === 1) throw new FleetAwayError('fleet memory/test', 'the test says so');
+      return isSettled;
+    },
+  });
+  const worker = await workerOfTest(queue);
+  await worker.run();
+  expect(tries).toBe(2);
+  expect(worker.said.join('\n')).not.toContain('the claim is lost');
+  expect(JSON.parse(readFileSync(ends, 'utf8'))).toMatchObject({ event: 'task_completed' });
 });
 
 test('--on-end runs after a stop, too, and the log of the stopped iteration is kept', async () => {
