@@ -1,13 +1,17 @@
 import { withTaskCopies } from '../../compose/fleet/task-copy.ts';
 import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
+import { StateTooNewError } from '../../errors.ts';
 import { shownFleetTask } from '../../report/screens/fleet-tasks.ts';
+import { notReported } from '../../report/screens/fleet-words.ts';
+import { StateCorruptedError } from '../../task-errors.ts';
 import {
   gatherBriefing,
   printBriefing,
   type ReportOptions,
   spanOf,
 } from '../tasks/gather-briefing.ts';
+import { say } from '../terminal/outlet.ts';
 import type { OpenFleet } from './on-fleet.ts';
 
 /** `ralph report` on a fleet: shows what happened in a period, and what needs a person. */
@@ -25,7 +29,14 @@ export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Pro
         await copies.add(task, null);
         continue;
       }
-      await copies.add(task, await queue.checkpoint(spec.task_id));
+      try {
+        await copies.add(task, await queue.checkpoint(spec.task_id));
+      } catch (error) {
+        const isNewer = error instanceof StateTooNewError;
+        if (!isNewer && !(error instanceof StateCorruptedError)) throw error;
+        say(notReported(spec.task_id, isNewer));
+        continue;
+      }
       copies.addEvents(await queue.events(spec.task_id, 0));
     }
     const shown = (task: ShownTask): ShownTask =>

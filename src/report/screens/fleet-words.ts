@@ -56,6 +56,12 @@ export function unreadableText(fleet: string, { taskId, endedAt }: UnreadableTas
   return `Task '${id}' in ${name(fleet)} was not written by this version of ralph submit, so it is not shown. Find out who wrote it, or update ralph. ${remedy}.`;
 }
 
+/** Says of one task why a report leaves it out. `isNewer`: a newer ralph has written its checkpoint. */
+export function notReported(taskId: string, isNewer: boolean): string {
+  const why = isNewer ? 'was written by a newer ralph; use that one' : 'cannot be read';
+  return `task ${name(taskId)} is left out, since its checkpoint ${why}`;
+}
+
 function unreadableWarning(taskIds: readonly string[]): string {
   const [first = 'ID'] = taskIds;
   const where = taskIds.length === 1 ? 'is in a row' : 'are in rows';
