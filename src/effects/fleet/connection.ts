@@ -19,6 +19,11 @@ const ONLY_OWN_NAMES = 'set search_path to pg_catalog';
 /** Thrown within a transaction to undo it. It is no failure of the database, so it is passed on as it is. */
 export class Undone extends Error {}
 
+/** Thrown within a transaction that saw what another one changed, so that it is tried again. */
+export class Overtaken extends Error {
+  readonly code = '40001';
+}
+
 /** The connections to the database of a fleet. Every method rejects as `databaseFailure` says. */
 export interface Database extends SqlRunner {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type EndedStatus, isEnded } from '../../core/task/endings.ts';
-import { type Database, Undone } from './connection.ts';
+import { type Database, Overtaken, Undone } from './connection.ts';
 import type { NewFleetTask, Submitted } from './fleet-queue.ts';
 import { type Jobs, QUEUED_COLUMNS, type QueuedTask, queueName } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
@@ -143,6 +143,8 @@ async function outcomesOf(
     const before = there.get(row.task_id);
     const taskId = row.task_id;
     if (before === undefined) {
+      // It was in the way, and has been pruned since.
+      if (!queued.has(taskId)) throw new Overtaken(`task ${taskId} has been removed meanwhile`);
       outcome.push({ kind: 'queued', taskId });
     } else if (tasks[index]?.again === true) {
       const made = before.ended ? await startAfresh(tx, row) : null;
