@@ -8,6 +8,7 @@ import {
   checkpointAt,
   claimed,
   fleetEvent,
+  LATE,
   NOTHING,
   newFleetTask,
 } from '../helpers/fleet-tasks.ts';
@@ -131,9 +132,9 @@ test('a submitter neither approves nor steers, nor touches what workers write', 
   await refused(queue.request('asks', { kind: 'stop', by: 'sue' }));
   await refused(queue.resume('asks'));
   await refused(queue.setAccount('default', { slots: 1 }));
-  await refused(queue.prune(['asks']));
+  await refused(queue.prune(['asks'], LATE));
   await refused(queue.checkpoint('asks'));
-  await refused(queue.logs('asks'));
+  await refused(queue.logs('asks', 0));
   await refused(
     queue.claim({
       workerId: 'w',
@@ -166,7 +167,7 @@ test('a reader reads everything and changes nothing', async () => {
   const queue = await openAs('rob');
   expect((await queue.checkpoint('read'))?.iterations).toBe(1);
   expect(await queue.events('read', 0)).toHaveLength(1);
-  expect(await queue.logs('read')).toEqual([]);
+  expect(await queue.logs('read', 0)).toEqual([]);
   expect(await queue.tasks({})).not.toEqual([]);
   await Promise.all([queue.accounts(), queue.queues(), queue.workers(), queue.approvals()]);
   await expect(queue.submit([newFleetTask('no')])).rejects.toThrow(FleetError);

@@ -11,6 +11,7 @@ import {
   COMPLETED,
   checkpointAt,
   claimed,
+  LATE,
   NOTHING,
   newFleetTask,
 } from '../helpers/fleet-tasks.ts';
@@ -213,9 +214,54 @@ test('more tasks than one statement removes are pruned, with the settings that n
     url,
     "update ralph.task set ended_at = now(), status = 'stopped' where task_id <> 'open'",
   );
-  expect([...(await queue.prune([...ids, 'open']))].sort()).toEqual([...ids].sort());
+  expect([...(await queue.prune([...ids, 'open'], LATE))].sort()).toEqual([...ids].sort());
   expect((await queue.tasks({})).map(({ spec }) => spec.task_id)).toEqual(['open']);
   expect(await postgres.sql(url, 'select count(*) from ralph.setting_set')).toBe('1');
+});
+
+test('tasks that take too long to remove are removed in smaller parts, whatever becomes of their settings', async () => {
+  const url = await postgres.url();
+  const queue = await openTestFleet(url);
+  onTestFinished(() => queue.close());
+  const ids = Array.from({ length: 30 }, (_, at) => `t${at}`);
+  await queue.submit(ids.map((id) => newFleetTask(id)));
+  await postgres.sql(
+    url,
+    `update ralph.task set ended_at = now(), status = 'stopped';
+     create function refuse() returns trigger language plpgsql as $$ begin
+       if (select count(*) from gone) > 10 or tg_table_name = 'setting_set' then
+         raise exception 'too slow' using errcode = '57014';
+       end if;
+       return null;
+     end $$;
+     create trigger refuse after delete on ralph.task referencing old table as gone
+       for each statement execute function refuse();
+     create trigger refuse after delete on ralph.setting_set referencing old table as gone
+       for each statement execute function refuse()`,
+  );
+  expect(await queue.prune(ids, LATE)).toHaveLength(30);
+  expect(await queue.tasks({})).toEqual([]);
+});
+
+test('a task that is pruned while it is submitted again is queued', async () => {
+  const url = await postgres.url();
+  const queue = await openTestFleet(url);
+  onTestFinished(() => queue.close());
+  await queue.submit([newFleetTask('a')]);
+  // What is removed in the transaction comes back when that is rolled back.
+  await postgres.sql(
+    url,
+    `create sequence public.tries;
+     create function prune() returns trigger language plpgsql as $$ begin
+       if nextval('public.tries') = 1 then delete from ralph.task where task_id = 'a'; end if;
+       return null;
+     end $$;
+     create trigger prune after insert on ralph.task for each statement execute function prune()`,
+  );
+  expect(await queue.submit([newFleetTask('a')])).toEqual([
+    { kind: 'already-queued', taskId: 'a' },
+  ]);
+  expect(await queue.task('a')).toMatchObject({ status: 'pending' });
 });
 
 test('more tasks than one statement reads are read, however long their prompts are', async () => {

@@ -7,6 +7,7 @@ import {
   checkpointAt,
   claimed,
   fleetEvent,
+  LATE,
   NOTHING,
   newFleetTask,
 } from './fleet-tasks.ts';
@@ -246,10 +247,11 @@ export function describeSteering(name: string, fresh: () => Promise<FleetInHand>
       const log = { name: 'iteration-0001.jsonl', iteration: 1, packed: new Uint8Array([1]) };
       await queue.keepLog(claim, log);
       await queue.keepLog(claim, { ...log, packed: new Uint8Array([2]) });
-      const logs = await queue.logs('a');
+      const logs = await queue.logs('a', 0);
       expect(logs.map(({ name, iteration, packed }) => [name, iteration, [...packed]])).toEqual([
         ['iteration-0001.jsonl', 1, [2]],
       ]);
+      expect(await queue.logs('a', 1)).toEqual([]);
     });
 
     test('ends a task in one step with its last checkpoint, and prunes it', async () => {
@@ -268,7 +270,7 @@ export function describeSteering(name: string, fresh: () => Promise<FleetInHand>
       expect((await queue.checkpoint('a'))?.iterations).toBe(3);
       expect((await queue.tasks({ open: true })).map(({ spec }) => spec.task_id)).toEqual(['b']);
       expect((await queue.tasks({ limit: 1 })).map(({ spec }) => spec.task_id)).toEqual(['b']);
-      expect(await queue.prune(['a', 'b', 'c'])).toEqual(['a']);
+      expect(await queue.prune(['a', 'b', 'c'], LATE)).toEqual(['a']);
       expect(await queue.task('a')).toBeNull();
       expect(await queue.checkpoint('a')).toBeNull();
     });

@@ -49,6 +49,9 @@ export function fleetEvent(line: string): RalphEvent {
   } as RalphEvent;
 }
 
+/** An instant before which everything has ended. */
+export const LATE = '9999-01-01T00:00:00.000Z';
+
 /** Claims, and fails if there is nothing to claim. */
 export async function claimed(
   queue: FleetQueue,

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { FleetQueue, TaskFilter } from '../../src/effects/fleet/fleet-queue.ts';
 import type { FleetInHand } from './fleet-cases.ts';
-import { ANY, COMPLETED, checkpointAt, claimed, NOTHING, newFleetTask } from './fleet-tasks.ts';
+import {
+  ANY,
+  COMPLETED,
+  checkpointAt,
+  claimed,
+  LATE,
+  NOTHING,
+  newFleetTask,
+} from './fleet-tasks.ts';
 
 const HOUR_MS = 3_600_000;
 /** As a worker ends a task whose request nobody has answered. */
@@ -133,12 +141,13 @@ export function describeWaiting(name: string, fresh: () => Promise<FleetInHand>)
       expect(await idsOf({ endedBefore: between ?? '' })).toEqual(['a']);
       expect(await idsOf({ endedBefore: ended[1] ?? '' })).toEqual(['a', 'b']);
       expect(await idsOf({ endedSince: between ?? '' })).toEqual(['b', 'c']);
+      expect(await queue.prune(['a', 'b', 'c'], between ?? '')).toEqual(['a']);
       const lean = await queue.tasks({ lean: true });
       const whole = await queue.tasks({});
       expect(lean).toEqual(
         whole.map((task) => ({ ...task, spec: { ...task.spec, prompt: '', settings: {} } })),
       );
-      expect(whole[0]?.spec).toEqual(newFleetTask('a').spec);
+      expect(whole[0]?.spec).toEqual(newFleetTask('b').spec);
     });
 
     test('names the rows that cannot be read, and shows nothing else of them', async () => {
@@ -157,7 +166,7 @@ export function describeWaiting(name: string, fresh: () => Promise<FleetInHand>)
       expect(await queue.unreadable({ taskId: 'bad' })).toEqual([
         { taskId: 'bad', endedAt: expect.any(String) },
       ]);
-      expect(await queue.prune(['bad', 'odd'])).toEqual(['bad']);
+      expect(await queue.prune(['bad', 'odd'], LATE)).toEqual(['bad']);
     });
   });
 }

@@ -149,9 +149,10 @@ export class MemorySteering {
     if (slots !== undefined) account.slots = slots;
   }
 
-  async prune(taskIds: readonly string[]): Promise<readonly string[]> {
+  async prune(taskIds: readonly string[], endedBefore: string): Promise<readonly string[]> {
+    const isOld = (at: string | null | undefined) => at != null && at <= endedBefore;
     return taskIds.filter(
-      (id) => this.tasksById.get(id)?.facts.ended_at && this.tasksById.delete(id),
+      (id) => isOld(this.tasksById.get(id)?.facts.ended_at) && this.tasksById.delete(id),
     );
   }
 
@@ -192,8 +193,9 @@ export class MemorySteering {
     return (this.tasksById.get(taskId)?.events ?? []).filter(({ number }) => number > since);
   }
 
-  async logs(taskId: string): Promise<readonly Port.PackedLog[]> {
-    return this.tasksById.get(taskId)?.logs ?? [];
+  async logs(taskId: string, after: number): Promise<readonly Port.PackedLog[]> {
+    const { logs } = this.tasksById.get(taskId) ?? { logs: [] };
+    return logs.filter(({ iteration }) => iteration > after);
   }
 
   async approvals(): Promise<readonly Port.FleetApprovalFacts[]> {

@@ -25,7 +25,7 @@ export async function fleetLogs(
   return withTaskCopies(async (copies) => {
     await copies.add(facts, await fleet.queue.checkpoint(taskId));
     if (wanted.follow) return followed(fleet, copies, taskId, wanted);
-    copies.addLogs(taskId, await fleet.queue.logs(taskId));
+    copies.addLogs(taskId, await fleet.queue.logs(taskId, 0));
     const there = iterationsIn(copies, taskId);
     if (wanted.iteration !== null && !there.includes(wanted.iteration)) {
       say(noSuchIteration(taskId, wanted.iteration, there));
@@ -60,7 +60,7 @@ async function followed(
     const logs =
       task === null || task.updated_at === seen
         ? []
-        : await unlessAway(() => fleet.queue.logs(taskId));
+        : await unlessAway(() => fleet.queue.logs(taskId, only === null ? last : only - 1));
     if (task !== null && logs !== null) {
       seen = task.updated_at;
       copies.addLogs(taskId, logs);

@@ -1,4 +1,5 @@
 import { removeRefsOf } from '../../compose/fleet/prune-origin.ts';
+import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import { laterBy } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
@@ -32,9 +33,16 @@ export async function fleetPrune(
   const unreadable = await queue.unreadable({ endedBefore: before });
   const ids = [...old.map(({ spec }) => spec.task_id), ...unreadable.map(({ taskId }) => taskId)];
   // The refs go first: a task that is gone has nothing that would lead to them.
-  const staying = dryRun || keepRefs ? [] : await removeRefs(old, process.env);
+  const stillEnded = async ({ spec, ended_at }: FleetTaskFacts): Promise<boolean> =>
+    (await queue.task(spec.task_id))?.ended_at === ended_at;
+  const staying = dryRun || keepRefs ? [] : await removeRefs(old, process.env, stillEnded);
   const kept = new Set(staying.map(({ taskId }) => taskId));
-  const removed = dryRun ? ids : await queue.prune(ids.filter((id) => !kept.has(id)));
+  const removed = dryRun
+    ? ids
+    : await queue.prune(
+        ids.filter((id) => !kept.has(id)),
+        before,
+      );
   for (const { taskId, why } of staying) {
     say(pruneFailure(oneLine(taskId, 128), oneLine(why.replace(/\.$/, ''), 300)));
   }

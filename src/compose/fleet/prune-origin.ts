@@ -15,20 +15,22 @@ export interface StayingTask {
 }
 
 /**
- * Removes the refs of tasks at their origins by this user's git, `refs/ralph/<task_id>/*` and never a branch.
- * Resolves to the tasks of which some may be left.
+ * Removes the refs of tasks at their origins by this user's git, `refs/ralph/<task_id>/*` and never a branch. Asks
+ * `stillEnded` right before, since somebody may go on with a task meanwhile, and leaves its refs alone then. Resolves to the tasks of which some may be left.
  */
 export async function removeRefsOf(
   tasks: readonly FleetTaskFacts[],
   env: NodeJS.ProcessEnv,
+  stillEnded: (task: FleetTaskFacts) => Promise<boolean>,
 ): Promise<readonly StayingTask[]> {
   const home = mkdtempSync(path.join(realPath(tmpdir()), 'ralph-prune-'));
   const staying: StayingTask[] = [];
   try {
     const { signal } = new AbortController();
-    for (const { spec, fence, base_commit } of tasks) {
+    for (const task of tasks) {
+      const { spec, fence, base_commit } = task;
       // A task that nobody has claimed has pushed nothing.
-      if (fence === 0) continue;
+      if (fence === 0 || !(await stillEnded(task))) continue;
       const mirror = openMirror({ home, url: spec.repo, env, signal, timeoutMs: TIMEOUT_MS });
       const end = await removeSnapshotsAtOrigin(mirror, spec.task_id);
       // A task that no worker could begin, since nothing is there, has pushed nothing either.

@@ -98,8 +98,8 @@ export interface FleetQueue {
   /** Answers the approval that a task waits for, and wakes it. */
   answer(taskId: string, answer: FleetAnswer): Promise<RequestTaken>;
   setAccount(name: string, change: AccountChange): Promise<void>;
-  /** Removes ended tasks, and what belongs to them. Resolves to their ids. */
-  prune(taskIds: readonly string[]): Promise<readonly string[]>;
+  /** Removes those of the tasks that ended at this instant or before, and what belongs to them. Resolves to their ids. */
+  prune(taskIds: readonly string[], endedBefore: string): Promise<readonly string[]>;
 
   // Reading.
 
@@ -116,7 +116,8 @@ export interface FleetQueue {
   checkpoint(taskId: string): Promise<KeptCheckpoint | null>;
   /** Returns events with their numbers, oldest first, beginning after the number `since`. */
   events(taskId: string, since: number): Promise<readonly NumberedEvent[]>;
-  logs(taskId: string): Promise<readonly PackedLog[]>;
+  /** Returns the logs of the iterations after `after`. */
+  logs(taskId: string, after: number): Promise<readonly PackedLog[]>;
   approvals(): Promise<readonly FleetApprovalFacts[]>;
   accounts(): Promise<readonly AccountFacts[]>;
   workers(): Promise<readonly WorkerSeen[]>;

@@ -1,6 +1,7 @@
 import type { FleetTaskFacts, Parking } from '../../core/fleet/fleet-task.ts';
 import { isReadableSpec } from '../../core/fleet/spec-problems.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
+import { FleetAwayError } from '../../errors.ts';
 import { accountFacts, changeAccount, pauseAccount } from './account-rows.ts';
 import { openApprovals } from './approval-rows.ts';
 import { claimTask } from './claim-task.ts';
@@ -17,6 +18,11 @@ import { ClaimWriter } from './write-claim.ts';
 
 /** Tasks that one statement removes with all their events, so that it ends in time. */
 const PRUNED_AT_ONCE = 100;
+
+/** Removes settings that no task has any more, so many that the statement ends in time. */
+const UNUSED_SETTINGS = `delete from ralph.setting_set where sha256 in (
+  select sha256 from ralph.setting_set s
+  where not exists (select from ralph.task where setting_set = s.sha256) limit 10000)`;
 
 /** The queue of a fleet in PostgreSQL: `ralph_queue` holds the jobs of pg-boss, `ralph` the tasks. */
 export class PgFleetQueue implements Port.FleetQueue {
@@ -152,18 +158,26 @@ export class PgFleetQueue implements Port.FleetQueue {
     return changeAccount(this.#database, this.#jobs, name, change);
   }
 
-  async prune(taskIds: readonly string[]): Promise<readonly string[]> {
+  async prune(taskIds: readonly string[], endedBefore: string): Promise<readonly string[]> {
     const removed: string[] = [];
-    for (let from = 0; from < taskIds.length; from += PRUNED_AT_ONCE) {
-      const rows = await this.#database.rows(
-        'delete from ralph.task where task_id = any ($1) and ended_at is not null returning task_id',
-        [taskIds.slice(from, from + PRUNED_AT_ONCE)],
-      );
-      removed.push(...rows.map(({ task_id }) => task_id));
+    let atOnce = PRUNED_AT_ONCE;
+    for (let from = 0; from < taskIds.length; ) {
+      const part = taskIds.slice(from, from + atOnce);
+      try {
+        const rows = await this.#database.rows(
+          'delete from ralph.task where task_id = any ($1) and ended_at <= $2 returning task_id',
+          [part, endedBefore],
+        );
+        removed.push(...rows.map(({ task_id }) => task_id));
+        from += atOnce;
+      } catch (error) {
+        // Their logs may have 50 MB each.
+        if (!(error instanceof FleetAwayError && error.isSlow) || part.length === 1) throw error;
+        atOnce = Math.ceil(part.length / 2);
+      }
     }
-    await this.#database.rows(
-      'delete from ralph.setting_set s where not exists (select from ralph.task where setting_set = s.sha256)',
-    );
+    // The next prune removes what is left of these.
+    await this.#database.rows(UNUSED_SETTINGS).catch(() => undefined);
     return removed;
   }
 
@@ -195,10 +209,10 @@ export class PgFleetQueue implements Port.FleetQueue {
     return rows.map(eventOf);
   }
 
-  async logs(taskId: string): Promise<readonly Port.PackedLog[]> {
+  async logs(taskId: string, after: number): Promise<readonly Port.PackedLog[]> {
     return (await this.#database.rows(
-      'select name, iteration, packed from ralph.log where task_id = $1 order by iteration, name',
-      [taskId],
+      'select name, iteration, packed from ralph.log where task_id = $1 and iteration > $2 order by iteration, name',
+      [taskId, after],
     )) as readonly Port.PackedLog[];
   }
 

@@ -4,7 +4,7 @@ import { fleetPrune } from '../../../src/cli/fleet/prune.ts';
 import { takeFleet } from '../../../src/cli/fleet/resume-words.ts';
 import { captureOutput } from '../../helpers/captured-output.ts';
 import { type FleetOnHand, fleetOnHand } from '../../helpers/fleet-on-hand.ts';
-import { NOTHING } from '../../helpers/fleet-tasks.ts';
+import { NOTHING, newFleetTask } from '../../helpers/fleet-tasks.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -92,6 +92,24 @@ describe('ralph prune on a fleet', () => {
     expect(seen).toEqual(['old', 'stuck']);
     expect(await ids(fleet)).toEqual(['fresh', 'open']);
     expect(said.out()).toBe('fleet memory/test\nremoved 2 tasks\n');
+  });
+
+  test('keeps a task that somebody goes on with meanwhile', async () => {
+    const fleet = await withEnded();
+    captureOutput();
+    const still: boolean[] = [];
+    await fleetPrune(fleet, { ...MONTH, ageMs: 0 }, async (tasks, _, stillEnded) => {
+      const [old, stuck] = tasks;
+      if (old === undefined || stuck === undefined) throw new Error('there is no task');
+      await fleet.queue.submit([newFleetTask('stuck', {}, { again: true })]);
+      still.push(await stillEnded(old), await stillEnded(stuck));
+      // It ends once more.
+      fleet.wait(1_000);
+      await fleet.queue.request('stuck', { kind: 'stop', by: 'ann' });
+      return [];
+    });
+    expect(still).toEqual([true, false]);
+    expect(await ids(fleet)).toEqual(['open', 'stuck']);
   });
 
   test('keeps a task whose refs cannot be removed, and names it', async () => {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { patient } from '../../../src/cli/fleet/frames.ts';
 import { fleetLogs } from '../../../src/cli/fleet/logs.ts';
@@ -8,7 +9,7 @@ import { showFleet } from '../../../src/cli/fleet/overview.ts';
 import { fleetReport } from '../../../src/cli/fleet/report.ts';
 import { fleetTasks } from '../../../src/cli/fleet/status.ts';
 import { stamped } from '../../../src/core/machine/events.ts';
-import type { TaskState } from '../../../src/core/task/task-state.ts';
+import { SCHEMA_VERSION, type TaskState } from '../../../src/core/task/task-state.ts';
 import { captureOutput } from '../../helpers/captured-output.ts';
 import { minutesAgo, NOW } from '../../helpers/fleet-facts.ts';
 import {
@@ -302,10 +303,18 @@ describe('ralph logs on a fleet', () => {
     Object.defineProperty(fleet.queue, 'isAway', { configurable: true, get: refuse });
     await expect.poll(() => refusals, { timeout: 20_000 }).toBeGreaterThan(0);
     Object.defineProperty(fleet.queue, 'isAway', { value: false });
+    const asked: number[] = [];
+    const logs = fleet.queue.logs.bind(fleet.queue);
+    fleet.queue.logs = (taskId, after) => {
+      asked.push(after);
+      return logs(taskId, after);
+    };
     await fleet.queue.keepLog(CLAIM, packedLog(2, 'Done.\n'));
     fleet.wait(1_000);
     await fleet.queue.settle(CLAIM, null, NOTHING, END);
     expect(await followed).toBe(0);
+    // What was shown is not read again.
+    expect(new Set(asked)).toEqual(new Set([1]));
     expect(said.out()).toBe(
       'fleet memory/test\n── iteration 1 ──\nI have read the parser.\n── iteration 2 ──\nDone.\n',
     );
@@ -344,6 +353,24 @@ describe('ralph report on a fleet', () => {
       totals: { running: 2, iterations: 1 },
     });
     expect(said.out()).not.toContain('ralph-fleet-');
+  });
+
+  test('leaves out and names a task whose checkpoint it cannot read', async () => {
+    const fleet = await atWork();
+    const newer = gzipSync(JSON.stringify({ schema_version: SCHEMA_VERSION + 1 }));
+    for (const [packed, why] of [
+      [newer, 'was written by a newer ralph; use that one'],
+      [new Uint8Array([1]), 'cannot be read'],
+    ] as const) {
+      const kept = await fleet.queue.checkpoint('nightly');
+      if (kept === null) throw new Error('there is no checkpoint');
+      await fleet.queue.save(CLAIM, { ...kept, packed }, NOTHING);
+      const said = captureOutput();
+      expect(await fleetReport(fleet, {})).toBe(0);
+      expect(said.err()).toBe(`ralph: task nightly is left out, since its checkpoint ${why}\n`);
+      expect(said.out()).toMatch(/^\| docs \| about to start /m);
+      expect(said.out()).not.toContain('nightly');
+    }
   });
 
   test('leaves out what ended before its period', async () => {

@@ -17,7 +17,7 @@ test('the refs of a task are removed, and its branch stays', async () => {
     { fence: 1, base_commit: origin.first },
     { task_id: 'a', repo: origin.url },
   );
-  expect(await removeRefsOf([task], ENV)).toEqual([]);
+  expect(await removeRefsOf([task], ENV, async () => true)).toEqual([]);
   expect(origin.refs()).toContain('refs/heads/ralph/a');
   expect(origin.refs().filter((ref) => ref.startsWith('refs/ralph/'))).toEqual([
     'refs/ralph/b/1.1.1',
@@ -28,7 +28,20 @@ test('a task whose repository never was there may go, one that began there stays
   const repo = join(await tempFolder(), 'nothing.git');
   const never = fleetTask({ fence: 1, base_commit: null }, { task_id: 'never', repo });
   const begun = fleetTask({ fence: 1, base_commit: 'c'.repeat(40) }, { task_id: 'begun', repo });
-  expect(await removeRefsOf([never, begun], ENV)).toEqual([
+  expect(await removeRefsOf([never, begun], ENV, async () => true)).toEqual([
     { taskId: 'begun', why: expect.stringContaining('Git cannot read the repository') },
+  ]);
+});
+
+test('the refs of a task that somebody goes on with meanwhile are left alone', async () => {
+  const origin = await originOfTest();
+  const [gone, reopened] = ['gone', 'reopened'].map((task_id) => {
+    origin.git('update-ref', `refs/ralph/${task_id}/1.1.1`, origin.first);
+    return fleetTask({ fence: 1, base_commit: origin.first }, { task_id, repo: origin.url });
+  });
+  if (gone === undefined || reopened === undefined) throw new Error('there is no task');
+  expect(await removeRefsOf([gone, reopened], ENV, async (task) => task === gone)).toEqual([]);
+  expect(origin.refs().filter((ref) => ref.startsWith('refs/ralph/'))).toEqual([
+    'refs/ralph/reopened/1.1.1',
   ]);
 });
