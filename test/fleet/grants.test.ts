@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
+import { initFleet } from '../../src/effects/fleet/init-fleet.ts';
+import { TABLES_VERSION } from '../../src/effects/fleet/migrations.ts';
 import { FleetError } from '../../src/errors.ts';
 import {
   ANY,
@@ -12,6 +14,7 @@ import {
   NOTHING,
   newFleetTask,
 } from '../helpers/fleet-tasks.ts';
+import { ENGINE_FROM } from '../helpers/install-engine.ts';
 import { openTestFleet, type Postgres, startPostgres } from '../helpers/postgres.ts';
 
 // The roles of docs/fleet.sql, on a real server.
@@ -97,28 +100,50 @@ test('an operator that a submitter has made is not run by others', async () => {
   expect(await claimed(owner, { queues: ['guarded'] })).toMatchObject({ taskId: 'guarded' });
 });
 
+/** Runs `work` while a submitter holds an advisory lock, which everybody may. */
+async function whileHeld(name: string, work: () => Promise<void>): Promise<void> {
+  // Until the session of psql ends.
+  const held = postgres.sql(
+    url.replace('ralph@', 'sue@'),
+    `select pg_advisory_lock(hashtext('${name}')), pg_sleep(600)`,
+  );
+  const ended = held.catch(() => 'ended by the test');
+  const locks = () =>
+    postgres.sql(url, "select count(*) from pg_locks where locktype = 'advisory' and granted");
+  try {
+    await expect.poll(locks, { timeout: 30_000 }).toBe('1');
+    await work();
+  } finally {
+    await postgres.sql(
+      url,
+      "select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep%' and pid <> pg_backend_pid()",
+    );
+    await ended;
+  }
+}
+
 test('a submitter cannot keep the workers from sweeping', async () => {
   await owner.submit([newFleetTask('swept', { queue: 'swept' })]);
   await postgres.sql(url, "delete from ralph_queue.job where singleton_key = 'swept'");
   const queue = await openAs('sue');
   expect(await queue.sweep().then(() => 'swept', String)).toContain('permission denied');
-  // Held until the session of psql ends.
-  const asSue = url.replace('ralph@', 'sue@');
-  const held = postgres.sql(
-    asSue,
-    "select pg_advisory_lock(hashtext('ralph.sweep')), pg_sleep(600)",
-  );
-  const ended = held.catch(() => 'ended by the test');
-  const locks = () =>
-    postgres.sql(url, "select count(*) from pg_locks where locktype = 'advisory'");
-  await expect.poll(locks, { timeout: 30_000 }).toBe('1');
-  expect(await owner.sweep()).toEqual([]);
-  await postgres.sql(
-    url,
-    "select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep%' and pid <> pg_backend_pid()",
-  );
-  await ended;
+  await whileHeld('ralph.sweep', async () => {
+    expect(await owner.sweep()).toEqual([]);
+  });
   expect((await claimed(owner, { queues: ['swept'] })).taskId).toBe('swept');
+});
+
+test('a submitter cannot keep the tables from being brought up to date', async () => {
+  await whileHeld('ralph.init', async () => {
+    const given = { url, env: {}, leaseMs: null, engineFrom: ENGINE_FROM };
+    expect(await initFleet(given)).toMatchObject({ tables: { to: TABLES_VERSION } });
+  });
+  await expect(
+    postgres.sql(
+      url.replace('ralph@', 'sue@'),
+      'begin; lock table ralph.meta in share row exclusive mode',
+    ),
+  ).rejects.toThrow(/permission denied/);
 });
 
 test('a submitter neither approves nor steers, nor touches what workers write', async () => {

@@ -36,13 +36,12 @@ export async function initFleet(
 ): Promise<{ engine: Migrated; tables: Migrated; leaseMs: number }> {
   const address = fleetAddress(given.url, given.env);
   const engine = await loadEngine(given.engineFrom);
-  const database = openDatabase(engine, address, { connections: 1, queryMs: MIGRATION_MS });
+  // One holds the lock of the transaction while the other one makes the engine's tables.
+  const database = openDatabase(engine, address, { connections: 2, queryMs: MIGRATION_MS });
   try {
     await refuseOldServer(database);
-    // Until the only connection ends: another init waits here.
-    await database.rows("select pg_advisory_lock(hashtext('ralph.init'))");
-    const engineTables = await migrateEngine(engine, database);
-    return await database.transaction(async (tx) => {
+    return await alone(database, async (tx) => {
+      const engineTables = await migrateEngine(engine, database);
       const tables = await migrate(tx, database.name);
       const leaseMs = await setLease(tx, given.leaseMs);
       return { engine: engineTables, tables, leaseMs };
@@ -50,6 +49,19 @@ export async function initFleet(
   } finally {
     await database.close();
   }
+}
+
+/** Runs `work` in a transaction while no other init does: that one waits. */
+async function alone<T>(database: Database, work: (tx: SqlRunner) => Promise<T>): Promise<T> {
+  const [meta] = await database.rows("select to_regclass('ralph.meta') is not null as there");
+  // Everybody who may log in could hold this one for ever; it is for the first init alone. It ends with the connection.
+  if (meta?.there !== true) await database.rows("select pg_advisory_lock(hashtext('ralph.init'))");
+  return database.transaction(async (tx) => {
+    // Only the owner of the table can hold this one.
+    if (meta?.there === true)
+      await tx.executeSql('lock table ralph.meta in share row exclusive mode');
+    return work(tx);
+  });
 }
 
 async function refuseOldServer(database: Database): Promise<void> {
