@@ -103,7 +103,7 @@ test('--on-end runs after a stop, too, and the log of the stopped iteration is k
   expect(await queue.task('t')).toMatchObject({ status: 'stopped' });
   expect(JSON.parse(readFileSync(ends, 'utf8'))).toMatchObject({ status: 'stopped' });
   // Its only iteration was not counted.
-  const [log] = await queue.logs('t');
+  const [log] = await queue.logs('t', 0);
   expect(gunzipSync(log?.packed ?? '').toString()).toBe('I have begun\n');
 });
 
@@ -218,6 +218,6 @@ test('a task whose run has failed names its work tree and its logs, which are ke
     /its work tree is (\S+) on host1, and its logs are in (\S+)\.$/.exec(task?.warning ?? '') ?? [];
   expect(readFileSync(join(tree, 'b.txt'), 'utf8')).toBe('b\n');
   expect(existsSync(join(logs, 't', 'iteration-0001.stderr.log'))).toBe(true);
-  const [log] = await queue.logs('t');
+  const [log] = await queue.logs('t', 0);
   expect(gunzipSync(log?.packed ?? '').toString()).toContain('usage: agent');
 });

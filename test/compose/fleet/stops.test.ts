@@ -102,7 +102,7 @@ test('a stop while the origin is away ends the task where its last checkpoint is
   const [, tree = ''] =
     /not at the origin; its work tree is (\S+) on /.exec(stopped?.warning ?? '') ?? [];
   expect(readFileSync(join(tree, 'b.txt'), 'utf8')).toBe('b\n');
-  const [log] = await queue.logs('t');
+  const [log] = await queue.logs('t', 0);
   expect(gunzipSync(log?.packed ?? '').toString()).toContain('TASK_COMPLETE');
 
   renameSync(away, origin.url);
