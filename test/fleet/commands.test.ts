@@ -38,7 +38,7 @@ test('tasks are listed, paused, resumed, told and stopped', async () => {
   await fleetTasks(fleet, undefined, {});
   expect(said.out()).toMatch(/^fleet .*\n/);
   expect(said.out()).toContain('waits for ralph resume, since it was paused');
-  await fleetResume(fleet, 'b');
+  await fleetResume(fleet, { taskId: 'b', limits: {} });
   expect(said.err()).toContain('b is queued again');
   await claimed(fleet.queue);
   await fleetTell(fleet, 'a', 'Look in src.');

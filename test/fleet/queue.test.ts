@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { describeAccounts } from '../helpers/fleet-account-cases.ts';
 import { describeQueue, type FleetInHand } from '../helpers/fleet-cases.ts';
+import { describeResuming } from '../helpers/fleet-resume-cases.ts';
 import { describeSteering } from '../helpers/fleet-steering-cases.ts';
 import { describeWaiting } from '../helpers/fleet-waiting-cases.ts';
 import { openTestFleet, type Postgres, startPostgres } from '../helpers/postgres.ts';
@@ -37,5 +38,6 @@ async function fresh(): Promise<FleetInHand> {
 
 describeQueue('the queue on PostgreSQL', fresh);
 describeSteering('the queue on PostgreSQL', fresh);
+describeResuming('the queue on PostgreSQL', fresh);
 describeAccounts('the queue on PostgreSQL', fresh);
 describeWaiting('the queue on PostgreSQL', fresh);

@@ -71,6 +71,7 @@ export class MemorySteering {
 
   #hold(task: MemoryTask, kind: 'pause' | 'stop'): void {
     task.startAt = null;
+    task.facts.updated_at = instant(this.clock());
     const hints = task.requests.filter((each) => each.kind === 'tell');
     task.requests.splice(0, task.requests.length, ...hints);
     if (kind === 'pause') {
@@ -83,7 +84,7 @@ export class MemorySteering {
     } satisfies Partial<FleetTaskFacts>);
   }
 
-  async resume(taskId: string): Promise<Port.RequestTaken> {
+  async resume(taskId: string, changed?: Port.ResumedSettings): Promise<Port.RequestTaken> {
     const task = this.tasksById.get(taskId);
     if (task === undefined) return UNKNOWN;
     const { facts } = task;
@@ -93,6 +94,15 @@ export class MemorySteering {
     if (facts.ended_at !== null && rowOfState(facts.status, facts.exit_reason)?.isFinal === true) {
       return refused(`it has ended for good (${facts.exit_reason ?? facts.status})`);
     }
+    if (changed !== undefined) {
+      if (facts.updated_at !== changed.since) return refused('somebody else has just changed it');
+      const { settings, packed } = changed;
+      facts.spec = { ...facts.spec, settings };
+      if (packed !== null && task.checkpoint !== null) {
+        task.checkpoint = { ...task.checkpoint, packed };
+      }
+    }
+    facts.updated_at = instant(this.clock());
     const newest = task.approvals.at(-1);
     const isOpen = newest !== undefined && newest.answer === null && !newest.taken;
     if (isOpen) reopenRequest(newest, this.clock());

@@ -1,6 +1,6 @@
 import type { ResumeFlags } from '../run/plan-resume.ts';
 import { onFleet } from './on-fleet.ts';
-import { fleetResume, idToResume } from './steer.ts';
+import { fleetResume, wordsToResume } from './steer.ts';
 
 /** `ralph resume ID` on a fleet. It has its own file, so that a run on a vault loads nothing of a fleet. */
 export async function resumeOnFleet(
@@ -8,6 +8,6 @@ export async function resumeOnFleet(
   options: { readonly fleet?: string },
   flags: ResumeFlags,
 ): Promise<number> {
-  const taskId = idToResume(flags);
-  return onFleet(url, options, (fleet) => fleetResume(fleet, taskId));
+  const words = wordsToResume(flags);
+  return onFleet(url, options, (fleet) => fleetResume(fleet, words));
 }

@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { planFleetResume } from '../../compose/fleet/plan-fleet-resume.ts';
 import type { RequestTaken } from '../../core/fleet/fleet-facts.ts';
 import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
+import { isResumable } from '../../core/fleet/resumed-spec.ts';
+import type { Layer } from '../../core/settings/setting-source.ts';
+import { settingNames } from '../../core/settings/settings.ts';
 import { FleetError, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { requestText, type Steering } from '../../report/screens/fleet-words.ts';
@@ -22,31 +26,47 @@ export async function fleetPause(fleet: OpenFleet, taskId: string): Promise<numb
 }
 
 /**
- * Returns the id of the task that `ralph resume` means on a fleet. Throws a `UsageError` without one, and for flags,
- * since a task of a fleet keeps the settings with which it was submitted.
+ * Returns the task that `ralph resume` means on a fleet, and the limits that it gets. Throws a `UsageError` without an
+ * id, and for other flags, since such a task keeps the settings with which it was submitted.
  */
-export function idToResume(flags: ResumeFlags): string {
+export function wordsToResume(flags: ResumeFlags): FleetResume {
   const { taskId, layer, passthrough, problems, isTrusted } = flags;
   if (problems.length > 0) throw new UsageError(problems);
+  const limits: Layer = layer;
+  const others = settingNames().filter((name) => limits[name] && !isResumable(name));
   const given = [
-    ...Object.values(layer).map(({ source }) => source.where),
+    ...others.flatMap((name) => limits[name]?.source.where ?? []),
     ...(isTrusted ? ['--trust'] : []),
     ...(passthrough.length > 0 ? ['--'] : []),
   ];
   if (given.length > 0) {
     throw new UsageError([
-      `ralph resume takes no ${given.join(', ')} for a task of a fleet, which keeps the settings with which it was submitted; name a vault with --vault, or resume it without.`,
+      `ralph resume takes no ${given.join(', ')} for a task of a fleet: its limits can change, such as --max-iterations, and the rest stays as it was submitted; name a vault with --vault, or resume it without.`,
     ]);
   }
-  if (taskId !== null) return taskId;
+  if (taskId !== null) return { taskId, limits };
   throw new UsageError([
     'ralph resume needs the id of a task of the fleet; ralph status lists them.',
   ]);
 }
 
+/** What `ralph resume` says of a task of a fleet. */
+export interface FleetResume {
+  readonly taskId: string;
+  readonly limits: Layer;
+}
+
 /** `ralph resume ID`: queues a task again that is paused, stopped, or ended and resumable. */
-export async function fleetResume(fleet: OpenFleet, taskId: string): Promise<number> {
-  return announced(fleet, 'resume', taskId, await fleet.queue.resume(taskId));
+export async function fleetResume(
+  fleet: OpenFleet,
+  { taskId, limits }: FleetResume,
+): Promise<number> {
+  const { queue } = fleet;
+  const changed =
+    Object.keys(limits).length === 0
+      ? undefined
+      : await planFleetResume(queue, await requireTask(fleet, taskId), limits);
+  return announced(fleet, 'resume', taskId, await queue.resume(taskId, changed));
 }
 
 /** How long to wait for a worker: it looks each second, and its agent ends within 5 s. */

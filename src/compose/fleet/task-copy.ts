@@ -3,9 +3,8 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { FleetSpec, FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
-import { snakeCase } from '../../core/settings/settings.ts';
-import { fromStored } from '../../core/settings/stored-run.ts';
+import { storedRunOf } from '../../core/fleet/fleet-spec.ts';
+import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import { newTaskState } from '../../core/task/new-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
@@ -86,13 +85,8 @@ const LOG_NAME = /^iteration-\d{4,15}\.[a-z][a-z.]*$/;
 const LOG_MAX_BYTES = 256 * MB;
 const PREVIEW_CHARS = 1_000;
 
-function storedRunOf({ settings, passthrough, task_type: taskType }: FleetSpec) {
-  const stored = Object.entries(settings).map(([name, setting]) => [snakeCase(name), setting]);
-  return { ...fromStored(Object.fromEntries(stored)), taskType, passthrough, startDir: '/' };
-}
-
 /** Returns the state of a task that no worker has begun. */
-function stateOfRow({ spec, created_at }: FleetTaskFacts): TaskState {
+export function stateOfRow({ spec, created_at }: FleetTaskFacts): TaskState {
   const { settings } = storedRunOf(spec);
   return newTaskState(
     {

@@ -1,3 +1,5 @@
+import type { FleetSpec } from './fleet-task.ts';
+
 /*
  * What is known of the workers, accounts and queues of a fleet. Every instant is the database's, in ISO 8601 UTC.
  */
@@ -50,6 +52,16 @@ export interface QueueFacts {
 export interface UnreadableTask {
   readonly taskId: string;
   readonly endedAt: string | null;
+}
+
+/** What a resume changes of a task. */
+export interface ResumedSettings {
+  /** `updated_at` of the task that they were made from: a task that has changed since is not resumed. */
+  readonly since: string;
+  /** All of its settings. What it was submitted with still decides whether it is the same task. */
+  readonly settings: FleetSpec['settings'];
+  /** Its checkpoint's packed state, with another end of its time; null if that stays as it is. */
+  readonly packed: Uint8Array | null;
 }
 
 /** What became of a request or an answer. */

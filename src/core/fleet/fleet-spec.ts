@@ -6,7 +6,8 @@ import {
   type Source,
   type SourcedSettings,
 } from '../settings/setting-source.ts';
-import type { SettingName } from '../settings/settings.ts';
+import { type SettingName, snakeCase } from '../settings/settings.ts';
+import { fromStored, type StoredRun } from '../settings/stored-run.ts';
 import { FLEET_SCHEMA, type FleetSpec, type SubmittedSetting } from './fleet-task.ts';
 import { submittedSettings } from './submitted-settings.ts';
 
@@ -62,6 +63,12 @@ export function specSettings(spec: FleetSpec): Layer {
   const stored = submittedSettings().map((name) => [name, spec.settings[name]?.value]);
   const beside = { prompt: spec.prompt, taskId: spec.task_id, setup: spec.setup };
   return layerOf({ ...Object.fromEntries(stored), ...beside }, (name) => sourceIn(spec, name));
+}
+
+/** Returns the settings of a task in the form in which a vault keeps those of a run. */
+export function storedRunOf({ settings, passthrough, task_type: taskType }: FleetSpec): StoredRun {
+  const stored = Object.entries(settings).map(([name, setting]) => [snakeCase(name), setting]);
+  return { ...fromStored(Object.fromEntries(stored)), taskType, passthrough, startDir: '/' };
 }
 
 function sourceIn(spec: FleetSpec, name: SettingName): Source {

@@ -2,6 +2,7 @@ import type {
   AccountFacts,
   QueueFacts,
   RequestTaken,
+  ResumedSettings,
   UnreadableTask,
   WorkerFacts,
   WorkerSeen,
@@ -92,9 +93,9 @@ export interface FleetQueue {
   request(taskId: string, request: NewFleetRequest): Promise<RequestTaken>;
   /**
    * Queues a task again that is paused, or that has ended and can go on. The time for answering an approval that is
-   * still open begins again.
+   * still open begins again. With `changed` it goes on with other settings.
    */
-  resume(taskId: string): Promise<RequestTaken>;
+  resume(taskId: string, changed?: ResumedSettings): Promise<RequestTaken>;
   /** Answers the approval that a task waits for, and wakes it. */
   answer(taskId: string, answer: FleetAnswer): Promise<RequestTaken>;
   setAccount(name: string, change: AccountChange): Promise<void>;

@@ -146,8 +146,8 @@ export class PgFleetQueue implements Port.FleetQueue {
     return requestOf(this.#database, this.#jobs, taskId, request);
   }
 
-  resume(taskId: string): Promise<Port.RequestTaken> {
-    return resumeTask(this.#database, this.#jobs, taskId);
+  resume(taskId: string, changed?: Port.ResumedSettings): Promise<Port.RequestTaken> {
+    return resumeTask(this.#database, this.#jobs, taskId, changed);
   }
 
   answer(taskId: string, answer: Port.FleetAnswer): Promise<Port.RequestTaken> {

@@ -2,9 +2,10 @@ import type { Parking } from '../../core/fleet/fleet-task.ts';
 import { rowOfState } from '../../core/task/endings.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import type { Database } from './connection.ts';
-import type { FleetAnswer, NewFleetRequest, RequestTaken } from './fleet-queue.ts';
+import type { FleetAnswer, NewFleetRequest, RequestTaken, ResumedSettings } from './fleet-queue.ts';
 import { type Jobs, type QueuedTask, queueName } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
+import { keepSettings } from './submit-tasks.ts';
 import { iso, type TaskRow } from './task-rows.ts';
 
 const DONE: RequestTaken = { kind: 'done' };
@@ -62,13 +63,22 @@ export async function holdTask(
 }
 
 /** Wakes what is paused, or has ended and can go on. */
-export function resumeTask(database: Database, jobs: Jobs, taskId: string): Promise<RequestTaken> {
+export function resumeTask(
+  database: Database,
+  jobs: Jobs,
+  taskId: string,
+  changed?: ResumedSettings,
+): Promise<RequestTaken> {
   return withTask(database, jobs, taskId, async (tx, row) => {
     if (row.ended_at === null && !row.paused) {
       return refused(row.worker === null ? 'it is queued already' : 'a worker runs it');
     }
     if (row.ended_at !== null && rowOfState(row.status, row.exit_reason)?.isFinal === true) {
       return refused(`it has ended for good (${row.exit_reason ?? row.status})`);
+    }
+    if (changed !== undefined) {
+      if (row.updated_at.toISOString() !== changed.since) return refused(CHANGED);
+      await changeSettings(tx, taskId, changed);
     }
     const expiresAt = await reopenRequest(tx, taskId);
     const parked: Parking | null =
@@ -90,6 +100,24 @@ export function resumeTask(database: Database, jobs: Jobs, taskId: string): Prom
     );
     return DONE;
   });
+}
+
+const CHANGED = 'somebody else has just changed it; look at ralph status, and resume it once more';
+
+async function changeSettings(
+  tx: SqlRunner,
+  taskId: string,
+  { settings, packed }: ResumedSettings,
+): Promise<void> {
+  await tx.executeSql('update ralph.task set setting_set = $2 where task_id = $1', [
+    taskId,
+    await keepSettings(tx, settings),
+  ]);
+  if (packed === null) return;
+  await tx.executeSql('update ralph.checkpoint set packed = $2 where task_id = $1', [
+    taskId,
+    Buffer.from(packed),
+  ]);
 }
 
 /** Answers the approval that a task waits for, and wakes the task. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
 import { type EndedStatus, isEnded } from '../../core/task/endings.ts';
 import { type Database, Overtaken, Undone } from './connection.ts';
 import type { NewFleetTask, Submitted } from './fleet-queue.ts';
@@ -68,15 +69,37 @@ interface SettingSet {
 }
 
 function setOf({ spec: { settings } }: NewFleetTask, sets: Map<object, SettingSet>): SettingSet {
-  const known = sets.get(settings);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(settings);
-  const set = {
-    settings: text,
-    setting_set: createHash('sha256').update(text).digest('hex').slice(0, SET_DIGITS),
-  };
+  const set = sets.get(settings) ?? settingSet(settings);
   sets.set(settings, set);
   return set;
+}
+
+function settingSet(settings: FleetSpec['settings']): SettingSet {
+  const text = JSON.stringify(settings);
+  const digest = createHash('sha256').update(text).digest('hex');
+  return { settings: text, setting_set: digest.slice(0, SET_DIGITS) };
+}
+
+/** Stores settings that may be there already. Resolves to the name of their set. */
+export async function keepSettings(
+  tx: SqlRunner,
+  settings: FleetSpec['settings'],
+): Promise<string> {
+  const set = settingSet(settings);
+  await insertSets(tx, [set]);
+  return set.setting_set;
+}
+
+async function insertSets(tx: SqlRunner, all: readonly SettingSet[]): Promise<void> {
+  const sets = new Map(all.map((set) => [set.setting_set, set.settings]));
+  for (const part of parts([...sets].map(([sha256, settings]) => ({ sha256, settings })))) {
+    await tx.executeSql(
+      `insert into ralph.setting_set (sha256, settings)
+       select sha256, settings::json from json_to_recordset($1) as x (sha256 text, settings text)
+       on conflict do nothing`,
+      [part],
+    );
+  }
 }
 
 function rowOf(
@@ -94,15 +117,7 @@ function rowOf(
 
 /** Inserts the tasks whose ids are free. Resolves to these, by their ids, in order. */
 async function insertAll(tx: SqlRunner, rows: readonly NewRow[]): Promise<Map<string, Made>> {
-  const sets = new Map(rows.map((row) => [row.setting_set, row.settings]));
-  for (const part of parts([...sets].map(([sha256, settings]) => ({ sha256, settings })))) {
-    await tx.executeSql(
-      `insert into ralph.setting_set (sha256, settings)
-       select sha256, settings::json from json_to_recordset($1) as x (sha256 text, settings text)
-       on conflict do nothing`,
-      [part],
-    );
-  }
+  await insertSets(tx, rows);
   const made = new Map<string, Made>();
   for (const part of parts(rows.map(({ settings, ...row }) => row))) {
     const { rows: inserted } = await tx.executeSql(

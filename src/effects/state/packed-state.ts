@@ -3,7 +3,7 @@ import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { LoopState } from '../../core/machine/loop-state.ts';
 import { stateJson } from '../../core/task/state-json.ts';
-import { SCHEMA_VERSION, type TaskState } from '../../core/task/task-state.ts';
+import { laterBy, SCHEMA_VERSION, type TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { messageOf, StateTooNewError } from '../../errors.ts';
 import { StateCorruptedError } from '../../task-errors.ts';
@@ -71,17 +71,9 @@ export function unpackState(
   seal: Seal,
   change: (task: TaskState) => TaskState = (task) => task,
 ): TaskState {
-  const fields = fieldsOf(paths, packed);
-  const version = numberAt(fields, 'schema_version');
-  if (version !== null && version > SCHEMA_VERSION) {
-    throw new StateTooNewError(`The packed state of task '${idOf(paths)}'`, version);
-  }
-  const parsed = parseState(objectAt(fields, 'state'));
+  const { fields, state: parsed } = readPacked(paths, packed);
   const prompt = stringAt(fields, 'prompt');
-  if (parsed === null || prompt === null) throw corrupted(paths, 'fields are missing');
-  if (parsed.task_id !== idOf(paths)) {
-    throw corrupted(paths, `it is of the task '${parsed.task_id}'`);
-  }
+  if (prompt === null) throw corrupted(paths, 'its prompt is missing');
   const found = objectAt(fields, 'memory');
   const memory = found === null ? null : memoryIn(found);
   const name = memory === null ? null : freeMemoryName(null);
@@ -108,6 +100,30 @@ export function unpackState(
   // Last: a task without a state file is not there.
   write(paths.stateFile, seal.close(stateJson(state), STATE));
   return state;
+}
+
+/** Returns the state of a packed task, and writes nothing. Throws as `unpackState` does. */
+export function packedTask(paths: TaskPaths, packed: Uint8Array): TaskState {
+  return readPacked(paths, packed).state;
+}
+
+/** Returns a packed task whose time is over `ms` milliseconds later. Throws as `unpackState` does. */
+export function withMoreTime(paths: TaskPaths, packed: Uint8Array, ms: number): Uint8Array {
+  const { fields, state } = readPacked(paths, packed);
+  const later = { ...objectAt(fields, 'state'), timeout_at: laterBy(state.timeout_at, ms) };
+  return gzipSync(JSON.stringify({ ...fields, state: later }));
+}
+
+function readPacked(paths: TaskPaths, packed: Uint8Array) {
+  const fields = fieldsOf(paths, packed);
+  const version = numberAt(fields, 'schema_version');
+  if (version !== null && version > SCHEMA_VERSION) {
+    throw new StateTooNewError(`The packed state of task '${idOf(paths)}'`, version);
+  }
+  const state = parseState(objectAt(fields, 'state'));
+  if (state === null) throw corrupted(paths, 'its state is missing or damaged');
+  if (state.task_id !== idOf(paths)) throw corrupted(paths, `it is of the task '${state.task_id}'`);
+  return { fields, state };
 }
 
 function fieldsOf(paths: TaskPaths, packed: Uint8Array): JsonObject {

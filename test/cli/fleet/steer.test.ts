@@ -6,15 +6,19 @@ import {
   fleetResume,
   fleetStop,
   fleetTell,
-  idToResume,
+  wordsToResume,
 } from '../../../src/cli/fleet/steer.ts';
+import type { TaskState } from '../../../src/core/task/task-state.ts';
+import { packedTask } from '../../../src/effects/state/packed-state.ts';
+import { taskPaths } from '../../../src/effects/state/task-folder.ts';
 import { renderRequest } from '../../../src/report/notes/approval-request.ts';
 import { captureOutput } from '../../helpers/captured-output.ts';
-import { type FleetOnHand, fleetOnHand } from '../../helpers/fleet-on-hand.ts';
+import { checkpointOf, type FleetOnHand, fleetOnHand } from '../../helpers/fleet-on-hand.ts';
 import { NOTHING } from '../../helpers/fleet-tasks.ts';
+import { newTask } from '../../helpers/new-task.ts';
 
 const resume = async (fleet: FleetOnHand, ...argv: readonly string[]): Promise<number> =>
-  fleetResume(fleet, idToResume({ ...readFlags(argv, 'resume'), isTrusted: false }));
+  fleetResume(fleet, wordsToResume({ ...readFlags(argv, 'resume'), isTrusted: false }));
 
 describe('a task that a worker runs', () => {
   async function running(): Promise<FleetOnHand> {
@@ -133,15 +137,104 @@ test('an unknown task ends with 1, and the id that was probably meant', async ()
 });
 
 describe('ralph resume on a fleet', () => {
-  test('takes no setting, and names those that it got', async () => {
+  const limit = (value: unknown, source: string) => ({ value, source, from: 'flag' }) as const;
+  const spent: TaskState = {
+    ...newTask(),
+    task_id: 'nightly',
+    driver: null,
+    ...{ status: 'max_iterations_reached', exit_reason: 'max_iterations', current_iteration: 3 },
+    ...{ finished_at: '2026-01-05T12:20:00.000Z', timeout_at: '2026-01-05T12:30:00.000Z' },
+    metrics: { ...newTask().metrics, iterations: 3 },
+    usage: { ...newTask().usage, cost_usd: 1.5 },
+  };
+
+  /** A task that is out of iterations after 20 of its 30 minutes. */
+  async function exhausted(): Promise<FleetOnHand> {
+    const fleet = fleetOnHand();
+    const settings = {
+      maxIterations: limit(3, '--max-iterations'),
+      timeout: limit(1_800_000, '--timeout'),
+    };
+    await fleet.submit({ settings });
+    await fleet.queue.settle(await fleet.claim(), await checkpointOf(spent), NOTHING, {
+      ...{ status: 'max_iterations_reached', exitReason: 'max_iterations', exitCode: 3 },
+      ...{ warning: null, note: null, resultCommit: null, resultRef: null, branchCommit: null },
+    });
+    return fleet;
+  }
+
+  test('adds to the limits of a task, from what it has used', async () => {
+    const fleet = await exhausted();
+    captureOutput();
+    const words = ['--max-iterations', '+5', '--timeout', '+30m', '--max-cost', '+2'];
+    expect(await resume(fleet, 'nightly', ...words)).toBe(0);
+    const { task, checkpoint } = await fleet.claim();
+    expect(task.spec.settings).toMatchObject({
+      maxIterations: limit(8, '--max-iterations'),
+      timeout: limit(3_000_000, '--timeout'),
+      maxCost: limit(3.5, '--max-cost'),
+    });
+    const paths = taskPaths('/none', 'nightly');
+    const packed = packedTask(paths, checkpoint?.packed ?? new Uint8Array());
+    expect(packed).toEqual({ ...spent, timeout_at: '2026-01-05T12:50:00.000Z' });
+  });
+
+  test('sets limits of a task that nobody has begun, and only these', async () => {
     const fleet = fleetOnHand();
     await fleet.submit({});
-    const words = ['nightly', '--max-iterations', '+5', '--timeout', '1h'];
+    captureOutput();
+    await fleetPause(fleet, 'nightly');
+    const { spec: before } = (await fleet.queue.task('nightly')) ?? {};
+    expect(await resume(fleet, 'nightly', '-n', '+2', '--max-wait', '1h')).toBe(0);
+    const { spec } = (await fleet.queue.task('nightly')) ?? {};
+    expect(spec).toEqual({
+      ...before,
+      settings: {
+        ...before?.settings,
+        maxIterations: limit(2, '--max-iterations'),
+        maxWait: limit(3_600_000, '--max-wait'),
+      },
+    });
+  });
+
+  test('refuses limits that are wrong, or that contradict those of the task', async () => {
+    const fleet = await exhausted();
+    for (const words of [
+      ['--max-iterations', 'many'],
+      ['--iteration-timeout', '2h'],
+      ['--max-wait', '+1h'],
+    ]) {
+      await expect(resume(fleet, 'nightly', ...words)).rejects.toMatchObject({ exitCode: 2 });
+    }
+    expect((await fleet.queue.task('nightly'))?.ended_at).not.toBeNull();
+  });
+
+  test('does not resume a task with limits if somebody else has changed it meanwhile', async () => {
+    const fleet = await exhausted();
+    const read = async (id: string) => {
+      const facts = await fleet.queue.task(id);
+      fleet.wait(1_000);
+      await fleet.queue.resume(id);
+      await fleet.queue.request(id, { kind: 'pause', by: 'ann' });
+      return facts;
+    };
+    const queue = new Proxy(fleet.queue, {
+      get: (target, name) => (name === 'task' ? read : Reflect.get(target, name)),
+    });
+    const raced = { ...fleet, queue };
+    await expect(resume(raced, 'nightly', '-n', '+2')).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining('somebody else has just changed it'),
+    });
+  });
+
+  test('takes no other setting, and names those that it got', async () => {
+    const fleet = fleetOnHand();
+    await fleet.submit({});
+    const words = ['nightly', '--max-iterations', '+5', '--model', 'x', '--task-type', 'coding'];
     await expect(resume(fleet, ...words)).rejects.toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining(
-        'takes no --max-iterations, --timeout for a task of a fleet',
-      ),
+      message: expect.stringContaining('takes no --task-type, --model for a task of a fleet'),
     });
     await expect(resume(fleet, 'nightly', '--', '--model', 'x')).rejects.toMatchObject({
       exitCode: 2,

@@ -1,5 +1,6 @@
 import { describeAccounts } from '../../helpers/fleet-account-cases.ts';
 import { describeQueue, type FleetInHand } from '../../helpers/fleet-cases.ts';
+import { describeResuming } from '../../helpers/fleet-resume-cases.ts';
 import { describeSteering } from '../../helpers/fleet-steering-cases.ts';
 import { describeWaiting } from '../../helpers/fleet-waiting-cases.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
@@ -19,5 +20,6 @@ async function fresh(): Promise<FleetInHand> {
 
 describeQueue('the in-memory twin of the queue', fresh);
 describeSteering('the in-memory twin of the queue', fresh);
+describeResuming('the in-memory twin of the queue', fresh);
 describeAccounts('the in-memory twin of the queue', fresh);
 describeWaiting('the in-memory twin of the queue', fresh);
