@@ -42,7 +42,7 @@ function needJson(need: Need, briefing: Briefing): object {
         task_id: task.shown.taskId,
         state: task.shown.state,
         reason: reasonOf(task),
-        what_to_do: remedyOf(task, briefing),
+        what_to_do: remedyOf(task),
         command: commandOf(task, briefing),
         note: task.note?.file ?? null,
       };

@@ -1,7 +1,7 @@
 import { DEFAULT_AGENT, isAgentName } from '../../core/agent/agents/agents.ts';
 import type { Briefing, BriefTask } from '../../core/task/briefing.ts';
 import type { Happening } from '../../core/task/briefing-sources.ts';
-import { type EndedStatus, endingRow, isEnded, rowOfState } from '../../core/task/endings.ts';
+import { type EndedStatus, endingRow, isEnded } from '../../core/task/endings.ts';
 import type { LineChanges } from '../../core/task/line-changes.ts';
 import type { ShownState } from '../../core/task/shown-task.ts';
 import type { TaskGit } from '../../core/task/task-state.ts';
@@ -71,20 +71,10 @@ function failure(exitReason: string, error: string): string {
 }
 
 /** Returns general advice for a task that ended, or null if there is none. */
-export function remedyOf({ shown, task }: BriefTask, { fleetWords }: Briefing): string | null {
-  const limit = limitFlagOf({ shown, task });
-  if (fleetWords !== undefined && limit !== null) {
-    return `a task of a fleet keeps its limits; ralph submit --again with a higher ${limit} begins it afresh`;
-  }
+export function remedyOf({ shown, task }: BriefTask): string | null {
   const agent = task?.agent ?? null;
   const known = isAgentName(agent) ? agent : DEFAULT_AGENT;
   return remedyFor(shown.state, task?.exit_reason ?? '', known);
-}
-
-/** Returns the flag of the limit that a task has used up; null if it has ended for another reason. */
-function limitFlagOf({ shown, task }: Pick<BriefTask, 'shown' | 'task'>): string | null {
-  const { more } = rowOfState(shown.state, task?.exit_reason ?? null) ?? {};
-  return more?.split(' ')[0] ?? null;
 }
 
 /** Returns the shell command that resumes a task, or null if no command can. */
@@ -97,10 +87,8 @@ export function commandOf(
     ...{ taskId: shown.taskId, vault, stateDir, keyFlag, needsTrust: isForeign(shown) },
     ...(fleetWords === undefined ? {} : { fleetWords }),
   };
-  const isInFleet = fleetWords !== undefined;
-  if (isInFleet && limitFlagOf({ shown, task }) !== null) return null;
   // In a fleet, nobody can answer a request that has expired: a resume asks again.
-  const canAnswer = !isInFleet || shown.finishedAt === null;
+  const canAnswer = fleetWords === undefined || shown.finishedAt === null;
   if (shown.state === 'paused_awaiting_approval' && canAnswer) {
     // An answer runs nothing from the task, so it needs no trust.
     return resumeCommand({ ...facts, needsTrust: false }, shown.state).replace(

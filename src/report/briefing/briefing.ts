@@ -71,7 +71,7 @@ function needText(need: Need, briefing: Briefing): string {
 function taskNeed(task: BriefTask, briefing: Briefing): string {
   const { shown, note } = task;
   const reason = reasonOf(task);
-  const remedy = remedyOf(task, briefing);
+  const remedy = remedyOf(task);
   const back = gitFacts(task, briefing, lookBackOf);
   const branch = gitFacts(task, briefing, ownBranchOf);
   const command = commandOf(task, briefing) ?? (note === null ? null : readCommand(note.file));

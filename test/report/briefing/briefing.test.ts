@@ -67,7 +67,7 @@ Nothing.
     expect(text.indexOf('## Completed')).toBeGreaterThan(text.indexOf('## Needs a person'));
   });
 
-  test('a briefing of a fleet names no command that the fleet refuses', () => {
+  test('a briefing of a fleet names commands that the fleet takes', () => {
     const fleetWords = ['--fleet', 'URL'];
     const runs = [
       foundRun('tired', { ...ended, status: 'max_iterations_reached' }),
@@ -76,8 +76,7 @@ Nothing.
     ];
     const briefing = makeBriefing({ ...briefingSources({ runs }), fleetWords });
     const text = renderBriefing(briefing);
-    expect(text).toContain('ralph submit --again with a higher --max-iterations begins it afresh');
-    expect(text).not.toContain('ralph resume tired');
+    expect(text).toContain('ralph resume tired --max-iterations +5 --fleet URL');
     expect(text).toContain('ralph resume late --fleet URL');
     expect(text).toContain('ralph approve asks --fleet URL');
   });

@@ -51,7 +51,7 @@ function taskNeed(task: BriefTask, briefing: Briefing, target: string): Markup {
   const { shown, note, iterations, workMs, costUsd } = task;
   const tone = taskTone(task);
   const reason = reasonOf(task);
-  const remedy = remedyOf(task, briefing);
+  const remedy = remedyOf(task);
   const command = commandOf(task, briefing);
   return html`<li class="card ${tone}"><div class="head"><a class="id" href="#${target}">${shown.taskId}</a><span class="badge ${tone}">${stateWords(shown.state)}</span><span class="dim small num">${usedWords({ iterations: iterations.length, workMs, costUsd })}</span></div>
 ${reason === '' ? '' : html`<p>${reason}</p>`}${remedy === null ? '' : html`<p class="dim small">What to do: ${remedy}.</p>`}${note === null ? '' : html`<p class="dim small">Note: <code>${note.file}</code></p>`}${command === null ? '' : html`<pre>${command}</pre>`}</li>`;

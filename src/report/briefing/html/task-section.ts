@@ -40,7 +40,7 @@ function asked({ task }: BriefTask): Markup {
 function facts(each: BriefTask, briefing: Briefing): Markup {
   const { shown, task, note } = each;
   const command = commandOf(each, briefing);
-  const remedy = remedyOf(each, briefing);
+  const remedy = remedyOf(each);
   const back = gitFacts(each, briefing, lookBackOf);
   const branch = gitFacts(each, briefing, ownBranchOf);
   const rows: readonly (readonly [string, string | Markup | null])[] = [
