@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { FleetRequest } from '../../src/effects/fleet/fleet-queue.ts';
 import type { FleetInHand } from './fleet-cases.ts';
-import { COMPLETED, checkpointAt, claimed, NOTHING, newFleetTask } from './fleet-tasks.ts';
+import { ANY, COMPLETED, checkpointAt, claimed, NOTHING, newFleetTask } from './fleet-tasks.ts';
 
 /** As a worker ends a task that is out of iterations. */
 const SPENT = {
@@ -8,6 +9,17 @@ const SPENT = {
   ...({ status: 'max_iterations_reached', exitReason: 'max_iterations', exitCode: 3 } as const),
   ...{ resultCommit: null, resultRef: null, branchCommit: null },
 };
+
+/** As a worker ends a leg after a request to pause. */
+const PAUSED = {
+  ...SPENT,
+  ...({ status: 'paused', exitReason: 'paused', exitCode: 6 } as const),
+};
+
+const takesIn = (request: FleetRequest | undefined) => ({
+  events: [],
+  requestsDone: request === undefined ? [] : [request.id],
+});
 
 /** What the port promises of tasks that are held, or go on with other limits, of one of its implementations. */
 export function describeResuming(name: string, fresh: () => Promise<FleetInHand>): void {
@@ -28,6 +40,53 @@ export function describeResuming(name: string, fresh: () => Promise<FleetInHand>
       expect(claim.checkpoint?.iterations).toBe(3);
       await queue.settle(claim, null, NOTHING, SPENT);
       expect(await queue.submit([task])).toMatchObject([{ kind: 'already-ended' }]);
+    });
+
+    test('keeps a task that its worker has paused open: told, stopped, submitted and resumed', async () => {
+      const { queue, later } = await fresh();
+      const task = newFleetTask('a');
+      await queue.submit([task]);
+      for (const next of ['resume', 'stop'] as const) {
+        const claim = await claimed(queue);
+        const hint = { kind: 'tell', text: 'Early.', by: 'ann' } as const;
+        await queue.request('a', hint);
+        const [early] = await queue.requestsTo([claim]);
+        await queue.request('a', { kind: 'pause', by: 'ann' });
+        await queue.request('a', { ...hint, text: 'Late.' });
+        await queue.settle(claim, checkpointAt(1), takesIn(early), PAUSED);
+        expect(await queue.task('a')).toMatchObject({
+          ...{ status: 'paused', paused: true, ended_at: null, worker: null, parked: null },
+          ...{ exit_reason: null, exit_code: null, iterations: 1 },
+        });
+        expect(await queue.submit([task])).toEqual([{ kind: 'already-queued', taskId: 'a' }]);
+        expect((await queue.tasks({ open: true })).length).toBe(1);
+        expect(await queue.prune(['a'])).toEqual([]);
+        await later(queue.leaseMs + 1_000);
+        await queue.sweep();
+        expect(await queue.claim(ANY)).toBeNull();
+        expect(await queue.request('a', { kind: 'pause', by: 'ann' })).toEqual({ kind: 'done' });
+        expect(await queue.request('a', { ...hint, text: 'Later.' })).toEqual({ kind: 'done' });
+        if (next === 'stop') break;
+        expect(await queue.resume('a')).toEqual({ kind: 'done' });
+        expect(await queue.task('a')).toMatchObject({ status: 'pending', paused: false });
+        const again = await claimed(queue);
+        const told = await queue.requestsTo([again]);
+        expect(told).toMatchObject([{ text: 'Late.' }, { text: 'Later.' }]);
+        const done = { events: [], requestsDone: told.map(({ id }) => id) };
+        await queue.park(again, null, done, { kind: 'handover', why: 'the worker stops' });
+      }
+      expect(await queue.request('a', { kind: 'stop', by: 'ann' })).toEqual({ kind: 'done' });
+      expect(await queue.task('a')).toMatchObject({ status: 'stopped', exit_code: 143 });
+    });
+
+    test('stops a task that its worker pauses if a person has asked for both', async () => {
+      const { queue } = await fresh();
+      await queue.submit([newFleetTask('a')]);
+      const claim = await claimed(queue);
+      await queue.request('a', { kind: 'pause', by: 'ann' });
+      await queue.request('a', { kind: 'stop', by: 'ann' });
+      await queue.settle(claim, checkpointAt(1), NOTHING, PAUSED);
+      expect(await queue.task('a')).toMatchObject({ status: 'stopped', paused: false });
     });
 
     test('changes nothing of a task that has changed since its settings were made', async () => {

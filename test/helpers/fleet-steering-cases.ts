@@ -180,7 +180,7 @@ export function describeSteering(name: string, fresh: () => Promise<FleetInHand>
       expect(await queue.request('a', { kind: 'pause', by: 'ann' })).toEqual({ kind: 'done' });
       expect(await queue.task('a')).toMatchObject({
         paused: true,
-        status: 'pending',
+        status: 'paused',
         ended_at: null,
       });
       expect(await queue.request('b', { kind: 'stop', by: 'ann' })).toEqual({ kind: 'done' });

@@ -240,10 +240,15 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
       this.#keep(task, claim, checkpoint, written);
       this.free(task);
       task.startAt = null;
+      if (end.status === 'paused') {
+        Object.assign(task.facts, { warning: end.warning, note: end.note });
+        this.obeyWhatIsLeft(task, 'pause');
+        return;
+      }
       task.requests = [];
       Object.assign(task.facts, {
         ...{ status: end.status, exit_reason: end.exitReason, exit_code: end.exitCode },
-        ...{ warning: end.warning, note: end.note, paused: end.status === 'paused', parked: null },
+        ...{ warning: end.warning, note: end.note, parked: null },
         ...{ result_commit: end.resultCommit, result_ref: end.resultRef },
         branch_commit: end.branchCommit ?? task.facts.branch_commit,
         ended_at: instant(this.clock()),

@@ -63,10 +63,11 @@ export class MemorySteering {
     return DONE;
   }
 
-  /** Does what a person asked while the leg was parking, since no run can take it in any more. */
-  obeyWhatIsLeft(task: MemoryTask): void {
+  /** Does what a person asked while the leg was ending, since no run can take it in any more. */
+  obeyWhatIsLeft(task: MemoryTask, otherwise: 'pause' | null = null): void {
     const kinds = task.requests.map(({ kind }) => kind).filter((kind) => kind !== 'tell');
-    if (kinds.length > 0) this.#hold(task, kinds.includes('stop') ? 'stop' : 'pause');
+    const kind = kinds.includes('stop') ? 'stop' : kinds.length > 0 ? 'pause' : otherwise;
+    if (kind !== null) this.#hold(task, kind);
   }
 
   #hold(task: MemoryTask, kind: 'pause' | 'stop'): void {
@@ -75,7 +76,7 @@ export class MemorySteering {
     const hints = task.requests.filter((each) => each.kind === 'tell');
     task.requests.splice(0, task.requests.length, ...hints);
     if (kind === 'pause') {
-      task.facts.paused = true;
+      Object.assign(task.facts, { paused: true, status: 'paused' });
       return;
     }
     Object.assign(task.facts, {
@@ -113,7 +114,7 @@ export class MemorySteering {
     const until = parked?.kind === 'wait' ? parked.until : wakeAt;
     if (until !== null) task.startAt = Date.parse(until);
     else task.startAt = waitsForPerson ? null : this.clock();
-    if (facts.ended_at !== null) facts.status = 'pending';
+    facts.status = parked === null ? 'pending' : 'running';
     Object.assign(facts, {
       ...{ paused: false, claims_without_iteration: 0, hosts: [], ended_at: null },
       parks_without_iteration: 0,

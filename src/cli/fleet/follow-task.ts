@@ -63,8 +63,10 @@ export async function followTask(
   return null;
 }
 
-/** Returns the exit code of a task that has ended; null while it is open or parked. */
-function exitCodeOf({ status, exit_reason, exit_code, ended_at }: FleetTaskFacts): number | null {
+/** Returns the exit code of a task that has ended or is paused; null while it goes on by itself. */
+function exitCodeOf(facts: FleetTaskFacts): number | null {
+  const { status, exit_reason, exit_code, ended_at, paused } = facts;
+  if (paused) return exitCodeFor('paused', 'paused');
   if (ended_at === null || !isEnded(status)) return null;
   return exit_code ?? exitCodeFor(status, exit_reason ?? '');
 }

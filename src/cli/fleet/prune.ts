@@ -19,7 +19,7 @@ interface FleetPrune {
 
 /**
  * `ralph prune` on a fleet: removes tasks that ended long ago, with all that their origins have of them. A paused task
- * stays, since somebody means to go on with it. A row that cannot be read leads to no origin.
+ * is open, and stays. A row that cannot be read leads to no origin.
  */
 export async function fleetPrune(
   { queue }: OpenFleet,
@@ -27,9 +27,7 @@ export async function fleetPrune(
   removeRefs: typeof removeRefsOf = removeRefsOf,
 ): Promise<number> {
   const before = laterBy(await queue.readClock(), -ageMs);
-  const old = (await queue.tasks({ endedBefore: before, lean: true })).filter(
-    ({ status }) => status !== 'paused',
-  );
+  const old = await queue.tasks({ endedBefore: before, lean: true });
   const unreadable = await queue.unreadable({ endedBefore: before });
   const ids = [...old.map(({ spec }) => spec.task_id), ...unreadable.map(({ taskId }) => taskId)];
   // The refs go first: a task that is gone has nothing that would lead to them.

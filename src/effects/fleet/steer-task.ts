@@ -49,7 +49,7 @@ export async function holdTask(
   );
   if (kind === 'pause') {
     await tx.executeSql(
-      'update ralph.task set paused = true, job = null, updated_at = now() where task_id = $1',
+      "update ralph.task set paused = true, status = 'paused', job = null, updated_at = now() where task_id = $1",
       [task.task_id],
     );
     return;
@@ -93,10 +93,12 @@ export function resumeTask(
         : await jobs.add(tx, row, startAt ?? iso(row.not_before));
     await tx.executeSql(
       `update ralph.task set job = $2, parked = $3, paused = false, claims = 0, hosts = '{}', parks = 0,
-         updated_at = now(), ended_at = null, status = case when ended_at is null then status else 'pending' end,
-         exit_reason = null, exit_code = null, warning = null
+         updated_at = now(), ended_at = null, status = $4, exit_reason = null, exit_code = null, warning = null
        where task_id = $1`,
-      [taskId, job, parked === null ? null : JSON.stringify(parked)],
+      [
+        ...[taskId, job, parked === null ? null : JSON.stringify(parked)],
+        parked === null ? 'pending' : 'running',
+      ],
     );
     return DONE;
   });

@@ -130,11 +130,20 @@ export class ClaimWriter {
     end: FleetSettlement,
   ): Promise<boolean> {
     return this.#whileHeld(claim, async (held) => {
-      const { tx } = held;
+      const { tx, task } = held;
       await this.#write(held, claim, checkpoint, written);
       await this.#completeJob(tx, claim);
+      if (end.status === 'paused') {
+        // It is open: what people have told it waits for its next leg.
+        await tx.executeSql(
+          'update ralph.task set worker = null, host = null, warning = $2, note = $3 where task_id = $1',
+          [claim.taskId, end.warning, end.note],
+        );
+        await this.#obeyWhatIsLeft(tx, { ...task, job: null }, 'pause');
+        return;
+      }
       await tx.executeSql(
-        `update ralph.task set worker = null, host = null, job = null, parked = null, paused = $2 = 'paused',
+        `update ralph.task set worker = null, host = null, job = null, parked = null,
            status = $2, exit_reason = $3, exit_code = $4, warning = $5, note = $6, result_commit = $7, result_ref = $8,
            branch_commit = coalesce($9, branch_commit), ended_at = now()
          where task_id = $1`,
@@ -147,18 +156,19 @@ export class ClaimWriter {
     });
   }
 
-  /** Does what a person asked while the leg was parking, since no run can take it in any more. */
+  /** Does what a person asked while the leg was ending, since no run can take it in any more. */
   async #obeyWhatIsLeft(
     tx: SqlRunner,
     task: QueuedTask & { readonly job: string | null },
+    otherwise: 'pause' | null = null,
   ): Promise<void> {
     const { rows } = await tx.executeSql(
       "delete from ralph.request where task_id = $1 and kind in ('stop', 'pause') returning kind",
       [task.task_id],
     );
-    if (rows.length === 0) return;
-    const kind = rows.some((each) => each.kind === 'stop') ? 'stop' : 'pause';
-    await holdTask(tx, this.#jobs, task, kind);
+    const kinds = rows.map((each) => each.kind);
+    const kind = kinds.includes('stop') ? 'stop' : kinds.length > 0 ? 'pause' : otherwise;
+    if (kind !== null) await holdTask(tx, this.#jobs, task, kind);
   }
 
   async #completeJob(tx: SqlRunner, claim: ClaimKey): Promise<void> {

@@ -83,16 +83,20 @@ test('shows the events of a task that has ended already', async () => {
   expect(await follow([ENDED])).toEqual({ exitCode: 5, lines: LINES.slice(0, 1) });
 });
 
-test('follows it through parks, approvals and pauses', async () => {
+test('follows it through parks and approvals', async () => {
   const parked = { kind: 'wait', until: '2026-11-23T20:00:00Z', account: true } as const;
   const asking = { kind: 'approval', until: null } as const;
   const { exitCode } = await follow([
     { ...OPEN, worker: null, host: null, parked },
     { ...OPEN, status: 'paused_awaiting_approval', parked: asking },
-    { ...OPEN, paused: true },
     ENDED,
   ]);
   expect(exitCode).toBe(5);
+});
+
+test('following ends with 6 once a person has paused the task, since nobody goes on with it', async () => {
+  const { exitCode } = await follow([OPEN, { ...OPEN, status: 'paused', paused: true }]);
+  expect(exitCode).toBe(6);
 });
 
 test('following goes on through an outage, which is reported once', async () => {
