@@ -79,6 +79,40 @@ export function describeResuming(name: string, fresh: () => Promise<FleetInHand>
       expect(await queue.task('a')).toMatchObject({ status: 'stopped', exit_code: 143 });
     });
 
+    test('a task that waits for an approval has the status that it has in a vault', async () => {
+      const { queue, now } = await fresh();
+      await queue.submit([newFleetTask('a')]);
+      const claim = await claimed(queue);
+      const expiresAt = new Date(now() + 3_600_000).toISOString();
+      await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresAt });
+      const asking = { kind: 'approval', until: expiresAt } as const;
+      const status = async () => (await queue.task('a'))?.status;
+      await queue.park(claim, checkpointAt(1), NOTHING, asking);
+      expect(await status()).toBe('paused_awaiting_approval');
+      await queue.request('a', { kind: 'pause', by: 'ann' });
+      expect(await status()).toBe('paused');
+      await queue.resume('a');
+      expect(await status()).toBe('paused_awaiting_approval');
+      expect(await queue.task('a')).toMatchObject({ ended_at: null, exit_code: null });
+      await queue.answer('a', { verdict: 'approved', by: 'ann', comment: null });
+      expect(await status()).toBe('running');
+      const again = await claimed(queue);
+      // It was answered before it parked, so nobody is asked any more.
+      await queue.park(again, null, NOTHING, asking);
+      expect(await status()).toBe('running');
+    });
+
+    test('a worker that goes on after a request has expired makes its task running', async () => {
+      const { queue, now, later } = await fresh();
+      await queue.submit([newFleetTask('a')]);
+      const expiresAt = new Date(now() + 60_000).toISOString();
+      const claim = await claimed(queue);
+      await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresAt });
+      await queue.park(claim, null, NOTHING, { kind: 'approval', until: expiresAt });
+      await later(61_000);
+      expect((await claimed(queue)).task.status).toBe('running');
+    });
+
     test('stops a task that its worker pauses if a person has asked for both', async () => {
       const { queue } = await fresh();
       await queue.submit([newFleetTask('a')]);

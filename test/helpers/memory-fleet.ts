@@ -114,6 +114,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     facts.host = request.host;
     facts.parked = null;
     facts.not_before = null;
+    if (facts.status === 'paused_awaiting_approval') facts.status = 'running';
     const newest = next.approvals.at(-1);
     return {
       ...{ taskId: facts.spec.task_id, fence: facts.fence, job, task: facts },
@@ -221,6 +222,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
       facts.hosts = facts.hosts.slice(0, -1);
       facts.parks_without_iteration += 1;
       facts.parked = parking;
+      if (parking.kind === 'approval' && !isAnswered) facts.status = 'paused_awaiting_approval';
       this.free(task);
       if (parking.kind === 'wait' && parking.account) {
         const account = this.account(facts.spec.account);

@@ -114,7 +114,8 @@ export class MemorySteering {
     const until = parked?.kind === 'wait' ? parked.until : wakeAt;
     if (until !== null) task.startAt = Date.parse(until);
     else task.startAt = waitsForPerson ? null : this.clock();
-    facts.status = parked === null ? 'pending' : 'running';
+    if (parked === null) facts.status = 'pending';
+    else facts.status = waitsForPerson ? 'paused_awaiting_approval' : 'running';
     Object.assign(facts, {
       ...{ paused: false, claims_without_iteration: 0, hosts: [], ended_at: null },
       parks_without_iteration: 0,
@@ -137,7 +138,10 @@ export class MemorySteering {
       return refused('its request has expired');
     }
     asked.answer = { ...answer, sessionUser: 'memory' };
-    if (facts.parked?.kind === 'approval' && !facts.paused) task.startAt = this.clock();
+    if (facts.parked?.kind === 'approval' && !facts.paused) {
+      task.startAt = this.clock();
+      facts.status = 'running';
+    }
     return DONE;
   }
 

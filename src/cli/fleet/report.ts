@@ -52,7 +52,5 @@ export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Pro
 function asInFleet(task: ShownTask, facts: FleetTaskFacts | undefined, at: string): ShownTask {
   if (facts === undefined) return task;
   const { state, status, runBy, finishedAt } = shownFleetTask(facts, at);
-  const shown = { ...task, state, status, runBy, finishedAt, stateFile: '', logDir: '' };
-  if (finishedAt !== null || facts.parked?.kind !== 'approval') return shown;
-  return { ...shown, state: 'paused_awaiting_approval', status: 'paused_awaiting_approval' };
+  return { ...task, state, status, runBy, finishedAt, stateFile: '', logDir: '' };
 }

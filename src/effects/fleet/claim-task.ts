@@ -192,7 +192,8 @@ async function takeTask(
        select task_id from ralph.task t where ${IS_ITS_JOB} for update skip locked
      ), taken as (
        update ralph.task t set fence = fence + 1, claims = claims + 1, hosts = hosts || $5::text, worker = $4, host = $5,
-         parked = null, parked_at = null, not_before = null, updated_at = now()
+         parked = null, parked_at = null, not_before = null, updated_at = now(),
+         status = case when status = 'paused_awaiting_approval' then 'running' else status end
        from mine where t.task_id = mine.task_id returning t.*
      )
      ${SELECT_TASKS.replace('ralph.task', 'taken')}`,

@@ -97,7 +97,7 @@ export function resumeTask(
        where task_id = $1`,
       [
         ...[taskId, job, parked === null ? null : JSON.stringify(parked)],
-        parked === null ? 'pending' : 'running',
+        parked === null ? 'pending' : waitsForPerson ? 'paused_awaiting_approval' : 'running',
       ],
     );
     return DONE;
@@ -149,10 +149,10 @@ export function answerTask(
     if (row.parked?.kind === 'approval' && row.worker === null && !row.paused) {
       await jobs.remove(tx, row, row.job);
       const job = await jobs.add(tx, row, null);
-      await tx.executeSql('update ralph.task set job = $2, updated_at = now() where task_id = $1', [
-        taskId,
-        job,
-      ]);
+      await tx.executeSql(
+        "update ralph.task set job = $2, status = 'running', updated_at = now() where task_id = $1",
+        [taskId, job],
+      );
     }
     return DONE;
   });

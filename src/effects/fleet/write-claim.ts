@@ -112,9 +112,10 @@ export class ClaimWriter {
       // A leg that ends by itself does not count as one that was lost.
       await tx.executeSql(
         `update ralph.task set worker = null, host = null, job = $2, parked = $3, parked_at = now(), parks = parks + 1,
+           status = case when $4 then 'paused_awaiting_approval' else status end,
            claims = greatest(claims - 1, 0), hosts = hosts[1:greatest(cardinality(hosts) - 1, 0)]
          where task_id = $1`,
-        [claim.taskId, job, JSON.stringify(parking)],
+        [claim.taskId, job, JSON.stringify(parking), parking.kind === 'approval' && !isAnswered],
       );
       if (parking.kind === 'wait' && parking.account) {
         await pauseAccount(tx, task.account, parking.until, 'usage limit');

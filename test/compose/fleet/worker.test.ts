@@ -147,7 +147,7 @@ test('what needs an approval is parked, and goes on with the answer', async () =
   const worker = await workerOfTest(queue);
   await worker.run();
   expect(await queue.task('t'), worker.said.join('\n')).toMatchObject({
-    ...{ status: 'running', worker: null, parked: { kind: 'approval' } },
+    ...{ status: 'paused_awaiting_approval', worker: null, parked: { kind: 'approval' } },
   });
   await queue.answer('t', { verdict: 'approved', by: 'ann@desk', comment: null });
   const second = await workerOfTest(queue, { id: 'w2' });
@@ -285,7 +285,7 @@ test('an open approval does not expire because the task was stopped and resumed'
   await second.run();
   const parked = await queue.task('t');
   expect(parked, second.said.join('\n')).toMatchObject({
-    ...{ status: 'running', ended_at: null, parked: { kind: 'approval' } },
+    ...{ status: 'paused_awaiting_approval', ended_at: null, parked: { kind: 'approval' } },
   });
   const [asked] = await queue.approvals();
   expect(parked?.parked).toMatchObject({ until: asked?.expiresAt });
