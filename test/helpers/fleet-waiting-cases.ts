@@ -44,18 +44,31 @@ export function describeWaiting(name: string, fresh: () => Promise<FleetInHand>)
       expect((await next(queue))?.taskId).toBe('a');
     });
 
-    test('an account is paused by the clock of the fleet, and all its tasks begin again within 30 s', async () => {
+    test('an account is paused until the reset that its service has named, and all its tasks begin again within 30 s', async () => {
       const { queue, now, later } = await fresh();
       await queue.submit(['a', 'b', 'c', 'd'].map((id) => newFleetTask(id)));
-      const until = new Date(now() + 100 * HOUR_MS).toISOString();
+      const until = new Date(now() + HOUR_MS).toISOString();
       await queue.park(await claimed(queue), null, NOTHING, {
-        ...{ kind: 'wait', until, inMs: HOUR_MS, account: true },
+        ...{ kind: 'wait', until, account: true },
       });
+      expect((await queue.accounts())[0]?.pausedUntil).toBe(until);
       await later(HOUR_MS - 60_000);
       expect(await next(queue)).toBeNull();
       await later(60_000 + 31_000);
       const ids = [await next(queue), await next(queue), await next(queue), await next(queue)];
       expect(ids.map((claim) => claim?.taskId)).toEqual(['a', 'b', 'c', 'd']);
+    });
+
+    test('an account whose reset nobody knows is paused by the clock of the fleet', async () => {
+      const { queue, now } = await fresh();
+      await queue.submit([newFleetTask('a')]);
+      const wrong = new Date(now() + 100 * HOUR_MS).toISOString();
+      const before = now();
+      await queue.park(await claimed(queue), null, NOTHING, {
+        ...{ kind: 'wait', until: wrong, inMs: HOUR_MS, account: true },
+      });
+      const pausedMs = Date.parse((await queue.accounts())[0]?.pausedUntil ?? '') - before;
+      expect(Math.abs(pausedMs - HOUR_MS)).toBeLessThan(60_000);
     });
 
     test('a request that nobody has answered in time is open again after a resume', async () => {

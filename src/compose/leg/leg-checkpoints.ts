@@ -134,10 +134,9 @@ async function pauseAccount(
   dropped: AbortSignal,
 ): Promise<void> {
   if (step.kind !== 'waiting' || task.wait?.kind !== 'usage-limit') return;
-  const inMs = Date.parse(task.wait.until) - Date.now();
-  if (inMs <= 0) return;
+  const { until } = task.wait;
   await whenThere(dropped, async () => {
-    await queue.pauseAccount(account, inMs, `task ${task_id} is at its usage limit`);
+    await queue.pauseAccount(account, until, `task ${task_id} is at its usage limit`);
     return true;
   });
 }

@@ -1,10 +1,9 @@
-import { WAIT_IN_PLACE_MS } from '../../core/fleet/lease.ts';
+import { restUntil } from '../../core/fleet/parking.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { summaryLine } from '../../core/machine/settling.ts';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import type { EndedStatus } from '../../core/task/endings.ts';
-import { laterBy, msBetween } from '../../core/task/task-state.ts';
 import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
 import type { FleetSettlement } from '../../effects/fleet/fleet-queue.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
@@ -56,19 +55,19 @@ export async function settleLeg(
     world.say(`${claim.taskId}: handed over, since ${handingOver}`);
     return null;
   }
-  const limitedMs = limitedFor(events.ending());
-  if (limitedMs !== null && fields.exit_reason === 'max_usage') {
+  const rest = restAfter(events.ending());
+  if (rest !== null && fields.exit_reason === 'max_usage') {
     const open = { ...end.checkpoint, status: 'running' as const };
-    const until = laterBy(systemClock.now(), limitedMs);
-    const parking = { kind: 'wait', until, inMs: limitedMs, account: true } as const;
+    const parking = { kind: 'wait', ...rest, account: true } as const;
     await keep(state, () => queue.park(claim, open, written, parking));
-    world.say(`${claim.taskId}: parked until ${until}, since its account has reached --max-usage`);
+    const until = `until ${rest.until}`;
+    world.say(`${claim.taskId}: parked ${until}, since its account has reached --max-usage`);
     return null;
   }
-  if (limitedMs !== null) {
+  if (rest !== null) {
     const why = `task ${claim.taskId} is at its usage limit`;
     await whenThere(state.dropped, () =>
-      queue.pauseAccount(claim.task.spec.account, limitedMs, why),
+      queue.pauseAccount(claim.task.spec.account, rest.inMs ?? rest.until, why),
     );
   }
   const isLeft = fields.status !== 'completed' && isFolderKept(world.keepTrees, fields.status);
@@ -112,17 +111,10 @@ async function runOnEnd(
   if (exitCode !== 0) world.say(`${claim.taskId}: ${commandFailed('--on-end', exitCode)}`);
 }
 
-/** How long an account rests whose limit has no known reset, in milliseconds. */
-const UNKNOWN_RESET_MS = 30 * 60_000;
-/** No limit is longer than a week, whatever an agent reports. Milliseconds. */
-const LONGEST_REST_MS = 7 * 24 * 3_600_000;
-
-/** Returns for how long the account is at its limit by the end of a run, in milliseconds; null if it is not. */
-function limitedFor([ended]: readonly RalphEvent[]): number | null {
+/** Returns until when the account rests after a run; null if that has not reached its limit. */
+function restAfter([ended]: readonly RalphEvent[]): ReturnType<typeof restUntil> | null {
   if (ended?.event !== 'task_usage_limited' || ended.exit_reason === 'outage') return null;
-  if (ended.until === null) return UNKNOWN_RESET_MS;
-  const leftMs = msBetween(systemClock.now(), ended.until);
-  return Math.min(LONGEST_REST_MS, Math.max(WAIT_IN_PLACE_MS, leftMs));
+  return restUntil(ended.until, systemClock.now());
 }
 
 /** Gives the claim up with what it writes last. */

@@ -43,8 +43,8 @@ export interface FleetSpec {
 
 /**
  * Why a leg ended before its task did, and what it waits for. When a leg parks, `inMs` counts from the database's now,
- * and wins over `until`, since the clocks of the hosts differ. What the fleet keeps has `until` alone, by the
- * database's clock.
+ * and wins over `until`, since the clocks of the hosts differ; without it, `until` is an instant of somebody else, such
+ * as the reset of a usage limit. What the fleet keeps has `until` alone, by the database's clock.
  */
 export type Parking =
   /** A usage limit, an outage, or a wait of the loop's own. `account`: nobody claims for its account until then. */

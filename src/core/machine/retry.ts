@@ -124,7 +124,10 @@ function waitForReset(
   return {
     state: withTrouble(state, { limitedInARow, limitedSince }),
     announced: [publish({ event: 'usage_limit_wait', iteration, until })],
-    decision: { kind: 'wait', wait: { kind: 'usage-limit', until } },
+    decision: {
+      kind: 'wait',
+      wait: { kind: 'usage-limit', until, ...(resetMs > pauseMs ? {} : { is_guess: true }) },
+    },
   };
 }
 

@@ -67,6 +67,8 @@ export const NOT_HELD = { held_until: null, why: null, error: null } as const;
 export interface Wait {
   readonly kind: 'delay' | 'back-off' | 'outage' | 'recheck' | 'usage-limit';
   readonly until: string;
+  /** Set if nobody knows when a usage limit is reset. */
+  readonly is_guess?: true;
 }
 
 /** The kinds of evidence in the state file, one for each completion condition. */

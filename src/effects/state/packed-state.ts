@@ -73,7 +73,7 @@ export function unpackState(
 ): TaskState {
   const { fields, state: parsed } = readPacked(paths, packed);
   const prompt = stringAt(fields, 'prompt');
-  if (prompt === null) throw corrupted(paths, 'its prompt is missing');
+  if (prompt === null) throw corrupted(paths, 'fields are missing');
   const found = objectAt(fields, 'memory');
   const memory = found === null ? null : memoryIn(found);
   const name = memory === null ? null : freeMemoryName(null);
@@ -121,7 +121,7 @@ function readPacked(paths: TaskPaths, packed: Uint8Array) {
     throw new StateTooNewError(`The packed state of task '${idOf(paths)}'`, version);
   }
   const state = parseState(objectAt(fields, 'state'));
-  if (state === null) throw corrupted(paths, 'its state is missing or damaged');
+  if (state === null) throw corrupted(paths, 'fields are missing');
   if (state.task_id !== idOf(paths)) throw corrupted(paths, `it is of the task '${state.task_id}'`);
   return { fields, state };
 }

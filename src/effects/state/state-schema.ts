@@ -87,6 +87,7 @@ function buildSchema() {
   const wait = z.object({
     kind: z.enum(['delay', 'back-off', 'outage', 'recheck', 'usage-limit']),
     until: instant,
+    is_guess: z.exactOptional(z.literal(true)),
   });
 
   const progress = z.object({

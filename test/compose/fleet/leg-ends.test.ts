@@ -164,6 +164,21 @@ test('a share of the usage limit that a task may use pauses its account, and the
   expect(await queue.task('other')).toMatchObject({ fence: 0 });
 });
 
+test('a usage limit without a reset pauses its account for half an hour at its first hit', async () => {
+  const startMs = Date.parse('2026-03-01T12:00:00.000Z');
+  const queue = memoryFleet({ now: () => startMs });
+  const origin = await originOfTest();
+  const agent = `echo "You've hit your usage limit." >&2; exit 1`;
+  await queue.submit([await taskOfTest(agent, { repo: origin.url })]);
+  const worker = await workerOfTest(queue);
+  await worker.run();
+  expect(await queue.task('t'), worker.said.join('\n')).toMatchObject({
+    ...{ status: 'running', fence: 1, iterations: 0 },
+    parked: { kind: 'wait', until: '2026-03-01T12:30:00.000Z', account: true },
+  });
+  expect((await queue.accounts())[0]?.pausedUntil).toBe('2026-03-01T12:30:00.000Z');
+});
+
 test('a request that cannot be left for one task reaches the others', async () => {
   const queue = memoryFleet();
   const origin = await originOfTest();

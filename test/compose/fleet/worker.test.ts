@@ -302,7 +302,7 @@ test('an open approval does not expire because the task was stopped and resumed'
   const fourth = await workerOfTest(queue, { id: 'w4' });
   await fourth.run();
   expect(await queue.task('t'), fourth.said.join('\n')).toMatchObject({
-    ...{ status: 'running', ended_at: null, parked: { kind: 'approval' } },
+    ...{ status: 'paused_awaiting_approval', ended_at: null, parked: { kind: 'approval' } },
   });
   const yes = { verdict: 'approved', by: 'ann', comment: null } as const;
   expect(await queue.answer('t', yes)).toEqual({ kind: 'done' });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parkingOf } from '../../../src/core/fleet/parking.ts';
+import { parkingOf, restUntil } from '../../../src/core/fleet/parking.ts';
 import type { LoopState } from '../../../src/core/machine/loop-state.ts';
 import type { Approval, Wait } from '../../../src/core/task/task-state.ts';
 import { laterBy } from '../../../src/core/task/task-state.ts';
@@ -17,19 +17,41 @@ function waiting(kind: Wait['kind'], ms: number): LoopState {
   };
 }
 
-test.for<{ kind: Wait['kind']; account: boolean }>([
-  { kind: 'usage-limit', account: true },
-  { kind: 'outage', account: false },
-  { kind: 'back-off', account: false },
-])('a wait of more than a minute parks the leg: $kind', ({ kind, account }) => {
-  const until = laterBy(NOW, 60_001);
-  expect(parkingOf(waiting(kind, 60_001), OPEN)).toEqual({
-    kind: 'wait',
-    until,
-    inMs: 60_001,
-    account,
+test.for<Wait['kind']>(['outage', 'back-off'])(
+  'a wait of more than a minute parks the leg, by the clock of the fleet: %s',
+  (kind) => {
+    const until = laterBy(NOW, 60_001);
+    expect(parkingOf(waiting(kind, 60_001), OPEN)).toEqual({
+      ...{ kind: 'wait', until, inMs: 60_001, account: false },
+    });
+  },
+);
+
+test('a usage limit rests its account until the instant that the service has named', () => {
+  expect(parkingOf(waiting('usage-limit', 60_001), OPEN)).toEqual({
+    ...{ kind: 'wait', until: laterBy(NOW, 60_001), account: true },
   });
 });
+
+test('a usage limit without a reset rests its account for half an hour, however short the wait', () => {
+  const { task, ...state } = waiting('usage-limit', 30_000);
+  const wait = { kind: 'usage-limit', until: laterBy(NOW, 30_000), is_guess: true } as const;
+  expect(parkingOf({ ...state, task: { ...task, wait } }, OPEN)).toEqual({
+    ...{ kind: 'wait', until: laterBy(NOW, 1_800_000), inMs: 1_800_000, account: true },
+  });
+});
+
+test.for([
+  ['unknown', null, 1_800_000],
+  ['over', laterBy(NOW, -1), 1_800_000],
+  ['very near', laterBy(NOW, 1), 60_000],
+  ['further than any limit', laterBy(NOW, 8 * 86_400_000), 7 * 86_400_000],
+] as const)(
+  'an account rests by the clock of the fleet if its reset is %s',
+  ([, resetsAt, inMs]) => {
+    expect(restUntil(resetsAt, NOW)).toEqual({ until: laterBy(NOW, inMs), inMs });
+  },
+);
 
 test('a shorter wait is waited out', () => {
   expect(parkingOf(waiting('usage-limit', 60_000), OPEN)).toBeNull();

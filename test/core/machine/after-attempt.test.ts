@@ -39,6 +39,19 @@ describe('a plan limit', () => {
     expect(ended.state.task.metrics.iterations).toBe(1);
   });
 
+  test('of which nobody knows the reset says that its wait is a guess', () => {
+    const loop = nonstop();
+    const until = laterBy(START, 30_000);
+    const { task } = loop.iterate(limited(null)).state;
+    expect(task.wait).toEqual({ kind: 'usage-limit', until, is_guess: true });
+    loop.wait();
+    // A reset that does not hold is none.
+    expect(loop.iterate(limited(laterBy(loop.now(), 1))).state.task.wait?.is_guess).toBe(true);
+    loop.wait();
+    const known = loop.iterate(limited(laterBy(loop.now(), HOUR))).state.task.wait;
+    expect(known).not.toHaveProperty('is_guess');
+  });
+
   test('that lasts longer than the whole task does not end it by time', () => {
     const loop = nonstop({}, 600_000);
     loop.iterate(limited(laterBy(START, 5 * HOUR)));
