@@ -2,6 +2,12 @@ import { FleetAwayError } from '../../errors.ts';
 import type { Outlet } from '../terminal/outlet.ts';
 import { type Frame, watchView } from '../terminal/watch-view.ts';
 
+/** How a fleet is shown. */
+export interface ShowOptions {
+  readonly json?: boolean;
+  readonly watch?: boolean;
+}
+
 /**
  * Shows a fleet as it is now: once, or again and again until nothing more will happen. While it is watched, a
  * database that cannot be reached is shown as that, and the view goes on when it is back. Resolves to the exit code.

@@ -2,9 +2,8 @@ import { type FleetPicture, fleetPicture } from '../../core/fleet/fleet-warnings
 import { fleetStatus, fleetStatusJson } from '../../report/screens/fleet-status.ts';
 import { jsonText, standardOutlet } from '../terminal/outlet.ts';
 import { terminalOf } from '../terminal/terminal-look.ts';
-import { framesOf } from './frames.ts';
+import { framesOf, type ShowOptions } from './frames.ts';
 import type { OpenFleet } from './on-fleet.ts';
-import type { ShowOptions } from './status.ts';
 
 /** `ralph fleet status`: shows workers, queues and accounts, and what a person has to look at. */
 export async function showFleet(fleet: OpenFleet, options: ShowOptions): Promise<number> {
@@ -28,7 +27,8 @@ export async function showFleet(fleet: OpenFleet, options: ShowOptions): Promise
 /** How many tasks in trouble are read, the newest ones, and how many of the newest are searched for unreadable rows. */
 const TASKS_READ = 500;
 
-async function pictureOf({ queue }: OpenFleet): Promise<FleetPicture> {
+/** Reads what a fleet looks like now. */
+export async function pictureOf({ queue }: Pick<OpenFleet, 'queue'>): Promise<FleetPicture> {
   const [at, workers, accounts, queues, tasks, unreadable] = await Promise.all([
     queue.readClock(),
     queue.workers(),

@@ -1,5 +1,6 @@
 import { type TaskCopies, withTaskCopies } from '../../compose/fleet/task-copy.ts';
 import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
+import { concerns, type FleetWarning } from '../../core/fleet/fleet-warnings.ts';
 import { inShownOrder, isLive } from '../../core/task/shown-task.ts';
 import { taskPaths } from '../../effects/state/task-folder.ts';
 import { readStateObject } from '../../effects/state/task-list.ts';
@@ -9,6 +10,7 @@ import {
   fleetTaskDetail,
   fleetTaskJson,
   fleetTaskTable,
+  type ShownFleetTask,
   shownFleetTask,
 } from '../../report/screens/fleet-tasks.ts';
 import type { TableOptions } from '../../report/screens/status.ts';
@@ -17,14 +19,9 @@ import { viewTask } from '../tasks/task-view.ts';
 import { jsonText, standardOutlet } from '../terminal/outlet.ts';
 import { terminalOf } from '../terminal/terminal-look.ts';
 import type { Frame } from '../terminal/watch-view.ts';
-import { framesOf } from './frames.ts';
+import { framesOf, type ShowOptions } from './frames.ts';
 import { type OpenFleet, requireTask } from './on-fleet.ts';
-
-/** How a fleet is shown. */
-export interface ShowOptions {
-  readonly json?: boolean;
-  readonly watch?: boolean;
-}
+import { pictureOf } from './overview.ts';
 
 /** `ralph status [ID]` on a fleet: shows its open tasks and those that ended last, or one in detail. */
 export async function fleetTasks(
@@ -47,12 +44,25 @@ const ENDED_SHOWN = 10;
 
 async function listFrame(fleet: OpenFleet, isJson: boolean, options: TableOptions): Promise<Frame> {
   const { queue } = fleet;
-  const at = await queue.readClock();
-  const inOrder = inShownOrder((await listed(fleet)).map((facts) => shownFleetTask(facts, at)));
+  const { view, warnings } = await pictureOf(fleet);
+  const tasks = (await listed(fleet)).map((facts) =>
+    shownFleetTask(facts, view.at, warningsOf(facts, warnings)),
+  );
+  const inOrder = inShownOrder(tasks);
   const text = isJson
     ? jsonText(inOrder.map((task) => fleetTaskJson(queue.name, task)))
     : fleetTaskTable(queue.name, inOrder, options);
-  return { text, key: JSON.stringify(inOrder.map(({ facts }) => facts)), isLast: false };
+  const key = JSON.stringify(inOrder.map((task) => [task.facts, kindsOf(task)]));
+  return { text, key, isLast: false };
+}
+
+/** Returns those of the warnings of a fleet that concern a task. */
+function warningsOf(facts: FleetTaskFacts, all: readonly FleetWarning[]): readonly FleetWarning[] {
+  return all.filter((warning) => concerns(warning, facts));
+}
+
+function kindsOf({ warnings }: ShownFleetTask): readonly string[] {
+  return warnings.map(({ kind }) => kind);
 }
 
 /** Returns the running tasks, the newest open ones, and those that ended last. */
@@ -86,16 +96,16 @@ function taskFrames(
     const facts = await requireTask(fleet, taskId);
     const key = JSON.stringify(facts);
     if (last?.key !== key) last = { key, seen: await seenTask(fleet, facts) };
-    const at = await fleet.queue.readClock();
+    const { view, warnings } = await pictureOf(fleet);
+    const shown = shownFleetTask(facts, view.at, warningsOf(facts, warnings));
     const { seen } = last;
     const { name } = fleet.queue;
+    const detail = { ...seen.detail, at: view.at };
     const text = isJson
-      ? jsonText({ ...seen.state, ...NOWHERE, fleet: fleetFields(name, facts) })
-      : fleetTaskDetail(
-          { fleet: name, facts, snapshot: seen.snapshot, detail: { ...seen.detail, at } },
-          terminal(),
-        );
-    return { text, key, isLast: !isLive(facts.status) };
+      ? jsonText({ ...seen.state, ...NOWHERE, fleet: fleetFields(name, shown) })
+      : fleetTaskDetail({ fleet: name, shown, snapshot: seen.snapshot, detail }, terminal());
+    const isLast = !isLive(facts.status);
+    return { text, key: JSON.stringify([key, kindsOf(shown)]), isLast };
   };
 }
 

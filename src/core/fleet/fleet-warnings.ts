@@ -97,6 +97,30 @@ export function fleetPicture(view: FleetView): FleetPicture {
   };
 }
 
+/** Whether a warning says why an open task does not go on. */
+export function concerns(warning: FleetWarning, task: FleetTaskFacts): boolean {
+  const { spec, worker, paused, ended_at } = task;
+  if (ended_at !== null) return false;
+  const waits = worker === null && !paused;
+  switch (warning.kind) {
+    case 'no-worker':
+    case 'waits-long':
+      return waits && warning.queue === spec.queue;
+    case 'unknown-schema':
+      return waits && warning.queue === spec.queue && warning.schema === spec.schema;
+    case 'no-worker-for-account':
+    case 'account-paused':
+      return waits && warning.account === spec.account;
+    case 'claimed-again':
+    case 'parked-again':
+      return warning.taskId === spec.task_id;
+    case 'silent':
+      return warning.running.includes(spec.task_id);
+    default:
+      return false;
+  }
+}
+
 /** Whether a worker was heard of within one lease. */
 function isAlive(worker: WorkerSeen, { at, leaseMs }: FleetView): boolean {
   return msBetween(worker.seenAt, at) <= leaseMs;

@@ -4,7 +4,7 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import { wrapped } from '../columns.ts';
 import { formatClock, formatDuration, formatInstant } from '../format.ts';
 import { plainTable } from '../plain-table.ts';
-import { fleetPlace, fleetWarningText } from './fleet-words.ts';
+import { fleetPlace, fleetWarningText, warningsJson, warningText } from './fleet-words.ts';
 import type { TableOptions } from './status.ts';
 
 /** How long a fleet's names may be on the screen, in characters. */
@@ -15,15 +15,11 @@ const NOTHING = '–';
 export function fleetStatus(picture: FleetPicture, options: TableOptions): string {
   const { view, warnings } = picture;
   const { fleet, leaseMs, workers, accounts, queues } = view;
-  const { width, paint } = options;
-  const told = warnings.flatMap((warning) =>
-    wrapped(`warning: ${fleetWarningText(warning)}`, width - 2).map((line, index) =>
-      index === 0 ? line : `  ${line}`,
-    ),
-  );
+  const { width } = options;
+  const told = warnings.flatMap((warning) => warningText(fleetWarningText(warning), options));
   const lines = [
     ...wrapped(`${oneLine(fleet, 200)}, lease ${formatDuration(leaseMs)}`, width),
-    ...(told.length === 0 ? [] : ['', ...told.map((line) => paint?.yellow(line) ?? line)]),
+    ...(told.length === 0 ? [] : ['', ...told]),
     '',
     ...(workers.length === 0
       ? wrapped('no worker is running; start one with ralph worker', width)
@@ -139,7 +135,7 @@ export function fleetStatusJson({ view, warnings, silent }: FleetPicture): objec
       parked: queue.parked,
       oldest_waiting_at: queue.oldestWaiting,
     })),
-    warnings: warnings.map((warning) => ({ kind: warning.kind, text: fleetWarningText(warning) })),
+    warnings: warningsJson(warnings),
   };
 }
 

@@ -1,8 +1,15 @@
 import type { FleetTaskFacts, Parking } from '../../core/fleet/fleet-task.ts';
+import type { FleetWarning } from '../../core/fleet/fleet-warnings.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
-import { formatInstant } from '../format.ts';
-import { fleetPlace, workerName } from './fleet-words.ts';
+import { formatInstant, plural } from '../format.ts';
+import {
+  fleetPlace,
+  fleetWarningText,
+  warningsJson,
+  warningText,
+  workerName,
+} from './fleet-words.ts';
 import { statusJson, statusTable, type TableOptions } from './status.ts';
 import { type Field, fieldLines, type TaskDetail, taskDetail } from './task-detail.ts';
 
@@ -11,19 +18,27 @@ export interface ShownFleetTask extends ShownTask {
   readonly facts: FleetTaskFacts;
   /** When it was read, by the database's clock; an ISO instant. */
   readonly at: string;
+  /** What keeps it from going on. */
+  readonly warnings: readonly FleetWarning[];
 }
 
 /**
  * Shows a task from its row. `at` is the database's current time, as an ISO instant. The time since it was
- * submitted stands for the time it has worked, which only its checkpoint tells.
+ * submitted stands for the time it has worked, which only its checkpoint tells. `warnings` are those that
+ * concern it.
  */
-export function shownFleetTask(facts: FleetTaskFacts, at: string): ShownFleetTask {
+export function shownFleetTask(
+  facts: FleetTaskFacts,
+  at: string,
+  warnings: readonly FleetWarning[] = [],
+): ShownFleetTask {
   const { spec, status, iterations, worker, host, created_at, ended_at } = facts;
   const max = spec.settings.maxIterations?.value;
   const maxIterations = typeof max === 'number' ? max : null;
   return {
     facts,
     at,
+    warnings,
     taskId: oneLine(spec.task_id, 128),
     state: status,
     status,
@@ -46,7 +61,10 @@ export function shownFleetTask(facts: FleetTaskFacts, at: string): ShownFleetTas
   };
 }
 
-/** Returns the table of tasks below the name of their fleet, in the order given. */
+/** Most warnings below the list of tasks. */
+const WARNINGS_SHOWN = 5;
+
+/** Returns the table of tasks below the name of their fleet, in the order given, and below it what is wrong. */
 export function fleetTaskTable(
   fleet: string,
   tasks: readonly ShownFleetTask[],
@@ -56,17 +74,35 @@ export function fleetTaskTable(
     tasks.length === 0
       ? 'no tasks; ralph submit queues one\n'
       : statusTable(tasks, options, taskWords);
-  return `${oneLine(fleet, 200)}\n${table}`;
+  return `${oneLine(fleet, 200)}\n${table}${warningLines(tasks, options)}`;
+}
+
+/** Says what keeps the tasks from going on, each thing once. */
+function warningLines(tasks: readonly ShownFleetTask[], options: TableOptions): string {
+  const texts = [
+    ...new Set(tasks.flatMap(({ warnings }) => warnings.map((each) => fleetWarningText(each)))),
+  ];
+  if (texts.length === 0) return '';
+  const more = texts.length - WARNINGS_SHOWN;
+  const last = more > 0 ? [`${plural(more, 'more warning')}: ralph fleet status`] : [];
+  const lines = [
+    ...texts.slice(0, WARNINGS_SHOWN).flatMap((text) => warningText(text, options)),
+    ...last,
+  ];
+  return `\n${lines.map((line) => `${line}\n`).join('')}`;
 }
 
 /** Returns a task as JSON, as the vault has it, with a field for what only a fleet knows. */
 export function fleetTaskJson(fleet: string, task: ShownFleetTask): object {
   const places = { state_file: null, log_dir: null };
-  return { ...statusJson(task), ...places, fleet: fleetFields(fleet, task.facts) };
+  return { ...statusJson(task), ...places, fleet: fleetFields(fleet, task) };
 }
 
 /** Returns what only a fleet knows of a task, as JSON. */
-export function fleetFields(fleet: string, facts: FleetTaskFacts): object {
+export function fleetFields(
+  fleet: string,
+  { facts, warnings }: Pick<ShownFleetTask, 'facts' | 'warnings'>,
+): object {
   const { spec, parked } = facts;
   return {
     name: fleetPlace(fleet),
@@ -82,6 +118,7 @@ export function fleetFields(fleet: string, facts: FleetTaskFacts): object {
     commit: facts.result_commit,
     result_ref: facts.result_ref,
     warning: facts.warning,
+    warnings: warningsJson(warnings),
   };
 }
 
@@ -89,7 +126,7 @@ export function fleetFields(fleet: string, facts: FleetTaskFacts): object {
 export interface FleetTaskDetail {
   /** `fleet HOST/DATABASE`. */
   readonly fleet: string;
-  readonly facts: FleetTaskFacts;
+  readonly shown: ShownFleetTask;
   /** The ref and the commit of the newest snapshot; null before the first. */
   readonly snapshot: { readonly ref: string; readonly commit: string } | null;
   /** What its checkpoint says. */
@@ -103,7 +140,8 @@ export function fleetTaskDetail(task: FleetTaskDetail, options: TableOptions): s
   return `${oneLine(task.fleet, 200)}\n${lines.map((line) => `${line}\n`).join('')}${shown}`;
 }
 
-function fleetFieldsOf({ facts, snapshot, detail }: FleetTaskDetail): readonly Field[] {
+function fleetFieldsOf({ shown, snapshot, detail }: FleetTaskDetail): readonly Field[] {
+  const { facts, warnings } = shown;
   const { spec, worker, host, fence, result_commit, result_ref, branch_commit } = facts;
   const { account, queue, priority, branch } = spec;
   const line = (text: string): string => oneLine(text, 300);
@@ -120,6 +158,7 @@ function fleetFieldsOf({ facts, snapshot, detail }: FleetTaskDetail): readonly F
     ['result', isResult ? `${line(result_ref)} at ${result_commit.slice(0, 12)}` : null],
     ['snapshot', snapshot && `${line(snapshot.ref)} at ${snapshot.commit.slice(0, 12)}`],
     ['warning', facts.warning && line(facts.warning)],
+    ...warnings.map((warning): Field => ['warning', fleetWarningText(warning)]),
     ['note', facts.note && withoutControls(facts.note)],
   ];
 }

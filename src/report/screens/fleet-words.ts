@@ -1,7 +1,9 @@
 import type { AccountFacts, RequestTaken, UnreadableTask } from '../../core/fleet/fleet-facts.ts';
 import type { FleetWarning } from '../../core/fleet/fleet-warnings.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
+import { wrapped } from '../columns.ts';
 import { formatClock, formatCountdown, formatDuration, formatInstant, plural } from '../format.ts';
+import type { TableOptions } from './status.ts';
 
 // What a person is told of a fleet, in sentences.
 
@@ -44,6 +46,19 @@ export function fleetWarningText(warning: FleetWarning): string {
     case 'failed':
       return `${plural(warning.taskIds.length, 'task')} failed in the last day: ${names(warning.taskIds)}; ralph status ${name(warning.taskIds[0] ?? 'ID')} says why`;
   }
+}
+
+/** Returns the lines of a warning, wrapped and in its colour. */
+export function warningText(text: string, { width, paint }: TableOptions): readonly string[] {
+  return wrapped(`warning: ${text}`, width - 2).map((line, index) => {
+    const shown = index === 0 ? line : `  ${line}`;
+    return paint?.yellow(shown) ?? shown;
+  });
+}
+
+/** Returns warnings as JSON. */
+export function warningsJson(warnings: readonly FleetWarning[]): readonly object[] {
+  return warnings.map((warning) => ({ kind: warning.kind, text: fleetWarningText(warning) }));
 }
 
 /** Says of one task why it is not shown, and what to do about it. `fleet`: its name. */

@@ -118,6 +118,30 @@ describe('ralph status on a fleet', () => {
     });
   });
 
+  test('warns of what keeps its open tasks from going on, below the list and as JSON', async () => {
+    const fleet = await atWork();
+    await fleet.queue.setAccount('work', { pause: 3_600_000 });
+    await fleet.queue.setAccount('nobody', { pause: 3_600_000 });
+    const said = captureOutput();
+    await fleetTasks(fleet, undefined, {});
+    expect(said.out()).toMatch(/\n\nwarning: .*the queue default/);
+    expect(said.out()).toContain('\nwarning: the account work is paused until');
+    expect(said.out()).not.toContain('the account nobody');
+    const before = said.out().length;
+    await fleetTasks(fleet, undefined, { json: true });
+    const tasks = JSON.parse(said.out().slice(before));
+    const warnings = (id: string) =>
+      tasks.find((task: { task_id: string }) => task.task_id === id).fleet.warnings;
+    expect(warnings('nightly')).toEqual([]);
+    expect(warnings('docs')).toMatchObject([
+      { kind: 'no-worker', text: expect.any(String) },
+      { kind: 'account-paused', text: expect.stringContaining('work is paused until') },
+    ]);
+    const listed = said.out().length;
+    await fleetTasks(fleet, 'docs', {});
+    expect(said.out().slice(listed)).toMatch(/^warning +the account work is paused/m);
+  });
+
   test('lists what runs even if a hundred tasks were submitted later', async () => {
     const fleet = await atWork();
     const facts = { id: 'w1', host: 'host1', pid: 1, version: '0.1.0', schema: 1, slots: 1 };

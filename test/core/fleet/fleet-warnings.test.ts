@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  concerns,
   type FleetView,
   type FleetWarning,
   fleetPicture,
@@ -164,4 +165,35 @@ test('tasks that failed in the last day share a warning', () => {
 test('rows that cannot be read are told of together', () => {
   const unreadable = ['a', 'b'].map((taskId) => ({ taskId, endedAt: null }));
   expect(warnings({ unreadable })).toEqual([{ kind: 'unreadable', taskIds: ['a', 'b'] }]);
+});
+
+describe('a warning concerns', () => {
+  const queue = 'default';
+  const paused = { kind: 'account-paused', account: 'default', until: null, why: null } as const;
+  const gone = { worker: 'w1', host: 'host1', forMs: 1, running: ['nightly'] };
+  const silent = { kind: 'silent', ...gone } as const;
+
+  test.for<[FleetWarning, boolean]>([
+    [{ kind: 'no-worker', queue, tasks: 1 }, true],
+    [{ kind: 'no-worker', queue: 'gpu', tasks: 1 }, false],
+    [{ kind: 'waits-long', queue, forMs: 1 }, true],
+    [{ kind: 'unknown-schema', queue, tasks: 1, schema: 1 }, true],
+    [{ kind: 'unknown-schema', queue, tasks: 1, schema: 2 }, false],
+    [{ kind: 'no-worker-for-account', account: 'default', tasks: 1 }, true],
+    [paused, true],
+    [{ ...paused, account: 'work' }, false],
+    [{ kind: 'parked-again', taskId: 'nightly', parks: 3 }, true],
+    [{ kind: 'parked-again', taskId: 'docs', parks: 3 }, false],
+    [{ kind: 'versions', versions: ['1', '2'] }, false],
+    [silent, true],
+    [{ ...silent, running: [] }, false],
+  ])('a task that waits: %o: %s', ([warning, isIts]) => {
+    expect(concerns(warning, fleetTask())).toBe(isIts);
+    expect(concerns(warning, fleetTask({ ended_at: NOW }))).toBe(false);
+  });
+
+  test('no task that runs or is paused, if it says why none is taken', () => {
+    expect(concerns(paused, fleetTask({ worker: 'w1' }))).toBe(false);
+    expect(concerns(paused, fleetTask({ paused: true }))).toBe(false);
+  });
 });

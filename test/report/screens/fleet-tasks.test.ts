@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FleetTaskFacts } from '../../../src/core/fleet/fleet-task.ts';
+import type { FleetWarning } from '../../../src/core/fleet/fleet-warnings.ts';
 import { columnsOf } from '../../../src/report/columns.ts';
 import { approvalText } from '../../../src/report/screens/fleet-approvals.ts';
 import { fleetTaskTable, shownFleetTask } from '../../../src/report/screens/fleet-tasks.ts';
@@ -8,12 +9,33 @@ import { fleetTask, minutesAgo, NOW } from '../../helpers/fleet-facts.ts';
 
 const UNTIL = '2026-01-05T13:00:00.000Z';
 
-const table = (tasks: readonly FleetTaskFacts[], width = 100): string =>
+const table = (
+  tasks: readonly FleetTaskFacts[],
+  width = 100,
+  warnings: readonly FleetWarning[] = [],
+): string =>
   fleetTaskTable(
     'fleet db/fleet',
-    tasks.map((task) => shownFleetTask(task, NOW)),
+    tasks.map((task) => shownFleetTask(task, NOW, warnings)),
     { width, paint: null },
   );
+
+test('below the list stands what keeps tasks from going on, each thing once, and no more than five', () => {
+  const warning = (at: number) => ({ kind: 'parked-again', taskId: `t${at}`, parks: 3 }) as const;
+  const tasks = [fleetTask(), fleetTask({}, { task_id: 'other' })];
+  const text = table(tasks, 200, [warning(0), warning(1)]);
+  expect(text.match(/^warning: .*$/gm)).toEqual([
+    'warning: t0 was parked 3 times without a finished iteration; ralph status t0 says what it waits for',
+    'warning: t1 was parked 3 times without a finished iteration; ralph status t1 says what it waits for',
+  ]);
+  const seven = table(
+    tasks,
+    200,
+    Array.from({ length: 7 }, (_, at) => warning(at)),
+  );
+  expect(seven.match(/^warning: /gm)).toHaveLength(5);
+  expect(seven).toMatch(/\n2 more warnings: ralph fleet status\n$/);
+});
 
 test('a fleet without tasks says how to queue one', () => {
   expect(table([])).toBe('fleet db/fleet\nno tasks; ralph submit queues one\n');
