@@ -1,5 +1,7 @@
 import { withTaskCopies } from '../../compose/fleet/task-copy.ts';
 import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
+import type { OpenNote } from '../../core/task/briefing-sources.ts';
+import { rowOfState } from '../../core/task/endings.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import { StateTooNewError } from '../../errors.ts';
 import { shownFleetTask } from '../../report/screens/fleet-tasks.ts';
@@ -42,10 +44,22 @@ export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Pro
     const shown = (task: ShownTask): ShownTask =>
       asInFleet(task, byId.get(task.taskId), span.until);
     const place = { vault: queue.name, stateDir: queue.name, fleetWords: words };
-    return gatherBriefing(copies, span, { shown, place });
+    const notes = tasks.flatMap((task) => notesOf(task, words));
+    return gatherBriefing(copies, span, { shown, notes, place });
   });
   await printBriefing(briefing, options, `${queue.name}\n\n`);
   return 0;
+}
+
+/** Returns the note that the end of a task has left, which its status shows. */
+function notesOf(
+  { spec, note, status, exit_reason, ended_at: at }: FleetTaskFacts,
+  words: readonly string[],
+): readonly OpenNote[] {
+  if (note === null || at === null) return [];
+  const { task_id: taskId } = spec;
+  const reason = rowOfState(status, exit_reason)?.note?.word ?? 'NOTE';
+  return [{ file: ['ralph status', taskId, ...words].join(' '), taskId, reason, at }];
 }
 
 /** The copy has no driver, so that only the row says whether somebody works on the task. */

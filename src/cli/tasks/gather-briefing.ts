@@ -2,7 +2,7 @@ import path from 'node:path';
 import { maskDeep } from '../../core/secrets/secrets.ts';
 import { parseDuration } from '../../core/settings/duration.ts';
 import { type Briefing, makeBriefing } from '../../core/task/briefing.ts';
-import type { FoundRun } from '../../core/task/briefing-sources.ts';
+import type { FoundRun, OpenNote } from '../../core/task/briefing-sources.ts';
 import type { LinesByIteration } from '../../core/task/line-changes.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import { laterBy, type TaskState } from '../../core/task/task-state.ts';
@@ -72,6 +72,7 @@ async function writePage(briefing: Briefing, file: string): Promise<void> {
 /** The runs that a briefing shows otherwise than their files have it, and what it names as their place. */
 export interface BriefingView {
   readonly shown: (task: ShownTask) => ShownTask;
+  readonly notes: readonly OpenNote[];
   readonly place: Pick<Briefing, 'vault' | 'stateDir' | 'fleetWords'>;
 }
 
@@ -105,7 +106,7 @@ export async function gatherBriefing(
     keyFlag: keyFlag(place.keyFile, process.env),
     runs,
     journal: clean(await readJournal(path.join(stateDir, 'events.jsonl'), since)),
-    notes: openNotes(vault),
+    notes: view === null ? openNotes(vault) : clean(view.notes),
     requests: openRequests(vault),
     day: dayOfAll([...open, ...ended], stateDir, until),
     ...view?.place,

@@ -65,6 +65,7 @@ export interface FoundRun {
 
 /** A note for a human that is still in `Needs_Action`. */
 export interface OpenNote {
+  /** The file; for a task of a fleet the command that shows it. */
   readonly file: string;
   /** The reason in its file name, such as `EXHAUSTED`. */
   readonly reason: string;

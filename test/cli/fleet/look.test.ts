@@ -360,6 +360,25 @@ describe('ralph report on a fleet', () => {
     expect(text).not.toMatch(/ralph diff|ralph undo|--vault|ralph-fleet-/);
   });
 
+  test('names the command that shows the note of a task that ended badly', async () => {
+    const fleet = await atWork();
+    const failed = { ...END, status: 'failed', exitReason: 'failed:reported' } as const;
+    const note = '# The task failed\n\nThe parser is gone.\n';
+    await fleet.queue.settle(CLAIM, null, NOTHING, { ...failed, resultRef: null, note });
+    const said = captureOutput();
+    await fleetReport(fleet, {});
+    const command = 'ralph status nightly --fleet postgres://db.example.org/fleet';
+    expect(said.out()).toContain(`Note: \`${command}\``);
+    const text = said.out().length;
+    await fleetTasks(fleet, 'nightly', {});
+    expect(said.out().slice(text)).toMatch(/^note +.*The parser is gone\./m);
+    // A note is of its ending.
+    await fleet.queue.resume('nightly');
+    const before = said.out().length;
+    await fleetReport(fleet, {});
+    expect(said.out().slice(before)).not.toContain('Note:');
+  });
+
   test('is written as a page and as JSON', async () => {
     const fleet = await atWork();
     const html = path.join(await tempFolder(), 'report.html');
