@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { FleetRequest } from '../../src/effects/fleet/fleet-queue.ts';
 import type { FleetInHand } from './fleet-cases.ts';
-import { ANY, COMPLETED, checkpointAt, claimed, NOTHING, newFleetTask } from './fleet-tasks.ts';
+import {
+  ANY,
+  COMPLETED,
+  checkpointAt,
+  claimed,
+  LATE,
+  NOTHING,
+  newFleetTask,
+} from './fleet-tasks.ts';
 
 /** As a worker ends a task that is out of iterations. */
 const SPENT = {
@@ -60,7 +68,7 @@ export function describeResuming(name: string, fresh: () => Promise<FleetInHand>
         });
         expect(await queue.submit([task])).toEqual([{ kind: 'already-queued', taskId: 'a' }]);
         expect((await queue.tasks({ open: true })).length).toBe(1);
-        expect(await queue.prune(['a'])).toEqual([]);
+        expect(await queue.prune(['a'], LATE)).toEqual([]);
         await later(queue.leaseMs + 1_000);
         await queue.sweep();
         expect(await queue.claim(ANY)).toBeNull();

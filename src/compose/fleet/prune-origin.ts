@@ -16,7 +16,8 @@ export interface StayingTask {
 
 /**
  * Removes the refs of tasks at their origins by this user's git, `refs/ralph/<task_id>/*` and never a branch. Asks
- * `stillEnded` right before, since somebody may go on with a task meanwhile, and leaves its refs alone then. Resolves to the tasks of which some may be left.
+ * `stillEnded` right before, since somebody may go on with a task meanwhile, and leaves its refs alone then. Resolves
+ * to the tasks of which some may be left.
  */
 export async function removeRefsOf(
   tasks: readonly FleetTaskFacts[],
@@ -28,13 +29,11 @@ export async function removeRefsOf(
   try {
     const { signal } = new AbortController();
     for (const task of tasks) {
-      const { spec, fence, base_commit } = task;
-      // A task that nobody has claimed has pushed nothing.
-      if (fence === 0 || !(await stillEnded(task))) continue;
+      const { spec, base_commit } = task;
+      // A task that no worker has begun has pushed nothing. What has its name there is somebody else's.
+      if (base_commit === null || !(await stillEnded(task))) continue;
       const mirror = openMirror({ home, url: spec.repo, env, signal, timeoutMs: TIMEOUT_MS });
       const end = await removeSnapshotsAtOrigin(mirror, spec.task_id);
-      // A task that no worker could begin, since nothing is there, has pushed nothing either.
-      if (end.kind === 'no-repository' && base_commit === null) continue;
       if (end.kind !== 'removed') staying.push({ taskId: spec.task_id, why: end.why });
     }
   } finally {

@@ -24,6 +24,17 @@ test('the refs of a task are removed, and its branch stays', async () => {
   ]);
 });
 
+test('refs that have the name of a task that no worker has begun stay: they are of somebody else', async () => {
+  const origin = await originOfTest();
+  origin.git('update-ref', 'refs/ralph/nightly/1', origin.first);
+  const refused = fleetTask(
+    { fence: 1, base_commit: null, status: 'failed', exit_reason: 'failed:policy' },
+    { task_id: 'nightly', repo: origin.url },
+  );
+  expect(await removeRefsOf([refused], ENV, async () => true)).toEqual([]);
+  expect(origin.refs()).toContain('refs/ralph/nightly/1');
+});
+
 test('a task whose repository never was there may go, one that began there stays', async () => {
   const repo = join(await tempFolder(), 'nothing.git');
   const never = fleetTask({ fence: 1, base_commit: null }, { task_id: 'never', repo });
