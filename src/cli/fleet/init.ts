@@ -3,14 +3,19 @@ import { parseDuration } from '../../core/settings/duration.ts';
 import { UsageError } from '../../errors.ts';
 import { initText } from '../../report/screens/fleet-words.ts';
 import { standardOutlet } from '../terminal/outlet.ts';
+import { type Patience, whenReached } from './on-fleet.ts';
 
 const SHORTEST_MS = 10_000;
 const LONGEST_MS = 60 * 60_000;
 
 /** `ralph fleet init`: makes the tables of a fleet, or brings them up to date. `lease` is as it was written. */
-export async function initNamedFleet(url: string, lease: string | undefined): Promise<number> {
+export async function initNamedFleet(
+  url: string,
+  lease: string | undefined,
+  { init = initFleetAt, ...patience }: Patience & { readonly init?: typeof initFleetAt } = {},
+): Promise<number> {
   const leaseMs = lease === undefined ? null : leaseOf(lease);
-  const done = await initFleetAt({ url, env: process.env, leaseMs });
+  const done = await whenReached(() => init({ url, env: process.env, leaseMs }), patience);
   await standardOutlet().write(initText(done));
   return 0;
 }

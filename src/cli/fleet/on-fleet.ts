@@ -81,6 +81,12 @@ export async function unknownFleetTask(
 const PATIENCE_MS = 10_000;
 const RETRY_MS = 1_000;
 
+/** How long to wait for a database, and for how long between two attempts, in milliseconds. */
+export interface Patience {
+  readonly patienceMs?: number;
+  readonly retryMs?: number;
+}
+
 /**
  * Opens a fleet, and tries it again for 10 s while the database cannot be reached. Rejects with a
  * `FleetError` or a `FleetAwayError`.
@@ -90,19 +96,24 @@ export async function openNamed(
   {
     open = openFleetAt,
     purpose = 'command',
-    patienceMs = PATIENCE_MS,
-    retryMs = RETRY_MS,
-  }: {
+    ...patience
+  }: Patience & {
     readonly open?: typeof openFleetAt;
     readonly purpose?: Parameters<typeof openFleetAt>[0]['purpose'];
-    readonly patienceMs?: number;
-    readonly retryMs?: number;
   } = {},
 ): ReturnType<typeof openFleetAt> {
+  return whenReached(() => open({ url, env: process.env, purpose }), patience);
+}
+
+/** Tries something again for 10 s while the database cannot be reached: it may be starting. */
+export async function whenReached<T>(
+  attempt: () => Promise<T>,
+  { patienceMs = PATIENCE_MS, retryMs = RETRY_MS }: Patience = {},
+): Promise<T> {
   const startedAt = performance.now();
   for (;;) {
     try {
-      return await open({ url, env: process.env, purpose });
+      return await attempt();
     } catch (error) {
       const isOver = performance.now() - startedAt >= patienceMs;
       if (!(error instanceof FleetAwayError) || isOver) throw error;

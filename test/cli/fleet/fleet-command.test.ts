@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { fleet } from '../../../src/cli/commands/fleet/fleet.ts';
+import { initNamedFleet } from '../../../src/cli/fleet/init.ts';
+import { FleetAwayError } from '../../../src/errors.ts';
+import { captureOutput } from '../../helpers/captured-output.ts';
 
 test.for([
   [
@@ -48,3 +51,15 @@ test.for(['9s', '2h', 'soon', '0', '12.5s'])(
     });
   },
 );
+
+test('ralph fleet init tries again while the database is starting, for a while', async () => {
+  const away = new FleetAwayError('fleet h/d', 'it is starting up');
+  const versions = { from: null, to: 1 };
+  const done = { name: 'fleet h/d', engine: versions, tables: versions, leaseMs: 120_000 };
+  const init = vi.fn().mockRejectedValueOnce(away).mockResolvedValue(done);
+  const said = captureOutput();
+  expect(await initNamedFleet('postgres://h/d', undefined, { init, retryMs: 0 })).toBe(0);
+  expect(said.out()).toContain('lease: 2m');
+  const never = { init: vi.fn().mockRejectedValue(away), patienceMs: 0 };
+  await expect(initNamedFleet('postgres://h/d', undefined, never)).rejects.toBe(away);
+});
