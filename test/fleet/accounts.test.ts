@@ -137,7 +137,7 @@ async function parkNext(queue: FleetQueue, isLimit: boolean): Promise<void> {
   const inMs = isLimit ? 5 * HOUR_MS : 48 * HOUR_MS;
   const until = new Date(Date.now() + inMs).toISOString();
   if (!isLimit) {
-    const approval = { id: 'deploy', text: 'May I deploy it?', expiresAt: until };
+    const approval = { id: 'deploy', text: 'May I deploy it?', expiresInMs: inMs };
     expect(await queue.askApproval(claim, approval)).toBe(true);
   }
   const parking = isLimit

@@ -7,6 +7,7 @@ import { TABLES_VERSION } from '../../src/effects/fleet/migrations.ts';
 import { FleetError } from '../../src/errors.ts';
 import {
   ANY,
+  ASKING,
   checkpointAt,
   claimed,
   fleetEvent,
@@ -149,8 +150,8 @@ test('a submitter cannot keep the tables from being brought up to date', async (
 test('a submitter neither approves nor steers, nor touches what workers write', async () => {
   await owner.submit([newFleetTask('asks', { queue: 'asks' })]);
   const claim = await claimed(owner, { queues: ['asks'] });
-  await owner.askApproval(claim, { id: 'p1', text: 'May I?', expiresAt: null });
-  await owner.park(claim, checkpointAt(1), NOTHING, { kind: 'approval', until: null });
+  await owner.askApproval(claim, { id: 'p1', text: 'May I?', expiresInMs: 3_600_000 });
+  await owner.park(claim, checkpointAt(1), NOTHING, ASKING);
   const queue = await openAs('sue');
   const refused = (work: Promise<unknown>) => expect(work).rejects.toThrow(FleetError);
   await refused(queue.answer('asks', { verdict: 'approved', by: 'sue', comment: null }));

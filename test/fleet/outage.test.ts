@@ -53,7 +53,7 @@ test('every call says that the database is away, and all goes on when it is back
     noteBase: () => queue.noteBase(claim, 'c'),
     pauseAccount: () => queue.pauseAccount('default', 1, 'x'),
     requestsTo: () => queue.requestsTo([claim]),
-    askApproval: () => queue.askApproval(claim, { id: 'p', text: 'x', expiresAt: null }),
+    askApproval: () => queue.askApproval(claim, { id: 'p', text: 'x', expiresInMs: 3_600_000 }),
     sweep: () => queue.sweep(),
     request: () => queue.request('a', { kind: 'stop', by: 'x' }),
     resume: () => queue.resume('a'),

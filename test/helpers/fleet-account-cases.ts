@@ -39,7 +39,7 @@ export function describeAccounts(name: string, fresh: () => Promise<FleetInHand>
       const claim = await claimed(queue);
       const until = new Date(now() + 86_400_000).toISOString();
       await queue.park(claim, null, NOTHING, { kind: 'wait', until, account: true });
-      await queue.setAccount('default', { pause: 'released' });
+      await queue.setAccount('default', { pause: 'until-released' });
       expect((await queue.accounts())[0]).toMatchObject({ isHeld: true, why: 'by hand' });
       await later(1_000);
       expect(await next(queue)).toBeNull();

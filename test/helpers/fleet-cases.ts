@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import {
   ANY,
+  ASKING,
   COMPLETED,
   checkpointAt,
   claimed,
@@ -127,9 +128,9 @@ export function describeQueue(name: string, fresh: () => Promise<FleetInHand>): 
           await queue.keepLog(old, { name: 'x', iteration: 1, packed: new Uint8Array(1) }),
         ).toBe(false);
         expect(await queue.noteBase(old, 'late')).toBe(false);
-        expect(await queue.askApproval(old, { id: 'p', text: 'late', expiresAt: null })).toBe(
-          false,
-        );
+        expect(
+          await queue.askApproval(old, { id: 'p', text: 'late', expiresInMs: 3_600_000 }),
+        ).toBe(false);
         expect(
           await queue.park(old, checkpointAt(9), NOTHING, { kind: 'handover', why: 'late' }),
         ).toBe(false);
@@ -260,14 +261,14 @@ export function describeQueue(name: string, fresh: () => Promise<FleetInHand>): 
         await other.answer('a', { verdict: 'approved', by: 'eve', comment: null }),
       ).toMatchObject({ kind: 'refused' });
       const claim = await claimed(queue);
-      expect(await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresAt: null })).toBe(
-        true,
-      );
-      await queue.park(claim, checkpointAt(1), NOTHING, { kind: 'approval', until: null });
+      expect(
+        await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresInMs: 3_600_000 }),
+      ).toBe(true);
+      await queue.park(claim, checkpointAt(1), NOTHING, ASKING);
       await queue.sweep();
       expect(await ids(queue)).toEqual([]);
       expect(await other.approvals()).toMatchObject([
-        { taskId: 'a', id: 'p1', text: 'May I?', expiresAt: null, answer: null },
+        { taskId: 'a', id: 'p1', text: 'May I?', answer: null },
       ]);
       expect(
         await other.answer('a', { verdict: 'rejected', by: 'ann', comment: 'not now' }),
@@ -288,21 +289,20 @@ export function describeQueue(name: string, fresh: () => Promise<FleetInHand>): 
       const { queue } = await fresh();
       await queue.submit([newFleetTask('a')]);
       const claim = await claimed(queue);
-      await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresAt: null });
+      await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresInMs: 3_600_000 });
       expect(await queue.answer('a', { verdict: 'approved', by: 'ann', comment: null })).toEqual({
         kind: 'done',
       });
-      await queue.park(claim, null, NOTHING, { kind: 'approval', until: null });
+      await queue.park(claim, null, NOTHING, ASKING);
       expect((await claimed(queue)).answer?.verdict).toBe('approved');
     });
 
     test('wakes the task of an approval that expired', async () => {
-      const { queue, now, later } = await fresh();
+      const { queue, later } = await fresh();
       await queue.submit([newFleetTask('a')]);
       const claim = await claimed(queue);
-      const until = new Date(now() + 60_000).toISOString();
-      await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresAt: until });
-      await queue.park(claim, null, NOTHING, { kind: 'approval', until });
+      await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresInMs: 60_000 });
+      await queue.park(claim, null, NOTHING, { ...ASKING, inMs: 60_000 });
       expect(await ids(queue)).toEqual([]);
       await later(61_000);
       expect(

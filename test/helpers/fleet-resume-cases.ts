@@ -3,6 +3,7 @@ import type { FleetRequest } from '../../src/effects/fleet/fleet-queue.ts';
 import type { FleetInHand } from './fleet-cases.ts';
 import {
   ANY,
+  ASKING,
   COMPLETED,
   checkpointAt,
   claimed,
@@ -88,14 +89,12 @@ export function describeResuming(name: string, fresh: () => Promise<FleetInHand>
     });
 
     test('a task that waits for an approval has the status that it has in a vault', async () => {
-      const { queue, now } = await fresh();
+      const { queue } = await fresh();
       await queue.submit([newFleetTask('a')]);
       const claim = await claimed(queue);
-      const expiresAt = new Date(now() + 3_600_000).toISOString();
-      await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresAt });
-      const asking = { kind: 'approval', until: expiresAt } as const;
+      await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresInMs: 3_600_000 });
       const status = async () => (await queue.task('a'))?.status;
-      await queue.park(claim, checkpointAt(1), NOTHING, asking);
+      await queue.park(claim, checkpointAt(1), NOTHING, ASKING);
       expect(await status()).toBe('paused_awaiting_approval');
       await queue.request('a', { kind: 'pause', by: 'ann' });
       expect(await status()).toBe('paused');
@@ -106,17 +105,16 @@ export function describeResuming(name: string, fresh: () => Promise<FleetInHand>
       expect(await status()).toBe('running');
       const again = await claimed(queue);
       // It was answered before it parked, so nobody is asked any more.
-      await queue.park(again, null, NOTHING, asking);
+      await queue.park(again, null, NOTHING, ASKING);
       expect(await status()).toBe('running');
     });
 
     test('a worker that goes on after a request has expired makes its task running', async () => {
-      const { queue, now, later } = await fresh();
+      const { queue, later } = await fresh();
       await queue.submit([newFleetTask('a')]);
-      const expiresAt = new Date(now() + 60_000).toISOString();
       const claim = await claimed(queue);
-      await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresAt });
-      await queue.park(claim, null, NOTHING, { kind: 'approval', until: expiresAt });
+      await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresInMs: 60_000 });
+      await queue.park(claim, null, NOTHING, { ...ASKING, inMs: 60_000 });
       await later(61_000);
       expect((await claimed(queue)).task.status).toBe('running');
     });

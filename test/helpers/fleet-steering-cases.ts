@@ -3,6 +3,7 @@ import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import type { FleetInHand } from './fleet-cases.ts';
 import {
   ANY,
+  ASKING,
   COMPLETED,
   checkpointAt,
   claimed,
@@ -216,8 +217,8 @@ export function describeSteering(name: string, fresh: () => Promise<FleetInHand>
       const { queue } = await fresh();
       await queue.submit([newFleetTask('a')]);
       const claim = await claimed(queue);
-      await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresAt: null });
-      await queue.park(claim, null, NOTHING, { kind: 'approval', until: null });
+      await queue.askApproval(claim, { id: 'p1', text: 'May I?', expiresInMs: 3_600_000 });
+      await queue.park(claim, null, NOTHING, ASKING);
       await queue.request('a', { kind: 'pause', by: 'ann' });
       await queue.answer('a', { verdict: 'approved', by: 'ann', comment: null });
       expect(await next(queue)).toBeNull();

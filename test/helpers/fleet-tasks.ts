@@ -37,6 +37,12 @@ export function checkpointAt(iterations: number, fields: Partial<Checkpoint> = {
   };
 }
 
+/** As a worker parks a task for an approval of an hour. */
+export const ASKING = {
+  ...({ kind: 'approval', until: '2026-01-01T01:00:00.000Z' } as const),
+  inMs: 3_600_000,
+};
+
 export const COMPLETED: FleetSettlement = {
   ...{ status: 'completed', exitReason: 'completed', exitCode: 0, warning: null, note: null },
   ...{ resultCommit: 'c2', resultRef: 'refs/heads/x', branchCommit: 'c2' },

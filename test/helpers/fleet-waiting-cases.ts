@@ -3,6 +3,7 @@ import type { FleetQueue, TaskFilter } from '../../src/effects/fleet/fleet-queue
 import type { FleetInHand } from './fleet-cases.ts';
 import {
   ANY,
+  ASKING,
   COMPLETED,
   checkpointAt,
   claimed,
@@ -74,7 +75,7 @@ export function describeWaiting(name: string, fresh: () => Promise<FleetInHand>)
     test('a request that nobody has answered in time is open again after a resume', async () => {
       const { queue, now, later } = await fresh();
       await queue.submit([newFleetTask('a')]);
-      const asks = { id: 'p1', text: 'May I?', expiresAt: null, expiresInMs: HOUR_MS };
+      const asks = { id: 'p1', text: 'May I?', expiresInMs: HOUR_MS };
       const claim = await claimed(queue);
       await queue.askApproval(claim, asks);
       await queue.park(claim, checkpointAt(1), NOTHING, {
@@ -100,7 +101,7 @@ export function describeWaiting(name: string, fresh: () => Promise<FleetInHand>)
       const { queue, now, later } = await fresh();
       await queue.submit([newFleetTask('a')]);
       const claim = await claimed(queue);
-      const asks = { id: 'p1', text: 'May I?', expiresAt: null, expiresInMs: HOUR_MS };
+      const asks = { id: 'p1', text: 'May I?', expiresInMs: HOUR_MS };
       await queue.askApproval(claim, asks);
       await queue.park(claim, checkpointAt(1), NOTHING, {
         ...{ kind: 'approval', until: new Date(now()).toISOString(), inMs: HOUR_MS },
@@ -118,7 +119,7 @@ export function describeWaiting(name: string, fresh: () => Promise<FleetInHand>)
       const { queue } = await fresh();
       await queue.submit([newFleetTask('a')]);
       const claim = await claimed(queue);
-      const asks = { id: 'deploy', text: 'May I deploy?', expiresAt: null };
+      const asks = { id: 'deploy', text: 'May I deploy?', expiresInMs: 3_600_000 };
       await queue.askApproval(claim, asks);
       expect(await queue.answer('a', yes)).toEqual({ kind: 'done' });
       // A call that is repeated does not lose the answer.
@@ -128,7 +129,7 @@ export function describeWaiting(name: string, fresh: () => Promise<FleetInHand>)
       expect(await queue.approvals()).toMatchObject([
         { id: 'deploy', text: 'Once more?', answer: null },
       ]);
-      await queue.park(claim, null, NOTHING, { kind: 'approval', until: null });
+      await queue.park(claim, null, NOTHING, ASKING);
       expect(await next(queue)).toBeNull();
       expect(await queue.answer('a', { ...yes, verdict: 'rejected' })).toEqual({ kind: 'done' });
       expect((await claimed(queue)).answer?.verdict).toBe('rejected');

@@ -217,7 +217,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
       this.#keep(task, claim, checkpoint, written);
       const isAnswered = parking.kind === 'approval' && task.approvals.at(-1)?.answer;
       if (parking.kind === 'handover' || isAnswered) task.startAt = this.clock();
-      else task.startAt = parking.until === null ? null : Date.parse(parking.until);
+      else task.startAt = Date.parse(parking.until);
       facts.claims_without_iteration = Math.max(0, facts.claims_without_iteration - 1);
       facts.hosts = facts.hosts.slice(0, -1);
       facts.parks_without_iteration += 1;
@@ -274,7 +274,8 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
       if (before !== -1 && approvals[before]?.taken === false) return;
       if (before !== -1) approvals.splice(before, 1);
       approvals.push({
-        ...{ id: approval.id, text: approval.text, expiresAt: expiryOf(approval, this.clock()) },
+        ...{ id: approval.id, text: approval.text },
+        expiresAt: instant(this.clock() + approval.expiresInMs),
         ...{ taskId: facts.spec.task_id, askedAt: instant(this.clock()) },
         ...{ answer: null, taken: false },
       });
@@ -306,8 +307,4 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
   }
 
   async close(): Promise<void> {}
-}
-
-function expiryOf({ expiresAt, expiresInMs }: Port.FleetApproval, now: number): string | null {
-  return expiresInMs === undefined ? expiresAt : instant(now + expiresInMs);
 }

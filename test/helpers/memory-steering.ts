@@ -112,8 +112,7 @@ export class MemorySteering {
     const { parked } = facts;
     const wakeAt = waitsForPerson ? newest.expiresAt : facts.not_before;
     const until = parked?.kind === 'wait' ? parked.until : wakeAt;
-    if (until !== null) task.startAt = Date.parse(until);
-    else task.startAt = waitsForPerson ? null : this.clock();
+    task.startAt = until === null ? this.clock() : Date.parse(until);
     if (parked === null) facts.status = 'pending';
     else facts.status = waitsForPerson ? 'paused_awaiting_approval' : 'running';
     Object.assign(facts, {
@@ -134,7 +133,7 @@ export class MemorySteering {
     if (asked.answer !== null) {
       return refused(`its request was answered already (${asked.answer.verdict})`);
     }
-    if (asked.expiresAt !== null && Date.parse(asked.expiresAt) <= this.clock()) {
+    if (Date.parse(asked.expiresAt) <= this.clock()) {
       return refused('its request has expired');
     }
     asked.answer = { ...answer, sessionUser: 'memory' };
@@ -269,9 +268,7 @@ export class MemorySteering {
 /** Lets the time for answering begin again. */
 function reopenRequest(approval: MemoryTask['approvals'][number], now: number): void {
   const { askedAt, expiresAt } = approval;
-  if (expiresAt !== null) {
-    approval.expiresAt = instant(now + Date.parse(expiresAt) - Date.parse(askedAt));
-  }
+  approval.expiresAt = instant(now + Date.parse(expiresAt) - Date.parse(askedAt));
   approval.askedAt = instant(now);
 }
 

@@ -92,7 +92,7 @@ export function pauseMemoryAccount(
   why: string,
   now: number,
 ): void {
-  if (until === 'released') {
+  if (until === 'until-released') {
     account.isHeld = true;
     account.why = why;
     return;

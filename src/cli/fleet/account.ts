@@ -52,7 +52,7 @@ function changeOf(name: string, { pause, resume, slots }: AccountFlags): Account
   }
   if (problems.length > 0) throw new UsageError(problems);
   return {
-    ...(pause === undefined ? {} : { pause: pause === true ? 'released' : (pauseMs ?? 0) }),
+    ...(pause === undefined ? {} : { pause: pause === true ? 'until-released' : (pauseMs ?? 0) }),
     ...(resume === undefined ? {} : { resume: true }),
     ...(slots === undefined ? {} : { slots: Number(slots) }),
   };

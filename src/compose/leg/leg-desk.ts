@@ -35,8 +35,7 @@ export function legDesk({ claim, plan, logDir, ask }: DeskRequest): ApprovalDesk
       const text = renderRequest({ taskId: plan.taskId, approval, asked, logDir });
       const { id, expires_at: expiresAt } = approval;
       const expiresInMs = Math.max(0, msBetween(systemClock.now(), expiresAt));
-      const row = { id, text, expiresAt, expiresInMs };
-      if (!(await ask(claim, row))) throw new RunDropped('the claim is lost');
+      if (!(await ask(claim, { id, text, expiresInMs }))) throw new RunDropped('the claim is lost');
       return NOTHING_BEFORE;
     },
     async answer() {

@@ -54,8 +54,8 @@ export type Parking =
       readonly inMs?: number;
       readonly account: boolean;
     }
-  /** A person is asked; `until` is when the request expires, null if it never does. */
-  | { readonly kind: 'approval'; readonly until: string | null; readonly inMs?: number }
+  /** A person is asked; `until` is when the request expires. */
+  | { readonly kind: 'approval'; readonly until: string; readonly inMs?: number }
   /** Another worker may go on at once: this one drains, is full, or the leg is old. */
   | { readonly kind: 'handover'; readonly why: string };
 

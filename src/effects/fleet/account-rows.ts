@@ -17,7 +17,7 @@ export async function pauseAccount(
   until: AccountPause,
   why: string,
 ): Promise<void> {
-  if (until === 'released') {
+  if (until === 'until-released') {
     await tx.executeSql(
       `insert into ralph.account (name, held, why) values ($1, true, $2)
        on conflict (name) do update set held = true, why = $2`,

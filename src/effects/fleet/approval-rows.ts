@@ -1,6 +1,5 @@
 import type { FleetAnswer, FleetApprovalFacts } from './fleet-queue.ts';
 import type { SqlRunner } from './load-engine.ts';
-import { iso } from './task-rows.ts';
 
 /** A row of `ralph.approval`. */
 interface ApprovalRow {
@@ -8,7 +7,7 @@ interface ApprovalRow {
   readonly id: string;
   readonly text: string;
   readonly asked_at: Date;
-  readonly expires_at: Date | null;
+  readonly expires_at: Date;
   readonly verdict: FleetAnswer['verdict'] | null;
   readonly answered_by: string | null;
   readonly db_user: string | null;
@@ -38,7 +37,7 @@ export async function openApprovals(tx: SqlRunner): Promise<readonly FleetApprov
     id: row.id,
     text: row.text,
     askedAt: row.asked_at.toISOString(),
-    expiresAt: iso(row.expires_at),
+    expiresAt: row.expires_at.toISOString(),
     answer: answerOf(row),
   }));
 }

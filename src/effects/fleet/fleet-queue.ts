@@ -243,8 +243,8 @@ export interface FleetSettlement {
   readonly branchCommit: string | null;
 }
 
-/** An instant; milliseconds from the database's now; or until it is released. */
-export type AccountPause = string | number | 'released';
+/** An instant; milliseconds from the database's now; or until somebody releases it. */
+export type AccountPause = string | number | 'until-released';
 
 export interface AccountChange {
   readonly pause?: AccountPause;
@@ -272,10 +272,8 @@ export interface FleetApproval {
   readonly id: string;
   /** What a person reads: see `report/notes/approval-request.ts`. */
   readonly text: string;
-  /** ISO instant at which it expires; null if it never does. */
-  readonly expiresAt: string | null;
-  /** Milliseconds from the database's now until then; wins over `expiresAt`, since the clocks of hosts differ. */
-  readonly expiresInMs?: number;
+  /** How long it is open from the database's now, in milliseconds. */
+  readonly expiresInMs: number;
 }
 
 export interface FleetAnswer {
@@ -286,9 +284,10 @@ export interface FleetAnswer {
   readonly comment: string | null;
 }
 
-export interface FleetApprovalFacts extends FleetApproval {
+export interface FleetApprovalFacts extends Omit<FleetApproval, 'expiresInMs'> {
   readonly taskId: string;
   readonly askedAt: string;
+  readonly expiresAt: string;
   readonly answer: FleetAnswer | null;
 }
 

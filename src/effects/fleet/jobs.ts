@@ -4,9 +4,8 @@ import type { Boss, JobAttempt, SqlRunner } from './load-engine.ts';
 
 /*
  * How the queue uses the engine. The row in `ralph.task` says which job is the task's; every other job with its id is a
- * leftover, and is removed by the claim that meets it, or when the task gets another job. A task has a job while it
- * runs, is queued, or is parked until an instant. It has no job while a person holds it, or while it waits for a person
- * without an end.
+ * leftover, and is removed by the claim that meets it, or when the task gets another job. An open task has a job unless a
+ * person has paused it.
  */
 
 /** A lost claim never ends a job: the row of the task says when it has been lost too often. */

@@ -28,7 +28,6 @@ export interface FetchedJob {
   readonly id: string;
   readonly retryCount: number;
   readonly heartbeatSeconds: number | null;
-  readonly groupId: string | null;
   readonly data: unknown;
 }
 
@@ -56,7 +55,6 @@ export interface Boss {
   stop(options: { graceful: boolean; close: boolean }): Promise<void>;
   isInstalled(): Promise<boolean>;
   schemaVersion(): Promise<number | null>;
-  getQueue(name: string): Promise<object | null>;
   createQueue(name: string, options: object): Promise<void>;
   getJobById(name: string, id: string): Promise<object | null>;
   /** Leaves out jobs that are in the way of others. With `returnId`, resolves to the ids of those that it made. */

@@ -82,15 +82,12 @@ export function resumeTask(
     }
     const expiresAt = await reopenRequest(tx, taskId);
     const parked: Parking | null =
-      row.parked?.kind === 'approval' && expiresAt !== undefined
+      row.parked?.kind === 'approval' && expiresAt !== null
         ? { kind: 'approval', until: expiresAt }
         : row.parked;
     const waitsForPerson = parked !== row.parked;
     const startAt = parked?.kind === 'wait' || waitsForPerson ? untilOf(parked) : null;
-    const job =
-      waitsForPerson && startAt === null
-        ? null
-        : await jobs.add(tx, row, startAt ?? iso(row.not_before));
+    const job = await jobs.add(tx, row, startAt ?? iso(row.not_before));
     await tx.executeSql(
       `update ralph.task set job = $2, parked = $3, paused = false, claims = 0, hosts = '{}', parks = 0,
          updated_at = now(), ended_at = null, status = $4, exit_reason = null, exit_code = null, warning = null
@@ -159,10 +156,10 @@ export function answerTask(
 }
 
 /**
- * Lets the time of a request that nobody has answered begin again. Resolves to when it expires, null if never, and
- * undefined without such a request.
+ * Lets the time of a request that nobody has answered begin again. Resolves to when it expires, and to null without
+ * such a request.
  */
-async function reopenRequest(tx: SqlRunner, taskId: string): Promise<string | null | undefined> {
+async function reopenRequest(tx: SqlRunner, taskId: string): Promise<string | null> {
   const { rows } = await tx.executeSql(
     `update ralph.approval set asked_at = now(), expires_at = now() + (expires_at - asked_at)
      where task_id = $1 and verdict is null and not taken
@@ -170,7 +167,7 @@ async function reopenRequest(tx: SqlRunner, taskId: string): Promise<string | nu
      returning expires_at`,
     [taskId],
   );
-  return rows[0] === undefined ? undefined : iso(rows[0].expires_at);
+  return iso(rows[0]?.expires_at);
 }
 
 function untilOf(parked: Parking | null): string | null {

@@ -19,7 +19,6 @@ const JOB_OF_TASK = `j.name = ${QUEUE_NAME} and j.id = t.job`;
 /** A task that nobody works on or holds, and that has no job that could be claimed. */
 const WITHOUT_JOB = `
   ended_at is null and not paused and worker is null
-  and not coalesce(job is null and parked->>'kind' = 'approval' and parked->>'until' is null, false)
   and not exists (select from ralph_queue.job j where ${JOB_OF_TASK} and j.state <= 'active')`;
 
 /** A task with a worker that has lost it. */

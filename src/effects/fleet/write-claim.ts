@@ -79,16 +79,16 @@ export class ClaimWriter {
   }
 
   askApproval(claim: ClaimKey, approval: FleetApproval): Promise<boolean> {
-    const { id, text, expiresAt, expiresInMs = null } = approval;
+    const { id, text, expiresInMs } = approval;
     return this.#whileHeld(claim, async ({ tx }) => {
       await tx.executeSql(
         `insert into ralph.approval (task_id, id, text, expires_at)
-         values ($1, $2, $3, coalesce(now() + $5::float8 * interval '1 millisecond', $4))
+         values ($1, $2, $3, now() + $4::float8 * interval '1 millisecond')
          on conflict (task_id, id) do update set number = default, text = excluded.text, asked_at = now(),
            expires_at = excluded.expires_at, verdict = null, answered_by = null, db_user = null, comment = null,
            taken = false
          where approval.taken`,
-        [claim.taskId, id, text, expiresAt, expiresInMs],
+        [claim.taskId, id, text, expiresInMs],
       );
     });
   }
@@ -107,8 +107,7 @@ export class ClaimWriter {
       await this.#completeJob(tx, claim);
       const isAnswered = parking.kind === 'approval' && (await hasAnswer(tx, claim.taskId));
       const startAt = parking.kind === 'handover' || isAnswered ? null : parking.until;
-      const waitsForPerson = parking.kind === 'approval' && parking.until === null && !isAnswered;
-      const job = waitsForPerson ? null : await this.#jobs.add(tx, task, startAt);
+      const job = await this.#jobs.add(tx, task, startAt);
       // A leg that ends by itself does not count as one that was lost.
       await tx.executeSql(
         `update ralph.task set worker = null, host = null, job = $2, parked = $3, parked_at = now(), parks = parks + 1,

@@ -9,8 +9,7 @@ export interface ShownApproval {
   /** The Markdown text of the request, as `renderRequest` makes it. */
   readonly text: string;
   readonly askedAt: string;
-  /** Null if it never expires. */
-  readonly expiresAt: string | null;
+  readonly expiresAt: string;
 }
 
 /** Shows a request on two lines: what is asked, and for how long it has been waiting at the instant `at`. */
@@ -20,8 +19,7 @@ export function approvalText(approval: ShownApproval, at: string): string {
   return `${oneLine(taskId, 128)}  ${whatIsAsked(approval)}\n  waiting for ${since}, ${expiryText(expiresAt, at)}\n`;
 }
 
-function expiryText(expiresAt: string | null, at: string): string {
-  if (expiresAt === null) return 'does not expire';
+function expiryText(expiresAt: string, at: string): string {
   const left = Date.parse(expiresAt) - Date.parse(at);
   return left > 0 ? `expires in ${formatDuration(left)}` : 'overdue';
 }
@@ -36,7 +34,7 @@ export function approvalJson(fleet: string, approval: ShownApproval, at: string)
     file: null,
     requested_at: askedAt,
     expires_at: expiresAt,
-    overdue: expiresAt !== null && Date.parse(expiresAt) <= Date.parse(at),
+    overdue: Date.parse(expiresAt) <= Date.parse(at),
     fleet: fleetPlace(fleet),
   };
 }

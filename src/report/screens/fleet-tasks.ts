@@ -204,7 +204,7 @@ function parkingWords(parked: Parking, account: string): string {
         ? `for the usage limit of the account ${oneLine(account, 60)}, until ${formatInstant(parked.until)}`
         : `until ${formatInstant(parked.until)}`;
     case 'approval':
-      return `for an approval${parked.until === null ? '' : `, until ${formatInstant(parked.until)}`}`;
+      return `for an approval, until ${formatInstant(parked.until)}`;
     case 'handover':
       return `for another worker: ${oneLine(parked.why, 200)}`;
   }

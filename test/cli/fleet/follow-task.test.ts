@@ -85,7 +85,7 @@ test('shows the events of a task that has ended already', async () => {
 
 test('follows it through parks and approvals', async () => {
   const parked = { kind: 'wait', until: '2026-11-23T20:00:00Z', account: true } as const;
-  const asking = { kind: 'approval', until: null } as const;
+  const asking = { kind: 'approval', until: '2026-11-23T20:00:00Z' } as const;
   const { exitCode } = await follow([
     { ...OPEN, worker: null, host: null, parked },
     { ...OPEN, status: 'paused_awaiting_approval', parked: asking },

@@ -266,7 +266,7 @@ describe('an approval', () => {
       ...{ taskId: 'nightly', asked: 'Fix the tests.', logDir: '/w' },
       approval: { ...approval, ...unanswered, ...at },
     });
-    await fleet.queue.askApproval(claim, { id: 'a1', text, expiresAt: EXPIRES });
+    await fleet.queue.askApproval(claim, { id: 'a1', text, expiresInMs: 3_600_000 });
     await fleet.queue.park(claim, null, NOTHING, { kind: 'approval', until: EXPIRES });
     fleet.wait(10 * 60_000);
     return fleet;

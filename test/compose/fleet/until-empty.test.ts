@@ -38,7 +38,7 @@ test('tasks that may be claimed later are not waited for, and are named', async 
   expect(await tasksForLater(early)).toEqual([`a (not before ${SOON})`]);
 
   const { queue, taking } = await fleetWith('a');
-  await queue.pauseAccount('default', 'released', 'by hand');
+  await queue.pauseAccount('default', 'until-released', 'by hand');
   expect(await tasksForLater(taking)).toEqual(['a (its account default is paused)']);
   await queue.setAccount('default', { resume: true });
   const wait = { kind: 'wait', until: SOON, inMs: 300_000, account: false } as const;

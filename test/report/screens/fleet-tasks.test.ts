@@ -55,7 +55,10 @@ describe('below a task stands', () => {
       { parked: { kind: 'wait', until: UNTIL, account: true } },
       'waits for the usage limit of the account default, until 2026-01-05T13:00:00Z',
     ],
-    [{ parked: { kind: 'approval', until: null } }, 'waits for an approval'],
+    [
+      { parked: { kind: 'approval', until: UNTIL } },
+      'waits for an approval, until 2026-01-05T13:00:00Z',
+    ],
     [
       { parked: { kind: 'handover', why: 'the disk is full' } },
       'waits for another worker: the disk is full',
@@ -102,7 +105,7 @@ test('texts from the database cannot steer the terminal', () => {
       ),
       fleetTask({ worker: evil, host: evil }),
     ]),
-    approvalText({ id: evil, taskId: evil, text: evil, askedAt: NOW, expiresAt: null }, NOW),
+    approvalText({ id: evil, taskId: evil, text: evil, askedAt: NOW, expiresAt: UNTIL }, NOW),
     requestText('stop', evil, { kind: 'left', worker: evil, host: evil }, 'ralph resume x'),
     fleetWarningText({ kind: 'failed', taskIds: [evil] }),
   ];
