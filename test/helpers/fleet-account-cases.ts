@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
+import type { Parking } from '../../src/core/fleet/fleet-task.ts';
+import type { Claim, FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import type { FleetInHand } from './fleet-cases.ts';
-import { ANY, claimed, NOTHING, newFleetTask } from './fleet-tasks.ts';
+import { ANY, ASKING, claimed, NOTHING, newFleetTask } from './fleet-tasks.ts';
 
 /** What the port promises of accounts, of one of its implementations. */
 export function describeAccounts(name: string, fresh: () => Promise<FleetInHand>): void {
@@ -24,7 +25,7 @@ export function describeAccounts(name: string, fresh: () => Promise<FleetInHand>
       expect(await next(queue)).toBeNull();
       const accounts = await queue.accounts();
       expect(accounts.find(({ name }) => name === 'team')).toMatchObject({
-        ...{ pausedUntil: until, isHeld: false, why: 'usage limit', queued: 1, parked: 1 },
+        ...{ pausedUntil: until, isHeld: false, why: 'usage limit', waiting: 1, parked: 1 },
       });
       await later(61_000);
       expect((await queue.accounts()).find(({ name }) => name === 'team')?.pausedUntil).toBeNull();
@@ -50,6 +51,31 @@ export function describeAccounts(name: string, fresh: () => Promise<FleetInHand>
         why: null,
       });
       expect([(await next(queue))?.taskId, (await next(queue))?.taskId]).toEqual(['a', 'b']);
+    });
+
+    test('counts what waits and what is parked as the queues do', async () => {
+      const { queue } = await fresh();
+      const later = { notBefore: 3_600_000 };
+      await queue.submit([
+        ...['waits', 'handed', 'parked', 'paused'].map((id) => newFleetTask(id)),
+        newFleetTask('later', {}, later),
+      ]);
+      const claims = new Map<string, Claim>();
+      for (let at = 0; at < 4; at += 1) {
+        const claim = await claimed(queue);
+        claims.set(claim.taskId, claim);
+      }
+      const park = async (id: string, parking: Parking) => {
+        const claim = claims.get(id);
+        if (claim !== undefined) await queue.park(claim, null, NOTHING, parking);
+      };
+      const handover = { kind: 'handover', why: 'the worker stops' } as const;
+      for (const id of ['waits', 'handed', 'paused']) await park(id, handover);
+      await park('parked', ASKING);
+      await queue.request('paused', { kind: 'pause', by: 'ann' });
+      const counts = { running: 0, waiting: 2, parked: 2 };
+      expect(await queue.accounts()).toMatchObject([counts]);
+      expect(await queue.queues()).toMatchObject([counts]);
     });
 
     test('lets a paused task go on at once if its account was released meanwhile', async () => {

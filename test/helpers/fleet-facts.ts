@@ -91,7 +91,7 @@ export function accountFacts(changes: Partial<AccountFacts> = {}): AccountFacts 
     why: null,
     slots: 0,
     running: 0,
-    queued: 0,
+    waiting: 0,
     parked: 0,
     ...changes,
   };

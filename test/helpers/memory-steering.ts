@@ -232,15 +232,20 @@ export class MemorySteering {
       const closed = isClosed(account, this.clock());
       const until = account?.pausedUntil ?? 0;
       const its = open.filter(({ facts }) => facts.spec.account === name);
-      const waiting = its.filter(({ held }) => held === null);
-      const parked = waiting.filter(({ facts }) => facts.parked !== null || facts.paused).length;
       return {
         ...{ name, pausedUntil: until > this.clock() ? instant(until) : null },
         ...{ isHeld: account?.isHeld ?? false, why: closed ? (account?.why ?? null) : null },
-        ...{ slots: account?.slots ?? 0, running: its.length - waiting.length },
-        ...{ queued: waiting.length - parked, parked },
+        ...{ slots: account?.slots ?? 0, running: its.filter(({ held }) => held !== null).length },
+        ...{ waiting: this.#waiting(its).length, parked: its.filter(isParked).length },
       };
     });
+  }
+
+  /** Returns those that a worker may take now. */
+  #waiting(tasks: readonly MemoryTask[]): readonly MemoryTask[] {
+    return tasks.filter(
+      (task) => task.held === null && !isParked(task) && (task.startAt ?? 0) <= this.clock(),
+    );
   }
 
   async queues(): Promise<readonly Port.QueueFacts[]> {
@@ -248,21 +253,21 @@ export class MemorySteering {
     const keys = new Set(open.map(({ facts: { spec } }) => `${spec.queue} ${spec.schema}`));
     return [...keys].sort().map((key) => {
       const its = open.filter(({ facts: { spec } }) => `${spec.queue} ${spec.schema}` === key);
-      const free = its.filter(({ held }) => held === null);
-      const parked = free.filter(
-        ({ facts }) => facts.paused || (facts.parked !== null && facts.parked.kind !== 'handover'),
-      );
-      const waiting = free.filter(
-        (task) => !parked.includes(task) && (task.startAt ?? 0) <= this.clock(),
-      );
+      const running = its.filter(({ held }) => held !== null).length;
+      const waiting = this.#waiting(its);
       const [name = '', schema = ''] = key.split(' ');
       return {
         ...{ name, schema: Number(schema), waiting: waiting.length },
-        ...{ running: its.length - free.length, parked: parked.length },
+        ...{ running, parked: its.filter(isParked).length },
         oldestWaiting: waiting.map(({ facts }) => facts.created_at).sort()[0] ?? null,
       };
     });
   }
+}
+
+/** Whether a task waits for a limit, a person or a resume. */
+function isParked({ held, facts: { paused, parked } }: MemoryTask): boolean {
+  return held === null && (paused || (parked !== null && parked.kind !== 'handover'));
 }
 
 /** Lets the time for answering begin again. */

@@ -34,7 +34,7 @@ export interface AccountFacts {
   /** 0: unbounded. */
   readonly slots: number;
   readonly running: number;
-  readonly queued: number;
+  readonly waiting: number;
   readonly parked: number;
 }
 

@@ -177,10 +177,10 @@ function untaken(
 
 /** Warns of an account whose tasks no living worker can take. Without any, that is said of the queues. */
 function untakenAccount(
-  { name, queued, parked }: AccountFacts,
+  { name, waiting, parked }: AccountFacts,
   alive: readonly WorkerSeen[],
 ): readonly FleetWarning[] {
-  const tasks = queued + parked;
+  const tasks = waiting + parked;
   const isTaken = alive.some(({ accounts }) => accounts === null || accounts.includes(name));
   if (tasks === 0 || alive.length === 0 || isTaken) return [];
   return [{ kind: 'no-worker-for-account', account: name, tasks }];

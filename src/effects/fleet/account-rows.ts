@@ -2,7 +2,7 @@ import type { Database } from './connection.ts';
 import type { AccountChange, AccountFacts, AccountPause } from './fleet-queue.ts';
 import { type Jobs, QUEUED_COLUMNS, queueName } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
-import { iso } from './task-rows.ts';
+import { IS_PARKED, IS_WAITING, iso } from './task-rows.ts';
 
 /**
  * How long it takes after a pause until every claim for an account succeeds again: at first few of them do. So not all
@@ -91,13 +91,13 @@ export async function accountFacts(database: Database): Promise<readonly Account
     `with counted as (
        select account as name,
          count(*) filter (where worker is not null)::int as running,
-         count(*) filter (where worker is null and parked is null and not paused)::int as queued,
-         count(*) filter (where worker is null and (parked is not null or paused))::int as parked
+         count(*) filter (where ${IS_WAITING})::int as waiting,
+         count(*) filter (where ${IS_PARKED})::int as parked
        from ralph.task where ended_at is null group by account
      )
      select name, case when paused_until > now() then paused_until end as paused_until, coalesce(held, false) as held,
        case when held or paused_until > now() then why end as why, coalesce(slots, 0) as slots,
-       coalesce(running, 0) as running, coalesce(queued, 0) as queued, coalesce(parked, 0) as parked
+       coalesce(running, 0) as running, coalesce(waiting, 0) as waiting, coalesce(parked, 0) as parked
      from counted full join ralph.account using (name) order by name`,
   );
   return rows.map((row) => ({
@@ -107,7 +107,7 @@ export async function accountFacts(database: Database): Promise<readonly Account
     why: row.why,
     slots: row.slots,
     running: row.running,
-    queued: row.queued,
+    waiting: row.waiting,
     parked: row.parked,
   }));
 }

@@ -1,6 +1,6 @@
 import type { Database } from './connection.ts';
 import type { QueueFacts } from './fleet-queue.ts';
-import { iso } from './task-rows.ts';
+import { IS_PARKED, IS_WAITING, iso } from './task-rows.ts';
 
 /** Returns the queues that have open tasks, one for each schema. What may not begin yet does not wait. */
 export async function queueFacts(database: Database): Promise<readonly QueueFacts[]> {
@@ -8,14 +8,12 @@ export async function queueFacts(database: Database): Promise<readonly QueueFact
     `select queue, schema,
        count(*) filter (where waits)::int as waiting,
        count(*) filter (where worker is not null)::int as running,
-       count(*) filter (where worker is null and (is_parked or paused))::int as parked,
+       count(*) filter (where ${IS_PARKED})::int as parked,
        min(since) filter (where waits) as oldest
      from (
        select *, greatest(created_at, not_before, case when parked->>'kind' = 'handover' then parked_at end) as since,
-         worker is null and not is_parked and not paused and (not_before is null or not_before <= now()) as waits
-       from (
-         select *, coalesce(parked->>'kind' <> 'handover', false) as is_parked from ralph.task where ended_at is null
-       ) seen
+         ${IS_WAITING} as waits
+       from ralph.task where ended_at is null
      ) counted
      group by queue, schema order by queue, schema`,
   );

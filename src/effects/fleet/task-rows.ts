@@ -41,6 +41,13 @@ export interface TaskRow extends QueuedTask {
 export const SELECT_TASKS =
   'select t.*, s.settings from ralph.task t join ralph.setting_set s on s.sha256 = t.setting_set';
 
+/** Of an open task in SQL: it waits for a limit, a person or a resume. One that was handed over may be taken at once. */
+export const IS_PARKED =
+  "(worker is null and (paused or coalesce(parked->>'kind' <> 'handover', false)))";
+
+/** Of an open task in SQL: a worker may take it now. */
+export const IS_WAITING = `(worker is null and not ${IS_PARKED} and (not_before is null or not_before <= now()))`;
+
 /** Returns what the row says of a task. */
 export function factsOf(row: TaskRow): FleetTaskFacts {
   return {

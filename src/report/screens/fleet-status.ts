@@ -84,7 +84,7 @@ function queueCells(
 }
 
 function accountCells(account: AccountFacts, { paused }: FleetPicture): readonly string[] {
-  const { slots, running, queued, parked, pausedUntil, isHeld, why } = account;
+  const { slots, running, waiting, parked, pausedUntil, isHeld, why } = account;
   const until =
     isHeld || pausedUntil === null ? 'until released' : `until ${formatInstant(pausedUntil)}`;
   const because = why === null || why === '' ? '' : ` (${name(why)})`;
@@ -92,7 +92,7 @@ function accountCells(account: AccountFacts, { paused }: FleetPicture): readonly
     name(account.name),
     paused.has(account.name) ? `paused ${until}${because}` : 'free',
     slots === 0 ? String(running) : `${running}/${slots}`,
-    String(queued),
+    String(waiting),
     String(parked),
   ];
 }
@@ -124,7 +124,7 @@ export function fleetStatusJson({ view, warnings, silent }: FleetPicture): objec
       why: account.why,
       slots: account.slots,
       running: account.running,
-      waiting: account.queued,
+      waiting: account.waiting,
       parked: account.parked,
     })),
     queues: view.queues.map((queue) => ({

@@ -61,7 +61,7 @@ describe('a queue that nobody can work on', () => {
 });
 
 describe('an account with tasks', () => {
-  const accounts = [accountFacts({ name: 'work', queued: 2, parked: 1 })];
+  const accounts = [accountFacts({ name: 'work', waiting: 2, parked: 1 })];
   const own = workerSeen({ accounts: ['home'] });
 
   test('needs a worker that claims for it', () => {

@@ -23,7 +23,7 @@ const BUSY: Partial<FleetView> = {
     workerSeen({ id: 'w3', idle: 'the disk is full', version: '0.2.0' }),
   ],
   accounts: [
-    accountFacts({ running: 2, slots: 4, queued: 7 }),
+    accountFacts({ running: 2, slots: 4, waiting: 7 }),
     accountFacts({ name: 'work', isHeld: true, why: 'by ann@desk' }),
   ],
   queues: [
@@ -36,7 +36,7 @@ const BUSY: Partial<FleetView> = {
 test('a fleet is shown with its workers, queues and accounts', () => {
   const workers = [workerSeen({ running: ['nightly'] })];
   const queues = [queueFacts({ waiting: 2, running: 1, oldestWaiting: minutesAgo(4) })];
-  const accounts = [accountFacts({ running: 1, slots: 3, queued: 2 })];
+  const accounts = [accountFacts({ running: 1, slots: 3, waiting: 2 })];
   expect(screen({ workers, queues, accounts })).toBe(
     [
       'fleet db.example.org/fleet, lease 2m',
@@ -119,7 +119,7 @@ test('names from the database cannot steer the terminal', () => {
           version: evil,
         }),
       ],
-      accounts: [accountFacts({ name: evil, queued: 1, isHeld: true, why: evil })],
+      accounts: [accountFacts({ name: evil, waiting: 1, isHeld: true, why: evil })],
       queues: [queueFacts({ name: evil, waiting: 1, oldestWaiting: minutesAgo(90) })],
       tasks: [
         fleetTask({ claims_without_iteration: 4, hosts: [evil] }, { task_id: evil }),
