@@ -243,7 +243,9 @@ export function describeSteering(name: string, fresh: () => Promise<FleetInHand>
         'two',
         'three',
       ]);
-      expect(events[0]?.event).toMatchObject({ worker: 'w1', host: 'host1', task_id: 'a' });
+      expect(events[0]?.event).toMatchObject({
+        ...{ worker: 'w1', host: 'host1', fence: 1, task_id: 'a' },
+      });
       expect(await queue.events('a', events[1]?.number ?? 0)).toEqual(events.slice(2));
       const log = { name: 'iteration-0001.jsonl', iteration: 1, packed: new Uint8Array([1]) };
       await queue.keepLog(claim, log);

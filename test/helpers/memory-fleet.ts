@@ -176,13 +176,13 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
   }
 
   #append({ facts, events }: MemoryTask, added: readonly RalphEvent[]): void {
-    const { worker, host } = facts;
+    const { worker, host, fence } = facts;
     for (const event of added) {
       if (event.event === 'agent_activity') continue;
       this.#events += 1;
       events.push({
         number: this.#events,
-        event: { ...event, ...(worker && { worker }), ...(host && { host }) },
+        event: { ...event, ...(worker && { worker }), ...(host && { host }), fence },
       });
     }
   }

@@ -14,11 +14,19 @@ const CUTS = [2_000, 500, 100, 20];
  */
 export type EventIds = WeakMap<RalphEvent, string>;
 
+/** The claim of which events are. */
+interface EventWriter {
+  readonly task_id: string;
+  readonly worker: string | null;
+  readonly host: string | null;
+  readonly fence: number;
+}
+
 /** Writes events in order. What the agent does at each moment is left out: the log of its iteration has that. */
 export async function insertEvents(
   tx: SqlRunner,
   ids: EventIds,
-  { task_id, worker, host }: { task_id: string; worker: string | null; host: string | null },
+  { task_id, worker, host, fence }: EventWriter,
   events: readonly RalphEvent[],
 ): Promise<void> {
   const rows = events
@@ -26,10 +34,10 @@ export async function insertEvents(
     .map((event) => ({ id: idOf(ids, event), body: bounded(event) }));
   if (rows.length === 0) return;
   await tx.executeSql(
-    `insert into ralph.event (task_id, id, worker, host, body)
-     select $1, id, $3, $4, body::json from json_to_recordset($2) as x (id uuid, body text)
+    `insert into ralph.event (task_id, id, worker, host, fence, body)
+     select $1, id, $3, $4, $5, body::json from json_to_recordset($2) as x (id uuid, body text)
      on conflict (task_id, id) do nothing`,
-    [task_id, JSON.stringify(rows), worker, host],
+    [task_id, JSON.stringify(rows), worker, host, fence],
   );
 }
 
@@ -38,6 +46,7 @@ export function eventOf(row: {
   number: string;
   worker: string | null;
   host: string | null;
+  fence: number | null;
   body: RalphEvent;
 }): NumberedEvent {
   return {
@@ -46,6 +55,7 @@ export function eventOf(row: {
       ...row.body,
       ...(row.worker === null ? {} : { worker: row.worker }),
       ...(row.host === null ? {} : { host: row.host }),
+      ...(row.fence === null ? {} : { fence: row.fence }),
     },
   };
 }

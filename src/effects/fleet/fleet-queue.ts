@@ -92,8 +92,8 @@ export interface FleetQueue {
   /** Leaves a request to a task. What is queued or parked is stopped or paused at once. */
   request(taskId: string, request: NewFleetRequest): Promise<RequestTaken>;
   /**
-   * Queues a task again that is paused, or that has ended and can go on. The time for answering an approval that is
-   * still open begins again. With `changed` it goes on with other settings.
+   * Queues a task again that is paused, or that has ended and can go on; with `changed`, with other settings. The time
+   * for answering an approval that is still open begins again.
    */
   resume(taskId: string, changed?: ResumedSettings): Promise<RequestTaken>;
   /** Answers the approval that a task waits for, and wakes it. */
@@ -293,7 +293,8 @@ export interface FleetApprovalFacts extends Omit<FleetApproval, 'expiresInMs'> {
 
 export interface NumberedEvent {
   readonly number: number;
-  readonly event: RalphEvent & { readonly worker?: string; readonly host?: string };
+  /** With the claim of which it is. */
+  readonly event: RalphEvent & Partial<{ worker: string; host: string; fence: number }>;
 }
 
 export interface PackedLog {

@@ -203,7 +203,7 @@ export class PgFleetQueue implements Port.FleetQueue {
 
   async events(taskId: string, since: number): Promise<readonly Port.NumberedEvent[]> {
     const rows = await this.#database.rows(
-      'select number, worker, host, body from ralph.event where task_id = $1 and number > $2 order by number',
+      'select number, worker, host, fence, body from ralph.event where task_id = $1 and number > $2 order by number',
       [taskId, since],
     );
     return rows.map(eventOf);

@@ -15,6 +15,7 @@ import type {
 import { type Jobs, QUEUED_COLUMNS, type QueuedTask, readJobKey } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
 import { holdTask } from './steer-task.ts';
+import type { TaskRow } from './task-rows.ts';
 
 /** Most bytes of a packed log of one iteration, and of all logs of a task. */
 export const LOG_BYTES = 1_000_000;
@@ -26,7 +27,7 @@ class ClaimLost extends Undone {}
 /** What a transaction of a claim knows. */
 interface Held {
   readonly tx: SqlRunner;
-  readonly task: QueuedTask & { readonly worker: string | null; readonly host: string | null };
+  readonly task: QueuedTask & Pick<TaskRow, 'worker' | 'host' | 'fence'>;
 }
 
 /** The writes of a claim. Each resolves to false, and nothing is written, if the claim is lost. */
@@ -205,7 +206,7 @@ export class ClaimWriter {
           `update ralph.task set updated_at = now()
            where task_id = $1 and fence = $2 and job = $4 and worker is not null and exists (
              select from ralph_queue.job where name = $3 and id = $4 and state = 'active' and retry_count = $5)
-           returning ${QUEUED_COLUMNS}, worker, host`,
+           returning ${QUEUED_COLUMNS}, worker, host, fence`,
           [claim.taskId, claim.fence, name, id, retryCount],
         );
         const task = rows[0];
