@@ -194,6 +194,33 @@ test('a folder that the user names is made, and writable', async () => {
   expect(await outside(scene, 'cat "$BASE/more/file"')).toBe('x\n');
 });
 
+test('a link in the place of what is allowed allows nothing more, and that is told once', async () => {
+  const scene = await sandboxScene();
+  const { ran, warnings } = await inSandbox(scene, {
+    scripts: asAgent([
+      'ln -s "$HOME/.npmrc" .npmrc',
+      'mv pkg old && mkdir -p pkg/app && ln -s "$HOME" pkg/app/dist',
+      'cat "$HOME/.npmrc"; touch "$HOME/escaped"',
+      'rm .npmrc pkg/app/dist && mkdir pkg/app/dist && echo ours | tee .npmrc pkg/app/dist/file',
+    ]),
+    asked: {
+      allowRead: [{ value: '.npmrc', from: '--allow-read' }],
+      allowWrite: [{ value: 'pkg/app/dist', from: '--allow-write' }],
+    },
+  });
+  expect(ran.map(({ code, stdout }) => [code, stdout])).toEqual([
+    [0, ''],
+    [0, ''],
+    [1, ''],
+    [0, 'ours\n'],
+  ]);
+  expect(await outside(scene, 'ls "$HOME"')).not.toContain('escaped');
+  expect(warnings).toEqual([
+    `${scene.work}/.npmrc now leads to ${scene.home}/.npmrc, so the sandbox no longer allows it.`,
+    `${scene.work}/pkg/app/dist now leads to ${scene.home}, so the sandbox no longer allows it.`,
+  ]);
+});
+
 function asAgent(scripts: readonly string[]) {
   return scripts.map((script) => ({ script, as: 'agent' }) as const);
 }

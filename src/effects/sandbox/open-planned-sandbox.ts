@@ -11,7 +11,7 @@ import { makePrivateFolder } from '../files/write-file.ts';
 import { findComponent } from './component.ts';
 import { type Helper, type HelperOptions, startHelper } from './helper.ts';
 import { innerEnvironment, innerLine } from './inner-environment.ts';
-import { mountsOf } from './mounts.ts';
+import { type Mounts, mountsBy } from './mounts.ts';
 import { makePlaceholders, type Placeholders, removeAbandoned } from './placeholders.ts';
 import { watchPlanted } from './planted.ts';
 import { probeSandbox } from './probe.ts';
@@ -71,9 +71,10 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
       writable,
     );
     helpers = createHelpers({ ...options, component, run });
-    const sandbox = createSandbox(options, run, helpers, placeholders, close);
+    const mountsOf = mountsBy(rules, run, options.warn);
+    const sandbox = createSandbox({ ...options, mountsOf }, run, helpers, placeholders, close);
     const refusal = await probeSandbox(sandbox, {
-      mounts: mountsOf(rules, run),
+      mounts: mountsOf(rules),
       run,
       home: surroundings.home,
       workFolder: surroundings.workFolder,
@@ -91,7 +92,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
 }
 
 function createSandbox(
-  { plan }: OpenOptions,
+  { plan, mountsOf }: OpenOptions & { readonly mountsOf: (rules: SandboxRules) => Mounts },
   run: RunFolder,
   helpers: Helpers,
   placeholders: Placeholders,
@@ -114,7 +115,7 @@ function createSandbox(
       // Several programs hand the exit code on. A check must not pass by a fault of one of them.
       const exitFile = as === 'check' ? path.join(tmp, `.exit-${randomUUID()}`) : null;
       const inner = innerLine(command, own, tmp, exitFile);
-      const line = await helper.wrap(inner, mountsOf(own, run));
+      const line = await helper.wrap(inner, mountsOf(own));
       // The shell becomes bwrap, so that the kernel ends what is inside together with ralph.
       return {
         file: '/bin/sh',

@@ -104,6 +104,9 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   ]);
   const ofPeople = [APPROVED, REJECTED].map((name) => path.join(request.vault, name));
   refuseLinks([...ofGit, ...git.links, request.stateDir, ...ofPeople], rules);
+  refuseAllowedLinks(request.asked, rules, (value) =>
+    path.resolve(workFolder, withHome(value, home ?? homedir())),
+  );
   return { rules, surroundings, nested, tools, outerPath: outer };
 }
 
@@ -116,6 +119,24 @@ function refuseLinks(places: readonly string[], { allowWrite }: SandboxRules): v
     'wrong-path',
     `--sandbox cannot hold ${link}, since a link leads there, which the agent could replace: put ${realPath(link)} itself in its place, or use --no-sandbox.`,
   );
+}
+
+/** An agent of an earlier run may have made the link: then it, and not the user, would say what is allowed. */
+function refuseAllowedLinks(
+  { allowWrite, allowRead }: AskedRules,
+  rules: SandboxRules,
+  placeOf: (value: string) => string,
+): void {
+  const writable = rules.allowWrite.map((rule) => rule.value);
+  for (const { value } of [...allowWrite, ...allowRead]) {
+    const place = placeOf(value);
+    const link = linkOnTheWay(place, writable);
+    if (link === null) continue;
+    throw new SandboxError(
+      'wrong-path',
+      `--sandbox does not allow ${value}, since ${link} is a link that an agent may have made: name ${realPath(place)} itself if that is what you mean.`,
+    );
+  }
 }
 
 /** Returns the first link in writable folders on the way to a place, itself included; null for none. */
@@ -160,11 +181,13 @@ function bothNames(place: string): readonly string[] {
   return [path.join(realPath(path.dirname(place)), path.basename(place)), realPath(place)];
 }
 
+function withHome(value: string, home: string): string {
+  return value === '~' || value.startsWith('~/') ? home + value.slice(1) : value;
+}
+
 function resolved(asked: AskedRules, cwd: string, home: string): AskedRules {
   const place = (rule: SandboxRule): SandboxRule => {
-    const { value } = rule;
-    const plain = value === '~' || value.startsWith('~/') ? home + value.slice(1) : value;
-    return { ...rule, value: realPath(path.resolve(cwd, plain)) };
+    return { ...rule, value: realPath(path.resolve(cwd, withHome(rule.value, home))) };
   };
   return {
     ...asked,
