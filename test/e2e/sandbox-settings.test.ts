@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeScene } from '../helpers/scene.ts';
@@ -139,6 +140,22 @@ test('a dry run says why the sandbox would be refused', async () => {
   expect(rules).toBeNull();
   expect(refusals).toContainEqual(expect.stringMatching(/^--allow-write ~ takes in ~\/\.ssh/));
   expect(await plan([])).toBeNull();
+});
+
+test('doctor says what a start would refuse, and starts no program that the agent may have written', async () => {
+  const scene = await makeScene(DONE);
+  await scene.write('bin/claude', '#!/bin/sh\ntouch ran-outside\necho 2.1.197\n');
+  await chmod(join(scene.folder, 'bin', 'claude'), 0o755);
+  const doctor = async (env: Record<string, string>) =>
+    (await scene.ralph(['doctor'], { path: [join(scene.folder, 'bin'), await tools()], env }))
+      .stdout;
+  const confined = await doctor({ RALPH_SANDBOX: '1', RALPH_ALLOW_WRITE: '~' });
+  expect(confined).toContain(
+    'problem  sandbox: RALPH_ALLOW_WRITE: --allow-write ~ takes in ~/.ssh',
+  );
+  expect(confined).toContain(`agent: ${scene.folder}/bin/claude\n`);
+  expect(scene.names()).not.toContain('ran-outside');
+  expect(await doctor({})).toContain(`agent: ${scene.folder}/bin/claude, 2.1.197\n`);
 });
 
 test.for<[after: string, isWarned: boolean]>([

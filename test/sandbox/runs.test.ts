@@ -46,6 +46,18 @@ test('a run completes in the sandbox, and nothing else is left in the tree', asy
   expect(livingIn(scene)).toEqual([]);
 });
 
+test('what keeps the machine awake is not taken from a folder of the agent', async () => {
+  const scene = await sandboxedRuns(DONE);
+  const bin = join(scene.work, 'node_modules', '.bin');
+  const plant = `printf '#!/bin/sh\\ntouch "${scene.work}/ran-outside"\\n' > ${bin}/systemd-inhibit`;
+  await outside(scene, `mkdir -p ${bin} && ${plant} && chmod 755 ${bin}/systemd-inhibit`);
+  const env = { PATH: `${bin}:${scene.env.PATH}` };
+  const args = newRun(scene).map((each) => each.replace('--no-prevent-sleep', '--prevent-sleep'));
+  const { exitCode } = await ranIn(scene, asUser(ralphCommand(scene, args)), { env });
+  expect(exitCode).toBe(0);
+  expect(readdirSync(scene.work)).not.toContain('ran-outside');
+});
+
 test('an agent that is ended at its limit tells its cost, and nothing is left', async () => {
   const mark = `${process.pid}1`;
   const scene = await sandboxedRuns(`
