@@ -12,6 +12,7 @@ import { realPath } from '../files/real-path.ts';
 import { outerPath } from '../processes/outer-path.ts';
 import { defaultKeyFile } from '../trust/key.ts';
 import { APPROVED, IN_PROGRESS, PENDING, REJECTED } from '../vault/vault-folders.ts';
+import { foreignEntries } from './agent-entries.ts';
 import { findGitFolders } from './git-folders.ts';
 import { refuseLoadedCode } from './loaded-code.ts';
 import { findNestedGit } from './nested-git.ts';
@@ -168,7 +169,10 @@ function places(
     workFolder,
     vaultFolders: isElsewhere ? moved : [],
     fixedFolders: [realPath(request.stateDir), inVault(APPROVED), inVault(REJECTED)],
-    fixed: request.fixed.flatMap((place) => [place, ...bothNames(place)]),
+    fixed: [...request.fixed, ...foreignEntries(agents, { home, env })].flatMap((place) => [
+      place,
+      ...bothNames(place),
+    ]),
     keyFolder: key === null ? null : realPath(path.dirname(key)),
     namedKey: request.keyFile === null ? null : realPath(request.keyFile),
     agents,
