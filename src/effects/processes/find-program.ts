@@ -52,6 +52,8 @@ export interface ConfinedCommand extends AgentCommand {
   readonly env: NodeJS.ProcessEnv;
   /** Returns the exit code that the shell around the command saw, null if it saw none. Call this once, at the end. */
   readonly exitCodeInside?: () => number | null;
+  /** Removes what was made for this command alone. Call this once, when nothing of it lives. */
+  readonly discard?: () => void;
 }
 
 /** Returns what to start so that a command runs in the sandbox; the command itself if it runs outside. */

@@ -21,13 +21,13 @@ const OF_COMPONENT = ['/tmp/claude', path.join(homedir(), '.npm', '_logs')];
  * Returns what makes the mounts of each command, by the paths as they are then. For a path that does not
  * exist, the component would leave a stub in the tree, or drop the rule without a word. What `planned` allows
  * is allowed only while it leads where it leads now: the agent can put a link in its place, and the next
- * command would have what that leads to. `warn` is told once of each rule that no longer counts.
+ * command would have what that leads to. `tmp` is the temporary folder of the command. `warn` is told once of each rule that no longer counts.
  */
 export function mountsBy(
   planned: SandboxRules,
   run: RunFolder,
   warn: (sentence: string) => void,
-): (rules: SandboxRules) => Mounts {
+): (rules: SandboxRules, tmp: string) => Mounts {
   const allowed = [...planned.allowWrite, ...planned.allowRead].map(({ value }) => value);
   const leadsTo = new Map(allowed.map((place) => [place, realPath(place)]));
   const told = new Set<string>();
@@ -42,10 +42,10 @@ export function mountsBy(
     value,
     from: BY_DEFAULT,
   }));
-  return (rules) => {
+  return (rules, tmp) => {
     const allowRead = existing(rules.allowRead.filter(isAsPlanned));
     return {
-      allowWrite: [...existing(rules.allowWrite.filter(isAsPlanned)), run.tmp],
+      allowWrite: [...existing(rules.allowWrite.filter(isAsPlanned)), tmp],
       denyWrite: existing([...rules.denyWrite, ...own]),
       denyRead: existing(rules.denyRead).filter((place) => !allowRead.includes(place)),
       allowRead,

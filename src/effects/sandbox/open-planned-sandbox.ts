@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type RefusedHost, sumRefused } from '../../core/agent/attempt.ts';
 import { rulesForChecks } from '../../core/sandbox/default-rules.ts';
@@ -7,19 +7,22 @@ import { AS_ROOT, notStarted, type Refusal, unknownPlatform } from '../../core/s
 import { BY_DEFAULT, type SandboxRule, type SandboxRules } from '../../core/sandbox/rules.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf, SandboxError } from '../../errors.ts';
-import { makePrivateFolder } from '../files/write-file.ts';
+import { KB, tryReadText } from '../files/bounded-read.ts';
+import { makePrivateFolder, tryToRemove } from '../files/write-file.ts';
 import { findComponent } from './component.ts';
 import { type Helper, type HelperOptions, startHelper } from './helper.ts';
 import { innerEnvironment, innerLine } from './inner-environment.ts';
-import { type Mounts, mountsBy } from './mounts.ts';
+import { mountsBy } from './mounts.ts';
 import { makePlaceholders, type Placeholders, removeAbandoned } from './placeholders.ts';
 import { watchPlanted } from './planted.ts';
 import { probeSandbox } from './probe.ts';
 import {
+  makeCheckFolder,
   makeRunFolder,
   ownerFile,
   ownerText,
   type RunFolder,
+  removeFolder,
   removeRunFolder,
 } from './run-folder.ts';
 import type { OwnPlace, Sandbox, SandboxRole } from './sandbox.ts';
@@ -74,7 +77,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
     const mountsOf = mountsBy(rules, run, options.warn);
     const sandbox = createSandbox({ ...options, mountsOf }, run, helpers, placeholders, close);
     const refusal = await probeSandbox(sandbox, {
-      mounts: mountsOf(rules),
+      mounts: mountsOf(rules, run.tmp),
       run,
       home: surroundings.home,
       workFolder: surroundings.workFolder,
@@ -92,7 +95,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
 }
 
 function createSandbox(
-  { plan, mountsOf }: OpenOptions & { readonly mountsOf: (rules: SandboxRules) => Mounts },
+  { plan, mountsOf }: OpenOptions & { readonly mountsOf: ReturnType<typeof mountsBy> },
   run: RunFolder,
   helpers: Helpers,
   placeholders: Placeholders,
@@ -109,19 +112,22 @@ function createSandbox(
     },
     async wrap(command, as, place) {
       const own = place === undefined ? rulesOf[as] : withPlace(rulesOf[as], place);
-      const tmp = place?.temporary ?? run.tmp;
+      // What the agent left in its caches must not decide a check.
+      const made = as === 'check' && place === undefined ? makeCheckFolder(run) : null;
+      const tmp = place?.temporary ?? made ?? run.tmp;
       placeholders.renew();
       const helper = await helpers.get(as, own);
       // Several programs hand the exit code on. A check must not pass by a fault of one of them.
       const exitFile = as === 'check' ? path.join(tmp, `.exit-${randomUUID()}`) : null;
       const inner = innerLine(command, own, tmp, exitFile);
-      const line = await helper.wrap(inner, mountsOf(own));
+      const line = await helper.wrap(inner, mountsOf(own, tmp));
       // The shell becomes bwrap, so that the kernel ends what is inside together with ralph.
       return {
         file: '/bin/sh',
         args: ['-c', `exec ${line}`],
         env: innerEnvironment(command.env, own, tmp),
         ...(exitFile === null ? {} : { exitCodeInside: () => takeExitCode(exitFile) }),
+        ...(made === null ? {} : { discard: () => removeFolder(made) }),
       };
     },
     takeRefused: () => helpers.takeRefused(),
@@ -130,14 +136,11 @@ function createSandbox(
   };
 }
 
+/** What runs inside may have put a pipe in the place of the file. */
 function takeExitCode(file: string): number | null {
-  try {
-    const text = readFileSync(file, 'utf8').trim();
-    rmSync(file);
-    return /^\d{1,3}$/.test(text) ? Number(text) : null;
-  } catch {
-    return null;
-  }
+  const text = tryReadText(file, KB)?.trim() ?? '';
+  tryToRemove(file);
+  return /^\d{1,3}$/.test(text) ? Number(text) : null;
 }
 
 function withPlace(rules: SandboxRules, { writable, fixed, temporary }: OwnPlace): SandboxRules {

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { GitFolder } from '../../core/sandbox/default-rules.ts';
 import { isWithinAny } from '../../core/sandbox/places.ts';
-import { MB, tryReadText } from '../files/bounded-read.ts';
+import { KB, MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
 import { isObject, stringAt } from '../files/json-fields.ts';
 import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.ts';
 import { otherRunFolders, type RunFolder, removeRunFolder } from './run-folder.ts';
@@ -115,14 +115,16 @@ function remove({ kind, path: place }: Placeholder): void {
   }
 }
 
+/** Null if there is nothing; what is no small file, such as a pipe, has a text that no placeholder has. */
 function textAt(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8');
+    return readTextWithin(file, KB);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw error;
+    return errorCode(error) === 'ENOENT' ? null : OTHER;
   }
 }
+
+const OTHER = 'another kind of file';
 
 function noteIn(run: RunFolder): string {
   return path.join(run.outside, 'made');

@@ -21,6 +21,7 @@ import { isAlive, type ProcessIdentity, readProcess } from '../processes/process
  *
  *   ralph-sandbox-XXXXXX/
  *     tmp/        the agent's TMPDIR and its caches
+ *     check-XXXXXX/  those of one check, while it runs
  *     outside/    never writable in the sandbox
  *       owner     PID:START of ralph, so that the folder of a killed ralph is recognised
  *       made      the placeholders that this run relies on
@@ -84,10 +85,19 @@ export function otherRunFolders(
     });
 }
 
+/** Makes an empty temporary folder for one check, so that it finds nothing of the agent's. Throws the system's error. */
+export function makeCheckFolder(run: RunFolder): string {
+  return mkdtempSync(path.join(run.path, 'check-'));
+}
+
 /** Removes the folder of a run. What cannot be removed stays: it is in the system's temporary folder. */
 export function removeRunFolder(run: RunFolder): void {
-  const folder = run.path;
   tryToRemove(entryOf(run));
+  removeFolder(run.path);
+}
+
+/** Removes a folder, also one with folders that nobody may write. What cannot be removed stays. */
+export function removeFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch {
