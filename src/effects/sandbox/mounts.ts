@@ -21,7 +21,8 @@ const OF_COMPONENT = ['/tmp/claude', path.join(homedir(), '.npm', '_logs')];
  * Returns what makes the mounts of each command, by the paths as they are then. For a path that does not
  * exist, the component would leave a stub in the tree, or drop the rule without a word. What `planned` allows
  * is allowed only while it leads where it leads now: the agent can put a link in its place, and the next
- * command would have what that leads to. `tmp` is the temporary folder of the command. `warn` is told once of each rule that no longer counts.
+ * command would have what that leads to. `warn` is told once of each rule that no longer counts. `tmp` is the
+ * temporary folder of the command.
  */
 export function mountsBy(
   planned: SandboxRules,

@@ -126,6 +126,15 @@ function textAt(file: string): string | null {
 
 const OTHER = 'another kind of file';
 
+const NAMES = { commondir: 'commondir', settings: 'config.worktree' };
+
+/** A file that says nothing is a placeholder only in a folder of git; of folders, empty ones are removed anyway. */
+function canBeOne(kind: Placeholder['kind'], place: string): boolean {
+  if (kind === 'folder') return true;
+  const head = path.join(path.dirname(place), 'HEAD');
+  return path.basename(place) === NAMES[kind] && existsSync(head);
+}
+
 function noteIn(run: RunFolder): string {
   return path.join(run.outside, 'made');
 }
@@ -141,6 +150,7 @@ function placeholdersOf(run: RunFolder): readonly Placeholder[] {
   return noted.filter(isObject).flatMap((each) => {
     const [kind, place] = [stringAt(each, 'kind'), stringAt(each, 'path')];
     const known = (['folder', 'commondir', 'settings'] as const).find((name) => name === kind);
-    return place === null || known === undefined ? [] : [{ kind: known, path: place }];
+    if (place === null || known === undefined || !canBeOne(known, place)) return [];
+    return [{ kind: known, path: place }];
   });
 }

@@ -4,8 +4,8 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readlinkSync,
   rmSync,
-  type Stats,
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,6 +42,7 @@ export interface RunFolder {
 }
 
 const PREFIX = 'ralph-sandbox-';
+const NAME = /^ralph-sandbox-\w{6}$/;
 /** The name of a socket in the file system has at most 107 bytes, 65 of which are not the folder's. */
 const LONGEST_BASE = 40;
 
@@ -71,13 +72,11 @@ export function ownerText(): string {
 export function otherRunFolders(
   own: RunFolder,
 ): readonly { readonly folder: RunFolder; readonly isAlive: boolean }[] {
-  const user = process.getuid?.();
   return namesIn(meetingPlace())
-    .filter((name) => name.startsWith(PREFIX))
-    .map((name) => path.join(meetingPlace(), name))
-    .filter((entry) => isOf(user, lstatSync(entry, { throwIfNoEntry: false })))
-    .map((entry) => foldersIn(realPath(entry)))
-    .filter((folder) => folder.path !== own.path && isOwn(folder.path, user))
+    .filter((name) => NAME.test(name))
+    .map((name) => folderAt(path.join(meetingPlace(), name)))
+    .filter((folder) => folder !== null)
+    .filter((folder) => folder.path !== own.path)
     .flatMap((folder) => {
       const owner = identityIn(tryReadText(ownerFile(folder), KB) ?? '');
       // Without an owner it is being made right now.
@@ -123,8 +122,8 @@ function base(): string {
   return Buffer.byteLength(folder) > LONGEST_BASE ? realPath('/tmp') : folder;
 }
 
-/** Where runs find each other, whichever temporary folder each of them has. */
-function meetingPlace(): string {
+/** Returns the folder in which runs find each other, whichever temporary folder each of them has. */
+export function meetingPlace(): string {
   return realPath('/tmp');
 }
 
@@ -144,13 +143,24 @@ function foldersIn(folder: string): RunFolder {
   };
 }
 
-function isOwn(folder: string, user: number | undefined): boolean {
-  const stats = lstatSync(folder, { throwIfNoEntry: false });
-  return stats?.isDirectory() === true && isOf(user, stats);
+/**
+ * Returns the folder to which an entry leads; null if it is not one that this user's ralph can have made. What is
+ * found is removed once its ralph is dead, so nobody else may say what that is.
+ */
+function folderAt(entry: string): RunFolder | null {
+  const place = isOwn(entry, 'link') ? readlinkSync(entry) : entry;
+  const isNamedAlike = path.basename(place) === path.basename(entry);
+  return isNamedAlike && isOwn(place, 'folder') && realPath(place) === place
+    ? foldersIn(place)
+    : null;
 }
 
-function isOf(user: number | undefined, stats: Stats | undefined): boolean {
-  return stats !== undefined && (user === undefined || stats.uid === user);
+function isOwn(place: string, kind: 'folder' | 'link'): boolean {
+  const stats = lstatSync(place, { throwIfNoEntry: false });
+  if (stats === undefined) return false;
+  const user = process.getuid?.();
+  const isKind = kind === 'link' ? stats.isSymbolicLink() : stats.isDirectory();
+  return isKind && (user === undefined || stats.uid === user);
 }
 
 function identityIn(text: string): ProcessIdentity | null {

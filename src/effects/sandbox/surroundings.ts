@@ -17,6 +17,7 @@ import { findGitFolders } from './git-folders.ts';
 import { refuseLoadedCode } from './loaded-code.ts';
 import { findNestedGit } from './nested-git.ts';
 import { findTools, type ToolFiles } from './outer-programs.ts';
+import { meetingPlace } from './run-folder.ts';
 
 /** For what a sandbox is asked. Paths are absolute, but for those that the user asked for. */
 export interface SandboxRequest {
@@ -57,7 +58,8 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   const known = places({ ...request, home, workFolder });
   // The folders of the agent are known before those of git, which the tools have to find.
   const first = sandboxRules({ ...known, ...NO_GIT, treeRoot: workFolder }, asked);
-  throwIf(ruleProblem(first, known));
+  const runsFolder = meetingPlace();
+  throwIf(ruleProblem(first, { ...known, runsFolder }));
   const writable = first.allowWrite.map((rule) => rule.value);
   const outer = outerPath(request.env, writable);
   const tools = findTools(outer, writable);
@@ -81,7 +83,7 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
     gitLinks: git.links,
   };
   const rules = sandboxRules(surroundings, asked);
-  throwIf(ruleProblem(rules, surroundings));
+  throwIf(ruleProblem(rules, { ...surroundings, runsFolder }));
   refuseLoadedCode(
     request.env,
     workFolder,
