@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runInSandbox } from '../helpers/run-in-sandbox.ts';
 import { inSandbox, outside, type SandboxScene, sandboxScene } from '../helpers/sandbox-scene.ts';
 
@@ -140,6 +140,21 @@ test('sockets in the file system are allowed where the user says so, but not tho
   const { ran } = await inSandbox(scene, { ...wish, asked: { unixSockets: true } });
   expect(without.ran.map(({ stdout }) => stdout)).toEqual(['', '']);
   expect(ran.map(({ stdout }) => stdout)).toEqual(['listens', '']);
+});
+
+test('where sockets are allowed, those of other programs in temporary folders are hidden', async () => {
+  const scene = await sandboxScene();
+  const [folder, socket] = [`/tmp/tmux-${process.pid}`, `/tmp/socket-${process.pid}`];
+  onTestFinished(async () => void (await outside(scene, `rm -r ${folder} ${socket}`)));
+  const listen = (place: string): string =>
+    `perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Listen => 1, Local => "${place}") or die'`;
+  await outside(scene, `mkdir ${folder}; ${listen(`${folder}/default`)}; ${listen(socket)}`);
+  const { ran, refusal } = await inSandbox(scene, {
+    scripts: asAgent([`ls -A ${folder}; test -S ${socket} || echo hidden; ls "$TMPDIR/.."`]),
+    asked: { unixSockets: true },
+  });
+  expect(refusal).toBeNull();
+  expect(ran[0]?.stdout).toMatch(/^hidden\noutside\ntmp\n$/);
 });
 
 test('the deeper path wins between what may be read and what may not', async () => {

@@ -5,6 +5,7 @@ import { BY_DEFAULT, type SandboxRule, type SandboxRules } from '../../core/sand
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { realPath } from '../files/real-path.ts';
 import type { RunFolder } from './run-folder.ts';
+import { socketPlaces } from './socket-places.ts';
 
 /** What the component is told of the file system: existing paths without links. */
 export interface Mounts {
@@ -45,10 +46,13 @@ export function mountsBy(
   }));
   return (rules, tmp) => {
     const allowRead = existing(rules.allowRead.filter(isAsPlanned));
+    const allowWrite = [...existing(rules.allowWrite.filter(isAsPlanned)), tmp];
+    const sockets = rules.unixSockets ? socketPlaces(run, [...allowRead, ...allowWrite]) : [];
+    const denyRead = [...existing(rules.denyRead), ...sockets];
     return {
-      allowWrite: [...existing(rules.allowWrite.filter(isAsPlanned)), tmp],
+      allowWrite,
       denyWrite: existing([...rules.denyWrite, ...own]),
-      denyRead: existing(rules.denyRead).filter((place) => !allowRead.includes(place)),
+      denyRead: [...new Set(denyRead)].filter((place) => !allowRead.includes(place)),
       allowRead,
     };
   };

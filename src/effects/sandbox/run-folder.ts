@@ -57,6 +57,11 @@ export function makeRunFolder(): RunFolder {
   return folder;
 }
 
+/** Whether this is the name of a folder of a run. */
+export function isRunFolder(name: string): boolean {
+  return NAME.test(name);
+}
+
 /** The path of the file that names the owner. */
 export function ownerFile(folder: RunFolder): string {
   return path.join(folder.outside, 'owner');
@@ -73,7 +78,7 @@ export function otherRunFolders(
   own: RunFolder,
 ): readonly { readonly folder: RunFolder; readonly isAlive: boolean }[] {
   return namesIn(meetingPlace())
-    .filter((name) => NAME.test(name))
+    .filter(isRunFolder)
     .map((name) => folderAt(path.join(meetingPlace(), name)))
     .filter((folder) => folder !== null)
     .filter((folder) => folder.path !== own.path)

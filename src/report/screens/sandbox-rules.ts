@@ -16,7 +16,7 @@ export function sandboxRuleLines(rules: SandboxRules): readonly string[] {
     ...rows.flatMap(([what, list]) =>
       list.map(({ value, from }) => `${what.padEnd(width)}  ${value}  (${from})`),
     ),
-    `sockets in the file system are ${rules.unixSockets ? 'allowed' : 'not allowed'}`,
+    `sockets in the file system are ${rules.unixSockets ? 'allowed, but for those of other programs in temporary folders' : 'not allowed'}`,
     `checks run ${rules.checksInside ? 'in the sandbox, without the login of the agent' : 'outside the sandbox'}`,
   ];
 }
