@@ -6,6 +6,7 @@ import { until } from '../helpers/processes.ts';
 import { asUser, outside } from '../helpers/sandbox-scene.ts';
 import {
   DONE,
+  installedRalph,
   livingIn,
   newRun,
   ralphCommand,
@@ -44,6 +45,16 @@ test('a run completes in the sandbox, and nothing else is left in the tree', asy
     '--settings={"sandbox":{"enabled":false}}',
   );
   expect(livingIn(scene)).toEqual([]);
+});
+
+test('inside, ralph progress says to report it in the message', async () => {
+  const words = installedRalph(['progress', '--total', '5', '--done', '2', '--step', 'Lint']);
+  const scene = await sandboxedRuns(`system('${words.join(' ')} 2> said'); ${DONE}`);
+  const { exitCode } = await ranRalph(scene, newRun(scene));
+  expect(exitCode).toBe(0);
+  expect(await outside(scene, 'cat said')).toContain(
+    'say <progress done="2" total="5">Lint</progress> in the final message',
+  );
 });
 
 test('what keeps the machine awake is not taken from a folder of the agent', async () => {
