@@ -109,6 +109,7 @@ test('a dry run shows every rule with where it came from, and tells the agent of
   const before = scene.names();
   const { exitCode, stdout } = await scene.run(args, options);
   expect(exitCode).toBe(0);
+  const temporary = /TMPDIR=(.+\/ralph-sandbox-XXXXXX\/tmp) /.exec(stdout)?.[1] ?? 'none';
   for (const [what, value, from] of [
     ['may write', folder, 'default'],
     ['may write', join(home, 'cache'), 'RALPH_ALLOW_WRITE'],
@@ -118,6 +119,9 @@ test('a dry run shows every rule with where it came from, and tells the agent of
     ['may not read', join(home, 'notes'), '--deny-read'],
     ['may reach', 'a.example.com', '--allow-net'],
     ['lacks the variable', 'SECRET_TOKEN', 'default'],
+    ['may write', temporary, 'a new folder of the run'],
+    ['gets the variable', `TMPDIR=${temporary}`, 'a new folder of the run'],
+    ['gets the variable', `npm_config_cache=${temporary}/npm`, 'a new folder of the run'],
   ]) {
     expect(stdout.replace(/ +/g, ' ')).toContain(`\n ${what} ${value} (${from})\n`);
   }

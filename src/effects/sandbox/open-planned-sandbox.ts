@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
+import { release } from 'node:os';
 import path from 'node:path';
 import { type RefusedHost, sumRefused } from '../../core/agent/attempt.ts';
 import { rulesForChecks } from '../../core/sandbox/default-rules.ts';
+import { openVsock } from '../../core/sandbox/open-vsock.ts';
 import { AS_ROOT, notStarted, type Refusal, unknownPlatform } from '../../core/sandbox/refusals.ts';
 import { BY_DEFAULT, type SandboxRule, type SandboxRules } from '../../core/sandbox/rules.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
@@ -35,7 +37,7 @@ export interface OpenOptions {
   readonly runId: string;
   /** Path of the bundled `sandbox-helper.js`. */
   readonly helperProgram: string;
-  /** Called with one sentence when a helper has ended by itself. */
+  /** Called with a sentence about what does not hold here, or is not as it was at the start. */
   readonly warn: (sentence: string) => void;
 }
 
@@ -86,6 +88,8 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
       env: { ...options.env, PATH: plan.outerPath },
     });
     if (refusal !== null) refuse(refusal);
+    const open = openVsock(release());
+    if (open !== null) options.warn(open);
     return sandbox;
   } catch (error) {
     await close();

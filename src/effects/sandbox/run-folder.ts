@@ -57,6 +57,11 @@ export function makeRunFolder(): RunFolder {
   return folder;
 }
 
+/** Returns what the temporary folder of a run will be called, with `XXXXXX` for what is chosen at its start. */
+export function futureTemporaryFolder(): string {
+  return foldersIn(path.join(base(), `${PREFIX}XXXXXX`)).tmp;
+}
+
 /** Whether this is the name of a folder of a run. */
 export function isRunFolder(name: string): boolean {
   return NAME.test(name);
