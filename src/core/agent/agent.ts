@@ -116,7 +116,7 @@ interface AgentSandbox {
  * What an agent writes in its folders while it works. Whatever else is there stays as it is: the user's settings
  * can name any of it as a program.
  */
-export interface AgentState {
+interface AgentState {
   readonly names: readonly string[];
   /** Those with files that each session runs of its own: what other sessions have there stays as it is. */
   readonly ofSessions: readonly string[];
