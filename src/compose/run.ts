@@ -78,10 +78,10 @@ export async function startRun(
       if (isNeeded && plan.workTree === null) await sandbox.open();
       const tree = await taskTree({ ...options, paths, warn, driver, stops, sandbox });
       options.announcements?.forEach(warn);
-      const { settings, taskId, env } = plan;
+      const { settings, taskId, gitEnv } = plan;
       const isWanted = settings.preventSleep ?? options.isAttended;
       const isAsked = settings.preventSleep === true;
-      const awake = isWanted ? preventSleep({ taskId, env, isAsked }) : null;
+      const awake = isWanted ? preventSleep({ taskId, env: gitEnv, isAsked }) : null;
       const clock = startClock();
       const run = { ...options, paths, warn, driver, hold, tree, stops, clock, sandbox };
       const end = await tree

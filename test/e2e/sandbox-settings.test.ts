@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeScene } from '../helpers/scene.ts';
@@ -108,6 +109,7 @@ test('a dry run shows every rule with where it came from, and tells the agent of
   const before = scene.names();
   const { exitCode, stdout } = await scene.run(args, options);
   expect(exitCode).toBe(0);
+  const temporary = /TMPDIR=(.+\/ralph-sandbox-XXXXXX\/tmp) /.exec(stdout)?.[1] ?? 'none';
   for (const [what, value, from] of [
     ['may write', folder, 'default'],
     ['may write', join(home, 'cache'), 'RALPH_ALLOW_WRITE'],
@@ -117,10 +119,15 @@ test('a dry run shows every rule with where it came from, and tells the agent of
     ['may not read', join(home, 'notes'), '--deny-read'],
     ['may reach', 'a.example.com', '--allow-net'],
     ['lacks the variable', 'SECRET_TOKEN', 'default'],
+    ['may write', temporary, 'a new folder of the run'],
+    ['gets the variable', `TMPDIR=${temporary}`, 'a new folder of the run'],
+    ['gets the variable', `npm_config_cache=${temporary}/npm`, 'a new folder of the run'],
   ]) {
     expect(stdout.replace(/ +/g, ' ')).toContain(`\n ${what} ${value} (${from})\n`);
   }
-  expect(stdout).toContain('  sockets in the file system are allowed\n');
+  expect(stdout).toContain(
+    '  sockets in the file system are allowed, but for those of other programs',
+  );
   expect(stdout).toContain('  checks run in the sandbox, without the login of the agent\n');
   expect(stdout).not.toContain('hunter2');
   expect(stdout.split('You work in a sandbox.')).toHaveLength(3);
@@ -139,6 +146,22 @@ test('a dry run says why the sandbox would be refused', async () => {
   expect(rules).toBeNull();
   expect(refusals).toContainEqual(expect.stringMatching(/^--allow-write ~ takes in ~\/\.ssh/));
   expect(await plan([])).toBeNull();
+});
+
+test('doctor says what a start would refuse, and starts no program that the agent may have written', async () => {
+  const scene = await makeScene(DONE);
+  await scene.write('bin/claude', '#!/bin/sh\ntouch ran-outside\necho 2.1.197\n');
+  await chmod(join(scene.folder, 'bin', 'claude'), 0o755);
+  const doctor = async (env: Record<string, string>) =>
+    (await scene.ralph(['doctor'], { path: [join(scene.folder, 'bin'), await tools()], env }))
+      .stdout;
+  const confined = await doctor({ RALPH_SANDBOX: '1', RALPH_ALLOW_WRITE: '~' });
+  expect(confined).toContain(
+    'problem  sandbox: RALPH_ALLOW_WRITE: --allow-write ~ takes in ~/.ssh',
+  );
+  expect(confined).toContain(`agent: ${scene.folder}/bin/claude\n`);
+  expect(scene.names()).not.toContain('ran-outside');
+  expect(await doctor({})).toContain(`agent: ${scene.folder}/bin/claude, 2.1.197\n`);
 });
 
 test.for<[after: string, isWarned: boolean]>([

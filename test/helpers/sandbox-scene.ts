@@ -143,6 +143,7 @@ export interface Driven {
   readonly ran: readonly Ran[];
   readonly refused: readonly RefusedHost[];
   readonly planted: readonly string[];
+  readonly warnings: readonly string[];
   readonly refusal: {
     readonly code: string;
     readonly sentence: string;
@@ -208,6 +209,7 @@ export function readDriven(stdout: string): Driven {
     ran: lines.filter((line) => 'ran' in line).map((line) => line.ran),
     refused: met?.refused ?? [],
     planted: met?.planted ?? [],
+    warnings: lines.filter((line) => 'warning' in line).map((line) => line.warning),
     refusal: lines.find((line) => 'refusal' in line)?.refusal ?? null,
   };
 }

@@ -42,6 +42,28 @@ test('what the last checks plant and are refused is told, and their links do not
   expect(readFileSync(join(scene.home, '.bashrc'), 'utf8')).toBe('true\n');
 });
 
+test('a check finds nothing of the agent in its temporary folder and its caches, and leaves nothing there', async () => {
+  const scene = await sandboxScene();
+  const poison = 'mkdir -p "$XDG_CACHE_HOME" "$npm_config_cache"; echo x | tee';
+  const places = '"$TMPDIR/bad" "$XDG_CACHE_HOME/bad" "$npm_config_cache/bad"';
+  const look = `for each in ${places}; do if test -e "$each"; then exit 9; fi; done`;
+  const end = await runInSandbox(scene, `${poison} ${places} > poisoned; ${DONE}`, [
+    ...['--verify', `${look}; ${poison} ${places}; echo "$TMPDIR" > of-first`],
+    ...['--verify', `${look}; test ! -e "$(cat of-first)"`],
+  ]);
+  expect(end).toMatchObject({ exitCode: 0 });
+  expect(existsSync(join(scene.work, 'poisoned'))).toBe(true);
+});
+
+test('a check that puts a pipe in the place of its exit code has not passed, and holds nobody up', async () => {
+  const scene = await sandboxScene();
+  const found = `grep -aoE "$TMPDIR/[.]exit-[-0-9a-f]+" /proc/$PPID/cmdline | head -1`;
+  const check = `file=$(${found}); mkfifo "$file" && touch made; cat "$file" > /dev/null &`;
+  const end = await runInSandbox(scene, DONE, ['--verify', check, '--max-iterations', '1']);
+  expect(end).toMatchObject({ exitCode: 3 });
+  expect(existsSync(join(scene.work, 'made'))).toBe(true);
+});
+
 test('conditions run inside, and checks outside where the user says so', async () => {
   const scene = await sandboxScene();
   const until = await runInSandbox(scene, 'touch here', ['--until', `test -e here && ${ESCAPE}`]);

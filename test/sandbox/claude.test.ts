@@ -11,10 +11,15 @@ import { livingIn, newRun, ranRalph, sandboxedRuns, stateOf } from '../helpers/s
 
 // The real `claude` in the sandbox, against a stand-in for its model on this machine.
 
+/** Tries to change what a later session outside would run. */
+const OVERWRITE = ['statusline.sh', 'scripts/x', 'shell-snapshots/other.sh']
+  .map((name) => `echo bad > "$HOME/.claude/${name}"; rm -f "$HOME/.claude/${name}"`)
+  .join('; ');
+
 test('a time-out while a Bash tool runs keeps the cost and leaves nothing; the next iteration completes', async () => {
   const mark = `9${process.pid}5`;
   const tool = bash(
-    `touch tool-was-here; touch "$HOME/escaped"; trap '' INT TERM HUP; setsid env -i sleep ${mark} & sleep ${mark}`,
+    `touch tool-was-here; ${OVERWRITE}; touch "$HOME/escaped"; trap '' INT TERM HUP; setsid env -i sleep ${mark} & sleep ${mark}`,
   );
   const api = await startMessagesApi([together(text('Testing.'), tool), text('TASK_COMPLETE')]);
   onTestFinished(() => api.close());
@@ -23,16 +28,23 @@ test('a time-out while a Bash tool runs keeps the cost and leaves nothing; the n
   // Its own folder is root's alone.
   cpSync(realpathSync(join(CLAUDE_BIN_DIR, 'claude')), agent);
   const sealed = { ...scene, env: { ...env, ...loopbackEnv(api) }, agent };
+  await outside(
+    { ...scene, env },
+    'cd "$HOME/.claude" && mkdir shell-snapshots scripts && echo mine | tee statusline.sh scripts/x shell-snapshots/other.sh',
+  );
   const limits = ['--iteration-timeout', '6s', '--delay', '0', '--promise', 'TASK_COMPLETE'];
   const { exitCode, stderr } = await ranRalph(sealed, newRun(sealed, ...WITH_BASH, ...limits));
   expect(stderr).toContain('timed out (iteration limit)');
   expect(exitCode).toBe(0);
-  const { iterations, usage } = await stateOf(sealed);
+  const { iterations, usage, sandbox } = await stateOf(sealed);
+  expect(sandbox.planted).toEqual([]);
   expect(iterations).toMatchObject([{ outcome: 'timed-out', tools: 1 }, { outcome: 'answered' }]);
   expect(iterations[0].cost_usd).toBeGreaterThan(0);
   expect(iterations[0].duration_ms).toBeLessThan(12_000);
   expect(usage.cost_usd).toBeCloseTo(iterations[0].cost_usd + iterations[1].cost_usd, 6);
   expect(livingIn(sealed, mark)).toEqual([]);
+  const own = 'cd "$HOME/.claude" && cat statusline.sh scripts/x shell-snapshots/other.sh; ls';
+  expect(await outside(sealed, own)).toMatch(/^mine\nmine\nmine\n[\s\S]*^projects$/m);
   expect(await outside(sealed, 'ls; ls "$HOME"')).toMatch(/tool-was-here/);
   expect(await outside(sealed, 'ls "$HOME"')).not.toMatch(/escaped/);
 });

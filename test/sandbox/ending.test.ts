@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startProgram, until, untilLine } from '../helpers/processes.ts';
 import {
   driver,
@@ -121,5 +121,25 @@ test.skipIf(!isRoot)('a fork bomb ends with its bwrap', async () => {
   await until(
     () => alive(mark).length === 0,
     () => `the end of ${alive(mark).join('\n')}`,
+  );
+});
+
+test('a folder and a list of placeholders that somebody made up remove nothing of the user', async () => {
+  const scene = await sandboxScene();
+  const id = `${process.pid}`.padStart(5, 'x');
+  const [link, folder] = [`/tmp/ralph-sandbox-a${id}`, `/tmp/ralph-sandbox-b${id}`];
+  onTestFinished(() => {
+    for (const each of [link, folder]) rmSync(each, { recursive: true, force: true });
+  });
+  const made = JSON.stringify([{ kind: 'settings', path: join(scene.work, 'empty') }]);
+  await outside(
+    scene,
+    `mkdir -p precious/outside ${folder}/outside && ln -s "$PWD/precious" ${link} && touch empty
+    echo 999999999:1 | tee precious/outside/owner > ${folder}/outside/owner
+    echo '${made}' > ${folder}/outside/made`,
+  );
+  await inSandbox(scene, { scripts: [{ script: 'true', as: 'agent' }] });
+  expect(await outside(scene, `ls -d empty precious; ls -d ${folder} || echo gone`)).toBe(
+    'empty\nprecious\ngone\n',
   );
 });

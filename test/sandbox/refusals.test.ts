@@ -122,6 +122,16 @@ test.for([
   expect(refusal?.sentence).toContain('since a link leads there');
 });
 
+test('an allowed path that leads through a link of the work folder is refused', async () => {
+  const scene = await sandboxScene();
+  await outside(scene, 'mkdir "$BASE/data" && ln -s "$BASE" all && ln -s "$HOME/.npmrc" .npmrc');
+  const by = (value: string) => [{ value, from: '--flag' }];
+  expect((await refusalOf(scene, { asked: { allowWrite: by('all/data') } }))?.sentence).toBe(
+    `--sandbox does not allow all/data, since ${scene.work}/all is a link that an agent may have made: name ${scene.base}/data itself if that is what you mean.`,
+  );
+  expect((await refusalOf(scene, { asked: { allowRead: by('.npmrc') } }))?.code).toBe('wrong-path');
+});
+
 test.for([
   ['out of the repository', '"$HOME/.bashrc" .git/logs/HEAD'],
   ['to nothing yet', '"$HOME/.new" .git/logs/HEAD'],

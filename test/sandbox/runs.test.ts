@@ -6,6 +6,7 @@ import { until } from '../helpers/processes.ts';
 import { asUser, outside } from '../helpers/sandbox-scene.ts';
 import {
   DONE,
+  installedRalph,
   livingIn,
   newRun,
   ralphCommand,
@@ -60,6 +61,28 @@ test('a prompt of a megabyte reaches the agent whole', async () => {
   const bytes = await outside(scene, 'wc -c < "$BASE/long.md"');
   expect(Number(bytes)).toBeGreaterThan(900_000);
   await outside(scene, `head -c ${Number(bytes)} got.txt | cmp - "$BASE/long.md"`);
+});
+
+test('inside, ralph progress says to report it in the message', async () => {
+  const words = installedRalph(['progress', '--total', '5', '--done', '2', '--step', 'Lint']);
+  const scene = await sandboxedRuns(`system('${words.join(' ')} 2> said'); ${DONE}`);
+  const { exitCode } = await ranRalph(scene, newRun(scene));
+  expect(exitCode).toBe(0);
+  expect(await outside(scene, 'cat said')).toContain(
+    'say <progress done="2" total="5">Lint</progress> in the final message',
+  );
+});
+
+test('what keeps the machine awake is not taken from a folder of the agent', async () => {
+  const scene = await sandboxedRuns(DONE);
+  const bin = join(scene.work, 'node_modules', '.bin');
+  const plant = `printf '#!/bin/sh\\ntouch "${scene.work}/ran-outside"\\n' > ${bin}/systemd-inhibit`;
+  await outside(scene, `mkdir -p ${bin} && ${plant} && chmod 755 ${bin}/systemd-inhibit`);
+  const env = { PATH: `${bin}:${scene.env.PATH}` };
+  const args = newRun(scene).map((each) => each.replace('--no-prevent-sleep', '--prevent-sleep'));
+  const { exitCode } = await ranIn(scene, asUser(ralphCommand(scene, args)), { env });
+  expect(exitCode).toBe(0);
+  expect(readdirSync(scene.work)).not.toContain('ran-outside');
 });
 
 test('an agent that is ended at its limit tells its cost, and nothing is left', async () => {

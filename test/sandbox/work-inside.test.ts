@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runInSandbox } from '../helpers/run-in-sandbox.ts';
 import { inSandbox, outside, type SandboxScene, sandboxScene } from '../helpers/sandbox-scene.ts';
 
@@ -233,6 +233,21 @@ test('sockets in the file system are allowed where the user says so, but not tho
   expect(ran.map(({ stdout }) => stdout)).toEqual(['listens', '']);
 });
 
+test('where sockets are allowed, those of other programs in temporary folders are hidden', async () => {
+  const scene = await sandboxScene();
+  const [folder, socket] = [`/tmp/tmux-${process.pid}`, `/tmp/socket-${process.pid}`];
+  onTestFinished(async () => void (await outside(scene, `rm -r ${folder} ${socket}`)));
+  const listen = (place: string): string =>
+    `perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Listen => 1, Local => "${place}") or die'`;
+  await outside(scene, `mkdir ${folder}; ${listen(`${folder}/default`)}; ${listen(socket)}`);
+  const { ran, refusal } = await inSandbox(scene, {
+    scripts: asAgent([`ls -A ${folder}; test -S ${socket} || echo hidden; ls "$TMPDIR/.."`]),
+    asked: { unixSockets: true },
+  });
+  expect(refusal).toBeNull();
+  expect(ran[0]?.stdout).toMatch(/^hidden\noutside\ntmp\n$/);
+});
+
 test('the deeper path wins between what may be read and what may not', async () => {
   const scene = await sandboxScene();
   await outside(
@@ -283,6 +298,33 @@ test('a folder that the user names is made, and writable', async () => {
   });
   expect(ran[0]?.code).toBe(0);
   expect(await outside(scene, 'cat "$BASE/more/file"')).toBe('x\n');
+});
+
+test('a link in the place of what is allowed allows nothing more, and that is told once', async () => {
+  const scene = await sandboxScene();
+  const { ran, warnings } = await inSandbox(scene, {
+    scripts: asAgent([
+      'ln -s "$HOME/.npmrc" .npmrc',
+      'mv pkg old && mkdir -p pkg/app && ln -s "$HOME" pkg/app/dist',
+      'cat "$HOME/.npmrc"; touch "$HOME/escaped"',
+      'rm .npmrc pkg/app/dist && mkdir pkg/app/dist && echo ours | tee .npmrc pkg/app/dist/file',
+    ]),
+    asked: {
+      allowRead: [{ value: '.npmrc', from: '--allow-read' }],
+      allowWrite: [{ value: 'pkg/app/dist', from: '--allow-write' }],
+    },
+  });
+  expect(ran.map(({ code, stdout }) => [code, stdout])).toEqual([
+    [0, ''],
+    [0, ''],
+    [1, ''],
+    [0, 'ours\n'],
+  ]);
+  expect(await outside(scene, 'ls "$HOME"')).not.toContain('escaped');
+  expect(warnings).toEqual([
+    `${scene.work}/.npmrc now leads to ${scene.home}/.npmrc, so the sandbox no longer allows it.`,
+    `${scene.work}/pkg/app/dist now leads to ${scene.home}, so the sandbox no longer allows it.`,
+  ]);
 });
 
 function asAgent(scripts: readonly string[]) {

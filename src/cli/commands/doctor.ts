@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { examineAgent } from '../../compose/agent.ts';
+import { agentPrograms, examineAgent } from '../../compose/agent.ts';
 import { examineSnapshots } from '../../compose/git-commands/snapshot-facts.ts';
+import { sandboxRulesOf } from '../../compose/sandbox/plan-sandbox.ts';
 import { sandboxRefusals } from '../../compose/sandbox/sandbox-refusals.ts';
 import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
 import { textFor } from '../../core/settings/agent-texts.ts';
@@ -14,7 +16,8 @@ import { freeBytes, probeFolder } from '../../effects/files/folder-probe.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { findStaleLocks } from '../../effects/lock/lock-folder.ts';
-import { planRun } from '../../effects/plan/run-plan.ts';
+import { isOfAgent, outerEnvironment } from '../../effects/plan/outer-environment.ts';
+import { planRun, type RunPlan } from '../../effects/plan/run-plan.ts';
 import { askVersion } from '../../effects/processes/ask-version.ts';
 import { listTasks, type TaskEntry } from '../../effects/state/task-list.ts';
 import { VAULT_FOLDERS } from '../../effects/vault/vault-folders.ts';
@@ -93,10 +96,16 @@ async function examine(
   const untrusted = untrustedOf(collected);
   const agents: AgentFacts[] = [];
   for (const name of untrusted?.program == null ? agentsOf(collected) : []) {
-    agents.push(await agentFacts(name, collected, cwd, env, signal));
+    agents.push(await agentFacts(name, { ...collected, startDir }, cwd, env, signal));
   }
+  const planned = await plannedRun(collected, startDir, env);
+  const isWanted = settings.sandbox === true;
+  const refusals = [
+    ...(await sandboxRefusals(cwd, env, signal)),
+    ...(isWanted && 'plan' in planned ? await refusalsOf(planned.plan) : []),
+  ];
   return {
-    problems: [...collected.problems, ...(await planProblems(collected, startDir, env))],
+    problems: [...collected.problems, ...('plan' in planned ? [] : planned.problems)],
     notices: [...collected.powers, ...collected.notices],
     untrusted,
     agents,
@@ -109,10 +118,7 @@ async function examine(
     cwd,
     git: (await probeGit(cwd, env, signal)).kind,
     snapshots: settings.snapshots === false ? null : await examineSnapshots(cwd, env, signal),
-    sandbox: {
-      isWanted: settings.sandbox === true,
-      refusals: await sandboxRefusals(cwd, env, signal),
-    },
+    sandbox: { isWanted, refusals: [...new Set(refusals)] },
     ...examineStates(stateDir),
   };
 }
@@ -132,13 +138,13 @@ function layerOf(options: DoctorOptions): Layer {
   return layer;
 }
 
-/** Returns the problems that any run with these settings would have, whatever its prompt. */
-async function planProblems(
+/** Returns the plan of a run with these settings, or the problems that any has, whatever its prompt. */
+function plannedRun(
   collected: CollectedSettings,
   startDir: string,
   env: NodeJS.ProcessEnv,
-): Promise<readonly string[]> {
-  const planned = await planRun({
+): ReturnType<typeof planRun> {
+  return planRun({
     ...collected,
     passthrough: [],
     startDir,
@@ -146,7 +152,12 @@ async function planProblems(
     keptPrompt: new TextEncoder().encode('any'),
     newTaskId: () => 'doctor',
   });
-  return 'problems' in planned ? planned.problems : [];
+}
+
+/** Returns why the sandbox of a run would be refused; nothing for a work tree that is not made yet. */
+async function refusalsOf(plan: RunPlan): Promise<readonly string[]> {
+  if (plan.workTree !== null || !existsSync(plan.cwd)) return [];
+  return (await sandboxRulesOf(plan, agentPrograms(plan))).refusals;
 }
 
 /** Returns the untrusted configuration and the program that it would start, or null if all is trusted. */
@@ -173,20 +184,22 @@ const UNTRUSTED = { kind: 'config', where: 'the configuration' } as const;
 
 async function agentFacts(
   name: AgentName,
-  collected: CollectedSettings,
+  run: CollectedSettings & { readonly startDir: string },
   cwd: string,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<AgentFacts> {
-  const { settings } = collected;
+  const { settings } = run;
   const examined = examineAgent(name, { settings, passthrough: [], cwd, env });
   const { program } = examined;
   const { versionVariables } = AGENTS[name];
   const question = { cwd, timeoutMs: VERSION_TIMEOUT_MS, signal };
+  const own = { ...outerEnvironment(env, run), ...versionVariables };
+  // What lies where the agent may write was perhaps written inside, and would run outside here.
   const version =
-    'missing' in program || versionVariables === null
+    'missing' in program || versionVariables === null || isOfAgent(program.file, env, run)
       ? null
-      : await askVersion({ ...question, ...program, env: { ...env, ...versionVariables } });
+      : await askVersion({ ...question, ...program, env: own });
   return { name, ...examined, version };
 }
 

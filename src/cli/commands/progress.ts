@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { type ProgressReport, progressReport } from '../../core/completion/progress-report.ts';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
+import { probeFolder } from '../../effects/files/folder-probe.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { UsageError } from '../../errors.ts';
 import { findOpenTask, notLive } from '../tasks/find-task.ts';
@@ -24,6 +25,7 @@ export async function progress(
 ): Promise<number> {
   const report = reportOf(options);
   const { taskId, place } = whereabouts(id, options, env);
+  requireOutside(place.stateDir, report, env);
   const found = findOpenTask(taskId, place);
   const { paths, standing, state } = found;
   if (state.kept_by === 'library') {
@@ -37,6 +39,18 @@ export async function progress(
     await leaveRequest(paths.folder, { kind: 'progress', report }, new Date().toISOString());
   }
   return 0;
+}
+
+/** In the sandbox nobody sees the driver, and the state is read-only. */
+function requireOutside(
+  stateDir: string,
+  { total, done, step }: ProgressReport,
+  env: NodeJS.ProcessEnv,
+): void {
+  if (env.RALPH_IN_SANDBOX !== '1' || probeFolder(stateDir).kind !== 'not-writable') return;
+  throw new UsageError([
+    `ralph progress cannot write the state of a task from inside the sandbox: say <progress done="${done}" total="${total}">${step}</progress> in the final message.`,
+  ]);
 }
 
 function reportOf({ total, done, step = '' }: ProgressOptions): ProgressReport {

@@ -7,6 +7,8 @@ import { type Layer, layerOf, withSettings } from '../../core/settings/setting-s
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import { overrideSettings } from '../../core/task/override.ts';
 import { hasUnannouncedEnding, type TaskState } from '../../core/task/task-state.ts';
+import { inOwnTree } from '../../effects/branches/own-tree.ts';
+import { homeFolder } from '../../effects/files/home-folder.ts';
 import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
 import {
   isOfRun,
@@ -77,7 +79,7 @@ export async function planResume(request: ResumeRequest): Promise<PlannedResume 
   }
   const { stored, powers } = await storedRun(state, paths.folder, request);
   const { run, problems } = overrideSettings(
-    allowed === null ? stored : boundedBy(taskId, stored, allowed),
+    allowed === null ? stored : boundedBy(stored, state, allowed, env),
     fromHere(withoutPlace(request.layer), startDir),
     state,
   );
@@ -127,10 +129,21 @@ export interface PlannedResume {
 }
 
 /** Returns `stored` with the permissions and within the sandbox of `allowed`. Throws `BeyondPassError` if programs differ. */
-function boundedBy(taskId: string, stored: StoredRun, allowed: AllowedByPass): StoredRun {
+function boundedBy(
+  stored: StoredRun,
+  { task_id, git }: TaskState,
+  allowed: AllowedByPass,
+  env: NodeJS.ProcessEnv,
+): StoredRun {
   const beyond = programsBeyond(stored.settings, allowed.settings);
-  if (beyond.length > 0) throw new BeyondPassError(taskId, beyond);
-  const permitted = withNarrowerSandbox(withSettings(stored, allowed, PERMISSIONS), allowed);
+  if (beyond.length > 0) throw new BeyondPassError(task_id, beyond);
+  const cwd = inOwnTree(git.work_tree, path.resolve(stored.startDir, stored.settings.cwd ?? '.'));
+  const home = homeFolder(env) ?? '~';
+  const permitted = withNarrowerSandbox(
+    withSettings(stored, allowed, PERMISSIONS),
+    allowed,
+    (value) => path.resolve(cwd, value.replace(/^~(?=\/|$)/, home)),
+  );
   return { ...stored, ...permitted, passthrough: allowed.passthrough };
 }
 

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { variablesInside } from '../../effects/sandbox/inner-environment.ts';
 import { requireSandboxUser } from '../../effects/sandbox/open-planned-sandbox.ts';
+import { futureTemporaryFolder } from '../../effects/sandbox/run-folder.ts';
 import { planSandbox } from '../../effects/sandbox/surroundings.ts';
 import { SandboxError } from '../../errors.ts';
 import { sandboxRequest } from './sandbox-request.ts';
@@ -11,6 +13,8 @@ export interface PlannedRules {
   /** Null if the rules cannot be known: something is missing, or the work tree is not made yet. */
   readonly rules: SandboxRules | null;
   readonly refusals: readonly string[];
+  /** The variables that it sets; `XXXXXX` in them is chosen at the start. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** Returns what the sandbox of a run would allow and deny. Opens none. */
@@ -19,6 +23,7 @@ export async function sandboxRulesOf(
   programs: readonly string[],
 ): Promise<PlannedRules> {
   const refusals: string[] = [];
+  const variables = variablesInside(futureTemporaryFolder());
   const note = (error: unknown): null => {
     if (!(error instanceof SandboxError)) throw error;
     refusals.push(error.message);
@@ -31,8 +36,8 @@ export async function sandboxRulesOf(
   }
   if (!existsSync(plan.cwd)) {
     refusals.push(`The rules are known once the work tree is there: ${plan.cwd}.`);
-    return { rules: null, refusals };
+    return { rules: null, refusals, variables };
   }
   const planned = await planSandbox(await sandboxRequest(plan, programs)).catch(note);
-  return { rules: planned?.rules ?? null, refusals };
+  return { rules: planned?.rules ?? null, refusals, variables };
 }

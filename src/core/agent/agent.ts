@@ -106,8 +106,20 @@ interface AgentSandbox {
   readonly folders: readonly AgentFolder[];
   /** Names in these folders that it runs or believes at its next start, so that it may not write them. */
   readonly fixed: readonly string[];
+  /** What else of these folders is fixed; null for nothing. */
+  readonly state: AgentState | null;
   /** Files in the home folder that tell its login and that it may only read. */
   readonly loginFiles: readonly string[];
+}
+
+/**
+ * What an agent writes in its folders while it works. Whatever else is there stays as it is: the user's settings
+ * can name any of it as a program.
+ */
+interface AgentState {
+  readonly names: readonly string[];
+  /** Those with files that each session runs of its own: what other sessions have there stays as it is. */
+  readonly ofSessions: readonly string[];
 }
 
 /** A folder in the home folder, or another one if a variable moves it. */

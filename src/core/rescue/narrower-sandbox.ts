@@ -1,3 +1,4 @@
+import { isAtOrBelow } from '../sandbox/places.ts';
 import { SANDBOX_RULES } from '../settings/sandbox-problems.ts';
 import { type SourcedSettings, withSettings } from '../settings/setting-source.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -7,18 +8,29 @@ import type { Settings } from '../settings/settings.ts';
  * it on, and allows only what both allow.
  */
 
-const ALLOWING = ['allowWrite', 'allowNet', 'allowRead', 'keepEnv'] as const;
+const PLACES = ['allowWrite', 'allowRead'] as const;
+const NAMES = ['allowNet', 'keepEnv'] as const;
 
-/** Returns the settings of a task with the narrower sandbox of its own and the one of a pass. */
-export function withNarrowerSandbox(task: SourcedSettings, pass: SourcedSettings): SourcedSettings {
+/**
+ * Returns the settings of a task with the narrower sandbox of its own and the one of a pass. `placeOf` returns
+ * the absolute path, without `..`, that a path means in the task's work folder.
+ */
+export function withNarrowerSandbox(
+  task: SourcedSettings,
+  pass: SourcedSettings,
+  placeOf: (value: string) => string,
+): SourcedSettings {
   if (pass.settings.sandbox !== true) return task;
   if (task.settings.sandbox !== true)
     return withSettings(task, pass, ['sandbox', ...SANDBOX_RULES]);
   const { settings: own } = task;
   const { settings: bound } = pass;
-  const allowed = Object.fromEntries(
-    ALLOWING.map((name) => [name, allowedByBoth(own[name], bound[name])]),
-  );
+  const isPlaceWithin = (narrower: string, wider: string): boolean =>
+    isAtOrBelow(placeOf(narrower), placeOf(wider));
+  const allowed = Object.fromEntries([
+    ...PLACES.map((name) => [name, allowedByBoth(own[name], bound[name], isPlaceWithin)]),
+    ...NAMES.map((name) => [name, allowedByBoth(own[name], bound[name], isNameWithin)]),
+  ]);
   const narrowed: Settings = {
     ...own,
     ...allowed,
@@ -29,18 +41,22 @@ export function withNarrowerSandbox(task: SourcedSettings, pass: SourcedSettings
   return { ...task, settings: narrowed };
 }
 
-/** Returns what lies within both lists. */
-function allowedByBoth(one: readonly string[], other: readonly string[]): readonly string[] {
-  return [
-    ...one.filter((each) => other.some((wider) => takesIn(wider, each))),
-    ...other.filter((each) => !one.includes(each) && one.some((wider) => takesIn(wider, each))),
-  ];
+/** Returns what lies within both lists, what is the same only once. */
+function allowedByBoth(
+  one: readonly string[],
+  other: readonly string[],
+  isWithin: (narrower: string, wider: string) => boolean,
+): readonly string[] {
+  const ofOne = one.filter((each) => other.some((wider) => isWithin(each, wider)));
+  const ofOther = other.filter((each) => one.some((wider) => isWithin(each, wider)));
+  const isSame = (each: string): boolean =>
+    ofOne.some((known) => isWithin(known, each) && isWithin(each, known));
+  return [...ofOne, ...ofOther.filter((each) => !isSame(each))];
 }
 
-/** Whether `wider` is the same as `narrower`, a folder above it, or a pattern or a host without port for it. */
-function takesIn(wider: string, narrower: string): boolean {
+/** Whether `wider` is the same as `narrower`, or a pattern or a host without port for it. */
+function isNameWithin(narrower: string, wider: string): boolean {
   if (wider === narrower) return true;
-  if (narrower.startsWith(`${wider}/`)) return !narrower.split('/').includes('..');
   const [name = '', port] = narrower.split(/:(?=\d+$)/);
   const [widerName = '', widerPort] = wider.split(/:(?=\d+$)/);
   const isSamePort = widerPort === undefined || widerPort === port;

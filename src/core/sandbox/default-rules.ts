@@ -5,7 +5,12 @@ import { FIXED_IN_GIT, FIXED_IN_TREE } from './fixed-names.ts';
 import { hostOfAddress } from './net-rules.ts';
 import { below, isAtOrBelow } from './places.ts';
 import { type AskedRules, BY_DEFAULT, type SandboxRule, type SandboxRules } from './rules.ts';
-import { DESKTOP_SOCKETS, SECRETS_IN_HOME, SERVICE_SOCKETS } from './unreadable.ts';
+import {
+  DESKTOP_SOCKETS,
+  SECRETS_IN_HOME,
+  SERVICE_SOCKETS,
+  VARIABLES_OF_SECRETS,
+} from './unreadable.ts';
 
 /** A folder in which git keeps a repository, a submodule or a work tree. */
 export interface GitFolder {
@@ -121,6 +126,7 @@ function unreadable(facts: Surroundings, unixSockets: boolean): readonly string[
   const own = agentsFolders(facts.agents, facts);
   return unique([
     ...inHome(facts, SECRETS_IN_HOME),
+    ...movedSecrets(facts),
     ...agentsFolders(others, facts).filter((folder) => !own.includes(folder)),
     ...inHome(
       facts,
@@ -130,6 +136,19 @@ function unreadable(facts: Surroundings, unixSockets: boolean): readonly string[
     ...SERVICE_SOCKETS,
     ...(unixSockets ? DESKTOP_SOCKETS : []),
   ]);
+}
+
+/** Returns where variables say that keys, logins and histories are. */
+function movedSecrets({ env, workFolder }: Surroundings): readonly string[] {
+  const config = env.XDG_CONFIG_HOME ?? '';
+  const inConfig = SECRETS_IN_HOME.filter(
+    (name) => config !== '' && name.startsWith('.config/'),
+  ).map((name) => below(config, name.slice('.config/'.length)));
+  const named = VARIABLES_OF_SECRETS.flatMap((name) => (env[name] ?? '').split(':'));
+  return [...inConfig, ...named]
+    .map((place) => place.replace(/\/+$/, ''))
+    .filter((place) => place.startsWith('/') && !isAtOrBelow(place, '/dev'))
+    .filter((place) => !isAtOrBelow(workFolder, place));
 }
 
 function fixedPlaces(

@@ -7,6 +7,8 @@ interface WidthFacts {
   readonly home: string | null;
   readonly workFolder: string;
   readonly keyFolder: string | null;
+  /** Where runs with a sandbox find each other; who writes there could make one up. */
+  readonly runsFolder: string;
 }
 
 /** Returns why rules cannot be held, the first reason; null if they can. */
@@ -38,11 +40,12 @@ function tooWide({ allowWrite }: SandboxRules, facts: WidthFacts): Refusal | nul
 }
 
 /** Returns what a folder takes in that has to stay out of it. */
-function takesIn(folder: string, { home, keyFolder }: WidthFacts): readonly string[] {
+function takesIn(folder: string, { home, keyFolder, runsFolder }: WidthFacts): readonly string[] {
   return [
     ...(folder === '/' ? ['the whole machine'] : []),
     ...(home !== null && isAtOrBelow(`${home}/.ssh`, folder) ? ['~/.ssh'] : []),
     ...(keyFolder !== null && isAtOrBelow(keyFolder, folder) ? ["this driver's state"] : []),
+    ...(folder !== '/' && isAtOrBelow(runsFolder, folder) ? ['the folders of other runs'] : []),
   ];
 }
 

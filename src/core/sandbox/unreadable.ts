@@ -42,6 +42,13 @@ export const SECRETS_IN_HOME: readonly string[] = [
   ...BROWSERS_AND_MAIL,
 ];
 
+/** Variables that name another place for such a file or folder, or several with colons between them. */
+export const VARIABLES_OF_SECRETS: readonly string[] = [
+  ...['KUBECONFIG', 'AWS_SHARED_CREDENTIALS_FILE', 'AWS_CONFIG_FILE', 'AZURE_CONFIG_DIR'],
+  ...['CLOUDSDK_CONFIG', 'DOCKER_CONFIG', 'GH_CONFIG_DIR', 'GNUPGHOME', 'NETRC', 'PGPASSFILE'],
+  ...['NPM_CONFIG_USERCONFIG', 'npm_config_userconfig', 'HISTFILE'],
+];
+
 /** Folders of the system with the sockets of its services. */
 export const SERVICE_SOCKETS: readonly string[] = ['/run'];
 

@@ -1,24 +1,34 @@
 import path from 'node:path';
 import { agentsFolders } from '../../core/sandbox/default-rules.ts';
+import { isWithinAny } from '../../core/sandbox/places.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { realPath } from '../files/real-path.ts';
 import { outerPath } from '../processes/outer-path.ts';
 
+type Confined = Pick<StoredRun, 'settings' | 'startDir'>;
+
 /**
- * Returns the environment of the git that ralph itself starts. With `--sandbox`, its PATH has no folder that the
- * agent may write: what lies there ran inside, and would now run outside.
+ * Returns the environment of the programs that ralph itself starts, such as git. With `--sandbox`, its PATH has no
+ * folder that the agent may write: what lies there ran inside, and would now run outside.
  */
-export function outerEnvironment(
-  env: NodeJS.ProcessEnv,
-  { settings, startDir }: Pick<StoredRun, 'settings' | 'startDir'>,
-): NodeJS.ProcessEnv {
-  if (settings.sandbox !== true) return env;
+export function outerEnvironment(env: NodeJS.ProcessEnv, run: Confined): NodeJS.ProcessEnv {
+  if (run.settings.sandbox !== true) return env;
+  return { ...env, PATH: outerPath(env, agentsOwn(env, run)) };
+}
+
+/** Whether a program, or what a link in its place leads to, lies where an agent in the sandbox may write. */
+export function isOfAgent(file: string, env: NodeJS.ProcessEnv, run: Confined): boolean {
+  if (run.settings.sandbox !== true) return false;
+  const folders = agentsOwn(env, run);
+  return [realPath(path.dirname(file)), realPath(file)].some((each) => isWithinAny(each, folders));
+}
+
+function agentsOwn(env: NodeJS.ProcessEnv, { settings, startDir }: Confined): readonly string[] {
   const home = homeFolder(env);
   const cwd = path.resolve(startDir, settings.cwd ?? '.');
   const named = settings.allowWrite.map((folder) =>
     path.resolve(cwd, home === null ? folder : folder.replace(/^~(?=\/|$)/, home)),
   );
-  const folders = [cwd, ...named, ...agentsFolders(settings.agent, { home, env })];
-  return { ...env, PATH: outerPath(env, folders.map(realPath)) };
+  return [cwd, ...named, ...agentsFolders(settings.agent, { home, env })].map(realPath);
 }

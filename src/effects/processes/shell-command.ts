@@ -47,6 +47,26 @@ export async function runShellCommand(
   };
   const start = await (options.confine ?? unconfined)(plain).catch(messageOf);
   if (typeof start === 'string') return notRun(command, start);
+  try {
+    return await ranOf(command, input, { options, start, output, gather });
+  } finally {
+    start.discard?.();
+  }
+}
+
+/** What a command that is ready to start reports to. */
+interface Started {
+  readonly options: ShellOptions;
+  readonly start: ConfinedCommand;
+  readonly output: ReturnType<typeof createEndsText>;
+  readonly gather: (stream: 'stdout' | 'stderr') => (chunk: Buffer) => void;
+}
+
+async function ranOf(
+  command: string,
+  input: string,
+  { options, start, output, gather }: Started,
+): Promise<CommandResult> {
   // A process in a new session may lose its parent before the first sweep, so the run's marker
   // identifies it. Background processes of the agent carry the marker, too: they are exempt.
   const marker = options.env[MARKER_NAME] ?? '';
@@ -81,8 +101,7 @@ export async function runShellCommand(
 /** A command in the sandbox has passed only if the shell around it has seen so, too. */
 function agreedCode(exitCode: number, { exitCodeInside }: ConfinedCommand): number | null {
   if (exitCodeInside === undefined) return exitCode;
-  const inside = exitCodeInside();
-  return exitCode === 0 ? inside : exitCode;
+  return exitCode === 0 ? exitCodeInside() : exitCode;
 }
 
 const unconfined: Confine = async (command) => command;

@@ -34,10 +34,13 @@ export interface HelperOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
+/** Much longer than any answer takes, even on a machine that swaps. */
+const ANSWER_MS = 30_000;
+
 /** Where the proxies of the sandbox find the proxy of this machine, and what Java takes over from outside. */
 const PASSED_ON = /^(?:(?:http|https|all|no)_proxy|HOME|LD_LIBRARY_PATH|JAVA_TOOL_OPTIONS)$/i;
 
-/** Starts a helper. Rejects with what it said if the component cannot be opened. */
+/** Starts a helper. Rejects with what it said if the component cannot be opened, or if it says nothing. */
 export async function startHelper(options: HelperOptions): Promise<Helper> {
   const { run, tools, component, hosts, unixSockets } = options;
   // A session of its own: no signal from the terminal reaches it.
@@ -65,6 +68,10 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
       end(new Error(`the helper of the sandbox ended (${signal ?? `exit code ${code}`})`)),
     );
   });
+  /** Another process may have the pid of a helper that has ended. */
+  const stop = (): void => {
+    if (isAlive && child.pid !== undefined) endGroup(child.pid);
+  };
   const OPENING = 0;
   child.on('message', (report: HelperReport) => {
     if (report.kind === 'refused') {
@@ -80,7 +87,17 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
   const ask = (id: number, request: HelperRequest): Promise<HelperReport> =>
     new Promise((resolve, reject) => {
       if (!isAlive) return reject(new Error('the helper of the sandbox has ended'));
-      waiting.set(id, { settle: resolve, fail: reject });
+      const giveUp = setTimeout(() => {
+        reject(new Error(`the helper of the sandbox did not answer within ${ANSWER_MS / 1_000} s`));
+        stop();
+      }, ANSWER_MS);
+      const once =
+        <T>(then: (value: T) => void) =>
+        (value: T): void => {
+          clearTimeout(giveUp);
+          then(value);
+        };
+      waiting.set(id, { settle: once(resolve), fail: once(reject) });
       // A failure to send is followed by the end of the channel.
       child.send(request, () => {});
     });
@@ -88,7 +105,7 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
   const opened = await ask(OPENING, { kind: 'open', component, hosts, unixSockets, ...tools });
   const { pid } = child;
   if (opened.kind === 'failed' || pid === undefined) {
-    if (pid !== undefined) endGroup(pid);
+    stop();
     await ended;
     throw new Error(opened.kind === 'failed' ? opened.why : 'the helper did not start');
   }
@@ -113,7 +130,7 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
     },
     async close() {
       child.ref();
-      endGroup(pid);
+      stop();
       await ended;
     },
   };

@@ -12,8 +12,12 @@ export function innerEnvironment(
 ): NodeJS.ProcessEnv {
   const dropped = new Set(dropEnv.map((rule) => rule.value));
   const kept = Object.entries(env).filter(([name]) => !dropped.has(name));
+  return { ...Object.fromEntries(kept), ...variablesInside(tmp) };
+}
+
+/** Returns the variables that the sandbox sets for a command with this temporary folder. */
+export function variablesInside(tmp: string): Readonly<Record<string, string>> {
   return {
-    ...Object.fromEntries(kept),
     TMPDIR: tmp,
     // What lies in a cache runs outside later: `~/.npm/_npx` may hold ralph itself.
     npm_config_cache: path.join(tmp, 'npm'),

@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { BY_DEFAULT, type SandboxRule, type SandboxRules } from '../../core/sandbox/rules.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
 import { realPath } from '../files/real-path.ts';
 import type { RunFolder } from './run-folder.ts';
+import { socketPlaces } from './socket-places.ts';
 
 /** What the component is told of the file system: existing paths without links. */
 export interface Mounts {
@@ -17,21 +19,47 @@ export interface Mounts {
 const OF_COMPONENT = ['/tmp/claude', path.join(homedir(), '.npm', '_logs')];
 
 /**
- * Returns the mounts of a command as the paths are now. For a path that does not exist, the component would
- * leave a stub in the tree, or drop the rule without a word.
+ * Returns what makes the mounts of each command, by the paths as they are then. For a path that does not
+ * exist, the component would leave a stub in the tree, or drop the rule without a word. What `planned` allows
+ * is allowed only while it leads where it leads now: the agent can put a link in its place, and the next
+ * command would have what that leads to. `warn` is told once of each rule that no longer counts. `tmp` is the
+ * temporary folder of the command.
  */
-export function mountsOf(rules: SandboxRules, run: RunFolder): Mounts {
-  const allowRead = existing(rules.allowRead);
+export function mountsBy(
+  planned: SandboxRules,
+  run: RunFolder,
+  warn: (sentence: string) => void,
+): (rules: SandboxRules, tmp: string) => Mounts {
+  const allowed = [...planned.allowWrite, ...planned.allowRead].map(({ value }) => value);
+  const leadsTo = new Map(allowed.map((place) => [place, realPath(place)]));
+  const told = new Set<string>();
+  const isAsPlanned = ({ value }: SandboxRule): boolean => {
+    const now = realPath(value);
+    if ((leadsTo.get(value) ?? now) === now) return true;
+    if (!told.has(value)) warn(moved(value, now));
+    told.add(value);
+    return false;
+  };
   const own: readonly SandboxRule[] = [run.outside, ...OF_COMPONENT].map((value) => ({
     value,
     from: BY_DEFAULT,
   }));
-  return {
-    allowWrite: [...existing(rules.allowWrite), run.tmp],
-    denyWrite: existing([...rules.denyWrite, ...own]),
-    denyRead: existing(rules.denyRead).filter((place) => !allowRead.includes(place)),
-    allowRead,
+  return (rules, tmp) => {
+    const allowRead = existing(rules.allowRead.filter(isAsPlanned));
+    const allowWrite = [...existing(rules.allowWrite.filter(isAsPlanned)), tmp];
+    const sockets = rules.unixSockets ? socketPlaces(run, [...allowRead, ...allowWrite]) : [];
+    const denyRead = [...existing(rules.denyRead), ...sockets];
+    return {
+      allowWrite,
+      denyWrite: existing([...rules.denyWrite, ...own]),
+      denyRead: [...new Set(denyRead)].filter((place) => !allowRead.includes(place)),
+      allowRead,
+    };
   };
+}
+
+function moved(place: string, now: string): string {
+  return `${oneLine(place, 300)} now leads to ${oneLine(now, 300)}, so the sandbox no longer allows it.`;
 }
 
 function existing(rules: readonly SandboxRule[]): readonly string[] {

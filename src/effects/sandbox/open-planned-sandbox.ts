@@ -1,25 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { release } from 'node:os';
 import path from 'node:path';
 import { type RefusedHost, sumRefused } from '../../core/agent/attempt.ts';
 import { rulesForChecks } from '../../core/sandbox/default-rules.ts';
+import { openVsock } from '../../core/sandbox/open-vsock.ts';
 import { AS_ROOT, notStarted, type Refusal, unknownPlatform } from '../../core/sandbox/refusals.ts';
 import { BY_DEFAULT, type SandboxRule, type SandboxRules } from '../../core/sandbox/rules.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf, SandboxError } from '../../errors.ts';
-import { makePrivateFolder } from '../files/write-file.ts';
+import { KB, tryReadText } from '../files/bounded-read.ts';
+import { makePrivateFolder, tryToRemove } from '../files/write-file.ts';
 import { findComponent } from './component.ts';
 import { type Helper, type HelperOptions, startHelper } from './helper.ts';
 import { innerEnvironment, innerLine } from './inner-environment.ts';
-import { mountsOf } from './mounts.ts';
+import { mountsBy } from './mounts.ts';
 import { makePlaceholders, type Placeholders, removeAbandoned } from './placeholders.ts';
 import { type PlantedWatch, watchPlanted } from './planted.ts';
 import { probeSandbox } from './probe.ts';
 import {
+  makeCheckFolder,
   makeRunFolder,
   ownerFile,
   ownerText,
   type RunFolder,
+  removeFolder,
   removeRunFolder,
 } from './run-folder.ts';
 import type { OwnPlace, Sandbox, SandboxRole } from './sandbox.ts';
@@ -32,7 +37,7 @@ export interface OpenOptions {
   readonly runId: string;
   /** Path of the bundled `sandbox-helper.js`. */
   readonly helperProgram: string;
-  /** Called with one sentence when a helper has ended by itself. */
+  /** Called with a sentence about what does not hold here, or is not as it was at the start. */
   readonly warn: (sentence: string) => void;
 }
 
@@ -74,9 +79,11 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
     );
     helpers = createHelpers({ ...options, component, run });
     planted = watchPlanted(plan);
-    const sandbox = createSandbox(options, run, { helpers, placeholders, planted }, close);
+    const mountsOf = mountsBy(rules, run, options.warn);
+    const parts = { helpers, placeholders, planted };
+    const sandbox = createSandbox({ ...options, mountsOf }, run, parts, close);
     const refusal = await probeSandbox(sandbox, {
-      mounts: mountsOf(rules, run),
+      mounts: mountsOf(rules, run.tmp),
       run,
       home: surroundings.home,
       workFolder: surroundings.workFolder,
@@ -85,6 +92,8 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
       env: { ...options.env, PATH: plan.outerPath },
     });
     if (refusal !== null) refuse(refusal);
+    const open = openVsock(release());
+    if (open !== null) options.warn(open);
     return sandbox;
   } catch (error) {
     await close();
@@ -101,7 +110,7 @@ interface Parts {
 }
 
 function createSandbox(
-  { plan }: OpenOptions,
+  { plan, mountsOf }: OpenOptions & { readonly mountsOf: ReturnType<typeof mountsBy> },
   run: RunFolder,
   { helpers, placeholders, planted }: Parts,
   close: () => Promise<void>,
@@ -117,13 +126,15 @@ function createSandbox(
     },
     async wrap(command, as, place) {
       const own = place === undefined ? rulesOf[as] : withPlace(rulesOf[as], place);
-      const tmp = place?.temporary ?? run.tmp;
+      // What the agent left in its caches must not decide a check.
+      const made = as === 'check' && place === undefined ? makeCheckFolder(run) : null;
+      const tmp = place?.temporary ?? made ?? run.tmp;
       placeholders.renew();
       const helper = await helpers.get(as, own);
       // Several programs hand the exit code on. A check must not pass by a fault of one of them.
       const exitFile = as === 'check' ? path.join(tmp, `.exit-${randomUUID()}`) : null;
       const inner = innerLine(command, own, tmp, exitFile);
-      const line = await helper.wrap(inner, mountsOf(own, run));
+      const line = await helper.wrap(inner, mountsOf(own, tmp));
       hasRun = true;
       // The shell becomes bwrap, so that the kernel ends what is inside together with ralph.
       return {
@@ -132,6 +143,7 @@ function createSandbox(
         env: innerEnvironment(command.env, own, tmp),
         ended: planted.sweep,
         ...(exitFile === null ? {} : { exitCodeInside: () => takeExitCode(exitFile) }),
+        ...(made === null ? {} : { discard: () => removeFolder(made) }),
       };
     },
     async takeMet() {
@@ -143,14 +155,11 @@ function createSandbox(
   };
 }
 
+/** What runs inside may have put a pipe in the place of the file. */
 function takeExitCode(file: string): number | null {
-  try {
-    const text = readFileSync(file, 'utf8').trim();
-    rmSync(file);
-    return /^\d{1,3}$/.test(text) ? Number(text) : null;
-  } catch {
-    return null;
-  }
+  const text = tryReadText(file, KB)?.trim() ?? '';
+  tryToRemove(file);
+  return /^\d{1,3}$/.test(text) ? Number(text) : null;
 }
 
 function withPlace(rules: SandboxRules, { writable, fixed, temporary }: OwnPlace): SandboxRules {

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { GitFolder } from '../../core/sandbox/default-rules.ts';
 import { isWithinAny } from '../../core/sandbox/places.ts';
-import { MB, tryReadText } from '../files/bounded-read.ts';
+import { KB, MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
 import { isObject, stringAt } from '../files/json-fields.ts';
 import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.ts';
 import { otherRunFolders, type RunFolder, removeRunFolder } from './run-folder.ts';
@@ -112,13 +112,24 @@ function remove({ kind, path: place }: Placeholder): void {
   }
 }
 
+/** Null if there is nothing; what is no small file, such as a pipe, has a text that no placeholder has. */
 function textAt(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8');
+    return readTextWithin(file, KB);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw error;
+    return errorCode(error) === 'ENOENT' ? null : OTHER;
   }
+}
+
+const OTHER = 'another kind of file';
+
+const NAMES = { commondir: 'commondir', settings: 'config.worktree' };
+
+/** A file that says nothing is a placeholder only in a folder of git; of folders, empty ones are removed anyway. */
+function canBeOne(kind: Placeholder['kind'], place: string): boolean {
+  if (kind === 'folder') return true;
+  const head = path.join(path.dirname(place), 'HEAD');
+  return path.basename(place) === NAMES[kind] && existsSync(head);
 }
 
 function noteIn(run: RunFolder): string {
@@ -136,6 +147,7 @@ function placeholdersOf(run: RunFolder): readonly Placeholder[] {
   return noted.filter(isObject).flatMap((each) => {
     const [kind, place] = [stringAt(each, 'kind'), stringAt(each, 'path')];
     const known = (['folder', 'commondir', 'settings'] as const).find((name) => name === kind);
-    return place === null || known === undefined ? [] : [{ kind: known, path: place }];
+    if (place === null || known === undefined || !canBeOne(known, place)) return [];
+    return [{ kind: known, path: place }];
   });
 }

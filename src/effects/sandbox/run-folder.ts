@@ -4,8 +4,8 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readlinkSync,
   rmSync,
-  type Stats,
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,6 +21,7 @@ import { isAlive, type ProcessIdentity, readProcess } from '../processes/process
  *
  *   ralph-sandbox-XXXXXX/
  *     tmp/        the agent's TMPDIR and its caches
+ *     check-XXXXXX/  those of one check, while it runs
  *     outside/    never writable in the sandbox
  *       owner     PID:START of ralph, so that the folder of a killed ralph is recognised
  *       made      the placeholders that this run relies on
@@ -41,6 +42,7 @@ export interface RunFolder {
 }
 
 const PREFIX = 'ralph-sandbox-';
+const NAME = /^ralph-sandbox-\w{6}$/;
 /** The name of a socket in the file system has at most 107 bytes, 65 of which are not the folder's. */
 const LONGEST_BASE = 40;
 
@@ -53,6 +55,16 @@ export function makeRunFolder(): RunFolder {
   // The component looks here for files to protect, and would put stubs beside them.
   mkdirSync(folder.empty, { mode: 0o500 });
   return folder;
+}
+
+/** Returns what the temporary folder of a run will be called, with `XXXXXX` for what is chosen at its start. */
+export function futureTemporaryFolder(): string {
+  return foldersIn(path.join(base(), `${PREFIX}XXXXXX`)).tmp;
+}
+
+/** Whether this is the name of a folder of a run. */
+export function isRunFolder(name: string): boolean {
+  return NAME.test(name);
 }
 
 /** The path of the file that names the owner. */
@@ -70,13 +82,11 @@ export function ownerText(): string {
 export function otherRunFolders(
   own: RunFolder,
 ): readonly { readonly folder: RunFolder; readonly isAlive: boolean }[] {
-  const user = process.getuid?.();
   return namesIn(meetingPlace())
-    .filter((name) => name.startsWith(PREFIX))
-    .map((name) => path.join(meetingPlace(), name))
-    .filter((entry) => isOf(user, lstatSync(entry, { throwIfNoEntry: false })))
-    .map((entry) => foldersIn(realPath(entry)))
-    .filter((folder) => folder.path !== own.path && isOwn(folder.path, user))
+    .filter(isRunFolder)
+    .map((name) => folderAt(path.join(meetingPlace(), name)))
+    .filter((folder) => folder !== null)
+    .filter((folder) => folder.path !== own.path)
     .flatMap((folder) => {
       const owner = identityIn(tryReadText(ownerFile(folder), KB) ?? '');
       // Without an owner it is being made right now.
@@ -84,10 +94,19 @@ export function otherRunFolders(
     });
 }
 
+/** Makes an empty temporary folder for one check, so that it finds nothing of the agent's. Throws the system's error. */
+export function makeCheckFolder(run: RunFolder): string {
+  return mkdtempSync(path.join(run.path, 'check-'));
+}
+
 /** Removes the folder of a run. What cannot be removed stays: it is in the system's temporary folder. */
 export function removeRunFolder(run: RunFolder): void {
-  const folder = run.path;
   tryToRemove(entryOf(run));
+  removeFolder(run.path);
+}
+
+/** Removes a folder, also one with folders that nobody may write. What cannot be removed stays. */
+export function removeFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch {
@@ -113,8 +132,8 @@ function base(): string {
   return Buffer.byteLength(folder) > LONGEST_BASE ? realPath('/tmp') : folder;
 }
 
-/** Where runs find each other, whichever temporary folder each of them has. */
-function meetingPlace(): string {
+/** Returns the folder in which runs find each other, whichever temporary folder each of them has. */
+export function meetingPlace(): string {
   return realPath('/tmp');
 }
 
@@ -134,13 +153,24 @@ function foldersIn(folder: string): RunFolder {
   };
 }
 
-function isOwn(folder: string, user: number | undefined): boolean {
-  const stats = lstatSync(folder, { throwIfNoEntry: false });
-  return stats?.isDirectory() === true && isOf(user, stats);
+/**
+ * Returns the folder to which an entry leads; null if it is not one that this user's ralph can have made. What is
+ * found is removed once its ralph is dead, so nobody else may say what that is.
+ */
+function folderAt(entry: string): RunFolder | null {
+  const place = isOwn(entry, 'link') ? readlinkSync(entry) : entry;
+  const isNamedAlike = path.basename(place) === path.basename(entry);
+  return isNamedAlike && isOwn(place, 'folder') && realPath(place) === place
+    ? foldersIn(place)
+    : null;
 }
 
-function isOf(user: number | undefined, stats: Stats | undefined): boolean {
-  return stats !== undefined && (user === undefined || stats.uid === user);
+function isOwn(place: string, kind: 'folder' | 'link'): boolean {
+  const stats = lstatSync(place, { throwIfNoEntry: false });
+  if (stats === undefined) return false;
+  const user = process.getuid?.();
+  const isKind = kind === 'link' ? stats.isSymbolicLink() : stats.isDirectory();
+  return isKind && (user === undefined || stats.uid === user);
 }
 
 function identityIn(text: string): ProcessIdentity | null {

@@ -22,10 +22,12 @@ import { realPath } from '../files/real-path.ts';
 import { outerPath } from '../processes/outer-path.ts';
 import { defaultKeyFile } from '../trust/key.ts';
 import { APPROVED, IN_PROGRESS, PENDING, REJECTED } from '../vault/vault-folders.ts';
+import { foreignEntries } from './agent-entries.ts';
 import { findGitFolders, type GitFolders } from './git-folders.ts';
 import { findLeadingOut, gitPlaces } from './git-links.ts';
 import { refuseLoadedCode } from './loaded-code.ts';
 import { findTools, type ToolFiles } from './outer-programs.ts';
+import { meetingPlace } from './run-folder.ts';
 import { type FoundPlaces, searchFolders } from './search-folders.ts';
 
 /** For what a sandbox is asked. Paths are absolute, but for those that the user asked for. */
@@ -69,7 +71,8 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   const known = places({ ...request, home, workFolder });
   // The folders of the agent are known before those of git, which the tools have to find.
   const first = sandboxRules({ ...known, ...NO_GIT, treeRoot: workFolder }, asked);
-  throwIf(ruleProblem(first, known));
+  const runsFolder = meetingPlace();
+  throwIf(ruleProblem(first, { ...known, runsFolder }));
   const writable = first.allowWrite.map((rule) => rule.value);
   const outer = outerPath(request.env, writable);
   const tools = findTools(outer, writable);
@@ -93,7 +96,7 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
     gitLinks: git.links,
   };
   const rules = sandboxRules(surroundings, asked);
-  throwIf(ruleProblem(rules, surroundings));
+  throwIf(ruleProblem(rules, { ...surroundings, runsFolder }));
   refuseLoadedCode(
     request.env,
     workFolder,
@@ -107,6 +110,9 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   const ofPeople = [APPROVED, REJECTED].map((name) => path.join(request.vault, name));
   refuseLinks([...ofGit, ...git.hookTargets, ...git.links, request.stateDir, ...ofPeople], rules);
   refuseLinksInGit(git.folders, rules);
+  refuseAllowedLinks(request.asked, rules, (value) =>
+    path.resolve(workFolder, withHome(value, home ?? homedir())),
+  );
   return { rules, surroundings, searched, found, tools, outerPath: outer };
 }
 
@@ -160,6 +166,24 @@ function refuseLinks(places: readonly string[], { allowWrite }: SandboxRules): v
   );
 }
 
+/** An agent of an earlier run may have made the link: then it, and not the user, would say what is allowed. */
+function refuseAllowedLinks(
+  { allowWrite, allowRead }: AskedRules,
+  rules: SandboxRules,
+  placeOf: (value: string) => string,
+): void {
+  const writable = rules.allowWrite.map((rule) => rule.value);
+  for (const { value } of [...allowWrite, ...allowRead]) {
+    const place = placeOf(value);
+    const link = linkOnTheWay(place, writable);
+    if (link === null) continue;
+    throw new SandboxError(
+      'wrong-path',
+      `--sandbox does not allow ${value}, since ${link} is a link that an agent may have made: name ${realPath(place)} itself if that is what you mean.`,
+    );
+  }
+}
+
 /** Returns the first link in writable folders on the way to a place, itself included; null for none. */
 function linkOnTheWay(place: string, writable: readonly string[]): string | null {
   const parent = path.dirname(place);
@@ -189,7 +213,10 @@ function places(
     workFolder,
     vaultFolders: isElsewhere ? moved : [],
     fixedFolders: [realPath(request.stateDir), inVault(APPROVED), inVault(REJECTED)],
-    fixed: request.fixed.flatMap((place) => [place, ...bothNames(place)]),
+    fixed: [...request.fixed, ...foreignEntries(agents, { home, env })].flatMap((place) => [
+      place,
+      ...bothNames(place),
+    ]),
     keyFolder: key === null ? null : realPath(path.dirname(key)),
     namedKey: request.keyFile === null ? null : realPath(request.keyFile),
     agents,
@@ -202,11 +229,13 @@ function bothNames(place: string): readonly string[] {
   return [path.join(realPath(path.dirname(place)), path.basename(place)), realPath(place)];
 }
 
+function withHome(value: string, home: string): string {
+  return value === '~' || value.startsWith('~/') ? home + value.slice(1) : value;
+}
+
 function resolved(asked: AskedRules, cwd: string, home: string): AskedRules {
   const place = (rule: SandboxRule): SandboxRule => {
-    const { value } = rule;
-    const plain = value === '~' || value.startsWith('~/') ? home + value.slice(1) : value;
-    return { ...rule, value: realPath(path.resolve(cwd, plain)) };
+    return { ...rule, value: realPath(path.resolve(cwd, withHome(rule.value, home))) };
   };
   return {
     ...asked,

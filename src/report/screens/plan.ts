@@ -44,6 +44,8 @@ export interface PlanFacts {
     readonly rules: SandboxRules | null;
     /** Why the run would be refused, or the rules are not known. */
     readonly refusals: readonly string[];
+    /** The variables that it sets; `XXXXXX` in them is chosen at the start. */
+    readonly variables: Readonly<Record<string, string>>;
   } | null;
   readonly writes: readonly { readonly path: string; readonly what: string }[];
   readonly warnings: readonly string[];
@@ -95,7 +97,8 @@ function supervisionLine({
 
 function sandboxLines(sandbox: PlanFacts['sandbox']): readonly string[] {
   if (sandbox === null) return ['off'];
-  return [...(sandbox.rules === null ? [] : sandboxRuleLines(sandbox.rules)), ...sandbox.refusals];
+  const { rules, refusals, variables } = sandbox;
+  return [...(rules === null ? [] : sandboxRuleLines(rules, variables)), ...refusals];
 }
 
 function commandLine(argv: readonly string[]): string {

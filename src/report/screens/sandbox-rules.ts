@@ -1,22 +1,31 @@
 import type { SandboxRule, SandboxRules } from '../../core/sandbox/rules.ts';
 
-/** Returns every rule of a sandbox as a line: what it is about, its value, and where it came from. */
-export function sandboxRuleLines(rules: SandboxRules): readonly string[] {
+/**
+ * Returns every rule of a sandbox as a line: what it is about, its value, and where it came from. `variables` are
+ * those that it sets, `TMPDIR` with the folder of the run among them.
+ */
+export function sandboxRuleLines(
+  rules: SandboxRules,
+  variables: Readonly<Record<string, string>>,
+): readonly string[] {
+  const ofRun = (value: string): SandboxRule => ({ value, from: 'a new folder of the run' });
+  const temporary = variables.TMPDIR === undefined ? [] : [ofRun(variables.TMPDIR)];
   const rows: readonly (readonly [what: string, list: readonly SandboxRule[]])[] = [
-    ['may write', rules.allowWrite],
+    ['may write', [...rules.allowWrite, ...temporary]],
     ['may not write', rules.denyWrite],
     ['may not read', rules.denyRead],
     ['may read', rules.allowRead],
     ['may reach', rules.allowNet],
     ['keeps the variable', rules.keepEnv],
     ['lacks the variable', rules.dropEnv],
+    ['gets the variable', Object.entries(variables).map((each) => ofRun(each.join('=')))],
   ];
   const width = Math.max(...rows.map(([what]) => what.length));
   return [
     ...rows.flatMap(([what, list]) =>
       list.map(({ value, from }) => `${what.padEnd(width)}  ${value}  (${from})`),
     ),
-    `sockets in the file system are ${rules.unixSockets ? 'allowed' : 'not allowed'}`,
+    `sockets in the file system are ${rules.unixSockets ? 'allowed, but for those of other programs in temporary folders' : 'not allowed'}`,
     `checks run ${rules.checksInside ? 'in the sandbox, without the login of the agent' : 'outside the sandbox'}`,
   ];
 }

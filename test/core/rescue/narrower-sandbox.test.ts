@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { withNarrowerSandbox } from '../../../src/core/rescue/narrower-sandbox.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
@@ -12,7 +13,7 @@ function narrowed(task: Values, pass: Values): Settings {
     resolveSettings([layerOf(values, (name) => ({ kind: 'flag', where: name }))]),
   );
   if (own === undefined || bound === undefined) throw new Error('two sets were given');
-  return withNarrowerSandbox(own, bound).settings;
+  return withNarrowerSandbox(own, bound, (value) => path.resolve('/w', value)).settings;
 }
 
 const ON = { sandbox: true };
@@ -73,4 +74,17 @@ test.for<[task: string, pass: string]>([
   const name = task.startsWith('/') ? 'allowWrite' : 'allowNet';
   const allowed = narrowed({ ...ON, [name]: [task] }, { ...ON, [name]: [pass] })[name];
   expect(allowed).not.toContain(task);
+});
+
+test.for<[task: string, pass: string, both: string]>([
+  ['a/../../etc', 'a', ''],
+  ['out', '/w/out', 'out'],
+  ['/w/out/deep', 'out', '/w/out/deep'],
+  ['.', 'out/../in', 'out/../in'],
+  ['../w/x/', 'x', '../w/x/'],
+])('the paths %s and %s mean what they mean in the work folder', ([task, pass, both]) => {
+  for (const name of ['allowWrite', 'allowRead'] as const) {
+    const allowed = narrowed({ ...ON, [name]: [task] }, { ...ON, [name]: [pass] })[name];
+    expect(allowed.join(' ')).toBe(both);
+  }
 });

@@ -160,3 +160,19 @@ test('a check has neither the login of the agent nor its hosts, but what the use
   const kept = rulesForChecks(sandboxRules({ ...SURROUNDINGS, env }, named));
   expect(valuesOf(kept.dropEnv)).not.toContain('ANTHROPIC_API_KEY');
 });
+
+test('where variables say that logins and histories are, nobody reads them', () => {
+  const env = {
+    ...{ KUBECONFIG: '/srv/kube/one:/srv/kube/two', DOCKER_CONFIG: '/srv/docker/', NETRC: 'netrc' },
+    ...{ HISTFILE: '/dev/null', XDG_CONFIG_HOME: '/srv/config', GNUPGHOME: '/home/u/w' },
+  };
+  const { denyRead } = sandboxRules({ ...SURROUNDINGS, env }, NOTHING);
+  const without = valuesOf(sandboxRules(SURROUNDINGS, NOTHING).denyRead);
+  expect(without).not.toContain('/gh');
+  const more = valuesOf(denyRead).filter((place) => !without.includes(place));
+  expect(more).toEqual(
+    expect.arrayContaining(['/srv/kube/one', '/srv/kube/two', '/srv/docker', '/srv/config/gh']),
+  );
+  // Neither a device, nor what the agent works in, nor a name that means another file in each folder.
+  expect(more.every((place) => place.startsWith('/srv/'))).toBe(true);
+});

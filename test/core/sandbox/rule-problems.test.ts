@@ -11,6 +11,7 @@ const FACTS = {
   home: '/home/u',
   workFolder: '/home/u/work/part',
   keyFolder: '/home/u/.local/state/ralph',
+  runsFolder: '/tmp',
 };
 const SECRETS = "~/.ssh, this driver's state and the work folder";
 
@@ -35,6 +36,11 @@ test.for([
     '/home/u/.local',
     '--allow-write',
     "--allow-write ~/.local takes in this driver's state: name a folder below it.",
+  ],
+  [
+    '/tmp',
+    '--allow-write',
+    '--allow-write /tmp takes in the folders of other runs: name a folder below it.',
   ],
   [
     '/home/u',

@@ -98,6 +98,7 @@ describe('hostile text is harmless in', () => {
       sandbox: {
         rules: sandboxRules({ allowWrite: [{ value: HOSTILE, from: HOSTILE }] }),
         refusals: [HOSTILE],
+        variables: { TMPDIR: HOSTILE },
       },
       writes: [{ path: HOSTILE, what: HOSTILE }],
       warnings: [HOSTILE],

@@ -37,8 +37,21 @@ export const claude: Agent = {
     folders: [{ inHome: '.claude', variable: 'CLAUDE_CONFIG_DIR', inVariable: '' }],
     fixed: [
       ...['settings.json', 'settings.local.json', 'CLAUDE.md', '.mcp.json', '.claude.json'],
-      ...['commands', 'agents', 'skills', 'hooks', 'plugins', 'local'],
+      ...['commands', 'agents', 'skills', 'hooks', 'plugins', 'local', 'workflows', 'routines'],
+      ...['rules', 'output-styles', 'scheduled_tasks.json', 'remote-settings.json'],
     ],
+    state: {
+      names: [
+        ...['projects', 'todos', 'tasks', 'teams', 'plans', 'sessions', 'session-env', 'shares'],
+        ...['file-history', 'paste-cache', 'image-cache', 'uploads', 'shell-snapshots', 'backups'],
+        ...['agent-memory', 'cache', 'ide', 'statsig', 'logs', 'debug', 'telemetry', 'usage-data'],
+        ...['traces', 'startup-perf', 'dump-prompts', 'feedback-bundles', 'history.jsonl'],
+        ...['stats-cache.json', 'mcp-needs-auth-cache.json', 'gh-pr-status-cache.json'],
+        ...['policy-limits.json', '.credentials.json', '.last-cleanup', '.update.lock'],
+        ...['.last-update-result.json', '.deep-link-register-failed'],
+      ],
+      ofSessions: ['shell-snapshots'],
+    },
     loginFiles: ['.claude.json'],
   },
   installRemedy:

@@ -34,6 +34,7 @@ export const codex: Agent = {
       ...['config.toml', 'hooks.json', 'AGENTS.md', 'AGENTS.override.md'],
       ...['prompts', 'skills', 'rules', 'plugins'],
     ],
+    state: null,
     loginFiles: [],
   },
   installRemedy:

@@ -23,6 +23,7 @@ export const command: Agent = {
     loginVariables: [],
     folders: [],
     fixed: [],
+    state: null,
     loginFiles: [],
   },
   installRemedy: 'correct --agent-command, or add the folder of the program to PATH',

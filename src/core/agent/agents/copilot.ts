@@ -42,6 +42,7 @@ export const copilot: Agent = {
       ...['config.json', 'mcp-config.json', 'copilot-instructions.md'],
       ...['agents', 'hooks', 'skills', 'installed-plugins', 'pkg'],
     ],
+    state: null,
     loginFiles: [],
   },
   installRemedy:

@@ -35,6 +35,7 @@ export const gemini: Agent = {
       ...['settings.json', 'GEMINI.md', '.env', 'trustedFolders.json'],
       ...['commands', 'extensions', 'hooks', 'skills', 'agents', 'policies'],
     ],
+    state: null,
     loginFiles: [],
   },
   installRemedy:

@@ -40,6 +40,7 @@ export const opencode: Agent = {
       { inHome: '.local/state/opencode', variable: 'XDG_STATE_HOME', inVariable: 'opencode' },
     ],
     fixed: ['bin'],
+    state: null,
     loginFiles: [],
   },
   installRemedy:

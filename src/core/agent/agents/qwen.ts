@@ -39,6 +39,7 @@ export const qwen: Agent = {
       ...['settings.json', 'QWEN.md', '.env', 'trustedFolders.json'],
       ...['commands', 'extensions', 'hooks', 'skills', 'agents'],
     ],
+    state: null,
     loginFiles: [],
   },
   installRemedy:
