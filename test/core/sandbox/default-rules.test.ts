@@ -74,6 +74,14 @@ test.for([
   expect(valuesOf(sandboxRules(SURROUNDINGS, everything).denyWrite)).toContain(place);
 });
 
+test('the names that stay as they are do so in each allowed folder', () => {
+  const asked = { ...NOTHING, allowWrite: [by('/srv/lib', '--allow-write')] };
+  const denied = valuesOf(sandboxRules(SURROUNDINGS, asked).denyWrite);
+  expect(denied).toEqual(
+    expect.arrayContaining(['/srv/lib/.vscode', '/srv/lib/.claude/settings.json']),
+  );
+});
+
 test('keys, other logins and the sockets of services are hidden, and the login of the agent is not', () => {
   const hidden = valuesOf(sandboxRules(SURROUNDINGS, NOTHING).denyRead);
   for (const place of ['.ssh', '.netrc', '.config/gh', '.bash_history', '.codex', '.gemini']) {
