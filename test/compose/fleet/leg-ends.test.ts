@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
+import { planFleetResume } from '../../../src/compose/fleet/plan-fleet-resume.ts';
 import { FleetAwayError } from '../../../src/errors.ts';
 import { makeFleetStub } from '../../helpers/fleet-stub.ts';
 import {
@@ -177,6 +178,24 @@ test('a usage limit without a reset pauses its account for half an hour at its f
     parked: { kind: 'wait', until: '2026-03-01T12:30:00.000Z', account: true },
   });
   expect((await queue.accounts())[0]?.pausedUntil).toBe('2026-03-01T12:30:00.000Z');
+});
+
+test('a task that is out of iterations goes on with its work once it gets more of them', async () => {
+  const queue = memoryFleet();
+  const origin = await originOfTest();
+  const agent = `[ ! -e work.txt ] || ${DONE}; echo mine >work.txt`;
+  const settings = { maxIterations: '1' };
+  await queue.submit([await taskOfTest(agent, { repo: origin.url, settings })]);
+  await (await workerOfTest(queue)).run();
+  const spent = await queue.task('t');
+  expect(spent).toMatchObject({ status: 'max_iterations_reached', iterations: 1 });
+  if (spent === null) return;
+  const source = { kind: 'flag', where: '--max-iterations' } as const;
+  const more = { maxIterations: { value: '+1', source } };
+  await queue.resume('t', await planFleetResume(queue, spent, more));
+  await (await workerOfTest(queue, { id: 'w2' })).run();
+  expect(await queue.task('t')).toMatchObject({ status: 'completed', iterations: 2 });
+  expect(origin.show('ralph/t', 'work.txt')).toBe('mine');
 });
 
 test('a request that cannot be left for one task reaches the others', async () => {
