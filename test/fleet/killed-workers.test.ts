@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { auditFleet } from '../helpers/fleet-audit.ts';
 import { SEED, sized, slack } from '../helpers/fleet-size.ts';
 import { soakFleet } from '../helpers/fleet-soak.ts';
+import { stubRuns } from '../helpers/fleet-stub.ts';
 import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
 
 // Workers that are killed: no iteration is lost or counted twice, and no two agents of a task run at once.
@@ -28,6 +29,9 @@ test('killed workers lose and repeat nothing that was counted', {
   const ids = await scene.submit(Array.from({ length: tasks }, (_, at) => ({ task_id: `t${at}` })));
   const soaked = await soakFleet(scene, {
     ...{ seed: SEED, slots: 2, leaseMs: LEASE_MS, everyMs, kinds: ['killed'] },
+    // However slow the machine is, one of the kills hits an agent at work.
+    firstWhen: ({ host }) =>
+      stubRuns(scene.stub.notes()).some((run) => run.host === host.name && run.endedMs === null),
     goesOn: (count) => count < KILLS,
     patienceMs: 200_000,
     tell: () => {},
@@ -36,7 +40,6 @@ test('killed workers lose and repeat nothing that was counted', {
   expect([...soaked.problems, ...audit.problems]).toEqual([]);
   expect(audit).toMatchObject({ ended: tasks, iterations: tasks * turn.iterations });
   expect(soaked.counts.killed).toBe(KILLS);
-  // Some of the kills hit an agent at work.
   expect(audit.starts).toBeGreaterThan(audit.iterations);
   await annotate(
     `${KILLS} kills; ${audit.starts} starts for ${audit.iterations} iterations, $${audit.costUsd}`,
@@ -66,8 +69,8 @@ test('another worker goes on soon after a kill, and the next worker there remove
   expect((await auditFleet(scene, ids, 2)).problems).toEqual([]);
 
   const legs = join(first.home, 'state', 'ralph-worker', 'legs');
-  expect(readdirSync(legs)).toEqual(['a.1']);
+  expect(readdirSync(legs)).toContain('a.1');
   const next = await scene.startWorker(first);
   await next.untilSaid(/removed the old leg a\.1/);
-  expect(readdirSync(legs)).toEqual([]);
+  expect(readdirSync(legs)).not.toContain('a.1');
 });

@@ -24,6 +24,8 @@ export interface Soak {
   readonly kinds: readonly Disturbance[];
   /** Whether another disturbance follows, after so many of them and so many milliseconds. */
   goesOn(count: number, sinceMs: number): boolean;
+  /** A sign that is waited for before the first one; without it, that comes when it comes. */
+  readonly firstWhen?: (worker: FleetWorker) => boolean;
   /** How long the tasks may take after the last one, in milliseconds. */
   readonly patienceMs: number;
   /** Is told of each disturbance, one line. */
@@ -90,6 +92,14 @@ export async function soakFleet(scene: FleetScene, soak: Soak): Promise<Soaked> 
     const worker = free[Math.floor(random() * free.length)];
     const kind = soak.kinds[Math.floor(random() * soak.kinds.length)];
     if (worker === undefined || kind === undefined) continue;
+    const { firstWhen } = soak;
+    if (firstWhen !== undefined && count() === 0) {
+      await until(
+        () => firstWhen(worker),
+        () => `the sign before the first disturbance; ${tail(worker)}`,
+        60_000,
+      );
+    }
     const { name } = worker.host;
     counts[kind] += 1;
     soak.tell(`${Math.round(sinceMs() / 1_000)} s: ${name} is ${kind}`);
@@ -117,6 +127,7 @@ export async function soakFleet(scene: FleetScene, soak: Soak): Promise<Soaked> 
     await until(
       () => left() === 0,
       () => `the end of ${left()} processes on ${host.name}`,
+      30_000,
     ).catch((error) => void problems.push(String(error)));
   }
   return { problems, counts };
