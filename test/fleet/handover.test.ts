@@ -14,7 +14,7 @@ const POLL_MS = 500;
 /** For a machine that is busy with other tests. */
 const SLACK_MS = slack(15_000);
 /** How long a request may take to reach a running task. */
-const REACH_MS = 2_000 + slack(8_000);
+const REACH_MS = 2_000 + slack(60_000);
 
 test('a worker whose patience ends gives its running iteration back, and says so by its exit code', async () => {
   const scene = await makeScene({ turn: { seconds: 600 } });
@@ -64,37 +64,37 @@ test('a task is told something, paused, resumed and stopped from another host', 
         scene.stub.prompt('a', at).includes('Mind the gap.'),
       ),
     () => `the words of the person in a prompt; ${worker.said()}`,
-    30_000,
+    60_000,
   );
   expect(lateStarts(toldMs, hearing)).toEqual([]);
 
   await steer('pause', 'a');
   const pausedMs = Date.now();
-  await worker.untilSaid(/^ralph: a: .*pause/m, 30_000);
+  await worker.untilSaid(/^ralph: a: .*pause/m, 60_000);
   await untilOnly(first, [worker]);
   expect(lateStarts(pausedMs)).toEqual([]);
   const before = notesOf('a');
   // Between the end of the agent and that of the leg nothing may run for a moment.
   const holder = async (): Promise<string | null> => (await scene.task('a')).worker;
-  await expect.poll(holder, { timeout: 30_000 }).toBeNull();
+  await expect.poll(holder, { timeout: 60_000 }).toBeNull();
   expect(await steer('status', 'a')).toMatch(/paused/);
   // The worker looks for tasks again and again, and leaves the paused one, though it is older.
   scene.stub.does({ seconds: 0 }, 'b');
   await scene.submit([{ task_id: 'b' }]);
   await expect
-    .poll(async () => (await scene.task('b')).status, { timeout: 30_000 })
+    .poll(async () => (await scene.task('b')).status, { timeout: 60_000 })
     .toBe('completed');
   expect(notesOf('a')).toBe(before);
 
   await steer('resume', 'a');
   await untilNoted(scene, () => notesOf('a') > before);
   await steer('stop', 'a');
-  await untilOnly(first, [worker], 7_000 + slack(8_000));
+  await untilOnly(first, [worker], 7_000 + slack(53_000));
   await until(
     () => worker.said().includes('stopped'),
     () => worker.said(),
   );
-  await expect.poll(holder, { timeout: 30_000 }).toBeNull();
+  await expect.poll(holder, { timeout: 60_000 }).toBeNull();
   expect(await scene.task('a')).toMatchObject({ status: 'stopped' });
 });
 
