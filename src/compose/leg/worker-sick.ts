@@ -38,7 +38,8 @@ export function sicknessIn(
 /** Whether another worker would come to the same end. */
 function isOfTask(error: unknown): boolean {
   if (error instanceof LegFailed) {
-    return ['failed:policy', 'failed:worker-died', 'failed:repository'].includes(error.exitReason);
+    const reasons = ['failed:policy', 'failed:worker-died', 'failed:repository'];
+    return reasons.includes(error.exitReason) && !error.keepsTree;
   }
   return (
     error instanceof RunDropped || error instanceof UsageError || error instanceof SandboxError

@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { oneLine } from '../../core/text/untrusted-text.ts';
 import { alternate } from '../branches/fresh-checkout.ts';
 import { makePrivateFolder } from '../files/write-file.ts';
 import { quoted } from '../snapshots/private-git.ts';
-import { callGit, type GitAnswer } from '../workspace/git-command.ts';
+import { asText, callGit, type GitAnswer } from '../workspace/git-command.ts';
 import type { Mirror } from './mirror.ts';
 import { FETCH, type GitBase } from './mirror-folder.ts';
 
@@ -80,8 +81,9 @@ async function copyObjects({ folder, mirror, needs, git }: LegRepository): Promi
 
 const COPIED = ['refs/origin/heads/*:refs/remotes/origin/*', 'refs/origin/tags/*:refs/tags/*'];
 
-/** Returns the answer if git has succeeded. Throws a `LegError` if not. */
+/** Returns the answer if git has succeeded. Throws a `LegError` with what git says if not. */
 export function must(answer: GitAnswer, why: string): GitAnswer {
-  if (answer.exitCode !== 0) throw new LegError(why);
+  const said = oneLine(asText(answer.complaint).trim(), 300);
+  if (answer.exitCode !== 0) throw new LegError(said === '' ? why : `${why}: ${said}`);
   return answer;
 }

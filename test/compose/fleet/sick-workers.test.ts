@@ -1,4 +1,4 @@
-import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CLAIMS_AT_MOST } from '../../../src/core/fleet/lease.ts';
@@ -29,10 +29,13 @@ async function realGit(): Promise<string> {
   return found.file;
 }
 
+/** What git has made is removed by then, so that there is room for a file again. */
+const NO_INODES = `case "$*" in *'reset --hard'*) echo "error: unable to create file a: No space left on device" >&2; exit 128;; esac`;
 const FULL = `case "$*" in *init*) echo "fatal: cannot mkdir: No space left on device" >&2; exit 128;; esac`;
 
 test.for([
   { name: 'no git', script: null, says: 'there is no git on its PATH' },
+  { name: 'no inodes', script: NO_INODES, says: 'unable to create file' },
   { name: 'a full disk', script: FULL, says: 'No space left on device' },
 ])('a worker with $name takes one task at most, and fails none', async ({ script, says }) => {
   const queue = memoryFleet();
@@ -75,13 +78,15 @@ test('work that a sick worker cannot keep counts as a lost claim, so that it is 
   let now = Date.now();
   const queue = memoryFleet({ now: () => now });
   const { url: repo } = await originOfTest();
-  const home = await tempFolder();
-  // What is a file takes no others.
-  const agent = `mv ${home} ${home}.away; touch ${home}; ${DONE}`;
+  const folder = await tempFolder();
+  const git = join(folder, 'git');
+  // Git is gone by the time that the work has to be kept.
+  const agent = `/bin/rm ${git}; ${DONE}`;
   await queue.submit([await taskOfTest(agent, { repo })]);
   for (let claims = 1; claims <= CLAIMS_AT_MOST; claims += 1) {
+    symlinkSync(await realGit(), git);
     const worker = await workerOfTest(queue, {
-      home,
+      env: { ...GIT_ENV, PATH: folder },
       say(line) {
         worker.said.push(line);
         if (line.startsWith('claims no tasks')) worker.stops.stop();
@@ -92,8 +97,6 @@ test('work that a sick worker cannot keep counts as a lost claim, so that it is 
     expect(await queue.task('t')).toMatchObject({ claims_without_iteration: claims });
     now += queue.leaseMs + 1_000;
     await queue.sweep();
-    rmSync(home);
-    renameSync(`${home}.away`, home);
   }
   await (await workerOfTest(queue)).run();
   expect(await queue.task('t')).toMatchObject({ exit_reason: 'failed:worker-died' });
