@@ -26,10 +26,13 @@ test('a leg that is too old is ended in its iteration, and another one repeats t
   const ready = join(await tempFolder(), 'ready');
   const agent = `if [ -e ${ready} ]; then ${DONE}; else touch ${ready}; sleep 600; fi`;
   await queue.submit([await taskOfTest(agent, { repo: origin.url })]);
-  const worker = await workerOfTest(queue, { oldestLegMs: 4_000 });
+  const worker = await workerOfTest(queue, { oldestLegMs: 6_000 });
   await worker.run();
   expect(worker.said.join('\n')).toContain('t: handed over, since the leg is too old');
-  expect(await queue.task('t')).toMatchObject({ status: 'completed', fence: 2, iterations: 1 });
+  const task = await queue.task('t');
+  expect(task).toMatchObject({ status: 'completed', iterations: 1 });
+  // On a busy machine the next leg may be too old as well.
+  expect(task?.fence).toBeGreaterThan(1);
 });
 
 test('--on-end runs once the result is on its branch, and not when a task is handed over', async () => {

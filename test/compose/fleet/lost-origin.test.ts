@@ -24,7 +24,7 @@ test('an origin that refuses from the second iteration on ends the task once pat
   await queue.submit([
     await taskOfTest(agent, { repo: origin.url, settings: { maxIterations: 5 } }),
   ]);
-  const worker = await workerOfTest(queue, { originPatienceMs: 500 });
+  const worker = await workerOfTest(queue, { originPatienceMs: 5_000 });
   await worker.run();
 
   const task = await queue.task('t');
