@@ -10,6 +10,7 @@ import { TASK_TYPES } from '../src/core/settings/task-type.ts';
 import { ENDED_STATUSES, ENDINGS, type EndedStatus, endingRow } from '../src/core/task/endings.ts';
 import { EXIT_ALREADY_ACTIVE, EXIT_BUG, EXIT_USAGE, exitCodeFor } from '../src/exit-codes.ts';
 import { conformanceTable, EVENT_AGENTS } from '../test/helpers/conformance.ts';
+import { picturedFleet } from './pictured-fleet.ts';
 
 /** The tables in the documents that are made from the code, by the name of their place. */
 const DOC_TABLES: Readonly<Record<string, () => string>> = {
@@ -18,6 +19,7 @@ const DOC_TABLES: Readonly<Record<string, () => string>> = {
   'exit-codes': exitCodesTable,
   endings: endingsTable,
   agents: agentsTable,
+  'fleet-status': picturedFleet,
 };
 
 /**

@@ -147,8 +147,8 @@ export const MIGRATIONS: readonly string[] = [
   alter table ralph.setting_set
     add constraint setting_set_size check (octet_length(settings::text) < 1000000) not valid;
   `,
+  // Of which claim an event is; null in those that an older worker has written.
   `
-  -- Of which claim an event is; null in those that an older worker has written.
   alter table ralph.event add column if not exists fence int;
   `,
 ];
