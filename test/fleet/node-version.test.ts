@@ -16,7 +16,7 @@ test('a worker on an older Node says so in one line, and another one does not', 
     const env = { NODE_OPTIONS: `--require ${file}` };
     const end = await scene.ralph(['worker', '--until-empty'], { env }, scene.host(1));
     expect([end.exitCode, end.stderr]).toEqual([0, expect.stringContaining('worker host1-')]);
-    return end.stderr.match(/^.*wants Node 22\.12 or newer.*$/gm)?.length ?? 0;
+    return end.stderr.match(/^.*expects Node 22\.12 or newer.*$/gm)?.length ?? 0;
   };
   expect(await warned('20.20.2')).toBe(1);
   expect(await warned('22.11.0')).toBe(1);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runWorker, type WorkerOptions } from '../../src/compose/fleet/worker.ts';
@@ -61,7 +62,8 @@ export async function taskOfTest(agent: string, task: TaskOfTest): Promise<NewFl
       ...place,
     },
   );
-  return { spec, contentSha256: specContent(spec), notBefore: null, again: false };
+  const contentSha256 = createHash('sha256').update(specContent(spec)).digest('hex');
+  return { spec, contentSha256, notBefore: null, again: false };
 }
 
 /** Returns the queue with some of its methods replaced. */
