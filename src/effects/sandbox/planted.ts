@@ -2,13 +2,13 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { isWithinAny } from '../../core/sandbox/places.ts';
 import { messageOf } from '../../errors.ts';
 import { realPath } from '../files/real-path.ts';
-import { gitPlaces, watchGitLinks } from './git-links.ts';
+import { gitPlaces, watchGitLinks } from './repositories/git-links.ts';
 import {
   type FoundPlace,
   type FoundPlaces,
   PARTS_OF_GIT,
   searchFolders,
-} from './search-folders.ts';
+} from './repositories/search-folders.ts';
 import type { SandboxPlan } from './surroundings.ts';
 
 /** Finds what came to be although the agent should not write it. */

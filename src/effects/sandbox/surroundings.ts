@@ -23,12 +23,12 @@ import { outerPath } from '../processes/outer-path.ts';
 import { defaultKeyFile } from '../trust/key.ts';
 import { APPROVED, IN_PROGRESS, PENDING, REJECTED } from '../vault/vault-folders.ts';
 import { foreignEntries } from './agent-entries.ts';
-import { findGitFolders, type GitFolders } from './git-folders.ts';
-import { findLeadingOut, gitPlaces } from './git-links.ts';
 import { refuseLoadedCode } from './loaded-code.ts';
 import { findTools, type ToolFiles } from './outer-programs.ts';
+import { findGitFolders, type GitFolders } from './repositories/git-folders.ts';
+import { findLeadingOut, gitPlaces } from './repositories/git-links.ts';
+import { type FoundPlaces, searchFolders } from './repositories/search-folders.ts';
 import { meetingPlace } from './run-folder.ts';
-import { type FoundPlaces, searchFolders } from './search-folders.ts';
 
 /** For what a sandbox is asked. Paths are absolute, but for those that the user asked for. */
 export interface SandboxRequest {

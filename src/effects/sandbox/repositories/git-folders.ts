@@ -1,13 +1,13 @@
 import { existsSync, lstatSync, readlinkSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { GitFolder } from '../../core/sandbox/default-rules.ts';
-import { isAtOrBelow } from '../../core/sandbox/places.ts';
-import { KB, tryReadText } from '../files/bounded-read.ts';
-import { namesIn } from '../files/folder.ts';
-import { homeFolder } from '../files/home-folder.ts';
-import { realPath } from '../files/real-path.ts';
-import { findGitAbove } from '../workspace/find-git-above.ts';
-import { callGit } from '../workspace/git-command.ts';
+import type { GitFolder } from '../../../core/sandbox/default-rules.ts';
+import { isAtOrBelow } from '../../../core/sandbox/places.ts';
+import { KB, tryReadText } from '../../files/bounded-read.ts';
+import { namesIn } from '../../files/folder.ts';
+import { homeFolder } from '../../files/home-folder.ts';
+import { realPath } from '../../files/real-path.ts';
+import { findGitAbove } from '../../workspace/find-git-above.ts';
+import { callGit } from '../../workspace/git-command.ts';
 
 /** The folders of git around and in a work folder. */
 export interface GitFolders {

@@ -1,9 +1,9 @@
 import { type Dirent, opendirSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { NAMES_IN_CLAUDE, NAMES_IN_TREE } from '../../core/sandbox/fixed-names.ts';
-import { isAtOrBelow } from '../../core/sandbox/places.ts';
-import { errorCode } from '../files/write-file.ts';
+import { NAMES_IN_CLAUDE, NAMES_IN_TREE } from '../../../core/sandbox/fixed-names.ts';
+import { isAtOrBelow } from '../../../core/sandbox/places.ts';
+import { errorCode } from '../../files/write-file.ts';
 
 /** A `.git` or a folder of git, a name by which other programs run something, or an unreadable folder. */
 export interface FoundPlace {

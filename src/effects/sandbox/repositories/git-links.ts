@@ -1,10 +1,10 @@
 import { chmodSync, type Dirent, lstatSync, readdirSync, readlinkSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
-import type { GitFolder } from '../../core/sandbox/default-rules.ts';
-import { isAtOrBelow, isWithinAny } from '../../core/sandbox/places.ts';
-import type { SandboxRules } from '../../core/sandbox/rules.ts';
-import { realPath } from '../files/real-path.ts';
-import { errorCode } from '../files/write-file.ts';
+import type { GitFolder } from '../../../core/sandbox/default-rules.ts';
+import { isAtOrBelow, isWithinAny } from '../../../core/sandbox/places.ts';
+import type { SandboxRules } from '../../../core/sandbox/rules.ts';
+import { realPath } from '../../files/real-path.ts';
+import { errorCode } from '../../files/write-file.ts';
 
 /*
  * Git writes through links in its folder: `.git/logs/HEAD` that leads to `~/.bashrc` makes the next commit
