@@ -52,7 +52,7 @@ function endings(events: FakePorts['events']): readonly string[] {
 }
 
 test('what the sandbox met in a check is told and kept before the task completes', async () => {
-  const met = { refused: [], planted: ['/work/.envrc'] };
+  const met = { refused: [], planted: ['/home/user/app/.envrc'] };
   // Asked before the start, the attempt, the look and the check are taken in.
   const { events, effects, saved } = await run(
     { attempts: [DONE], met: [null, null, null, met] },
@@ -62,7 +62,7 @@ test('what the sandbox met in a check is told and kept before the task completes
   expect(told).toContain('sandbox_planted');
   expect(told.indexOf('sandbox_planted')).toBeLessThan(told.indexOf('task_completed'));
   expect(effects.indexOf('verify npm test')).toBeLessThan(effects.indexOf('tell sandbox_planted'));
-  expect(saved.at(-1)?.task.sandbox?.planted).toEqual(['/work/.envrc']);
+  expect(saved.at(-1)?.task.sandbox?.planted).toEqual(['/home/user/app/.envrc']);
 });
 
 describe('a question about a doubtful promise', () => {

@@ -128,8 +128,12 @@ test('what is left out is counted in each text', () => {
   const more = { refused: 7, planted: 9 };
   const note = noteOf({ ...MET, more });
   expect(note).toContain('\n- and 7 more\n');
-  expect(note).toContain('- `/work/.mcp.json`\n- and 9 more\n');
-  const planted = { event: 'sandbox_planted', iteration: 1, path: '/work/.mcp.json' } as const;
+  expect(note).toContain('- `/home/user/app/.mcp.json`\n- and 9 more\n');
+  const planted = {
+    event: 'sandbox_planted',
+    iteration: 1,
+    path: '/home/user/app/.mcp.json',
+  } as const;
   expect(lineOf({ ...planted, more: 9 })).toMatch(/; and 9 more$/);
   const refused = { event: 'sandbox_refused', iteration: 1, host: 'evil.example.com' } as const;
   expect(lineOf({ ...refused, port: 80, count: 1, more: 7 })).toBe(

@@ -1,4 +1,5 @@
 import { NO_USAGE } from '../../core/agent/attempt.ts';
+import { CLAIMS_AT_MOST } from '../../core/fleet/lease.ts';
 import { type EventBody, type RalphEvent, stamped } from '../../core/machine/events.ts';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { NOTHING_IN_GIT } from '../../core/task/task-state.ts';
@@ -35,14 +36,16 @@ export async function giveBack(
 }
 
 /**
- * Gives a task to another worker, since this one cannot work. If an agent has worked in vain, its claim is left to run
- * out, and counts as lost: what fills every disk must not be paid for again and again.
+ * Gives a task to another worker, since this one cannot work. If an agent has worked in vain, or the task was parked
+ * again and again without an iteration, its claim is left to run out, and counts as lost: what fills every disk must
+ * neither be paid for nor put every worker out of work again and again.
  */
 export async function leaveToAnother(state: LegState, sick: WorkerSick): Promise<void> {
   const { claim, world, mayHaveRun } = state;
   const why = oneLine(maskSecrets(messageOf(sick)), 300);
   world.rest(why);
-  if (!mayHaveRun) return giveBack(state, why);
+  const isRepeated = claim.task.parks_without_iteration >= CLAIMS_AT_MOST;
+  if (!mayHaveRun && !isRepeated) return giveBack(state, why);
   world.say(`${claim.taskId}: goes to another worker once its lease is over, since ${why}`);
 }
 

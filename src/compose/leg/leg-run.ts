@@ -144,10 +144,10 @@ function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit)
   };
 }
 
-/** The database has found that the wait is over; the clock of this host may not agree. */
+/** The database has found that the wait is over; the clock of this host may not agree, and no guess is left. */
 function woken(task: TaskState): TaskState {
   if (task.wait === null) return task;
-  return { ...task, wait: { ...task.wait, until: systemClock.now() } };
+  return { ...task, wait: { kind: task.wait.kind, until: systemClock.now() } };
 }
 
 function resumeOf({ claim }: LegState, plan: RunPlan): Pick<RunOptions, 'resume'> {

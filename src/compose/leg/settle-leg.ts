@@ -131,13 +131,9 @@ async function hasSettled(
   { status, exitReason }: FleetSettlement,
 ): Promise<boolean> {
   const task = await world.queue.task(claim.taskId);
-  return (
-    task !== null &&
-    task.ended_at !== null &&
-    task.fence === claim.fence &&
-    task.status === status &&
-    task.exit_reason === exitReason
-  );
+  if (task === null || task.fence !== claim.fence || task.status !== status) return false;
+  // A paused task is open.
+  return task.paused || (task.ended_at !== null && task.exit_reason === exitReason);
 }
 
 /** What the commit of the result says. */

@@ -1,6 +1,7 @@
 import { writeTrouble } from '../../effects/files/folder-probe.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
 import { findProgram } from '../../effects/processes/find-program.ts';
+import { saysFull } from '../../effects/snapshots/snapshot-error.ts';
 import { messageOf, SandboxError, UsageError } from '../../errors.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
 import { LegFailed } from './leg-failed.ts';
@@ -14,9 +15,9 @@ export class WorkerSick extends RunDropped {}
 const CODES: ReadonlySet<string> = new Set([
   ...['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM'],
 ]);
-/** The same in the words of git, whose exit codes do not tell. */
+/** The same in the words of git, whose exit codes do not tell, at the end of a line. */
 const WORDS =
-  /no space left|disk quota|out of diskspace|read-only file system|cannot allocate memory|too many open files|input\/output error/i;
+  /(?:^|: )(?:read-only file system|cannot allocate memory|too many open files|input\/output error)\W?$/im;
 
 /**
  * Returns what a worker drops a leg with whose failure is its own and not the task's: its disk is full, its home
@@ -52,7 +53,8 @@ function saysSo(error: unknown, home: string): boolean {
   if (code === 'EACCES' || code === 'EPERM') {
     return (error as NodeJS.ErrnoException).path?.startsWith(`${home}/`) === true;
   }
-  return WORDS.test(messageOf(error));
+  const words = messageOf(error);
+  return saysFull(words) || WORDS.test(words);
 }
 
 function gitTrouble(env: NodeJS.ProcessEnv): string | null {

@@ -5,6 +5,7 @@ import { overrideSettings } from '../task/override.ts';
 import type { TaskState } from '../task/task-state.ts';
 import { storedRunOf } from './fleet-spec.ts';
 import type { FleetSpec } from './fleet-task.ts';
+import { legProblems } from './spec-problems.ts';
 import { submittedSettings } from './submitted-settings.ts';
 
 /** The settings of a task after a resume that changes its limits. */
@@ -36,6 +37,9 @@ export function resumedSpec(spec: FleetSpec, flags: Layer, task: TaskState): Res
   return {
     settings: { ...spec.settings, ...Object.fromEntries(changed) },
     moreMs: run.settings.timeout - stored.settings.timeout,
-    problems: problems.length > 0 ? problems : settingsProblems({ ...run, bad: new Set() }),
+    problems:
+      problems.length > 0
+        ? problems
+        : [...settingsProblems({ ...run, bad: new Set() }), ...legProblems(run.settings)],
   };
 }

@@ -115,7 +115,8 @@ function waitForReset(
     // While another agent works, there is no hurry to try this one again.
     const held = isAhead ? until : laterBy(at, Math.max(pauseMs, SLOWEST_RETRY_MS));
     const counted = withTrouble(state, { limitedInARow });
-    return loseShift(counted, { why: 'usage-limit', until: held, error }, moment, isNew);
+    const lost = { why: 'usage-limit', until: held, error, isGuess: !isAhead } as const;
+    return loseShift(counted, lost, moment, isNew);
   }
   if (msBetween(limitedSince, until) > policy.maxWaitMs) {
     return { state, decision: end('usage_limited', 'usage_limit', { error, until: resetsAt }) };

@@ -34,7 +34,13 @@ type Skipped = (typeof SKIPPED_BECAUSE)[number];
 
 /** Why the shift of an agent ends. `until` is an ISO instant. */
 export type LostShift =
-  | { readonly why: Held; readonly until: string; readonly error: string }
+  | {
+      readonly why: Held;
+      readonly until: string;
+      readonly error: string;
+      /** Whether `until` is only a guess. */
+      readonly isGuess?: boolean;
+    }
   | { readonly why: Skipped; readonly until: null; readonly error: string };
 
 /** Returns the policy with the agent on shift, by which all steps decide. */
@@ -86,12 +92,13 @@ export function hasOthers(task: TaskState, { agent, agents }: Policy): boolean {
  */
 export function loseShift(
   state: LoopState,
-  { why, until, error }: LostShift,
+  { isGuess = false, why, until, error }: LostShift & { readonly isGuess?: boolean },
   moment: Moment,
   hasWorked: boolean,
 ): Decided {
   const { agent: from } = moment.policy;
-  const task = withStanding(state.task, from, { held_until: until, why, error });
+  const guess = isGuess ? ({ is_guess: true } as const) : {};
+  const task = withStanding(state.task, from, { held_until: until, why, error, ...guess });
   const { limitedSince } = state.trouble;
   const trouble = { ...state.trouble, limitedSince: hasWorked ? null : limitedSince };
   const lost: LoopState = { ...state, task, trouble };
@@ -150,13 +157,14 @@ function waitForFirst(state: LoopState, because: Change, moment: Moment): Decide
   const { at, policy } = moment;
   const [first] = policy.agents
     .flatMap((name) => {
-      const { held_until: until, why } = standingOf(state.task, name);
-      return until === null ? [] : [{ name, until, isOut: why === 'outage' }];
+      const { held_until: until, why, ...standing } = standingOf(state.task, name);
+      const isGuess = standing.is_guess === true;
+      return until === null ? [] : [{ name, until, isOut: why === 'outage', isGuess }];
     })
     .sort((one, other) => msBetween(other.until, one.until));
   const error = allErrors(state.task, policy);
   if (first === undefined) return endSkipped(state, error, policy);
-  const { name, until, isOut } = first;
+  const { name, until, isOut, isGuess } = first;
   const limitedSince = state.trouble.limitedSince ?? at;
   if (msBetween(limitedSince, until) > policy.maxWaitMs) {
     const reason = isOut ? 'outage' : 'usage_limit';
@@ -172,7 +180,11 @@ function waitForFirst(state: LoopState, because: Change, moment: Moment): Decide
     : publish({ event: 'usage_limit_wait', iteration, until });
   const decision: Decision = {
     kind: 'wait',
-    wait: { kind: isOut ? 'outage' : 'usage-limit', until },
+    wait: {
+      kind: isOut ? 'outage' : 'usage-limit',
+      until,
+      ...(isGuess && !isOut ? { is_guess: true } : {}),
+    },
   };
   const turned = changed(state, name, because, moment, decision);
   return {
@@ -222,6 +234,8 @@ function withStanding(
   name: AgentName,
   changes: Partial<AgentStanding>,
 ): TaskState {
-  const standing = { ...standingOf(task, name), ...changes };
+  // What was guessed of an earlier hold says nothing about another one.
+  const { is_guess: _, ...known } = standingOf(task, name);
+  const standing = { ...known, ...changes };
   return { ...task, agents: { ...task.agents, [name]: standing } };
 }

@@ -58,6 +58,8 @@ export interface AgentStanding {
   readonly why: (typeof HELD_BECAUSE | typeof SKIPPED_BECAUSE)[number] | null;
   /** What it reported then, in one line. */
   readonly error: string | null;
+  /** Set if nobody knows when its usage limit is reset. */
+  readonly is_guess?: true;
   readonly usage: Usage;
 }
 

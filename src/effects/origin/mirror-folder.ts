@@ -87,7 +87,14 @@ export async function replaceMirror(
   removeTree(old);
   renameSync(place.folder, old);
   await makeMirror(place, hash, base);
-  await git([...FETCH, '--', old, '+refs/kept/*:refs/kept/*']);
+  const all = await git([...FETCH, '--', old, '+refs/kept/*:refs/kept/*']);
+  if (all.exitCode !== 0) {
+    // One that cannot be read must not keep the others back.
+    const { output } = await git(['ls-remote', '--quiet', '--', old, 'refs/kept/*']);
+    for (const [, ref] of output.matchAll(/\t(refs\/kept\/\S+)$/gm)) {
+      await git([...FETCH, '--', old, `+${ref}:${ref}`]);
+    }
+  }
   removeTree(old);
 }
 

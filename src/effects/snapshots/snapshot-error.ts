@@ -17,9 +17,13 @@ export function outputOf(
   return output.endsWith('\n') ? output.slice(0, -1) : output;
 }
 
+/** The words of the system stand at the end of a line of git's; before that may be any name of a file. */
+const FULL =
+  /\b(?:ENOSPC|EDQUOT): |(?:^|: |\. )(?:no space left on device|disk quota exceeded|out of diskspace)\W?$/im;
+
 /** Whether words of git or of the system say that the disk, or the user's share of it, is full. */
 export function saysFull(words: string): boolean {
-  return /ENOSPC|EDQUOT|no space left|out of diskspace|disk quota exceeded/i.test(words);
+  return FULL.test(words);
 }
 
 /** Returns git's own first sentence about a failure, or the one that says that the disk is full. */

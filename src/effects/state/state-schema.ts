@@ -74,6 +74,7 @@ function buildSchema() {
     held_until: orNull(instant),
     why: orNull(z.enum([...HELD_BECAUSE, ...SKIPPED_BECAUSE])),
     error: orNull(text),
+    is_guess: z.exactOptional(z.literal(true)),
     usage,
   });
 

@@ -168,11 +168,12 @@ test('a share of the usage limit that a task may use pauses its account, and the
   expect(await queue.task('other')).toMatchObject({ fence: 0 });
 });
 
-test('a usage limit without a reset pauses its account for half an hour at its first hit', async () => {
-  const startMs = Date.parse('2026-03-01T12:00:00.000Z');
-  const queue = memoryFleet({ now: () => startMs });
+test('a usage limit without a reset pauses its account for half an hour, and its task goes on then', async () => {
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z');
+  const queue = memoryFleet({ now: () => nowMs });
   const origin = await originOfTest();
-  const agent = `echo "You've hit your usage limit." >&2; exit 1`;
+  const hit = join(await tempFolder(), 'hit');
+  const agent = `if [ -e ${hit} ]; then ${DONE}; else touch ${hit}; echo "You've hit your usage limit." >&2; exit 1; fi`;
   await queue.submit([await taskOfTest(agent, { repo: origin.url })]);
   const worker = await workerOfTest(queue);
   await worker.run();
@@ -181,6 +182,9 @@ test('a usage limit without a reset pauses its account for half an hour at its f
     parked: { kind: 'wait', until: '2026-03-01T12:30:00.000Z', account: true },
   });
   expect((await queue.accounts())[0]?.pausedUntil).toBe('2026-03-01T12:30:00.000Z');
+  nowMs += 31 * 60_000;
+  await (await workerOfTest(queue, { id: 'w2' })).run();
+  expect(await queue.task('t')).toMatchObject({ status: 'completed', fence: 2, iterations: 1 });
 });
 
 test('a task that is out of iterations goes on with its work once it gets more of them', async () => {
@@ -195,6 +199,9 @@ test('a task that is out of iterations goes on with its work once it gets more o
   if (spent === null) return;
   const source = { kind: 'flag', where: '--max-iterations' } as const;
   const more = { maxIterations: { value: '+1', source } };
+  await expect(
+    planFleetResume(queue, spent, { iterationTimeout: { value: '30h', source } }),
+  ).rejects.toThrow('22h');
   await queue.resume('t', await planFleetResume(queue, spent, more));
   await (await workerOfTest(queue, { id: 'w2' })).run();
   expect(await queue.task('t')).toMatchObject({ status: 'completed', iterations: 2 });

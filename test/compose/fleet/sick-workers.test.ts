@@ -58,6 +58,30 @@ test.for([
   for (const id of ['a', 'b']) expect(await queue.task(id)).toMatchObject({ status: 'completed' });
 });
 
+test('a task that makes every worker sick fails in the end, though no agent ever ran', async () => {
+  let now = Date.now();
+  const queue = memoryFleet({ now: () => now });
+  const { url: repo } = await originOfTest();
+  await queue.submit([await taskOfTest(DONE, { repo })]);
+  const env = { ...GIT_ENV, PATH: await pathWith(NO_INODES) };
+  for (let tries = 0; tries < 20; tries += 1) {
+    const worker = await workerOfTest(queue, {
+      env,
+      say(line) {
+        worker.said.push(line);
+        if (line.startsWith('claims no tasks')) worker.stops.stop();
+      },
+    });
+    await worker.run();
+    now += queue.leaseMs + 1_000;
+    await queue.sweep();
+    if ((await queue.task('t'))?.ended_at !== null) break;
+  }
+  expect(await queue.task('t')).toMatchObject({
+    ...{ status: 'failed', exit_reason: 'failed:worker-died', fence: 2 * CLAIMS_AT_MOST + 1 },
+  });
+});
+
 test('a worker that could not work claims again after its rest', async () => {
   const queue = memoryFleet();
   const { url: repo } = await originOfTest();

@@ -93,7 +93,7 @@ test('names that an agent chose are short and harmless, and few of them are kept
 });
 
 test('what the rules name comes first, and what is left out is counted', () => {
-  const named = '/work/.vscode';
+  const named = '/home/user/app/.vscode';
   const rules = { denyWrite: [{ value: named, from: 'default' }] };
   const loop = nonstop({ inSandbox: openSandbox('0.0.78', rules) });
   const decoys = (from: string) => Array.from({ length: 41 }, (_, at) => `/work/${from}${at}/.git`);
@@ -111,11 +111,11 @@ test('what the rules name comes first, and what is left out is counted', () => {
 });
 
 test('a name of the rules that comes late is kept in the place of others', () => {
-  const rules = { denyWrite: [{ value: '/work/.envrc', from: 'default' }] };
+  const rules = { denyWrite: [{ value: '/home/user/app/.envrc', from: 'default' }] };
   const loop = nonstop({ inSandbox: openSandbox('0.0.78', rules) });
   loop.iterate(met({ planted: Array.from({ length: 40 }, (_, at) => `/work/a${at}/.git`) }));
-  const { state } = loop.attempt(met({ planted: ['/work/.envrc'] }));
-  expect(state.task.sandbox?.planted).toContain('/work/.envrc');
+  const { state } = loop.attempt(met({ planted: ['/home/user/app/.envrc'] }));
+  expect(state.task.sandbox?.planted).toContain('/home/user/app/.envrc');
   expect(state.task.sandbox?.more).toEqual({ refused: 0, planted: 1 });
 });
 

@@ -196,6 +196,17 @@ describe('when all agents are held', () => {
     expect(loop.state().task.metrics.iterations).toBe(1);
   });
 
+  test('a wait for a reset that nobody knows is a guess', () => {
+    const loop = pair();
+    loop.iterate(limited(null));
+    const turn = loop.iterate(CODEX_LIMITED);
+    expect(turn.state.task.wait).toMatchObject({ kind: 'usage-limit', is_guess: true });
+    // One that is known for an agent takes the place of a guess.
+    loop.wait();
+    const known = loop.iterate(limited(laterBy(loop.now(), 2 * MINUTE)));
+    expect(known.state.task.agents.claude).not.toHaveProperty('is_guess');
+  });
+
   test('only that wait counts against --max-wait', () => {
     const loop = pair({ maxWaitMs: HOUR });
     loop.iterate(limited(laterBy(START, 10 * HOUR)));

@@ -32,6 +32,25 @@ test.for(['a ref', 'a commit', 'HEAD'])(
   },
 );
 
+test('what can be read of a damaged mirror comes along, whatever else cannot', async () => {
+  const { url, git, source, first } = await makeOrigin();
+  const mirror = await mirrorOf(url);
+  const snapshots = ['1.1.1', '1.1.2'].map((name) => {
+    const id = gitIn(source)('commit-tree', '-m', name, '-p', first, `${first}^{tree}`);
+    gitIn(source)('push', '-q', url, `${id}:refs/ralph/t/${name}`);
+    return id;
+  });
+  await mirror.fetch(['refs/ralph/t/1.1.1', 'refs/ralph/t/1.1.2', 'main']);
+  for (const name of ['1.1.1', '1.1.2']) git('update-ref', '-d', `refs/ralph/t/${name}`);
+  const [lost = '', whole = ''] = snapshots;
+  for (const name of [`objects/${lost.slice(0, 2)}/${lost.slice(2)}`, 'refs/origin/heads/main']) {
+    rmSync(join(mirror.folder, name));
+    writeFileSync(join(mirror.folder, name), '');
+  }
+  expect(await mirror.resolve('main')).toEqual({ kind: 'found', commit: first });
+  expect([await mirror.has(lost), await mirror.has(whole)]).toEqual([false, true]);
+});
+
 test('a mirror stays where only the origin is damaged', async () => {
   const { url, git, source, first } = await makeOrigin();
   const mirror = await mirrorOf(url);
