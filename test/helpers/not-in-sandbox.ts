@@ -10,6 +10,7 @@ export const REASONS = {
   code: 'of a program that a signal ended inside, only an exit code is known outside',
   tools: 'the programs of the sandbox have to be on PATH',
   link: 'a vault that is named through a link in the work folder is refused',
+  doctor: 'ralph doctor starts no agent that lies where agents may write',
   itself: 'it turns the sandbox on and off itself',
   clock: 'a clock that runs ahead ends the start of the sandbox, too',
 } as const;
@@ -181,6 +182,9 @@ export const NOT_IN_SANDBOX: Readonly<Record<string, readonly Entry[]>> = {
   'test/e2e/sandbox-settings.test.ts': [['itself']],
   'test/e2e/settings.test.ts': [
     ['clock', 'the first time-out by a default limit names the flag and the type for coding, once'],
+  ],
+  'test/e2e/setup.test.ts': [
+    ['doctor', 'init, then doctor, then a run that finds the folders and the settings'],
   ],
   'test/e2e/steering.test.ts': [
     ['fixed', 'inside the loop > another task of the same vault may be stopped'],
