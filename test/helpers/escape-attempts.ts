@@ -29,6 +29,8 @@ function linked(name: string, tree: string, place: string, file: string, more = 
   };
 }
 
+const LOGGED = 'git commit -q --allow-empty -m MARK; grep -q MARK "$HOME/.bashrc"';
+
 /** A look at a file with a secret. */
 function read(name: string, file: string): Attempt {
   return { name: `read: ${name}`, script: `grep -q SECRET "${file}" && echo landed` };
@@ -72,6 +74,18 @@ const WRITES: readonly Attempt[] = [
   write('the servers of tools', '.mcp.json'),
   write('the tasks of the editor', '.vscode/tasks.json'),
   linked('what HEAD was', '.', '.git/logs/HEAD', '$HOME/.bashrc'),
+  {
+    name: 'write: through a link of git: what looks like the note of an editor',
+    script:
+      'rm .git/logs/HEAD; ln -s "$HOME" ".git/logs/refs/heads/.#y"; ln -s "refs/heads/.#y/.bashrc" .git/logs/HEAD',
+    proof: LOGGED,
+  },
+  {
+    name: 'write: through a link of git: a branch whose name has two lines',
+    script: `rm .git/logs/HEAD; branch="$(printf 'x\\n.')"; branch="\${branch%.}"; mkdir ".git/logs/refs/heads/$branch"
+      ln -s "refs/heads/$branch/../../../../../../home/.bashrc" .git/logs/HEAD`,
+    proof: LOGGED,
+  },
   linked('a message', '.', '.git/COMMIT_EDITMSG', '$HOME/.profile'),
   linked('a folder', '.', '.git/logs/refs', '$HOME/.cache'),
   linked('what is held', 'sub', '.git/modules/sub/logs/HEAD', '$WORK/.git/modules/sub/config'),

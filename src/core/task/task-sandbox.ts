@@ -124,8 +124,8 @@ function shown(text: string): string {
 }
 
 /**
- * Makes what the sandbox met harmless and short, since an agent can choose any name. What the rules name comes
- * first, so that other files cannot hide it.
+ * Makes what the sandbox met harmless and short, since an agent can choose any name. What the rules name comes first,
+ * then what is of git, so that other files cannot hide it.
  */
 export function withinBounds(met: MetInSandbox, rules: Rules): MetInSandbox {
   const fixed = fixedIn(rules);
@@ -144,10 +144,8 @@ function bounded(
   { refused, planted, more = { refused: 0, planted: 0 } }: MetInSandbox,
   fixed: ReadonlySet<string>,
 ): MetInSandbox {
-  const inOrder = [
-    ...planted.filter((each) => fixed.has(each)),
-    ...planted.filter((each) => !fixed.has(each)),
-  ];
+  const rank = (each: string): number => (fixed.has(each) ? 0 : isOfGit(each) ? 1 : 2);
+  const inOrder = planted.toSorted((one, other) => rank(one) - rank(other));
   const all = {
     refused: more.refused + Math.max(0, refused.length - MOST),
     planted: more.planted + Math.max(0, planted.length - MOST),
@@ -157,6 +155,11 @@ function bounded(
     planted: inOrder.slice(0, MOST),
     ...(all.refused + all.planted === 0 ? {} : { more: all }),
   };
+}
+
+/** Whether a text is of a repository, or of a link through which git would write. */
+function isOfGit(text: string): boolean {
+  return /\/\.git(?:[/ ]|$)| \(a link to /.test(text);
 }
 
 /** Puts an address with colons into brackets, so that a port can follow it. */

@@ -43,7 +43,7 @@ export function watchPlanted({ rules, surroundings, searched, found }: SandboxPl
         return now !== before && now !== '';
       });
       try {
-        const now = await searchFolders(searched, { held: denied, gitFolders });
+        const now = withUnread(await searchFolders(searched, { held: denied, gitFolders }), known);
         const fresh = newIn(now, known).filter((place) => !denied.has(place));
         known = now;
         return [...born.sort(), ...removed, ...fresh];
@@ -54,6 +54,13 @@ export function watchPlanted({ rules, surroundings, searched, found }: SandboxPl
     },
     sweep: links.sweep,
   };
+}
+
+/** What is in a folder that cannot be searched now is there as before. */
+function withUnread(now: FoundPlaces, before: FoundPlaces): FoundPlaces {
+  const closed = [...now].flatMap(([place, { kind }]) => (kind === 'unread' ? [place] : []));
+  if (closed.length === 0) return now;
+  return new Map([...[...before].filter(([place]) => isWithinAny(place, closed)), ...now]);
 }
 
 const BY_DANGER = ['git', 'name', 'unread'] as const;

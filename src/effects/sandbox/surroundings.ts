@@ -137,12 +137,15 @@ async function search(
   fixedFolders: readonly string[],
 ): Promise<FoundPlaces> {
   const limits = { held: new Set(fixedFolders), gitFolders: new Set<string>() };
-  return searchFolders(folders, limits).catch((error) => {
+  const refuse = (why: string): never => {
     throw new SandboxError(
       'wrong-path',
-      `--sandbox has to search for repositories where the agent may write (${folders.join(', ')}), and could not: ${messageOf(error)}. Let it write in other folders, or use --no-sandbox.`,
+      `--sandbox has to search for repositories where the agent may write (${folders.join(', ')}), and could not: ${why}. Let it write in other folders, or use --no-sandbox.`,
     );
-  });
+  };
+  const found = await searchFolders(folders, limits).catch((error) => refuse(messageOf(error)));
+  const closed = folders.find((folder) => found.get(folder)?.kind === 'unread');
+  return closed === undefined ? found : refuse(`${closed} cannot be read`);
 }
 
 /** Git writes through such a link, and whoever can make it may have been an agent. */

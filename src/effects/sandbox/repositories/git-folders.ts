@@ -98,6 +98,7 @@ function walk(folder: string, top: string, found: Map<string, KnownFolder>): voi
     const tree = readLine(path.join(place, 'gitdir'));
     const its = tree === '' ? place : path.dirname(path.resolve(place, tree));
     found.set(place, { isOfWorkTree: true, top: its });
+    walkModules(path.join(place, 'modules'), found);
   }
   walkModules(path.join(folder, 'modules'), found);
 }

@@ -1,4 +1,15 @@
-import { chmodSync, type Dirent, lstatSync, readdirSync, readlinkSync, unlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  unlinkSync,
+} from 'node:fs';
 import path from 'node:path';
 import type { GitFolder } from '../../../core/sandbox/default-rules.ts';
 import { isAtOrBelow, isWithinAny } from '../../../core/sandbox/places.ts';
@@ -45,9 +56,8 @@ export function watchGitLinks(places: GitPlaces): GitLinkWatch {
   let told: string[] = [];
   const sweep = (): void => {
     for (const [place, target] of linksIn(places, true)) {
-      if (known.get(place) === target || isOfOthers(place, target)) continue;
-      const isGone = isRemoved(place) || (openUp(path.dirname(place)) && isRemoved(place));
-      const end = isGone ? 'removed' : 'it could not be removed';
+      if (known.get(place) === target || isOfOthers(place, target, places)) continue;
+      const end = isRemoved(place) ? 'removed' : 'it could not be removed';
       told.push(`${asText(place)} (a link to ${asText(target)}; ${end})`);
     }
   };
@@ -72,7 +82,7 @@ export interface LeadingOut {
 export function findLeadingOut(places: GitPlaces): LeadingOut | null {
   for (const [bytes, text] of linksIn(places, false)) {
     const place = asText(bytes);
-    if (isOfOthers(place, text) || ONLY_READ.some((name) => place.endsWith(name))) continue;
+    if (isOfOthers(bytes, text, places) || ONLY_READ.some((name) => place.endsWith(name))) continue;
     const target = realPath(path.resolve(path.dirname(place), asText(text)));
     const isWithin = isWithinAny(target, places.folders) && !isWithinAny(target, [...places.held]);
     if (!isWithin) return { place, target };
@@ -83,11 +93,20 @@ export function findLeadingOut(places: GitPlaces): LeadingOut | null {
 /** People keep these elsewhere, and git never writes them. */
 const ONLY_READ = ['/info/exclude', '/info/attributes'];
 
-/** The `HEAD` of an old git, or what an editor leaves beside a file that it has open. */
-function isOfOthers(place: string, target: string): boolean {
-  const name = path.basename(place);
-  if (name === 'HEAD') return /^refs\/heads\/(?!.*\.\.)/.test(target);
-  return name.startsWith('.#');
+/**
+ * The `HEAD` of an old git, or the note that an editor leaves beside a file that it has open: nothing has the name that
+ * such a note says.
+ */
+function isOfOthers(place: string, target: string, { folders }: GitPlaces): boolean {
+  const [folder, name] = [path.posix.dirname(place), path.posix.basename(place)];
+  if (name === 'HEAD' && folders.some((each) => asBytes(each) === folder)) {
+    return /^refs\/heads(?:\/(?!\.)[^/\n]+)+$/.test(target);
+  }
+  return name.startsWith('.#') && !target.includes('/') && !isThere(`${folder}/${target}`);
+}
+
+function isThere(place: string): boolean {
+  return lstatSync(toPath(place), { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Returns all links with what they say. `opens` gives back the right to read folders. */
@@ -126,22 +145,42 @@ function targetOf(place: string): string {
   }
 }
 
+/** Removes a link, also from a folder to which its owner has no right any more. */
 function isRemoved(place: string): boolean {
-  try {
-    unlinkSync(toPath(place));
-    return true;
-  } catch {
-    return false;
-  }
+  const [folder, name] = [path.posix.dirname(place), path.posix.basename(place)];
+  return withFolder(folder, (own, mode) => {
+    const link = toPath(`${own}/${name}`);
+    if ((mode & 0o300) !== 0o300) chmodSync(own, mode | 0o700);
+    // Something else may have taken its name meanwhile.
+    if (lstatSync(link).isSymbolicLink()) unlinkSync(link);
+  });
 }
 
 /** Gives the owner all rights to a folder; false if that is somebody else. */
 function openUp(folder: string): boolean {
+  return withFolder(folder, (own, mode) => chmodSync(own, mode | 0o700));
+}
+
+/** Opens a folder without the right to read it; Linux alone has it, and Node has no name for it. */
+const O_PATH = 0o10000000;
+
+/**
+ * Works on a folder by a path that leads to it whatever an agent at work puts in its place; false if the folder is not
+ * there any more, or the work fails.
+ */
+function withFolder(folder: string, work: (own: string, mode: number) => void): boolean {
+  let descriptor: number | null = null;
   try {
-    chmodSync(toPath(folder), lstatSync(toPath(folder)).mode | 0o700);
+    const flags = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+    descriptor = openSync(toPath(folder), flags);
+    const own = `/proc/self/fd/${descriptor}`;
+    if (readlinkSync(own, 'latin1') !== folder) return false;
+    work(own, fstatSync(descriptor).mode & 0o7777);
     return true;
   } catch {
     return false;
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
   }
 }
 

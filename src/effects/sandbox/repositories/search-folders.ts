@@ -31,7 +31,7 @@ const MOST = 1_000_000;
 
 /**
  * Searches folders for repositories and for dangerous names, also in what git ignores. It follows no link. What
- * does not exist has nothing in it. Rejects if a folder itself cannot be searched, or not in a minute.
+ * does not exist has nothing in it. Rejects if it takes more than a minute, or finds more than it can keep.
  */
 export async function searchFolders(
   roots: readonly string[],
@@ -57,7 +57,7 @@ export async function searchFolders(
         lookInto(folder, { waiting, found, limits });
       } catch (error) {
         if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) continue;
-        if (asText(folder) === root || errorCode(error) === '') throw error;
+        if (errorCode(error) === '') throw error;
         found.set(asText(folder), { kind: 'unread', sign: 'unread' });
       }
     }
