@@ -224,6 +224,21 @@ test('what hooks lead to is held, and the hooks of a repository are those of its
   expect(planted).toEqual([]);
 });
 
+test('a folder of hooks that a fresh work tree does not have yet cannot be made', async () => {
+  const scene = await sandboxScene();
+  await outside(scene, 'git config core.hooksPath .githooks');
+  const tree = join(scene.base, 'tree');
+  const { ran } = await inSandbox(scene, {
+    cwd: tree,
+    scripts: asAgent([
+      'mkdir -p .githooks; echo x > .githooks/pre-commit',
+      'git commit --allow-empty -qm x',
+    ]),
+  });
+  expect(ran.map(({ code }) => code)).toEqual([2, 0]);
+  expect(readdirSync(tree)).not.toContain('.githooks');
+});
+
 test('sockets in the file system are allowed where the user says so, but not those of services', async () => {
   const scene = await sandboxScene();
   const talk = `perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Listen => 1, Local => "$ENV{TMPDIR}/s") and print "listens"'`;

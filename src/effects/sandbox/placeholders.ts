@@ -42,11 +42,14 @@ export function makePlaceholders(
     ...needed.git.map(
       (each) => ({ kind: 'settings', path: path.join(each.path, 'config.worktree') }) as const,
     ),
+    // A work tree without hooks of its own has those of its repository.
+    ...needed.git
+      .filter((each) => !each.isOfWorkTree || each.hooks !== path.join(each.path, 'hooks'))
+      .map(({ hooks }) => ({ kind: 'folder', path: hooks }) as const),
     ...needed.git
       .filter((each) => !each.isOfWorkTree)
-      .flatMap(({ path: folder, hooks }) => [
+      .flatMap(({ path: folder }) => [
         { kind: 'folder', path: path.join(folder, 'hooks') } as const,
-        { kind: 'folder', path: hooks } as const,
         { kind: 'commondir', path: path.join(folder, 'commondir') } as const,
       ]),
   ].filter((each) => isWithinAny(each.path, writable));
