@@ -1,11 +1,18 @@
-import { readdirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
 import { agentsFolders } from '../../core/sandbox/default-rules.ts';
+import { SandboxError } from '../../errors.ts';
+
+/** Each is a mount of every command, and what mounts take grows faster than their number. */
+const AT_MOST = 200;
+/** Older sessions are over, and run nothing anymore. */
+const NEWEST_SESSIONS = 50;
 
 /**
  * Returns what lies in the folders of agents and is not their own state, such as a script that the user's
- * settings name, and what other sessions run of it. All of these paths exist.
+ * settings name, and what the newest of other sessions run of it. All of these paths exist. Throws a
+ * `SandboxError` if there are too many.
  */
 export function foreignEntries(
   agents: readonly AgentName[],
@@ -16,11 +23,30 @@ export function foreignEntries(
     if (state === null) return [];
     const folders = agentsFolders([name], facts);
     const others = folders.flatMap(entriesOf).filter((each) => !isNamed(each, state.names));
+    if (others.length > AT_MOST) refuse(folders, others.length);
     const ofSessions = folders.flatMap((folder) =>
-      state.ofSessions.flatMap((each) => entriesOf(path.join(folder, each))),
+      state.ofSessions.flatMap((each) => newest(entriesOf(path.join(folder, each)))),
     );
     return [...others, ...ofSessions];
   });
+}
+
+function refuse(folders: readonly string[], count: number): never {
+  throw new SandboxError(
+    'wrong-path',
+    `--sandbox cannot hold ${folders.join(' and ')}: ${count} entries there are not the agent's own state, and at most ${AT_MOST} can be kept as they are. Move them into one folder there, or remove what you no longer need.`,
+  );
+}
+
+function newest(places: readonly string[]): readonly string[] {
+  return places
+    .map((place) => ({
+      place,
+      changed: lstatSync(place, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    }))
+    .sort((a, b) => b.changed - a.changed)
+    .slice(0, NEWEST_SESSIONS)
+    .map(({ place }) => place);
 }
 
 function isNamed(entry: string, names: readonly string[]): boolean {
