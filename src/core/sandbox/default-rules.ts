@@ -165,7 +165,8 @@ function fixedPlaces(
     ...facts.fixedFolders,
     ...facts.fixed,
     ...facts.gitFolders.flatMap(({ path, hooks }) => [
-      hooks,
+      // Users turn hooks off with /dev/null, which anything may write.
+      ...(isAtOrBelow(hooks, '/dev') ? [] : [hooks]),
       ...FIXED_IN_GIT.map((name) => below(path, name)),
     ]),
     ...facts.gitLinks,

@@ -184,3 +184,10 @@ test('where variables say that logins and histories are, nobody reads them', () 
   // Neither a device, nor what the agent works in, nor a name that means another file in each folder.
   expect(more.every((place) => place.startsWith('/srv/'))).toBe(true);
 });
+
+test('hooks that are turned off with /dev/null fix nothing there', () => {
+  const gitFolders = [{ path: '/home/u/w/.git', isOfWorkTree: false, hooks: '/dev/null' }];
+  const { denyWrite } = sandboxRules({ ...SURROUNDINGS, gitFolders }, NOTHING);
+  expect(valuesOf(denyWrite)).toContain('/home/u/w/.git/hooks');
+  expect(valuesOf(denyWrite)).not.toContain('/dev/null');
+});
