@@ -252,16 +252,24 @@ test('sockets in the file system are allowed where the user says so, but not tho
 test('where sockets are allowed, those of other programs in temporary folders are hidden', async () => {
   const scene = await sandboxScene();
   const [folder, socket] = [`/tmp/tmux-${process.pid}`, `/tmp/socket-${process.pid}`];
-  onTestFinished(async () => void (await outside(scene, `rm -r ${folder} ${socket}`)));
+  onTestFinished(
+    async () => void (await outside(scene, `rm -r ${folder} ${folder}-deep ${socket}`)),
+  );
   const listen = (place: string): string =>
     `perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Listen => 1, Local => "${place}") or die'`;
-  await outside(scene, `mkdir ${folder}; ${listen(`${folder}/default`)}; ${listen(socket)}`);
+  await outside(
+    scene,
+    `mkdir -p ${folder} ${folder}-deep/podman
+    ${[`${folder}/default`, `${folder}-deep/podman/s`, socket].map(listen).join('; ')}`,
+  );
   const { ran, refusal } = await inSandbox(scene, {
-    scripts: asAgent([`ls -A ${folder}; test -S ${socket} || echo hidden; ls "$TMPDIR/.."`]),
+    scripts: asAgent([
+      `ls -A ${folder} ${folder}-deep/podman; test -S ${socket} || echo hidden; ls "$TMPDIR/.."`,
+    ]),
     asked: { unixSockets: true },
   });
   expect(refusal).toBeNull();
-  expect(ran[0]?.stdout).toMatch(/^hidden\noutside\ntmp\n$/);
+  expect(ran[0]?.stdout).toBe(`${folder}:\n\n${folder}-deep/podman:\nhidden\noutside\ntmp\n`);
 });
 
 test('the deeper path wins between what may be read and what may not', async () => {
