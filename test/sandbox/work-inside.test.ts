@@ -2,7 +2,14 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runInSandbox } from '../helpers/run-in-sandbox.ts';
-import { inSandbox, outside, type SandboxScene, sandboxScene } from '../helpers/sandbox-scene.ts';
+import {
+  driver,
+  inSandbox,
+  outside,
+  type SandboxScene,
+  sandboxScene,
+  started,
+} from '../helpers/sandbox-scene.ts';
 
 /** What a loop needs, in the words of an agent. */
 const GIT = {
@@ -237,6 +244,11 @@ test('a folder of hooks that a fresh work tree does not have yet cannot be made'
   });
   expect(ran.map(({ code }) => code)).toEqual([2, 0]);
   expect(readdirSync(tree)).not.toContain('.githooks');
+});
+
+test('what ralph itself tries at the start counts as no command', async () => {
+  const scene = await sandboxScene();
+  expect(await started(scene, driver(scene, { scripts: [] }))).toContain('{"met":null}');
 });
 
 test('sockets in the file system are allowed where the user says so, but not those of services', async () => {

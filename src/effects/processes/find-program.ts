@@ -55,7 +55,7 @@ export interface ConfinedCommand extends AgentCommand {
   /** Call this when it has ended, before git runs outside. */
   readonly ended?: () => void;
   /** Removes what was made for this command alone. Call this once, when nothing of it lives. */
-  readonly discard?: () => void;
+  readonly discard?: () => Promise<void>;
 }
 
 /** Returns what to start so that a command runs in the sandbox; the command itself if it runs outside. */

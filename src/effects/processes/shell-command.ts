@@ -50,7 +50,7 @@ export async function runShellCommand(
   try {
     return await ranOf(command, input, { options, start, output, gather });
   } finally {
-    start.discard?.();
+    await start.discard?.();
   }
 }
 

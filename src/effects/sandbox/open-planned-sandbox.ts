@@ -11,6 +11,7 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf, SandboxError } from '../../errors.ts';
 import { KB, tryReadText } from '../files/bounded-read.ts';
 import { makePrivateFolder, tryToRemove } from '../files/write-file.ts';
+import type { ConfinedCommand, PlacedCommand } from '../processes/find-program.ts';
 import { findComponent } from './component.ts';
 import { type Helper, type HelperOptions, startHelper } from './helper.ts';
 import { innerEnvironment, innerLine } from './inner-environment.ts';
@@ -24,7 +25,7 @@ import {
   ownerFile,
   ownerText,
   type RunFolder,
-  removeFolder,
+  removeCheckFolder,
   removeRunFolder,
 } from './run-folder.ts';
 import type { OwnPlace, Sandbox, SandboxRole } from './sandbox.ts';
@@ -80,7 +81,8 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
     helpers = createHelpers({ ...options, component, run });
     planted = watchPlanted(plan);
     const mountsOf = mountsBy(rules, run, options.warn);
-    const parts = { helpers, placeholders, planted };
+    const use = { hasRun: false };
+    const parts = { helpers, placeholders, planted, use };
     const sandbox = createSandbox({ ...options, mountsOf }, run, parts, close);
     const refusal = await probeSandbox(sandbox, {
       mounts: mountsOf(rules, run.tmp),
@@ -92,6 +94,8 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
       env: { ...options.env, PATH: plan.outerPath },
     });
     if (refusal !== null) refuse(refusal);
+    // The probe is nobody's command.
+    use.hasRun = false;
     const open = openVsock(release());
     if (open !== null) options.warn(open);
     return sandbox;
@@ -107,17 +111,40 @@ interface Parts {
   readonly helpers: Helpers;
   readonly placeholders: Placeholders;
   readonly planted: PlantedWatch;
+  /** Whether a command has run since what was met was last taken. */
+  readonly use: { hasRun: boolean };
 }
 
 function createSandbox(
   { plan, mountsOf }: OpenOptions & { readonly mountsOf: ReturnType<typeof mountsBy> },
   run: RunFolder,
-  { helpers, placeholders, planted }: Parts,
+  { helpers, placeholders, planted, use }: Parts,
   close: () => Promise<void>,
 ): Sandbox {
   const { rules } = plan;
   const rulesOf = { agent: rules, check: rulesForChecks(rules) };
-  let hasRun = false;
+  const wrapIn = async (
+    tmp: string,
+    own: SandboxRules,
+    command: PlacedCommand,
+    as: SandboxRole,
+  ): Promise<ConfinedCommand> => {
+    placeholders.renew();
+    const helper = await helpers.get(as, own);
+    // Several programs hand the exit code on. A check must not pass by a fault of one of them.
+    const exitFile = as === 'check' ? path.join(tmp, `.exit-${randomUUID()}`) : null;
+    const inner = innerLine(command, own, tmp, exitFile);
+    const line = await helper.wrap(inner, mountsOf(own, tmp));
+    use.hasRun = true;
+    // The shell becomes bwrap, so that the kernel ends what is inside together with ralph.
+    return {
+      file: '/bin/sh',
+      args: ['-c', `exec ${line}`],
+      env: innerEnvironment(command.env, own, tmp),
+      ended: planted.sweep,
+      ...(exitFile === null ? {} : { exitCodeInside: () => takeExitCode(exitFile) }),
+    };
+  };
   return {
     rules,
     outerPath: plan.outerPath,
@@ -126,29 +153,22 @@ function createSandbox(
     },
     async wrap(command, as, place) {
       const own = place === undefined ? rulesOf[as] : withPlace(rulesOf[as], place);
+      if (as !== 'check' || place !== undefined) {
+        return wrapIn(place?.temporary ?? run.tmp, own, command, as);
+      }
       // What the agent left in its caches must not decide a check.
-      const made = as === 'check' && place === undefined ? makeCheckFolder(run) : null;
-      const tmp = place?.temporary ?? made ?? run.tmp;
-      placeholders.renew();
-      const helper = await helpers.get(as, own);
-      // Several programs hand the exit code on. A check must not pass by a fault of one of them.
-      const exitFile = as === 'check' ? path.join(tmp, `.exit-${randomUUID()}`) : null;
-      const inner = innerLine(command, own, tmp, exitFile);
-      const line = await helper.wrap(inner, mountsOf(own, tmp));
-      hasRun = true;
-      // The shell becomes bwrap, so that the kernel ends what is inside together with ralph.
-      return {
-        file: '/bin/sh',
-        args: ['-c', `exec ${line}`],
-        env: innerEnvironment(command.env, own, tmp),
-        ended: planted.sweep,
-        ...(exitFile === null ? {} : { exitCodeInside: () => takeExitCode(exitFile) }),
-        ...(made === null ? {} : { discard: () => removeFolder(made) }),
-      };
+      const made = makeCheckFolder(run);
+      const discard = (): Promise<void> => removeCheckFolder(made);
+      try {
+        return { ...(await wrapIn(made, own, command, as)), discard };
+      } catch (error) {
+        await discard();
+        throw error;
+      }
     },
     async takeMet() {
-      if (!hasRun) return null;
-      hasRun = false;
+      if (!use.hasRun) return null;
+      use.hasRun = false;
       return { refused: await helpers.takeRefused(), planted: await planted.take() };
     },
     close,

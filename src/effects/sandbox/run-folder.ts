@@ -8,6 +8,7 @@ import {
   rmSync,
   symlinkSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { KB, tryReadText } from '../files/bounded-read.ts';
@@ -105,8 +106,17 @@ export function removeRunFolder(run: RunFolder): void {
   removeFolder(run.path);
 }
 
+/** Removes the folder of a check, which may hold caches of gigabytes. What cannot be removed stays. */
+export async function removeCheckFolder(folder: string): Promise<void> {
+  const once = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  await once().catch(() => {
+    makeWritable(folder);
+    return once().catch(() => undefined);
+  });
+}
+
 /** Removes a folder, also one with folders that nobody may write. What cannot be removed stays. */
-export function removeFolder(folder: string): void {
+function removeFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch {
