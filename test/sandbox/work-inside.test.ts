@@ -246,6 +246,22 @@ test('a folder of hooks that a fresh work tree does not have yet cannot be made'
   expect(readdirSync(tree)).not.toContain('.githooks');
 });
 
+test('nothing is put into repositories whose files the one around them tracks', async () => {
+  const scene = await sandboxScene();
+  await outside(
+    scene,
+    'git init -q --bare fixture.git && git init -q --bare own.git && git add fixture.git && git commit -qm fixture',
+  );
+  const { ran } = await inSandbox(scene, {
+    scripts: asAgent([
+      'ls own.git',
+      'git add -A fixture.git && git status --porcelain fixture.git',
+    ]),
+  });
+  expect(ran[0]?.stdout).toContain('commondir');
+  expect(ran[1]).toMatchObject({ code: 0, stdout: '' });
+});
+
 test('what ralph itself tries at the start counts as no command', async () => {
   const scene = await sandboxScene();
   expect(await started(scene, driver(scene, { scripts: [] }))).toContain('{"met":null}');

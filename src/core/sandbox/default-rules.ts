@@ -19,6 +19,8 @@ export interface GitFolder {
   readonly isOfWorkTree: boolean;
   /** Where git looks for its hooks. */
   readonly hooks: string;
+  /** Whether the repository around it keeps its files, as one with examples for its tests does. */
+  readonly isTracked: boolean;
 }
 
 /** What the rules are made of: absolute paths without links, which need not exist. */

@@ -39,19 +39,22 @@ export function makePlaceholders(
 ): Placeholders {
   const all: readonly Placeholder[] = [
     ...needed.folders.map((folder) => ({ kind: 'folder', path: folder }) as const),
-    ...needed.git.map(
-      (each) => ({ kind: 'settings', path: path.join(each.path, 'config.worktree') }) as const,
-    ),
+    // Where the files of a folder of git are tracked, the agent would commit those that say nothing.
+    ...needed.git
+      .filter((each) => !each.isTracked)
+      .map(
+        (each) => ({ kind: 'settings', path: path.join(each.path, 'config.worktree') }) as const,
+      ),
     // A work tree without hooks of its own has those of its repository.
     ...needed.git
       .filter((each) => !each.isOfWorkTree || each.hooks !== path.join(each.path, 'hooks'))
       .map(({ hooks }) => ({ kind: 'folder', path: hooks }) as const),
     ...needed.git
       .filter((each) => !each.isOfWorkTree)
-      .flatMap(({ path: folder }) => [
-        { kind: 'folder', path: path.join(folder, 'hooks') } as const,
-        { kind: 'commondir', path: path.join(folder, 'commondir') } as const,
-      ]),
+      .map((each) => ({ kind: 'folder', path: path.join(each.path, 'hooks') }) as const),
+    ...needed.git
+      .filter((each) => !each.isOfWorkTree && !each.isTracked)
+      .map((each) => ({ kind: 'commondir', path: path.join(each.path, 'commondir') }) as const),
   ].filter((each) => isWithinAny(each.path, writable));
   // Noted before they are made, so that those of a killed ralph are removed as well.
   const ofOthers = placeholdersOfOthers(run);

@@ -17,10 +17,16 @@ const SURROUNDINGS: Surroundings = {
   treeRoot: '/home/u/w',
   commonGitFolder: '/home/u/main/.git',
   gitFolders: [
-    { path: '/home/u/main/.git', isOfWorkTree: false, hooks: '/home/u/main/.husky/_' },
+    {
+      path: '/home/u/main/.git',
+      isOfWorkTree: false,
+      isTracked: false,
+      hooks: '/home/u/main/.husky/_',
+    },
     {
       path: '/home/u/main/.git/worktrees/w',
       isOfWorkTree: true,
+      isTracked: false,
       hooks: '/home/u/main/.git/worktrees/w/hooks',
     },
   ],
@@ -186,7 +192,9 @@ test('where variables say that logins and histories are, nobody reads them', () 
 });
 
 test('hooks that are turned off with /dev/null fix nothing there', () => {
-  const gitFolders = [{ path: '/home/u/w/.git', isOfWorkTree: false, hooks: '/dev/null' }];
+  const gitFolders = [
+    { path: '/home/u/w/.git', isOfWorkTree: false, isTracked: false, hooks: '/dev/null' },
+  ];
   const { denyWrite } = sandboxRules({ ...SURROUNDINGS, gitFolders }, NOTHING);
   expect(valuesOf(denyWrite)).toContain('/home/u/w/.git/hooks');
   expect(valuesOf(denyWrite)).not.toContain('/dev/null');

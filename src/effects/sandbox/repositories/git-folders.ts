@@ -45,9 +45,11 @@ export async function findGitFolders(
       walk(each.common, topOf(each.common), found);
     }
   }
+  const tracked = await trackedIn(treeRoot, [...found.keys()], env);
   const folders = await Promise.all(
     [...found].map(async ([folder, { isOfWorkTree, top }]) => {
-      return { path: folder, isOfWorkTree, hooks: await hooksOf(folder, top, env) };
+      const hooks = await hooksOf(folder, top, env);
+      return { path: folder, isOfWorkTree, hooks, isTracked: tracked.has(folder) };
     }),
   );
   const settings = await Promise.all(folders.map((each) => settingsFiles(each.path, env)));
@@ -60,6 +62,27 @@ export async function findGitFolders(
     hookTargets: folders.flatMap(({ hooks }) => linkTargets(hooks)),
     stranger: own === null ? null : await strangerOf(own, treeRoot, env),
   };
+}
+
+/** Returns the folders of git whose HEAD the repository around them tracks; never one called `.git`. */
+async function trackedIn(
+  treeRoot: string,
+  folders: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<ReadonlySet<string>> {
+  const heads = folders
+    .filter((folder) => folder !== treeRoot && isAtOrBelow(folder, treeRoot))
+    .map((folder) => path.join(path.relative(treeRoot, folder), 'HEAD'))
+    .filter((head) => !head.split('/').includes('.git'));
+  if (heads.length === 0) return new Set();
+  const { output } = await callGit({
+    args: ['--literal-pathspecs', 'ls-files', '-z', '--', ...heads],
+    cwd: treeRoot,
+    env,
+    timeoutMs: 10_000,
+  });
+  const names = Buffer.from(output, 'latin1').toString().split('\0');
+  return new Set(names.filter(Boolean).map((head) => path.join(treeRoot, path.dirname(head))));
 }
 
 interface KnownFolder {
