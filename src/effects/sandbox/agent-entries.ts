@@ -6,13 +6,15 @@ import { SandboxError } from '../../errors.ts';
 
 /** Each is a mount of every command, and what mounts take grows faster than their number. */
 const AT_MOST = 200;
+/** Nothing runs these by themselves, and some plug-ins write one for each session: others are held first. */
+const DATA = /\.(?:jsonl?|log)$/;
 /** Older sessions are over, and run nothing anymore. */
 const NEWEST_SESSIONS = 50;
 
 /**
  * Returns what lies in the folders of agents and is not their own state, such as a script that the user's
  * settings name, and what the newest of other sessions run of it. All of these paths exist. Throws a
- * `SandboxError` if there are too many.
+ * `SandboxError` if there are too many that may be programs.
  */
 export function foreignEntries(
   agents: readonly AgentName[],
@@ -23,18 +25,20 @@ export function foreignEntries(
     if (state === null) return [];
     const folders = agentsFolders([name], facts);
     const others = folders.flatMap(entriesOf).filter((each) => !isNamed(each, state.names));
-    if (others.length > AT_MOST) refuse(folders, others.length);
+    const data = others.filter((each) => DATA.test(each));
+    const programs = others.filter((each) => !DATA.test(each));
+    if (programs.length > AT_MOST) refuse(folders, programs.length);
     const ofSessions = folders.flatMap((folder) =>
       state.ofSessions.flatMap((each) => newest(entriesOf(path.join(folder, each)))),
     );
-    return [...others, ...ofSessions];
+    return [...programs, ...data.slice(0, AT_MOST - programs.length), ...ofSessions];
   });
 }
 
 function refuse(folders: readonly string[], count: number): never {
   throw new SandboxError(
     'wrong-path',
-    `--sandbox cannot hold ${folders.join(' and ')}: ${count} entries there are not the agent's own state, and at most ${AT_MOST} can be kept as they are. Move them into one folder there, or remove what you no longer need.`,
+    `--sandbox cannot hold ${folders.join(' and ')}: ${count} entries there may be programs and not the agent's own state, and at most ${AT_MOST} can be kept as they are. Move them into one folder there, or remove what you no longer need.`,
   );
 }
 

@@ -29,6 +29,14 @@ test('of the sessions before, what the 50 newest run stays as it is', () => {
   expect(entries).not.toContain(inClaude('shell-snapshots/9.sh'));
 });
 
+test('a file of data for each session keeps nobody out, and programs are held first', () => {
+  const home = homeWith(0);
+  for (let at = 0; at < 300; at += 1) writeFileSync(join(home, '.claude', `a-${at}.json`), '');
+  const entries = foreignEntries(['claude'], { home, env: {} });
+  expect(entries).toHaveLength(200);
+  expect(entries).toContain(join(home, '.claude', 'statusline.sh'));
+});
+
 test('more entries than can be held are refused, with what to do', () => {
   const home = homeWith(0);
   for (let at = 0; at < 200; at += 1) writeFileSync(join(home, '.claude', `own-${at}`), '');
