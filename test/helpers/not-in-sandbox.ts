@@ -91,11 +91,14 @@ export const NOT_IN_SANDBOX: Readonly<Record<string, readonly Entry[]>> = {
       'any other failure: the iteration counts, and the loop goes on > killed by another hand',
     ],
   ],
+  'test/e2e/faults.test.ts': [['driver']],
   'test/e2e/findings.test.ts': [
     [
       'outside',
       'an agent that takes the easy way > a new runner configuration that excludes all tests: told by default',
       'an agent that takes the easy way > a new runner configuration that excludes the red test: told by default',
+      'an agent that takes the easy way > a new runner configuration that excludes all tests: held under --proof hold',
+      'an agent that takes the easy way > a new runner configuration that excludes the red test: held under --proof hold',
     ],
   ],
   'test/e2e/gates.test.ts': [
