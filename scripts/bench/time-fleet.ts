@@ -78,7 +78,7 @@ try {
   const fresh = [await timed(() => queue.sweep())];
   print('the first sweep', fresh);
   await timeClaims(queue, `of ${TASKS}`, 100);
-  await queue.pauseAccount('held', 'released', 'bench');
+  await queue.pauseAccount('held', 'until-released', 'bench');
   await timeClaims(queue, `with nothing but a paused account's`, 150);
   await queue.submit(batch(1_000, 'other'));
   await timeClaims(queue, `behind those of a paused account`, 150);
