@@ -1,5 +1,6 @@
 import { AGENTS, isAgentName } from '../core/agent/agents/agents.ts';
-import type { AgentStanding, IterationRecord, TaskState } from '../core/task/task-state.ts';
+import type { AgentStanding } from '../core/task/agent-standing.ts';
+import type { IterationRecord, TaskState } from '../core/task/task-state.ts';
 import { formatCost } from './format.ts';
 
 /** Says what each agent of a list has used, and which is held or skipped; null for a task with one agent. */

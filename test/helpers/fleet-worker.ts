@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runWorker, type WorkerOptions } from '../../src/compose/fleet/worker.ts';
 import type { LegWorld } from '../../src/compose/leg/leg-world.ts';
@@ -12,6 +12,7 @@ import type { SettingName } from '../../src/core/settings/settings.ts';
 import type { FleetQueue, NewFleetTask } from '../../src/effects/fleet/fleet-queue.ts';
 import { stopsByHand } from './agent-life.ts';
 import { makeOrigin } from './leg.ts';
+import { until } from './processes.ts';
 import type { Files } from './repository.ts';
 import { GIT_ENV } from './repository.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -95,6 +96,20 @@ export async function workerOfTest(queue: FleetQueue, more: Partial<WorkerOption
     ...more,
   };
   return { said, stops, home, run: () => runWorker(options) };
+}
+
+/** Runs a worker until an agent has made the file, and tells it to stop. Resolves to what the worker said. */
+export async function stoppedOnceThere(queue: FleetQueue, file: string): Promise<string> {
+  const worker = await workerOfTest(queue);
+  const run = worker.run();
+  await until(
+    () => existsSync(file),
+    () => worker.said.join('\n'),
+    40_000,
+  );
+  worker.stops.stop();
+  await run;
+  return worker.said.join('\n');
 }
 
 /** An origin, and its files on a branch after the work. */

@@ -1,7 +1,8 @@
 import type { FleetSpec } from './fleet-task.ts';
 
 /*
- * What is known of the workers, accounts and queues of a fleet. Every instant is the database's, in ISO 8601 UTC.
+ * What is known of the workers, accounts and queues of a fleet, and what people and tasks ask each other. Every instant
+ * is the database's, in ISO 8601 UTC.
  */
 
 export interface WorkerFacts {
@@ -73,3 +74,38 @@ export type RequestTaken =
   | { readonly kind: 'unknown-task' }
   /** The task is in no state in which that means anything; a sentence. */
   | { readonly kind: 'refused'; readonly why: string };
+
+/** What a person asks of a task, with the name that the person gave. */
+export type NewFleetRequest =
+  | { readonly kind: 'tell'; readonly text: string; readonly by: string }
+  | { readonly kind: 'pause'; readonly by: string }
+  | { readonly kind: 'stop'; readonly by: string };
+
+/** A request that waits for its task. */
+export type FleetRequest = NewFleetRequest & { readonly id: string; readonly taskId: string };
+
+/** What a task asks people. */
+export interface FleetApproval {
+  readonly id: string;
+  /** What a person reads: see `report/notes/approval-request.ts`. */
+  readonly text: string;
+  /** How long it is open from the database's now, in milliseconds. */
+  readonly expiresInMs: number;
+}
+
+/** What a person answered. */
+export interface FleetAnswer {
+  readonly verdict: 'approved' | 'rejected';
+  /** The name that the person gave; `sessionUser` is the user of the database. */
+  readonly by: string;
+  readonly sessionUser?: string;
+  readonly comment: string | null;
+}
+
+/** A request for an approval as the fleet has it; `answer` is null while it is open. */
+export interface FleetApprovalFacts extends Omit<FleetApproval, 'expiresInMs'> {
+  readonly taskId: string;
+  readonly askedAt: string;
+  readonly expiresAt: string;
+  readonly answer: FleetAnswer | null;
+}

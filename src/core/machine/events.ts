@@ -1,9 +1,10 @@
 import type { Usage } from '../agent/attempt.ts';
 import type { SignFound } from '../agent/sign.ts';
 import type { CheckResult } from '../completion/check-result.ts';
+import type { AgentStanding } from '../task/agent-standing.ts';
 import type { EndedStatus, EndingRow } from '../task/endings.ts';
 import type { LineChanges } from '../task/line-changes.ts';
-import type { AgentStanding, Evidence, IterationRecord, TaskGit } from '../task/task-state.ts';
+import type { Evidence, IterationRecord, TaskGit } from '../task/task-state.ts';
 
 /** What the agent is doing at this moment. */
 export type Activity =

@@ -1,14 +1,13 @@
 import { type AgentName, DEFAULT_AGENT } from '../agent/agents/agents.ts';
 import { addUsage, NO_USAGE, type Usage } from '../agent/attempt.ts';
-import { hasSeveralAgents, type Policy, withPolicy } from '../task/policy.ts';
 import {
   type AgentStanding,
   type HELD_BECAUSE,
-  msBetween,
   NOT_HELD,
   SKIPPED_BECAUSE,
-  type TaskState,
-} from '../task/task-state.ts';
+} from '../task/agent-standing.ts';
+import { hasSeveralAgents, type Policy, withPolicy } from '../task/policy.ts';
+import { msBetween, type TaskState } from '../task/task-state.ts';
 import type { Announcement } from './action.ts';
 import { type Decided, type Decision, type Moment, publish } from './decision.ts';
 import { end } from './ending.ts';

@@ -1,5 +1,6 @@
 import type { SessionUsage, Usage } from '../agent/attempt.ts';
 import type { SignName } from '../agent/sign.ts';
+import type { AgentStanding } from './agent-standing.ts';
 import type { EndedStatus } from './endings.ts';
 import type { MatchRule } from './policy.ts';
 import type { TaskSandbox } from './task-sandbox.ts';
@@ -43,27 +44,6 @@ export interface ErrorRecord {
   readonly kind: string;
   readonly message: string;
 }
-
-/** Why an agent of a list is not started for a while: the next one takes over. */
-export const HELD_BECAUSE = ['usage-limit', 'outage'] as const;
-
-/** Why an agent of a list is not started any more in this run. */
-export const SKIPPED_BECAUSE = ['agent-not-found', 'not-logged-in', 'no-credit'] as const;
-
-/** What is known of one agent of a list. */
-export interface AgentStanding {
-  /** It is not started before this ISO instant; null if it is not held. */
-  readonly held_until: string | null;
-  /** Why it was held last, and has not answered since, or why it is skipped; null for neither. */
-  readonly why: (typeof HELD_BECAUSE | typeof SKIPPED_BECAUSE)[number] | null;
-  /** What it reported then, in one line. */
-  readonly error: string | null;
-  /** Set if nobody knows when its usage limit is reset. */
-  readonly is_guess?: true;
-  readonly usage: Usage;
-}
-
-export const NOT_HELD = { held_until: null, why: null, error: null } as const;
 
 /** What the loop waits for; `until` is an ISO instant. */
 export interface Wait {

@@ -1,5 +1,10 @@
 import type {
   AccountFacts,
+  FleetAnswer,
+  FleetApproval,
+  FleetApprovalFacts,
+  FleetRequest,
+  NewFleetRequest,
   QueueFacts,
   RequestTaken,
   ResumedSettings,
@@ -259,36 +264,6 @@ export interface SweepTrouble {
   readonly what: string;
   /** What the database or the engine said: the same for all troubles of one kind. */
   readonly why: string;
-}
-
-export type NewFleetRequest =
-  | { readonly kind: 'tell'; readonly text: string; readonly by: string }
-  | { readonly kind: 'pause'; readonly by: string }
-  | { readonly kind: 'stop'; readonly by: string };
-
-export type FleetRequest = NewFleetRequest & { readonly id: string; readonly taskId: string };
-
-export interface FleetApproval {
-  readonly id: string;
-  /** What a person reads: see `report/notes/approval-request.ts`. */
-  readonly text: string;
-  /** How long it is open from the database's now, in milliseconds. */
-  readonly expiresInMs: number;
-}
-
-export interface FleetAnswer {
-  readonly verdict: 'approved' | 'rejected';
-  /** The name that the person gave; `sessionUser` is the user of the database. */
-  readonly by: string;
-  readonly sessionUser?: string;
-  readonly comment: string | null;
-}
-
-export interface FleetApprovalFacts extends Omit<FleetApproval, 'expiresInMs'> {
-  readonly taskId: string;
-  readonly askedAt: string;
-  readonly expiresAt: string;
-  readonly answer: FleetAnswer | null;
 }
 
 export interface NumberedEvent {

@@ -94,7 +94,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
       env: { ...options.env, PATH: plan.outerPath },
     });
     if (refusal !== null) refuse(refusal);
-    // The probe is nobody's command.
+    // The probe does not count as a command of the run.
     use.hasRun = false;
     const open = openVsock(release());
     if (open !== null) options.warn(open);

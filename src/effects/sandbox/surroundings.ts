@@ -148,7 +148,7 @@ async function search(
   return closed === undefined ? found : refuse(`${closed} cannot be read`);
 }
 
-/** Git writes through such a link, and whoever can make it may have been an agent. */
+/** Git writes through such a link, and an agent may have made it. */
 function refuseLinksInGit(folders: readonly GitFolder[], rules: SandboxRules): void {
   const out = findLeadingOut(gitPlaces(folders, rules));
   if (out === null) return;

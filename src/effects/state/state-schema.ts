@@ -1,15 +1,14 @@
 import * as z from 'zod/mini';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
+import { HELD_BECAUSE, SKIPPED_BECAUSE } from '../../core/task/agent-standing.ts';
 import { ENDED_STATUSES } from '../../core/task/endings.ts';
 import {
   EVIDENCE_KINDS,
   type Evidence,
   type EvidenceProof,
-  HELD_BECAUSE,
   laterBy,
   NOTHING_IN_GIT,
   SCHEMA_VERSION,
-  SKIPPED_BECAUSE,
   type TaskState,
 } from '../../core/task/task-state.ts';
 

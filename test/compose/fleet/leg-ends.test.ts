@@ -8,6 +8,7 @@ import { makeFleetStub } from '../../helpers/fleet-stub.ts';
 import {
   originOfTest,
   queueWith,
+  stoppedOnceThere,
   TEST_POLICY,
   taskOfTest,
   workerOfTest,
@@ -44,15 +45,7 @@ test('--on-end runs once the result is on its branch, and not when a task is han
   const agent = `echo b >b.txt; touch ${ready}; if [ -e ${folder}/again ]; then ${DONE}; fi`;
   const settings = { onEnd, maxIterations: 500, noProgressLimit: 0 };
   await queue.submit([await taskOfTest(agent, { repo: origin.url, settings })]);
-  const first = await workerOfTest(queue);
-  const run = first.run();
-  await until(
-    () => existsSync(ready),
-    () => first.said.join('\n'),
-    40_000,
-  );
-  first.stops.stop();
-  await run;
+  await stoppedOnceThere(queue, ready);
   expect(await queue.task('t')).toMatchObject({ parked: { kind: 'handover' } });
   expect(existsSync(ends)).toBe(false);
 

@@ -1,9 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { originOfTest, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
+import {
+  originOfTest,
+  stoppedOnceThere,
+  taskOfTest,
+  workerOfTest,
+} from '../../helpers/fleet-worker.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
-import { until } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 // What becomes of a task whose agent leaves its repository as no one expects it.
@@ -56,16 +60,8 @@ test('a branch without a commit is one for the next worker, too', async () => {
   const agent = `if [ -e ${again} ]; then ${look}; else ${orphan}; fi`;
   const settings = { maxIterations: 500, noProgressLimit: 0 };
   await queue.submit([await taskOfTest(agent, { repo: origin.url, settings })]);
-  const first = await workerOfTest(queue);
-  const run = first.run();
-  await until(
-    () => existsSync(ready),
-    () => first.said.join('\n'),
-    40_000,
-  );
-  first.stops.stop();
-  await run;
-  expect(await queue.task('t'), first.said.join('\n')).toMatchObject({
+  const said = await stoppedOnceThere(queue, ready);
+  expect(await queue.task('t'), said).toMatchObject({
     parked: { kind: 'handover' },
   });
   writeFileSync(again, '');

@@ -5,7 +5,7 @@ import { makeOrigin, mirrorOf } from '../../helpers/leg.ts';
 import { gitIn } from '../../helpers/repository.ts';
 
 test.for(['a ref', 'a commit', 'HEAD'])(
-  'a mirror in which a power cut has emptied %s is made anew, once',
+  'a mirror in which a power cut has emptied %s is replaced, once',
   async (what) => {
     const { url, git, source, first } = await makeOrigin();
     const mirror = await mirrorOf(url);
