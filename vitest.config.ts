@@ -1,53 +1,102 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { sized } from './test/helpers/fleet-size.ts';
+import { NOT_IN_SANDBOX } from './test/helpers/not-in-sandbox.ts';
 import { STATE_HOME } from './test/helpers/state-home.ts';
 
-/** Patterns of tests to leave out, with blanks between them: the option of vitest does not reach projects. */
-const { RALPH_TESTS_LEFT_OUT = '' } = process.env;
+const root = import.meta.dirname;
+/** Where scripts/test-sandboxed.ts has built and installed ralph. */
+const { RALPH_TEST_SANDBOXED } = process.env;
+const BUILD = 'scripts/build-before-tests.js';
 
-const exclude = [
-  ...configDefaults.exclude,
-  'test/claude/**',
-  'test/agents/**',
-  'test/sandbox/**',
-  'test/fleet/**',
-  ...RALPH_TESTS_LEFT_OUT.split(' ').filter((pattern) => pattern !== ''),
-];
+/** The folders of tests that need more than Node and git: each has a project of its own. */
+const WITH_NEEDS = ['claude', 'agents', 'sandbox', 'fleet'].map((name) => `test/${name}/**`);
 
 /** What they put in the place of a module would stay there for the files after them. */
-const mocking = readdirSync(join(import.meta.dirname, 'test'), {
-  recursive: true,
-  encoding: 'utf8',
-})
+const mocking = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => join('test', name))
-  .filter((path) => readFileSync(join(import.meta.dirname, path), 'utf8').includes('vi.mock('));
+  .filter((path) => readFileSync(join(root, path), 'utf8').includes('vi.mock('));
+
+for (const file of Object.keys(NOT_IN_SANDBOX)) {
+  if (!existsSync(join(root, file))) {
+    throw new Error(`test/helpers/not-in-sandbox.ts names ${file}, and there is no such file.`);
+  }
+}
+
+type Settings = NonNullable<TestProjectInlineConfiguration['test']>;
+
+const project = (name: string, settings: Settings): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { name, ...settings },
+});
+
+/** Most of these tests wait for a process most of the time; only one that hangs reaches its time limit. */
+const USUAL: Settings = {
+  globalSetup: BUILD,
+  maxWorkers: 4,
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+};
 
 export default defineConfig({
   define: { __RALPH_VERSION__: JSON.stringify('0.0.0-test') },
   test: {
     env: { XDG_STATE_HOME: STATE_HOME },
-    globalSetup: 'scripts/build-before-tests.js',
     // Tests start processes, change the folder and send signals: threads share too much for that.
     pool: 'forks',
-    // Most of them wait for a process most of the time.
-    maxWorkers: 4,
-    // Only a test that hangs reaches it: on a loaded machine the longest take half of it.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
     projects: [
       // A new process with new imports for each file would cost more than most files themselves.
-      {
-        extends: true,
-        test: {
-          name: 'shared',
-          include: ['test/**/*.test.ts'],
-          exclude: [...exclude, ...mocking],
-          isolate: false,
-        },
-      },
-      { extends: true, test: { name: 'alone', include: mocking, exclude } },
+      project('shared', {
+        ...USUAL,
+        include: ['test/**/*.test.ts'],
+        exclude: [...WITH_NEEDS, ...mocking],
+        isolate: false,
+      }),
+      project('alone', { ...USUAL, include: mocking, exclude: WITH_NEEDS }),
+      // The real claude is slow: one file at a time.
+      project('claude', {
+        include: ['test/claude/**/*.test.ts'],
+        globalSetup: [BUILD, 'test/helpers/install-claude.ts'],
+        fileParallelism: false,
+        testTimeout: 90_000,
+        hookTimeout: 90_000,
+      }),
+      // Most of the time of the other real agents is their start.
+      project('agents', {
+        include: ['test/agents/**/*.test.ts'],
+        globalSetup: [BUILD, 'test/helpers/install-agents.ts'],
+        maxWorkers: 2,
+        testTimeout: 170_000,
+        hookTimeout: 90_000,
+      }),
+      // Needs bubblewrap, socat and ripgrep, and the component from the registry. Each attempt to get out has a
+      // scene of its own without the sandbox: a minute on a loaded machine.
+      project('sandbox', {
+        include: ['test/sandbox/**/*.test.ts'],
+        globalSetup: [BUILD, 'test/helpers/install-sandbox.ts', 'test/helpers/install-claude.ts'],
+        maxWorkers: 2,
+        testTimeout: 300_000,
+        hookTimeout: 90_000,
+      }),
+      // The end-to-end tests again, with the sandbox on: not where somebody runs one of them by its path.
+      project('sandboxed', {
+        include: RALPH_TEST_SANDBOXED === undefined ? [] : ['test/e2e/**/*.test.ts'],
+        setupFiles: 'test/helpers/skip-in-sandbox.ts',
+        maxWorkers: 2,
+        testTimeout: 120_000,
+        hookTimeout: 90_000,
+      }),
+      // Needs PostgreSQL 15, and pg-boss from the registry. What is held strictly at full size needs the machine for
+      // itself.
+      project('fleet', {
+        include: ['test/fleet/**/*.test.ts'],
+        globalSetup: [BUILD, 'test/helpers/install-engine.ts'],
+        maxWorkers: sized(2, 1),
+        testTimeout: sized(120_000, 300_000),
+        hookTimeout: 120_000,
+      }),
     ],
   },
 });

@@ -189,7 +189,13 @@ async function declarations() {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-types-'));
   try {
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-    const words = [tsc, '--project', join(root, 'tsconfig.types.json'), '--outDir', folder];
+    const words = [
+      tsc,
+      '--project',
+      join(root, 'scripts', 'tsconfig.types.json'),
+      '--outDir',
+      folder,
+    ];
     await promisify(execFile)(process.execPath, words);
     const texts = new Map();
     const wanted = ['index.d.ts'];

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
 import { setup as installAgents } from '../test/helpers/install-agents.ts';
 
-const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.agents.config.ts'];
+const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'agents'];
 const IN_OWN_NETWORK = ['--net', 'sh', '-c', 'ip link set lo up && exec "$@"', '-'];
 
 try {

@@ -13,8 +13,8 @@ const isRoot = process.getuid?.() === 0;
 const VITEST = [
   'node_modules/vitest/vitest.mjs',
   'run',
-  '--config',
-  'vitest.sandboxed.config.ts',
+  '--project',
+  'sandboxed',
   '--configLoader',
   'runner',
 ];

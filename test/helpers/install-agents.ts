@@ -41,7 +41,13 @@ export function agentBinFolder(name: RealAgent): string {
   return binFolder(programOf(name));
 }
 
-/** Installs the agents one at a time: the global set-up of the tests in `test/agents`. */
+/**
+ * Installs the agents whose test files the command line names, else all, one at a time: the global set-up of the tests
+ * in `test/agents`.
+ */
 export async function setup(): Promise<void> {
-  for (const name of AGENTS) await installProgram(programOf(name));
+  const named = AGENTS.filter((name) =>
+    process.argv.some((word) => word.endsWith(`agents/${name}.test.ts`)),
+  );
+  for (const name of named.length > 0 ? named : AGENTS) await installProgram(programOf(name));
 }

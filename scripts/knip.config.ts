@@ -18,16 +18,6 @@ const config: KnipConfig = {
   ],
   project: ['src/**/*.ts!', 'test/**/*.ts', 'scripts/**/*.{js,ts}'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),
-  vitest: {
-    config: [
-      'vitest.config.ts',
-      'vitest.claude.config.ts',
-      'vitest.agents.config.ts',
-      'vitest.sandbox.config.ts',
-      'vitest.sandboxed.config.ts',
-      'vitest.fleet.config.ts',
-    ],
-  },
   ignoreBinaries: ['strace', 'mkfifo', 'script', 'unshare', 'fish', 'ip', 'pg_dump'],
 };
 

@@ -1,0 +1,81 @@
+# What .ci/run and .ci/nightly share: how a step runs, what is kept of it, and the sum at the end.
+# shellcheck shell=bash
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+export NO_COLOR=1
+unset FORCE_COLOR CLICOLOR_FORCE
+
+scratch=$(mktemp -d)
+# A test starts the node in it as another user.
+chmod a+rx "$scratch"
+results=$scratch/results
+mkdir "$results"
+TIMEFORMAT='%R %U %S'
+
+finish() {
+  local code=$?
+  trap - EXIT
+  [ "$code" -eq 0 ] || echo "$code" >"$results/script.exit"
+  code=0
+  node scripts/sum-results.js "$results" || code=$?
+  rm -rf "$scratch"
+  exit "$code"
+}
+trap finish EXIT
+
+# step NAME SECONDS COMMAND...: runs the command, which should take no longer than that on a quiet machine of two
+# cores. Keeps its output, exit code and times for the sum; shows the end of the output, or all of it after a failure.
+step() {
+  local name=$1 code=0
+  echo "$2" >"$results/$name.budget"
+  shift 2
+  printf '== %s: %s\n' "$name" "$*"
+  { time limited "$@" </dev/null >"$results/$name.log" 2>&1; } 2>"$results/$name.time" || code=$?
+  echo "$code" >"$results/$name.exit"
+  if [ "$code" -eq 0 ]; then tail -n 8 "$results/$name.log"; else cat "$results/$name.log"; fi
+  printf '== %s ended with exit code %s after %s s\n\n' "$name" "$code" "$(cut -d ' ' -f 1 "$results/$name.time")"
+  return "$code"
+}
+
+# A step that hangs must not cost the closing line.
+limited() {
+  if command -v timeout >/dev/null; then timeout -k 10 "${RALPH_CI_LIMIT:-30m}" "$@"; else "$@"; fi
+}
+
+# suite NAME SECONDS COMMAND...: a step that is a run of vitest. It fails for itself: those after it run all the same.
+suite() {
+  local name=$1
+  step "$@" --reporter=default --reporter=json --outputFile.json="$results/$name.json" || true
+}
+
+# node_tests FOLDER: the words of a command that runs vitest with the node in this folder, one on each line.
+node_tests() {
+  printf '%s\n' env "PATH=$1:$PATH" "$1/node" node_modules/vitest/vitest.mjs run
+}
+
+# install_node MAJOR: installs it, and sets `bin` to the folder of its program. The `node` package only fetches the one
+# for this machine, in an install script; this takes it at once.
+install_node() {
+  local package
+  package=$(node -p '`node${process.platform === "darwin" && process.arch === "arm64" ? "-bin" : ""}-${process.platform}-${process.arch}`')
+  bin=$scratch/node-$1/node_modules/$package/bin
+  step "install-node-$1" 20 npm install --no-save --prefix "$scratch/node-$1" "$package@$1"
+}
+
+# install_programs PROGRAM[:PACKAGE]...: installs with apt what is missing, where that is allowed. Tests that need a
+# missing one are left out, and say so, but those of the fleet, which fail.
+install_programs() {
+  local program package
+  [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null || return 0
+  for program in "$@"; do
+    command -v "${program%:*}" >/dev/null && continue
+    package=${program#*:}
+    (apt-get install -y "$package" || (apt-get update && apt-get install -y "$package")) >/dev/null 2>&1 || true
+  done
+}
+
+# lines FILE: its lines but comments and empty ones.
+lines() {
+  grep -v -e '^#' -e '^$' "$1"
+}
