@@ -7,7 +7,7 @@ import type { RalphEvent } from '../../src/core/machine/events.ts';
 import type { Approval } from '../../src/core/task/task-state.ts';
 import { watchAbort } from '../../src/effects/processes/signals.ts';
 import { RunDropped } from '../../src/loop/run-dropped.ts';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { legPlan } from '../helpers/leg-plan.ts';
 import { makeScene } from '../helpers/scene.ts';
 

@@ -10,7 +10,7 @@ import { unpackState } from '../../src/effects/state/packed-state.ts';
 import { taskPaths } from '../../src/effects/state/task-folder.ts';
 import { sealAt } from '../../src/effects/trust/seal.ts';
 import { RunDropped } from '../../src/loop/run-dropped.ts';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { legPlan } from '../helpers/leg-plan.ts';
 import { packState } from '../helpers/packed-task.ts';
 import { makeScene } from '../helpers/scene.ts';

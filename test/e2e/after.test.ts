@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { planLimited, type Turn } from '../helpers/fake-claude.ts';
+import { planLimited } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { jsonLines, makeScene } from '../helpers/scene.ts';
 
 // What is around the loop: the user's commands behind an iteration and behind the end, words from a person

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { planLimited, type Turn } from '../helpers/fake-claude.ts';
+import { planLimited } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater } from '../helpers/living-in.ts';
 import { playedAgent } from '../helpers/played-agent.ts';
 import { until, untilDead } from '../helpers/processes.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { server, untilPid } from '../helpers/background.ts';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater, livingIn } from '../helpers/living-in.ts';
 import { isDead } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { until } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 // A loop that goes nowhere is stopped, and one that moves is not.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { planLimited, type Turn } from '../helpers/fake-claude.ts';
+import { planLimited } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 // Money: what is counted, what is handed on, and what happens when it is spent.

@@ -1,7 +1,7 @@
 import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import type { RunRalphOptions } from '../helpers/run-ralph.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 

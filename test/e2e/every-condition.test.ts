@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { CONDITIONS } from '../../src/core/completion/conditions/conditions.ts';
 import { SETTINGS } from '../../src/core/settings/settings.ts';
 import type { Evidence } from '../../src/core/task/task-state.ts';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { makeScene } from '../helpers/scene.ts';
 
 // What holds for every completion condition. A condition that is not in this table fails the first test.

@@ -9,7 +9,7 @@ import { painted } from '../../src/report/screens/status.ts';
 import { pass } from '../../src/rescue/pass.ts';
 import type { VaultPorts } from '../../src/rescue/ports.ts';
 import { openBooks } from '../helpers/books.ts';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { type Json, makeScene, type Scene } from '../helpers/scene.ts';
 import { ownSeal } from '../helpers/test-seal.ts';
 import { fileFacts, NOW } from '../helpers/vault-facts.ts';

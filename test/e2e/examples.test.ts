@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { EXIT_CODES } from '../../scripts/settings-doc.ts';
 import { shellWords } from '../../src/core/settings/shell-words.ts';
-import { type FakeClaude, makeFakeClaude, type Turn } from '../helpers/fake-claude.ts';
+import { type FakeClaude, makeFakeClaude } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater, livingIn } from '../helpers/living-in.ts';
 import { until } from '../helpers/processes.ts';
 import { makeScene, type Scene, toolCall } from '../helpers/scene.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { TaskState } from '../../src/core/task/task-state.ts';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { keepTask } from '../helpers/kept-task.ts';
 import { endAllInLater, untilNobodyIn } from '../helpers/living-in.ts';
 import { until } from '../helpers/processes.ts';

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater } from '../helpers/living-in.ts';
 import { type Json, makeScene, type Scene } from '../helpers/scene.ts';
 import { untilThere } from '../helpers/vault.ts';

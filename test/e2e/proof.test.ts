@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { withoutControls } from '../../src/core/text/untrusted-text.ts';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { until } from '../helpers/processes.ts';
 import { gitIn } from '../helpers/repository.ts';
 import { runRalph } from '../helpers/run-ralph.ts';

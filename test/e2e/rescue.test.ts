@@ -2,7 +2,7 @@ import { readFileSync, utimesSync } from 'node:fs';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 const DONE: Turn = { text: 'It was half done; now it is done.\n\nProcessing complete' };

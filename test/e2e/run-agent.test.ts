@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
+import { makeFakeClaude } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { makeScene, toolCall } from '../helpers/scene.ts';
 
 const DONE = { text: 'Good.\n\nTASK_COMPLETE' };
@@ -46,16 +47,15 @@ describe('the arguments of claude', () => {
 
   test('--claude-bin: a path from where the agent works, or a name', async () => {
     const scene = await makeScene(DONE);
-    await mkdir(join(scene.folder, 'repo'));
-    await symlink(scene.fake.path, join(scene.folder, 'repo/other'));
-    await scene.write('repo/turns.json', JSON.stringify(DONE));
+    const other = await makeFakeClaude(join(scene.folder, 'repo'), DONE);
+    await symlink(other.path, join(scene.folder, 'repo/other'));
     await symlink(scene.fake.path, join(scene.fake.dir, 'claude-next'));
     for (const bin of ['./other', scene.fake.path, 'claude-next']) {
       const { exitCode } = await scene.run(['--cwd', 'repo', '--vault', '.', '--claude-bin', bin]);
       expect({ bin, exitCode }).toEqual({ bin, exitCode: 0 });
     }
     expect(scene.fake.calls()).toHaveLength(2);
-    expect(scene.has('repo/calls.jsonl')).toBe(true);
+    expect(other.calls()).toHaveLength(1);
   });
 });
 
@@ -248,10 +248,10 @@ describe('an agent that cannot work', () => {
       }
       for (const folder of folders) {
         await mkdir(folder, { recursive: true });
-        // A script of its own: PATH holds no node for the other one.
+        // PATH holds none of the programs that the scripted one starts.
         await scene.write(
           `../home/${folder.slice(scene.home.length)}/claude`,
-          `#!${process.execPath}\nprocess.argv[1] = ${JSON.stringify(scene.fake.path)};\nrequire(${JSON.stringify(scene.fake.path)});`,
+          `#!/bin/sh\nPATH=/usr/bin:/bin exec '${scene.fake.path}' "$@"`,
         );
         await chmod(join(folder, 'claude'), 0o755);
         expect((await scene.run([], { env })).exitCode).toBe(0);

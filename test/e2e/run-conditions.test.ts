@@ -1,7 +1,7 @@
 import { mkdir, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 const WEEK_AGO = new Date(Date.now() - 7 * 24 * 3600 * 1000);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater, untilNobodyIn } from '../helpers/living-in.ts';
 import { GIT_ENV } from '../helpers/repository.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';

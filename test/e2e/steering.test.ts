@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { planLimited, type Turn } from '../helpers/fake-claude.ts';
+import { planLimited } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater, livingIn, untilNobodyIn } from '../helpers/living-in.ts';
 import { until } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater } from '../helpers/living-in.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 import { moveFile, untilThere } from '../helpers/vault.ts';

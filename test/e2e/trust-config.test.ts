@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater, untilNobodyIn } from '../helpers/living-in.ts';
 import { HAS_PSEUDO_TERMINALS, onTerminal } from '../helpers/pseudo-terminal.ts';
 import type { RunRalphOptions } from '../helpers/run-ralph.ts';

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { planLimited, type Turn } from '../helpers/fake-claude.ts';
+import { planLimited } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 // A limit of the account's plan: what is waited for, for how long, and when it is not.

@@ -3,7 +3,7 @@ import { link, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 const DONE: Turn = { text: 'All of it.\n\nTASK_COMPLETE' };

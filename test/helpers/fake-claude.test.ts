@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeFakeClaude, type Turn } from './fake-claude.ts';
+import { makeFakeClaude } from './fake-claude.ts';
+import type { Turn } from './fake-turn.ts';
 import { tempFolder } from './temp-folder.ts';
 
 const DONE = 'All good.\n\n<promise>DONE</promise>';

@@ -3,76 +3,10 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { type Turn, turnScript } from './fake-turn.ts';
 import { pidOutside } from './processes.ts';
 
-const PROGRAM = fileURLToPath(new URL('../fixtures/fake-claude.cjs', import.meta.url));
-
-/** What the scripted `claude` does in one call, played in the order of these fields. */
-export interface Turn {
-  /** It reads nothing from standard input. */
-  readonly ignoresInput?: boolean;
-  /** Signals it takes no notice of. */
-  readonly ignores?: readonly NodeJS.Signals[];
-  /** On SIGINT it writes the result of an interrupted run and exits 1, as the real one does. */
-  readonly reportsOnSigint?: boolean;
-  /** It writes none of its own lines, only `raw` and `stderr`: for refusals at the start. */
-  readonly bare?: boolean;
-  /** The `rate_limit_info` of a `rate_limit_event`. */
-  readonly rateLimit?: Readonly<Record<string, unknown>>;
-  /** Its own retries; after each announcement it waits `delayMs` (1 if not given). */
-  readonly apiRetries?: readonly {
-    readonly status: number | null;
-    readonly error?: string;
-    readonly delayMs?: number;
-    readonly attempt?: number;
-  }[];
-  readonly thinking?: string;
-  /** Messages before the last. */
-  readonly before?: readonly string[];
-  /** Tool calls with their results, `ok` if not given; `parent` makes it a sub-agent's. */
-  readonly tools?: readonly {
-    readonly name: string;
-    readonly input?: Readonly<Record<string, unknown>>;
-    readonly result?: string;
-    /** A result of that many bytes. */
-    readonly resultBytes?: number;
-    readonly isError?: boolean;
-    readonly parent?: string;
-  }[];
-  /** Tool calls that are refused. */
-  readonly denials?: readonly {
-    readonly name: string;
-    readonly input?: Readonly<Record<string, unknown>>;
-  }[];
-  /** Lines written as they are. */
-  readonly raw?: readonly string[];
-  readonly stderr?: string;
-  /** A command that `sh` runs to its end, its output thrown away: to write files. */
-  readonly shell?: string;
-  /** A command left running in a session of its own, with the output of `claude` as its own. */
-  readonly leaves?: string;
-  /** Time before the last message. */
-  readonly delayMs?: number;
-  /** It never comes to its last message. */
-  readonly hangs?: boolean;
-  /** The last message, and the `result` of the result line. */
-  readonly text?: string;
-  readonly noResult?: boolean;
-  /** `success` if not given. */
-  readonly subtype?: string;
-  /** An error has no last message, only its text in the result line. */
-  readonly isError?: boolean;
-  readonly apiErrorStatus?: number;
-  /** Stands in the result line in place of `result`. */
-  readonly errors?: readonly string[];
-  readonly numTurns?: number;
-  /** 0.01 if not given. */
-  readonly costUsd?: number;
-  readonly sessionId?: string;
-  readonly hangsAfterResult?: boolean;
-  /** 0 if not given; 1 with `isError`. */
-  readonly exitCode?: number;
-}
+const PROGRAM = fileURLToPath(new URL('../fixtures/fake-claude.sh', import.meta.url));
 
 /** A turn that meets a limit of the plan; `resetsInS` is counted from now, null tells no time at all. */
 export function planLimited(resetsInS: number | null): Turn {
@@ -120,18 +54,37 @@ export async function makeFakeClaude(
   turns: Turn | readonly Turn[],
 ): Promise<FakeClaude> {
   await mkdir(dir, { recursive: true });
-  await writeFile(join(dir, 'turns.json'), JSON.stringify(turns));
+  const named: readonly (readonly [name: string, turn: Turn])[] =
+    'length' in turns ? turns.map((turn, index) => [`turn-${index + 1}`, turn]) : [['turn', turns]];
+  for (const [name, turn] of named) {
+    const { shell, parts } = turnScript(turn);
+    await writeFile(join(dir, name), shell);
+    for (const [part, words] of Object.entries(parts)) {
+      await writeFile(join(dir, `${name}.${part}`), words);
+    }
+  }
   const path = join(dir, 'claude');
   await symlink(PROGRAM, path);
 
+  const fileOf = (call: string, name: string): Buffer =>
+    readFileSync(join(dir, `call-${call}.${name}`));
+  const wordsOf = (call: string, name: string): readonly string[] =>
+    fileOf(call, name).toString().split('\0').slice(0, -1);
+
   function calls(): readonly FakeCall[] {
-    const lines = readIfThere(join(dir, 'calls.jsonl')).split('\n').slice(0, -1);
+    const lines = readIfThere(join(dir, 'calls')).split('\n').slice(0, -1);
     return lines.map((line) => {
-      const call = JSON.parse(line) as FakeCall;
+      const [call = '', pid = ''] = line.split(' ');
       return {
-        ...call,
+        number: Number(call),
+        cwd: fileOf(call, 'cwd').toString().slice(0, -1),
+        argv: wordsOf(call, 'argv'),
+        stdin: fileOf(call, 'stdin').toString(),
+        env: Object.fromEntries(
+          wordsOf(call, 'env').map((word) => splitAt(word, word.indexOf('='))),
+        ),
         get pid() {
-          return pidOutside(call.pid, dir);
+          return pidOutside(Number(pid), dir);
         },
       };
     });
@@ -141,7 +94,7 @@ export async function makeFakeClaude(
     dir,
     path,
     calls,
-    stdinOf: (number) => readFileSync(join(dir, `stdin-${number}`)),
+    stdinOf: (number) => fileOf(String(number), 'stdin'),
     async untilCalls(count, timeoutMs = 10_000) {
       for (const end = performance.now() + timeoutMs; performance.now() < end; await sleep(10)) {
         const found = calls();
@@ -158,4 +111,8 @@ function readIfThere(file: string): string {
   } catch {
     return '';
   }
+}
+
+function splitAt(word: string, index: number): readonly [string, string] {
+  return [word.slice(0, index), word.slice(index + 1)];
 }

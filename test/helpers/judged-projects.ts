@@ -1,6 +1,6 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Turn } from './fake-claude.ts';
+import type { Turn } from './fake-turn.ts';
 import { makeScene, type Scene } from './scene.ts';
 
 /*

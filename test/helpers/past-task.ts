@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Turn } from './fake-claude.ts';
+import type { Turn } from './fake-turn.ts';
 import { gitIn } from './repository.ts';
 import { makeScene, type Scene } from './scene.ts';
 

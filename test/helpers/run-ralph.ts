@@ -18,7 +18,7 @@ export const RALPH =
 /** Turns the sandbox on, where that is tested. A scripted agent notes its calls in its own folder on PATH. */
 export function sandboxVariables(path: readonly string[]): Readonly<Record<string, string>> {
   if (installation === undefined) return {};
-  const bin = path.find((folder) => existsSync(join(folder, 'turns.json')));
+  const bin = path.find((folder) => existsSync(join(folder, 'claude')));
   return { RALPH_SANDBOX: '1', ...(bin === undefined ? {} : { RALPH_ALLOW_WRITE: bin }) };
 }
 

@@ -4,7 +4,8 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { STATE } from '../../src/effects/trust/seal.ts';
-import { type FakeClaude, makeFakeClaude, type Turn } from './fake-claude.ts';
+import { type FakeClaude, makeFakeClaude } from './fake-claude.ts';
+import type { Turn } from './fake-turn.ts';
 import {
   RALPH,
   type RalphEnd,

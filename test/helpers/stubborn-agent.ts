@@ -1,4 +1,4 @@
-import type { Turn } from './fake-claude.ts';
+import type { Turn } from './fake-turn.ts';
 import { endLater, fixture, isDead, pidOutside, until } from './processes.ts';
 import type { Scene } from './scene.ts';
 

@@ -8,7 +8,7 @@ import {
   UsageError,
 } from 'ralph-headless';
 import { expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater } from '../helpers/living-in.ts';
 import { makeScene } from '../helpers/scene.ts';
 

@@ -18,7 +18,7 @@ import {
 } from 'ralph-headless';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { server, untilPid } from '../helpers/background.ts';
-import type { Turn } from '../helpers/fake-claude.ts';
+import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater, livingIn } from '../helpers/living-in.ts';
 import { isDead, until } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';

@@ -15,7 +15,8 @@ import { listProcesses, readProcess } from '../../../src/effects/processes/proce
 import type { AgentRequest } from '../../../src/loop/ports.ts';
 import { holdTime, newRunId, passTimeThrough, stopsByHand } from '../../helpers/agent-life.ts';
 import { agentOptions, commandOptions } from '../../helpers/agent-options.ts';
-import { makeFakeClaude, type Turn } from '../../helpers/fake-claude.ts';
+import { makeFakeClaude } from '../../helpers/fake-claude.ts';
+import type { Turn } from '../../helpers/fake-turn.ts';
 import { NO_LIMITS } from '../../helpers/no-limits.ts';
 import {
   endLater,
