@@ -6,6 +6,7 @@ import {
 import { protocolNote } from '../../../src/core/prompt/prompt.ts';
 import { expectLinear, SHORT } from '../../helpers/growth.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
+import { nightly } from '../../helpers/nightly.ts';
 
 const ASKED = '<approval id="deploy">deploy to production</approval>';
 const DEPLOY = { id: 'deploy', what: 'deploy to production', file: null };
@@ -72,8 +73,7 @@ describe('a request in a final message', () => {
 
   test('the time that a message of nothing but openings takes grows with its length', () => {
     const read = (bulk: string) => expect(readApprovalRequest(`${bulk}</approval`)).toBeNull();
-    expectLinear(read, '<approval id="a">', SHORT);
-    expectLinear(read, '<approval id="a">', 1 << 20);
+    expectLinear(read, ['<approval id="a">'], nightly([SHORT], [SHORT, 1 << 20]));
   });
 });
 

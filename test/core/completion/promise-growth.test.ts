@@ -1,7 +1,8 @@
 import { describe, test } from 'vitest';
 import { readPlan } from '../../../src/core/completion/plan-file.ts';
 import { judgePromise, type PromptText } from '../../../src/core/completion/promise.ts';
-import { expectLinear, LONG, SHORT } from '../../helpers/growth.ts';
+import { expectLinear, SHORT } from '../../helpers/growth.ts';
+import { inGroups } from '../../helpers/in-groups.ts';
 
 const T = '<promise>COMPLETE</promise>';
 const OWN: readonly PromptText[] = [
@@ -103,45 +104,41 @@ const PARTS = [
 ];
 
 describe('the time that a judgement takes grows with the length of the message', () => {
-  test.for(PARTS)('of %j repeated', (part) => {
+  test.for(inGroups(PARTS, 20))('of a part repeated: parts %s', ([, parts]) => {
     // Behind a statement, on its line, and before one.
-    expectLinear((bulk) => judge(`a\n\n${T}${bulk}`), part, SHORT);
-    expectLinear((bulk) => judge(`${bulk}${T}`), part, SHORT);
-    expectLinear((bulk) => judge(`${bulk}\n\nx. ${T}`), part, LONG);
+    expectLinear((bulk) => judge(`a\n\n${T}${bulk}`), parts, [SHORT]);
+    expectLinear((bulk) => judge(`${bulk}${T}`), parts, [SHORT]);
+    expectLinear((bulk) => judge(`${bulk}\n\nx. ${T}`), parts);
   });
 
   test.for(['`', '*', '_', '>', '[', 'a', 'a a', 'aaaaaaab'])('of the promise %j', (promise) => {
     const judgeIt = (bulk: string) => judgePromise(`${bulk} so it is?`, promise, 'statement', OWN);
-    expectLinear(judgeIt, promise, SHORT);
-    expectLinear(judgeIt, `${promise}${promise.slice(0, -1)}`, SHORT);
+    expectLinear(judgeIt, [promise, `${promise}${promise.slice(0, -1)}`], [SHORT]);
   });
 });
 
 describe('the time that a plan takes grows with its length', () => {
-  test.for(['> ', '- ', '1. ', '\t', '\n', '- [ ', '[', '`', '```\n', '<!--\n', '- [ ] a\n', '(a'])(
-    'of %j repeated',
-    (part) => {
-      expectLinear(readPlan, part, SHORT);
-      expectLinear(readPlan, part, LONG);
-    },
-  );
+  test('of a part repeated', () => {
+    const parts = [
+      '> ',
+      '- ',
+      '1. ',
+      '\t',
+      '\n',
+      '- [ ',
+      '[',
+      '`',
+      '```\n',
+      '<!--\n',
+      '- [ ] a\n',
+      '(a',
+    ];
+    expectLinear(readPlan, parts);
+  });
 
-  test.for([
-    '# ',
-    '#',
-    ' ',
-    '\t',
-    '# # #',
-    '[ ] ',
-    '*',
-    '- ',
-    '=',
-    '---\n',
-    'a\n---\n',
-    '# a\n- [ ] a\n',
-  ])('of %j repeated in sections', (part) => {
-    const read = (bulk: string) => readPlan(`# ${bulk}x`, ['a']);
-    expectLinear(read, part, SHORT);
-    expectLinear(read, part, LONG);
+  test('of a part repeated in sections', () => {
+    const plain = ['# ', '#', ' ', '\t', '# # #', '[ ] ', '*', '- ', '='];
+    const parts = [...plain, '---\n', 'a\n---\n', '# a\n- [ ] a\n'];
+    expectLinear((bulk) => readPlan(`# ${bulk}x`, ['a']), parts);
   });
 });

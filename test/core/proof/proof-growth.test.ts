@@ -1,4 +1,4 @@
-import { describe, test } from 'vitest';
+import { test } from 'vitest';
 import { judgesOf } from '../../../src/core/proof/judges.ts';
 import { toolSection } from '../../../src/core/proof/tool-section.ts';
 import { countTests } from '../../helpers/count-tests.ts';
@@ -6,8 +6,8 @@ import { expectLinear, SHORT } from '../../helpers/growth.ts';
 
 // An agent writes what is read here.
 
-describe('the output of a check', () => {
-  test.for([
+test('the time that the output of a check takes grows with its length', () => {
+  const parts = [
     ...[
       'a: ',
       'a:',
@@ -33,13 +33,12 @@ describe('the output of a check', () => {
       '\x1b]',
     ],
     ...['  1) a\n', 'failures:\n    a\n', '--- FAIL: a (0.0s)\n', 'a1:\n', '# tests 1\n'],
-  ])('of %j repeated', (part) => {
-    expectLinear(countTests, part, SHORT);
-  });
+  ];
+  expectLinear(countTests, parts, [SHORT]);
 });
 
-describe('a settings file', () => {
-  test.for([
+test('the time that a settings file takes grows with its length', () => {
+  const parts = [
     ...['[', ']', '"', "'", '"""', "'''", '\\', '= ', 'a.', 'a = 1\n', '[a]\n', '[[tool.mypy]]\n'],
     ...[
       '# ',
@@ -52,18 +51,15 @@ describe('a settings file', () => {
       '[flake8]\n a\n',
       '[flake8]\na = 1\n',
     ],
-  ])('of %j repeated', (part) => {
-    expectLinear((bulk) => toolSection('pyproject.toml', bulk), part, SHORT);
-    expectLinear((bulk) => toolSection('setup.cfg', `[flake8]\n${bulk}`), part, SHORT);
-  });
+  ];
+  expectLinear((bulk) => toolSection('pyproject.toml', bulk), parts, [SHORT]);
+  expectLinear((bulk) => toolSection('setup.cfg', `[flake8]\n${bulk}`), parts, [SHORT]);
 });
 
-describe('the line of a script', () => {
-  test.for(['a ', 'a*b* ', '* ', 'a#', 'npm:'])('of %j repeated', (part) => {
-    const find = (bulk: string) => {
-      const scripts = { test: bulk, [bulk]: 'a' };
-      judgesOf(['npm test'], new Map([['package.json', JSON.stringify({ scripts })]]));
-    };
-    expectLinear(find, part, SHORT);
-  });
+test('the time that the line of a script takes grows with its length', () => {
+  const find = (bulk: string) => {
+    const scripts = { test: bulk, [bulk]: 'a' };
+    judgesOf(['npm test'], new Map([['package.json', JSON.stringify({ scripts })]]));
+  };
+  expectLinear(find, ['a ', 'a*b* ', '* ', 'a#', 'npm:'], [SHORT]);
 });

@@ -5,18 +5,18 @@ import { HOSTILE, hostileSign } from '../../helpers/hostile-signs.ts';
 
 describe('JSON for people', () => {
   test('escapes every character that withoutControls removes, and parses to the same value', () => {
-    for (let code = 0; code <= 0xffff; code += 1) {
-      const text = `a${String.fromCharCode(code)}b`;
+    const wrong: string[] = [];
+    const look = (code: number): void => {
+      const text = `a${String.fromCodePoint(code)}b`;
       const json = safeJson({ [text]: text });
-      expect(JSON.parse(json)).toEqual({ [text]: text });
-      expect(withoutControls(json)).toBe(json);
-    }
-    for (let code = 0xe0000; code <= 0xe00ff; code += 1) {
-      const text = String.fromCodePoint(code);
-      const json = safeJson(text);
-      expect(JSON.parse(json)).toBe(text);
-      expect(withoutControls(json)).toBe(json);
-    }
+      const [[name, value] = [], ...others] = Object.entries<unknown>(JSON.parse(json));
+      const isSame = name === text && value === text && others.length === 0;
+      // One `expect` for each would take seconds.
+      if (!isSame || withoutControls(json) !== json) wrong.push(code.toString(16));
+    };
+    for (let code = 0; code <= 0xffff; code += 1) look(code);
+    for (let code = 0xe0000; code <= 0xe00ff; code += 1) look(code);
+    expect(wrong).toEqual([]);
   });
 
   test('escapes each code unit as \\u and four digits', () => {
