@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentName } from '../../src/core/agent/agents/agents.ts';
 import { endingFacts, remedyFor } from '../../src/report/ending-lines.ts';
-import { refuseAll } from '../helpers/many-lines.ts';
+import { carryOutAll } from '../helpers/many-lines.ts';
 import { makeScene } from '../helpers/scene.ts';
 
 const COMMANDS_WITH_AN_ID = [
@@ -39,10 +39,7 @@ describe('a mistyped word is answered with the one that was probably meant', () 
       ['--prompt x', /--prompt is a flag of ralph run: ralph run --prompt x/],
     ];
     const scene = await makeScene();
-    const ends = refuseAll(
-      scene,
-      rows.map(([words]) => words.split(' ')),
-    );
+    const ends = carryOutAll(rows.map(([words]) => ({ scene, args: words.split(' ') })));
     expect(rows.map(([words], index) => ({ words, ...ends[index] }))).toEqual(
       rows.map(([words, message]) => ({
         words,
@@ -73,10 +70,7 @@ describe('a mistyped word is answered with the one that was probably meant', () 
         ] as const;
       }),
     );
-    const ends = refuseAll(
-      scene,
-      rows.map(([line]) => line),
-    );
+    const ends = carryOutAll(rows.map(([args]) => ({ scene, args })));
     expect(rows.map(([line], index) => ({ line, ...ends[index] }))).toMatchObject(
       rows.map(([line, message]) => ({
         line,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type LineEnd, refuseAll } from '../helpers/many-lines.ts';
+import { carryOutAll, type LineEnd } from '../helpers/many-lines.ts';
 import { makeScene } from '../helpers/scene.ts';
 
 const DONE = { text: 'TASK_COMPLETE' };
@@ -8,7 +8,7 @@ const PROMPT = ['--prompt', 'Fix it'];
 /** Carries the lines out and expects of each a usage error that started and left nothing. */
 async function refusals(lines: readonly (readonly string[])[]): Promise<readonly LineEnd[]> {
   const scene = await makeScene(DONE);
-  const ends = refuseAll(scene, lines);
+  const ends = carryOutAll(lines.map((args) => ({ scene, args })));
   expect(ends).toHaveLength(lines.length);
   expect(scene.fake.calls()).toEqual([]);
   expect(scene.names()).toEqual([]);

@@ -11,17 +11,23 @@ export interface LineEnd {
   readonly left: readonly string[];
 }
 
+/** A command line, and the scene in which it is carried out. */
+export interface Line {
+  readonly scene: Scene;
+  readonly args: readonly string[];
+}
+
 /**
- * Carries out lines that are to be refused, in one process of the built program: to start one for each
- * takes most of the time of such tests.
+ * Carries out lines one after the other in one process of the built program: to start one for each takes most
+ * of the time of such tests.
  */
-export function refuseAll(scene: Scene, lines: readonly (readonly string[])[]): readonly LineEnd[] {
+export function carryOutAll(lines: readonly Line[]): readonly LineEnd[] {
+  const input = lines.map(({ scene: { folder, env }, args }) => ({ args, cwd: folder, env }));
   const { status, stdout, stderr } = spawnSync(process.execPath, [fixture('many-lines.cjs')], {
-    cwd: scene.folder,
-    env: scene.env,
-    input: JSON.stringify(lines),
+    env: {},
+    input: JSON.stringify(input),
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: 110_000,
   });
   if (status !== 0) throw new Error(`The lines ended with ${status}: ${stdout}${stderr}`);
   return JSON.parse(stdout);
