@@ -25,7 +25,7 @@ function onGround(scene: Scene, setUp: string, args: readonly string[] = []) {
   const { status, stdout, stderr } = spawnSync(
     'unshare',
     ['-m', '/bin/sh', '-c', script, 'sh', vault, ...words],
-    { cwd: scene.folder, env: { ...scene.env }, encoding: 'utf8', timeout: 15_000 },
+    { cwd: scene.folder, env: { ...scene.env }, encoding: 'utf8', timeout: 40_000 },
   );
   return { exitCode: status, stdout, stderr };
 }

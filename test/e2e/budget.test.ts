@@ -56,7 +56,7 @@ test.for<[string, Turn]>([
   ['a limit of the plan', planLimited(1_000)],
 ])('spent when %s comes: nothing is waited for', async ([, turn]) => {
   const scene = await makeScene([{ ...turn, costUsd: 2 }]);
-  const { exitCode } = await scene.run(['--max-cost', '1'], { timeoutMs: 8_000 });
+  const { exitCode } = await scene.run(['--max-cost', '1']);
   expect(exitCode).toBe(8);
   expect(scene.fake.calls()).toHaveLength(1);
 });

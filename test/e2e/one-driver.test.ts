@@ -76,7 +76,7 @@ describe('two runs of one task', () => {
     await scene.fake.untilCalls(2);
     const ends: (number | null)[] = [];
     for (const resume of resumes) resume.ended.then((end) => ends.push(end.exitCode));
-    await expect.poll(() => ends, { timeout: 15_000 }).toEqual([7, 7, 7, 7, 7]);
+    await expect.poll(() => ends, { timeout: 40_000 }).toEqual([7, 7, 7, 7, 7]);
     expect(scene.fake.calls()).toHaveLength(2);
     const [last] = resumes.filter(({ child }) => child.exitCode === null);
     last?.child.kill('SIGTERM');
@@ -93,7 +93,7 @@ describe.runIf(canUnshare)('two pid namespaces with one host name on one vault',
         cwd: scene.folder,
         env: { ...scene.env, ...env },
         encoding: 'utf8',
-        timeout: 15_000,
+        timeout: 40_000,
       });
     const first = startProgram('unshare', [...OWN_PIDS, 'ralph', ...RUN], {
       cwd: scene.folder,

@@ -65,7 +65,7 @@ test('--on-end is ended as well when ralph is killed', async () => {
         pid = Number(/pid=(\d+)/.exec(scene.has('started') ? scene.read('started') : '')?.[1] ?? 0);
         return pid;
       },
-      { timeout: 15_000 },
+      { timeout: 40_000 },
     )
     .toBeGreaterThan(0);
   process.kill(ralph.pid, 'SIGKILL');
@@ -117,7 +117,7 @@ test('the command in a note has the prompt, also where no flag gave it', async (
   const [note] = scene.notes();
   const again = spawnSync('sh', ['-c', note?.command ?? 'exit 9'], {
     env: scene.env,
-    timeout: 15_000,
+    timeout: 40_000,
   });
   expect(again.status).toBe(3);
   expect(scene.prompt(2).startsWith(`${env.RALPH_PROMPT}\n`)).toBe(true);
@@ -132,7 +132,7 @@ test('started in a folder that is gone, it says so', async () => {
     cwd: gone,
     env: scene.env,
     encoding: 'utf8',
-    timeout: 15_000,
+    timeout: 40_000,
   });
   expect({ status, stderr }).toEqual({
     status: 2,

@@ -11,7 +11,7 @@ const DONE = { text: 'Good.\n\nTASK_COMPLETE' };
 /** Carries out what a note tells a human to paste into a shell. */
 function paste(scene: Scene, command: string) {
   // From another folder, and without a word of the test's own environment.
-  const options = { cwd: '/', env: scene.env, encoding: 'utf8', timeout: 15_000 } as const;
+  const options = { cwd: '/', env: scene.env, encoding: 'utf8', timeout: 40_000 } as const;
   return spawnSync('/bin/sh', ['-c', command], options);
 }
 

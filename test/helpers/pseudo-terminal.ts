@@ -8,7 +8,7 @@ const SCRIPT = '/usr/bin/script';
 
 export const HAS_PSEUDO_TERMINALS = process.platform === 'linux' && existsSync(SCRIPT);
 
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 40_000;
 
 /** A command on a terminal of its own. */
 export interface OnTerminal {

@@ -61,7 +61,7 @@ export interface RunRalphOptions {
   readonly input?: string | Buffer;
   /** A program, with its arguments, that runs the command that stands behind them. */
   readonly under?: readonly string[];
-  /** After that it is killed; 15 s if not given, and 60 s in a sandbox, which takes its time at each start. */
+  /** After that it is killed; 40 s if not given: only what hangs reaches it. 60 s in a sandbox, which takes its time at each start. */
   readonly timeoutMs?: number;
 }
 
@@ -85,7 +85,7 @@ export async function startRalph(
     home,
     input = '',
     under = [],
-    timeoutMs = installation === undefined ? 15_000 : 60_000,
+    timeoutMs = installation === undefined ? 40_000 : 60_000,
   }: RunRalphOptions = {},
 ): Promise<RalphRun> {
   const own = await mkdtemp(join(await realpath(tmpdir()), 'ralph-run-'));

@@ -2,6 +2,8 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { askVersion } from '../../../src/effects/processes/ask-version.ts';
+import { holdTime, passTimeThrough } from '../../helpers/agent-life.ts';
+import { untilPid } from '../../helpers/background.ts';
 import { makeFakeClaude } from '../../helpers/fake-claude.ts';
 import { untilDead } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -54,8 +56,13 @@ describe('asking a program for its version', () => {
 
   test('ends what hangs, with what it started', async () => {
     const { folder, ask } = await program('sleep 600 & echo $! > child; wait');
-    expect(await ask(500)).toEqual({ failed: 'it did not answer within 0.5 s and was stopped' });
-    await untilDead(Number(await readFile(join(folder, 'child'), 'utf8')));
+    holdTime();
+    const asking = ask(500);
+    const child = await untilPid(join(folder, 'child'));
+    expect(await passTimeThrough(asking)).toEqual({
+      failed: 'it did not answer within 0.5 s and was stopped',
+    });
+    await untilDead(child);
   });
 
   test('does not wait for what it left behind', async () => {

@@ -1,14 +1,17 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { countLinesBetween } from '../../../src/effects/snapshots/trees.ts';
 import { callGit } from '../../../src/effects/workspace/git-command.ts';
 import { GIT_ENV, makeRepository, put } from '../../helpers/repository.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** Counts lines in a repository, and how often git is started. */
-function counter(folder: string, timeoutMs = 10_000) {
+function counter(folder: string, env = GIT_ENV) {
   let calls = 0;
   const onRepository = (args: readonly string[], { input }: { input?: Uint8Array } = {}) => {
     calls += 1;
-    return callGit({ cwd: folder, args, env: GIT_ENV, timeoutMs, input: input ?? '' });
+    return callGit({ cwd: folder, args, env, timeoutMs: 10_000, input: input ?? '' });
   };
   return {
     calls: () => calls,
@@ -67,7 +70,10 @@ describe('the lines between trees', () => {
   test('are unknown where git was killed, since its last count may not be whole', async () => {
     const { folder, first, second } = await threeTrees();
     const pairs = [{ from: first, to: second }];
-    expect(await counter(folder, 0).count(pairs)).toEqual([null]);
+    const bin = await tempFolder();
+    writeFileSync(join(bin, 'git'), '#!/bin/sh\nkill -9 $$\n', { mode: 0o755 });
+    const killed = counter(folder, { ...GIT_ENV, PATH: bin });
+    expect([await killed.count(pairs), killed.calls()]).toEqual([[null], 1]);
     const half = `${first} ${second}\n1\t0\ta.txt\n`;
     const onRepository = async () => ({ exitCode: null, output: half, complaint: '' });
     expect(await countLinesBetween({ onRepository }, pairs)).toEqual([null]);

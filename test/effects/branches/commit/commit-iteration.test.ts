@@ -1,7 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { holdTime, passTimeThrough } from '../../../helpers/agent-life.ts';
 import { commitsIn } from '../../../helpers/commits.ts';
+import { until } from '../../../helpers/processes.ts';
 import { GIT_ENV, put } from '../../../helpers/repository.ts';
 
 /** Puts a hook into the repository. */
@@ -422,10 +424,16 @@ describe('hooks', () => {
 
   test('one that never ends is cut', async () => {
     const { folder, begin, work, commit } = await commitsIn();
-    hook(folder, 'pre-commit', 'exec sleep 1000');
+    hook(folder, 'pre-commit', 'touch .git/in-hook; exec sleep 1000');
     await begin();
     await work(1, { 'a.txt': '1\n' });
-    expect((await commit({}, { timeoutMs: 300 })).settlement).toMatchObject({
+    holdTime();
+    const committing = commit();
+    await until(
+      () => existsSync(join(folder, '.git/in-hook')),
+      () => 'the hook',
+    );
+    expect((await passTimeThrough(committing)).settlement).toMatchObject({
       kind: 'refused',
       why: 'git commit was killed or took too long',
     });
