@@ -65,9 +65,10 @@ const SPACES: readonly Mutation[] = [
   (text) => `\u001b[2m${text}\u001b[0m`,
 ];
 
-/** Emphasis before a block makes another block of it, or none. */
+/** Emphasis before a block makes another block of it, or none; so it does before the time of a log. */
 function emphasised(text: string, sign: string): string {
-  return text.includes('\n') && !/^\p{L}/u.test(text) ? text : `${sign}${text}${sign}`;
+  const isBlock = /^(?:[>#]|\[?\d+:)/.test(text) || (text.includes('\n') && !/^\p{L}/u.test(text));
+  return isBlock ? text : `${sign}${text}${sign}`;
 }
 
 /** Markdown around a message, in which nothing is said that was not said without. */
@@ -101,8 +102,9 @@ function leavesOpen(text: string): boolean {
     new Set(fences.map((fence) => fence.length)).size > 1 ||
     tags !== closings ||
     brackets > closed ||
+    /(?:[,“]|['"];)$/.test(text) ||
     (text.includes('<!--') && !text.includes('-->')) ||
-    /^\{.*[^}]$|^(?:[$%❯⎿λ]|PS) |^(?:\\begin|#\+BEGIN|:::|"""|\/\*|cat .*<<)/m.test(text) ||
+    /^\{.*[^}]$|^(?:[$%❯⎿λ]|PS) |^(?:\\begin|#\+BEGIN|:::|"""|\/\*|cat .*<<|@@ )/m.test(text) ||
     /^(?:\[?\w+@\S+ |\(venv\)|[A-Z]:\\|In \[|bash-|╰|[●⏺] )/m.test(text)
   );
 }
@@ -144,7 +146,10 @@ describe('mutated at random', () => {
   });
 
   // A bare promise needs a closed line above; what is joined to it may be none.
-  const joinable = DONE.filter(({ text }) => /\S\n+\S/.test(text) || text.includes(T));
+  // What begins with blanks belongs to an item above.
+  const joinable = DONE.filter(
+    ({ text }) => /^\S/.test(text) && (/\S\n+\S/.test(text) || text.includes(T)),
+  );
   const closed = UNFINISHED.filter(({ text }) => !leavesOpen(text));
 
   test('most endings can be joined', () => {
