@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { sized } from './test/helpers/fleet-size.ts';
 import { NOT_IN_SANDBOX } from './test/helpers/not-in-sandbox.ts';
+import { PATIENCE_MS } from './test/helpers/patience.ts';
 import { STATE_HOME } from './test/helpers/state-home.ts';
 
 const root = import.meta.dirname;
@@ -36,8 +37,8 @@ const project = (name: string, settings: Settings): TestProjectInlineConfigurati
 const USUAL: Settings = {
   globalSetup: BUILD,
   maxWorkers: 4,
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 2 * PATIENCE_MS,
+  hookTimeout: 2 * PATIENCE_MS,
 };
 
 export default defineConfig({
@@ -46,6 +47,7 @@ export default defineConfig({
     env: { XDG_STATE_HOME: STATE_HOME },
     // Tests start processes, change the folder and send signals: threads share too much for that.
     pool: 'forks',
+    expect: { poll: { timeout: PATIENCE_MS } },
     projects: [
       // A new process with new imports for each file would cost more than most files themselves.
       project('shared', {

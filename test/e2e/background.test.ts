@@ -13,7 +13,7 @@ const LOOK = "grep -q '^State:.[RS]' /proc/$(cat server.pid)/status && echo aliv
 describe('an agent that does not go', () => {
   test('it has given its result and hangs: accepted without waiting for it', async () => {
     const scene = await makeScene([{ text: PROMISED, hangsAfterResult: true }]);
-    const { exitCode, stdout, stderr } = await scene.run([], { timeoutMs: 20_000 });
+    const { exitCode, stdout, stderr } = await scene.run([]);
     expect(exitCode).toBe(0);
     expect(stdout).toBe(`${PROMISED}\n`);
     expect(stderr).not.toContain('in the background');
@@ -74,7 +74,7 @@ describe('an agent that does not go', () => {
     const scene = await makeScene([
       { text: PROMISED, leaves: 'echo $$ > holder.pid; exec sleep 600' },
     ]);
-    const { exitCode, stdout, stderr } = await scene.run([], { timeoutMs: 20_000 });
+    const { exitCode, stdout, stderr } = await scene.run([]);
     const pid = await untilPid(join(scene.folder, 'holder.pid'));
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${PROMISED}\n` });
     expect(stderr).toContain(`ended leftover background processes: ${pid} (`);
@@ -88,9 +88,7 @@ describe('an agent that does not go', () => {
       'agent.sh',
       'sleep 600 &\necho $! > holder.pid\necho TASK_COMPLETE\n',
     );
-    const { exitCode, stdout } = await scene.run(['--agent-command', `sh ${agent}`], {
-      timeoutMs: 20_000,
-    });
+    const { exitCode, stdout } = await scene.run(['--agent-command', `sh ${agent}`], {});
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'TASK_COMPLETE\n' });
     expect(isDead(await untilPid(join(scene.folder, 'holder.pid')))).toBe(true);
   });

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { fixture } from '../helpers/processes.ts';
 import { jsonLines, makeScene, type Scene } from '../helpers/scene.ts';
 
@@ -25,7 +26,7 @@ function onGround(scene: Scene, setUp: string, args: readonly string[] = []) {
   const { status, stdout, stderr } = spawnSync(
     'unshare',
     ['-m', '/bin/sh', '-c', script, 'sh', vault, ...words],
-    { cwd: scene.folder, env: { ...scene.env }, encoding: 'utf8', timeout: 40_000 },
+    { cwd: scene.folder, env: { ...scene.env }, encoding: 'utf8', timeout: PATIENCE_MS },
   );
   return { exitCode: status, stdout, stderr };
 }

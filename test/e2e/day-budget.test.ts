@@ -13,7 +13,7 @@ function zoneAtNoon(): string {
   return `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`;
 }
 
-const AT_NOON: RunRalphOptions = { env: { TZ: zoneAtNoon() }, timeoutMs: 30_000 };
+const AT_NOON: RunRalphOptions = { env: { TZ: zoneAtNoon() } };
 const MIDNIGHT = /there is room again at (\d{4}-\d\d-\d\dT\d\d:00:00\.000Z)/;
 
 const WORKING: Turn = { text: 'Not yet.', costUsd: 0.6 };

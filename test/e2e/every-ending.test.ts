@@ -575,7 +575,7 @@ test('a rescue that ended is taken up again by the next pass, or left', async ()
   const rescue = async (): Promise<readonly string[]> => {
     for (const [, name] of ROWS) makeOld(scene, name);
     const args = ['rescue', '-n', '1'];
-    return (await scene.ralph(args, { timeoutMs: 60_000 })).stdout.split('\n');
+    return (await scene.ralph(args)).stdout.split('\n');
   };
   for (const [, name] of ROWS) await scene.write(`In_Progress/${name}.md`, 'Write the letter.');
   await rescue();

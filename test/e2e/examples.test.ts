@@ -7,6 +7,7 @@ import { EXIT_CODES } from '../../scripts/settings-doc.ts';
 import { shellWords } from '../../src/core/settings/shell-words.ts';
 import { type FakeClaude, makeFakeClaude } from '../helpers/fake-claude.ts';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
@@ -57,7 +58,7 @@ test.for([
       CALLS: calls,
     },
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: PATIENCE_MS,
   });
 
   expect(ended.stdout).toBe(`${WORDS}\n`);
@@ -104,7 +105,7 @@ async function makeMachine(): Promise<Machine> {
     shell(words, env) {
       const [file = '', ...args] = words;
       const all = { HOME: home, PATH: `${bin}:/usr/bin:/bin`, ...env };
-      const options = { cwd: project, env: all, encoding: 'utf8', timeout: 20_000 } as const;
+      const options = { cwd: project, env: all, encoding: 'utf8', timeout: PATIENCE_MS } as const;
       return spawnSync(file, args, options);
     },
   };

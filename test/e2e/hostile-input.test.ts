@@ -100,7 +100,7 @@ test('hints that an agent leaves in masses make no long prompt', async () => {
   ];
   const turn = { shell: shell.join('\n'), text: 'Half of it.' };
   const scene = await makeScene([turn, { text: 'TASK_COMPLETE' }]);
-  const { exitCode } = await scene.run(['--context-chars', '2000'], { timeoutMs: 60_000 });
+  const { exitCode } = await scene.run(['--context-chars', '2000']);
   expect(exitCode).toBe(0);
   expect(scene.prompt(2)).toContain('More was left for you to read than has room here');
   expect(scene.prompt(2).length).toBeLessThan(30_000);

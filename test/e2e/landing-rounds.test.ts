@@ -4,12 +4,8 @@ import { tempFolder } from '../helpers/temp-folder.ts';
 
 // A sample of what `npm run campaign:land` does at length.
 
-test.for([3, 7])(
-  'four landings at once lose nothing (seed %i)',
-  { timeout: 60_000 },
-  async (seed) => {
-    const { problems, ends } = await playLandingRound(await tempFolder(), seed);
-    expect(problems).toEqual([]);
-    expect(Object.values(ends).reduce((sum, count) => sum + count, 0)).toBe(8);
-  },
-);
+test.for([3, 7])('four landings at once lose nothing (seed %i)', async (seed) => {
+  const { problems, ends } = await playLandingRound(await tempFolder(), seed);
+  expect(problems).toEqual([]);
+  expect(Object.values(ends).reduce((sum, count) => sum + count, 0)).toBe(8);
+});

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 const WORKING = {
@@ -66,7 +67,7 @@ describe('ralph logs', () => {
       cwd: scene.folder,
       env: scene.env,
       encoding: 'utf8',
-      timeout: 10_000,
+      timeout: PATIENCE_MS,
     });
     expect({ stdout, stderr }).toEqual({ stdout: '── iteration 1 ──\n1\n', stderr: 'exit 0\n' });
   });
@@ -78,21 +79,16 @@ describe('ralph logs --follow', () => {
   test('goes on across iterations until the loop has ended', async () => {
     const scene = await makeScene();
     await scene.write('agent.sh', STEPS);
-    const loop = await scene.start(
-      [
-        ...['run', '--prompt', 'x', '--task-id', 't', '--delay', '1s', '--quiet'],
-        ...['--agent', 'command', '--agent-command', 'sh agent.sh'],
-      ],
-      { timeoutMs: 30_000 },
-    );
-    await expect
-      .poll(() => scene.has('.ralph_state/t/iteration-0001.stdout.log'), { timeout: 10_000 })
-      .toBe(true);
-    const follow = await scene.start(['logs', 't', '--follow'], { timeoutMs: 30_000 });
-    const raw = await scene.start(['logs', 't', '--follow', '--raw'], { timeoutMs: 30_000 });
-    await expect.poll(() => follow.stdout(), { timeout: 5_000 }).toContain('step 1\n');
+    const loop = await scene.start([
+      ...['run', '--prompt', 'x', '--task-id', 't', '--delay', '1s', '--quiet'],
+      ...['--agent', 'command', '--agent-command', 'sh agent.sh'],
+    ]);
+    await expect.poll(() => scene.has('.ralph_state/t/iteration-0001.stdout.log')).toBe(true);
+    const follow = await scene.start(['logs', 't', '--follow']);
+    const raw = await scene.start(['logs', 't', '--follow', '--raw']);
+    await expect.poll(() => follow.stdout()).toContain('step 1\n');
     await scene.write('go-1', '');
-    await expect.poll(() => follow.stdout(), { timeout: 10_000 }).toContain('step 2\n');
+    await expect.poll(() => follow.stdout()).toContain('step 2\n');
     await scene.write('go-2', '');
     expect((await loop.ended).exitCode).toBe(0);
     const { stdout, stderr, exitCode } = await follow.ended;
@@ -116,12 +112,10 @@ describe('ralph logs --follow', () => {
 
   test('of a loop whose driver is dead ends at once', async () => {
     const scene = await makeScene([WORKING, { hangs: true }]);
-    const loop = await scene.start(['run', '--prompt', 'x', '--task-id', 't', '--delay', '0'], {
-      timeoutMs: 30_000,
-    });
+    const loop = await scene.start(['run', '--prompt', 'x', '--task-id', 't', '--delay', '0'], {});
     await loop.untilStderr(/iteration 2\/\d+ started/);
-    const follow = await scene.start(['logs', 't', '--follow'], { timeoutMs: 20_000 });
-    await expect.poll(() => follow.stdout(), { timeout: 5_000 }).toContain('── iteration 2 ──');
+    const follow = await scene.start(['logs', 't', '--follow']);
+    await expect.poll(() => follow.stdout()).toContain('── iteration 2 ──');
     process.kill(loop.pid, 'SIGKILL');
     expect((await follow.ended).exitCode).toBe(0);
   });

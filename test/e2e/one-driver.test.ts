@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { endAllInLater, untilNobodyIn } from '../helpers/living-in.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { startProgram } from '../helpers/processes.ts';
 import { makeScene } from '../helpers/scene.ts';
 
@@ -71,12 +72,12 @@ describe('two runs of one task', () => {
     process.kill(first.pid, 'SIGKILL');
     await first.ended;
     const resumes = await Promise.all(
-      Array.from({ length: 6 }, () => scene.start(['resume', 'nightly'], { timeoutMs: 25_000 })),
+      Array.from({ length: 6 }, () => scene.start(['resume', 'nightly'])),
     );
     await scene.fake.untilCalls(2);
     const ends: (number | null)[] = [];
     for (const resume of resumes) resume.ended.then((end) => ends.push(end.exitCode));
-    await expect.poll(() => ends, { timeout: 40_000 }).toEqual([7, 7, 7, 7, 7]);
+    await expect.poll(() => ends).toEqual([7, 7, 7, 7, 7]);
     expect(scene.fake.calls()).toHaveLength(2);
     const [last] = resumes.filter(({ child }) => child.exitCode === null);
     last?.child.kill('SIGTERM');
@@ -93,7 +94,7 @@ describe.runIf(canUnshare)('two pid namespaces with one host name on one vault',
         cwd: scene.folder,
         env: { ...scene.env, ...env },
         encoding: 'utf8',
-        timeout: 40_000,
+        timeout: PATIENCE_MS,
       });
     const first = startProgram('unshare', [...OWN_PIDS, 'ralph', ...RUN], {
       cwd: scene.folder,

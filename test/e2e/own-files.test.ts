@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { untilDead } from '../helpers/processes.ts';
 import { makeScene } from '../helpers/scene.ts';
 
@@ -60,13 +61,10 @@ test('--on-end is ended as well when ralph is killed', async () => {
   await scene.fake.untilCalls(1);
   let pid = 0;
   await expect
-    .poll(
-      () => {
-        pid = Number(/pid=(\d+)/.exec(scene.has('started') ? scene.read('started') : '')?.[1] ?? 0);
-        return pid;
-      },
-      { timeout: 40_000 },
-    )
+    .poll(() => {
+      pid = Number(/pid=(\d+)/.exec(scene.has('started') ? scene.read('started') : '')?.[1] ?? 0);
+      return pid;
+    })
     .toBeGreaterThan(0);
   process.kill(ralph.pid, 'SIGKILL');
   await ralph.ended;
@@ -117,7 +115,7 @@ test('the command in a note has the prompt, also where no flag gave it', async (
   const [note] = scene.notes();
   const again = spawnSync('sh', ['-c', note?.command ?? 'exit 9'], {
     env: scene.env,
-    timeout: 40_000,
+    timeout: PATIENCE_MS,
   });
   expect(again.status).toBe(3);
   expect(scene.prompt(2).startsWith(`${env.RALPH_PROMPT}\n`)).toBe(true);
@@ -132,7 +130,7 @@ test('started in a folder that is gone, it says so', async () => {
     cwd: gone,
     env: scene.env,
     encoding: 'utf8',
-    timeout: 40_000,
+    timeout: PATIENCE_MS,
   });
   expect({ status, stderr }).toEqual({
     status: 2,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
@@ -99,7 +100,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium (apt-get install c
     const dom = execFileSync(CHROMIUM ?? '', args, {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 60_000,
+      timeout: PATIENCE_MS,
       env: { HOME: profile, PATH: '/usr/bin:/bin' },
     });
     expect(dom).toContain('1 thing needs you');

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { isDead, until } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
@@ -11,7 +12,7 @@ const DONE = { text: 'Good.\n\nTASK_COMPLETE' };
 /** Carries out what a note tells a human to paste into a shell. */
 function paste(scene: Scene, command: string) {
   // From another folder, and without a word of the test's own environment.
-  const options = { cwd: '/', env: scene.env, encoding: 'utf8', timeout: 40_000 } as const;
+  const options = { cwd: '/', env: scene.env, encoding: 'utf8', timeout: PATIENCE_MS } as const;
   return spawnSync('/bin/sh', ['-c', command], options);
 }
 

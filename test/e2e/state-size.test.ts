@@ -20,9 +20,7 @@ test('120 iterations of 100 KB: the state stays within 50 KB, the logs hold ever
     ].join('\n'),
   );
   const limits = ['-n', `${ITERATIONS}`, '--no-progress-limit', '0', '--same-error-limit', '0'];
-  const { exitCode } = await scene.run([...limits, '--agent-command', `sh ${agent}`], {
-    timeoutMs: 60_000,
-  });
+  const { exitCode } = await scene.run([...limits, '--agent-command', `sh ${agent}`], {});
   expect(exitCode).toBe(3);
   expect(scene.state()).toMatchObject({ metrics: { iterations: ITERATIONS } });
   expect(statSync(join(scene.folder, '.ralph_state/t.json')).size).toBeLessThanOrEqual(50 * 1_024);

@@ -20,10 +20,17 @@ function contents(folder: string): Readonly<Record<string, string>> {
 /** A scene with a loop in its second iteration. */
 async function running(): Promise<{ scene: Scene; loop: Awaited<ReturnType<Scene['start']>> }> {
   const scene = await makeScene([WORKING, BUSY]);
-  const loop = await scene.start(
-    ['run', '--prompt', 'Fix it', '--delay', '0', '--task-id', 't', '-n', '4'],
-    { timeoutMs: 60_000 },
-  );
+  const loop = await scene.start([
+    'run',
+    '--prompt',
+    'Fix it',
+    '--delay',
+    '0',
+    '--task-id',
+    't',
+    '-n',
+    '4',
+  ]);
   await loop.untilStderr(/iteration 2\/4 started/);
   return { scene, loop };
 }
@@ -127,10 +134,10 @@ describe('ralph status', () => {
 describe('ralph status --watch', () => {
   test('prints anew what has changed, and ends with exit 0 on a signal', async () => {
     const { scene, loop } = await running();
-    const watch = await scene.start(['status', '--watch'], { timeoutMs: 30_000 });
-    await expect.poll(() => watch.stdout(), { timeout: 5_000 }).toMatch(/^t +running /m);
+    const watch = await scene.start(['status', '--watch']);
+    await expect.poll(() => watch.stdout()).toMatch(/^t +running /m);
     process.kill(loop.pid, 'SIGTERM');
-    await expect.poll(() => watch.stdout(), { timeout: 10_000 }).toMatch(/^t +stopped /m);
+    await expect.poll(() => watch.stdout()).toMatch(/^t +stopped /m);
     expect(watch.stdout().match(/^TASK/gm)?.length).toBeLessThanOrEqual(4);
     watch.child.kill('SIGINT');
     expect(await watch.ended).toMatchObject({ exitCode: 0, stderr: '' });
@@ -138,8 +145,8 @@ describe('ralph status --watch', () => {
 
   test('of one task ends with it', async () => {
     const { scene, loop } = await running();
-    const watch = await scene.start(['status', 't', '--watch'], { timeoutMs: 30_000 });
-    await expect.poll(() => watch.stdout(), { timeout: 5_000 }).toMatch(/^state +running$/m);
+    const watch = await scene.start(['status', 't', '--watch']);
+    await expect.poll(() => watch.stdout()).toMatch(/^state +running$/m);
     process.kill(loop.pid, 'SIGTERM');
     const { stdout, exitCode } = await watch.ended;
     expect(exitCode).toBe(0);

@@ -55,7 +55,7 @@ describe('ralph stop', () => {
   test('of a suspended driver: says so with its pid, and exits 1', async () => {
     const scene = await makeScene([{ hangs: true }]);
     endAllInLater(scene.home);
-    const ralph = await scene.start(RUN, { timeoutMs: 30_000 });
+    const ralph = await scene.start(RUN);
     await scene.fake.untilCalls(1);
     process.kill(ralph.pid, 'SIGSTOP');
     const { exitCode, stderr } = await scene.ralph(['stop', 't']);

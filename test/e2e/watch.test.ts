@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 const DONE: Turn = { text: 'All of it.\n\nTASK_COMPLETE' };
@@ -16,7 +17,7 @@ const NOT_LOGGED_IN: Turn = {
 };
 
 /** Resolves once it holds; rejects after a while. */
-async function until(what: string, holds: () => boolean, timeoutMs = 12_000): Promise<void> {
+async function until(what: string, holds: () => boolean, timeoutMs = PATIENCE_MS): Promise<void> {
   for (const end = performance.now() + timeoutMs; performance.now() < end; await sleep(20)) {
     if (holds()) return;
   }
@@ -34,10 +35,8 @@ const QUICK = ['watch', '--interval', '50ms', '--delay', '0'] as const;
 describe('ralph watch', () => {
   test('starts what lands in Needs_Action, once, though two of them watch', async () => {
     const scene = await makeScene({ ...DONE, delayMs: 300 });
-    const first = await scene.start([...QUICK, '--start-new'], { timeoutMs: 30_000 });
-    const second = await scene.start([...QUICK, '--start-new', '--concurrency', '2'], {
-      timeoutMs: 30_000,
-    });
+    const first = await scene.start([...QUICK, '--start-new']);
+    const second = await scene.start([...QUICK, '--start-new', '--concurrency', '2'], {});
     await Promise.all([first, second].map((each) => each.untilStderr(/watching In_Progress and/)));
     for (const name of ['one.md', 'two.txt', 'three.md']) {
       await scene.write(`Needs_Action/${name}`, 'Answer the letter.\n');
@@ -63,7 +62,7 @@ describe('ralph watch', () => {
     const scene = await makeScene({ ...RESCUED, delayMs: 100 });
     const names = ['a.md', 'b.md', 'c.md', 'd.md'];
     for (const name of names) await stuck(scene, `In_Progress/${name}`);
-    const watches = await Promise.all([1, 2].map(() => scene.start(QUICK, { timeoutMs: 30_000 })));
+    const watches = await Promise.all([1, 2].map(() => scene.start(QUICK)));
     await until('they are done', () => scene.names('Done').length === names.length);
     await stuck(scene, 'In_Progress/late.md');
     await until('the next is done', () => scene.names('Done').length === names.length + 1);
@@ -86,9 +85,7 @@ describe('ralph watch', () => {
     await scene.write('Needs_Action/invoice_payment.md', 'Pay them.\n');
     await stuck(scene, 'Needs_Action/a-fails.md');
     await scene.write('Needs_Action/b-works.md', 'Yes.\n');
-    const watch = await scene.start([...QUICK, '--start-new', '--max-iterations', '1'], {
-      timeoutMs: 30_000,
-    });
+    const watch = await scene.start([...QUICK, '--start-new', '--max-iterations', '1'], {});
     await until('the good one is done', () => scene.names('Done').length === 1);
     await until('the payment is told', () => watch.stdout().includes('left to a human'));
     watch.child.kill('SIGTERM');
@@ -114,7 +111,7 @@ describe('ralph watch', () => {
     const keys = Array.from({ length: 90_000 }, (_, n) => `k${n}`).join(',');
     await scene.write('Needs_Action/a-large.md', `---\na: {${keys}}\n---\nAnswer the letter.\n`);
     await scene.write('Needs_Action/b-good.md', 'Answer the letter.\n');
-    const watch = await scene.start([...QUICK, '--start-new'], { timeoutMs: 30_000 });
+    const watch = await scene.start([...QUICK, '--start-new']);
     await until('the good one is done', () => scene.names('Done').length === 1);
     await until('the other is told', () => watch.stdout().includes('a-large.md: left to a human'));
     watch.child.kill('SIGTERM');
@@ -133,7 +130,7 @@ describe('ralph watch', () => {
         const file = Buffer.concat([Buffer.from(`${scene.folder}/Needs_Action/`), name]);
         writeFileSync(file, 'Answer the letter.\n');
       }
-      const watch = await scene.start([...QUICK, '--start-new'], { timeoutMs: 30_000 });
+      const watch = await scene.start([...QUICK, '--start-new']);
       await until('the good one is done', () => scene.names('Done').length === 1);
       // Another pass has been made by the time this one is done.
       await scene.write('Needs_Action/late.md', 'Answer the letter.\n');

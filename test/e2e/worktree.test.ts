@@ -222,10 +222,16 @@ describe('--copy and --setup', () => {
   ] as const)('a --setup cut off by %s is begun again by a resume', async ([signal, code]) => {
     const scene = await stage(LEAVES_WORK);
     const setup = 'echo tried >> tried.txt; test -e go || sleep 60';
-    const run = await scene.start(
-      ['run', '--prompt', 'Fix it', '--task-id', 't', '--worktree', '--setup', setup],
-      { timeoutMs: 30_000 },
-    );
+    const run = await scene.start([
+      'run',
+      '--prompt',
+      'Fix it',
+      '--task-id',
+      't',
+      '--worktree',
+      '--setup',
+      setup,
+    ]);
     await until(
       () => existsSync(scene.tree('t', 'tried.txt')),
       () => 'the setup runs',
@@ -244,7 +250,7 @@ describe('a task in a work tree of its own is resumed', () => {
 
   async function killed(scene: Stage, more: readonly string[] = []) {
     const args = ['run', '--prompt', 'Fix it', '--delay', '0', '--task-id', 't', '--worktree'];
-    const run = await scene.start([...args, ...more], { timeoutMs: 30_000 });
+    const run = await scene.start([...args, ...more]);
     await until(
       () => existsSync(scene.tree('t', 'half.txt')),
       () => 'the agent works',
@@ -306,7 +312,7 @@ describe('one driver a work tree', () => {
   async function busy(more: readonly string[] = [], then = DONE) {
     const scene = await stage([{ shell: 'touch build', hangs: true }, then, then]);
     const args = ['run', '--prompt', 'Fix it', '--delay', '0', '--task-id', 'first'];
-    const first = await scene.start([...args, ...more], { timeoutMs: 30_000 });
+    const first = await scene.start([...args, ...more]);
     await until(
       () => scene.has('build'),
       () => 'the first works',
@@ -352,7 +358,7 @@ describe('one driver a work tree', () => {
     const scene = await stage([{ text: 'No.' }, { shell: 'touch build', hangs: true }, DONE]);
     expect((await scene.run(['-n', '1', '--no-ask-back'])).exitCode).toBe(3);
     const args = ['run', '--prompt', 'Fix it', '--delay', '0', '--task-id', 'first'];
-    const first = await scene.start(args, { timeoutMs: 30_000 });
+    const first = await scene.start(args);
     await until(
       () => scene.has('build'),
       () => 'the first works',
@@ -397,7 +403,7 @@ describe('ralph watch with several tasks at once', () => {
     for (const name of NAMES) await scene.write(`Needs_Action/${name}.md`, 'Answer the letter.\n');
     const watch = await scene.start(
       ['watch', '--interval', '50ms', '--start-new', '--concurrency', '4', '--delay', '0', ...args],
-      { env: { TOGETHER: together }, timeoutMs: 60_000 },
+      { env: { TOGETHER: together } },
     );
     for (const name of NAMES) await watch.untilStderr(new RegExp(`${name}: completed`));
     expect(scene.names('Done')).toHaveLength(4);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Turn, turnScript } from './fake-turn.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { pidOutside } from './processes.ts';
 
 const PROGRAM = fileURLToPath(new URL('../fixtures/fake-claude.sh', import.meta.url));
@@ -95,7 +96,7 @@ export async function makeFakeClaude(
     path,
     calls,
     stdinOf: (number) => fileOf(String(number), 'stdin'),
-    async untilCalls(count, timeoutMs = 10_000) {
+    async untilCalls(count, timeoutMs = PATIENCE_MS) {
       for (const end = performance.now() + timeoutMs; performance.now() < end; await sleep(10)) {
         const found = calls();
         if (found.length >= count) return found;

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { error, type Reply, text, USAGE } from './api-replies.ts';
 import { type KindOf, type RecordedRequest, readRequest } from './api-requests.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { createSender, type SendReply, sendError, sendJson } from './send-reply.ts';
 
 /**
@@ -116,7 +117,7 @@ export async function startMessagesApi(
     get overrun() {
       return overrun;
     },
-    untilMainCalls: (count, timeoutMs = 15_000) =>
+    untilMainCalls: (count, timeoutMs = PATIENCE_MS) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.delete(look);

@@ -5,9 +5,8 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { type ProcessDetails, readProcess } from '../../src/effects/processes/process-table.ts';
+import { PATIENCE_MS } from './patience.ts';
 
-/** Only what hangs reaches it, however busy the machine is. */
-const DEADLINE_MS = 30_000;
 // The real ones, also where a test has put its own in their place.
 const { setTimeout: later } = globalThis;
 const now = performance.now.bind(performance);
@@ -106,11 +105,11 @@ function linesOf(stream: Readable): () => string {
   return tell;
 }
 
-/** Waits for a sign, looking again and again, and gives it. Fails after 30 s with what it waited for. */
+/** Waits for a sign, looking again and again, and gives it. Fails after a minute with what it waited for. */
 export async function until<T>(
   sign: () => T | false | null | undefined,
   what: () => string,
-  timeoutMs = DEADLINE_MS,
+  timeoutMs = PATIENCE_MS,
 ): Promise<T> {
   const deadline = now() + timeoutMs;
   for (;;) {

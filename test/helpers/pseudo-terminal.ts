@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { PATIENCE_MS } from './patience.ts';
 import type { Scene } from './scene.ts';
 import { type VirtualTerminal, virtualTerminal } from './virtual-terminal.ts';
 
@@ -7,8 +8,6 @@ import { type VirtualTerminal, virtualTerminal } from './virtual-terminal.ts';
 const SCRIPT = '/usr/bin/script';
 
 export const HAS_PSEUDO_TERMINALS = process.platform === 'linux' && existsSync(SCRIPT);
-
-const TIMEOUT_MS = 40_000;
 
 /** A command on a terminal of its own. */
 export interface OnTerminal {
@@ -43,7 +42,7 @@ export function onTerminal(scene: Scene, line: string, options: TerminalOptions 
     written += text;
   });
   // A terminal that goes away ends what runs on it.
-  const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   void ended.then(() => clearTimeout(timer));
   const look = (): VirtualTerminal => {

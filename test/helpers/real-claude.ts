@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CLAUDE_BIN_DIR } from './install-claude.ts';
 import type { MessagesApi } from './messages-api.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 /** One line of `claude --output-format stream-json`, as loosely as a reader may take it. */
 export type StreamEvent = { readonly type?: unknown; readonly subtype?: unknown } & Readonly<
@@ -60,7 +61,7 @@ export async function runClaude(
     home,
     cwd,
     during,
-    timeoutMs = 15_000,
+    timeoutMs = PATIENCE_MS,
   }: {
     readonly input?: string;
     /** Added to the sealed environment; `undefined` takes a variable out. */

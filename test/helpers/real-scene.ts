@@ -3,6 +3,7 @@ import { type Reply, toolUse } from './api-replies.ts';
 import { CLAUDE_BIN_DIR } from './install-claude.ts';
 import { endAllInLater } from './living-in.ts';
 import { type ApiScript, type MessagesApi, startMessagesApi } from './messages-api.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { loopbackEnv } from './real-claude.ts';
 import { type RalphEnd, runRalph, startRalph } from './run-ralph.ts';
 import { makeScene, type Scene } from './scene.ts';
@@ -34,7 +35,7 @@ export async function makeRealScene(script: ApiScript): Promise<RealScene> {
     ...(args.includes('--prompt') ? [] : ['--prompt', 'Fix it.']),
     ...args,
   ];
-  const around = ({ env = {}, timeoutMs = 30_000 }: RealRunOptions) => {
+  const around = ({ env = {}, timeoutMs = PATIENCE_MS }: RealRunOptions) => {
     const all = Object.entries({ ...loopbackEnv(api), ...env });
     const set = all.filter((entry): entry is [string, string] => entry[1] !== undefined);
     return {

@@ -4,6 +4,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PATIENCE_MS } from './patience.ts';
 import { STATE_HOME } from './state-home.ts';
 
 /** The installation whose ralph is tested with `--sandbox` on; undefined for this checkout, without a sandbox. */
@@ -61,7 +62,7 @@ export interface RunRalphOptions {
   readonly input?: string | Buffer;
   /** A program, with its arguments, that runs the command that stands behind them. */
   readonly under?: readonly string[];
-  /** After that it is killed; 40 s if not given: only what hangs reaches it. 60 s in a sandbox, which takes its time at each start. */
+  /** After that it is killed; `PATIENCE_MS` if not given. */
   readonly timeoutMs?: number;
 }
 
@@ -85,7 +86,7 @@ export async function startRalph(
     home,
     input = '',
     under = [],
-    timeoutMs = installation === undefined ? 40_000 : 60_000,
+    timeoutMs = PATIENCE_MS,
   }: RunRalphOptions = {},
 ): Promise<RalphRun> {
   const own = await mkdtemp(join(await realpath(tmpdir()), 'ralph-run-'));

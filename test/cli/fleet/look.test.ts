@@ -325,7 +325,7 @@ describe('ralph logs on a fleet', () => {
       return true;
     };
     Object.defineProperty(fleet.queue, 'isAway', { configurable: true, get: refuse });
-    await expect.poll(() => refusals, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => refusals).toBeGreaterThan(0);
     Object.defineProperty(fleet.queue, 'isAway', { value: false });
     const asked: number[] = [];
     const logs = fleet.queue.logs.bind(fleet.queue);

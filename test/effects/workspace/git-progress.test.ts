@@ -642,7 +642,7 @@ describe('nothing can be told', () => {
     holdTime();
     const { mark, since } = watch(folder, { env });
     for (const [index, look] of [mark, since].entries()) {
-      const looking = look();
+      const looking: Promise<unknown> = look();
       await until(
         () => started().length > index,
         () => 'what git has started',
