@@ -133,6 +133,7 @@ export const ENGLISH = [
       'a list of states',
       `PENDING\nRUNNING\nCOMPLETE`,
       `The states are\n\nPENDING\n\nRUNNING\n\nCOMPLETE`,
+      `Not started\nIn review\n\nCOMPLETE`,
       `open | running | COMPLETE`,
       `PENDING -> RUNNING -> COMPLETE`,
       `States: PENDING, RUNNING, COMPLETE`,
