@@ -122,3 +122,25 @@ test('each line of a private key that says something about it', () => {
   const key = (name: string): string => `${begin}\n${name}: 4 of, it\nAAAAB3NzaC1yc2E\nZZ`;
   expect(names.map((name) => maskSecrets(key(name)))).toEqual(names.map(() => `${begin}${MASK}`));
 });
+
+test('each port, and each service that signs a URL', () => {
+  const ports = ['5432', '5433', '6432', '*'];
+  expect(
+    wrong(
+      ports.map((port) => `db:${port}:app:me:#`),
+      'hunter',
+    ),
+  ).toEqual([]);
+  const signed = ['sig', 'X-Amz-Signature', 'X-Goog-Signature'];
+  expect(
+    wrong(
+      signed.map((name) => `https://a.example/b?${name}=#`),
+      '0af3'.repeat(16),
+    ),
+  ).toEqual([]);
+});
+
+test('each value of -p that is no password', () => {
+  const values = ['-h', '8080', '8080:80', '127.0.0.1:80'];
+  expect(changed(values.map((value) => `docker login -p ${value}`))).toEqual([]);
+});

@@ -647,7 +647,7 @@ describe('nothing can be told', () => {
         () => started().length > index,
         () => 'what git has started',
       );
-      expect(await passTimeThrough(looking)).toBeNull();
+      expect(await passTimeThrough<unknown>(looking)).toBeNull();
     }
     for (const pid of started()) await untilDead(pid);
     const asked = await readFile(trace, 'utf8');
