@@ -23,6 +23,8 @@ interface LandOptions {
   /** The folder of the scratch work tree. */
   readonly parent?: string;
   readonly signal?: AbortSignal;
+  /** As `--snapshot-exclude` has them. */
+  readonly excludedGlobs?: readonly string[];
 }
 
 /** A repository on `main`, with a task `t` that has a work tree of its own. */
@@ -49,14 +51,15 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
       env = {},
       signal,
       parent = trees,
+      excludedGlobs = [],
     }: LandOptions = {},
   ): Promise<Landing> => {
     const { repository, ask } = await checkoutsOf(folder, env);
     const gitFolder = await tempFolder();
     const own = { repository, ask, gitFolder, env: { ...GIT_ENV, ...env } };
     const work = await findTaskWork({
-      ...{ ...own, branch: tree.branch, tree, refs: `refs/ralph/${taskId}` },
-      ...{ maxBytes: 1_000, excludedGlobs: [] },
+      ...{ ...own, taskId, branch: tree.branch, tree, refs: `refs/ralph/${taskId}` },
+      ...{ maxBytes: 1_000, excludedGlobs },
     });
     if ('kind' in work) return { end: { kind: 'refused', why: work }, stays: new Map() };
     return land({

@@ -110,7 +110,7 @@ async function landClaimed(
   const tree = state.git.work_tree;
   const hold = await holdTask(paths, state.task_id, thisDriver(systemClock.now(), randomUUID()));
   const work = await findTaskWork({
-    ...{ repository, ask, branch, tree, gitFolder, env },
+    ...{ repository, ask, branch, tree, gitFolder, env, taskId: state.task_id },
     refs: state.git.snapshots,
     maxBytes: settings.snapshotLimit,
     excludedGlobs: settings.snapshotExclude,

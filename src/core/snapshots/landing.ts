@@ -15,7 +15,11 @@ export type StaysReason =
   | 'secret'
   | 'too-large'
   | 'unreadable'
+  /** `--snapshot-exclude` names it. */
+  | 'excluded'
   | 'repository'
+  /** A repository of its own that lands as its commit, without what is uncommitted in it. */
+  | 'uncommitted-inside'
   /** The work tree is gone, and the branch has moved since the snapshot that has it. */
   | 'branch-moved';
 
@@ -26,13 +30,19 @@ export type Stays = ReadonlyMap<string, StaysReason>;
 export type LandingEnd =
   | { readonly kind: 'landed'; readonly commit: string; readonly files: number }
   | { readonly kind: 'written'; readonly files: number }
-  /** `commit` is the earlier landing; null if the branch holds everything in another way. */
-  | { readonly kind: 'landed-already'; readonly commit: string | null }
+  /** `commit` is the earlier landing. */
+  | { readonly kind: 'landed-already'; readonly commit: string }
+  /** The branch has all that is known of the task: its work, or its commits alone. */
+  | { readonly kind: 'nothing-new'; readonly of: 'work' | 'commits' }
   | { readonly kind: 'refused'; readonly why: LandingRefusal };
 
 /** Why nothing has changed. */
 export type LandingRefusal =
   | { readonly kind: 'conflict'; readonly paths: readonly string[] }
+  /** Nothing but what does not land is missing on the branch. */
+  | { readonly kind: 'left-out'; readonly stays: Stays }
+  /** The repository is shallow, and both branches have no commit in common in it. */
+  | { readonly kind: 'shallow' }
   | { readonly kind: 'setup-failed'; readonly result: CommandResult }
   | { readonly kind: 'checks-failed'; readonly failed: readonly CheckResult[] }
   /** The task's work tree is not on the task's branch; `head` is null if it is on none. */
@@ -52,8 +62,17 @@ export type LandingRefusal =
   | { readonly kind: 'failed'; readonly why: string };
 
 /** Whether the task's agent can do something about it. */
-export function canTaskMend({ kind }: LandingRefusal): boolean {
-  return ['conflict', 'setup-failed', 'checks-failed', 'other-branch', 'unfinished'].includes(kind);
+export function canTaskMend(why: LandingRefusal): boolean {
+  // An agent that is told of a secret might commit it.
+  if (why.kind === 'left-out') return [...why.stays.values()].every(isAboutRepository);
+  return MENDABLE.includes(why.kind);
+}
+
+const MENDABLE = ['conflict', 'setup-failed', 'checks-failed', 'other-branch', 'unfinished'];
+
+/** Whether something does not land since it is in a repository inside the tree. */
+function isAboutRepository(why: StaysReason): boolean {
+  return why === 'repository' || why === 'uncommitted-inside';
 }
 
 /** The longest first line of a commit message. */

@@ -4,15 +4,15 @@ import type {
   LandingEnd,
   LandingForm,
   LandingRefusal,
-  StaysReason,
+  Stays,
 } from '../../core/snapshots/landing.ts';
+import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
 import type { Repository } from '../snapshots/repository.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
 import type { GitSetting } from '../workspace/git-command.ts';
 import { type AskGit, CheckoutError, reasonOf, refOf, runGitOf } from './checkout.ts';
 import { moveBranch } from './move-branch.ts';
-import { makeScratch, removeOldScratch, type ScratchTree } from './scratch-tree.ts';
+import { type AddedWork, makeScratch, removeOldScratch, type ScratchTree } from './scratch-tree.ts';
 import type { TaskWork } from './task-work.ts';
 
 /*
@@ -52,8 +52,8 @@ export interface LandRequest {
 
 export interface Landing {
   readonly end: LandingEnd;
-  /** What does not land although the task left it. */
-  readonly stays: ReadonlyMap<TreePath, StaysReason>;
+  /** What does not land although the task left it; the names are as git has them, byte for byte. */
+  readonly stays: Stays;
 }
 
 /**
@@ -70,9 +70,8 @@ export async function land(request: LandRequest): Promise<Landing> {
   const scratch = await makeScratch({ ...request, place, commit: work.tip });
   try {
     const added = await scratch.add(work);
-    if ('kind' in added) return { end: { kind: 'refused', why: added }, stays: new Map() };
-    const end = await landFrom(scratch, added.tree, target, request);
-    return { end, stays: added.stays };
+    if ('kind' in added) return refused(added);
+    return await landFrom(scratch, added, target, request);
   } finally {
     // What remains of it, the next landing removes.
     await scratch.remove().catch(() => {});
@@ -81,31 +80,43 @@ export async function land(request: LandRequest): Promise<Landing> {
 
 async function landFrom(
   scratch: ScratchTree,
-  tree: string,
+  added: AddedWork,
   target: string,
   request: LandRequest,
-): Promise<LandingEnd> {
+): Promise<Landing> {
   const { work, message, form, check, signal } = request;
+  const { tree } = added;
   const isCommitted = tree === (await scratch.treeOf(work.tip));
   const whole = isCommitted ? work.tip : await scratch.commit(tree, [work.tip], message);
   const earlier = await earlierLanding(request, target);
   if (earlier !== null && (await holds(scratch, earlier, whole))) {
-    return { kind: 'landed-already', commit: earlier };
+    const stays = await scratch.missingIn(target, added);
+    return { end: { kind: 'landed-already', commit: earlier }, stays };
   }
   const merged = await mergeSince(earlier, { target, whole }, scratch, request);
-  if ('kind' in merged) return { kind: 'refused', why: merged };
+  if ('kind' in merged) return refused(merged, added.stays);
+  const stays = await scratch.missingIn(merged.tree, added);
   if (merged.tree === (await scratch.treeOf(target))) {
-    return { kind: 'landed-already', commit: null };
+    if (stays.size > 0) return refused({ kind: 'left-out', stays: shownStays(stays) });
+    return { end: { kind: 'nothing-new', of: work.kept === null ? 'commits' : 'work' }, stays };
   }
   const parents = form.kind === 'merge' ? [target, whole] : [target];
   const commit = await scratch.commit(merged.tree, parents, message);
   await scratch.become(commit);
   const why = signal.aborted ? STOPPED : await check(scratch.folder);
-  if (signal.aborted) return { kind: 'refused', why: STOPPED };
-  if (why !== null) return { kind: 'refused', why };
+  if (signal.aborted) return refused(STOPPED, stays);
+  if (why !== null) return refused(why, stays);
   const end = await bringIn(scratch, { target, commit }, request);
   if (end.kind === 'landed' && form.kind === 'squash') await noteLanded(request, commit, whole);
-  return end;
+  return { end, stays };
+}
+
+function refused(why: LandingRefusal, stays: Stays = new Map()): Landing {
+  return { end: { kind: 'refused', why }, stays };
+}
+
+function shownStays(stays: Stays): Stays {
+  return new Map([...stays].map(([name, why]) => [shownPath(name), why]));
 }
 
 /**

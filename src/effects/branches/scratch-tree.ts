@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { rmdirSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
-import type { LandingRefusal, StaysReason } from '../../core/snapshots/landing.ts';
+import type { LandingRefusal, Stays, StaysReason } from '../../core/snapshots/landing.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
-import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { realPath } from '../files/real-path.ts';
-import { openPrivateGit } from '../snapshots/private-git.ts';
+import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
@@ -67,12 +67,16 @@ export interface ScratchTree {
   merge(into: string, other: string): Promise<{ readonly tree: string } | LandingRefusal>;
   /** Puts what a task left uncommitted on top of its newest commit, at which the work tree has to be. */
   add(work: TaskWork): Promise<AddedWork | LandingRefusal>;
+  /** Returns what of the task does not land and is not in a tree as git would commit it. */
+  missingIn(tree: string, added: AddedWork): Promise<Stays>;
   remove(): Promise<void>;
 }
 
-interface AddedWork {
+export interface AddedWork {
   readonly tree: string;
-  readonly stays: ReadonlyMap<TreePath, StaysReason>;
+  readonly stays: Stays;
+  /** The same tree with what stays, as git would commit it, as far as that is known. */
+  readonly left: { readonly tree: string; readonly names: ReadonlySet<TreePath> } | null;
 }
 
 /** Removes what landings left that were killed. Call it only while no other landing can be under way. */
@@ -112,12 +116,29 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     trustFiles();
   };
   trustFiles();
+  const treeOf = (commit: string): Promise<string> =>
+    git.must(['rev-parse', '--verify', `${commit}^{tree}`]);
+  /** Adds entries of a snapshot to the files and the index. Resolves to the tree. */
+  const addEntries = async (privately: PrivateGit, entries: Entries): Promise<string> => {
+    const files = new Map([...entries].filter(([, entry]) => !isRepository(entry)));
+    const restored = await restoreFiles({ git: privately, entries: files, mayReplace: () => true });
+    if (restored === null || restored.blocked.size > 0) {
+      throw new CheckoutError('git cannot write the files of the snapshot');
+    }
+    await git.must(['add', '--all']);
+    for (const [name, entry] of entries) {
+      if (entry === null || !isRepository(entry)) continue;
+      const submodule = `${entry.replace(' ', ',')},${name}`;
+      await git.must(['update-index', '--add', '--cacheinfo', asText(submodule)]);
+    }
+    return git.must(['write-tree']);
+  };
 
   return {
     folder,
     gitDir,
     become,
-    treeOf: (commit) => git.must(['rev-parse', '--verify', `${commit}^{tree}`]),
+    treeOf,
     commit: (tree, parents, message) =>
       git.must(
         [...['commit-tree', tree, ...parents.flatMap((id) => ['-p', id])], ...['-F', '-']],
@@ -126,6 +147,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     async merge(into, other) {
       await become(into);
       const answer = await git.ask([...MERGE, other]);
+      if (answer.exitCode !== 0 && (await isCutOff(git, into, other))) return { kind: 'shallow' };
       if (answer.exitCode === 0) return { tree: await git.must(['write-tree']) };
       const unmerged = await git.raw(['ls-files', '-u', '-z']);
       const paths = unmerged
@@ -134,37 +156,30 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       if (paths.length === 0) throw new CheckoutError(reasonOf(answer));
       return { kind: 'conflict', paths: [...new Set(paths.map(asText))].sort() };
     },
-    async add({ tip, left, leftOut }) {
-      const stays = new Map(leftOut);
-      if (left === null) return { tree: await git.must(['rev-parse', `${tip}^{tree}`]), stays };
+    async add({ tip, kept, isOpen, leftOut }) {
+      if (kept === null) return { tree: await treeOf(tip), stays: leftOut, left: null };
       const repository = await findRepository(folder, runGitOf(place.ask));
       if (repository === null) throw new CheckoutError(`git cannot open ${folder}`);
       const privately = openPrivateGit({
         ...{ folder: gitFolder, repository, env, timeoutMs: TIMEOUT_MS },
       });
-      const difference = await compareTrees(privately, tip, left);
+      const difference = await compareTrees(privately, tip, kept);
       if (difference === null) throw new CheckoutError('a snapshot that it needs is missing');
-      const entries = new Map<TreePath, TreeEntry>();
-      const submodules: string[] = [];
-      for (const [name, { from, to }] of difference) {
-        // What could not be kept is missing in the snapshot, and not removed.
-        if (stays.has(name)) continue;
-        if (from === null && looksSecret(name)) stays.set(name, 'secret');
-        else if (!isRepository(to)) entries.set(name, to);
-        else if (isRepository(from)) submodules.push(`${to?.replace(' ', ',')},${name}`);
-        else stays.set(name, 'repository');
-      }
-      const filtered = await git.underOwnFilter([...entries.keys()]);
+      const { lands, left, stays } = divided(difference, { isOpen, leftOut });
+      const filtered = await git.underOwnFilter([...lands.keys()]);
       if (filtered.length > 0) return { kind: 'filtered', paths: filtered.map(asText) };
-      const restored = await restoreFiles({ git: privately, entries, mayReplace: () => true });
-      if (restored === null || restored.blocked.size > 0) {
-        throw new CheckoutError('git cannot write the files of the snapshot');
-      }
-      await git.must(['add', '--all']);
-      for (const entry of submodules) {
-        await git.must(['update-index', '--cacheinfo', Buffer.from(entry, 'latin1').toString()]);
-      }
-      return { tree: await git.must(['write-tree']), stays };
+      const tree = await addEntries(privately, lands);
+      // What git would store of these, only a filter knows that does not run.
+      for (const name of await git.underOwnFilter([...left.keys()])) left.delete(name);
+      if (left.size === 0) return { tree, stays, left: null };
+      const names = new Set(left.keys());
+      return { tree, stays, left: { names, tree: await addEntries(privately, left) } };
+    },
+    async missingIn(tree, { stays, left }) {
+      if (left === null) return stays;
+      const listed = await git.raw([...NAMES, tree, left.tree]);
+      const apart = new Set(listed.split('\0'));
+      return new Map([...stays].filter(([name]) => !left.names.has(name) || apart.has(name)));
     },
     async remove() {
       await removeCheckout({ ...own, ask: askToEnd });
@@ -177,6 +192,29 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
   };
 }
 
+type Entries = ReadonlyMap<TreePath, TreeEntry>;
+
+/** Divides what the newest tree of a task has and its branch lacks into what lands and what does not. */
+function divided(
+  difference: TreeDifference,
+  { isOpen, leftOut }: Pick<TaskWork, 'isOpen' | 'leftOut'>,
+) {
+  const stays = new Map<TreePath, StaysReason>();
+  const lands = new Map<TreePath, TreeEntry>();
+  const left = new Map<TreePath, TreeEntry>();
+  for (const [name, { from, to }] of difference) {
+    const isNewRepository = isRepository(to) && !isRepository(from);
+    const why = isOpen && from === null && looksSecret(name) ? 'secret' : leftOut.get(name);
+    if (isOpen && isNewRepository) stays.set(name, 'repository');
+    else if (why !== undefined) stays.set(name, why);
+    if (stays.has(name) && stays.get(name) !== 'uncommitted-inside') left.set(name, to);
+    else if (isOpen) lands.set(name, to);
+  }
+  return { lands, left, stays: new Map([...leftOut, ...stays]) };
+}
+
+const NAMES = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--ignore-submodules=none'];
+
 /** For one call of git that writes or reads a whole work tree. */
 const TIMEOUT_MS = 10 * 60_000;
 
@@ -185,6 +223,16 @@ const TIMEOUT_MS = 10 * 60_000;
  * before a rule for line ends or a filter applied to it would then count as changed.
  */
 const LATER_MS = 60_000;
+
+/** Whether two commits have no ancestor in common, in a repository that lacks older ones. */
+async function isCutOff(
+  { ask, must }: ReturnType<typeof createGit>,
+  one: string,
+  other: string,
+): Promise<boolean> {
+  const { exitCode } = await ask(['merge-base', one, other]);
+  return exitCode === 1 && (await must(['rev-parse', '--is-shallow-repository'])) === 'true';
+}
 
 /** Never a fast-forward, whatever `merge.ff` says, and never a commit. */
 const MERGE = [

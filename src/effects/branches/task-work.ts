@@ -3,12 +3,14 @@ import path from 'node:path';
 import type { LandingRefusal, StaysReason } from '../../core/snapshots/landing.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
+import { dirtyRepositories } from '../snapshots/kept-notices.ts';
 import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
 import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import { createSnapshotStore } from '../snapshots/snapshot-store.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
+import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import { newestSnapshot } from './bring-back.ts';
 import { type AskGit, gitDirOf, refOf, runGitOf } from './checkout.ts';
 
@@ -16,15 +18,18 @@ import { type AskGit, gitDirOf, refOf, runGitOf } from './checkout.ts';
 export interface TaskWork {
   /** The newest commit of the task's branch. */
   readonly tip: string;
-  /** The tree that it left, byte for byte; null if nothing but its commits is known. */
-  readonly left: string | null;
-  /** Files of the work tree that are not in that tree. */
+  /** The newest tree of it, byte for byte; null if nothing but its commits is known. */
+  readonly kept: string | null;
+  /** Whether what the branch lacks of that tree is still to be committed. */
+  readonly isOpen: boolean;
+  /** What does not land, or only in part. */
   readonly leftOut: ReadonlyMap<TreePath, StaysReason>;
 }
 
 export interface TaskWorkRequest {
   readonly repository: Repository;
   readonly ask: AskGit;
+  readonly taskId: string;
   /** The task's branch, without `refs/heads/`. */
   readonly branch: string;
   /** The work tree that ralph made for the task; null if it worked in the user's own. */
@@ -52,7 +57,7 @@ export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork |
   const git = runGitOf(ask);
   const tip = await git(repository.commonDir, ['rev-parse', '-q', '--verify', refOf(branch)]);
   if (tip === null) return { kind: 'failed', why: `its branch ${branch} is gone` };
-  const committed: TaskWork = { tip: tip.trim(), left: null, leftOut: new Map() };
+  const committed = { tip: tip.trim(), ...NOTHING_KEPT };
   if (tree === null) return committed;
   const gitDir = await gitDirOf({ repository, ask, path: tree.path });
   if (gitDir === null) return { ...committed, ...(await newestTree(request, committed.tip)) };
@@ -66,35 +71,49 @@ export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork |
   return { ...committed, ...(await keepTree(request, tree.path)) };
 }
 
+type KeptWork = Omit<TaskWork, 'tip'>;
+
+const NOTHING_KEPT: KeptWork = { kept: null, isOpen: false, leftOut: new Map() };
+
 /**
  * The tree of the newest snapshot. Where it was taken before the branch's newest commit, it cannot be told
- * what of it is meant to stay: then what the branch does not have is named.
+ * what of it is meant to stay: then what the branch does not have is named, but for what ralph has committed
+ * since, as filters and hooks have made it.
  */
-async function newestTree(
-  request: TaskWorkRequest,
-  tip: string,
-): Promise<Pick<TaskWork, 'left' | 'leftOut'>> {
+async function newestTree(request: TaskWorkRequest, tip: string): Promise<KeptWork> {
   const { repository, refs } = request;
-  const nothing = { left: null, leftOut: new Map() };
-  if (refs === null) return nothing;
+  if (refs === null) return NOTHING_KEPT;
   const git = openGit(request, repository);
   const newest = await newestSnapshot(git, refs);
-  if (newest === null) return nothing;
-  if (newest.head === tip) return { ...nothing, left: newest.tree };
-  if (newest.head === null) return nothing;
+  if (newest === null || newest.head === null) return NOTHING_KEPT;
+  if (newest.head === tip) return { kept: newest.tree, isOpen: true, leftOut: new Map() };
   const left = await compareTrees(git, newest.head, newest.tree);
   const apart = await compareTrees(git, newest.tree, tip);
   if (left === null || apart === null) throw new SnapshotError('a part of the snapshot is missing');
+  const committed = await committedSince(request, newest.head, tip);
   const leftOut = [...left].flatMap(([name, { from }]): [TreePath, StaysReason][] =>
-    apart.has(name) ? [[name, from === null && looksSecret(name) ? 'secret' : 'branch-moved']] : [],
+    !apart.has(name) || committed.has(name)
+      ? []
+      : [[name, from === null && looksSecret(name) ? 'secret' : 'branch-moved']],
   );
-  return { left: null, leftOut: new Map(leftOut) };
+  return { kept: newest.tree, isOpen: false, leftOut: new Map(leftOut) };
 }
 
-async function keepTree(
-  request: TaskWorkRequest,
-  folder: string,
-): Promise<Pick<TaskWork, 'left' | 'leftOut'>> {
+/** Returns the paths in commits that ralph has made for the task: it commits each file whole. */
+async function committedSince(
+  { repository, ask, taskId }: TaskWorkRequest,
+  since: string,
+  tip: string,
+): Promise<ReadonlySet<TreePath>> {
+  const listed = await runGitOf(ask)(repository.commonDir, [
+    ...['log', '-z', '--format=', '--name-only', '--no-renames', '--extended-regexp'],
+    ...[`--grep=^Ralph-Task: ${taskId.replaceAll('.', '\\.')}$`, `${since}..${tip}`, '--'],
+  ]);
+  if (listed === null) throw new SnapshotError('git cannot list what was committed since');
+  return new Set(listed.split('\0').filter((name) => name !== ''));
+}
+
+async function keepTree(request: TaskWorkRequest, folder: string): Promise<KeptWork> {
   const { ask, maxBytes, excludedGlobs } = request;
   const repository = await findRepository(folder, runGitOf(ask));
   if (repository === null) throw new Error(`git cannot open ${folder}`);
@@ -106,12 +125,34 @@ async function keepTree(
     maxBytes,
     pathspecs: globs.length === 0 ? [] : ['--', ...globs],
   });
-  const { tree, leftOut } = await store.keepTree();
-  const reasons = [...leftOut].map(([name, why]): [TreePath, StaysReason] => [
-    name,
-    why === 'too-large' || why === 'unreadable' ? why : 'repository',
-  ]);
-  return { left: tree, leftOut: new Map(reasons) };
+  const { tree, leftOut, nested } = await store.keepTree();
+  const inside = [...nested].filter((name) => !leftOut.has(name));
+  const dirty = await dirtyRepositories(repository, inside, runGitOf(ask));
+  const excluded = globs.length === 0 ? [] : await changedIn(folder, excludedGlobs, ask);
+  const stays: readonly (readonly [TreePath, StaysReason])[] = [
+    ...excluded.map((name) => [name, 'excluded'] as const),
+    ...dirty.map((name) => [name, 'uncommitted-inside'] as const),
+    ...[...leftOut].map(
+      ([name, why]) =>
+        [name, why === 'too-large' || why === 'unreadable' ? why : 'repository'] as const,
+    ),
+  ];
+  return { kept: tree, isOpen: true, leftOut: new Map(stays) };
+}
+
+/** Returns what of some patterns is not committed in a work tree. */
+async function changedIn(
+  folder: string,
+  globs: readonly string[],
+  ask: AskGit,
+): Promise<readonly TreePath[]> {
+  const settings = await withoutOwnFilters(folder, runGitOf(ask));
+  if (settings === null) throw new SnapshotError('git cannot tell which filters are configured');
+  const status = ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=all'];
+  const patterns = globs.map((glob) => `:(top,glob)${glob}`);
+  const listed = await runGitOf(ask)(folder, [...status, '--', ...patterns], { settings });
+  if (listed === null) throw new SnapshotError('git cannot list what --snapshot-exclude names');
+  return listed.split('\0').flatMap((entry) => (entry === '' ? [] : [entry.slice(3)]));
 }
 
 function openGit({ gitFolder, env }: TaskWorkRequest, repository: Repository): PrivateGit {

@@ -24,15 +24,13 @@ export async function keptNotices(
   ask: RunGit,
 ): Promise<readonly string[]> {
   const shown = (name: TreePath): string => Buffer.from(name, 'latin1').toString();
-  const unsaid = [...kept.nested]
-    .filter((name) => !kept.leftOut.has(name) && !said.has(`uncommitted ${shown(name)}`))
-    .slice(0, NESTED_AT_MOST);
-  const dirty = await Promise.all(
-    unsaid.map(async (name) => ((await isDirty(git, name, ask)) ? [name] : [])),
+  const unsaid = [...kept.nested].filter(
+    (name) => !kept.leftOut.has(name) && !said.has(`uncommitted ${shown(name)}`),
   );
+  const dirty = await dirtyRepositories(git.repository, unsaid, ask);
   const all: readonly (readonly [TreePath, LeftOut['kind']])[] = [
     ...kept.leftOut,
-    ...dirty.flat().map((name) => [name, 'uncommitted'] as const),
+    ...dirty.map((name) => [name, 'uncommitted'] as const),
     ...kept.secrets.map((name) => [name, 'secret'] as const),
   ];
   return leftOutSentences(
@@ -41,9 +39,22 @@ export async function keptNotices(
   );
 }
 
-/** Whether a repository inside the tree has work that is not committed there. */
-async function isDirty({ repository }: PrivateGit, name: TreePath, ask: RunGit): Promise<boolean> {
-  const folder = treePlace(repository.root, name).toString();
+/** Returns which repositories inside the tree have work that is not committed there, of the first 50. */
+export async function dirtyRepositories(
+  { root }: Repository,
+  names: readonly TreePath[],
+  ask: RunGit,
+): Promise<readonly TreePath[]> {
+  const found = await Promise.all(
+    names
+      .slice(0, NESTED_AT_MOST)
+      .map(async (name) => ((await isDirty(root, name, ask)) ? [name] : [])),
+  );
+  return found.flat();
+}
+
+async function isDirty(root: string, name: TreePath, ask: RunGit): Promise<boolean> {
+  const folder = treePlace(root, name).toString();
   const top = await ask(folder, ['rev-parse', '--show-cdup']);
   // An empty folder of a submodule belongs to the repository around it.
   if (top === null || top.trim() !== '') return false;

@@ -29,9 +29,9 @@ export function landingText(end: LandingEnd, facts: LandingFacts): string {
     case 'written':
       return `${file} has what ${taskId} changes on ${onto} (${plural(end.files, 'file')})${unchecked}`;
     case 'landed-already':
-      return end.commit === null
-        ? `${onto} holds everything that ${taskId} has done already`
-        : `${taskId} has landed on ${onto} already, as ${end.commit.slice(0, 12)}`;
+      return `${taskId} has landed on ${onto} already, as ${end.commit.slice(0, 12)}`;
+    case 'nothing-new':
+      return `${onto} holds everything that ${taskId} has ${end.of === 'work' ? 'done' : 'committed'} already`;
     case 'refused':
       return `${taskId} has not landed, and nothing has changed: ${refusalText(end.why, facts)}`;
   }
@@ -39,18 +39,36 @@ export function landingText(end: LandingEnd, facts: LandingFacts): string {
 
 /** What of the task does not land; null if everything does. */
 export function staysText(stays: Stays): string | null {
-  if (stays.size === 0) return null;
-  const names = [...stays].map(([name, why]) => `${shown(name)} (${STAYS[why]})`);
-  return `not landed, since the task left it uncommitted: ${few(names)}`;
+  return stays.size === 0
+    ? null
+    : `not landed, since the task left it uncommitted: ${withReasons(stays)}`;
+}
+
+function withReasons(stays: Stays): string {
+  return few([...stays].map(([name, why]) => `${shown(name)} (${STAYS[why]})`));
 }
 
 const STAYS: Readonly<Record<StaysReason, string>> = {
   secret: 'looks like a secret',
   'too-large': 'larger than --snapshot-limit',
   unreadable: 'cannot be read',
+  excluded: 'left out by --snapshot-exclude',
   repository: 'a repository of its own',
+  'uncommitted-inside': 'a repository of its own, with work that is not committed in it',
   'branch-moved': 'only in the newest snapshot, and the branch has moved since',
 };
+
+/** What helps against all reasons at once. */
+function toLand(stays: Stays): string {
+  const todos = [...stays.values()].map((why) =>
+    why === 'repository'
+      ? 'remove the .git of the repository inside, or make it a submodule'
+      : why === 'uncommitted-inside'
+        ? 'commit in the repository inside'
+        : "commit it on the task's branch",
+  );
+  return [...new Set(todos)].join('; ');
+}
 
 /** What the agent is told when its task goes on because of a landing that failed. */
 export function landingHint(why: LandingRefusal, facts: LandingFacts): string {
@@ -65,6 +83,10 @@ function refusalText(why: LandingRefusal, { onto, file, checks }: LandingFacts):
   switch (why.kind) {
     case 'conflict':
       return `${onto} has changed the same lines of ${few(why.paths.map(shown))}.`;
+    case 'left-out':
+      return `all that ${onto} lacks of it was left uncommitted: ${withReasons(why.stays)}. To land it, ${toLand(why.stays)}.`;
+    case 'shallow':
+      return `${onto} and its branch have no commit in common, since the repository is shallow: git fetch --unshallow, and land again.`;
     case 'setup-failed':
       return `--setup failed in the merged work tree: ${commandText(why.result)}`;
     case 'checks-failed':

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { landingMessage } from '../../../src/core/snapshots/landing.ts';
+import {
+  canTaskMend,
+  landingMessage,
+  type StaysReason,
+} from '../../../src/core/snapshots/landing.ts';
 import { taskFilePrompt } from '../../../src/effects/vault/task-file.ts';
 
 const RULES = { expandsAtPaths: true };
@@ -17,3 +21,14 @@ test.for([
 ] as const)('the subject of %j', ([prompt, subject]) => {
   expect(landingMessage('t', prompt)).toBe(`${subject}\n\nRalph-Task: t\n`);
 });
+
+test.for([
+  [['repository', 'uncommitted-inside'], true],
+  [['repository', 'secret'], false],
+] as const satisfies [readonly StaysReason[], boolean][])(
+  'the agent is handed %j: %j',
+  ([all, can]) => {
+    const stays = new Map(all.map((why) => [`a ${why}`, why]));
+    expect(canTaskMend({ kind: 'left-out', stays })).toBe(can);
+  },
+);

@@ -235,6 +235,103 @@ describe('what lands', () => {
       ['a.txt', 'branch-moved'],
     ]);
   });
+
+  test('of a work tree that is gone: what filters and hooks have made of a file has landed', async () => {
+    const { folder, git, addTask, landTask } = await makeLanding({
+      '.gitattributes': '*.txt text eol=crlf\n',
+    });
+    put(folder, { 'a.txt': 'a\r\n' });
+    git('add', '--all');
+    git('commit', '-qm', 'text');
+    const task = addTask('late');
+    put(task.folder, { 'a.txt': 'b\r\n', 'new.txt': 'new\r\n', 'code.js': 'x\n' });
+    put(task.folder, { 'left.txt': 'left\r\n' });
+    const names = ['.gitattributes', 'a.txt', 'new.txt', 'code.js', 'left.txt'];
+    const bytes = names.map((name) => {
+      const id = task.git('hash-object', '-w', '--no-filters', name);
+      return `100644 blob ${id}\t${name}\n`;
+    });
+    const tree = gitIn(folder, bytes.join(''))('mktree');
+    const message = 'iteration 1: answered\n\nRalph-Order: 1\nRalph-Time: now\n';
+    const commit = git('commit-tree', tree, '-p', task.tree.base, '-m', message);
+    git('update-ref', 'refs/ralph/late/1', commit);
+    put(task.folder, { 'code.js': 'x;\n' });
+    task.git('add', 'code.js');
+    task.git('commit', '-qm', 'Format\n\nRalph-Task: late\nRalph-Iteration: 1\n');
+    task.git('add', 'a.txt', 'new.txt');
+    task.git('commit', '-qm', 'by hand');
+    git('worktree', 'remove', '--force', task.folder);
+    const { end, stays } = await landTask(task);
+    expect(end).toMatchObject({ kind: 'landed', files: 3 });
+    expect([...stays]).toEqual([['left.txt', 'branch-moved']]);
+  });
+});
+
+describe('what does not land', () => {
+  const withRepository = (folder: string, ...names: readonly string[]): void => {
+    for (const name of names) {
+      put(join(folder, name), { 'i.txt': 'i' });
+      const git = gitIn(join(folder, name));
+      git('init', '-q');
+      git('add', '-A');
+      git('commit', '-qm', 'inner');
+    }
+  };
+
+  test('is all that there is: nothing changes, and it is said', async () => {
+    const { folder, task, landTask } = await makeLanding();
+    put(task.folder, { '.env': 'KEY=1\n' });
+    withRepository(task.folder, 'app');
+    const before = lookAt(folder);
+    const file = join(await tempFolder(), 'task.patch');
+    for (const form of [{ kind: 'squash' }, { kind: 'patch', file }] as const) {
+      const { end, stays } = await landTask(task, { form });
+      if (end.kind !== 'refused' || end.why.kind !== 'left-out') throw new Error(end.kind);
+      expect([...end.why.stays]).toEqual([
+        ['.env', 'secret'],
+        ['app', 'repository'],
+      ]);
+      expect(stays.size).toBe(0);
+    }
+    expect(lookAt(folder)).toEqual(before);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('is not what the branch has already, as git has stored it', async () => {
+    const { folder, git, task, landTask } = await makeLanding({
+      '.gitattributes': '* text=auto\n',
+    });
+    put(task.folder, { '.env': 'KEY=1\r\n', 'id.key': 'one' });
+    withRepository(task.folder, 'app');
+    const head = gitIn(join(task.folder, 'app'))('rev-parse', 'HEAD');
+    put(folder, { '.env': 'KEY=1\n', 'id.key': 'another' });
+    git('add', '--all');
+    git('update-index', '--add', '--cacheinfo', `160000,${head},app`);
+    git('commit', '-qm', 'mine');
+    put(task.folder, { 'a.txt': 'x\n' });
+    const { end, stays } = await landTask(task);
+    expect({ kind: end.kind, stays: [...stays] }).toEqual({
+      kind: 'landed',
+      stays: [['id.key', 'secret']],
+    });
+  });
+
+  test('files of --snapshot-exclude, and what is uncommitted in a submodule', async () => {
+    const { task, landTask } = await makeLanding({ 'docs/a.md': 'a\n', 'a.txt': 'a\n' });
+    withRepository(task.folder, 'lib', 'clean');
+    task.git('add', 'lib', 'clean');
+    task.git('commit', '-qm', 'with submodules');
+    put(task.folder, { 'docs/a.md': 'b\n', 'docs/new.md': 'n\n', 'lib/i.txt': 'more' });
+    const { end, stays } = await landTask(task, { excludedGlobs: ['docs/**'] });
+    expect(end).toMatchObject({ kind: 'landed', files: 2 });
+    expect(Object.fromEntries(stays)).toEqual({
+      ...{ 'docs/a.md': 'excluded', 'docs/new.md': 'excluded', lib: 'uncommitted-inside' },
+    });
+    expect(await landTask(task, { excludedGlobs: ['docs/**'] })).toMatchObject({
+      end: { kind: 'landed-already' },
+      stays,
+    });
+  });
 });
 
 describe('landed already', () => {
@@ -256,7 +353,7 @@ describe('landed already', () => {
     put(task.folder, { 'a.txt': 'by the task\n' });
     task.git('commit', '-qam', 'one');
     git('merge', '-q', 'ralph/t');
-    const end = { kind: 'landed-already', commit: null };
+    const end = { kind: 'nothing-new', of: 'work' };
     expect(await landTask(task)).toMatchObject({ end });
     expect(await landTask(addTask('idle'))).toMatchObject({ end });
   });
@@ -291,6 +388,18 @@ describe('landed already', () => {
 });
 
 describe('nothing changes', () => {
+  test('where the repository is shallow and both branches do not meet in it', async () => {
+    const { folder, git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    const orphan = git('commit-tree', 'main^{tree}', '-m', 'as git fetch --depth 1 left it');
+    git('branch', 'fetched', orphan);
+    await expect(landTask(task, { onto: 'fetched' })).rejects.toThrow('unrelated histories');
+    put(folder, { '.git/shallow': `${orphan}\n` });
+    const end = { kind: 'refused', why: { kind: 'shallow' } };
+    expect(await landTask(task, { onto: 'fetched' })).toMatchObject({ end });
+    expect(await landTask(task)).toMatchObject({ end: { kind: 'landed' } });
+  });
+
   test('with a conflict', async () => {
     const { folder, git, task, landTask } = await makeLanding();
     put(task.folder, { 'a.txt': 'by the task\n' });

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import type { LandingEnd } from '../../../src/core/snapshots/landing.ts';
+import { landingText } from '../../../src/report/screens/land.ts';
+
+const FACTS = { taskId: 't', onto: 'main', file: null, checks: 0 };
+
+const REFUSED = 't has not landed, and nothing has changed: ';
+
+test.for<readonly [LandingEnd, string]>([
+  [{ kind: 'nothing-new', of: 'work' }, 'main holds everything that t has done already'],
+  [{ kind: 'nothing-new', of: 'commits' }, 'main holds everything that t has committed already'],
+  [
+    { kind: 'refused', why: { kind: 'left-out', stays: new Map([['app', 'repository']]) } },
+    `${REFUSED}all that main lacks of it was left uncommitted: app (a repository of its own). To land it, remove the .git of the repository inside, or make it a submodule.`,
+  ],
+  [
+    {
+      kind: 'refused',
+      why: {
+        kind: 'left-out',
+        stays: new Map([
+          ['.env', 'secret'],
+          ['a.bin', 'too-large'],
+          ['lib', 'uncommitted-inside'],
+        ]),
+      },
+    },
+    `${REFUSED}all that main lacks of it was left uncommitted: .env (looks like a secret), a.bin (larger than --snapshot-limit), lib (a repository of its own, with work that is not committed in it). To land it, commit it on the task's branch; commit in the repository inside.`,
+  ],
+  [
+    { kind: 'refused', why: { kind: 'shallow' } },
+    `${REFUSED}main and its branch have no commit in common, since the repository is shallow: git fetch --unshallow, and land again.`,
+  ],
+])('%j', ([end, text]) => {
+  expect(landingText(end, FACTS)).toBe(text);
+});
