@@ -63,12 +63,14 @@ install_node() {
   step "install-node-$1" 20 npm install --no-save --prefix "$scratch/node-$1" "$package@$1"
 }
 
-# install_programs PROGRAM[:PACKAGE]...: installs with apt what is missing, where that is allowed. Tests that need a
-# missing one are left out, and say so, but those of the fleet, which fail.
+# Installs with apt what is missing of what the tests start, where that is allowed. Tests that need a missing one are
+# left out, and say so, but those of the fleet and of the units for systemd, which fail.
 install_programs() {
   local program package
   [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null || return 0
-  for program in "$@"; do
+  # strace kills ralph from outside at its system calls; two shells complete what is typed into them; systemd-analyze
+  # loads the units of examples/; iproute2 (ip) makes the networks of a fleet's hosts, and faketime their clocks.
+  for program in strace zsh fish systemd-analyze:systemd ip:iproute2 faketime; do
     command -v "${program%:*}" >/dev/null && continue
     package=${program#*:}
     (apt-get install -y "$package" || (apt-get update && apt-get install -y "$package")) >/dev/null 2>&1 || true

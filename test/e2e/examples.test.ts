@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -7,7 +16,9 @@ import { EXIT_CODES } from '../../scripts/settings-doc.ts';
 import { shellWords } from '../../src/core/settings/shell-words.ts';
 import { type FakeClaude, makeFakeClaude } from '../helpers/fake-claude.ts';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { isHere } from '../helpers/machine-needs.ts';
 import { PATIENCE_MS } from '../helpers/patience.ts';
+import { gitIn } from '../helpers/repository.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
@@ -236,56 +247,173 @@ describe('examples/nightly.sh', () => {
   });
 });
 
+describe('the units for systemd', () => {
+  const hasAnalyze = isHere(
+    'systemd-analyze',
+    spawnSync('systemd-analyze', ['--version']).status === 0,
+  );
+
+  test
+    .skipIf(!hasAnalyze)
+    .for([['ralph-nightly.service', 'ralph-nightly.timer'], ['fleet/ralph-worker.service']])(
+    '%s: systemd loads them',
+    async (names) => {
+      const folder = await tempFolder();
+      const program = path.join(folder, 'ralph');
+      writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 });
+      const files = names.map((name) => path.join(folder, path.basename(name)));
+      for (const [at, name] of names.entries()) {
+        writeFileSync(files[at] ?? '', example(name).replace('/usr/local/bin/ralph', program));
+      }
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], {
+        env: { PATH: process.env.PATH },
+        encoding: 'utf8',
+      });
+      // Other units of the machine may have something wrong with them.
+      const ownWords = stderr.split('\n').filter((line) => line.includes('ralph'));
+      expect({ status, ownWords }).toEqual({ status: 0, ownWords: [] });
+    },
+  );
+});
+
 describe('examples/github-actions.yml', () => {
   interface Step {
     readonly name?: string;
     readonly if?: string;
+    readonly uses?: string;
     readonly run?: string;
     readonly env?: Readonly<Record<string, string>>;
+    readonly with?: Readonly<Record<string, unknown>>;
   }
   const workflow = parse(example('github-actions.yml'));
-  const steps: readonly Step[] = workflow.jobs.agent.steps;
-  const [install, check, work] = steps.filter((step) => step.run !== undefined);
+  const { agent, 'pull-request': pullRequest } = workflow.jobs;
+  const steps: readonly Step[] = agent.steps;
+  const stepOf = (job: { readonly steps: readonly Step[] }, name: string): Step => {
+    const step = job.steps.find((each) => each.name === name || each.uses?.startsWith(name));
+    if (step === undefined) throw new Error(`there is no step ${name}`);
+    return step;
+  };
+  const [check, work] = [stepOf(agent, 'Check the plan'), stepOf(agent, 'Run the task')];
 
   /** A runner gives each step to bash, which ends at the first command that fails. */
-  function runStep({ shell }: Machine, step: Step | undefined) {
-    return shell(['/bin/bash', '-e', '-c', step?.run ?? 'false'], {
-      CI: 'true',
-      ...(step?.env === undefined ? {} : { ANTHROPIC_API_KEY: 'sk-ant-loopback' }),
+  function runStep({ shell }: Machine, step: Step, env: Readonly<Record<string, string>> = {}) {
+    return shell(['/bin/bash', '-e', '-c', step.run ?? 'false'], {
+      ...{ CI: 'true', GIT_CONFIG_NOSYSTEM: '1' },
+      ...(step.env?.ANTHROPIC_API_KEY === undefined
+        ? {}
+        : { ANTHROPIC_API_KEY: 'sk-ant-loopback' }),
+      ...env,
     });
+  }
+
+  /** A machine whose project is a checkout as a runner makes it, with the author set. */
+  async function makeRunner() {
+    const machine = await makeMachine();
+    const { project, bin } = machine;
+    const origin = path.join(project, '..', 'origin.git');
+    const git = gitIn(project);
+    writeFileSync(path.join(bin, 'npm'), '#!/bin/sh\n', { mode: 0o755 });
+    git('init', '-q');
+    git('add', '--all');
+    git('commit', '-qm', 'first');
+    git('commit', '-q', '--allow-empty', '-m', 'second');
+    git('clone', '-q', '--bare', '.', origin);
+    /** What `actions/checkout` leaves: the newest commit alone, and no branch. */
+    const checkOut = (): string => {
+      rmSync(project, { recursive: true });
+      gitIn(path.dirname(origin))('clone', '-q', '--depth=1', `file://${origin}`, project);
+      git('checkout', '-q', '--detach');
+      return git('rev-parse', 'HEAD');
+    };
+    const sha = checkOut();
+    const named = runStep(machine, stepOf(agent, 'Say who commits'));
+    expect(named).toMatchObject({ status: 0 });
+    return { ...machine, origin, git, checkOut, sha };
   }
 
   test('installs this package, checks on a pull request and works at night', () => {
     const { name } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
-    expect(install?.run).toContain(` ${name} `);
+    expect(steps.map(({ run }) => run).join('\n')).toContain(`npm install --global ${name} `);
     expect(Object.keys(workflow.on)).toEqual(['pull_request', 'schedule']);
     expect(check).toMatchObject({ run: expect.stringContaining('--dry-run') });
-    expect(check?.if).toBeUndefined();
-    expect(work?.if).toBe("github.event_name == 'schedule'");
-    expect(Object.keys(work?.env ?? {})).toEqual(['ANTHROPIC_API_KEY']);
+    expect(check.if).toBeUndefined();
+    expect(work.if).toBe("github.event_name == 'schedule'");
+    expect(Object.keys(work.env ?? {})).toEqual(['ANTHROPIC_API_KEY']);
+    expect(workflow.concurrency).toMatchObject({ 'cancel-in-progress': false });
+  });
+
+  test('lets nothing write to the repository beside the agent', () => {
+    expect(workflow.permissions).toEqual({ contents: 'read' });
+    expect(agent.permissions).toBeUndefined();
+    expect(stepOf(agent, 'actions/checkout').with).toEqual({ 'persist-credentials': false });
+    expect(pullRequest.permissions).toEqual({ contents: 'write', 'pull-requests': 'write' });
+    expect(JSON.stringify(pullRequest.steps)).not.toContain('npm');
+  });
+
+  test('keeps the books of every night, hidden files too', () => {
+    const books = stepOf(agent, 'actions/upload-artifact');
+    expect(books.if).toBe("always() && github.event_name == 'schedule'");
+    expect(books.with).toMatchObject({ 'include-hidden-files': true });
+    const kept = String(books.with?.path).trim().split('\n');
+    expect(kept).toEqual(['.ralph_state', 'Needs_Action', 'nightly.bundle']);
+    const { name } = stepOf(pullRequest, 'actions/download-artifact').with ?? {};
+    expect(name).toBe(books.with?.name);
   });
 
   test('checks the plan with no agent installed, and no key', async () => {
-    const machine = await makeMachine();
-    const { status, stdout, stderr } = runStep(machine, check);
+    const { status, stdout, stderr } = runStep(await makeRunner(), check);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('claude was not found in');
     expect(stdout).toContain('allows 9 iterations of full length');
   });
 
-  test('does the work that it checked', async () => {
-    const machine = await makeMachine();
-    const claude = await machine.install([{ ...WORKED, text: 'All tidy.\n\nNIGHTLY DONE' }]);
-    const { status, stdout } = runStep(machine, work);
+  test('does the work that it checked, and opens a pull request with it', async () => {
+    const runner = await makeRunner();
+    const { git, sha, bin, project, origin, checkOut } = runner;
+    const done = { ...WORKED, shell: 'echo tidy > tidy.txt', text: 'All tidy.\n\nNIGHTLY DONE' };
+    const claude = await runner.install(done);
+    const { status, stdout } = runStep(runner, work);
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'All tidy.\n\nNIGHTLY DONE\n' });
     expect(claude.calls()[0]).toMatchObject({
       argv: expect.arrayContaining(['--permission-mode=acceptEdits']),
       env: { ANTHROPIC_API_KEY: 'sk-ant-loopback' },
     });
+
+    const told = path.join(path.dirname(project), 'told');
+    const bundle = stepOf(agent, 'Bundle the commits');
+    expect(bundle.if).toBe("always() && github.event_name == 'schedule'");
+    const bundled = runStep(runner, bundle, { GITHUB_SHA: sha, GITHUB_OUTPUT: told });
+    expect(bundled).toMatchObject({ status: 0 });
+    expect(readFileSync(told, 'utf8')).toBe('has-work=true\n');
+
+    const artifact = path.join(path.dirname(project), 'artifact');
+    mkdirSync(artifact);
+    copyFileSync(path.join(project, 'nightly.bundle'), path.join(artifact, 'nightly.bundle'));
+    checkOut();
+    writeFileSync(path.join(bin, 'gh'), `#!/bin/sh\necho "$@" > '${told}'\n`, { mode: 0o755 });
+    const env = { RUNNER_TEMP: artifact, BRANCH: 'ralph/nightly-7-1', RESULT: 'success' };
+    const opened = runStep(runner, stepOf(pullRequest, 'Open a pull request'), env);
+    expect(opened).toMatchObject({ status: 0 });
+    expect(readFileSync(told, 'utf8')).toContain('pr create --head ralph/nightly-7-1 ');
+    git('fetch', '-q', origin, 'ralph/nightly-7-1');
+    expect(git('show', 'FETCH_HEAD:tidy.txt')).toBe('tidy');
+    expect(
+      git('log', '-1', '--format=%an%n%(trailers:key=Ralph-Task,valueonly)', 'FETCH_HEAD'),
+    ).toBe('github-actions[bot]\nnightly');
+  });
+
+  test('opens no pull request after a night without a commit', async () => {
+    const runner = await makeRunner();
+    const told = path.join(path.dirname(runner.project), 'told');
+    const env = { GITHUB_SHA: runner.sha, GITHUB_OUTPUT: told };
+    expect(runStep(runner, stepOf(agent, 'Bundle the commits'), env)).toMatchObject({ status: 0 });
+    expect(existsSync(told)).toBe(false);
+    expect(agent.outputs['has-work']).toContain(' steps.bundle.outputs.has-work ');
+    expect(pullRequest.if).toBe("always() && needs.agent.outputs.has-work == 'true'");
   });
 
   test('is not held up by an outage: exit 75', async () => {
-    const machine = await makeMachine();
+    const machine = await makeRunner();
     // By default a few quick tries come first, which is not what is shown here.
     writeFileSync(path.join(machine.project, 'ralph.config.yaml'), 'retries: 0\n');
     const outage = { isError: true, apiErrorStatus: 529, text: 'API Error: 529 Overloaded' };

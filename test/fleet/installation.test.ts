@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findProgram } from '../../src/effects/processes/find-program.ts';
-import { isHere } from '../helpers/fleet-needs.ts';
+import { isHere } from '../helpers/machine-needs.ts';
 import { installedRalph } from '../helpers/fleet-scene.ts';
 import { makeFleetStub } from '../helpers/fleet-stub.ts';
 import { RALPH, runRalph } from '../helpers/run-ralph.ts';

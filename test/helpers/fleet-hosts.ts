@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { listProcesses } from '../../src/effects/processes/process-table.ts';
-import { isHere } from './fleet-needs.ts';
+import { isHere } from './machine-needs.ts';
 import { environmentOf } from './living-in.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FleetHost } from './fleet-hosts.ts';
-import { isHere } from './fleet-needs.ts';
+import { isHere } from './machine-needs.ts';
 import { installPackage } from './install-package.ts';
 
 /**
