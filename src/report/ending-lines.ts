@@ -12,6 +12,8 @@ export interface MessageContext {
   readonly agent: AgentName;
   /** Without it, no resume command is shown. Null: no folder of the task is kept here, so its note and logs are not shown either. */
   readonly task?: ResumeFacts | null;
+  /** Whether the task runs in a fleet, which commits what it leaves after its end. */
+  readonly inFleet?: boolean;
 }
 
 export type EndingEvent = Extract<RalphEvent, EndingFields>;
@@ -87,7 +89,7 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   const { proof } = event.evidence ?? {};
   if (proof !== undefined) add('proof', proofText(proof));
   for (const finding of proof?.findings ?? []) add('finding', finding);
-  add('changed', event.changes === null ? null : changesText(event.changes));
+  add('changed', event.changes === null ? null : changesText(event.changes, telling));
   if (task !== null) {
     const back = hasChangedNothing(event) ? null : lookBackOf(event.git, task);
     add('look back', back && lookBackText(back));
@@ -108,10 +110,11 @@ export function proofText({ proven, text }: EvidenceProof): string {
   return `${proven ? 'proven' : 'not proven'}: ${text}`;
 }
 
-function changesText(changes: Changes): string {
+function changesText(changes: Changes, { inFleet = false }: MessageContext): string {
   const { commits, files, lines } = changes;
   if (commits === 0 && files === 0) return 'nothing';
-  const counts = [commits === 0 ? 'no commit' : plural(commits, 'commit'), plural(files, 'file')];
+  const own = commits === 0 ? 'no commit' : plural(commits, 'commit');
+  const counts = [...(commits === 0 && inFleet ? [] : [own]), plural(files, 'file')];
   return [...counts, ...(lines === null ? [] : [`${formatLines(lines)} lines`])].join(', ');
 }
 

@@ -3,9 +3,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findProgram } from '../../src/effects/processes/find-program.ts';
-import { isHere } from '../helpers/machine-needs.ts';
 import { installedRalph } from '../helpers/fleet-scene.ts';
 import { makeFleetStub } from '../helpers/fleet-stub.ts';
+import { isHere } from '../helpers/machine-needs.ts';
 import { RALPH, runRalph } from '../helpers/run-ralph.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 

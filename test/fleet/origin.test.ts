@@ -27,6 +27,21 @@ test('a branch that somebody else has moved stays, and the result has a ref of i
   expect(git('show', 'refs/ralph/a/result:work.txt')).toMatch(/^a\/1\/\d+$/);
 });
 
+test('the result is named with its branch, its commit and what fetches it, also by commands of a clone', async () => {
+  const scene = await makeScene();
+  await scene.startWorker(scene.host(1));
+  const repo = ['--repo', scene.origin.url, '-p', 'Do the work.', '--delay', '0s'];
+  const { exitCode, stderr } = await scene.ralph(['submit', '--wait', '--task-id', 'a', ...repo]);
+  const commit = scene.origin.git('rev-parse', 'ralph/a').slice(0, 12);
+  const result = `the branch ralph/a at ${commit}: git fetch ${scene.origin.url} ralph/a`;
+  expect([exitCode, stderr.trimEnd().split('\n').at(-1)]).toEqual([0, `ralph: result: ${result}`]);
+  expect(stderr).not.toContain('no commit');
+  for (const command of ['diff', 'land', 'undo']) {
+    const refused = await scene.ralph([command, 'a']);
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining(result)]);
+  }
+});
+
 function refuse(scene: Awaited<ReturnType<typeof makeScene>>, script: string): void {
   const hook = join(scene.origin.folder, 'hooks', 'pre-receive');
   writeFileSync(hook, `#!/bin/sh\n${script}\n`);

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasNamespaces } from '../helpers/fleet-hosts.ts';
-import { isHere } from '../helpers/machine-needs.ts';
 import { type FleetSite, makeFleetSite } from '../helpers/fleet-site.ts';
+import { isHere } from '../helpers/machine-needs.ts';
 
 let site: FleetSite;
 

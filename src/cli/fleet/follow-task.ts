@@ -6,6 +6,7 @@ import { FleetAwayError, FleetError } from '../../errors.ts';
 import { EXIT_FAILED, exitCodeFor } from '../../exit-codes.ts';
 import { isEnding } from '../../report/ending-lines.ts';
 import { eventLine } from '../../report/event-line.ts';
+import { resultText } from '../../report/screens/fleet-words.ts';
 import type { Fleet } from './planned-task.ts';
 
 /** How a task is followed. */
@@ -22,8 +23,8 @@ const POLL_MS = 1_000;
 const LONGEST_POLL_MS = 30_000;
 
 /**
- * Follows a task of a fleet through its parks and through outages of the database, and prints its events. Resolves
- * to the exit code of the task, or to null if `stop` aborts before its end. Rejects with a `FleetError` if the task
+ * Follows a task of a fleet through its parks and through outages of the database, and prints its events and
+ * its result. Resolves to the exit code of the task, or to null if `stop` aborts before its end. Rejects with a `FleetError` if the task
  * is removed meanwhile.
  */
 export async function followTask(
@@ -43,11 +44,13 @@ export async function followTask(
       }
       for (const { number, event } of await fleet.events(taskId, since)) {
         since = Math.max(since, number);
-        const line = eventLine(event, { agent: agentOf(facts), task: null });
+        const line = eventLine(event, { agent: agentOf(facts), task: null, inFleet: true });
         if (line !== null) say(line);
         if (isEnding(event)) say(`more: ralph status ${taskId}, ralph logs ${taskId}`);
       }
       const exitCode = exitCodeOf(facts);
+      const result = resultText(facts);
+      if (exitCode !== null && result !== null) say(`result: ${result}`);
       if (exitCode !== null) return exitCode;
       if (isAway) say('The fleet is back.');
       isAway = false;

@@ -115,7 +115,7 @@ function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit)
     unpackState(paths, claim.checkpoint.packed, seal, woken);
   }
   const events = createLegEvents(
-    (event) => eventLine(event, { agent: plan.policy.agent, task: null }),
+    (event) => eventLine(event, { agent: plan.policy.agent, task: null, inFleet: true }),
     (line) => world.say(`${claim.taskId}: ${line}`),
   );
   const logs = createLegLogs(paths.folder, (log) => queue.keepLog(claim, log));

@@ -57,7 +57,7 @@ function judgeOutside({ after, onEnd }: Settings, policy: WorkerPolicy): string 
 }
 
 function judgeCommands(
-  { setup }: FleetSpec,
+  { setup, task_id: taskId }: FleetSpec,
   settings: Settings,
   policy: WorkerPolicy,
 ): string | null {
@@ -77,8 +77,18 @@ function judgeCommands(
   ];
   const refused = asked.find(({ line }) => commandNamed(line, policy) === null);
   if (refused === undefined) return null;
-  const names = commands === 'none' ? [] : [...commands.keys()].map((name) => `@${name}`);
-  return refusal('commands', `${refused.flag} '${refused.shown}'`, listed(names));
+  const known = commands === 'none' ? [] : [...commands];
+  const why = refusal(
+    'commands',
+    `${refused.flag} '${refused.shown}'`,
+    listed(known.map(([name]) => `@${name}`)),
+  );
+  const [same] = known.find(([, line]) => line === refused.line) ?? [];
+  const todo =
+    same === undefined
+      ? `Only what the policy has under commands may run: give it a name there, and ask for ${refused.flag} @NAME`
+      : `The policy has it under commands: ask for ${refused.flag} @${same}`;
+  return `${why} ${todo} with ralph submit --again --task-id ${taskId}.`;
 }
 
 function judgePermissions(

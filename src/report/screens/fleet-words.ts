@@ -1,11 +1,38 @@
 import type { AccountFacts, RequestTaken, UnreadableTask } from '../../core/fleet/fleet-facts.ts';
+import type { FleetTaskFacts } from '../../core/fleet/fleet-task.ts';
 import type { FleetWarning } from '../../core/fleet/fleet-warnings.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { wrapped } from '../columns.ts';
 import { formatClock, formatCountdown, formatDuration, formatInstant, plural } from '../format.ts';
+import { shellQuote } from '../resume-command.ts';
 import type { TableOptions } from './status.ts';
 
 // What a person is told of a fleet, in sentences.
+
+/** Says where the result of a task is, and how a clone gets it; null if there is none. */
+export function resultText({ spec, result_commit, result_ref }: FleetTaskFacts): string | null {
+  if (result_commit === null || result_ref === null) return null;
+  const ref = oneLine(result_ref, 300);
+  const branch = ref.replace(/^refs\/heads\//, '');
+  const what = branch === ref ? ref : `the branch ${branch}`;
+  const words = [oneLine(spec.repo, 2_000), branch].map(shellQuote);
+  return `${what} at ${result_commit.slice(0, 12)}: git fetch ${words.join(' ')}`;
+}
+
+/** Says of a task that a command has not found on this machine that a fleet has it. */
+export function onlyOnFleetText(
+  at: { readonly command: string; readonly stateDir: string; readonly fleet: string },
+  facts: FleetTaskFacts,
+): string {
+  const { command, stateDir, fleet } = at;
+  const taskId = oneLine(facts.spec.task_id, 128);
+  const result = resultText(facts);
+  const none =
+    facts.ended_at === null ? 'it has no result yet' : `it ended ${facts.status} without a result`;
+  return `there is no task '${taskId}' in ${stateDir}, but ${oneLine(fleet, 200)} has it, and ralph ${command} works on tasks of this machine alone; ${
+    result === null ? `${none}, see ralph status ${taskId}.` : `its result is ${result}`
+  }`;
+}
 
 const NAMES_SHOWN = 5;
 

@@ -65,18 +65,28 @@ test('shows each event once, and ends with the exit code of the task', async () 
   expect(await follow([OPEN, OPEN, ENDED])).toEqual({ exitCode: 5, lines: LINES });
 });
 
-test('ends with the commands that say more, and with no folder of the worker', async () => {
+test('ends with the commands that say more and fetch the result, and with no folder of the worker', async () => {
   const event = {
     ...{ event: 'task_stalled', status: 'stalled', exit_reason: 'no-progress', exit_code: 5 },
-    ...{ iterations_used: 2, usage: { cost_usd: 0 }, evidence: null, changes: null, note: null },
+    ...{ iterations_used: 2, usage: { cost_usd: 0 }, evidence: null, note: null },
+    changes: { commits: 0, files: 1, lines: null },
     ...{ git: {}, log_dir: '/home/worker/legs/t.1', state_file: '', task_id: 't' },
   } as unknown as RalphEvent;
   const lines: string[] = [];
   const stop = new AbortController().signal;
-  const fleet = { task: async () => ENDED, events: async () => [{ number: 1, event }] };
+  const result = { result_commit: '0123456789abcdef', result_ref: 'refs/heads/ralph/t' };
+  const fleet = {
+    task: async () => ({ ...ENDED, ...result }),
+    events: async () => [{ number: 1, event }],
+  };
   await followTask(fleet, 't', { say: (line) => void lines.push(line), stop, pollMs: 0 });
   expect(lines.join('\n')).not.toContain('/home/worker');
-  expect(lines.at(-1)).toBe('more: ralph status t, ralph logs t');
+  // The fleet commits what the agent has left.
+  expect(lines.join('\n')).toMatch(/^changed: 1 file$/m);
+  expect(lines.slice(-2)).toEqual([
+    'more: ralph status t, ralph logs t',
+    `result: the branch ralph/t at 0123456789ab: git fetch ${OPEN.spec.repo} ralph/t`,
+  ]);
 });
 
 test('shows the events of a task that has ended already', async () => {

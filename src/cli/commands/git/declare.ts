@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { placed } from '../../flags/shared-flags.ts';
 import type { DiffOptions } from './diff.ts';
 import type { LandOptions } from './land.ts';
+import { orOnFleet } from './or-on-fleet.ts';
 import type { ProofOptions } from './proof.ts';
 import type { SnapshotsOptions } from './snapshots.ts';
 import type { UndoOptions } from './undo.ts';
@@ -16,7 +17,9 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--json', 'the files as JSON')
     .action(async (id: string, range: string | undefined, options: DiffOptions) => {
       const { diff } = await import('./diff.ts');
-      ended(await diff(id, range, options));
+      ended(
+        await orOnFleet({ command: 'diff', taskId: id, options }, () => diff(id, range, options)),
+      );
     });
   placed(program.command('snapshots'))
     .description('the snapshots of a task')
@@ -24,7 +27,11 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--json', 'as JSON')
     .action(async (id: string, options: SnapshotsOptions) => {
       const { snapshots } = await import('./snapshots.ts');
-      ended(await snapshots(id, options));
+      ended(
+        await orOnFleet({ command: 'snapshots', taskId: id, options }, () =>
+          snapshots(id, options),
+        ),
+      );
     });
   placed(program.command('proof'))
     .description('what a completed task has proven; or check it once more')
@@ -35,7 +42,7 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--yes', 'run the commands of a file without asking')
     .action(async (id: string, options: ProofOptions) => {
       const { proof } = await import('./proof.ts');
-      ended(await proof(id, options));
+      ended(await orOnFleet({ command: 'proof', taskId: id, options }, () => proof(id, options)));
     });
   placed(program.command('undo'))
     .description('take back what an iteration and all after it changed')
@@ -47,7 +54,11 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--yes', 'do not ask')
     .action(async (id: string, iteration: string | undefined, options: UndoOptions) => {
       const { undo } = await import('./undo.ts');
-      ended(await undo(id, iteration, options));
+      ended(
+        await orOnFleet({ command: 'undo', taskId: id, options }, () =>
+          undo(id, iteration, options),
+        ),
+      );
     });
   placed(program.command('land'))
     .description("bring a task's work into a branch, checked once more")
@@ -59,6 +70,6 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--yes', 'land even though the task is not completed')
     .action(async (id: string, options: LandOptions) => {
       const { land } = await import('./land.ts');
-      ended(await land(id, options));
+      ended(await orOnFleet({ command: 'land', taskId: id, options }, () => land(id, options)));
     });
 }
