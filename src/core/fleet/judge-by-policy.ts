@@ -86,8 +86,8 @@ function judgeCommands(
   const [same] = known.find(([, line]) => line === refused.line) ?? [];
   const todo =
     same === undefined
-      ? `Only what the policy has under commands may run: give it a name there, and ask for ${refused.flag} @NAME`
-      : `The policy has it under commands: ask for ${refused.flag} @${same}`;
+      ? `Give it a name under commands there, and use ${refused.flag} @NAME`
+      : `Its name there is @${same}: use ${refused.flag} @${same}`;
   return `${why} ${todo} with ralph submit --again --task-id ${taskId}.`;
 }
 

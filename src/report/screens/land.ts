@@ -31,7 +31,9 @@ export function landingText(end: LandingEnd, facts: LandingFacts): string {
     case 'landed-already':
       return `${taskId} has landed on ${onto} already, as ${end.commit.slice(0, 12)}`;
     case 'nothing-new':
-      return `${onto} holds everything that ${taskId} has ${end.of === 'work' ? 'done' : 'committed'} already`;
+      return end.of === 'work'
+        ? `${onto} holds everything that ${taskId} has done already, apart from what git ignores`
+        : `${onto} holds everything that ${taskId} has committed already`;
     case 'refused':
       return `${taskId} has not landed, and nothing has changed: ${refusalText(end.why, facts)}`;
   }

@@ -7,7 +7,10 @@ const FACTS = { taskId: 't', onto: 'main', file: null, checks: 0 };
 const REFUSED = 't has not landed, and nothing has changed: ';
 
 test.for<readonly [LandingEnd, string]>([
-  [{ kind: 'nothing-new', of: 'work' }, 'main holds everything that t has done already'],
+  [
+    { kind: 'nothing-new', of: 'work' },
+    'main holds everything that t has done already, apart from what git ignores',
+  ],
   [{ kind: 'nothing-new', of: 'commits' }, 'main holds everything that t has committed already'],
   [
     { kind: 'refused', why: { kind: 'left-out', stays: new Map([['app', 'repository']]) } },
