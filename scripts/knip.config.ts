@@ -18,7 +18,16 @@ const config: KnipConfig = {
   ],
   project: ['src/**/*.ts!', 'test/**/*.ts', 'scripts/**/*.{js,ts}'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),
-  ignoreBinaries: ['strace', 'mkfifo', 'script', 'unshare', 'fish', 'ip', 'pg_dump'],
+  ignoreBinaries: [
+    'strace',
+    'mkfifo',
+    'script',
+    'unshare',
+    'fish',
+    'ip',
+    'pg_dump',
+    'systemd-analyze',
+  ],
 };
 
 export default config;

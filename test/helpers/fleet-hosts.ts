@@ -4,8 +4,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { listProcesses } from '../../src/effects/processes/process-table.ts';
-import { isHere } from './machine-needs.ts';
 import { environmentOf } from './living-in.ts';
+import { isHere } from './machine-needs.ts';
 
 const run = promisify(execFile);
 

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { FleetHost } from './fleet-hosts.ts';
-import { isHere } from './machine-needs.ts';
 import type { FleetScene, FleetWorker } from './fleet-scene.ts';
+import { isHere } from './machine-needs.ts';
 import { isDead, startProgram, stateOf, until, untilDead } from './processes.ts';
 import { tempFolder } from './temp-folder.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FleetHost } from './fleet-hosts.ts';
-import { isHere } from './machine-needs.ts';
 import { installPackage } from './install-package.ts';
+import { isHere } from './machine-needs.ts';
 
 /**
  * Returns the host with a clock that is wrong by so much, such as `+1h`, for what is started there from now on. Its
