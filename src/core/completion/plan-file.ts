@@ -1,4 +1,4 @@
-import { BLANK_BOX_ANYWHERE, OPEN_BOX_LINE } from '../markdown/checkbox.ts';
+import { BLANK_BOX_ANYWHERE, EMPTY_BOX_LINE, OPEN_BOX_LINE } from '../markdown/checkbox.ts';
 import { headingAt, headingName } from '../markdown/heading.ts';
 import { endOfRun } from '../markdown/inline-code.ts';
 
@@ -17,8 +17,8 @@ const HEADING_OR_ROW = /^[\s>]*(?:#{1,6}\s|\|)/;
 
 /**
  * Counts the checkboxes of a Markdown text, nested ones too. A plan must not count as done while anything
- * in it is open, so open boxes are read generously: also without a list marker, in a heading or a table,
- * and after a fence or a comment that is never closed. Ticked boxes are read strictly: they must be the
+ * in it is open, so open boxes are read generously: also without a list marker or with nothing inside, in a heading
+ * or a table, and after a fence or a comment that is never closed. Ticked boxes are read strictly: they must be the
  * first thing of a list item. Boxes inside closed fences and comments are ignored.
  *
  * With `sections`, only boxes under headings of these names count, case aside, as far as the next heading of
@@ -54,7 +54,8 @@ export function readPlan(text: string, sections: readonly string[] = []): PlanCo
 }
 
 function hasOpenBox(line: string): boolean {
-  return OPEN_BOX_LINE.test(line) || (HEADING_OR_ROW.test(line) && BLANK_BOX_ANYWHERE.test(line));
+  if (OPEN_BOX_LINE.test(line) || EMPTY_BOX_LINE.test(line)) return true;
+  return HEADING_OR_ROW.test(line) && BLANK_BOX_ANYWHERE.test(line);
 }
 
 /**

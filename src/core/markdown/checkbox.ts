@@ -1,5 +1,8 @@
-/** What can precede a box: quote signs, list markers of any kind, emphasis. */
-const LEAD = String.raw`[\s>]*(?:(?:[-*+•‣◦▪·–—]|\(?(?:\d{1,9}|[A-Za-z])[.)])\s*)*[*_~]{0,3}`;
+const QUOTES = String.raw`[\s>]*`;
+const LIST_MARK = String.raw`(?:[-*+•‣◦▪·–—]|\(?(?:\d{1,9}|[A-Za-z])[.)])\s*`;
+const EMPHASIS = '[*_~]{0,3}';
+/** What can precede a box: quote signs, list marks of any kind, emphasis. */
+const LEAD = `${QUOTES}(?:${LIST_MARK})*${EMPHASIS}`;
 const BLANK_BOX = String.raw`\[[^\S\n]+\](?![([])|[☐⬜🔲◻□]`;
 /** A box with a sign in it, such as `[/]` or `[-]`. `[1]` and `[a]` are not boxes. */
 const SIGNED_BOX = String.raw`\[[^\p{L}\p{N}\s\]]\](?=\s|$)`;
@@ -9,6 +12,15 @@ const SIGNED_BOX = String.raw`\[[^\p{L}\p{N}\s\]]\](?=\s|$)`;
  * with another sign. `[ ](a link)` and `[]` are not boxes.
  */
 export const OPEN_BOX_LINE = new RegExp(`^${LEAD}(?:${BLANK_BOX}|${SIGNED_BOX})`, 'u');
+
+/**
+ * Matches a line that begins with `- []` and text, with any list mark. In a plan that is an open box; in a message
+ * it may as well be code. `- [](a link)` and `- [][a link]` are not boxes.
+ */
+export const EMPTY_BOX_LINE = new RegExp(
+  String.raw`^${QUOTES}(?:${LIST_MARK})+${EMPHASIS}\[\][^\S\n]+\S`,
+  'u',
+);
 
 /** Matches a blank box anywhere in a line, such as in a heading or in a cell of a table. */
 export const BLANK_BOX_ANYWHERE = new RegExp(BLANK_BOX, 'u');
