@@ -165,8 +165,14 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   const signs = createSigns(git.repository);
   const said = new Set<string>();
 
-  /** What was written under no name: it belongs to the changes of the next snapshot with a name, too. */
-  let unnamed: Pick<KeptTree, 'changed' | 'secrets'> = { changed: [], secrets: [] };
+  /**
+   * What was written under no name: it belongs to the changes of the next snapshot with a name, too. Secrets from
+   * before the task are in the first snapshot, and were not told of yet.
+   */
+  let unnamed: Pick<KeptTree, 'changed' | 'secrets'> = {
+    changed: [],
+    secrets: claimed?.kept.secrets ?? [],
+  };
 
   const keepTree = async (): Promise<KeptTree> => {
     const kept = await store.keepTree();

@@ -284,6 +284,18 @@ describe('progress by snapshots', () => {
   });
 });
 
+describe('an untracked secret', () => {
+  test('from before the task is told once', async () => {
+    const { folder } = await makeRepository({ 'a.txt': 'a', '.env.shared': 'tracked' });
+    put(folder, { '.env': 'A=1' });
+    const { keeper, ended, notices } = await keeperOf(folder);
+    await keeper.before(1);
+    put(folder, { b: '1', '.env': 'A=2' });
+    await ended(1);
+    expect(notices).toEqual([expect.stringContaining('.env looks like a secret')]);
+  });
+});
+
 describe('a tree that is kept under no name', () => {
   test('is part of the next snapshot with a name', async () => {
     const { folder, keeper, ended, names, notices } = await stage();
