@@ -176,17 +176,32 @@ test('the first time-out by a default limit names the flag and the type for codi
 });
 
 describe('a configuration that was found', () => {
-  test('is not used where others can write it, and the reason is said', async () => {
-    const scene = await makeScene(DONE);
-    const file = await scene.write(CONFIG, 'agent_command: touch taken-over\nnonsense: 1\n');
+  test('refuses every start where others can write it, unless it is named', async () => {
+    const scene = await makeScene([{ text: 'Not yet.' }, DONE, DONE]);
+    const file = await scene.write(CONFIG, 'retries: 1\n');
+    expect((await scene.run(['--task-id', 't', '-n', '1'])).exitCode).toBe(3);
     chmodSync(file, 0o666);
-    const { exitCode, stderr } = await scene.run();
-    expect(exitCode).toBe(0);
-    expect(stderr).toContain(
-      `${file} is not used: everyone can write to it; fix that with chmod o-w.`,
-    );
+    const refusal = `ralph: ${file} is not used: everyone can write to it; fix that with chmod o-w. --config FILE names the one to use, also where chmod has no effect.\n`;
+    const more = ['-n', '+1'];
+    const starts = [
+      scene.run(),
+      scene.run(['--dry-run']),
+      scene.run(['--task-id', 't', '--resume-if-open']),
+      scene.ralph(['resume', 't', ...more]),
+      scene.ralph(['resume', 't', '--dry-run']),
+      scene.ralph(['rescue']),
+      scene.ralph(['watch']),
+    ];
+    for (const start of starts) {
+      expect(await start).toMatchObject({ exitCode: 2, stdout: '', stderr: refusal });
+    }
     expect(scene.fake.calls()).toHaveLength(1);
-    expect(scene.has('taken-over')).toBe(false);
+    for (const looks of ['status', 'report', 'logs']) {
+      const { exitCode, stderr } = await scene.ralph(looks === 'logs' ? [looks, 't'] : [looks]);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    }
+    expect((await scene.run(['--config', CONFIG])).exitCode).toBe(0);
+    expect((await scene.ralph(['resume', 't', ...more, '--config', CONFIG])).exitCode).toBe(0);
   });
 
   test('is not used above the git root, and the reason is said', async () => {

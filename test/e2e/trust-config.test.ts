@@ -124,6 +124,17 @@ describe('a found configuration that sets what needs trust', () => {
     expect((await scene.run()).exitCode).toBe(0);
   });
 
+  test('a trusted one that others can write to is refused with that reason', async () => {
+    const scene = await sceneWith();
+    await trust(scene);
+    chmodSync(fileIn(scene), 0o666);
+    const { exitCode, stderr } = await scene.run();
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(
+      /everyone can write to it.*\n.*which was trusted, is missing or invalid/,
+    );
+  });
+
   test('a configuration is trusted only in its own folder', async () => {
     const scene = await sceneWith();
     await trust(scene);

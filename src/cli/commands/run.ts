@@ -64,7 +64,8 @@ export async function runCommand(
     // These say how a task begins; it has begun.
     const { prompt, promptFile, taskId, taskType, config, ...others } = flags.layer;
     const { worktree, base, worktreeDir, ...layer } = others;
-    return resumeTask(plan.taskId, plan, { ...flags, layer, isTrusted: false }, argv);
+    const asked = { ...flags, layer, isTrusted: false, hasReadConfig: true };
+    return resumeTask(plan.taskId, plan, asked, argv);
   }
   const { notices, powers } = collected;
   return runPlan({ plan, notices, powers, again: ['run', ...argv] });

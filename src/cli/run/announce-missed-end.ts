@@ -35,7 +35,7 @@ export async function announceBeforeResume(
   place: TaskFolders,
   flags: ResumeFlags,
 ): Promise<number | null> {
-  const own = { ...outputFlags(flags), isTrusted: flags.isTrusted };
+  const own = { ...outputFlags(flags), isTrusted: flags.isTrusted, hasReadConfig: true };
   const planned = await planResume(taskId, place, own);
   return planned?.isUntold === true ? tellUntold(planned) : null;
 }

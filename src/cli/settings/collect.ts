@@ -56,7 +56,8 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
   // A file that the user names is trusted.
   const powerful =
     named === undefined ? configNeedingTrust({ config: search.config, read, startDir }, env) : null;
-  const use = await useOf(powerful, [flags, variables.layer, read.layer], request);
+  const layers = [flags, variables.layer, read.layer];
+  const use = await useOf(powerful, layers, request, search.problems);
   const config = use === 'left-out' ? NO_CONFIG : read;
   const settled = await settle({
     flags,
@@ -95,11 +96,15 @@ const NO_CONFIG: ConfigSettings = {
 
 type Use = 'used' | 'shown' | 'left-out';
 
-/** Decides how to use a configuration; asks a person if necessary. Rejects with a `UsageError` to refuse it. */
+/**
+ * Decides how to use a configuration; asks a person if necessary. Rejects with a `UsageError` to refuse it, which
+ * also names the `problems` of the file.
+ */
 async function useOf(
   powerful: ConfigNeedingTrust | null,
   layers: readonly Layer[],
   { untrusted = 'refuse', ask = null, env }: CollectRequest,
+  problems: readonly string[],
 ): Promise<Use> {
   if (powerful === null || powerful.isTrusted) return 'used';
   if (untrusted === 'leave-out') return 'left-out';
@@ -107,7 +112,7 @@ async function useOf(
   const { dryRun, json } = resolveSettings(layers).settings;
   if (untrusted === 'show' && dryRun) return 'shown';
   // `--json` means that a program is reading, which cannot answer.
-  await wantTrust(powerful, json ? null : ask, env);
+  await wantTrust(powerful, json ? null : ask, env, problems);
   return 'used';
 }
 

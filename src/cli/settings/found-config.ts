@@ -61,17 +61,18 @@ export function noticeOf(powerful: ConfigNeedingTrust): string {
 
 /**
  * Asks a person about an untrusted configuration, and records a yes. Rejects with a `UsageError` if
- * `ask` is null or the answer is no.
+ * `ask` is null or the answer is no; it begins with the `problems` of the file.
  */
 export async function wantTrust(
   powerful: ConfigNeedingTrust,
   ask: Ask | null,
   env: NodeJS.ProcessEnv,
+  problems: readonly string[],
 ): Promise<void> {
   const { config, unsafe } = powerful;
   // An unsafe record of trust would be ignored, so there is no point in asking.
   const isWanted =
     ask !== null && unsafe === null && config !== null && ask(trustQuestion(powerful));
-  if (!isWanted) throw new UsageError([refusalOf(powerful)]);
+  if (!isWanted) throw new UsageError([...problems, refusalOf(powerful)]);
   await noteTrust(config, env);
 }

@@ -49,6 +49,8 @@ export interface ResumeRequest {
   readonly allowed: AllowedByPass | null;
   /** Gathers the settings of another program's task: those in its state, given here, and the current ones. */
   readonly collect: (inState: Layer) => Promise<Collected>;
+  /** Why a configuration that is found here is not used, a sentence each; a resume does not read what it says. */
+  readonly configProblems: readonly string[];
 }
 
 /** The settings that are in force for another program's task. */
@@ -78,6 +80,7 @@ export async function planResume(request: ResumeRequest): Promise<PlannedResume 
     throw new UntrustedTaskError(taskId, place.stateDir, doubt, asks);
   }
   const { stored, powers } = await storedRun(state, paths.folder, request);
+  const unused = stored.settings.config === null ? request.configProblems : [];
   const { run, problems } = overrideSettings(
     allowed === null ? stored : boundedBy(stored, state, allowed, env),
     fromHere(withoutPlace(request.layer), startDir),
@@ -100,7 +103,7 @@ export async function planResume(request: ResumeRequest): Promise<PlannedResume 
     workTree: state.git.work_tree,
   };
   return {
-    plan: await requirePlan(asked, [...request.problems, ...problems]),
+    plan: await requirePlan(asked, [...request.problems, ...unused, ...problems]),
     resume: {
       previousTimeoutMs: stored.settings.timeout,
       previousCwd: path.resolve(stored.startDir, stored.settings.cwd ?? '.'),

@@ -15,8 +15,9 @@ export interface ConfigText {
 
 export interface ConfigSearch {
   readonly config: ConfigText | null;
-  /** Files that were found but are not used, each with the reason. */
+  /** A file beyond the border of the search, with the reason why it is not used. */
   readonly notices: readonly string[];
+  /** Why the file cannot be used. Its limits and checks would be missing, so no run starts without it. */
   readonly problems: readonly string[];
 }
 
@@ -46,7 +47,10 @@ export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSear
     if (file !== undefined) {
       return border === null
         ? readFoundConfig(file)
-        : notUsed(file, `it is above the ${border}; name it with --config`);
+        : {
+            ...NOTHING,
+            notices: [notUsed(file, `it is above the ${border}; name it with --config`)],
+          };
     }
     border ??= borderAt(folder, home);
   }
@@ -77,18 +81,23 @@ function homeOf(env: NodeJS.ProcessEnv): string | null {
 export function readFoundConfig(file: string): ConfigSearch {
   try {
     // Checked before opening, because opening a named pipe would block.
-    if (!statSync(file).isFile()) return notUsed(file, 'it is not a regular file');
+    if (!statSync(file).isFile()) return unusable(file, 'it is not a regular file');
     return withFile(file, (open) => {
       const reason = distrust(fstatSync(open));
-      return reason === null ? textFrom(open, { file, wasFound: true }) : notUsed(file, reason);
+      return reason === null ? textFrom(open, { file, wasFound: true }) : unusable(file, reason);
     });
   } catch (error) {
-    return notUsed(file, `it cannot be read (${messageOf(error)})`);
+    return unusable(file, `it cannot be read (${messageOf(error)})`);
   }
 }
 
-function notUsed(file: string, reason: string): ConfigSearch {
-  return { ...NOTHING, notices: [`${file} is not used: ${reason}.`] };
+function unusable(file: string, reason: string): ConfigSearch {
+  const remedy = '--config FILE names the one to use, also where chmod has no effect.';
+  return { ...NOTHING, problems: [`${notUsed(file, reason)} ${remedy}`] };
+}
+
+function notUsed(file: string, reason: string): string {
+  return `${file} is not used: ${reason}.`;
 }
 
 /** Opens the file once, so that `use` reads the same file that it has checked. */
