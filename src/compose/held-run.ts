@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly view: RunView;
   /** Sentences to print as soon as this process has claimed the task. */
   readonly announcements?: readonly string[];
+  /** What was said in this process before a task starts, for several runs in it. */
+  readonly said?: Set<string>;
   /** Called with the end of the task before it is recorded as announced, so a crash in between repeats it. */
   readonly announceEnd?: (fields: RunEnd['fields']) => void;
   /** Absent for a new task. */

@@ -36,6 +36,7 @@ import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { TaskAlreadyActiveError } from '../task-errors.ts';
 import { agentKinds, agentPrograms, hasOwnEvents } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
+import { requireOutlook } from './before-start.ts';
 import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
 import { countDayOf, examinerOf, settlerOf } from './lazy-ports.ts';
 import { legBugs, legStops, legStore } from './leg-ports.ts';
@@ -68,16 +69,16 @@ export async function startRun(
       programs: () => agentPrograms(plan),
       runId: driver.run_id,
       warn,
-      signal: stops.signal,
     });
     // A run that only tells how the task ended starts nothing.
     const isNeeded = options.resume?.announcesOnly !== true;
-    if (isNeeded) await sandbox.require();
+    const coming = { ...options, isNew: options.resume === undefined, signal: stops.signal };
+    const notices = isNeeded ? await requireOutlook(coming) : [];
     const hold = await holdTask(paths, plan.taskId, driver);
     try {
       if (isNeeded && plan.workTree === null) await sandbox.open();
       const tree = await taskTree({ ...options, paths, warn, driver, stops, sandbox });
-      options.announcements?.forEach(warn);
+      for (const each of [...(options.announcements ?? []), ...notices]) warn(each);
       const { settings, taskId, gitEnv } = plan;
       const isWanted = settings.preventSleep ?? options.isAttended;
       const isAsked = settings.preventSleep === true;

@@ -26,6 +26,7 @@ import { readLostAttempt } from '../effects/agents/lost-attempt.ts';
 import { type GitSetup, storedGitSetup } from '../effects/branches/commit/git-setup.ts';
 import { inOwnTree } from '../effects/branches/own-tree.ts';
 import { untoldEvents } from '../effects/logs/untold-events.ts';
+import { requirePlanAfterSetup } from '../effects/plan/plan-left-behind.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { settingsJson } from '../effects/plan/stored-settings.ts';
 import { promptText, taskFacts } from '../effects/plan/task-facts.ts';
@@ -135,6 +136,7 @@ async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
   await store.durable();
   try {
     const setupFailed = await run.tree.ready(noted);
+    if (setupFailed === null) await requirePlanAfterSetup(plan);
     if (taskFile !== null) await takeIntoWork(plan.vault, taskFile);
     return { note: { ...noted, ...store.newest() }, setupFailed };
   } catch (error) {

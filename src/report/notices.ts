@@ -52,6 +52,27 @@ export function tasksShareTree(concurrency: number, cwd: string): string {
   return `up to ${concurrency} tasks work in ${cwd} at the same time, in the same files; --worktree gives each its own`;
 }
 
+/** `why` is half a sentence. */
+export function gitNotUsable(why: string): string {
+  return `No snapshots, diff and undo: they need a git work tree, and ${why}.`;
+}
+
+/** `where` is the flag that names the plan. */
+export function planNotThere(where: string, file: string): string {
+  return `${where} names ${file}, and there is no such file: it completes nothing before the agent has written it.`;
+}
+
+export function planNotReadable(where: string, file: string): string {
+  return `${where} names ${file}, which cannot be read as a plan: it completes nothing until it can.`;
+}
+
+/** `sections` are the headings below which boxes count; empty if all count. */
+export function planHasNoBox(where: string, file: string, sections: readonly string[]): string {
+  const below =
+    sections.length === 0 ? '' : ` below ${sections.map((each) => `'${each}'`).join(' or ')}`;
+  return `${where} names ${file}, which has no box${below}: it completes nothing before the agent has written one.`;
+}
+
 export function protectsNothing(glob: string): string {
   return `--protect '${glob}' matches no file, so it protects nothing.`;
 }

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { agentPrograms, examineAgent } from '../../compose/agent.ts';
+import { examineAgent } from '../../compose/agent.ts';
+import { knowsAuthor, lookAhead } from '../../compose/before-start.ts';
 import { examineSnapshots } from '../../compose/git-commands/snapshot-facts.ts';
-import { sandboxRulesOf } from '../../compose/sandbox/plan-sandbox.ts';
 import { sandboxRefusals } from '../../compose/sandbox/sandbox-refusals.ts';
 import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
 import { textFor } from '../../core/settings/agent-texts.ts';
@@ -22,7 +21,7 @@ import { askVersion } from '../../effects/processes/ask-version.ts';
 import { listTasks, type TaskEntry } from '../../effects/state/task-list.ts';
 import { VAULT_FOLDERS } from '../../effects/vault/vault-folders.ts';
 import { probeGit } from '../../effects/workspace/git-probe.ts';
-import { messageOf } from '../../errors.ts';
+import { messageOf, SandboxError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import {
   type AgentFacts,
@@ -99,13 +98,16 @@ async function examine(
     agents.push(await agentFacts(name, { ...collected, startDir }, cwd, env, signal));
   }
   const planned = await plannedRun(collected, startDir, env);
+  const refused = 'plan' in planned ? await refusalsOf(planned.plan) : NOTHING_REFUSED;
   const isWanted = settings.sandbox === true;
-  const refusals = [
-    ...(await sandboxRefusals(cwd, env, signal)),
-    ...(isWanted && 'plan' in planned ? await refusalsOf(planned.plan) : []),
-  ];
+  const git = (await probeGit(cwd, env, signal)).kind;
+  const refusals = [...(await sandboxRefusals(cwd, env, signal)), ...refused.bySandbox];
   return {
-    problems: [...collected.problems, ...('plan' in planned ? [] : planned.problems)],
+    problems: [
+      ...collected.problems,
+      ...('plan' in planned ? [] : planned.problems),
+      ...refused.otherwise,
+    ],
     notices: [...collected.powers, ...collected.notices],
     untrusted,
     agents,
@@ -116,7 +118,8 @@ async function examine(
     strayFolders: VAULT_FOLDERS.filter((name) => leadsOut(path.join(vault, name), vault)),
     freeBytes: freeBytes(stateDir),
     cwd,
-    git: (await probeGit(cwd, env, signal)).kind,
+    git,
+    lacksAuthor: git === 'work-tree' && !settings.commit && !(await knowsAuthor(cwd, env)),
     snapshots: settings.snapshots === false ? null : await examineSnapshots(cwd, env, signal),
     sandbox: { isWanted, refusals: [...new Set(refusals)] },
     ...examineStates(stateDir),
@@ -154,10 +157,21 @@ function plannedRun(
   });
 }
 
-/** Returns why the sandbox of a run would be refused; nothing for a work tree that is not made yet. */
-async function refusalsOf(plan: RunPlan): Promise<readonly string[]> {
-  if (plan.workTree !== null || !existsSync(plan.cwd)) return [];
-  return (await sandboxRulesOf(plan, agentPrograms(plan))).refusals;
+interface Refused {
+  readonly bySandbox: readonly string[];
+  readonly otherwise: readonly string[];
+}
+
+const NOTHING_REFUSED: Refused = { bySandbox: [], otherwise: [] };
+
+/** Returns why a run would be refused here, one sentence each. */
+async function refusalsOf(plan: RunPlan): Promise<Refused> {
+  const { refusals } = await lookAhead({ plan, isNew: true });
+  const messagesOf = (isOfSandbox: boolean): readonly string[] =>
+    refusals
+      .filter((each) => each instanceof SandboxError === isOfSandbox)
+      .map(({ message }) => message);
+  return { bySandbox: messagesOf(true), otherwise: messagesOf(false) };
 }
 
 /** Returns the untrusted configuration and the program that it would start, or null if all is trusted. */

@@ -67,8 +67,9 @@ export async function runCommand(
     const asked = { ...flags, layer, isTrusted: false, hasReadConfig: true };
     return resumeTask(plan.taskId, plan, asked, argv);
   }
-  const { notices, powers } = collected;
-  return runPlan({ plan, notices, powers, again: ['run', ...argv] });
+  const { notices, powers, untrusted } = collected;
+  const refusal = untrusted === null ? {} : { refusal: refusalOf(untrusted) };
+  return runPlan({ plan, notices, powers, ...refusal, again: ['run', ...argv] });
 }
 
 /**

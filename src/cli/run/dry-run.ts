@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { locateAgent } from '../../compose/agent.ts';
+import { lookAhead } from '../../compose/before-start.ts';
 import { judgesOfPlan } from '../../compose/proof/judges.ts';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
@@ -18,19 +19,39 @@ import { toldAt } from '../../core/supervisor/supervisor.ts';
 import { type Policy, withPolicy } from '../../core/task/policy.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { EXIT_USAGE } from '../../exit-codes.ts';
 import { type PlanFacts, renderPlan } from '../../report/screens/plan.ts';
 import { planWarnings } from './run-notices.ts';
 
-/** `ralph run --dry-run`: prints what a run would do. Starts and writes nothing. */
-export async function dryRun(plan: RunPlan, notices: readonly string[]): Promise<number> {
-  const facts = await planFacts(plan, notices);
+/** A run that is only shown. */
+export interface DryRun {
+  readonly plan: RunPlan;
+  /** Whether the task would begin with it. */
+  readonly isNew: boolean;
+  /** Why it would be refused, as far as planning has shown, one sentence each. */
+  readonly refusals: readonly string[];
+  /** Warnings from planning, one sentence each. */
+  readonly notices: readonly string[];
+}
+
+/** `--dry-run`: prints what a run would do. Starts and writes nothing. Resolves to 2 if it would be refused. */
+export async function dryRun(run: DryRun): Promise<number> {
+  const { plan, isNew } = run;
+  const { refusals, notices } = await lookAhead({ plan, isNew });
+  const facts = await planFacts(plan, {
+    refusals: [...run.refusals, ...refusals.map(({ message }) => message)],
+    notices: [...run.notices, ...notices],
+  });
   process.stdout.write(plan.settings.json ? `${safeJson(facts, 2)}\n` : renderPlan(facts));
-  return 0;
+  return facts.refusals.length === 0 ? 0 : EXIT_USAGE;
 }
 
 const EXAMPLE_OUTPUT = '(the output of the previous iteration)';
 
-async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<PlanFacts> {
+async function planFacts(
+  plan: RunPlan,
+  { refusals, notices }: Pick<DryRun, 'refusals' | 'notices'>,
+): Promise<PlanFacts> {
   const { policy } = plan;
   const agents = policy.agents.map((name) => ({ name, ...locateAgent(name, plan) }));
   const programs = agents.flatMap(({ argv, missing }) =>
@@ -44,6 +65,7 @@ async function planFacts(plan: RunPlan, notices: readonly string[]): Promise<Pla
   const told = sandbox?.rules == null ? policy : withSandbox(policy, sandbox.rules);
   return {
     task_id: plan.taskId,
+    refusals,
     task_type: plan.taskType,
     completion: describeCompletion(policy),
     full_iterations: fullIterations(plan),

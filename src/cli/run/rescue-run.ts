@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { requireOutlook } from '../../compose/before-start.ts';
 import {
   type FileRun,
   type OrchestrateOptions,
@@ -58,12 +59,13 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     ]);
   }
   const { settings } = plan;
+  const own = settleVault(read.own, vault);
+  const outlook = await requireOutlook({ plan, isNew: own.startNew, said });
   const sayUnlessQuiet = settings.quiet ? (): void => {} : say;
-  for (const notice of [...notices, ...planWarnings(plan)]) {
+  for (const notice of [...notices, ...planWarnings(plan), ...outlook]) {
     said.add(notice);
     sayUnlessQuiet(oneLine(notice, 2_000));
   }
-  const own = settleVault(read.own, vault);
   if (name === 'watch' && own.concurrency > 1 && !settings.worktree) {
     const problems = sharingProblems(plan);
     if (problems.length > 0) throw new UsageError(problems);
@@ -80,6 +82,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     maxCostPerDay: plan.policy.maxCostPerDay,
     prepare: async (request) => ({
       ...(await prepare(request, plan, base)),
+      said,
       onOutput: heap.count,
     }),
     endedByBugs,

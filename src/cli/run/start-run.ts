@@ -18,6 +18,8 @@ export interface PlannedRun {
   readonly notices: readonly string[];
   /** Sentences about the trusted settings of a found configuration, printed even with `--quiet`. */
   readonly powers?: readonly string[];
+  /** Why a found configuration is refused, which a dry run shows all the same; absent if it is not. */
+  readonly refusal?: string;
   readonly resume?: Resume;
   /** The command line that starts the run again as a background process. */
   readonly again: readonly string[];
@@ -29,7 +31,9 @@ export async function runPlan(run: PlannedRun): Promise<number> {
   const { settings } = plan;
   if (settings.dryRun) {
     const { dryRun } = await import('./dry-run.ts');
-    return dryRun(plan, [...powers, ...notices]);
+    const refusals = run.refusal === undefined ? [] : [run.refusal];
+    const isNew = resume === undefined;
+    return dryRun({ plan, isNew, refusals, notices: [...powers, ...notices] });
   }
   const log = takeDetachedLog(process.env);
   if (settings.detach && log === null) {

@@ -12,7 +12,6 @@ import {
   type Ask,
   type ConfigNeedingTrust,
   configNeedingTrust,
-  noticeOf,
   wantTrust,
 } from './found-config.ts';
 
@@ -66,7 +65,7 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
     taskTypes: config.taskTypes,
     startDir,
   });
-  const messages = powerful === null ? NO_MESSAGES : messagesFor(powerful, use, settled);
+  const powers = powerful === null || use !== 'used' ? [] : powersSaid(powerful, settled);
   return {
     ...settled,
     vault: config.vault,
@@ -76,8 +75,8 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
       ...config.problems,
       ...settled.problems,
     ],
-    notices: [...search.notices, ...messages.notices, ...variables.warnings],
-    powers: messages.powers,
+    notices: [...search.notices, ...variables.warnings],
+    powers,
     untrusted: use === 'used' ? null : powerful,
   };
 }
@@ -116,20 +115,12 @@ async function useOf(
   return 'used';
 }
 
-type Messages = Pick<CollectedSettings, 'notices' | 'powers'>;
-
-const NO_MESSAGES: Messages = { notices: [], powers: [] };
-
-function messagesFor(
-  powerful: ConfigNeedingTrust,
-  use: Use,
+function powersSaid(
+  { file, powers }: ConfigNeedingTrust,
   { sources }: SettledSettings,
-): Messages {
-  if (use === 'left-out') return NO_MESSAGES;
-  if (use === 'shown') return { notices: [noticeOf(powerful)], powers: [] };
-  const { file, powers } = powerful;
+): readonly string[] {
   const inForce = trustedSettingsInForce(powers, sources);
-  return { notices: [], powers: inForce.length === 0 ? [] : [setsLine(file, inForce)] };
+  return inForce.length === 0 ? [] : [setsLine(file, inForce)];
 }
 
 function placedText(

@@ -5,7 +5,6 @@ import { UsageError } from '../../errors.ts';
 import {
   trustQuestion,
   type UntrustedConfig,
-  untrustedNotice,
   untrustedRefusal,
 } from '../../report/screens/trust.ts';
 import type { ConfigSettings } from './config-file.ts';
@@ -52,11 +51,6 @@ export function sayPowers(powers: readonly string[]): void {
 /** Returns why a run refuses the configuration. */
 export function refusalOf(powerful: ConfigNeedingTrust): string {
   return untrustedRefusal(powerful);
-}
-
-/** Returns the notice for a dry run that shows an untrusted configuration. */
-export function noticeOf(powerful: ConfigNeedingTrust): string {
-  return untrustedNotice(powerful);
 }
 
 /**

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { type LandingRefusal, landingMessage } from '../../core/snapshots/landing.ts';
 import { type AskGit, CheckoutError, listTrees } from '../../effects/branches/checkout.ts';
-import { gitIdentity, isKnown, RALPH } from '../../effects/branches/identity.ts';
+import { gitIdentity, isKnown, RALPH, unknownAuthor } from '../../effects/branches/identity.ts';
 import { type Landing, land } from '../../effects/branches/land.ts';
 import { claimLanding } from '../../effects/branches/landing-claim.ts';
 import { gitAsker } from '../../effects/branches/open-repository.ts';
@@ -66,7 +66,11 @@ async function landWatched(
   const ask = gitAsker(env, undefined, stops.signal);
   const { repository, branch, onto } = await placeOf(task, ask);
   const identity = form.kind === 'patch' ? RALPH : gitIdentity(env);
-  if (!(await isKnown(identity, repository.commonDir, ask))) throw unknownAuthor();
+  const askAs = (args: readonly string[]) =>
+    ask(repository.commonDir, args, { settings: identity });
+  if (!(await isKnown(askAs))) {
+    throw new UsageError([unknownAuthor('ralph land')]);
+  }
   const refused = (why: LandingRefusal): TaskLanding => ({
     end: { kind: 'refused', why },
     stays: new Map(),
@@ -129,10 +133,4 @@ async function landClaimed(
     check: (scratch) => checkIn(scratch, task, { repository, ask, stops, ...world }),
     signal: stops.signal,
   });
-}
-
-function unknownAuthor(): UsageError {
-  return new UsageError([
-    'ralph land commits in your name, and git knows none: git config --global user.name "NAME" and git config --global user.email ADDRESS set it.',
-  ]);
 }

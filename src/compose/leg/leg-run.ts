@@ -11,6 +11,7 @@ import { packStep, unpackState } from '../../effects/state/packed-state.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { eventLine } from '../../report/event-line.ts';
+import { temporaryFolderProblem } from '../before-start.ts';
 import type { RunOptions } from '../held-run.ts';
 import { startRun } from '../run.ts';
 import { createCheckpoints } from './leg-checkpoints.ts';
@@ -26,7 +27,7 @@ import { repeat } from './repeat.ts';
 import { settleLeg } from './settle-leg.ts';
 import { whenThere } from './when-there.ts';
 import type { LegFolder } from './worker-home.ts';
-import { sicknessIn } from './worker-sick.ts';
+import { sicknessIn, WorkerSick } from './worker-sick.ts';
 
 /** How often events that belong to no checkpoint are written, in milliseconds. */
 const FLUSH_MS = 1_000;
@@ -47,6 +48,8 @@ export async function runInLeg(
   const git = await openLegGit(state, spec, folder);
   refuseWayOut(spec, folder);
   const plan = await planLeg(spec, folder, world);
+  const unusable = temporaryFolderProblem(plan);
+  if (unusable !== null) throw new WorkerSick(unusable);
   state.over.throwIfAborted();
   if (spec.setup !== null) await setUpLeg(spec.setup, plan, folder, state);
   const leg = furnish(state, plan, folder, git);

@@ -24,7 +24,7 @@ export async function setUpLeg(
   const stops = legStops(watchAbort(over), { dropped });
   const warn = (sentence: string): void => world.say(`${claim.taskId}: ${sentence}`);
   const sandbox = await sandboxOfRun(plan, {
-    ...{ programs: () => agentPrograms(plan), runId, warn: () => {}, signal: stops.signal },
+    ...{ programs: () => agentPrograms(plan), runId, warn: () => {} },
   });
   const guard = keepGuard({ runId, guardProgram: GUARD_PROGRAM, lease, warn });
   try {

@@ -44,6 +44,7 @@ export interface FileRun {
   readonly view: RunView;
   readonly announcements: readonly string[];
   readonly resume?: Resume;
+  readonly said?: Set<string>;
   readonly onOutput?: NonNullable<RunOptions['onOutput']>;
 }
 

@@ -1,4 +1,9 @@
+import { existsSync } from 'node:fs';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { examineSandbox } from '../../effects/sandbox/examine.ts';
+import { planSandbox } from '../../effects/sandbox/surroundings.ts';
+import { SandboxError } from '../../errors.ts';
+import { sandboxRequest } from './sandbox-request.ts';
 
 /** Returns why `--sandbox` would be refused in a folder, one sentence each. Opens no sandbox. */
 export async function sandboxRefusals(
@@ -7,4 +12,22 @@ export async function sandboxRefusals(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   return (await examineSandbox(cwd, env, signal)).map((error) => error.message);
+}
+
+/** Returns why the sandbox of a run would be refused, as far as that shows without opening one. */
+export async function refusalsOfRun(
+  plan: RunPlan,
+  programs: () => readonly string[],
+  signal: AbortSignal = new AbortController().signal,
+): Promise<readonly SandboxError[]> {
+  const refusals = await examineSandbox(plan.cwd, plan.env, signal);
+  // A work tree of the task's own is not there yet, or may not be whole.
+  if (refusals.length > 0 || plan.workTree !== null || !existsSync(plan.cwd)) return refusals;
+  try {
+    await planSandbox(await sandboxRequest(plan, programs()));
+    return [];
+  } catch (error) {
+    if (error instanceof SandboxError) return [error];
+    throw error;
+  }
 }

@@ -1,5 +1,4 @@
-import type { GitSetting } from '../workspace/git-command.ts';
-import type { AskGit } from './checkout.ts';
+import type { GitAnswer, GitSetting } from '../workspace/git-command.ts';
 
 /** The variables by which git may be told who commits, and the settings that say the same. */
 const VARIABLES = {
@@ -27,14 +26,17 @@ export const RALPH: readonly GitSetting[] = [
   { name: 'user.email', value: 'ralph@localhost' },
 ];
 
-/** Whether git knows both author and committer. */
+/** Says that nothing can be committed in the user's name; `who` is what would commit. */
+export function unknownAuthor(who: string): string {
+  return `${who} commits in your name, and git knows none: git config --global user.name "NAME" and git config --global user.email ADDRESS set it.`;
+}
+
+/** Whether git knows both author and committer, and makes neither up. `ask` runs git as for the commit. */
 export async function isKnown(
-  identity: readonly GitSetting[],
-  cwd: string,
-  ask: AskGit,
+  ask: (args: readonly string[]) => Promise<GitAnswer>,
 ): Promise<boolean> {
   for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT']) {
-    const { exitCode } = await ask(cwd, ['var', who], { settings: identity });
+    const { exitCode } = await ask(['-c', 'user.useConfigOnly=true', 'var', who]);
     if (exitCode !== 0) return false;
   }
   return true;

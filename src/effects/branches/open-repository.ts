@@ -2,10 +2,10 @@ import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
 import { findGitAbove } from '../workspace/find-git-above.ts';
-import { callGit } from '../workspace/git-command.ts';
+import { asText, callGit, type GitAnswer } from '../workspace/git-command.ts';
 import { type AskGit, runGitOf } from './checkout.ts';
 
-type Opened =
+export type Opened =
   | { readonly kind: 'repository'; readonly repository: Repository }
   /** `why` is half a sentence: `there is none at /w or above it`. */
   | { readonly kind: 'none'; readonly why: string };
@@ -25,8 +25,17 @@ export async function openRepository(cwd: string, ask: AskGit): Promise<Opened> 
   if (place === null) return { kind: 'none', why: `there is none at ${cwd} or above it` };
   const repository = await findRepository(cwd, runGitOf(ask));
   if (repository !== null) return { kind: 'repository', repository };
-  const { complaint } = await ask(cwd, ['rev-parse', '--show-toplevel']);
-  const line = /^fatal: (.+)$/m.exec(Buffer.from(complaint, 'latin1').toString())?.[1];
-  const reason = line === undefined ? '' : ` (${oneLine(maskSecrets(line), 300)})`;
-  return { kind: 'none', why: `git does not open the one at ${place}${reason}` };
+  const answer = await ask(cwd, ['rev-parse', '--show-toplevel']);
+  return { kind: 'none', why: `git does not open the one at ${place}${reasonOf(answer)}` };
+}
+
+/** Returns git's own reason, and what to do if the owner is the reason, in brackets. */
+function reasonOf({ exitCode, complaint }: GitAnswer): string {
+  if (exitCode === null) return ' (git was not found, or could not be started)';
+  const said = asText(complaint);
+  const line = /^fatal: (.+)$/m.exec(said)?.[1];
+  if (line === undefined) return '';
+  const remedy = /^\s*(git config --global --add safe\.directory .+)$/m.exec(said)?.[1];
+  const reason = oneLine(maskSecrets(line), 300);
+  return ` (${reason}${remedy === undefined ? '' : `; ${oneLine(remedy, 500)} allows it`})`;
 }

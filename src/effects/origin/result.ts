@@ -130,8 +130,6 @@ async function treeOf(git: PrivateGit, commit: string): Promise<string> {
 /** Who commits: the worker's user as git knows them, or else ralph. The agent's configuration is not asked. */
 async function identityOf(git: PrivateGit, env: NodeJS.ProcessEnv): Promise<readonly GitSetting[]> {
   const identity = gitIdentity(env);
-  const known = await isKnown(identity, git.repository.root, (_cwd, args, extras) =>
-    git.run(args, { settings: extras?.settings ?? [] }),
-  );
+  const known = await isKnown((args) => git.run(args, { settings: identity }));
   return known ? identity : RALPH;
 }

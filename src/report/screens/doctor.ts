@@ -29,6 +29,8 @@ export interface DoctorFacts {
   readonly freeBytes: number | null;
   readonly cwd: string;
   readonly git: 'work-tree' | 'no-work-tree' | 'refused' | 'no-git';
+  /** Whether git knows no author, and the settings do not need one. */
+  readonly lacksAuthor: boolean;
   /** Null without a repository that git opens, and where the settings want no snapshots. */
   readonly snapshots: SnapshotFacts | null;
   /** Whether the settings want the sandbox, and why it would be refused, one sentence each. */
@@ -71,6 +73,7 @@ export function findings(facts: DoctorFacts): readonly Finding[] {
     ...folderFindings(facts),
     ...spaceFindings(facts),
     gitFinding(facts),
+    ...(facts.lacksAuthor ? [ok(NO_AUTHOR)] : []),
     ...snapshotFindings(facts.snapshots),
     ...sandboxFindings(facts),
     ...facts.agents.flatMap(hookFindings),
@@ -193,6 +196,9 @@ function gitFinding({ git, cwd }: DoctorFacts): Finding {
       };
   }
 }
+
+const NO_AUTHOR =
+  'git: no author is known (user.name and user.email), so --commit and ralph land are refused';
 
 /** What is missing is a problem only for who wants the sandbox. */
 function sandboxFindings({ sandbox: { isWanted, refusals } }: DoctorFacts): readonly Finding[] {

@@ -6,6 +6,8 @@ import { sandboxRuleLines } from './sandbox-rules.ts';
 /** What a run would do, as `--dry-run --json` prints it. */
 export interface PlanFacts {
   readonly task_id: string;
+  /** Why the run would be refused, one sentence each. */
+  readonly refusals: readonly string[];
   readonly task_type: string;
   /** The completion rule in words. */
   readonly completion: string;
@@ -54,8 +56,11 @@ export interface PlanFacts {
 /** Returns the plan as text. No prompt or configuration can control the terminal through it. */
 export function renderPlan(facts: PlanFacts): string {
   const plan = withoutControlsIn(facts);
+  const isRefused = plan.refusals.length > 0;
+  const refused = isRefused ? ': it would be refused, with exit code 2' : '';
   return [
-    `Plan for task ${plan.task_id} (type ${plan.task_type}). Nothing was started or written.`,
+    `Plan for task ${plan.task_id} (type ${plan.task_type})${refused}. Nothing was started or written.`,
+    ...(isRefused ? [section('It would be refused because', plan.refusals)] : []),
     section('Complete when', [plan.completion]),
     section('Time', [
       `the limit of the whole task allows ${plural(plan.full_iterations, 'iteration')} of full length; at most ${plural(plan.max_iterations, 'iteration')} will run`,

@@ -40,12 +40,6 @@ export function untrustedRefusal(config: UntrustedConfig): string {
   return `${untrustedWords(config)}. ${remedy}`;
 }
 
-/** Returns the notice on a plan, which is shown even if the run would be refused. */
-export function untrustedNotice(config: UntrustedConfig): string {
-  const until = config.isUsable ? 'ralph trust' : 'ralph trust --revoke';
-  return `A run would be refused until ${until}: ${untrustedWords(config)}.`;
-}
-
 /** Says what to do about an untrusted configuration, for `ralph doctor`. */
 export function untrustedRemedy({ file, isUsable }: UntrustedConfig): string {
   return isUsable

@@ -427,6 +427,7 @@ describe('its judgement', () => {
     staleLocks: [],
     interrupted: [],
     broken: [],
+    lacksAuthor: false,
     statesUnreadable: null,
   };
   const kinds = (changed: Partial<DoctorFacts>): readonly string[] =>

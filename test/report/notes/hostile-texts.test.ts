@@ -83,6 +83,7 @@ describe('hostile text is harmless in', () => {
   test('a plan', () => {
     const plan = renderPlan({
       task_id: HOSTILE,
+      refusals: [],
       task_type: HOSTILE,
       completion: HOSTILE,
       full_iterations: 1,
@@ -176,6 +177,7 @@ describe('a plan', () => {
   test('a plan keeps the lines of a text within its section', () => {
     const plan = {
       task_id: 't',
+      refusals: [],
       task_type: 'default',
       completion: 'it says so\nWarnings:\n  none',
       full_iterations: 1,

@@ -2,6 +2,7 @@ import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import { oneLine } from '../../../core/text/untrusted-text.ts';
 import { underWayIn } from '../../snapshots/repository.ts';
 import type { GitAnswer } from '../../workspace/git-command.ts';
+import { isKnown } from '../identity.ts';
 import { ask } from './commit-index.ts';
 import type { CommitRequest } from './commit-request.ts';
 import { changedSetup, readGitSetup } from './git-setup.ts';
@@ -28,13 +29,8 @@ export async function whyNotCommitted({
 
 /** The author has to be configured: git would otherwise make one up of user and machine. */
 export async function identityProblem({ asUser }: CommitRequest): Promise<Settlement | null> {
-  for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT']) {
-    const { exitCode } = await asUser(['-c', 'user.useConfigOnly=true', 'var', who]);
-    if (exitCode !== 0) {
-      return { kind: 'not-committed', why: 'git knows no author (user.name and user.email)' };
-    }
-  }
-  return null;
+  if (await isKnown(asUser)) return null;
+  return { kind: 'not-committed', why: 'git knows no author (user.name and user.email)' };
 }
 
 /** How long a signature may take. Nobody sits at a terminal to type a passphrase. */

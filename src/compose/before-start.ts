@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { commandsToCheck } from '../core/completion/conditions/conditions.ts';
+import { isKnown, unknownAuthor } from '../effects/branches/identity.ts';
+import { gitAsker, type Opened, openRepository } from '../effects/branches/open-repository.ts';
+import { probeFolder } from '../effects/files/folder-probe.ts';
+import { planLeftBehind } from '../effects/plan/plan-left-behind.ts';
+import type { RunPlan } from '../effects/plan/run-plan.ts';
+import { findGitAbove } from '../effects/workspace/find-git-above.ts';
+import { callGit } from '../effects/workspace/git-command.ts';
+import { countPlan } from '../effects/workspace/plan-count.ts';
+import { SandboxError, UsageError } from '../errors.ts';
+import { gitNotUsable, planHasNoBox, planNotReadable, planNotThere } from '../report/notices.ts';
+import { agentPrograms } from './agent.ts';
+
+/*
+ * What a run cannot do here is said before its first iteration. `ralph run`, `resume`, `watch`, `rescue` and
+ * `--dry-run` ask the same questions, so they give the same answer: a refusal ends them with 2 before anything is
+ * started or written; a notice is one line, and the run goes on.
+ */
+
+/** A run that has not started anything. */
+export interface ComingRun {
+  readonly plan: RunPlan;
+  /** Whether the task begins with this run. */
+  readonly isNew: boolean;
+  /** The notices that were shown already, which are not returned again; what is returned is added. */
+  readonly said?: Set<string>;
+  /** A request to stop. */
+  readonly signal?: AbortSignal;
+}
+
+/** What keeps a run from starting, and what a person should know of it. */
+export interface Outlook {
+  /** Why it cannot start; each message is a sentence. */
+  readonly refusals: readonly (UsageError | SandboxError)[];
+  readonly notices: readonly string[];
+}
+
+type Answer = UsageError | SandboxError | { readonly notice: string };
+
+interface Asked extends ComingRun {
+  /** Opens the repository in which the task is started; null if there is no `.git`. */
+  readonly repository: () => Promise<Opened | null>;
+}
+
+/** Every question. A new one is a function and a line. */
+const QUESTIONS: readonly ((run: Asked) => Promise<readonly Answer[]>)[] = [
+  sandbox,
+  author,
+  planInNewTree,
+  temporaryFolder,
+  gitWorks,
+  planHasBoxes,
+];
+
+/** Asks all questions about a run. Starts nothing of the user's, and writes nothing. */
+export async function lookAhead(run: ComingRun): Promise<Outlook> {
+  const { cwd, workTree, gitEnv } = run.plan;
+  const place = workTree?.origin ?? cwd;
+  let opened: Promise<Opened> | null = null;
+  const repository = async () => {
+    if (findGitAbove(place) === null) return null;
+    opened ??= openRepository(place, gitAsker(gitEnv));
+    return opened;
+  };
+  const refusals: Outlook['refusals'][number][] = [];
+  const notices: string[] = [];
+  for (const question of QUESTIONS) {
+    for (const answer of await question({ ...run, repository })) {
+      if (answer instanceof Error) refusals.push(answer);
+      else notices.push(answer.notice);
+    }
+  }
+  return { refusals, notices };
+}
+
+/** Returns the notices about a run. Rejects with a `SandboxError` or a `UsageError` if it cannot start. */
+export async function requireOutlook(run: ComingRun): Promise<readonly string[]> {
+  const { refusals, notices } = await lookAhead(run);
+  const ofSandbox = refusals.find((each) => each instanceof SandboxError);
+  if (ofSandbox !== undefined) throw ofSandbox;
+  if (refusals.length > 0) throw new UsageError(refusals.map(({ message }) => message));
+  const unsaid = notices.filter((each) => run.said?.has(each) !== true);
+  for (const each of unsaid) run.said?.add(each);
+  return unsaid;
+}
+
+/** The code of the sandbox is loaded only if one is wanted. */
+async function sandbox({ plan, signal }: Asked): Promise<readonly Answer[]> {
+  if (plan.settings.sandbox !== true) return [];
+  const { refusalsOfRun } = await import('./sandbox/sandbox-refusals.ts');
+  return refusalsOfRun(plan, () => agentPrograms(plan), signal);
+}
+
+/** Without an author nothing would be committed. */
+async function author({ plan, repository }: Asked): Promise<readonly Answer[]> {
+  const { settings, sources, gitEnv } = plan;
+  if (!settings.commit || settings.snapshots === false) return [];
+  const opened = await repository();
+  if (opened?.kind !== 'repository') return [];
+  const hasAuthor = await knowsAuthor(opened.repository.root, gitEnv);
+  return hasAuthor ? [] : [new UsageError([unknownAuthor(sources.commit.where)])];
+}
+
+/** Whether git knows who commits in a folder. Asks as each commit does. */
+export function knowsAuthor(cwd: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  return isKnown((args) => callGit({ args, cwd, env, asUser: true, timeoutMs: QUESTION_MS }));
+}
+
+const QUESTION_MS = 60_000;
+
+/** `--setup` may bring the plan along, so that is asked again after it. */
+async function planInNewTree({ plan, isNew }: Asked): Promise<readonly Answer[]> {
+  const why = isNew && plan.settings.setup === null ? await planLeftBehind(plan) : null;
+  return why === null ? [] : [new UsageError([why])];
+}
+
+async function temporaryFolder({ plan, repository }: Asked): Promise<readonly Answer[]> {
+  const why = (await repository()) === null ? null : temporaryFolderProblem(plan);
+  return why === null ? [] : [new UsageError([why])];
+}
+
+/** Returns why no checkout for the checks of a claim could be made, which would hold a good claim; or null. */
+export function temporaryFolderProblem({ settings, policy }: RunPlan): string | null {
+  const mayCheckOut = settings.proof === 'hold' || settings.verifyClean;
+  const isNeeded = mayCheckOut && commandsToCheck(policy).length > 0;
+  if (!isNeeded || settings.snapshots === false) return null;
+  const folder = tmpdir();
+  const probe = probeFolder(folder);
+  if (path.isAbsolute(folder) && probe.kind === 'writable') return null;
+  const named = ['TMPDIR', 'TMP', 'TEMP'].find((name) => process.env[name]) ?? 'TMPDIR';
+  const why = probe.kind === 'not-writable' ? ` (${probe.why})` : '';
+  return `${named} expects the absolute path of a folder that can be written, since a claim may be checked in a checkout of its own; found ${folder}${why}.`;
+}
+
+/** A task with a work tree of its own is refused where git does not work. */
+async function gitWorks({ plan, repository }: Asked): Promise<readonly Answer[]> {
+  if (plan.workTree !== null || plan.settings.snapshots === false) return [];
+  const opened = await repository();
+  return opened?.kind === 'none' ? [{ notice: gitNotUsable(opened.why) }] : [];
+}
+
+/** The agent may write the plan, so the task goes on. */
+async function planHasBoxes({ plan }: Asked): Promise<readonly Answer[]> {
+  const { workTree, policy, sources } = plan;
+  const { planFile: name, planSection: planSections } = policy;
+  if (name === null) return [];
+  const file = path.resolve(plan.cwd, name);
+  const isMade = workTree === null || existsSync(workTree.path);
+  const planFile = isMade ? file : path.join(workTree.origin, path.relative(workTree.path, file));
+  const { where } = sources.planFile;
+  if (!existsSync(planFile)) return [{ notice: planNotThere(where, name) }];
+  const count = countPlan({ planFile, planSections });
+  if (count === null) return [{ notice: planNotReadable(where, name) }];
+  const boxes = count.open + count.done;
+  return boxes > 0 ? [] : [{ notice: planHasNoBox(where, name, planSections) }];
+}
