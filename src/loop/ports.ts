@@ -3,6 +3,7 @@ import type { AttemptFacts, MetInSandbox, RetryFacts } from '../core/agent/attem
 import type { SignFound } from '../core/agent/sign.ts';
 import type { RawCheckResult } from '../core/completion/check-result.ts';
 import type { Examination, ExamPart } from '../core/completion/examination.ts';
+import type { PlanStand } from '../core/completion/plan-file.ts';
 import type { ProgressReport } from '../core/completion/progress-report.ts';
 import type { Sightings } from '../core/completion/sightings.ts';
 import type { Notice, RalphActivity, TreeToKeep } from '../core/machine/action.ts';
@@ -115,6 +116,8 @@ export interface Observer {
   look(): Promise<Sightings>;
   /** Returns the changes since the commit at which the task began; null if they cannot be found quickly. */
   changes(gitBase: string, hurry: AbortSignal): Promise<Changes | null>;
+  /** Returns how far the plan is; null without one. */
+  plan(): PlanStand | null;
 }
 
 /** Keeps the work tree as it is, so that everything can be taken back. A failure is reported once. */

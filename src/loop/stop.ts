@@ -18,6 +18,7 @@ export async function stop(ports: Ports, state: LoopState, ending: Ending): Prom
     await ports.moveToDone();
     await ports.store.archive();
   }
+  const plan = ending.status === 'completed' ? null : ports.observer.plan();
   const { stateFile, logDir } = ports.store.places();
   const fields: EndingFields = {
     status: ending.status,
@@ -29,6 +30,7 @@ export async function stop(ports: Ports, state: LoopState, ending: Ending): Prom
       : {}),
     usage: state.task.usage,
     evidence: ending.evidence,
+    ...(plan === null ? {} : { plan }),
     changes: await changes,
     git: state.task.git,
     final_message: state.finalMessage === null ? null : withoutControls(state.finalMessage),

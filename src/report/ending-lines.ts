@@ -1,7 +1,9 @@
 import { AGENTS, type AgentName, isAgentName } from '../core/agent/agents/agents.ts';
+import type { PlanStand } from '../core/completion/plan-file.ts';
 import type { Changes, EndingFields, RalphEvent } from '../core/machine/events.ts';
 import { endingRow, rowOfState } from '../core/task/endings.ts';
 import type { EvidenceProof } from '../core/task/task-state.ts';
+import { oneLine } from '../core/text/untrusted-text.ts';
 import { formatCost, formatDuration, formatLines, plural } from './format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from './look-back.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
@@ -70,6 +72,7 @@ export interface EndingFact {
   readonly label:
     | 'proof'
     | 'finding'
+    | 'missing'
     | 'changed'
     | 'look back'
     | 'branch'
@@ -89,6 +92,7 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   const { proof } = event.evidence ?? {};
   if (proof !== undefined) add('proof', proofText(proof));
   for (const finding of proof?.findings ?? []) add('finding', finding);
+  add('missing', event.plan === undefined ? null : planText(event.plan));
   add('changed', event.changes === null ? null : changesText(event.changes, telling));
   if (task !== null) {
     const back = hasChangedNothing(event) ? null : lookBackOf(event.git, task);
@@ -103,6 +107,15 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   const { isFinal = false } = endingRow(event.status, event.exit_reason);
   if (!isFinal && task !== null) add('next', resumeCommand(task, event.status, event.exit_reason));
   return facts;
+}
+
+/** Says what is missing in a plan; null if nothing is. */
+function planText({ file, ticked, boxes, first_open_line: line }: PlanStand): string | null {
+  const name = oneLine(file, 300);
+  if (boxes === null) return `${name} is not there, or cannot be read`;
+  if (boxes === 0) return `${name} has no box`;
+  if (line === null) return null;
+  return `${name}: ${ticked} of ${boxes} ticked, the first open one is in line ${line}`;
 }
 
 /** Says in one line whether a completed task is proven, and by what, or why not. */

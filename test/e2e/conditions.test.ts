@@ -97,22 +97,34 @@ describe('--plan-file', () => {
     expect(scene.fake.calls()).toHaveLength(2);
     expect(scene.prompt(2)).toContain("ensure every box in 'plans/PLAN.md' is ticked");
     expectHeld(scene, stderr, 'plan-file', 'plans/PLAN.md: 2 of 2 ticked');
+    expect(scene.journal().at(-1)).not.toHaveProperty('plan');
   });
 
-  test.for<[string, string]>([
-    ['begun', '- [x] one\n- [/] two\n'],
-    ['nested and open', '- [x] one\n  - [ ] deeper\n'],
-    ['no boxes, only a date and a number', 'Done on [2026-01-29], see [#12] and []\n'],
-    ['nothing', ''],
-  ])('%s: not complete', async ([, text]) => {
+  test.for<[string, string | null, string]>([
+    ['begun', '- [x] one\n- [/] two\n', ': 1 of 2 ticked, the first open one is in line 2'],
+    [
+      'nested and open',
+      '- [x] one\n  - [ ] deeper\n',
+      ': 1 of 2 ticked, the first open one is in line 2',
+    ],
+    [
+      'no boxes, only a date and a number',
+      'Done on [2026-01-29], see [#12] and []\n',
+      ' has no box',
+    ],
+    ['nothing', '', ' has no box'],
+    ['no such file', null, ' is not there, or cannot be read'],
+  ])('%s: not complete, and the last lines say what is missing', async ([, text, missing]) => {
     const scene = await makeScene([{ text: 'TASK_COMPLETE' }]);
-    await scene.write('plans/PLAN.md', text);
-    expect((await scene.run([...PLAN, '-n', '1'])).exitCode).toBe(3);
-  });
-
-  test('no such file: not complete', async () => {
-    const scene = await makeScene([does(':')]);
-    expect((await scene.run([...PLAN, '-n', '1'])).exitCode).toBe(3);
+    if (text !== null) await scene.write('plans/PLAN.md', text);
+    const { exitCode, stderr } = await scene.run([...PLAN, '-n', '1']);
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain(`\nralph: missing: plans/PLAN.md${missing}\n`);
+    const [before = ''] = stderr.split('ralph: iteration 1/1 started');
+    const isTold = before.includes('ralph: --plan-file names plans/PLAN.md');
+    expect(isTold).toBe(!missing.includes('ticked'));
+    const plan = { file: 'plans/PLAN.md', ticked: missing.includes('ticked') ? 1 : 0 };
+    expect(scene.journal().at(-1)).toMatchObject({ event: 'max_iterations_reached', plan });
   });
 });
 

@@ -190,9 +190,10 @@ describe('a configuration that was trusted', () => {
     expect(said).toMatch(
       /^ralph: \/ralph\.config\.yaml has changed since it was trusted\. Run ralph trust/,
     );
-    expect((await scene.run(['--dry-run'])).stdout).toContain(
-      'A run would be refused until ralph trust',
-    );
+    expect(await scene.run(['--dry-run'])).toMatchObject({
+      exitCode: 2,
+      stdout: expect.stringContaining('has changed since it was trusted. Run ralph trust'),
+    });
     expect((await scene.ralph(['doctor'])).stdout).toContain('has changed since it was trusted');
     await trust(scene);
     expect((await scene.run()).exitCode).toBe(0);
@@ -266,16 +267,20 @@ test('a clone that ships a configuration, a task and its file is told line by li
 describe('a plan', () => {
   test('a dry run shows the plan, and says that a run would be refused', async () => {
     const scene = await sceneWith();
-    const notice = `A run would be refused until ralph trust: ${fileIn(scene)} sets permission_mode, after, and nobody has trusted its current content.`;
+    const refusal = refusalIn(scene).replace('ralph: ', '').trimEnd();
     const { exitCode, stdout } = await scene.run(['--dry-run']);
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain(notice);
+    expect(exitCode).toBe(2);
+    expect(stdout).toMatch(
+      /^Plan for task t \(type default\): it would be refused, with exit code 2\. Nothing was started or written\.\n/,
+    );
+    expect(stdout).toContain(`\nIt would be refused because:\n  ${refusal}\n`);
     expect(stdout).toMatch(/after +"touch ran" +\(ralph\.config\.yaml:1 after\)/);
-    const json = JSON.parse((await scene.run(['--dry-run', '--json'])).stdout);
-    expect(json.warnings).toContain(notice);
+    const json = await scene.run(['--dry-run', '--json']);
+    expect(json.exitCode).toBe(2);
+    expect(JSON.parse(json.stdout).refusals).toEqual([refusal]);
     await trust(scene);
     const trusted = JSON.parse((await scene.run(['--dry-run', '--json'])).stdout);
-    expect(trusted.warnings).not.toContain(notice);
+    expect(trusted.refusals).toEqual([]);
     expect(trusted.warnings).toContain(`${fileIn(scene)} sets permission_mode, after.`);
     expect(scene.has('ran')).toBe(false);
   });

@@ -202,6 +202,7 @@ export function fakePorts(script: Script): FakePorts {
         return sightings.shift() ?? NOTHING_SEEN;
       },
       changes: async () => null,
+      plan: () => null,
     },
     commands: {
       async verify({ command }) {

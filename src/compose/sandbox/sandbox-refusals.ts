@@ -22,12 +22,14 @@ export async function refusalsOfRun(
 ): Promise<readonly SandboxError[]> {
   const refusals = await examineSandbox(plan.cwd, plan.env, signal);
   // A work tree of the task's own is not there yet, or may not be whole.
-  if (refusals.length > 0 || plan.workTree !== null || !existsSync(plan.cwd)) return refusals;
+  if (plan.workTree !== null || !existsSync(plan.cwd)) return refusals;
   try {
     await planSandbox(await sandboxRequest(plan, programs()));
-    return [];
+    return refusals;
   } catch (error) {
-    if (error instanceof SandboxError) return [error];
-    throw error;
+    if (!(error instanceof SandboxError)) throw error;
+    return refusals.some(({ message }) => message === error.message)
+      ? refusals
+      : [...refusals, error];
   }
 }

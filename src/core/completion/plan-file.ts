@@ -8,6 +8,17 @@ export interface PlanCount {
   readonly done: number;
 }
 
+/** How far a plan is; in this form it is part of the ending of a task. */
+export interface PlanStand {
+  /** Relative to the folder in which the agent works. */
+  readonly file: string;
+  readonly ticked: number;
+  /** How many boxes there are; null if the file is missing or cannot be read. */
+  readonly boxes: number | null;
+  /** Counted from 1; null if no box is open. */
+  readonly first_open_line: number | null;
+}
+
 /** Matches quote signs and list markers, also nested ones, then a ticked box and a space. */
 const TICKED_LINE = /^\s*(?:>\s*)*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:>\s*)*)+\[[xX]\](?:\s|$)/;
 /** Matches the first line of a fence, also after quote signs and list markers. */
@@ -25,12 +36,42 @@ const HEADING_OR_ROW = /^[\s>]*(?:#{1,6}\s|\|)/;
  * the same or a higher level.
  */
 export function readPlan(text: string, sections: readonly string[] = []): PlanCount {
+  let open = 0;
+  let done = 0;
+  for (const { isOpen } of boxesIn(text, sections)) {
+    if (isOpen) open += 1;
+    else done += 1;
+  }
+  return { open, done };
+}
+
+/** Returns how far a plan is. The boxes are those that `readPlan` counts; null stands for a text that cannot be read. */
+export function planStand(
+  file: string,
+  text: string | null,
+  sections: readonly string[],
+): PlanStand {
+  if (text === null) return { file, ticked: 0, boxes: null, first_open_line: null };
+  const boxes = [...boxesIn(text, sections)];
+  const open = boxes.filter(({ isOpen }) => isOpen);
+  const [first] = open;
+  return {
+    ...{ file, ticked: boxes.length - open.length, boxes: boxes.length },
+    first_open_line: first === undefined ? null : first.line,
+  };
+}
+
+interface Box {
+  /** Counted from 1. */
+  readonly line: number;
+  readonly isOpen: boolean;
+}
+
+function* boxesIn(text: string, sections: readonly string[]): Generator<Box> {
   const lines = text.split(/\r\n?|\n/);
   const names = new Set(sections.map(headingName));
   /** The level of the heading whose section is being read; null outside of the wanted sections. */
   let level: number | null = names.size === 0 ? 0 : null;
-  let open = 0;
-  let done = 0;
   let isDoubtful = false;
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
@@ -47,10 +88,9 @@ export function readPlan(text: string, sections: readonly string[] = []): PlanCo
       else if (!isDoubtful) level = null;
     }
     if (level === null) continue;
-    if (hasOpenBox(line)) open += 1;
-    else if (!isDoubtful && TICKED_LINE.test(line)) done += 1;
+    if (hasOpenBox(line)) yield { line: at + 1, isOpen: true };
+    else if (!isDoubtful && TICKED_LINE.test(line)) yield { line: at + 1, isOpen: false };
   }
-  return { open, done };
 }
 
 function hasOpenBox(line: string): boolean {

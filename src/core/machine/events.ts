@@ -1,6 +1,7 @@
 import type { Usage } from '../agent/attempt.ts';
 import type { SignFound } from '../agent/sign.ts';
 import type { CheckResult } from '../completion/check-result.ts';
+import type { PlanStand } from '../completion/plan-file.ts';
 import type { AgentStanding } from '../task/agent-standing.ts';
 import type { EndedStatus, EndingRow } from '../task/endings.ts';
 import type { LineChanges } from '../task/line-changes.ts';
@@ -33,6 +34,8 @@ export interface EndingFields {
   readonly agent?: string;
   readonly usage: Usage;
   readonly evidence: Evidence | null;
+  /** How far the plan is; absent without one, and in a completed task. */
+  readonly plan?: PlanStand;
   /** Null if git cannot report them. */
   readonly changes: Changes | null;
   readonly git: TaskGit;

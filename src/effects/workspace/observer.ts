@@ -16,7 +16,7 @@ import {
   markFiles,
 } from './file-marks.ts';
 import type { GitChange, GitProgress } from './git-progress.ts';
-import { countPlan } from './plan-count.ts';
+import { countPlan, lookAtPlan } from './plan-count.ts';
 
 /** The files and commands that a task observes. */
 export interface Watch extends BaselineRequest {
@@ -158,6 +158,7 @@ export function createObserver(
       const { commits, filesChanged: files, lines = null } = change;
       return { commits, files, lines };
     },
+    plan: () => lookAtPlan(request, (file) => named(file, cwd)),
   };
 }
 

@@ -1,4 +1,9 @@
-import { type PlanCount, readPlan } from '../../core/completion/plan-file.ts';
+import {
+  type PlanCount,
+  type PlanStand,
+  planStand,
+  readPlan,
+} from '../../core/completion/plan-file.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 
 /** A plan file, and what of it counts. */
@@ -16,4 +21,13 @@ const PLAN_MAX_BYTES = MB;
 export function countPlan({ planFile, planSections }: PlanRequest): PlanCount | null {
   const text = planFile === null ? null : tryReadText(planFile, PLAN_MAX_BYTES);
   return text === null ? null : readPlan(text, planSections);
+}
+
+/** Returns how far a plan is, which is called `name`; null without a plan. */
+export function lookAtPlan(
+  { planFile, planSections }: PlanRequest,
+  name: (file: string) => string,
+): PlanStand | null {
+  if (planFile === null) return null;
+  return planStand(name(planFile), tryReadText(planFile, PLAN_MAX_BYTES), planSections);
 }

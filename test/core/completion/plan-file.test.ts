@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isPlanDone, readPlan } from '../../../src/core/completion/plan-file.ts';
+import { isPlanDone, planStand, readPlan } from '../../../src/core/completion/plan-file.ts';
 
 describe('checkboxes', () => {
   test.for<[string, string, number, number]>([
@@ -107,6 +107,20 @@ describe('checkboxes of sections', () => {
     const text = '# A\n- [x] a\n# B\n- [x] b\n# C\n- [ ] c';
     expect(counts(text, 'a', 'b')).toEqual([0, 2]);
     expect(counts(text)).toEqual([1, 2]);
+  });
+});
+
+describe('how far a plan is', () => {
+  test.for<[string, string | null, readonly string[], number, number | null, number | null]>([
+    ['with an open box', '# Plan\r\n\r\n- [x] a\r\n- [] b\r\n- [ ] c', [], 1, 3, 4],
+    ['behind a fence', '```\n- [ ] a\n```\n- [x] b\n- [ ] c', [], 1, 2, 5],
+    ['in a section', '- [ ] a\n# B\n- [x] b\n- [ ] c', ['b'], 1, 2, 4],
+    ['all ticked', '- [x] a', [], 1, 1, null],
+    ['without a box', '# Plan', [], 0, 0, null],
+    ['that cannot be read', null, [], 0, null, null],
+  ])('%s', ([, text, sections, ticked, boxes, first_open_line]) => {
+    const stand = { file: 'P.md', ticked, boxes, first_open_line };
+    expect(planStand('P.md', text, sections)).toEqual(stand);
   });
 });
 
