@@ -115,7 +115,7 @@ const OTHER_CODES = [
   {
     code: `${EXIT_USAGE}`,
     status: '–',
-    meaning: 'usage: bad flags or prompt; nothing was started',
+    meaning: 'bad flags or prompt, or the run is not possible here; nothing was started',
   },
   { code: `${EXIT_ALREADY_ACTIVE}`, status: '–', meaning: 'a live loop already has this task' },
   {
