@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
 import type { GitSetting, RunGit } from './git-command.ts';
+import { gitFoldersAt } from './git-folders-at.ts';
 
 /*
  * A filter is a program, named in git's configuration, that converts a file's content into what git
@@ -101,11 +102,11 @@ function mayHaveFilters(folder: string): boolean {
 
 function mayBringFilters(place: string): boolean {
   if (!isThere(place)) return false;
+  const folders = gitFoldersAt(place);
+  if (folders === null) return true;
   try {
-    // The configuration is elsewhere if `.git` is a file or a link, or contains `commondir`.
-    if (!lstatSync(place).isDirectory() || isThere(path.join(place, 'commondir'))) return true;
-    return ['config', 'config.worktree']
-      .map((name) => path.join(place, name))
+    return folders
+      .flatMap((folder) => ['config', 'config.worktree'].map((name) => `${folder}/${name}`))
       .some((file) => isThere(file) && WORDS.test(readTextWithin(file, CONFIG_MAX_BYTES)));
   } catch {
     return true;

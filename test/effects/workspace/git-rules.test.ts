@@ -166,6 +166,27 @@ describe('a filter of the repository is not run', () => {
       },
     ],
     [
+      'in a .git that is a file, by a way that only the system resolves',
+      async ({ root, folder, git, driver }) => {
+        // Read as text, the way leads to a folder of git without filters.
+        git('clone', '--bare', '-q', '.', join(root, 'elsewhere'));
+        git('config', 'filter.p.clean', driver);
+        await mkdir(join(root, 'other/below'), { recursive: true });
+        await symlink(join(root, 'other/below'), join(root, 'link'));
+        await rename(join(folder, '.git'), join(root, 'other/elsewhere'));
+        await writeFile(join(folder, '.git'), 'gitdir: ../link/../elsewhere\n');
+      },
+    ],
+    [
+      'in a .git that is a file, in a folder with a line break in its name',
+      async ({ root, folder, git, driver }) => {
+        git('clone', '--bare', '-q', '.', join(root, 'elsewhere'));
+        git('config', 'filter.p.clean', driver);
+        await rename(join(folder, '.git'), join(root, 'elsewhere\n.git'));
+        await writeFile(join(folder, '.git'), 'gitdir: ../elsewhere\n.git\n');
+      },
+    ],
+    [
       'in the folder that .git shares with others',
       async ({ root, folder, git, driver }) => {
         git('config', 'filter.p.clean', driver);
@@ -352,6 +373,22 @@ describe('a filter of the user’s', () => {
   });
 });
 
+/** A git that counts its starts. */
+async function counting(scene: Scene) {
+  const bin = join(scene.root, 'counting');
+  await mkdir(bin);
+  const calls = join(scene.root, 'calls');
+  await writeFile(
+    join(bin, 'git'),
+    `#!/bin/sh\necho call >> "${calls}"\nPATH="${scene.env.PATH}" exec git "$@"\n`,
+  );
+  await chmod(join(bin, 'git'), 0o755);
+  const env = { ...scene.env, PATH: `${bin}:${scene.env.PATH}` };
+  const count = (): number =>
+    existsSync(calls) ? readFileSync(calls, 'utf8').split('call').length - 1 : 0;
+  return { env, count };
+}
+
 describe('git', () => {
   const AS_SOMEBODY = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
   const ask = (scene: Scene, args: readonly string[], env = scene.env) =>
@@ -422,17 +459,7 @@ describe('git', () => {
 
   test('is started twice for a look, and once more only where there may be filters', async () => {
     const scene = await stage();
-    const bin = join(scene.root, 'counting');
-    await mkdir(bin);
-    const calls = join(scene.root, 'calls');
-    await writeFile(
-      join(bin, 'git'),
-      `#!/bin/sh\necho call >> "${calls}"\nPATH="${scene.env.PATH}" exec git "$@"\n`,
-    );
-    await chmod(join(bin, 'git'), 0o755);
-    const env = { ...scene.env, PATH: `${bin}:${scene.env.PATH}` };
-    const count = (): number =>
-      existsSync(calls) ? readFileSync(calls, 'utf8').split('call').length - 1 : 0;
+    const { env, count } = await counting(scene);
     const { mark, since } = scene.watch({ env });
     await mark();
     // Where the tree begins, once for all.
@@ -442,6 +469,16 @@ describe('git', () => {
     scene.git('config', 'filter.p.clean', 'cat');
     await since();
     expect(count()).toBe(1 + 2 + 2 + 3);
+  });
+
+  test('is started twice for a look at a linked work tree, too', async () => {
+    const scene = await stage();
+    const linked = join(scene.root, 'linked');
+    scene.git('worktree', 'add', '-q', linked);
+    const { env, count } = await counting(scene);
+    const { mark } = scene.watch({ cwd: linked, env });
+    await mark();
+    expect(count()).toBe(1 + 2);
   });
 
   test('that takes no settings from variables looks at no repository that may have filters', async () => {
