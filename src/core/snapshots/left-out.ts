@@ -8,6 +8,8 @@ export type LeftOutKind =
   | 'empty-repository'
   /** A repository inside the tree with work that is not committed there. */
   | 'uncommitted'
+  /** A repository inside the tree that git ignores, or that lies in another one. */
+  | 'inner-repository'
   /** An untracked file that is kept, but looks like a secret. */
   | 'secret';
 
@@ -42,6 +44,11 @@ const WORDS: Readonly<Record<LeftOutKind, { one: (path: string) => string; more:
     one: (path) =>
       `Of the repository ${path} snapshots keep only the commit, not what is uncommitted in it.`,
     more: 'more repositories have uncommitted work',
+  },
+  'inner-repository': {
+    one: (path) =>
+      `The repository ${path} is in no snapshot, and no undo takes back what is done in it.`,
+    more: 'more repositories are in no snapshot',
   },
   secret: {
     one: (path) =>

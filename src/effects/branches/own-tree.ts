@@ -6,6 +6,7 @@ import { KB, readTextWithin } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
+import { TASK_NOTE } from '../workspace/find-repositories.ts';
 import { asText, type RunGit } from '../workspace/git-command.ts';
 import { type AskGit, type CheckoutPlace, listTrees, refOf, runGitOf } from './checkout.ts';
 
@@ -105,7 +106,7 @@ async function freeNames(
 export type TreeOwner = Pick<TaskState, 'task_id' | 'started_at'>;
 
 function ownerFile(gitDir: string): string {
-  return path.join(gitDir, 'ralph', 'task');
+  return path.join(gitDir, TASK_NOTE);
 }
 
 /**

@@ -3,7 +3,6 @@ import path from 'node:path';
 import type { LandingRefusal, StaysReason } from '../../core/snapshots/landing.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
-import { dirtyRepositories } from '../snapshots/kept-notices.ts';
 import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
 import { SnapshotError } from '../snapshots/snapshot-error.ts';
@@ -11,6 +10,7 @@ import { createSnapshotStore } from '../snapshots/snapshot-store.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
+import { createInnerRepositories } from '../workspace/inner-repositories.ts';
 import { newestSnapshot } from './bring-back.ts';
 import { type AskGit, gitDirOf, refOf, runGitOf } from './checkout.ts';
 
@@ -114,7 +114,7 @@ async function committedSince(
 }
 
 async function keepTree(request: TaskWorkRequest, folder: string): Promise<KeptWork> {
-  const { ask, maxBytes, excludedGlobs } = request;
+  const { ask, env, maxBytes, excludedGlobs } = request;
   const repository = await findRepository(folder, runGitOf(ask));
   if (repository === null) throw new Error(`git cannot open ${folder}`);
   const globs = excludedGlobs.map((glob) => `:(top,exclude,glob)${glob}`);
@@ -126,8 +126,13 @@ async function keepTree(request: TaskWorkRequest, folder: string): Promise<KeptW
     pathspecs: globs.length === 0 ? [] : ['--', ...globs],
   });
   const { tree, leftOut, nested } = await store.keepTree();
-  const inside = [...nested].filter((name) => !leftOut.has(name));
-  const dirty = await dirtyRepositories(repository, inside, runGitOf(ask));
+  const inside =
+    nested.size === 0
+      ? []
+      : (await createInnerRepositories({ excluded: [], env }).mark(folder)).repositories;
+  const dirty = inside.flatMap(({ path, isDirty }) =>
+    isDirty && nested.has(path) && !leftOut.has(path) ? [path] : [],
+  );
   const excluded = globs.length === 0 ? [] : await changedIn(folder, excludedGlobs, ask);
   const stays: readonly (readonly [TreePath, StaysReason])[] = [
     ...excluded.map((name) => [name, 'excluded'] as const),

@@ -1,65 +1,47 @@
 import { type LeftOut, leftOutSentences } from '../../core/snapshots/left-out.ts';
 import { type DirtyFiles, isSameFile, markDirtyFiles } from '../workspace/dirty-files.ts';
-import type { RunGit } from '../workspace/git-command.ts';
-import { withoutOwnFilters } from '../workspace/git-filters.ts';
-import type { PrivateGit } from './private-git.ts';
+import { asText } from '../workspace/git-command.ts';
+import type { InnerRepository } from '../workspace/inner-repositories.ts';
 import type { Repository } from './repository.ts';
 import type { KeptTree } from './snapshot-store.ts';
 import type { TreePath } from './tree-changes.ts';
-import { treePlace } from './tree-changes.ts';
-
-/** Of more repositories inside the tree ralph does not ask, since each costs a process. */
-const NESTED_AT_MOST = 50;
-
-const STATUS = ['status', '--porcelain', '-z', '--ignore-submodules=dirty', '--no-renames'];
 
 /**
  * Returns what a person should know about a tree that was kept, in sentences. What is in `said` is not said
  * again; what is said is added to it.
  */
-export async function keptNotices(
-  git: PrivateGit,
-  kept: KeptTree,
+export function keptNotices(
+  kept: Pick<KeptTree, 'leftOut' | 'secrets'>,
   said: Set<string>,
-  ask: RunGit,
-): Promise<readonly string[]> {
-  const shown = (name: TreePath): string => Buffer.from(name, 'latin1').toString();
-  const unsaid = [...kept.nested].filter(
-    (name) => !kept.leftOut.has(name) && !said.has(`uncommitted ${shown(name)}`),
-  );
-  const dirty = await dirtyRepositories(git.repository, unsaid, ask);
-  const all: readonly (readonly [TreePath, LeftOut['kind']])[] = [
+): readonly string[] {
+  const all: readonly NotKept[] = [
     ...kept.leftOut,
-    ...dirty.map((name) => [name, 'uncommitted'] as const),
     ...kept.secrets.map((name) => [name, 'secret'] as const),
   ];
+  return sentences(all, said);
+}
+
+/** Returns, likewise, what a person should know about the repositories inside the tree. */
+export function innerNotices(
+  { leftOut, nested }: Pick<KeptTree, 'leftOut' | 'nested'>,
+  repositories: readonly InnerRepository[],
+  said: Set<string>,
+): readonly string[] {
+  const all = repositories.flatMap(({ path, isDirty, changed }): readonly NotKept[] => {
+    if (leftOut.has(path)) return [];
+    if (nested.has(path)) return isDirty ? [[path, 'uncommitted']] : [];
+    return changed.length > 0 ? [[path, 'inner-repository']] : [];
+  });
+  return sentences(all, said);
+}
+
+type NotKept = readonly [TreePath, LeftOut['kind']];
+
+function sentences(all: readonly NotKept[], said: Set<string>): readonly string[] {
   return leftOutSentences(
-    all.map(([name, kind]) => ({ path: shown(name), kind })),
+    all.map(([name, kind]) => ({ path: asText(name), kind })),
     said,
   );
-}
-
-/** Returns which repositories inside the tree have work that is not committed there, of the first 50. */
-export async function dirtyRepositories(
-  { root }: Repository,
-  names: readonly TreePath[],
-  ask: RunGit,
-): Promise<readonly TreePath[]> {
-  const found = await Promise.all(
-    names
-      .slice(0, NESTED_AT_MOST)
-      .map(async (name) => ((await isDirty(root, name, ask)) ? [name] : [])),
-  );
-  return found.flat();
-}
-
-async function isDirty(root: string, name: TreePath, ask: RunGit): Promise<boolean> {
-  const folder = treePlace(root, name).toString();
-  const top = await ask(folder, ['rev-parse', '--show-cdup']);
-  // An empty folder of a submodule belongs to the repository around it.
-  if (top === null || top.trim() !== '') return false;
-  const settings = await withoutOwnFilters(folder, ask);
-  return settings !== null && ((await ask(folder, STATUS, { settings })) ?? '') !== '';
 }
 
 /** Watches what is in no snapshot and may change all the same: files, and repositories inside the tree. */

@@ -8,7 +8,8 @@ import { realPath } from '../files/real-path.ts';
 import { findGitAbove } from '../workspace/find-git-above.ts';
 import { type RunGit, runGit } from '../workspace/git-command.ts';
 import { pathspecsWithout } from '../workspace/git-view.ts';
-import { createSigns, keptNotices } from './kept-notices.ts';
+import type { InnerRepository } from '../workspace/inner-repositories.ts';
+import { createSigns, innerNotices, keptNotices } from './kept-notices.ts';
 import { openPrivateGit, type PrivateGit } from './private-git.ts';
 import { type ClaimedRefs, claimRefs, freeRefs } from './refs-namespace.ts';
 import { findLeakyRemotes } from './remotes.ts';
@@ -63,6 +64,8 @@ export interface TreeKeeper extends Snapshots {
   isHere(): boolean;
   /** Returns the files that the attempts have changed since the last call; null if they are unknown. */
   filesTouched(): readonly TreePath[] | null;
+  /** Tells a person of work in repositories inside the tree that no snapshot keeps. */
+  tellInner(repositories: readonly InnerRepository[]): void;
   /** Ids of the first and the newest snapshot's commits; null if there is none. */
   ends(): { readonly first: string; readonly newest: string } | null;
   /** Returns the number of the next snapshot, for one that is made past the keeper. */
@@ -149,7 +152,7 @@ interface OpenKeeper extends Omit<TreeKeeperRequest, 'refs'>, Claimed {
 
 function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   const { git, cwd, place, refs, earlier, claimed, pathspecs, maxBytes, taskId } = request;
-  const { ask, now, warn, notice } = request;
+  const { now, warn, notice } = request;
   const last = earlier?.snapshots.at(-1) ?? null;
   const names = new Set(earlier?.snapshots.map(({ name }) => name));
   const newStore = (newest: SnapshotStore['newest']): SnapshotStore =>
@@ -164,6 +167,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   let touched: Set<TreePath> | null = new Set();
   const signs = createSigns(git.repository);
   const said = new Set<string>();
+  let newestKept: KeptTree | null = null;
 
   /**
    * What was written under no name: it belongs to the changes of the next snapshot with a name, too. Secrets from
@@ -213,8 +217,8 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       const isWhole = kept.leftOut.size === 0 && kept.nested.size === 0;
       if (isWhole && request.excludedGlobs.length === 0) known = kept.tree;
       const moved = await signs.changedSince(kept);
-      const nested = new Set(moved.filter((name) => kept.nested.has(name)));
-      for (const each of await keptNotices(git, { ...kept, nested }, said, ask)) notice(each);
+      for (const each of keptNotices(kept, said)) notice(each);
+      newestKept = kept;
       return { changed: kept.changed, moved };
     } catch (error) {
       failures += 1;
@@ -263,6 +267,10 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       const names = touched === null ? null : [...touched];
       touched = new Set();
       return names;
+    },
+    tellInner(repositories) {
+      if (newestKept === null) return;
+      for (const each of innerNotices(newestKept, repositories, said)) notice(each);
     },
     ends() {
       const newest = store.newest?.commit ?? null;

@@ -1,12 +1,13 @@
 import { callGit, type RunGit, runGit } from '../workspace/git-command.ts';
 import {
+  countFiles,
   createGitProgress,
   type GitChange,
   type GitProgress,
   type GitProgressRequest,
-  onlyFileOf,
 } from '../workspace/git-progress.ts';
 import { REFS, tipsIn } from '../workspace/git-view.ts';
+import { createInnerRepositories } from '../workspace/inner-repositories.ts';
 import { countNewCommits } from '../workspace/new-commits.ts';
 import { headSign, readHead } from './repository.ts';
 import type { TreeKeeper } from './tree-keeper.ts';
@@ -17,13 +18,14 @@ const TIMEOUT_MS = 30_000;
 const IN_ALL_TIMEOUT_MS = 2_000;
 
 /**
- * Finds progress from the snapshots of a task, so that nothing is looked at twice. While no snapshot can be
- * made, `git status` is asked instead.
+ * Finds progress from the snapshots of a task, so that nothing is looked at twice, and in the repositories inside.
+ * While no snapshot can be made, `git status` is asked instead.
  */
 export function createTreeProgress(keeper: TreeKeeper, request: GitProgressRequest): GitProgress {
   const { env, runId, signal } = request;
   const { repository } = keeper.git;
-  const byStatus = createGitProgress(request);
+  const inner = createInnerRepositories(request);
+  const byStatus = createGitProgress(request, inner);
   const seen = new Set<string>();
   let sign: string | null = null;
   let usesStatus = false;
@@ -57,18 +59,21 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
     },
     async mark() {
       usesStatus = isBlind();
-      return usesStatus ? byStatus.mark() : (await lookAtCommits()).head;
+      if (usesStatus) return byStatus.mark();
+      keeper.tellInner((await inner.mark(repository.root)).repositories);
+      return (await lookAtCommits()).head;
     },
     async since(): Promise<GitChange | null> {
       usesStatus ||= isBlind();
       if (usesStatus) return byStatus.since();
       const names = keeper.filesTouched();
       if (names === null) return null;
+      const inside = await inner.since(repository.root);
+      keeper.tellInner(inside.repositories);
       const isSame = sign !== null && headSign(repository) === sign;
       return {
         commits: isSame ? 0 : (await lookAtCommits()).commits,
-        filesChanged: names.length,
-        ...onlyFileOf(repository.root, names),
+        ...countFiles(repository.root, [...names, ...inside.changed]),
       };
     },
     async inAll(base, hurry) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs';
-import path from 'node:path';
-import { KB, readWithin, tryReadText } from '../files/bounded-read.ts';
+import { readWithin } from '../files/bounded-read.ts';
+import { gitFoldersAt } from './git-folders-at.ts';
 
 /** A changed or untracked file at one instant. */
 interface DirtyFile {
@@ -47,6 +47,26 @@ export function isSameFile(one: DirtyFile, other: DirtyFile): boolean {
   return one.content !== null && one.content === other.content;
 }
 
+/**
+ * Returns the files that differ between two looks at the same tree. `further` may differ, although git lists them in
+ * neither: they were committed in between.
+ */
+export async function changedFiles(
+  root: string,
+  before: DirtyFiles,
+  now: DirtyFiles,
+  further: readonly string[] = [],
+): Promise<readonly string[]> {
+  const gone = [...before.keys()].filter((name) => !now.has(name));
+  // Files that git no longer lists were committed, reverted, deleted, or are ignored now.
+  const clean = await markDirtyFiles(root, gone, before);
+  return [...new Set([...now.keys(), ...gone, ...further])].filter((name) => {
+    const then = before.get(name);
+    const since = now.get(name) ?? clean.get(name);
+    return then === undefined || since === undefined || !isSameFile(then, since);
+  });
+}
+
 function markDirtyFile(
   root: string,
   name: string,
@@ -76,24 +96,18 @@ function markDirtyFile(
 }
 
 /**
- * Returns the fingerprint of a repository inside the work tree. Like git, ralph does not inspect its
- * files: HEAD, its reflog and the index show commits and staged changes.
+ * Returns the fingerprint of a repository inside the work tree: HEAD and its reflog show commits. For its files see
+ * `inner-repositories.ts`.
  */
 function markRepository(folder: Buffer): DirtyFile {
-  // A path for `path.join` must be text; a folder whose name is not UTF-8 is not found here.
-  const place = folder.toString();
-  const own = path.join(place, '.git');
-  const gitFolder = path.resolve(place, linkedFolder(own) ?? own);
-  const signs = ['HEAD', 'logs/HEAD', 'index'].map((name) => {
-    const found = statsOf(path.join(gitFolder, name));
+  // A folder whose name is not UTF-8 is not found here.
+  const own = `${folder}/.git`;
+  const [gitFolder = own] = gitFoldersAt(own) ?? [];
+  const signs = ['HEAD', 'logs/HEAD'].map((name) => {
+    const found = statsOf(`${gitFolder}/${name}`);
     return found === null ? 'gone' : describe(found);
   });
   return { stats: `repository ${signs.join(', ')}`, content: null };
-}
-
-/** Returns the folder that a `.git` file names, as in submodules and linked work trees; otherwise null. */
-function linkedFolder(file: string): string | null {
-  return /^gitdir: (.+)$/m.exec(tryReadText(file, 64 * KB) ?? '')?.[1] ?? null;
 }
 
 function statsOf(file: Buffer | string): BigIntStats | null {

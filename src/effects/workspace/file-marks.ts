@@ -131,7 +131,7 @@ function isAsMarked(stats: Stats, mark: FileMark): boolean {
 }
 
 /** Well above 10 ms, the longest step of the clock from which the kernel takes change times. */
-const CLOCK_STEP_MS = 50;
+export const CLOCK_STEP_MS = 50;
 
 async function newMark(file: string, { size, ctimeMs }: Stats): Promise<FileMark> {
   const isSettled = Date.now() - ctimeMs > CLOCK_STEP_MS;

@@ -1,9 +1,14 @@
 import path from 'node:path';
 import { monotonicMs } from '../time/monotonic.ts';
-import { isSameFile, markDirtyFiles } from './dirty-files.ts';
+import { changedFiles } from './dirty-files.ts';
 import { findGitAbove } from './find-git-above.ts';
 import { asText, type RunGit, runGit } from './git-command.ts';
 import { findWorkTree, readView, type View, type WorkTree } from './git-view.ts';
+import {
+  createInnerRepositories,
+  type InnerRepositories,
+  type InnerRequest,
+} from './inner-repositories.ts';
 import { countNewCommits, type GitHere } from './new-commits.ts';
 
 /*
@@ -16,20 +21,11 @@ import { countNewCommits, type GitHere } from './new-commits.ts';
  *
  * A snapshot needs two git processes in parallel: `status` for HEAD and files, `for-each-ref` for
  * branches. One more runs before them if the repository may have filters, and two more after them if
- * there are new commits.
+ * there are new commits. Then come those of the repositories inside.
  */
 
-export interface GitProgressRequest {
+export interface GitProgressRequest extends InnerRequest {
   readonly cwd: string;
-  /** Absolute paths of folders whose files do not count: those of the vault, and the state folder. */
-  readonly excluded: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-  /** Id of the run; it marks the processes that git starts. */
-  readonly runId?: string;
-  /** Limit for one git process, in ms. */
-  readonly timeoutMs?: number;
-  /** Kills git at once. */
-  readonly signal?: AbortSignal;
 }
 
 /** What has changed between two snapshots. */
@@ -71,8 +67,14 @@ const IN_ALL_TIMEOUT_MS = 2_000;
 /** After this many timeouts in a row no more snapshots are taken, since each would take as long. */
 const SLOW_LOOKS_AT_MOST = 2;
 
-/** Detects progress in the work tree that contains `cwd`, if there is one. No method rejects. */
-export function createGitProgress(request: GitProgressRequest): GitProgress {
+/**
+ * Detects progress in the work tree that contains `cwd`, if there is one, and in the repositories inside. No method
+ * rejects.
+ */
+export function createGitProgress(
+  request: GitProgressRequest,
+  inner: InnerRepositories = createInnerRepositories(request),
+): GitProgress {
   const { env, runId, signal, timeoutMs = TIMEOUT_MS } = request;
   let first: View | null = null;
   let mark: View | null = null;
@@ -112,14 +114,18 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
       const view = await look();
       // Without this, changes that others have made since the older snapshot would count.
       mark = null;
-      if (view !== null) keep(view);
-      return view?.head ?? null;
+      if (view === null) return null;
+      keep(view);
+      await inner.mark(view.root);
+      return view.head;
     },
     async since() {
       const before = mark;
       const now = await look();
       if (now === null) return null;
-      const change = before?.root === now.root ? await compare(before, now, seen, git) : null;
+      const { changed } = await inner.since(now.root);
+      const change =
+        before?.root === now.root ? await compare(before, now, seen, git, changed) : null;
       keep(now);
       return change;
     },
@@ -137,7 +143,7 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
         first.head === base ? first : { ...first, head: base, tips: [base], dirty: new Map() };
       const here =
         before === first ? now : { ...now, branches: now.head === null ? [] : [now.head] };
-      const change = await compare(before, here, new Set(before.tips), ask);
+      const change = await compare(before, here, new Set(before.tips), ask, []);
       return monotonicMs() > deadlineMs ? null : change;
     },
   };
@@ -148,6 +154,7 @@ async function compare(
   now: View,
   seen: ReadonlySet<string>,
   gitIn: RunGit,
+  inside: readonly string[],
 ): Promise<GitChange> {
   const git: GitHere = (args, input) => gitIn(now.root, args, input === undefined ? {} : { input });
   const commits = await countNewCommits(now.branches, seen, git);
@@ -155,23 +162,21 @@ async function compare(
     commits > 0 && before.head !== now.head
       ? await filesBetween(before.head, now.head, now.pathspecs, git)
       : [];
-  const gone = [...before.dirty.keys()].filter((name) => !now.dirty.has(name));
-  // Files that git no longer lists were committed, reverted, deleted, or are ignored now.
-  const clean = await markDirtyFiles(now.root, gone, before.dirty);
-  const changed: string[] = [];
-  for (const name of new Set([...now.dirty.keys(), ...gone, ...committed])) {
-    const then = before.dirty.get(name);
-    const since = now.dirty.get(name) ?? clean.get(name);
-    if (then === undefined || since === undefined || !isSameFile(then, since)) changed.push(name);
-  }
-  return { commits, filesChanged: changed.length, ...onlyFileOf(now.root, changed) };
+  const changed = await changedFiles(now.root, before.dirty, now.dirty, committed);
+  return { commits, ...countFiles(now.root, [...changed, ...inside]) };
 }
 
-/** Returns the only changed file as an absolute path. Git's names are bytes in a text. */
-export function onlyFileOf(root: string, names: readonly string[]): Pick<GitChange, 'onlyFile'> {
-  const [name] = names;
-  if (name === undefined || names.length > 1) return {};
-  return { onlyFile: path.join(root, asText(name)) };
+/** Counts changed files, and names the only one as an absolute path. Git's names are bytes in a text. */
+export function countFiles(
+  root: string,
+  names: readonly string[],
+): Pick<GitChange, 'filesChanged' | 'onlyFile'> {
+  const [name, ...more] = new Set(names);
+  const isOnly = name !== undefined && more.length === 0;
+  return {
+    filesChanged: name === undefined ? 0 : 1 + more.length,
+    ...(isOnly ? { onlyFile: path.join(root, asText(name)) } : {}),
+  };
 }
 
 /** The id of the empty tree, which every repository knows, by the length of the repository's ids. */

@@ -5,13 +5,17 @@ import type { RunGit } from './git-command.ts';
 import { withoutOwnFilters } from './git-filters.ts';
 
 /** A snapshot of the repository. */
-export interface View extends Pick<WorkTree, 'root' | 'pathspecs'> {
-  /** Id of the commit at HEAD; null before the first commit. */
-  readonly head: string | null;
+export interface View extends TreeFiles, Pick<WorkTree, 'root' | 'pathspecs'> {
   /** HEAD, and the tips of all branches except those checked out in another work tree. */
   readonly branches: readonly string[];
   /** The commits that HEAD and all refs point to. */
   readonly tips: readonly string[];
+}
+
+/** What `git status` tells of a work tree. */
+export interface TreeFiles {
+  /** Id of the commit at HEAD; null before the first commit. */
+  readonly head: string | null;
   readonly dirty: DirtyFiles;
 }
 
@@ -37,15 +41,21 @@ export async function findWorkTree(
 
 /** Returns pathspecs for all of a work tree but these folders. */
 export function pathspecsWithout(excluded: readonly string[], root: string): readonly string[] {
-  const inside = excluded
+  const inside = placesInside(excluded, root).map(
+    (folder) => `:(top,exclude,literal)${path.relative(root, folder)}`,
+  );
+  return inside.length === 0 ? [] : ['--', ...new Set(inside)];
+}
+
+/** Returns the absolute paths below `root` that these folders have. */
+export function placesInside(folders: readonly string[], root: string): readonly string[] {
+  return folders
     .flatMap((folder) => [
       // If the folder is a link, both the link and its target are excluded.
       path.join(realPath(path.dirname(folder)), path.basename(folder)),
       realPath(folder),
     ])
-    .filter((folder) => isInside(root, folder))
-    .map((folder) => `:(top,exclude,literal)${path.relative(root, folder)}`);
-  return inside.length === 0 ? [] : ['--', ...new Set(inside)];
+    .filter((folder) => isInside(root, folder));
 }
 
 const STATUS = [
@@ -70,21 +80,26 @@ export async function readView(
   earlier: DirtyFiles | null,
   git: RunGit,
 ): Promise<View | null> {
-  const settings = await withoutOwnFilters(root, git);
-  if (settings === null) return null;
-  const [status, refs] = await Promise.all([
-    git(root, [...STATUS, ...pathspecs], { settings }),
+  const [files, refs] = await Promise.all([
+    readFiles({ root, pathspecs }, earlier, git),
     git(root, REFS),
   ]);
-  if (status === null || refs === null) return null;
+  if (files === null || refs === null) return null;
+  return { root, pathspecs, ...files, ...tipsIn(refs, root, files.head) };
+}
+
+/** Asks git for HEAD and the changed files of a work tree, as `readView` does; null if git fails. */
+export async function readFiles(
+  { root, pathspecs }: Pick<WorkTree, 'root' | 'pathspecs'>,
+  earlier: DirtyFiles | null,
+  git: RunGit,
+): Promise<TreeFiles | null> {
+  const settings = await withoutOwnFilters(root, git);
+  if (settings === null) return null;
+  const status = await git(root, [...STATUS, ...pathspecs], { settings });
+  if (status === null) return null;
   const { head, names } = readStatus(status);
-  return {
-    root,
-    pathspecs,
-    head,
-    ...tipsIn(refs, root, head),
-    dirty: await markDirtyFiles(root, names, earlier),
-  };
+  return { head, dirty: await markDirtyFiles(root, names, earlier) };
 }
 
 /** Matches an entry of `git status`. The path comes after 7 fields, or after 9 in a conflict. */
@@ -95,7 +110,8 @@ function readStatus(output: string): { head: string | null; names: readonly stri
   const names: string[] = [];
   for (const entry of output.split('\0')) {
     const name = ENTRY.exec(entry)?.[1];
-    if (name !== undefined) names.push(name);
+    // Git shows a repository inside as a folder.
+    if (name !== undefined) names.push(name.replace(/\/$/, ''));
     else head ??= /^# branch\.oid ([0-9a-f]{40,64})$/.exec(entry)?.[1] ?? null;
   }
   return { head, names };

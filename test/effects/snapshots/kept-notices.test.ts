@@ -1,20 +1,13 @@
-import { chmodSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { keptNotices } from '../../../src/effects/snapshots/kept-notices.ts';
-import { runGit } from '../../../src/effects/workspace/git-command.ts';
-import { bytesBelow, GIT_ENV, gitIn, makeRepository, put } from '../../helpers/repository.ts';
+import { innerNotices, keptNotices } from '../../../src/effects/snapshots/kept-notices.ts';
+import { makeRepository, put } from '../../helpers/repository.ts';
 import { snapshotsOf } from '../../helpers/snapshots.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
 
 async function stage() {
   const { folder, git } = await makeRepository();
-  const { own, take } = await snapshotsOf(folder);
+  const { take } = await snapshotsOf(folder);
   const said = new Set<string>();
-  const notices = async (name: string) =>
-    keptNotices(own, await take(name), said, (cwd, args, extras) =>
-      runGit({ ...extras, cwd, args, env: GIT_ENV, timeoutMs: 10_000 }),
-    );
+  const notices = async (name: string) => keptNotices(await take(name), said);
   return { folder, git, notices };
 }
 
@@ -34,32 +27,24 @@ test('a tracked or ignored secret is nobody’s business', async () => {
   expect(await notices('0')).toEqual([]);
 });
 
-test('uncommitted work in a nested repository is told when there is any', async () => {
-  const { folder, notices } = await stage();
-  put(folder, { 'nested/a': 'a' });
-  const nested = gitIn(join(folder, 'nested'));
-  nested('init', '-q');
-  nested('add', '--all');
-  nested('commit', '-q', '-m', 'first');
-  expect(await notices('0')).toEqual([]);
-  put(folder, { 'nested/b': 'b' });
-  expect(await notices('1')).toEqual([expect.stringContaining('the repository nested')]);
-  expect(await notices('2')).toEqual([]);
-});
-
-test('no program of a nested repository runs', async () => {
-  const { folder, notices } = await stage();
-  put(folder, { 'nested/a': 'a', 'nested/.gitattributes': '* filter=evil\n' });
-  const nested = gitIn(join(folder, 'nested'));
-  nested('init', '-q');
-  nested('add', '--all');
-  nested('commit', '-q', '-m', 'first');
-  const sign = await tempFolder();
-  const program = join(folder, 'nested/.git/evil.sh');
-  writeFileSync(program, `#!/bin/sh\necho ran >> '${sign}/ran'\ncat\n`);
-  chmodSync(program, 0o755);
-  for (const name of ['core.fsmonitor', 'filter.evil.clean']) nested('config', name, program);
-  put(folder, { 'nested/a': 'changed' });
-  expect(await notices('0')).toHaveLength(1);
-  expect(bytesBelow(sign)).toEqual({});
+test('work in a repository inside is told once there is some that no snapshot keeps', () => {
+  const said = new Set<string>();
+  const kept = {
+    nested: new Set(['module', 'new', 'clean']),
+    leftOut: new Map([['new', 'empty-repository'] as const]),
+  };
+  const all = [
+    { path: 'module', isDirty: true, changed: [] },
+    { path: 'clean', isDirty: false, changed: ['clean'] },
+    { path: 'new', isDirty: true, changed: ['new'] },
+    { path: 'ignored', isDirty: false, changed: ['ignored'] },
+    { path: 'module/deep', isDirty: true, changed: ['module/deep/a'] },
+    { path: 'old', isDirty: true, changed: [] },
+  ];
+  expect(innerNotices(kept, all, said)).toEqual([
+    expect.stringMatching(/^Of the repository module snapshots keep only the commit/),
+    expect.stringMatching(/^The repository ignored is in no snapshot/),
+    expect.stringMatching(/^The repository module\/deep is in no snapshot/),
+  ]);
+  expect(innerNotices(kept, all, said)).toEqual([]);
 });

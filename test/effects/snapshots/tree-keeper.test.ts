@@ -228,19 +228,38 @@ describe('progress by snapshots', () => {
     expect(await progress.since()).toEqual({ commits: 0, filesChanged: 0 });
   });
 
-  test('sees files that are too large for a snapshot, and what is staged in a nested repository', async () => {
+  test('sees files that are too large for a snapshot', async () => {
     const { folder, keeper, ended, progress } = await stage();
-    const nested = join(folder, 'nested');
-    put(folder, { large: 'x'.repeat(2_000), 'nested/a': 'a' });
-    const inside = gitIn(nested);
-    inside('init', '-q');
-    inside('add', 'a');
-    inside('commit', '-q', '-m', 'a');
+    put(folder, { large: 'x'.repeat(2_000) });
     await keeper.before(2);
-    put(folder, { large: 'y'.repeat(2_000), 'nested/b': 'b' });
-    inside('add', 'b');
+    put(folder, { large: 'y'.repeat(2_000) });
+    await ended(2);
+    expect(await progress.since()).toMatchObject({ commits: 0, filesChanged: 1 });
+  });
+
+  test('sees what is done in repositories inside, and says that no snapshot keeps it', async () => {
+    const { folder, keeper, ended, progress, notices } = await stage();
+    put(folder, { '.gitignore': 'ignored', 'shown/a': 'a', 'ignored/a': 'a' });
+    const inside = gitIn(join(folder, 'shown'));
+    for (const git of [inside, gitIn(join(folder, 'ignored'))]) {
+      git('init', '-q');
+      git('add', 'a');
+      git('commit', '-q', '-m', 'a');
+    }
+    await keeper.before(2);
+    await progress.mark();
+    expect(notices).toEqual([]);
+    put(folder, { 'shown/a': 'b', 'ignored/a': 'b' });
     await ended(2);
     expect(await progress.since()).toEqual({ commits: 0, filesChanged: 2 });
+    expect(notices).toEqual([
+      expect.stringMatching(/^The repository ignored is in no snapshot/),
+      expect.stringMatching(/^Of the repository shown snapshots keep only the commit/),
+    ]);
+    inside('commit', '-q', '-a', '-m', 'b');
+    await ended(3);
+    expect(await progress.since()).toMatchObject({ commits: 0, filesChanged: 1 });
+    expect(notices).toHaveLength(2);
   });
 
   test('asks git status while no snapshot can be made', async () => {

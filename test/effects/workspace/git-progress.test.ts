@@ -466,7 +466,7 @@ describe('folders that are left out', () => {
 });
 
 describe('a repository inside the tree', () => {
-  test('counts as one file, by its commits and what is staged in it', async () => {
+  test('counts as one file by its commits, and by its own files', async () => {
     const { since, folder } = await stage();
     const nested = join(folder, 'nested');
     await put(nested, { 'a.txt': 'a' });
@@ -475,10 +475,26 @@ describe('a repository inside the tree', () => {
     expect(await since()).toEqual(files(1));
     expect(await since()).toEqual(NOTHING);
     git('add', '--all');
-    expect(await since()).toEqual(files(1));
+    expect(await since()).toEqual(NOTHING);
     git('commit', '-m', 'first');
     expect(await since()).toEqual(files(1));
     expect(await since()).toEqual(NOTHING);
+    await put(nested, { 'a.txt': 'b', 'b.txt': 'b' });
+    expect(await since()).toEqual(files(2));
+    // It writes the index anew.
+    git('status');
+    expect(await since()).toEqual(NOTHING);
+  });
+
+  test('counts though the root ignores it, and not if it changed before the mark', async () => {
+    const { since, mark, at } = await stage({ '.gitignore': 'vendor\n' });
+    gitIn(at('.'))('init', 'vendor/lib');
+    expect(await since()).toEqual(files(1));
+    await put(at('vendor/lib'), { 'a.txt': 'a' });
+    await mark();
+    expect(await since()).toEqual(NOTHING);
+    await put(at('vendor/lib'), { 'a.txt': 'b' });
+    expect(await since()).toEqual(files(1));
   });
 
   test('counts likewise as a submodule', async () => {

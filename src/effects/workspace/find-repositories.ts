@@ -1,0 +1,82 @@
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CLOCK_STEP_MS } from './file-marks.ts';
+import { gitFoldersAt } from './git-folders-at.ts';
+import { placesInside } from './git-view.ts';
+
+/** Where it is noted in the git folder of a work tree which task of ralph it was made for. */
+export const TASK_NOTE = 'ralph/task';
+
+/** After so long other work of this process has its turn. */
+const TURN_MS = 20;
+/** Folders of which the nearest are searched. */
+const MOST_FOLDERS = 100_000;
+
+/** A folder as it was read last. */
+interface ReadFolder {
+  readonly sign: string;
+  /** The names of the folders in it, sorted; not `.git`. */
+  readonly folders: readonly string[];
+  readonly hasGit: boolean;
+}
+
+/**
+ * Finds the repositories below a folder, also in what git ignores, without starting git. The returned function resolves
+ * to their absolute paths, the nearest first. It follows no link, and leaves out `excluded` and the work trees of other
+ * tasks. A folder that has not changed since the last call is not read again.
+ */
+export function repositoryFinder(
+  excluded: readonly string[],
+): (root: string) => Promise<readonly string[]> {
+  let known: ReadonlyMap<string, ReadFolder> = new Map();
+  return async (root) => {
+    const left = new Set(placesInside(excluded, root));
+    const now = new Map<string, ReadFolder>();
+    const found: string[] = [];
+    const waiting = [root];
+    let turn = performance.now();
+    // The list grows while it is gone through.
+    for (const folder of waiting) {
+      if (performance.now() - turn > TURN_MS) {
+        await nextTurn();
+        turn = performance.now();
+      }
+      const read = readFolder(folder, known.get(folder));
+      if (read === null) continue;
+      now.set(folder, read);
+      if (read.hasGit && folder !== root) {
+        const [own] = gitFoldersAt(`${folder}/.git`) ?? [];
+        if (own !== undefined && existsSync(`${own}/${TASK_NOTE}`)) continue;
+        if (own !== undefined && existsSync(`${own}/HEAD`)) found.push(folder);
+      }
+      for (const name of read.folders) {
+        const place = path.join(folder, name);
+        if (!left.has(place) && waiting.length < MOST_FOLDERS) waiting.push(place);
+      }
+    }
+    known = now;
+    return found;
+  };
+}
+
+/** Returns null if there is no folder any more, or nobody can read it. */
+function readFolder(folder: string, earlier: ReadFolder | undefined): ReadFolder | null {
+  try {
+    const { ino, ctimeMs } = lstatSync(folder);
+    const sign = `${ino} ${ctimeMs}`;
+    if (earlier?.sign === sign) return earlier;
+    const entries = readdirSync(folder, { withFileTypes: true });
+    const isSettled = Date.now() - ctimeMs > CLOCK_STEP_MS;
+    return {
+      sign: isSettled ? sign : '',
+      folders: entries
+        .filter((entry) => entry.isDirectory() && entry.name !== '.git')
+        .map(({ name }) => name)
+        .sort(),
+      hasGit: entries.some(({ name }) => name === '.git'),
+    };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { monotonicMs } from '../time/monotonic.ts';
+import { changedFiles } from './dirty-files.ts';
+import { repositoryFinder } from './find-repositories.ts';
+import { type RunGit, runGit } from './git-command.ts';
+import { pathspecsWithout, readFiles, type TreeFiles } from './git-view.ts';
+
+/*
+ * Detects changes in the repositories inside a work tree: submodules, and others that git shows or ignores.
+ * `git status` of the work tree tells nothing of what is uncommitted in them, and a snapshot does not keep it.
+ *
+ * A look costs one git process for each of them, and one more if it may have filters.
+ */
+
+export interface InnerRequest {
+  /** Absolute paths of folders whose files do not count: those of the vault, and the state folder. */
+  readonly excluded: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** Id of the run; it marks the processes that git starts. */
+  readonly runId?: string;
+  /** Limit for one git process, in ms. */
+  readonly timeoutMs?: number;
+  /** Kills git at once. */
+  readonly signal?: AbortSignal;
+}
+
+/** A repository inside the tree. Paths are relative to the root of the tree, with one character for each byte. */
+export interface InnerRepository {
+  readonly path: string;
+  /** Whether its own git shows something that is not committed. */
+  readonly isDirty: boolean;
+  /** What has changed since the last look: files in it, or itself if it is new or its HEAD has moved. */
+  readonly changed: readonly string[];
+}
+
+export interface InnerLook {
+  readonly repositories: readonly InnerRepository[];
+  /** All that has changed, and the repositories that are gone. */
+  readonly changed: readonly string[];
+}
+
+/** No method rejects. */
+export interface InnerRepositories {
+  /** Looks at the repositories below `root`; nothing counts as changed. */
+  mark(root: string): Promise<InnerLook>;
+  /** Looks at them and compares with the last look; like `mark` if that was at another tree. */
+  since(root: string): Promise<InnerLook>;
+}
+
+/** More repositories are not looked at; those that come or go still count. */
+const LOOKED_AT_MOST = 50;
+const TIMEOUT_MS = 10_000;
+
+export function createInnerRepositories(request: InnerRequest): InnerRepositories {
+  const { excluded, env, runId, signal, timeoutMs = TIMEOUT_MS } = request;
+  const find = repositoryFinder(excluded);
+  /** Those of which a look took too long: each further one would, too. */
+  const slow = new Set<string>();
+  /** Null for what could not be looked at. */
+  let seen: ReadonlyMap<string, TreeFiles | null> = new Map();
+  let seenIn: string | null = null;
+
+  const lookInto = async (folder: string): Promise<TreeFiles | null> => {
+    if (slow.has(folder)) return null;
+    const startedAtMs = monotonicMs();
+    // A broken repository must not lead to the one around it, and no setting to files elsewhere.
+    const places = { GIT_CEILING_DIRECTORIES: path.dirname(folder), GIT_WORK_TREE: folder };
+    const git: RunGit = (cwd, args, extras) =>
+      runGit({ ...extras, cwd, args, env, runId, timeoutMs, signal, places });
+    const tree = { root: folder, pathspecs: pathspecsWithout(excluded, folder) };
+    const files = await readFiles(tree, seen.get(folder)?.dirty ?? null, git);
+    if (files === null && monotonicMs() - startedAtMs >= timeoutMs) slow.add(folder);
+    return files;
+  };
+
+  const lookAround = async (root: string): Promise<ReadonlyMap<string, TreeFiles | null>> => {
+    const found = await find(root);
+    const wasSeen = (folder: string): boolean => (seen.get(folder) ?? null) !== null;
+    const chosen = [...found.filter(wasSeen), ...found.filter((folder) => !wasSeen(folder))];
+    const looked = new Set(chosen.slice(0, LOOKED_AT_MOST));
+    const all = found.map(
+      async (folder) => [folder, looked.has(folder) ? await lookInto(folder) : null] as const,
+    );
+    return new Map(await Promise.all(all));
+  };
+
+  const mark = async (root: string): Promise<InnerLook> => {
+    seen = await lookAround(root);
+    seenIn = root;
+    const repositories = [...seen].map(([folder, now]) => stateOf(root, folder, now, []));
+    return { repositories, changed: [] };
+  };
+
+  return {
+    mark,
+    async since(root) {
+      if (seenIn !== root) return mark(root);
+      const before = seen;
+      const found = await lookAround(root);
+      const repositories: InnerRepository[] = [];
+      for (const [folder, now] of found) {
+        const changed = await changedIn(root, folder, before.get(folder), now);
+        repositories.push(stateOf(root, folder, now, changed));
+      }
+      const missing = [...before].filter(([folder]) => !found.has(folder));
+      const broken = missing.filter(([folder]) => existsSync(path.join(folder, '.git')));
+      const gone = missing.filter((each) => !broken.includes(each));
+      // Where a look has failed, the one before it stays, so that no change is lost.
+      const kept = [...found].map(
+        ([folder, now]) => [folder, now ?? before.get(folder) ?? null] as const,
+      );
+      seen = new Map([...broken, ...kept]);
+      return {
+        repositories,
+        changed: [
+          ...repositories.flatMap(({ changed }) => changed),
+          ...gone.map(([folder]) => nameIn(root, folder)),
+        ],
+      };
+    },
+  };
+}
+
+/** `then` is undefined for a repository that is new. */
+async function changedIn(
+  root: string,
+  folder: string,
+  then: TreeFiles | null | undefined,
+  now: TreeFiles | null,
+): Promise<readonly string[]> {
+  const name = nameIn(root, folder);
+  if (then === undefined) return [name];
+  if (then === null || now === null) return [];
+  const files = await changedFiles(folder, then.dirty, now.dirty);
+  return [...(then.head === now.head ? [] : [name]), ...files.map((file) => `${name}/${file}`)];
+}
+
+function stateOf(
+  root: string,
+  folder: string,
+  files: TreeFiles | null,
+  changed: readonly string[],
+): InnerRepository {
+  return { path: nameIn(root, folder), isDirty: (files?.dirty.size ?? 0) > 0, changed };
+}
+
+function nameIn(root: string, folder: string): string {
+  return Buffer.from(path.relative(root, folder)).toString('latin1');
+}
