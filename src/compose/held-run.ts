@@ -2,6 +2,7 @@ import type { RalphEvent } from '../core/machine/events.ts';
 import type { LoopState } from '../core/machine/loop-state.ts';
 import type { NewTask } from '../core/task/new-task.ts';
 import type { TaskState } from '../core/task/task-state.ts';
+import type { TreeLacks } from '../core/task/tree-lacks.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { Lease } from '../effects/processes/lease.ts';
 import type { SignalWatch } from '../effects/processes/signals.ts';
@@ -74,13 +75,23 @@ export interface Resume {
   readonly announcesOnly: boolean;
 }
 
+/** Whether the work tree of a task is ready. */
+export interface ReadyTree {
+  /** Why `--setup` failed; null if it did not. */
+  readonly setupFailed: string | null;
+  /** What a new one has not got; null if that is nothing, or if it is not new. */
+  readonly lacks: TreeLacks | null;
+}
+
+export const READY: ReadyTree = { setupFailed: null, lacks: null };
+
 /** The work tree in which a task works. */
 export interface TaskTree {
   /**
-   * Makes the task's own work tree ready. Resolves to why `--setup` failed, or to null. Rejects with a
-   * `WorkTreeError`, or a `WorkTreeTakenError`. Does nothing without a work tree of its own.
+   * Makes the task's own work tree ready. Rejects with a `WorkTreeError`, or a `WorkTreeTakenError`. Does nothing
+   * without a work tree of its own.
    */
-  ready(task: TaskState): Promise<string | null>;
+  ready(task: TaskState): Promise<ReadyTree>;
   /** Removes what `ready` has made for a task that does not begin after all. Never rejects. */
   discard(): Promise<void>;
   /** Runs the task, removes its own work tree if nothing would be lost, and gives up the claim. */

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { endingRow } from '../core/task/endings.ts';
 import type { OwnWorkTree, TaskState } from '../core/task/task-state.ts';
+import type { TreeLacks } from '../core/task/tree-lacks.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
 import { bringBack, newestSnapshot } from '../effects/branches/bring-back.ts';
 import {
@@ -16,6 +17,11 @@ import {
 import { copyFiles } from '../effects/branches/copy-files.ts';
 import { gitAsker, openRepository } from '../effects/branches/open-repository.ts';
 import { noteOwner, whoseTree } from '../effects/branches/own-tree.ts';
+import {
+  emptySubmodules,
+  hooksLeftBehind,
+  ignoredLeftBehind,
+} from '../effects/branches/tree-lacks.ts';
 import { changedFiles, unsavedWork } from '../effects/branches/unsaved-work.ts';
 import type { WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
 import { makePrivateFolder, removeFile } from '../effects/files/write-file.ts';
@@ -24,8 +30,9 @@ import { openPrivateGit } from '../effects/snapshots/private-git.ts';
 import { ownFiles, uncountedFolders } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
 import type { RunEnd } from '../loop/run-loop.ts';
+import { treeLacks } from '../report/notices.ts';
 import { WorkTreeError } from '../task-errors.ts';
-import type { ClaimedRun, TaskTree } from './held-run.ts';
+import { type ClaimedRun, READY, type ReadyTree, type TaskTree } from './held-run.ts';
 import { confinedTo } from './sandbox/confined-to.ts';
 import { runSetUp } from './user-commands.ts';
 import { workTreeHolds } from './work-tree-hold.ts';
@@ -52,7 +59,7 @@ export async function openTaskTree(run: TreeRun): Promise<TaskTree> {
   let claim = own !== null || tellsOnly ? null : await claimPlace(run);
   return {
     async ready(task) {
-      if (own === null) return null;
+      if (own === null) return READY;
       try {
         return await own.ready(task, (held) => {
           claim = held;
@@ -112,6 +119,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
   const sign = path.join(paths.folder, SIGN);
   /** Whether this process has made the work tree for a task that was new. */
   let isMade = false;
+  let lacks: TreeLacks = { submodules: [], ignored: [], hooks: null };
 
   const place = async (): Promise<CheckoutPlace> => {
     for (const folder of [tree.origin, tree.path]) {
@@ -144,11 +152,29 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     });
     if (isNew) {
       warn(`The task works in ${tree.path}, on the new branch ${tree.branch}.`);
+      await findLacks();
       await tellUncommitted(at);
     } else if (wasGone) {
       warn(`The work tree ${tree.path} was gone; it is made again from the branch ${tree.branch}.`);
     }
     return gitDir;
+  };
+
+  /** Whoever sets the work tree up knows what it needs. */
+  const findLacks = async (): Promise<void> => {
+    const { setup, copy } = plan.settings;
+    if (setup !== null || copy.length > 0) return;
+    const submodules = await emptySubmodules(tree, ask);
+    lacks = { ...lacks, submodules, ignored: await ignoredLeftBehind(tree, ask) };
+    treeLacks(lacks).forEach(warn);
+  };
+
+  /** The set-up may have made the folder. */
+  const findHooks = async (): Promise<void> => {
+    if (!plan.settings.commit) return;
+    const hooks = await hooksLeftBehind(tree, plan.gitEnv);
+    treeLacks({ submodules: [], ignored: [], hooks }).forEach(warn);
+    lacks = { ...lacks, hooks };
   };
 
   const tellUncommitted = async (at: CheckoutPlace): Promise<void> => {
@@ -210,7 +236,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
 
   return {
     tree,
-    async ready(task: TaskState, onClaimed: (claim: WorkTreeClaim) => void) {
+    async ready(task: TaskState, onClaimed: (claim: WorkTreeClaim) => void): Promise<ReadyTree> {
       const at = await place();
       const found = await gitDirOf(at);
       const whose = found === null ? 'unknown' : whoseTree(found, task);
@@ -225,14 +251,15 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
       onClaimed(await claimTree(run, gitDir, tree.path));
       if (isWhole) {
         await sandbox.open();
-        return null;
+        return READY;
       }
       await restore(task);
       mkdirSync(plan.cwd, { recursive: true });
       await copy();
       const failure = await setUp(await sandbox.open());
       if (failure === null) removeFile(sign);
-      return failure === 'stopped' ? null : failure;
+      if (failure === null && task.status === 'pending') await findHooks();
+      return { setupFailed: failure === 'stopped' ? null : failure, lacks };
     },
     async discard() {
       if (!isMade) return;

@@ -37,7 +37,7 @@ import { TaskAlreadyActiveError } from '../task-errors.ts';
 import { agentKinds, agentPrograms, hasOwnEvents } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
 import { requireOutlook } from './before-start.ts';
-import type { ClaimedRun, RunOptions, TaskTree } from './held-run.ts';
+import { type ClaimedRun, READY, type RunOptions, type TaskTree } from './held-run.ts';
 import { countDayOf, examinerOf, settlerOf } from './lazy-ports.ts';
 import { legBugs, legStops, legStore } from './leg-ports.ts';
 import { noteWriter, proofKeeper } from './notes.ts';
@@ -268,7 +268,7 @@ async function taskTree(run: Parameters<typeof openTaskTree>[0]): Promise<TaskTr
 }
 
 const NO_TREE: TaskTree = {
-  ready: async () => null,
+  ready: async () => READY,
   discard: async () => {},
   whileHeld: (run) => run(),
 };

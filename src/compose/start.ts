@@ -49,7 +49,7 @@ import {
 } from '../effects/workspace/kept-baseline.ts';
 import { baselineLost, protectsNothing } from '../report/notices.ts';
 import { BaselineMisfitError, TaskAlreadyActiveError } from '../task-errors.ts';
-import type { ClaimedRun } from './held-run.ts';
+import { type ClaimedRun, READY, type ReadyTree } from './held-run.ts';
 import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
 import { judgesOf } from './proof/judges.ts';
 import { type WatchedTree, watchTree } from './snapshots.ts';
@@ -74,7 +74,7 @@ export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<St
   const { plan, paths, warn, driver, seal } = run;
   await retireEarlierTask(paths, plan.taskId, seal, warn);
   const at = systemClock.now();
-  const { note, setupFailed } = await takeUp(run, at);
+  const { note, ready } = await takeUp(run, at);
   const baseline = await takeBaseline(watch);
   for (const glob of await idleProtections(watch)) warn(protectsNothing(glob));
   const tree = await watchTree(run, null);
@@ -84,7 +84,7 @@ export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<St
   const task = note ?? newTaskState({ ...taskFacts(plan), driver, gitBase }, at);
   return {
     state: initialState({ ...task, git_base: gitBase, git: { ...task.git, snapshots } }),
-    event: startedEvent(plan, systemClock.now(), setupFailed),
+    event: startedEvent(plan, systemClock.now(), ready),
     baseline,
     untold: [],
     tree,
@@ -104,10 +104,10 @@ async function gitSetupOf(
   return settle.gitSetupOf(run, keeper, isBeginning);
 }
 
-/** The first state, if it is saved already, and why the task's own work tree is not ready, or null. */
+/** The first state, if it is saved already, and the task's own work tree. */
 interface TakenUp {
   readonly note: TaskState | null;
-  readonly setupFailed: string | null;
+  readonly ready: ReadyTree;
 }
 
 /**
@@ -118,7 +118,7 @@ interface TakenUp {
 async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
   const { plan, paths, warn, driver, seal, clock } = run;
   const { taskFile, workTree } = plan;
-  if (taskFile === null && workTree === null) return { note: null, setupFailed: null };
+  if (taskFile === null && workTree === null) return { note: null, ready: READY };
   const noted = {
     ...newTaskState({ ...taskFacts(plan), driver, gitBase: null }, at),
     task_file: taskFile === null ? null : path.join(IN_PROGRESS, path.basename(taskFile)),
@@ -135,10 +135,10 @@ async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
   await store.save(initialState(noted), []);
   await store.durable();
   try {
-    const setupFailed = await run.tree.ready(noted);
-    if (setupFailed === null) await requirePlanAfterSetup(plan);
+    const ready = await run.tree.ready(noted);
+    if (ready.setupFailed === null) await requirePlanAfterSetup(plan);
     if (taskFile !== null) await takeIntoWork(plan.vault, taskFile);
-    return { note: { ...noted, ...store.newest() }, setupFailed };
+    return { note: { ...noted, ...store.newest() }, ready };
   } catch (error) {
     // The task has not begun, so its state is removed.
     await run.tree.discard();
@@ -163,7 +163,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   if (tellsOnly && !hasUnannouncedEnding(task)) {
     throw new TaskAlreadyActiveError(plan.taskId, 'another one has just told how it ended');
   }
-  const setupFailed = tellsOnly ? null : await run.tree.ready(task);
+  const ready = tellsOnly ? READY : await run.tree.ready(task);
   await moveLate(task, plan);
   const kept = readBaseline(paths.folder);
   const fitted = kept === null ? null : await fitBaseline(kept, watch, placeBefore(run, task));
@@ -210,7 +210,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   const judges = await judgesOf(run, task.status === 'pending');
   if (task.status === 'pending') {
     const noted = { ...state, task: { ...state.task, git_base: gitBase } };
-    const event = startedEvent(plan, at, setupFailed);
+    const event = startedEvent(plan, at, ready);
     return { ...notBegun(noted, plan, leftMs), event, baseline, tree, gitSetup, judges };
   }
   return {
@@ -218,7 +218,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     event: {
       ...{ kind: 'resumed', at, timeLeftMs: leftMs, lost: lost?.usage ?? null },
       lostSession: lost?.sessionUsage ?? null,
-      ...{ tellsOnly, setupFailed, waitedOn: run.leg !== undefined },
+      ...{ tellsOnly, setupFailed: ready.setupFailed, waitedOn: run.leg !== undefined },
     },
     baseline,
     untold: untoldEvents(paths.eventsFile, step?.events ?? []),
@@ -265,9 +265,9 @@ function notBegun(state: LoopState, plan: RunPlan, leftMs: number) {
   return { state: { ...state, task }, untold: [] };
 }
 
-function startedEvent(plan: RunPlan, at: string, setupFailed: string | null): LoopEvent {
+function startedEvent(plan: RunPlan, at: string, ready: ReadyTree): LoopEvent {
   const prompt = oneLine(maskSecrets(promptText(plan)), 500);
-  return { kind: 'started', at, prompt, setupFailed };
+  return { kind: 'started', at, prompt, ...ready };
 }
 
 /** Moves the task's file to `In_Progress` if the first driver died before it could. */

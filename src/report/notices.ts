@@ -1,5 +1,6 @@
 import type { Notice } from '../core/machine/action.ts';
-import { oneLine } from '../core/text/untrusted-text.ts';
+import type { TreeLacks } from '../core/task/tree-lacks.ts';
+import { firstFew, oneLine } from '../core/text/untrusted-text.ts';
 import { formatDuration, plural } from './format.ts';
 
 // Every sentence about a run that tells no event of its journal: what a person should know before the run
@@ -71,6 +72,26 @@ export function planHasNoBox(where: string, file: string, sections: readonly str
   const below =
     sections.length === 0 ? '' : ` below ${sections.map((each) => `'${each}'`).join(' or ')}`;
   return `${where} names ${file}, which has no box${below}: it completes nothing before the agent has written one.`;
+}
+
+/** Says what a new work tree has not got. */
+export function treeLacks({ submodules, ignored, hooks }: TreeLacks): readonly string[] {
+  const shown = (name: string): string => oneLine(name, 200);
+  return [
+    ...(submodules.length === 0
+      ? []
+      : [
+          `Its submodules are empty (${firstFew(submodules, shown)}): --setup "git submodule update --init".`,
+        ]),
+    ...(ignored.length === 0
+      ? []
+      : [`What git ignores is not in it: ${firstFew(ignored, shown)} (--setup, --copy).`]),
+    ...(hooks === null
+      ? []
+      : [
+          `No hook will run at a commit: the folder of the hooks, ${shown(hooks)}, is not in it, since git does not track it.`,
+        ]),
+  ];
 }
 
 export function protectsNothing(glob: string): string {

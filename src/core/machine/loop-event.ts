@@ -10,6 +10,7 @@ import type { Timing } from '../task/clock-gap.ts';
 import type { DaySpending } from '../task/day-budget.ts';
 import type { StatusAndReason } from '../task/endings.ts';
 import type { ThereBefore } from '../task/task-state.ts';
+import type { TreeLacks } from '../task/tree-lacks.ts';
 import type { Ending, StopCause } from './loop-state.ts';
 
 /** What happened. Every event carries its instant, since the core has no clock. */
@@ -20,6 +21,8 @@ export type LoopEvent =
       readonly prompt: string;
       /** Why the task's own work tree is not ready; absent or null if it is, or if there is none. */
       readonly setupFailed?: string | null;
+      /** What that work tree has not got; absent or null if that is nothing. */
+      readonly lacks?: TreeLacks | null;
     }
   /** A task whose driver ended or died is resumed. */
   | {

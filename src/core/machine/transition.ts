@@ -156,14 +156,18 @@ export function initialState(task: TaskState): LoopState {
 
 function started(
   state: LoopState,
-  { prompt, setupFailed = null }: EventOf<'started'>,
+  { prompt, setupFailed = null, lacks = null }: EventOf<'started'>,
   moment: Moment,
 ): Decided {
   const { approvalRequired: what, maxIterations: max_iterations } = moment.policy;
   const held = newSandbox(moment.policy);
   const sandbox = held?.is ?? 'off';
   return {
-    state: { ...state, task: { ...state.task, status: 'running', sandbox: held } },
+    state: {
+      ...state,
+      task: { ...state.task, status: 'running', sandbox: held },
+      carry: lacks === null ? state.carry : { ...state.carry, lacks },
+    },
     announced: [publish({ event: 'task_started', prompt, max_iterations, sandbox })],
     decision:
       setupFailed !== null

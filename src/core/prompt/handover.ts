@@ -4,6 +4,7 @@ import type { DoubtfulPlace } from '../completion/back-question.ts';
 import type { CheckResult } from '../completion/check-result.ts';
 import type { CommandResult } from '../completion/command-result.ts';
 import type { Blocker } from '../completion/gates.ts';
+import type { TreeLacks } from '../task/tree-lacks.ts';
 import type { Hint } from './hints.ts';
 
 /** What the next prompt says about the previous iteration. */
@@ -16,6 +17,8 @@ export interface Handover {
   readonly hints: readonly Hint[];
   /** The checks that failed before the first iteration; absent if none did, or if they were not run then. */
   readonly failedAtStart?: readonly FailedAtStart[];
+  /** What the task's new work tree has not got; only for the first prompt, and absent if that is nothing. */
+  readonly lacks?: TreeLacks;
 }
 
 type FailedAtStart = Pick<CheckResult, 'name' | 'command' | 'failed'>;

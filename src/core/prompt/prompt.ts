@@ -9,6 +9,7 @@ import { checkName } from './held-claim.ts';
 import { newestHints, type PromptHints } from './hints.ts';
 import { rulesFor } from './material-rules.ts';
 import { sandboxNote } from './sandbox-note.ts';
+import { treeLines } from './tree-lines.ts';
 
 /**
  * Builds the text that ralph appends to the user's prompt. The user's prompt stays first and unchanged, so
@@ -42,6 +43,7 @@ export function promptTexts(
     const hints = toldHints(policy, carry);
     const said = [
       ...decisions.map((each) => describeMissing(each, policy)),
+      ...treeLines(policy, carry),
       ...startLines(policy, carry),
       ...hintLines(hints),
     ];

@@ -35,6 +35,16 @@ export function materialLine(text: string, rules: MaterialRules): string {
   return oneLine(disarm(text, rules), 200);
 }
 
+/** No more of several names are shown. */
+const MOST_NAMED = 5;
+
+/** Names the first of several, each as `shown` makes it harmless, and counts the rest. */
+export function firstFew(names: readonly string[], shown: (name: string) => string): string {
+  const named = names.slice(0, MOST_NAMED).map(shown).join(', ');
+  const more = names.length - MOST_NAMED;
+  return more > 0 ? `${named} and ${more} more` : named;
+}
+
 /** Removes control characters and, if the agent expands `@path`, escapes every `@` that begins a word. */
 export function disarm(text: string, rules: MaterialRules): string {
   const plain = withoutControls(text);

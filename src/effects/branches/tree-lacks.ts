@@ -1,0 +1,71 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import type { OwnWorkTree } from '../../core/task/task-state.ts';
+import type { TreeLacks } from '../../core/task/tree-lacks.ts';
+import { namesIn } from '../files/folder.ts';
+import { isInside } from '../files/real-path.ts';
+import { asText, callGit } from '../workspace/git-command.ts';
+import type { AskGit } from './checkout.ts';
+
+type Trees = Pick<OwnWorkTree, 'path' | 'origin'>;
+
+/** Returns the submodules of a new work tree that have no files yet. */
+export async function emptySubmodules(
+  { path: root }: Trees,
+  ask: AskGit,
+): Promise<TreeLacks['submodules']> {
+  if (!existsSync(path.join(root, '.gitmodules'))) return [];
+  const named = ['--file', '.gitmodules', '-z', '--get-regexp', '^submodule\\..*\\.path$'];
+  const { output } = await ask(root, ['config', ...named]);
+  return asText(output)
+    .split('\0')
+    .map((setting) => setting.slice(setting.indexOf('\n') + 1))
+    .filter((name) => name !== '' && isEmptyFolder(root, path.join(root, name)));
+}
+
+function isEmptyFolder(root: string, place: string): boolean {
+  try {
+    return isInside(root, place) && readdirSync(place).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** What programs look for in the root of a project, and people do not commit. */
+const NEEDED = [/^node_modules$/, /^\.venv$/, /^venv$/, /^vendor$/, /^\.env/];
+
+const MOST_NAMED = 5;
+
+/** Returns, of what git ignores in the root of the original and programs need, what the new work tree has not got. */
+export async function ignoredLeftBehind(
+  { path: root, origin }: Trees,
+  ask: AskGit,
+): Promise<TreeLacks['ignored']> {
+  const names = namesIn(origin).toSorted();
+  const needed = NEEDED.flatMap((pattern) => names.filter((name) => pattern.test(name)));
+  const missing = needed.filter((name) => !existsSync(path.join(root, name)));
+  if (missing.length === 0) return [];
+  const input = missing.map((name) => `${name}\0`).join('');
+  const { output } = await ask(origin, ['check-ignore', '-z', '--stdin'], { input });
+  const ignored = new Set(asText(output).split('\0'));
+  return missing.filter((name) => ignored.has(name)).slice(0, MOST_NAMED);
+}
+
+/**
+ * Returns the folder of the hooks if only the original has it: one that a setting names by a relative path, and that
+ * git does not track.
+ */
+export async function hooksLeftBehind(
+  { path: root, origin }: Trees,
+  env: NodeJS.ProcessEnv,
+): Promise<TreeLacks['hooks']> {
+  // Ralph's own calls of git look at no hooks.
+  const { output } = await callGit({
+    args: ['config', '--type=path', '--get', 'core.hooksPath'],
+    ...{ cwd: root, env, timeoutMs: 60_000, asUser: true },
+  });
+  const named = asText(output).replace(/\n$/, '');
+  if (named === '' || path.isAbsolute(named)) return null;
+  const isThere = (tree: string): boolean => existsSync(path.join(tree, named));
+  return isThere(origin) && !isThere(root) ? named : null;
+}
