@@ -16,6 +16,7 @@ import { namesIn } from '../files/folder.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { restoreFiltered } from '../snapshots/filtered-restore.ts';
 import { type GitCall, type PrivateGit, quoted } from '../snapshots/private-git.ts';
+import type { Repository } from '../snapshots/repository.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import type { GitAnswer } from '../workspace/git-command.ts';
 import { type AskGit, CheckoutError, reasonOf } from './checkout.ts';
@@ -169,16 +170,14 @@ async function makeRepository(
   mkdirSync(path.join(gitDir, 'refs'));
   put('objects/info/alternates', `${alternate(repository.objects)}\n`);
   const isSha256 = repository.hash === 'sha256';
-  const remotes = await ask(repository.root, [
-    ...['config', '--local', '-z', '--get-regexp', '^remote\\..*\\.url$'],
-  ]);
+  const remotes = await remotesOf(repository, ask);
   put(
     'config',
     Buffer.from(
       [
         `[core]\nrepositoryformatversion = ${isSha256 ? 1 : 0}\nbare = false\n`,
         isSha256 ? '[extensions]\nobjectFormat = sha256\n' : '',
-        ...remotes.output.split('\0').map(remoteSection),
+        ...remotes.map(({ name, url }) => `[remote ${quoted(name)}]\nurl = ${quoted(url)}\n`),
       ].join(''),
       'latin1',
     ),
@@ -198,12 +197,31 @@ async function makeRepository(
   }
 }
 
-/** A setting `remote.NAME.url LF value` as a section, so that tools that ask for the URL find it. */
-function remoteSection(setting: string): string {
-  const [, name, url] = /^remote\.([\s\S]*)\.url\n([\s\S]*)$/.exec(setting) ?? [];
-  return name === undefined || url === undefined
-    ? ''
-    : `[remote ${quoted(name)}]\nurl = ${quoted(url)}\n`;
+/**
+ * Returns the remotes, so that tools that ask for a URL find it. Git resolves the relative URL of a submodule by that of
+ * `origin`, or without one by where the repository is: it leads where it leads there.
+ */
+async function remotesOf({ root, commonDir }: Repository, ask: AskGit) {
+  const place = path.basename(commonDir) === '.git' ? path.dirname(commonDir) : root;
+  const listed = await ask(root, [
+    ...['config', '--local', '-z', '--get-regexp', '^remote\\..*\\.url$'],
+  ]);
+  const remotes = listed.output.split('\0').flatMap((setting) => {
+    const [, name, url] = /^remote\.([\s\S]*)\.url\n([\s\S]*)$/.exec(setting) ?? [];
+    return name === undefined || url === undefined ? [] : [{ name, url: urlFrom(place, url) }];
+  });
+  const hasOrigin = remotes.some(({ name }) => name === 'origin');
+  return hasOrigin ? remotes : [...remotes, { name: 'origin', url: asLatin1(place) }];
+}
+
+/** Returns a URL as it reads from elsewhere: a relative path becomes absolute. */
+function urlFrom(place: string, url: string): string {
+  const isRelative = !path.isAbsolute(url) && !/^[^/]*:/.test(url);
+  return isRelative ? path.resolve(asLatin1(place), url) : url;
+}
+
+function asLatin1(text: string): string {
+  return Buffer.from(text).toString('latin1');
 }
 
 /**

@@ -1,7 +1,16 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeFreshCheckout } from '../../../src/effects/branches/fresh-checkout.ts';
+import { checkoutsOf } from '../../helpers/checkouts.ts';
 import { makeExam, untouched } from '../../helpers/exams.ts';
 import { bytesBelow, gitIn, put } from '../../helpers/repository.ts';
 
@@ -66,6 +75,31 @@ describe('a fresh checkout', () => {
     expect(untouched(task.folder)).toEqual(before);
     expect(task.git('fsck', '--no-dangling')).toBe('');
     checkout.remove();
+  });
+
+  test('has the remotes where they are, and without an origin the original as one', async () => {
+    const task = await makeExam({ 'a.txt': 'a\n' });
+    const linked = `${task.folder}-linked`;
+    task.git('worktree', 'add', '-q', linked);
+    const urls = async (root: string) => {
+      const { repository, ask } = await checkoutsOf(root);
+      const git = { ...task.own, repository };
+      const checkout = await makeFreshCheckout({
+        ...{ git, ask, folder: task.cleanFolder, head: task.head(), tree: task.start },
+      });
+      const listed = gitIn(checkout.folder)('config', '--get-regexp', '^remote\\..*\\.url$');
+      checkout.remove();
+      return listed.split('\n');
+    };
+    const own = `remote.origin.url ${task.folder}`;
+    expect([await urls(task.folder), await urls(linked)]).toEqual([[own], [own]]);
+    rmSync(linked, { recursive: true });
+    task.git('remote', 'add', 'origin', '../ü.git');
+    task.git('remote', 'add', 'other', 'host:a/b.git');
+    expect(await urls(task.folder)).toEqual([
+      `remote.origin.url ${join(task.folder, '../ü.git')}`,
+      'remote.other.url host:a/b.git',
+    ]);
   });
 
   test('never stands in for a folder that is not its own', async () => {
