@@ -64,11 +64,12 @@ describe('a work tree that passes only because of an ignored build output', () =
 
   test('is held by a set-up command that fails, with what that printed', async () => {
     const scene = await repository(BUILT);
-    const setup = 'echo "no such package"; exit 3';
-    const { exitCode } = await scene.run([...ARGS, '--setup', setup, '-n', '2']);
+    const setup = 'echo "first words"; echo "no such package."; exit 3';
+    const { exitCode, stderr } = await scene.run([...ARGS, '--setup', setup, '-n', '2']);
     expect(exitCode).toBe(3);
-    expect(scene.prompt(2)).toContain('its set-up command failed');
-    expect(scene.prompt(2)).toContain('no such package');
+    expect(stderr).toContain('its set-up command failed: no such package (it is kept in');
+    expect(scene.prompt(2)).toContain('its set-up command failed: no such package. What was');
+    expect(scene.prompt(2)).toContain('first words');
   });
 
   test('is asked of --until as well, in the folder that --cwd is in', async () => {

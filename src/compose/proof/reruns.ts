@@ -2,7 +2,9 @@ import path from 'node:path';
 import type { RawCheckResult } from '../../core/completion/check-result.ts';
 import type { Rerun } from '../../core/completion/examination.ts';
 import { checkBelow } from '../../core/proof/check-places.ts';
+import { maskSecrets } from '../../core/secrets/secrets.ts';
 import type { Check } from '../../core/settings/checks.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
 import { runGitOf } from '../../effects/branches/checkout.ts';
 import { treesBeside } from '../../effects/branches/own-tree.ts';
 import { isInside, realPath } from '../../effects/files/real-path.ts';
@@ -48,7 +50,9 @@ export async function cleanCheckout(task: ExaminedTask, checks: readonly Check[]
   });
   if (checked.kind === 'setup-failed') {
     const { result, folder } = checked;
-    return { kind: 'not-made', why: 'its set-up command failed', setup: result, folder };
+    const last = oneLine(maskSecrets(result.output.trim().split('\n').at(-1) ?? ''), 200);
+    const why = `its set-up command failed${last === '' ? '' : `: ${last.replace(/\.$/, '')}`}`;
+    return { kind: 'not-made', why, setup: result, folder };
   }
   const folder = checked.kind === 'failed' ? checked.folder : null;
   return { kind: 'ran', results: checked.answer, folder };
