@@ -177,6 +177,36 @@ describe('a work tree of its own', () => {
   });
 });
 
+describe('what a new work tree has not got', () => {
+  /** `.env`, and a folder of hooks that git ignores. */
+  async function incomplete(): Promise<Stage> {
+    const scene = await stage(COMMITS);
+    await scene.write('.env', 'SECRET=1\n');
+    await scene.write('build/hooks/pre-commit', '');
+    scene.git('config core.hooksPath build/hooks');
+    return scene;
+  }
+  const IGNORED = 'What git ignores is not in it: .env';
+
+  test('is told to the person, and to the agent with its first prompt', async () => {
+    const scene = await incomplete();
+    const { stderr } = await scene.run(['--worktree', '--commit']);
+    expect(stderr).toContain(`${IGNORED} (--setup, --copy).`);
+    expect(stderr).toMatch(/No hook will run at a commit: .* build\/hooks, is not in it/);
+    expect(scene.prompt(1)).toContain(IGNORED);
+    expect(scene.prompt(1)).toContain('No hook of git will run at a commit');
+  });
+
+  test.for<[string, string]>([
+    ['--setup', 'mkdir -p build/hooks'],
+    ['--copy', 'build/hooks/*'],
+  ])('is not told if %s has prepared it', async (args) => {
+    const scene = await incomplete();
+    const { stderr } = await scene.run(['--worktree', '--commit', ...args]);
+    expect(stderr + scene.prompt(1)).not.toMatch(/What git ignores|No hook/);
+  });
+});
+
 describe('--copy and --setup', () => {
   test('prepare a new work tree once, and touch nothing of the user’s', async () => {
     const scene = await stage([{ ...DONE, text: 'No.' }, LEAVES_WORK]);

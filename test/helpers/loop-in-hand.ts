@@ -17,6 +17,7 @@ import {
   msBetween,
   type ThereBefore,
 } from '../../src/core/task/task-state.ts';
+import type { TreeLacks } from '../../src/core/task/tree-lacks.ts';
 import { rawResult } from './checks.ts';
 import { loopPolicy } from './loop-policy.ts';
 import { newTask, START } from './new-task.ts';
@@ -140,7 +141,8 @@ export function loopInHand(
       pass(ms);
       heldUpMs += ms;
     },
-    start: () => hand({ kind: 'started', at, prompt: 'Fix the tests.' }),
+    start: (lacks: TreeLacks | null = null) =>
+      hand({ kind: 'started', at, prompt: 'Fix the tests.', lacks }),
     dayCounted: (day: DaySpending) => hand({ kind: 'day-counted', ...answeredNow(), day }),
     /** The running attempt ends after `facts.durationMs`. */
     attempt,

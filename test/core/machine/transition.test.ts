@@ -57,6 +57,16 @@ describe('the start', () => {
     expect(turn.state.task).toMatchObject({ current_iteration: 1, attempt: 1, updated_at: START });
   });
 
+  test('tells what a new work tree has not got until the first iteration has its answer', () => {
+    const loop = loopInHand();
+    const lacks = { submodules: [], ignored: ['.env'], hooks: null };
+    const told = 'What git ignores is not in it: .env.';
+    expect(loop.start(lacks).addition).toContain(told);
+    loop.iterate(OVERLOADED);
+    expect(loop.wait().addition).toContain(told);
+    expect(iterate(loop).addition).not.toContain(told);
+  });
+
   test('passes the deadline of the whole task to the agent', () => {
     const loop = loopInHand({}, 60_000);
     expect(loop.start().deadlineAt).toBe(laterBy(START, 60_000));

@@ -42,6 +42,24 @@ describe('the first iteration', () => {
   });
 });
 
+test('the first prompt says what a new work tree has not got', () => {
+  const names = ['1', '2', '3', '4', '5', '6', '7'].map((name) => `lib/${name}`);
+  const lacks = { submodules: names, ignored: ['node_modules', '.env'], hooks: '.husky/_' };
+  const [first = ''] = promptTexts(loopPolicy(), { ...EMPTY_HANDOVER, lacks }, 1).map(
+    ({ text }) => text,
+  );
+  expect(first.split('\n')).toEqual([
+    'You work in a new git work tree.',
+    'Its submodules are empty (lib/1, lib/2, lib/3, lib/4, lib/5 and 2 more); "git submodule update --init" fills them.',
+    'What git ignores is not in it: node_modules, .env.',
+    'No hook of git will run at a commit: the folder .husky/_ is not in it.',
+  ]);
+  const nothing = { ...EMPTY_HANDOVER, lacks: { submodules: [], ignored: [], hooks: null } };
+  expect(buildAddition(loopPolicy(), nothing, 1)).toBe(
+    buildAddition(loopPolicy(), EMPTY_HANDOVER, 1),
+  );
+});
+
 describe('the protocol note', () => {
   test.for(POLICIES)('is short, of one line, and the same each time: %s', ([, policy]) => {
     const note = protocolNote(policy);
