@@ -87,7 +87,8 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
       const count = await ask(['rev-list', '--count', 'HEAD', `^${base}`]);
       const counted = await ask([...NUMSTAT, ends.first, ends.newest]);
       if (count === null || counted === null) return null;
-      return { commits: Number.parseInt(count, 10), ...readNumstat(counted) };
+      const commits = Number.parseInt(count, 10);
+      return { commits, ...readNumstat(counted, inner.changedInAll) };
     },
   };
 }
@@ -97,10 +98,11 @@ const NUMSTAT = [
   ...['--no-ext-diff', '--no-textconv'],
 ];
 
-/** Adds up the files and lines; a binary file has no lines. */
-function readNumstat(output: string) {
-  const found = [...output.matchAll(/(\d+|-)\t(\d+|-)\t[^\0]+\0/g)];
+/** Adds up the files, with those in `further`, and the lines; a binary file has no lines. */
+function readNumstat(output: string, further: Iterable<string>) {
+  const found = [...output.matchAll(/(\d+|-)\t(\d+|-)\t([^\0]+)\0/g)];
+  const names = new Set([...found.map(([, , , name = '']) => name), ...further]);
   const sum = (column: 1 | 2): number =>
     found.reduce((total, line) => total + (Number.parseInt(line[column] ?? '', 10) || 0), 0);
-  return { filesChanged: found.length, lines: { added: sum(1), removed: sum(2) } };
+  return { filesChanged: names.size, lines: { added: sum(1), removed: sum(2) } };
 }

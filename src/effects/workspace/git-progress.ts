@@ -143,7 +143,8 @@ export function createGitProgress(
         first.head === base ? first : { ...first, head: base, tips: [base], dirty: new Map() };
       const here =
         before === first ? now : { ...now, branches: now.head === null ? [] : [now.head] };
-      const change = await compare(before, here, new Set(before.tips), ask, []);
+      const inside = [...inner.changedInAll];
+      const change = await compare(before, here, new Set(before.tips), ask, inside);
       return monotonicMs() > deadlineMs ? null : change;
     },
   };

@@ -42,6 +42,8 @@ export interface InnerLook {
 
 /** No method rejects. */
 export interface InnerRepositories {
+  /** All that `since` has found so far. */
+  readonly changedInAll: ReadonlySet<string>;
   /** Looks at the repositories below `root`; nothing counts as changed. */
   mark(root: string): Promise<InnerLook>;
   /** Looks at them and compares with the last look; like `mark` if that was at another tree. */
@@ -60,6 +62,7 @@ export function createInnerRepositories(request: InnerRequest): InnerRepositorie
   /** Null for what could not be looked at. */
   let seen: ReadonlyMap<string, TreeFiles | null> = new Map();
   let seenIn: string | null = null;
+  const changedInAll = new Set<string>();
 
   const lookInto = async (folder: string): Promise<TreeFiles | null> => {
     if (slow.has(folder)) return null;
@@ -93,6 +96,7 @@ export function createInnerRepositories(request: InnerRequest): InnerRepositorie
   };
 
   return {
+    changedInAll,
     mark,
     async since(root) {
       if (seenIn !== root) return mark(root);
@@ -111,13 +115,12 @@ export function createInnerRepositories(request: InnerRequest): InnerRepositorie
         ([folder, now]) => [folder, now ?? before.get(folder) ?? null] as const,
       );
       seen = new Map([...broken, ...kept]);
-      return {
-        repositories,
-        changed: [
-          ...repositories.flatMap(({ changed }) => changed),
-          ...gone.map(([folder]) => nameIn(root, folder)),
-        ],
-      };
+      const changed = [
+        ...repositories.flatMap((each) => each.changed),
+        ...gone.map(([folder]) => nameIn(root, folder)),
+      ];
+      for (const name of changed) changedInAll.add(name);
+      return { repositories, changed };
     },
   };
 }

@@ -238,13 +238,13 @@ describe('progress by snapshots', () => {
   });
 
   test('sees what is done in repositories inside, and says that no snapshot keeps it', async () => {
-    const { folder, keeper, ended, progress, notices } = await stage();
+    const { folder, git, keeper, ended, progress, notices } = await stage();
     put(folder, { '.gitignore': 'ignored', 'shown/a': 'a', 'ignored/a': 'a' });
     const inside = gitIn(join(folder, 'shown'));
-    for (const git of [inside, gitIn(join(folder, 'ignored'))]) {
-      git('init', '-q');
-      git('add', 'a');
-      git('commit', '-q', '-m', 'a');
+    for (const each of [inside, gitIn(join(folder, 'ignored'))]) {
+      each('init', '-q');
+      each('add', 'a');
+      each('commit', '-q', '-m', 'a');
     }
     await keeper.before(2);
     await progress.mark();
@@ -260,6 +260,9 @@ describe('progress by snapshots', () => {
     await ended(3);
     expect(await progress.since()).toMatchObject({ commits: 0, filesChanged: 1 });
     expect(notices).toHaveLength(2);
+    const inAll = await progress.inAll(git('rev-parse', 'HEAD'), new AbortController().signal);
+    // Beside .gitignore and the repository that git shows the files in both.
+    expect(inAll).toMatchObject({ commits: 0, filesChanged: 2 + 2 });
   });
 
   test('asks git status while no snapshot can be made', async () => {

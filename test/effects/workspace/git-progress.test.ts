@@ -487,7 +487,7 @@ describe('a repository inside the tree', () => {
   });
 
   test('counts though the root ignores it, and not if it changed before the mark', async () => {
-    const { since, mark, at } = await stage({ '.gitignore': 'vendor\n' });
+    const { since, mark, at, progress, base } = await stage({ '.gitignore': 'vendor\n' });
     gitIn(at('.'))('init', 'vendor/lib');
     expect(await since()).toEqual(files(1));
     await put(at('vendor/lib'), { 'a.txt': 'a' });
@@ -495,6 +495,8 @@ describe('a repository inside the tree', () => {
     expect(await since()).toEqual(NOTHING);
     await put(at('vendor/lib'), { 'a.txt': 'b' });
     expect(await since()).toEqual(files(1));
+    const inAll = await progress.inAll(base ?? '', new AbortController().signal);
+    expect(inAll).toMatchObject(files(2));
   });
 
   test('counts likewise as a submodule', async () => {
