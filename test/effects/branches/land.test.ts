@@ -317,13 +317,16 @@ describe('what does not land', () => {
   });
 
   test('files of --snapshot-exclude, and what is uncommitted in a submodule', async () => {
-    const { task, landTask } = await makeLanding({ 'docs/a.md': 'a\n', 'a.txt': 'a\n' });
+    const { git, task, landTask } = await makeLanding({ 'docs/a.md': 'a\n', 'a.txt': 'a\n' });
     withRepository(task.folder, 'lib', 'clean');
     task.git('add', 'lib', 'clean');
     task.git('commit', '-qm', 'with submodules');
+    const inside = gitIn(join(task.folder, 'lib'));
+    inside('commit', '-q', '--allow-empty', '-m', 'more');
     put(task.folder, { 'docs/a.md': 'b\n', 'docs/new.md': 'n\n', 'lib/i.txt': 'more' });
     const { end, stays } = await landTask(task, { excludedGlobs: ['docs/**'] });
     expect(end).toMatchObject({ kind: 'landed', files: 2 });
+    expect(git('rev-parse', 'main:lib')).toBe(inside('rev-parse', 'HEAD'));
     expect(Object.fromEntries(stays)).toEqual({
       ...{ 'docs/a.md': 'excluded', 'docs/new.md': 'excluded', lib: 'uncommitted-inside' },
     });
