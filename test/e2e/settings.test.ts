@@ -184,16 +184,16 @@ describe('a configuration that was found', () => {
     const refusal = `ralph: ${file} is not used: everyone can write to it; fix that with chmod o-w. --config FILE names the one to use, also where chmod has no effect.\n`;
     const more = ['-n', '+1'];
     const starts = [
-      scene.run(),
-      scene.run(['--dry-run']),
-      scene.run(['--task-id', 't', '--resume-if-open']),
-      scene.ralph(['resume', 't', ...more]),
-      scene.ralph(['resume', 't', '--dry-run']),
-      scene.ralph(['rescue']),
-      scene.ralph(['watch']),
+      () => scene.run(),
+      () => scene.run(['--dry-run']),
+      () => scene.run(['--task-id', 't', '--resume-if-open']),
+      () => scene.ralph(['resume', 't', ...more]),
+      () => scene.ralph(['resume', 't', '--dry-run']),
+      () => scene.ralph(['rescue']),
+      () => scene.ralph(['watch']),
     ];
     for (const start of starts) {
-      expect(await start).toMatchObject({ exitCode: 2, stdout: '', stderr: refusal });
+      expect(await start()).toMatchObject({ exitCode: 2, stdout: '', stderr: refusal });
     }
     expect(scene.fake.calls()).toHaveLength(1);
     for (const looks of ['status', 'report', 'logs']) {

@@ -1,6 +1,6 @@
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { CLAIMS_AT_MOST } from '../../../src/core/fleet/lease.ts';
 import { FleetError } from '../../../src/errors.ts';
 import { originOfTest, queueWith, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
@@ -56,6 +56,27 @@ test.for([
   expect(await queue.task('b')).toMatchObject({ ...WAITS, fence: 0 });
   await (await workerOfTest(queue, { id: 'w2' })).run();
   for (const id of ['a', 'b']) expect(await queue.task(id)).toMatchObject({ status: 'completed' });
+});
+
+test('a worker whose TMPDIR can hold no checkout leaves a task that may need one', async () => {
+  const queue = memoryFleet();
+  const { url: repo } = await originOfTest();
+  const settings = { verify: ['true'], verifyClean: true };
+  await queue.submit([await taskOfTest(DONE, { repo, settings })]);
+  const sick = await workerOfTest(queue, {
+    say(line) {
+      sick.said.push(line);
+      if (line.startsWith('claims no tasks')) sick.stops.stop();
+    },
+  });
+  vi.stubEnv('TMPDIR', '/nonexistent');
+  try {
+    await sick.run();
+  } finally {
+    vi.unstubAllEnvs();
+  }
+  expect(sick.said.join('\n')).toMatch(/^t: handed over, since TMPDIR expects /m);
+  expect(await queue.task('t')).toMatchObject({ ...WAITS, parked: { kind: 'handover' } });
 });
 
 test('a task that makes every worker sick fails in the end, though no agent ever ran', async () => {
