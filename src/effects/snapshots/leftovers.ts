@@ -9,7 +9,7 @@ import type { PrivateGit } from './private-git.ts';
  * task cleans up, and only what is its own: nobody else works in its folder or creates its refs.
  */
 
-/** Removes what an earlier process left; with null, no lock of a ref. */
+/** Removes what an earlier process left; with null, or without a name for the refs, no lock of a ref. */
 export function removeLeftovers({ folder, repository }: PrivateGit, refs: string | null): void {
   for (const name of namesIn(folder)) {
     if (name === 'restore' || /^index-|\.lock$/.test(name)) {
@@ -17,7 +17,8 @@ export function removeLeftovers({ folder, repository }: PrivateGit, refs: string
     }
   }
   removeBeside(folder);
-  if (refs !== null) removeLocks(path.join(repository.commonDir, refs));
+  // Without a name it would be git's own locks.
+  if (refs !== null && refs !== '') removeLocks(path.join(repository.commonDir, refs));
 }
 
 /** The longest path that is noted. */
