@@ -38,6 +38,8 @@ export function countDayOf({ paths, clock, warn }: ClaimedRun): Ports['countDay'
   };
 }
 
+const NOTHING_LEFT = { settlement: null, uncommitted: null, indexBehind: null } as const;
+
 /** Returns the port that settles the work tree. Its code is loaded with the first commit or revert. */
 export function settlerOf(
   run: ClaimedRun,
@@ -54,5 +56,9 @@ export function settlerOf(
   return {
     commit: async (request) => (await open()).commit(request),
     revert: async (request) => (await open()).revert(request),
+    async finish(left) {
+      const isUsed = opened !== null || left !== null;
+      return isUsed ? (await open()).finish(left) : NOTHING_LEFT;
+    },
   };
 }

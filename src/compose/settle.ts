@@ -1,17 +1,25 @@
-import type { Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';
+import type { IndexBehind, Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';
 import { type Committed, commitIteration } from '../effects/branches/commit/commit-iteration.ts';
-import type { AsUser, NotCommitted } from '../effects/branches/commit/commit-request.ts';
+import type {
+  AsUser,
+  CommitRequest,
+  NotCommitted,
+} from '../effects/branches/commit/commit-request.ts';
+import { followCommit, indexLock, NO_LAG } from '../effects/branches/commit/follow-commit.ts';
 import {
   type GitSetup,
   readGitSetup,
   storedGitSetup,
 } from '../effects/branches/commit/git-setup.ts';
+import { countUncommitted } from '../effects/branches/commit/iteration-changes.ts';
 import { revertIteration } from '../effects/branches/revert-iteration.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { PrivateGit } from '../effects/snapshots/private-git.ts';
+import { readHead } from '../effects/snapshots/repository.ts';
 import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import { systemClock } from '../effects/time/clock.ts';
-import { callGit } from '../effects/workspace/git-command.ts';
+import { asText, callGit } from '../effects/workspace/git-command.ts';
+import { createPatience, lockText } from '../effects/workspace/git-locks.ts';
 import { messageOf } from '../errors.ts';
 import type { WorkTreeSettler } from '../loop/ports.ts';
 import { branchMade, headNotMoved, indexBehind, leftUncommitted } from '../report/notices.ts';
@@ -84,23 +92,74 @@ export function workTreeSettler(
     for (const [why, names] of news) warn(leftUncommitted(why, names));
   };
 
-  const commit = async (tree: TreeToSettle): Promise<Settlement> => {
-    if (keeper === null || !keeper.isWorking || !keeper.isHere()) return notCommitted(NO_SNAPSHOT);
+  let lag = NO_LAG;
+  let hasToldLag = false;
+  /** The last commit that git did not make: its hooks have run, and would say the same once more. */
+  let refused: { readonly iteration: number; readonly settlement: Settlement } | null = null;
+
+  /** Resolves to a request, or to why nothing can be committed. */
+  const requestFor = async (tree: TreeToSettle): Promise<CommitRequest | string> => {
+    if (keeper === null || !keeper.isWorking || !keeper.isHere()) return NO_SNAPSHOT;
     const timeline = await keeper.timeline();
-    if (timeline === null) return notCommitted('git cannot list the snapshots');
-    if (setup === null) return notCommitted(NO_SETUP);
-    const committed = await commitIteration({
-      ...{ git: keeper.git, store: keeper.store, timeline, tree, setup },
+    if (timeline === null) return 'git cannot list the snapshots';
+    if (setup === null) return NO_SETUP;
+    return {
+      ...{ git: keeper.git, store: keeper.store, timeline, tree, setup, lag },
       taskId: plan.taskId,
       template: plan.settings.commitMessage,
       protect: plan.settings.protectBranch,
       asUser: gitAsUser(run, keeper.git, sandbox),
       timeoutMs: plan.policy.iterationTimeoutMs,
-    });
+      patience: createPatience(),
+    };
+  };
+
+  const commit = async (tree: TreeToSettle): Promise<Settlement> => {
+    const request = await requestFor(tree);
+    if (typeof request === 'string') return notCommitted(request);
+    const committed = await commitIteration(request);
+    const { settlement, newBranch } = committed;
+    lag = committed.lag;
+    refused = committed.isRefused ? { iteration: tree.iteration, settlement } : null;
     tellLeft(committed);
-    if (committed.newBranch !== null) warn(branchMade(committed.newBranch));
-    if (committed.isIndexBehind) warn(indexBehind());
-    return committed.settlement;
+    if (newBranch !== null) warn(branchMade(newBranch));
+    if (lag.paths.size > 0 && !hasToldLag) warn(indexBehind(lockText(indexLock(request.git))));
+    hasToldLag = lag.paths.size > 0;
+    return settlement;
+  };
+
+  const finish = async (left: TreeToSettle | null): ReturnType<WorkTreeSettler['finish']> => {
+    const settlement = left === null ? null : await lastTry(left).catch(asNotCommitted);
+    const isLeft = settlement?.kind === 'not-committed' || settlement?.kind === 'refused';
+    const files = left === null || !isLeft ? 0 : await countLeft(left).catch(() => null);
+    return {
+      settlement,
+      uncommitted: isLeft && files !== 0 ? { reason: settlement.why, files } : null,
+      indexBehind: keeper === null ? null : await followLate(keeper.git).catch(() => null),
+    };
+  };
+
+  const lastTry = async (left: TreeToSettle): Promise<Settlement> => {
+    if (run.resume?.announcesOnly === true) return notCommitted(ENDED_BEFORE);
+    if (refused?.iteration === left.iteration) return refused.settlement;
+    // What somebody else has done since belongs to nobody's iteration.
+    await keeper?.before(left.iteration + 1);
+    return commit(left);
+  };
+
+  const countLeft = async (left: TreeToSettle): Promise<number | null> => {
+    const request = await requestFor(left);
+    return typeof request === 'string' ? null : countUncommitted(request);
+  };
+
+  const followLate = async (git: PrivateGit): Promise<IndexBehind | null> => {
+    if (lag.paths.size === 0) return null;
+    const { branch } = await readHead(git.onRepository);
+    const nothing = { branch, changes: new Map(), committed: new Set<string>() };
+    lag = await followCommit(git, nothing, lag, createPatience());
+    if (lag.paths.size === 0) return null;
+    const paths = [...lag.paths.keys()].map(asText).sort();
+    return { why: lockText(indexLock(git)), root: git.repository.root, paths };
   };
 
   const revert = async ({ iteration }: TreeToSettle): Promise<Settlement> => {
@@ -118,8 +177,9 @@ export function workTreeSettler(
   };
 
   return {
-    commit: (tree) => commit(tree).catch((error) => notCommitted(messageOf(error))),
+    commit: (tree) => commit(tree).catch(asNotCommitted),
     revert: (tree) => revert(tree).catch((error) => notReverted(messageOf(error))),
+    finish,
   };
 }
 
@@ -127,10 +187,16 @@ const NO_SNAPSHOT = 'there is no snapshot that tells what the iteration changed'
 
 const NO_SETUP = 'it is not known which hooks and settings git had when the task began';
 
+const ENDED_BEFORE = 'ralph was ended before it could try once more';
+
 function notReverted(why: string): Settlement {
   return { kind: 'not-reverted', why };
 }
 
 function notCommitted(why: string): Settlement {
   return { kind: 'not-committed', why };
+}
+
+function asNotCommitted(error: unknown): Settlement {
+  return notCommitted(messageOf(error));
 }

@@ -12,7 +12,7 @@ import type { ApprovalAnswer } from '../core/machine/loop-event.ts';
 import type { Ending, LoopState, StopCause } from '../core/machine/loop-state.ts';
 import type { Hint } from '../core/prompt/hints.ts';
 import type { Check } from '../core/settings/checks.ts';
-import type { Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';
+import type { LeftAtEnd, Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';
 import type { SignLimits } from '../core/supervisor/supervisor.ts';
 import type { DaySpending } from '../core/task/day-budget.ts';
 import type { Approval, ThereBefore } from '../core/task/task-state.ts';
@@ -138,6 +138,13 @@ export interface WorkTreeSettler {
   commit(tree: TreeToSettle): Promise<Settlement>;
   /** Takes it back. */
   revert(tree: TreeToSettle): Promise<Settlement>;
+  /**
+   * Called when the task ends: commits once more what could not be committed, and brings the user's index up to
+   * date. `settlement` is null if there was nothing to commit.
+   */
+  finish(
+    left: TreeToSettle | null,
+  ): Promise<LeftAtEnd & { readonly settlement: Settlement | null }>;
 }
 
 /** The user's own commands. What they change does not count as the agent's progress. */

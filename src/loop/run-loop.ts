@@ -125,7 +125,7 @@ async function act(
         await ports.snapshots.after(action);
         break;
       case 'stop':
-        return { state, fields: await stop(ports, state, action.ending) };
+        return { state, fields: await stop(ports, state, action) };
       default:
         return ask(ports, state, action, answeredNow);
     }

@@ -1,14 +1,28 @@
+import type { Action } from '../core/machine/action.ts';
 import { endingBody } from '../core/machine/ending.ts';
 import type { EndingFields } from '../core/machine/events.ts';
-import type { Ending, LoopState } from '../core/machine/loop-state.ts';
+import type { LoopState } from '../core/machine/loop-state.ts';
 import { endingRow } from '../core/task/endings.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';
 import { eventOf } from './shown.ts';
 
-/** Ends leftover processes, writes note or proof, archives a completed task, and then announces the ending. */
-export async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<EndingFields> {
+type Stop = Extract<Action, { kind: 'stop' }>;
+
+/** Ends leftover processes, tries a last commit, writes note or proof, archives a completed task, and then announces the ending. */
+export async function stop(
+  ports: Ports,
+  state: LoopState,
+  { ending, left }: Stop,
+): Promise<EndingFields> {
   await ports.agent.close(ports.stops.hurry);
+  const { settlement, uncommitted, indexBehind } = await ports.settler.finish(left);
+  if (settlement?.kind === 'committed') {
+    const { kind, ...facts } = settlement;
+    const iteration = left?.iteration ?? state.task.current_iteration;
+    const body = { event: 'iteration_committed' as const, iteration, ...facts };
+    ports.reporter.publish(eventOf(ports, state, body));
+  }
   // Runs in parallel with the rest, since it may take a while.
   const base = state.task.git_base;
   const changes = base === null ? null : ports.observer.changes(base, ports.stops.hurry);
@@ -33,6 +47,8 @@ export async function stop(ports: Ports, state: LoopState, ending: Ending): Prom
     ...(plan === null ? {} : { plan }),
     changes: await changes,
     git: state.task.git,
+    ...(uncommitted === null ? {} : { uncommitted }),
+    ...(indexBehind === null ? {} : { index_behind: indexBehind }),
     final_message: state.finalMessage === null ? null : withoutControls(state.finalMessage),
     note,
     state_file: stateFile,

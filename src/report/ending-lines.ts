@@ -5,6 +5,7 @@ import { endingRow, rowOfState } from '../core/task/endings.ts';
 import type { EvidenceProof } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
 import { formatCost, formatDuration, formatLines, plural } from './format.ts';
+import { indexBehindText, uncommittedText } from './left-at-end.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from './look-back.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 
@@ -74,6 +75,8 @@ export interface EndingFact {
     | 'finding'
     | 'missing'
     | 'changed'
+    | 'left'
+    | 'index'
     | 'look back'
     | 'branch'
     | 'what to do'
@@ -94,6 +97,7 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   for (const finding of proof?.findings ?? []) add('finding', finding);
   add('missing', event.plan === undefined ? null : planText(event.plan));
   add('changed', event.changes === null ? null : changesText(event.changes, telling));
+  facts.push(...leftAtEnd(event));
   if (task !== null) {
     const back = hasChangedNothing(event) ? null : lookBackOf(event.git, task);
     add('look back', back && lookBackText(back));
@@ -116,6 +120,18 @@ function planText({ file, ticked, boxes, first_open_line: line }: PlanStand): st
   if (boxes === 0) return `${name} has no box`;
   if (line === null) return null;
   return `${name}: ${ticked} of ${boxes} ticked, the first open one is in line ${line}`;
+}
+
+/** What a person has to know even if all went well: a script may push what is not all in a commit. */
+export function leftAtEnd({ uncommitted, index_behind }: EndingEvent): readonly EndingFact[] {
+  return [
+    ...(uncommitted === undefined
+      ? []
+      : [{ label: 'left' as const, text: uncommittedText(uncommitted) }]),
+    ...(index_behind === undefined
+      ? []
+      : [{ label: 'index' as const, text: indexBehindText(index_behind) }]),
+  ];
 }
 
 /** Says in one line whether a completed task is proven, and by what, or why not. */

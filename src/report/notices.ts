@@ -150,8 +150,9 @@ export function headNotMoved(iteration: number, why: string): string {
   return `The files are as before iteration ${iteration}, but the branch and the index stay as they are: ${why}.`;
 }
 
-export function indexBehind(): string {
-  return "The repository's index is locked, so git status shows the last commit as taken back; git reset brings the index up to date.";
+/** `why` is a clause that names the lock. */
+export function indexBehind(why: string): string {
+  return `The repository's index is locked, so git status shows the last commit as taken back until ralph can bring it up to date: ${why}.`;
 }
 
 /** `why` is half a sentence. */

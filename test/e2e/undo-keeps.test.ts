@@ -214,6 +214,22 @@ describe('--hard', () => {
   });
 });
 
+test('--hard names the lock that is in its way; once that is gone, the same command finishes it', async () => {
+  const { scene, git } = await ran({
+    files: { a: '0\n' },
+    shells: ['echo 1 > a; git commit -qam agent'],
+  });
+  await scene.write('.git/index.lock', '');
+  const { exitCode, stderr } = await undo(scene, '--hard');
+  expect(stderr).toMatch(
+    /git cannot move the index: \S+\/index\.lock has been there since \S+Z, and may be removed if no git is running\. The same command finishes it/,
+  );
+  expect(exitCode).toBe(1);
+  rmSync(join(scene.folder, '.git/index.lock'));
+  expect(await undo(scene, '--hard')).toMatchObject({ exitCode: 0 });
+  expect(git('status', '--porcelain', '--untracked-files=no')).toBe('');
+});
+
 describe('a merge that the agent began', () => {
   const begun = () =>
     ran({

@@ -2,10 +2,12 @@ import type { TreeToSettle } from '../../src/core/snapshots/settlement.ts';
 import { snapshotMessage } from '../../src/core/snapshots/snapshot-message.ts';
 import { commitIteration } from '../../src/effects/branches/commit/commit-iteration.ts';
 import type { AsUser, CommitRequest } from '../../src/effects/branches/commit/commit-request.ts';
+import { NO_LAG } from '../../src/effects/branches/commit/follow-commit.ts';
 import { readGitSetup } from '../../src/effects/branches/commit/git-setup.ts';
 import { revertIteration } from '../../src/effects/branches/revert-iteration.ts';
 import { listSnapshots } from '../../src/effects/snapshots/snapshot-list.ts';
 import { callGit } from '../../src/effects/workspace/git-command.ts';
+import { createPatience } from '../../src/effects/workspace/git-locks.ts';
 import { type Files, GIT_ENV, makeRepository, put } from './repository.ts';
 import { snapshotsOf } from './snapshots.ts';
 
@@ -52,6 +54,7 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
     git,
     own,
     keep,
+    asUser,
     /** What is configured from now on counts as there when the task began. */
     async begin(): Promise<void> {
       setup = (await setupNow()) ?? {};
@@ -68,6 +71,8 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
         template: null,
         protect: [],
         timeoutMs: 10_000,
+        lag: NO_LAG,
+        patience: createPatience(async () => {}),
         tree: {
           iteration,
           since: iteration,

@@ -191,6 +191,11 @@ export function fakePorts(script: Script): FakePorts {
         effect(`revert ${iteration}${again ? ' again' : ''}`);
         return settlements.shift() ?? { kind: 'nothing' };
       },
+      async finish(left) {
+        if (left !== null) effect(`finish ${left.since} to ${left.iteration}`);
+        const settlement = left === null ? null : (settlements.shift() ?? { kind: 'nothing' });
+        return { settlement, uncommitted: null, indexBehind: null };
+      },
     },
     observer: {
       usesGit: script.usesGit ?? true,

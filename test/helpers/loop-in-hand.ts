@@ -8,7 +8,7 @@ import type { EventBody } from '../../src/core/machine/events.ts';
 import type { ApprovalAnswer, LoopEvent } from '../../src/core/machine/loop-event.ts';
 import type { Ending, LoopState, StopCause } from '../../src/core/machine/loop-state.ts';
 import { initialState, transition } from '../../src/core/machine/transition.ts';
-import type { Settlement } from '../../src/core/snapshots/settlement.ts';
+import type { Settlement, TreeToSettle } from '../../src/core/snapshots/settlement.ts';
 import type { DaySpending } from '../../src/core/task/day-budget.ts';
 import type { Policy } from '../../src/core/task/policy.ts';
 import {
@@ -32,6 +32,8 @@ export interface Turn {
   readonly told: readonly EventBody[];
   /** How the task ended, if it did. */
   readonly ending: Ending | null;
+  /** What could not be committed when the task ended. */
+  readonly left: TreeToSettle | null;
   /** How the agent is started; null if it is not. */
   readonly agent: Extract<Question, { kind: 'start-agent' }> | null;
   /** What stands behind the prompt, if the agent is started. */
@@ -208,13 +210,14 @@ export function loopInHand(
 
 function turnOf(state: LoopState, actions: readonly Action[], at: string): Turn {
   let ending: Ending | null = null;
+  let left: Turn['left'] = null;
   let agent: Turn['agent'] = null;
   let waitMs: number | null = null;
   let followedBy: EventBody | null = null;
   const told: EventBody[] = [];
   for (const action of actions) {
     if (action.kind === 'publish') told.push(action.body);
-    if (action.kind === 'stop') ending = action.ending;
+    if (action.kind === 'stop') ({ ending, left } = action);
     if (action.kind === 'start-agent') agent = action;
     if (action.kind === 'wait') waitMs = msBetween(at, action.until);
     if (action.kind === 'run-after') followedBy = action.body;
@@ -225,6 +228,7 @@ function turnOf(state: LoopState, actions: readonly Action[], at: string): Turn 
     kept: actions.filter(({ kind }) => kind === 'keep-tree'),
     told,
     ending,
+    left,
     agent,
     addition: agent?.prompt.kind === 'task' ? agent.prompt.addition : null,
     deadlineAt: agent?.taskDeadlineAt ?? null,

@@ -57,7 +57,8 @@ export type Announcement =
   /** Prints a sentence for people. */
   | { readonly kind: 'say'; readonly what: Notice }
   | ({ readonly kind: 'keep-tree' } & TreeToKeep)
-  | { readonly kind: 'stop'; readonly ending: Ending };
+  /** `left`: what could not be committed. */
+  | { readonly kind: 'stop'; readonly ending: Ending; readonly left: TreeToSettle | null };
 
 /** Which snapshot is to be made of the work tree as it is. */
 export interface TreeToKeep {

@@ -8,10 +8,10 @@ import { msBetween } from '../task/task-state.ts';
 import type { Action, AgentPrompt, Transition } from './action.ts';
 import { type Decided, type Decision, type End, type Moment, publish } from './decision.ts';
 import { announcedAgain, endTask, PAUSED, stoppedBy, TIME_OVER } from './ending.ts';
-import { type LoopState, NO_TROUBLE } from './loop-state.ts';
+import { type Ending, type LoopState, NO_TROUBLE } from './loop-state.ts';
 import { budgetLeft, moneyLeft } from './next-iteration.ts';
 import { iteratedEvent } from './record-iteration.ts';
-import { treeToSettle } from './settling.ts';
+import { treeLeft, treeToSettle } from './settling.ts';
 import { onShift, takeShift } from './shifts.ts';
 
 /** Builds the next state and the actions from what a step has decided. */
@@ -50,11 +50,11 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
   switch (decision.kind) {
     case 'end': {
       const { task, ending } = endTask(state.task, at, decision, policy);
-      return to({ ...state, step: { kind: 'ended' }, task }, { kind: 'stop', ending });
+      return to({ ...state, step: { kind: 'ended' }, task }, stop(state, ending, policy));
     }
     case 'announce-end': {
       const { task, ending } = announcedAgain(state.task);
-      return to({ ...state, task }, { kind: 'stop', ending });
+      return to({ ...state, task }, stop(state, ending, policy));
     }
     case 'start': {
       const taken = takeShift(state, decision, { at, policy });
@@ -110,6 +110,10 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
     case 'await-approval':
       return to(state, { ...decision, patiently: !policy.noWait });
   }
+}
+
+function stop(state: LoopState, ending: Ending, policy: Policy): Action {
+  return { kind: 'stop', ending, left: treeLeft(state, policy) };
 }
 
 function to(state: LoopState, ...actions: readonly Action[]): Transition {

@@ -2,6 +2,7 @@ import type { Usage } from '../agent/attempt.ts';
 import type { SignFound } from '../agent/sign.ts';
 import type { CheckResult } from '../completion/check-result.ts';
 import type { PlanStand } from '../completion/plan-file.ts';
+import type { IndexBehind, Uncommitted } from '../snapshots/settlement.ts';
 import type { AgentStanding } from '../task/agent-standing.ts';
 import type { EndedStatus, EndingRow } from '../task/endings.ts';
 import type { LineChanges } from '../task/line-changes.ts';
@@ -39,6 +40,10 @@ export interface EndingFields {
   /** Null if git cannot report them. */
   readonly changes: Changes | null;
   readonly git: TaskGit;
+  /** Work that `--commit` could not commit; absent if there is none. */
+  readonly uncommitted?: Uncommitted;
+  /** What a lock has kept from the user's index; absent if that is up to date. */
+  readonly index_behind?: IndexBehind;
   readonly final_message: string | null;
   readonly note: string | null;
   readonly state_file: string;

@@ -44,9 +44,25 @@ export function treeToSettle(
   again: boolean,
 ): TreeToSettle {
   const { number: iteration, outcome } = record;
-  const statements = [policy.promise, policy.abortPromise, ...policy.signals];
-  const summary = summaryLine(facts.finalMessage ?? '', statements);
+  const summary = summaryOf(facts.finalMessage, policy);
   return { iteration, since: iteration - uncommitted, outcome, summary, again };
+}
+
+/** Returns what could not be committed and is tried once more when the task ends; null if there is nothing. */
+export function treeLeft(
+  { streaks: { uncommitted = 0 }, task, finalMessage }: LoopState,
+  policy: Policy,
+): TreeToSettle | null {
+  const last = task.iterations.at(-1);
+  if (!policy.commit || uncommitted === 0 || last === undefined) return null;
+  const { number: iteration, outcome } = last;
+  const since = Math.max(1, iteration + 1 - uncommitted);
+  return { iteration, since, outcome, summary: summaryOf(finalMessage, policy), again: true };
+}
+
+function summaryOf(message: string | null, policy: Policy): string {
+  const statements = [policy.promise, policy.abortPromise, ...policy.signals];
+  return summaryLine(message ?? '', statements);
 }
 
 /** Returns the last line of a message that is neither markup, code nor a statement; '' if there is none. */

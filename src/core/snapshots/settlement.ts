@@ -11,6 +11,28 @@ export interface TreeToSettle {
   readonly again: boolean;
 }
 
+/** What is left when a task ends. Both are null if nothing is. */
+export interface LeftAtEnd {
+  /** Work of the agent that is in no commit. */
+  readonly uncommitted: Uncommitted | null;
+  readonly indexBehind: IndexBehind | null;
+}
+
+/** `reason` is a clause for people; `files` is null if they cannot be counted. */
+export interface Uncommitted {
+  readonly reason: string;
+  readonly files: number | null;
+}
+
+/** The user's index lacks commits of the task, so that it shows them as taken back. */
+export interface IndexBehind {
+  /** A clause for people that names the lock. */
+  readonly why: string;
+  /** The folder in which the paths are. */
+  readonly root: string;
+  readonly paths: readonly string[];
+}
+
 /** What came of it. `why` is a clause for people, such as "a merge is under way". */
 export type Settlement =
   /** There was nothing to commit or to take back. */

@@ -7,6 +7,7 @@ import { realPath } from '../files/real-path.ts';
 import type { Repository } from '../snapshots/repository.ts';
 import { asText, type GitAnswer, type GitSetting, type RunGit } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
+import { lockIn } from '../workspace/git-locks.ts';
 
 /*
  * A checkout is a linked git work tree that ralph makes. It is made in steps, so that a kill between any
@@ -207,8 +208,10 @@ export function runGitOf(ask: AskGit): RunGit {
   };
 }
 
-/** Git's own first sentence about a failure. */
+/** Git's own first sentence about a failure; of a lock that is in the way, what a person can do about it. */
 export function reasonOf({ complaint, exitCode }: GitAnswer): string {
+  const lock = lockIn(complaint);
+  if (lock !== null) return lock;
   const line = /^(?:fatal|error): (.+)$/m.exec(asText(complaint))?.[1];
   if (line !== undefined) return oneLine(maskSecrets(line), 300);
   return exitCode === null ? 'git took too long or was not started' : `git ended with ${exitCode}`;

@@ -1,6 +1,7 @@
 import type { ListedSnapshot } from '../../core/snapshots/timeline.ts';
 import { asInput, type RunGit } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
+import { lockIn } from '../workspace/git-locks.ts';
 import { type PrivateGit, runOnRepository } from './private-git.ts';
 import { type Head, readHead, underWayIn } from './repository.ts';
 import { SnapshotError } from './snapshot-error.ts';
@@ -138,8 +139,10 @@ export async function moveHead(git: PrivateGit, move: HeadMove): Promise<void> {
   const settings = await withoutOwnFilters(git.repository.root, runOnRepository(git));
   if (settings === null) throw new SnapshotError('git cannot tell which filters are whose');
   const run = async (what: string, args: readonly string[], input?: Uint8Array): Promise<void> => {
-    const { exitCode } = await git.onRepository(args, { input, settings });
-    if (exitCode !== 0) throw new SnapshotError(`git cannot move ${what}`);
+    const { exitCode, complaint } = await git.onRepository(args, { input, settings });
+    if (exitCode === 0) return;
+    const lock = lockIn(complaint);
+    throw new SnapshotError(`git cannot move ${what}${lock === null ? '' : `: ${lock}`}`);
   };
   const { branch, commit } = to;
   // A rebase has HEAD detached, and would go on from where it is.

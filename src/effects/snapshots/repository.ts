@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, type PathLike, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, type PathLike, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
+import { namesIn } from '../files/folder.ts';
 import { asText, type GitAnswer, type RunGit } from '../workspace/git-command.ts';
 import { reasonOf, SnapshotError } from './snapshot-error.ts';
 
@@ -75,31 +76,34 @@ export async function readHead(
   throw new SnapshotError(`git cannot read HEAD: ${reasonOf(['rev-parse'], failed.complaint)}`);
 }
 
+/** Whether two readings of HEAD name the same branch, and the same commit. */
+export function isSameHead(one: Head, other: Head): boolean {
+  return one.branch === other.branch && one.commit === other.commit;
+}
+
 /**
- * Returns a text that changes whenever HEAD or a branch may have moved, without starting git. It
- * reads what HEAD names, and when each file of a branch was last written.
+ * Returns a text that changes whenever HEAD or its branch may have moved, without starting git. The same text means
+ * the same HEAD; where it differs, the values have to be compared, since `git gc` and reftables change it, too.
  */
 export function headSign({ gitDir, commonDir }: Repository): string {
-  const signs = [
-    contentOf(path.join(gitDir, 'HEAD')),
-    // Repositories with reftables write all refs there.
-    ...[commonDir, gitDir].map((folder) => timeOf(path.join(folder, 'reftable', 'tables.list'))),
-    timeOf(path.join(commonDir, 'packed-refs')),
-  ];
-  const visit = (folder: string): void => {
-    for (const entry of entriesOf(folder)) {
-      const place = path.join(folder, entry.name);
-      if (entry.isDirectory()) visit(place);
-      else signs.push(`${entry.name} ${timeOf(place)}`);
-    }
-  };
-  visit(path.join(commonDir, 'refs', 'heads'));
-  return signs.join('\n');
+  const signs = [contentOf(path.join(gitDir, 'HEAD'))];
+  // A branch may be a link to another one.
+  while (signs.length <= MOST_LINKS) {
+    const name = /^ref: (.+)/.exec(signs.at(-1) ?? '')?.[1];
+    if (name === undefined) break;
+    signs.push(contentOf(path.join(commonDir, name)));
+  }
+  if (signs.at(-1) === MISSING) signs.push(timeOf(path.join(commonDir, 'packed-refs')));
+  const tables = [commonDir, gitDir].map((dir) => timeOf(path.join(dir, 'reftable/tables.list')));
+  return [...signs, ...tables].join('\n');
 }
+
+/** As many as git follows. */
+const MOST_LINKS = 5;
 
 /** Whether a partial clone may lack objects that its origin has promised. */
 function isPartial({ objects }: Repository): boolean {
-  return entriesOf(path.join(objects, 'pack')).some(({ name }) => name.endsWith('.promisor'));
+  return namesIn(path.join(objects, 'pack')).some((name) => name.endsWith('.promisor'));
 }
 
 /** Returns the words for git to write a tree, some of whose objects only the origin of a partial clone may have. */
@@ -113,23 +117,18 @@ export function timeOf(file: PathLike): string {
     const { ino, size, mtimeNs, ctimeNs } = lstatSync(file, { bigint: true });
     return [ino, size, mtimeNs, ctimeNs].join(' ');
   } catch {
-    return 'none';
+    return MISSING;
   }
 }
+
+/** What stands for the time of a file that is not there. */
+const MISSING = 'none';
 
 function contentOf(file: string): string {
   try {
     return readTextWithin(file, 64 * KB);
   } catch {
     return timeOf(file);
-  }
-}
-
-function entriesOf(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
   }
 }
 

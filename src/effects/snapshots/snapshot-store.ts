@@ -6,7 +6,14 @@ import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { createOwnIndex } from './own-index.ts';
 import type { GitCall } from './private-git.ts';
-import { type Head, headSign, readHead, underWayIn, writeTreeWords } from './repository.ts';
+import {
+  type Head,
+  headSign,
+  isSameHead,
+  readHead,
+  underWayIn,
+  writeTreeWords,
+} from './repository.ts';
 import { outputOf, SnapshotError } from './snapshot-error.ts';
 import { createRef, type RefPlace } from './snapshot-ref.ts';
 import {
@@ -64,6 +71,8 @@ export interface SnapshotStore {
   readonly newest: Snapshot | null;
   /** As it was when the tree was kept last; null before that. */
   readonly head: Head | null;
+  /** HEAD as the newest snapshot has it; null if this process has neither made it nor found all to be as in it. */
+  readonly keptHead: Head | null;
   /** Writes the work tree to git's objects. Rejects with a `SnapshotError`, or the system's error. */
   keepTree(): Promise<KeptTree>;
   /**
@@ -111,6 +120,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   let isUnkept = false;
   let headSeen: string | null = null;
   let head: Head = { commit: null, branch: null };
+  let keptHead: Head | null = null;
   /** The commit of the user's index, and what it was made of. */
   let indexCommit: { readonly of: string; readonly id: string } | null = null;
   const nested = new Set<TreePath>();
@@ -118,9 +128,11 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   const lookAtHead = async (): Promise<boolean> => {
     const sign = headSign(repository);
     if (sign === headSeen) return false;
-    head = await readHead(git.onRepository);
+    const now = await readHead(git.onRepository);
+    const hasMoved = headSeen === null || !isSameHead(now, head);
+    head = now;
     headSeen = sign;
-    return true;
+    return hasMoved;
   };
 
   const commitTree = (
@@ -173,6 +185,9 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     get head() {
       return headSeen === null ? null : head;
     },
+    get keptHead() {
+      return keptHead;
+    },
     async keepTree() {
       const isNew = headSeen === null;
       const headMoved = await begin();
@@ -208,6 +223,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         index.remember();
         const tree = isUnkept ? await writeTree() : newest.tree;
         isUnkept ||= !isThere;
+        if (!isUnkept) keptHead = head;
         return { tree, changed, secrets: [], leftOut, nested, isAsNewest: !isUnkept };
       }
       const refused = await addChanges(git, changed);
@@ -239,6 +255,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       const ref = await createRef({ git, refs, claiming }, names, commitOfTree);
       claiming = undefined;
       newest = { ref, commit: commitOfTree, tree };
+      keptHead = head;
       isUnkept = false;
       return newest;
     },

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import { callGit, type RunGit, runGit } from '../workspace/git-command.ts';
 import {
   countFiles,
@@ -9,7 +11,7 @@ import {
 import { REFS, tipsIn } from '../workspace/git-view.ts';
 import { createInnerRepositories } from '../workspace/inner-repositories.ts';
 import { countNewCommits } from '../workspace/new-commits.ts';
-import { headSign, readHead } from './repository.ts';
+import { headSign, type Repository, readHead, timeOf } from './repository.ts';
 import type { TreeKeeper } from './tree-keeper.ts';
 
 /** For one call of git, in ms. */
@@ -37,7 +39,7 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
 
   /** Adds the tips of all refs to those that were seen; resolves to the number of new commits and HEAD. */
   const lookAtCommits = async () => {
-    const signNow = headSign(repository);
+    const signNow = branchSign(repository);
     // A HEAD that git cannot read stops no task.
     const head = keeper.store.head ?? (await readHead(ask).catch(() => null));
     const refs = (await git(repository.root, REFS)) ?? '';
@@ -70,7 +72,7 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
       if (names === null) return null;
       const inside = await inner.since(repository.root);
       keeper.tellInner(inside.repositories);
-      const isSame = sign !== null && headSign(repository) === sign;
+      const isSame = sign !== null && branchSign(repository) === sign;
       return {
         commits: isSame ? 0 : (await lookAtCommits()).commits,
         ...countFiles(repository.root, [...names, ...inside.changed]),
@@ -91,6 +93,29 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
       return { commits, ...readNumstat(counted, inner.changedInAll) };
     },
   };
+}
+
+/**
+ * Returns a text that changes whenever HEAD or any branch may have moved, without starting git: the agent may commit
+ * to another branch than it has checked out.
+ */
+function branchSign(repository: Repository): string {
+  const { commonDir } = repository;
+  const branches = filesBelow(path.join(commonDir, 'refs/heads'));
+  const times = ['packed-refs', ...branches.map((name) => path.join('refs/heads', name))];
+  return [
+    headSign(repository),
+    ...times.map((name) => `${name} ${timeOf(path.join(commonDir, name))}`),
+  ].join('\n');
+}
+
+function filesBelow(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  } catch {
+    // Git moves branches meanwhile.
+    return [];
+  }
 }
 
 const NUMSTAT = [

@@ -207,7 +207,7 @@ function isShown(what: RalphActivity, nowMs: number): boolean {
 }
 
 const LABEL_COLUMNS = 10;
-const PROSE = new Set(['proof', 'finding', 'missing', 'changed', 'what to do']);
+const PROSE = new Set(['proof', 'finding', 'missing', 'changed', 'left', 'what to do']);
 
 /** Returns the last lines: why the task ended, what it changed, where to read more, and what to do next. */
 function summary(

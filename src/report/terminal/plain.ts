@@ -1,6 +1,6 @@
 import { safeJson } from '../../core/text/safe-json.ts';
 import { activityText } from '../activity-text.ts';
-import { isEnding, type MessageContext } from '../ending-lines.ts';
+import { isEnding, leftAtEnd, type MessageContext } from '../ending-lines.ts';
 import { eventLine } from '../event-line.ts';
 import type { LineSink, RunView } from './view.ts';
 
@@ -37,7 +37,10 @@ export function plainView(sink: LineSink, options: PlainOptions): RunView {
 /** Only this many lines are kept for the end, since a run may last for days. */
 const KEPT_LINES = 50;
 
-/** Returns the view for `--quiet`: it prints warnings and closing lines at the end, unless the task completes. */
+/**
+ * Returns the view for `--quiet`: it prints warnings and closing lines at the end, unless the task completes. What is
+ * left in no commit then is printed all the same.
+ */
 export function quietView(sink: LineSink, telling: MessageContext): RunView {
   const kept: string[] = [];
   const inner = plainView(
@@ -50,7 +53,10 @@ export function quietView(sink: LineSink, telling: MessageContext): RunView {
     event(event) {
       if (!isEnding(event)) return;
       inner.event(event);
-      if (event.exit_code !== 0) sink.write(kept.join(''));
+      if (event.exit_code !== 0) return sink.write(kept.join(''));
+      for (const { label, text } of leftAtEnd(event)) {
+        sink.write(`ralph: ${event.task_id}: ${label}: ${text}\n`);
+      }
     },
     notice(sentence) {
       if (kept.length < KEPT_LINES) inner.notice(sentence);

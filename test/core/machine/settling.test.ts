@@ -123,6 +123,19 @@ describe('what the next prompt says', () => {
   });
 });
 
+test('what could not be committed is handed on when the task ends', () => {
+  const loop = loopInHand({ commit: true, delayMs: 0, maxIterations: 3 });
+  loop.start();
+  for (const settlement of [COMMITTED, REFUSED]) {
+    loop.iterate(answered('On it.'));
+    loop.settled(settlement);
+  }
+  loop.iterate(answered('Tidied up.'));
+  expect(loop.settled(REFUSED).left).toEqual({
+    ...{ since: 2, iteration: 3, outcome: 'answered', summary: 'Tidied up.', again: true },
+  });
+});
+
 test('what could not be committed goes into the next commit', () => {
   const loop = loopInHand({ commit: true, delayMs: 0 });
   loop.start();

@@ -537,6 +537,20 @@ describe('nothing changes', () => {
     expect((await landTask(task)).end.kind).toBe('landed');
   });
 
+  test('where the index of the checkout is locked: the lock is named', async () => {
+    const { folder, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    put(folder, { '.git/index.lock': '' });
+    const before = lookAt(folder);
+    const lock =
+      /^\/.*\/index\.lock has been there since \S+Z, and may be removed if no git is running$/;
+    expect((await landTask(task)).end).toEqual({
+      kind: 'refused',
+      why: { kind: 'failed', why: expect.stringMatching(lock) },
+    });
+    expect(lookAt(folder)).toEqual(before);
+  });
+
   test('where the branch is checked out twice', async () => {
     const { folder, git, trees, task, landTask } = await makeLanding();
     git('worktree', 'add', '-q', '--force', join(trees, 'second'), 'main');

@@ -1,6 +1,5 @@
 import { copyFileSync, existsSync, lstatSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from '../../snapshots/private-git.ts';
 import type { TreePath } from '../../snapshots/tree-changes.ts';
@@ -23,6 +22,11 @@ export async function ask(call: Promise<GitAnswer>, why: string): Promise<string
   return output;
 }
 
+/** The index from which the commits of a task are made. */
+export function indexOfCommit({ folder }: PrivateGit): string {
+  return path.join(folder, 'index-of-commit');
+}
+
 /**
  * Makes an index that holds HEAD and, of the paths, what lies in the work tree by git's own rules. The
  * user's index is copied for its times only, so that git need not read every file again. Returns the
@@ -34,7 +38,7 @@ export async function stage(
   paths: Iterable<TreePath>,
 ): Promise<{ readonly index: string; readonly staged: TreeDifference }> {
   const { repository } = git;
-  const index = path.join(git.folder, 'index-of-commit');
+  const index = indexOfCommit(git);
   for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
   if (existsSync(repository.index)) {
     const { atime, mtimeMs } = lstatSync(repository.index);
@@ -111,60 +115,4 @@ export async function userIndex(git: PrivateGit): Promise<ReadonlyMap<TreePath, 
       return [name, level === '0' ? `${mode} ${id}` : 'conflict'];
     }),
   );
-}
-
-/** How long the lock of the user's index is waited for. */
-const TRIES = 20;
-const BETWEEN_TRIES_MS = 100;
-
-/**
- * Brings the user's index up to date with a commit, for the paths that were committed; every other
- * entry stays as it is. What somebody else has staged stays staged. False if the index is locked.
- */
-export async function followCommit(
-  git: PrivateGit,
-  changes: TreeDifference,
-  committed: ReadonlySet<TreePath>,
-  index: string,
-): Promise<boolean> {
-  const now = await userIndex(git);
-  const wanted = [...changes].filter(([name, { from, to }]) => {
-    const is = now.get(name) ?? null;
-    return is !== to && (is === from || committed.has(name));
-  });
-  if (wanted.length === 0) return true;
-  // What goes makes room for what comes: a file for a folder of the same name.
-  const sorted = wanted.toSorted(([, one], [, other]) => rank(one.to) - rank(other.to));
-  const none = `0 ${'0'.repeat(emptyTree(git).length)}`;
-  const lines = sorted.map(([name, { to }]) => `${to ?? none}\t${name}\0`);
-  const input = Buffer.from(lines.join(''), 'latin1');
-  for (let tries = 1; ; tries += 1) {
-    const set = await git.onRepository(['update-index', '-z', '--index-info'], { input });
-    if (set.exitCode === 0) break;
-    if (tries === TRIES || !/index\.lock/.test(set.complaint)) return false;
-    await sleep(BETWEEN_TRIES_MS);
-  }
-  await noteTimes(
-    git,
-    new Set(wanted.flatMap(([name, { to }]) => (to === null ? [] : [name]))),
-    index,
-  );
-  return true;
-}
-
-function rank(to: TreeEntry): number {
-  return to === null ? 0 : 1;
-}
-
-/** Has the index know when the files were written, so that git need not read them again. */
-async function noteTimes(
-  git: PrivateGit,
-  names: ReadonlySet<TreePath>,
-  index: string,
-): Promise<void> {
-  const dirty = await git.onRepository(['diff-files', '--name-only', '-z'], { index });
-  if (dirty.exitCode !== 0) return;
-  const changed = new Set(dirty.output.split('\0'));
-  const input = asInput([...names].filter((name) => !changed.has(name)));
-  await git.onRepository(['update-index', '-z', '--stdin'], { input });
 }

@@ -1,12 +1,21 @@
+import path from 'node:path';
 import { commitMessage } from '../../../core/snapshots/commit-message.ts';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
 import { readParents } from '../../snapshots/move-head.ts';
-import { type Head, headSign, readHead } from '../../snapshots/repository.ts';
+import {
+  type Head,
+  headSign,
+  isSameHead,
+  type Repository,
+  readHead,
+} from '../../snapshots/repository.ts';
 import type { TreePath } from '../../snapshots/tree-changes.ts';
-import { changesOf, followCommit, stage } from './commit-index.ts';
+import { lockText } from '../../workspace/git-locks.ts';
+import { changesOf, stage } from './commit-index.ts';
 import { identityProblem, refused, signingProblem, whyNotCommitted } from './commit-refusals.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
+import { followCommit, type IndexLag, indexLock } from './follow-commit.ts';
 import { changedIn, type Span, spanOf, withoutLeftOut } from './iteration-changes.ts';
 import { branchFor, shortName } from './own-branch.ts';
 
@@ -27,44 +36,49 @@ export interface Committed {
   readonly left: ReadonlyMap<TreePath, NotCommitted>;
   /** The branch that was made for it, or null. */
   readonly newBranch: string | null;
-  /** Whether the user's index is locked, so that it does not show the commit. */
-  readonly isIndexBehind: boolean;
+  /** Whether `git commit` was called, and did not commit. */
+  readonly isRefused: boolean;
+  /** What the user's index lacks of the commits, since it is locked. */
+  readonly lag: IndexLag;
 }
 
 /** Commits what an iteration changed. Rejects with a `CommitError` or a `SnapshotError`. */
 export async function commitIteration(request: CommitRequest): Promise<Committed> {
-  const { git, tree } = request;
+  const { git, tree, lag, patience } = request;
   const left = new Map<TreePath, NotCommitted>();
   const end = (settlement: Settlement, more: Partial<Committed> = {}): Committed => ({
-    ...{ settlement, left, newBranch: null, isIndexBehind: false },
+    ...{ settlement, left, newBranch: null, isRefused: false, lag },
     ...more,
   });
   const span = spanOf(request.timeline, tree);
   if (span === null) return end({ kind: 'nothing' });
   const refusal = await whyNotCommitted(request);
-  if (refusal !== null) return end({ kind: 'not-committed', why: refusal });
-  const head = await readHead(git.onRepository);
+  if (refusal !== null) return end(notCommitted(refusal));
   const sign = headSign(git.repository);
+  const head = await readHead(git.onRepository);
   const changed = await changedIn(request, span, left);
   const done = tree.again ? await doneBefore(request, span, head) : null;
   if (done !== null && head.commit !== null) {
-    const { index } = await stage(git, head.commit, []);
-    const isIndexBehind = !(await followCommit(git, done, new Set(changed), index));
-    return end(committed(head.commit, head.branch, done.size), { isIndexBehind });
+    await stage(git, head.commit, []);
+    const news = { branch: head.branch, changes: done, committed: new Set(changed) };
+    const settlement = committed(head.commit, head.branch, done.size);
+    return end(settlement, { lag: await followCommit(git, news, lag, patience) });
   }
   const { index, staged } = await stage(git, head.commit, changed);
   const files = await withoutLeftOut(request, span, { index, staged }, left);
   if (files.size === 0) return end({ kind: 'nothing' });
   const problem = (await identityProblem(request)) ?? (await signingProblem(request, index));
   if (problem !== null) return end(problem);
+  const locks = locksOf(git.repository, head);
+  const lock = await patience.untilGone([...locks, indexLock(git)]);
+  // The index can follow later.
+  if (lock !== null && lock !== indexLock(git)) return end(notCommitted(lockText(lock)));
+  const now = headSign(git.repository) === sign ? head : await readHead(git.onRepository);
+  const kept = await keptHead(request);
+  if (!isSameHead(head, kept) || !isSameHead(now, kept)) return end(HEAD_MOVED);
   const onto = await branchFor(request, head);
-  if (onto.branch === null) {
-    return end({ kind: 'not-committed', why: 'git lets no branch be made for the task' });
-  }
+  if (onto.branch === null) return end(notCommitted('git lets no branch be made for the task'));
   const { branch, newBranch } = onto;
-  if (newBranch === null && headSign(git.repository) !== sign) {
-    return end({ kind: 'not-committed', why: 'HEAD moved meanwhile' });
-  }
   const facts = { taskId: request.taskId, ...tree };
   const answer = await request.asUser(['commit', '--quiet', '--cleanup=whitespace', '--file=-'], {
     input: commitMessage(facts, request.template),
@@ -72,13 +86,44 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
     timeoutMs: request.timeoutMs,
     startsPrograms: true,
   });
-  const now = await readHead(git.onRepository);
-  if (now.commit === null || now.commit === head.commit) {
-    return end(refused(answer), { newBranch });
+  const after = await readHead(git.onRepository);
+  if (after.commit === null || after.commit === head.commit) {
+    return end(refused(answer), { newBranch, isRefused: true });
   }
-  const changes = await changesOf(git, head.commit, now.commit);
-  const isIndexBehind = !(await followCommit(git, changes, files, index));
-  return end(committed(now.commit, branch, changes.size), { newBranch, isIndexBehind });
+  // Somebody else may have moved HEAD, so that git refused to.
+  const isOwn = answer.exitCode === 0 || (await parentOfOwn(request, after.commit)) !== null;
+  if (!isOwn) return end(HEAD_MOVED, { newBranch });
+  const changes = await changesOf(git, head.commit, after.commit);
+  const news = { branch: after.branch, changes, committed: files };
+  return end(committed(after.commit, branch, changes.size), {
+    newBranch,
+    lag: await followCommit(git, news, lag, patience),
+  });
+}
+
+function notCommitted(why: string): Settlement {
+  return { kind: 'not-committed', why };
+}
+
+const HEAD_MOVED = notCommitted('HEAD moved meanwhile');
+
+/** The files by which git locks HEAD, its branch and all packed branches. */
+function locksOf({ gitDir, commonDir }: Repository, { branch }: Head): readonly string[] {
+  const own = branch === null ? [] : [`${branch}.lock`];
+  return [
+    path.join(gitDir, 'HEAD.lock'),
+    ...['packed-refs.lock', ...own].map((name) => path.join(commonDir, name)),
+  ];
+}
+
+/** HEAD as it was when the iteration was kept. */
+async function keptHead({ git, store, timeline }: CommitRequest): Promise<Head> {
+  const newest = timeline.snapshots.at(-1);
+  if (store.keptHead !== null || newest === undefined) {
+    return store.keptHead ?? { branch: null, commit: null };
+  }
+  // An earlier driver kept it.
+  return { branch: newest.branch, commit: (await readParents(git, newest.commit)).head };
 }
 
 function committed(commit: string, branch: string | null, files: number): Settlement {
@@ -87,18 +132,28 @@ function committed(commit: string, branch: string | null, files: number): Settle
 
 /** Returns what an earlier driver committed for this iteration before it died; null if it did not. */
 async function doneBefore(
-  { git, timeline, taskId, tree }: CommitRequest,
+  request: CommitRequest,
   { begin }: Span,
   { commit }: Head,
 ): Promise<TreeDifference | null> {
+  const { git, timeline } = request;
   const before = timeline.snapshots[begin];
   if (commit === null || before === undefined) return null;
   const { head } = await readParents(git, before.commit);
   if (head === commit) return null;
+  const parent = await parentOfOwn(request, commit);
+  return parent === null ? null : changesOf(git, parent || null, commit);
+}
+
+/** Returns the parent of a commit if it is the one of this iteration, '' if it is the first one; null otherwise. */
+async function parentOfOwn(
+  { git, taskId, tree }: CommitRequest,
+  commit: string,
+): Promise<string | null> {
   const found = await git.onRepository(['log', '--max-count=1', '--format=%P%n%B', commit]);
   const [parents = '', ...message] = Buffer.from(found.output, 'latin1').toString().split('\n');
   const isOwn = [`Ralph-Task: ${taskId}`, `Ralph-Iteration: ${tree.iteration}`].every((line) =>
     message.includes(line),
   );
-  return isOwn ? changesOf(git, parents.split(' ')[0] || null, commit) : null;
+  return isOwn ? (parents.split(' ')[0] ?? '') : null;
 }

@@ -3,6 +3,8 @@ import type { Timeline } from '../../../core/snapshots/timeline.ts';
 import type { PrivateGit } from '../../snapshots/private-git.ts';
 import type { SnapshotStore } from '../../snapshots/snapshot-store.ts';
 import type { GitAnswer } from '../../workspace/git-command.ts';
+import type { Patience } from '../../workspace/git-locks.ts';
+import type { IndexLag } from './follow-commit.ts';
 import type { GitSetup } from './git-setup.ts';
 
 /** The iteration whose work is committed, and how. */
@@ -21,6 +23,10 @@ export interface CommitRequest {
   readonly asUser: AsUser;
   /** For a commit with its hooks. */
   readonly timeoutMs: number;
+  /** What the user's index lacks of earlier commits. */
+  readonly lag: IndexLag;
+  /** How long locks of git are waited for. */
+  readonly patience: Patience;
 }
 
 export type AsUser = (

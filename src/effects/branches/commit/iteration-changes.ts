@@ -2,10 +2,11 @@ import { looksSecret } from '../../../core/snapshots/secret-names.ts';
 import type { TreeToSettle } from '../../../core/snapshots/settlement.ts';
 import { leftBy, type Timeline } from '../../../core/snapshots/timeline.ts';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
+import { readHead } from '../../snapshots/repository.ts';
 import type { TreePath } from '../../snapshots/tree-changes.ts';
 import { ignoredThen } from '../../snapshots/trees.ts';
 import { asInput } from '../../workspace/git-command.ts';
-import { differenceOf, dirtyByOthers } from '../dirty-paths.ts';
+import { differenceOf, dirtyByOthers, emptyTree } from '../dirty-paths.ts';
 import { CommitError, unstage, userIndex } from './commit-index.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
 
@@ -58,6 +59,17 @@ export async function changedIn(
     else if (others.has(name)) left.set(name, 'others');
   }
   return [...changed].filter((name) => !left.has(name));
+}
+
+/** Returns how many of the paths that the agent changed HEAD does not have as the iteration left them. */
+export async function countUncommitted(request: CommitRequest): Promise<number> {
+  const { git, timeline, tree } = request;
+  const span = spanOf(timeline, tree);
+  const end = timeline.snapshots[span?.last ?? -1];
+  if (span === null || end === undefined) return 0;
+  const { commit } = await readHead(git.onRepository);
+  const differs = await differenceOf(git, commit ?? emptyTree(git), end.tree);
+  return (await changedIn(request, span, new Map())).filter((name) => differs.has(name)).length;
 }
 
 /**

@@ -578,16 +578,6 @@ describe('done again after a kill', () => {
   });
 });
 
-test('a locked index is waited for, and said', async () => {
-  const { folder, git, begin, work, commit } = await commitsIn();
-  await begin();
-  await work(1, { 'a.txt': '1\n' });
-  put(folder, { '.git/index.lock': '' });
-  expect(await commit()).toMatchObject({ settlement: { kind: 'committed' }, isIndexBehind: true });
-  rmSync(join(folder, '.git/index.lock'));
-  expect(git('show', 'HEAD:a.txt')).toBe('1');
-});
-
 test('without the snapshot from before the iteration nothing is committed', async () => {
   const { git, begin, work, commit } = await commitsIn();
   await begin();

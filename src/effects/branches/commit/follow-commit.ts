@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
+import type { PrivateGit } from '../../snapshots/private-git.ts';
+import type { TreePath } from '../../snapshots/tree-changes.ts';
+import { asInput } from '../../workspace/git-command.ts';
+import type { Patience } from '../../workspace/git-locks.ts';
+import { emptyTree } from '../dirty-paths.ts';
+import { indexOfCommit, userIndex } from './commit-index.ts';
+
+/** What the user's index lacks of commits, since it was locked. */
+export interface IndexLag {
+  /** The full name of the branch that has the commits. */
+  readonly branch: string | null;
+  /** What each path held when it was committed, and what it has to hold. */
+  readonly paths: ReadonlyMap<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>;
+}
+
+export const NO_LAG: IndexLag = { branch: null, paths: new Map() };
+
+/** What a commit changed. */
+export interface NewCommit {
+  readonly branch: string | null;
+  readonly changes: TreeDifference;
+  /** The paths that ralph put into it; a hook may have added others. */
+  readonly committed: ReadonlySet<TreePath>;
+}
+
+/** The lock of the user's index. */
+export function indexLock({ repository }: PrivateGit): string {
+  return `${repository.index}.lock`;
+}
+
+/**
+ * Brings the user's index up to date with a commit and with those before it that it lacks; every entry of other
+ * paths stays as it is, and so does what somebody has staged. Resolves to what it lacks still.
+ */
+export async function followCommit(
+  git: PrivateGit,
+  { branch, changes, committed }: NewCommit,
+  lag: IndexLag,
+  patience: Patience,
+): Promise<IndexLag> {
+  const now = await userIndex(git);
+  const paths = new Map<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>();
+  // On another branch nothing is lacking of those commits.
+  const late = lag.branch === branch ? lag.paths : NO_LAG.paths;
+  for (const [name, { was, to }] of late) {
+    if ((now.get(name) ?? null) === was && was !== to) paths.set(name, { was, to });
+  }
+  for (const [name, { from, to }] of changes) {
+    const is = now.get(name) ?? null;
+    const isUntouched = is === from || is === late.get(name)?.was;
+    paths.delete(name);
+    if (is !== to && (isUntouched || committed.has(name))) paths.set(name, { was: is, to });
+  }
+  if (paths.size === 0) return NO_LAG;
+  // What goes makes room for what comes: a file for a folder of the same name.
+  const sorted = [...paths].toSorted(([, one], [, other]) => rank(one.to) - rank(other.to));
+  const none = `0 ${'0'.repeat(emptyTree(git).length)}`;
+  const lines = sorted.map(([name, { to }]) => `${to ?? none}\t${name}\0`);
+  const input = Buffer.from(lines.join(''), 'latin1');
+  await patience.untilGone([indexLock(git)]);
+  const set = await git.onRepository(['update-index', '-z', '--index-info'], { input });
+  if (set.exitCode !== 0) return { branch, paths };
+  await noteTimes(
+    git,
+    [...paths].flatMap(([name, { to }]) => (to === null ? [] : [name])),
+  );
+  return NO_LAG;
+}
+
+function rank(to: TreeEntry): number {
+  return to === null ? 0 : 1;
+}
+
+/** Has the index know when the files were written, so that git need not read them again. */
+async function noteTimes(git: PrivateGit, names: readonly TreePath[]): Promise<void> {
+  const index = indexOfCommit(git);
+  if (!existsSync(index)) return;
+  const dirty = await git.onRepository(['diff-files', '--name-only', '-z'], { index });
+  if (dirty.exitCode !== 0) return;
+  const changed = new Set(dirty.output.split('\0'));
+  const input = asInput(names.filter((name) => !changed.has(name)));
+  await git.onRepository(['update-index', '-z', '--stdin'], { input });
+}

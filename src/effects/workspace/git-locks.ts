@@ -1,0 +1,42 @@
+import { existsSync, lstatSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asText } from './git-command.ts';
+
+/** Waits for locks of git. However often it is asked, it waits for a limited time in all. */
+export interface Patience {
+  /** Resolves to the first of these files that is still there when the time is over; null once all are gone. */
+  untilGone(files: readonly string[]): Promise<string | null>;
+}
+
+/** Git holds a lock for an instant, so a short wait is enough: 2 s in all. */
+const LOOKS = 20;
+const BETWEEN_LOOKS_MS = 100;
+
+export function createPatience(pause: (ms: number) => Promise<void> = sleep): Patience {
+  let left = LOOKS;
+  return {
+    async untilGone(files) {
+      for (;;) {
+        const there = files.find((file) => existsSync(file));
+        if (there === undefined) return null;
+        if (left === 0) return there;
+        left -= 1;
+        await pause(BETWEEN_LOOKS_MS);
+      }
+    },
+  };
+}
+
+/** Says, as a clause, which lock is there, since when, and when it may be removed. */
+export function lockText(file: string): string {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) return `${file} was there, and is gone by now`;
+  const since = stats.mtime.toISOString().replace(/\.\d+Z$/, 'Z');
+  return `${file} has been there since ${since}, and may be removed if no git is running`;
+}
+
+/** Says the same of the lock that kept git from its work; null if its complaint names none. */
+export function lockIn(complaint: string): string | null {
+  const file = /Unable to create '(.+\.lock)'/.exec(asText(complaint))?.[1];
+  return file === undefined ? null : lockText(file);
+}

@@ -1,0 +1,19 @@
+import type { IndexBehind, Uncommitted } from '../core/snapshots/settlement.ts';
+import { oneLine } from '../core/text/untrusted-text.ts';
+import { plural } from './format.ts';
+import { shellQuote } from './resume-command.ts';
+
+/** Says what `--commit` could not commit, and why. */
+export function uncommittedText({ reason, files }: Uncommitted): string {
+  const what = files === null ? 'what the task changed last' : plural(files, 'file');
+  return `${what} not committed: ${oneLine(reason, 500)}`;
+}
+
+/** Says that the index lacks commits of the task, and what brings it up to date once its lock is gone. */
+export function indexBehindText({ why, root, paths }: IndexBehind): string {
+  // A name can look like a pattern.
+  const literally = paths.some((name) => /^:|[*?[\\]/.test(name)) ? ['--literal-pathspecs'] : [];
+  const words = ['git', '-C', shellQuote(root), ...literally, 'reset', '-q', '--'];
+  const command = [...words, ...paths.map(shellQuote)].join(' ');
+  return `locked, so git status shows commits of this task as taken back: ${why}; then ${command} brings it up to date`;
+}

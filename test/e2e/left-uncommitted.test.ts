@@ -1,0 +1,87 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Turn } from '../helpers/fake-turn.ts';
+import { gitIn, put } from '../helpers/repository.ts';
+import { makeScene } from '../helpers/scene.ts';
+
+// What --commit does, and says, of work that is in no commit when the task ends.
+
+const DONE: Turn = {
+  shell: 'echo 1 > a.txt; echo n > new.txt',
+  text: 'All good.\n\nTASK_COMPLETE',
+};
+
+async function stage() {
+  const scene = await makeScene([DONE]);
+  await scene.write('a.txt', 'a\n');
+  scene.makeRepository();
+  const git = gitIn(scene.folder);
+  git('checkout', '-q', '-b', 'work');
+  put(scene.folder, { 'staged.txt': 'mine\n' });
+  git('add', 'staged.txt');
+  return { ...scene, git, end: () => scene.journal().at(-1) };
+}
+
+test('what is left is one of the last lines, also with --quiet, and an event says it', async () => {
+  const { run, git, folder, end } = await stage();
+  put(folder, { '.git/MERGE_HEAD': '' });
+  const { exitCode, stderr } = await run(['--commit', '--quiet']);
+  expect(stderr).toBe('ralph: t: left: 2 files not committed: a merge is under way\n');
+  expect(exitCode).toBe(0);
+  expect(end()).toMatchObject({
+    event: 'task_completed',
+    uncommitted: { reason: 'a merge is under way', files: 2 },
+  });
+  expect(git('log', '--format=%s')).toBe('Start');
+});
+
+test('it is tried once more before ralph decides about the work tree', async () => {
+  const { run, git, journal, end } = await stage();
+  const merge = '"$(git rev-parse --git-dir)/MERGE_HEAD"';
+  const { exitCode, stderr } = await run([
+    ...['--commit', '--worktree', '--setup', `touch ${merge}`, '--after', `rm ${merge}`],
+  ]);
+  expect(exitCode).toBe(0);
+  expect(git('log', '--format=%s', 'ralph/t')).toBe('All good.\nStart');
+  expect(stderr).toContain('is removed, since all in it is committed');
+  const events = journal().filter(({ event }) => /^iteration_committed|commit_failed/.test(event));
+  expect(events).toMatchObject([
+    { event: 'commit_failed', why: 'a merge is under way' },
+    { event: 'iteration_committed', iteration: 1, branch: 'ralph/t', files: 2 },
+  ]);
+  expect(end()).not.toHaveProperty('uncommitted');
+});
+
+test('a hook that has just refused the work is not run once more', async () => {
+  const { run, write, read } = await stage();
+  const hook = await write(
+    '.git/hooks/pre-commit',
+    '#!/bin/sh\necho run >> .git/seen\necho no\nexit 1\n',
+  );
+  chmodSync(hook, 0o755);
+  const { stderr } = await run(['--commit']);
+  expect(stderr).toContain('left: 2 files not committed: git commit ended with 1: no');
+  expect(read('.git/seen')).toBe('run\n');
+});
+
+test('an index that was locked follows when the task ends', async () => {
+  const { run, git, folder } = await stage();
+  put(folder, { '.git/index.lock': '' });
+  const { stderr } = await run(['--commit', '--after', 'rm .git/index.lock']);
+  expect(stderr).toContain(`${join(folder, '.git/index.lock')} has been there since`);
+  expect(stderr).not.toContain('reset -q');
+  expect(git('status', '--porcelain')).toBe('A  staged.txt');
+});
+
+test('an index that is still locked: the last lines say what is to be done, and that does it', async () => {
+  const { run, git, folder } = await stage();
+  put(folder, { '.git/index.lock': '' });
+  const { stderr } = await run(['--commit', '--quiet']);
+  expect(stderr).toMatch(/index\.lock has been there since \S+Z, and may be removed if no git is/);
+  const command = /then git (.*) brings/.exec(stderr)?.[1]?.split(' ') ?? [];
+  expect(command).toEqual(['-C', folder, 'reset', '-q', '--', 'a.txt', 'new.txt']);
+  rmSync(join(folder, '.git/index.lock'));
+  git(...command);
+  expect(git('status', '--porcelain')).toBe('A  staged.txt');
+});
