@@ -20,7 +20,7 @@ import {
   type PlannedMove,
   planHeadMove,
 } from '../../effects/snapshots/move-head.ts';
-import { type Repository, textOrNone, underWayIn } from '../../effects/snapshots/repository.ts';
+import { type Repository, textOrNone } from '../../effects/snapshots/repository.ts';
 import { type BlockedReason, isRepository } from '../../effects/snapshots/restore/restore-files.ts';
 import { type PreparedUndo, prepareUndo } from '../../effects/snapshots/restore/undo.ts';
 import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
@@ -28,6 +28,7 @@ import type { LeftOutReason } from '../../effects/snapshots/tree-changes.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
+import { underWayIn } from '../../effects/workspace/under-way.ts';
 import { messageOf, SnapshotsError } from '../../errors.ts';
 import {
   TaskAlreadyActiveError,
@@ -250,7 +251,7 @@ async function firstToDo(
 
 /** A commit after an undo would drop the other side of a merge. */
 function refuseUnderWay(repository: Repository, { base }: UndoSpan, taskId: string): void {
-  const [since] = underWayIn(repository).filter((name) => !base.underWay.includes(name));
+  const [since] = underWayIn(repository.gitDir).filter((name) => !base.underWay.includes(name));
   if (since === undefined) return;
   throw new SnapshotsError(
     `Nothing was taken back: a ${since} is under way in the work tree of ${taskId} and was not then. End it first, or let ralph undo --hard end it.`,

@@ -5,6 +5,7 @@ import { namesIn } from '../files/folder.ts';
 import { thisPlace } from '../lock/driver-identity.ts';
 import type { Repository } from '../snapshots/repository.ts';
 import { systemClock } from '../time/clock.ts';
+import { underWayIn } from '../workspace/under-way.ts';
 import { type AskGit, gitDirOf, listTrees, reasonOf, refOf, runGitOf } from './checkout.ts';
 import { withoutOwnPrograms } from './scratch-tree.ts';
 import { whoNeedsAlone } from './work-tree-claim.ts';
@@ -43,6 +44,11 @@ export async function moveBranch(move: BranchMove): Promise<LandingRefusal | nul
     return { kind: 'failed', why: reasonOf(answer) };
   }
   const gitDir = await gitDirOf({ repository, ask, path: checkout.path });
+  const [operation] = gitDir === null ? [] : underWayIn(gitDir);
+  if (operation !== undefined) {
+    const why = `a ${operation} is under way in ${checkout.path}, where ${branch} is checked out; finish it there`;
+    return { kind: 'failed', why };
+  }
   const user = gitDir === null ? null : whoNeedsAlone(gitDir, thisPlace(systemClock.now()));
   if (user !== null) {
     const who = `task '${user.taskId}' of the vault ${user.vault}`;

@@ -11,9 +11,9 @@ import {
 } from '../../core/snapshots/timeline.ts';
 import { moveHead, type PlannedMove, planHeadMove, readParents } from '../snapshots/move-head.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
-import { underWayIn } from '../snapshots/repository.ts';
 import { prepareUndo } from '../snapshots/restore/undo.ts';
 import type { SnapshotStore } from '../snapshots/snapshot-store.ts';
+import { underWayIn } from '../workspace/under-way.ts';
 import { differenceOf } from './dirty-paths.ts';
 
 export interface RevertRequest {
@@ -49,7 +49,9 @@ export async function revertIteration(request: RevertRequest): Promise<Reverted>
   const prepared = await prepareUndo({ git, store, span, force: false });
   const { plan } = prepared;
   const planned = await movePast(request, span, end);
-  const begun = underWayIn(git.repository).find((name) => !span.base.underWay.includes(name));
+  const begun = underWayIn(git.repository.gitDir).find(
+    (name) => !span.base.underWay.includes(name),
+  );
   if (planned.kind === 'refused' && begun !== undefined) {
     return notReverted(`a ${begun} is under way, and ${planned.why}`);
   }

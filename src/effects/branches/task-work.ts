@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import type { LandingRefusal, StaysReason } from '../../core/snapshots/landing.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
@@ -11,6 +9,7 @@ import type { TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import { createInnerRepositories } from '../workspace/inner-repositories.ts';
+import { underWayIn } from '../workspace/under-way.ts';
 import { newestSnapshot } from './bring-back.ts';
 import { type AskGit, gitDirOf, refOf, runGitOf } from './checkout.ts';
 
@@ -61,8 +60,9 @@ export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork |
   if (tree === null) return committed;
   const gitDir = await gitDirOf({ repository, ask, path: tree.path });
   if (gitDir === null) return { ...committed, ...(await newestTree(request, committed.tip)) };
-  const what = unfinishedIn(gitDir);
-  if (what !== null) return { kind: 'unfinished', folder: tree.path, what };
+  const [operation] = underWayIn(gitDir);
+  if (operation !== undefined)
+    return { kind: 'unfinished', folder: tree.path, what: `a ${operation}` };
   const head = (await git(tree.path, ['symbolic-ref', '-q', 'HEAD']))?.trim() ?? null;
   if (head !== refOf(branch)) {
     const name = head?.replace(/^refs\/heads\//, '') ?? null;
@@ -162,19 +162,4 @@ async function changedIn(
 
 function openGit({ gitFolder, env }: TaskWorkRequest, repository: Repository): PrivateGit {
   return openPrivateGit({ folder: gitFolder, repository, env, timeoutMs: TIMEOUT_MS });
-}
-
-const UNFINISHED = {
-  MERGE_HEAD: 'a merge',
-  'rebase-merge': 'a rebase',
-  'rebase-apply': 'a rebase',
-  CHERRY_PICK_HEAD: 'a cherry-pick',
-  REVERT_HEAD: 'a revert',
-  BISECT_LOG: 'a bisect',
-} as const;
-
-/** What is under way in a work tree: its files then belong to no single commit. */
-function unfinishedIn(gitDir: string): string | null {
-  const found = Object.entries(UNFINISHED).find(([name]) => existsSync(path.join(gitDir, name)));
-  return found?.[1] ?? null;
 }

@@ -4,13 +4,8 @@ import { realPath } from '../files/real-path.ts';
 import { asText } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import { findWorkTree } from '../workspace/git-view.ts';
+import { underWayIn } from '../workspace/under-way.ts';
 import { type AskGit, type CheckoutPlace, gitDirOf, refOf, runGitOf } from './checkout.ts';
-
-/** Files of a git folder that show that something is under way in its work tree. */
-const UNDER_WAY = [
-  ...['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'BISECT_LOG'],
-  ...['rebase-merge', 'rebase-apply', 'sequencer'],
-];
 
 /**
  * Returns what would be lost if the work tree were removed, as half a sentence such as `it holds what is
@@ -20,9 +15,8 @@ const UNDER_WAY = [
 export async function unsavedWork(place: CheckoutPlace, branch: string): Promise<string | null> {
   const gitDir = await gitDirOf(place);
   if (gitDir === null) return 'git does not open it';
-  if (UNDER_WAY.some((name) => existsSync(path.join(gitDir, name)))) {
-    return 'a merge, rebase, cherry-pick or bisect is under way in it';
-  }
+  const [operation] = underWayIn(gitDir);
+  if (operation !== undefined) return `a ${operation} is under way in it`;
   if (isLocked(gitDir)) return 'it is locked (git worktree lock)';
   const git = runGitOf(place.ask);
   if ((await git(place.path, ['merge-base', '--is-ancestor', 'HEAD', refOf(branch)])) === null) {

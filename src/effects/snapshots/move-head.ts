@@ -2,8 +2,9 @@ import type { ListedSnapshot } from '../../core/snapshots/timeline.ts';
 import { asInput, type RunGit } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import { lockIn } from '../workspace/git-locks.ts';
+import { underWayIn } from '../workspace/under-way.ts';
 import { type PrivateGit, runOnRepository } from './private-git.ts';
-import { type Head, readHead, underWayIn } from './repository.ts';
+import { type Head, readHead } from './repository.ts';
 import { SnapshotError } from './snapshot-error.ts';
 
 /*
@@ -36,7 +37,7 @@ export type PlannedMove =
 export async function planHeadMove(git: PrivateGit, base: ListedSnapshot): Promise<PlannedMove> {
   const { repository } = git;
   const ask = runOnRepository(git);
-  const underWay = underWayIn(repository);
+  const underWay = underWayIn(repository.gitDir);
   const ended = base.underWay.filter((name) => !underWay.includes(name));
   if (ended.length > 0) return refused(`a ${ended[0]} was under way then, and has ended since`);
   const parents = await readParents(git, base.commit);

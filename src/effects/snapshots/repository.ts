@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, type PathLike, readFileSync } from 'node:fs';
+import { lstatSync, type PathLike, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
@@ -139,20 +139,4 @@ export function textOrNone(file: string): string {
   } catch {
     return '';
   }
-}
-
-/** The files that git has while something is under way. */
-const OPERATIONS = {
-  merge: ['MERGE_HEAD'],
-  rebase: ['rebase-merge', 'rebase-apply'],
-  'cherry-pick': ['CHERRY_PICK_HEAD'],
-  revert: ['REVERT_HEAD'],
-  bisect: ['BISECT_LOG'],
-} as const;
-
-/** Returns what is under way in a work tree, for example `merge`. */
-export function underWayIn({ gitDir }: Repository): readonly string[] {
-  return Object.entries(OPERATIONS).flatMap(([name, files]) =>
-    files.some((file) => existsSync(path.join(gitDir, file))) ? [name] : [],
-  );
 }

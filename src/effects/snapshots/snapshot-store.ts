@@ -3,17 +3,11 @@ import path from 'node:path';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { withUnderWay } from '../../core/snapshots/snapshot-message.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { underWayIn } from '../workspace/under-way.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { createOwnIndex } from './own-index.ts';
 import type { GitCall } from './private-git.ts';
-import {
-  type Head,
-  headSign,
-  isSameHead,
-  readHead,
-  underWayIn,
-  writeTreeWords,
-} from './repository.ts';
+import { type Head, headSign, isSameHead, readHead, writeTreeWords } from './repository.ts';
 import { outputOf, SnapshotError } from './snapshot-error.ts';
 import { createRef, type RefPlace } from './snapshot-ref.ts';
 import {
@@ -156,7 +150,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   };
 
   const commit: SnapshotStore['commit'] = async (tree, about, extra = []) => {
-    const message = withUnderWay(about(head), underWayIn(repository));
+    const message = withUnderWay(about(head), underWayIn(repository.gitDir));
     return commitTree(tree, message, [head.commit, await commitIndex(), ...extra]);
   };
 

@@ -26,6 +26,11 @@ function lookAt(folder: string) {
   };
 }
 
+/** A commit beside `main`. */
+function unrelated(git: ReturnType<typeof gitIn>): string {
+  return git('commit-tree', '-p', 'main', '-m', 'beside', 'main^{tree}');
+}
+
 describe('what lands', () => {
   test('commits, and what was left uncommitted, as one commit of the user', async () => {
     const { folder, git, task, landTask } = await makeLanding();
@@ -535,6 +540,16 @@ describe('nothing changes', () => {
     expect(lookAt(folder)).toEqual(before);
     result.claim.release();
     expect((await landTask(task)).end.kind).toBe('landed');
+  });
+
+  test('where something is under way in the checkout that has to go along', async () => {
+    const { folder, git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    git('merge', '-q', '-s', 'ours', '--no-commit', '--no-ff', unrelated(git));
+    const before = lookAt(folder);
+    const why = `a merge is under way in ${folder}, where main is checked out; finish it there`;
+    expect((await landTask(task)).end).toEqual({ kind: 'refused', why: { kind: 'failed', why } });
+    expect(lookAt(folder)).toEqual(before);
   });
 
   test('where the index of the checkout is locked: the lock is named', async () => {

@@ -116,7 +116,7 @@ test.for<[string, (scene: Awaited<ReturnType<typeof stage>>) => void, RegExp]>([
       git('switch', '-q', 'x');
       git('merge', '-q', '--no-ff', '--no-commit', 'y');
     },
-    /is under way/,
+    /^a merge is under way in it$/,
   ],
   ['a repository in it', ({ path }) => gitIn(path)('init', '-q', 'nested'), /nested/],
 ])('%s would be lost', async ([, change, why]) => {

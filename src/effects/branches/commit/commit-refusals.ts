@@ -1,7 +1,7 @@
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import { oneLine } from '../../../core/text/untrusted-text.ts';
-import { underWayIn } from '../../snapshots/repository.ts';
 import type { GitAnswer } from '../../workspace/git-command.ts';
+import { underWayIn } from '../../workspace/under-way.ts';
 import { isKnown } from '../identity.ts';
 import { ask } from './commit-index.ts';
 import type { CommitRequest } from './commit-request.ts';
@@ -13,7 +13,7 @@ export async function whyNotCommitted({
   setup,
   asUser,
 }: CommitRequest): Promise<string | null> {
-  const [operation] = underWayIn(git.repository);
+  const [operation] = underWayIn(git.repository.gitDir);
   if (operation !== undefined) return `a ${operation} is under way`;
   const now = await readGitSetup(git.repository, async (args) => {
     const { exitCode, output } = await asUser(args);

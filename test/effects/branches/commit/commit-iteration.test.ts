@@ -334,9 +334,8 @@ describe('where it is committed', () => {
 
   test.for<[string, (folder: string) => void]>([
     ['a merge', (folder) => writeFileSync(join(folder, '.git/MERGE_HEAD'), '')],
-    ['a rebase', (folder) => mkdirSync(join(folder, '.git/rebase-merge'))],
-    ['a cherry-pick', (folder) => writeFileSync(join(folder, '.git/CHERRY_PICK_HEAD'), '')],
-    ['a bisect', (folder) => writeFileSync(join(folder, '.git/BISECT_LOG'), '')],
+    // Between two steps of a sequence nothing else is there.
+    ['a cherry-pick', (folder) => mkdirSync(join(folder, '.git/sequencer'))],
   ])('%s under way: nothing is committed', async ([name, change]) => {
     const { git, folder, begin, work, commit } = await commitsIn();
     await begin();

@@ -1,0 +1,36 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** What git leaves in a work tree's own git folder while something is under way there. */
+const SIGNS: Readonly<Record<string, string>> = {
+  MERGE_HEAD: 'merge',
+  'rebase-merge': 'rebase',
+  'rebase-apply': 'rebase',
+  CHERRY_PICK_HEAD: 'cherry-pick',
+  REVERT_HEAD: 'revert',
+  BISECT_LOG: 'bisect',
+};
+
+/** All that is left between two steps of a `git cherry-pick A B` or `git revert A B`. */
+const SEQUENCE = 'sequencer';
+
+/**
+ * Returns what is under way in a work tree, such as `merge`, in the words of git's commands: its files then belong to
+ * no single commit, and HEAD is somebody's place to go on from.
+ */
+export function underWayIn(gitDir: string): readonly string[] {
+  const found = Object.entries(SIGNS).flatMap(([file, name]) =>
+    existsSync(path.join(gitDir, file)) ? [name] : [],
+  );
+  if (existsSync(path.join(gitDir, SEQUENCE))) found.push(sequenceIn(gitDir));
+  return [...new Set(found)];
+}
+
+function sequenceIn(gitDir: string): string {
+  try {
+    const steps = readFileSync(path.join(gitDir, SEQUENCE, 'todo'), 'utf8');
+    return steps.startsWith('revert ') ? 'revert' : 'cherry-pick';
+  } catch {
+    return 'cherry-pick';
+  }
+}
