@@ -114,8 +114,14 @@ export interface Observer {
   /** Records the folder before an iteration, so that the next observation can find what changed. */
   mark(): Promise<void>;
   look(): Promise<Sightings>;
-  /** Returns the changes since the commit at which the task began; null if they cannot be found quickly. */
-  changes(gitBase: string, hurry: AbortSignal): Promise<Changes | null>;
+  /**
+   * Returns the changes since the commit at which the task began, with the commits on these branches; null if they
+   * cannot be found quickly.
+   */
+  changes(
+    since: { readonly base: string; readonly branches: readonly string[] },
+    hurry: AbortSignal,
+  ): Promise<Changes | null>;
   /** Returns how far the plan is; null without one. */
   plan(): PlanStand | null;
 }

@@ -3,6 +3,7 @@ import { endingBody } from '../core/machine/ending.ts';
 import type { EndingFields } from '../core/machine/events.ts';
 import type { LoopState } from '../core/machine/loop-state.ts';
 import { endingRow } from '../core/task/endings.ts';
+import { withCommitOn } from '../core/task/task-state.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';
 import { eventOf } from './shown.ts';
@@ -17,7 +18,9 @@ export async function stop(
 ): Promise<EndingFields> {
   await ports.agent.close(ports.stops.hurry);
   const { settlement, uncommitted, indexBehind } = await ports.settler.finish(left);
+  let { git } = state.task;
   if (settlement?.kind === 'committed') {
+    git = { ...git, branches: withCommitOn(git, settlement.branch) };
     const { kind, ...facts } = settlement;
     const iteration = left?.iteration ?? state.task.current_iteration;
     const body = { event: 'iteration_committed' as const, iteration, ...facts };
@@ -25,7 +28,9 @@ export async function stop(
   }
   // Runs in parallel with the rest, since it may take a while.
   const base = state.task.git_base;
-  const changes = base === null ? null : ports.observer.changes(base, ports.stops.hurry);
+  const { branches = [] } = git;
+  const changes =
+    base === null ? null : ports.observer.changes({ base, branches }, ports.stops.hurry);
   const note = ending.note === null ? null : await ports.notes.write(state, ending);
   if (ending.status === 'completed') {
     await ports.keepProof(state);
@@ -46,7 +51,7 @@ export async function stop(
     evidence: ending.evidence,
     ...(plan === null ? {} : { plan }),
     changes: await changes,
-    git: state.task.git,
+    git,
     ...(uncommitted === null ? {} : { uncommitted }),
     ...(indexBehind === null ? {} : { index_behind: indexBehind }),
     final_message: state.finalMessage === null ? null : withoutControls(state.finalMessage),

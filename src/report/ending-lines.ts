@@ -5,7 +5,7 @@ import { endingRow, rowOfState } from '../core/task/endings.ts';
 import type { EvidenceProof } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
 import { formatCost, formatDuration, formatLines, plural } from './format.ts';
-import { indexBehindText, uncommittedText } from './left-at-end.ts';
+import { branchesText, indexBehindText, uncommittedText } from './left-at-end.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from './look-back.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 
@@ -75,6 +75,7 @@ export interface EndingFact {
     | 'finding'
     | 'missing'
     | 'changed'
+    | 'commits'
     | 'left'
     | 'index'
     | 'look back'
@@ -97,6 +98,7 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   for (const finding of proof?.findings ?? []) add('finding', finding);
   add('missing', event.plan === undefined ? null : planText(event.plan));
   add('changed', event.changes === null ? null : changesText(event.changes, telling));
+  add('commits', branchesText(event.git));
   facts.push(...leftAtEnd(event));
   if (task !== null) {
     const back = hasChangedNothing(event) ? null : lookBackOf(event.git, task);

@@ -1,4 +1,5 @@
 import type { IndexBehind, Uncommitted } from '../core/snapshots/settlement.ts';
+import type { TaskGit } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
 import { plural } from './format.ts';
 import { shellQuote } from './resume-command.ts';
@@ -16,4 +17,12 @@ export function indexBehindText({ why, root, paths }: IndexBehind): string {
   const words = ['git', '-C', shellQuote(root), ...literally, 'reset', '-q', '--'];
   const command = [...words, ...paths.map(shellQuote)].join(' ');
   return `locked, so git status shows commits of this task as taken back: ${why}; then ${command} brings it up to date`;
+}
+
+/** Names the branches that have commits of a task; null if they are where everybody looks for them. */
+export function branchesText({ branches = [], work_tree }: TaskGit): string | null {
+  const [first = ''] = branches;
+  const isElsewhere = work_tree !== null && first !== '' && first !== work_tree.branch;
+  if (branches.length < 2 && !isElsewhere) return null;
+  return `on ${branches.map((name) => oneLine(name, 200)).join(', ')}`;
 }

@@ -12,8 +12,8 @@ const DONE: Turn = {
   text: 'All good.\n\nTASK_COMPLETE',
 };
 
-async function stage() {
-  const scene = await makeScene([DONE]);
+async function stage(turns: readonly Turn[] = [DONE]) {
+  const scene = await makeScene(turns);
   await scene.write('a.txt', 'a\n');
   scene.makeRepository();
   const git = gitIn(scene.folder);
@@ -51,6 +51,18 @@ test('it is tried once more before ralph decides about the work tree', async () 
     { event: 'iteration_committed', iteration: 1, branch: 'ralph/t', files: 2 },
   ]);
   expect(end()).not.toHaveProperty('uncommitted');
+});
+
+test('all commits of an agent that changes branches are counted, and their branches named', async () => {
+  const away = { shell: 'git checkout -q main; echo 1 >> f', text: 'On it.' };
+  const { run, git, end } = await stage([away, away, { ...away, text: 'TASK_COMPLETE' }]);
+  git('branch', 'main');
+  git('rm', '-q', '-f', 'staged.txt');
+  const { stderr } = await run(['--commit']);
+  expect(stderr).toContain('changed: 3 commits, 1 file');
+  expect(stderr).toContain('commits: on ralph/t, ralph/t-2, ralph/t-3');
+  expect(end()).toMatchObject({ git: { branches: ['ralph/t', 'ralph/t-2', 'ralph/t-3'] } });
+  expect(git('log', '--format=%s', 'main')).toBe('Start');
 });
 
 test('a hook that has just refused the work is not run once more', async () => {

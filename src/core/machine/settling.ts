@@ -3,6 +3,7 @@ import type { Missing } from '../prompt/handover.ts';
 import { maskSecrets } from '../secrets/secrets.ts';
 import type { Settlement, TreeToSettle } from '../snapshots/settlement.ts';
 import type { Policy } from '../task/policy.ts';
+import { type TaskGit, withCommitOn } from '../task/task-state.ts';
 import { clip, oneLine } from '../text/untrusted-text.ts';
 import type { Announcement } from './action.ts';
 import { publish } from './decision.ts';
@@ -95,15 +96,29 @@ export function withSettlement(
   state: LoopState,
   settlement: Settlement,
 ): { readonly state: LoopState; readonly announced: readonly Announcement[] } {
+  const { git } = state.task;
   const event = eventOf(state.task.current_iteration, settlement);
   const isOfChecks = state.step.kind === 'settling' && !wasCut(state.step.answer);
   const told = toldOf(settlement, isOfChecks);
-  const missing = [...state.carry.missing, ...(told === null ? [] : [told])];
+  const away = settlement.kind === 'committed' ? awayFrom(git, settlement.branch) : null;
+  const missing = [...state.carry.missing, ...[told, away].filter((each) => each !== null)];
+  const task =
+    settlement.kind === 'committed'
+      ? { ...state.task, git: { ...git, branches: withCommitOn(git, settlement.branch) } }
+      : state.task;
   const streaks = { ...state.streaks, uncommitted: uncommittedAfter(state.streaks, settlement) };
   return {
-    state: { ...state, streaks, carry: { ...state.carry, missing } },
+    state: { ...state, task, streaks, carry: { ...state.carry, missing } },
     announced: event === null ? [] : [publish(event)],
   };
+}
+
+/** Returns what the agent has to know if its work is not on the branch any more that had it before. */
+function awayFrom({ branches = [], work_tree }: TaskGit, branch: string): Missing | null {
+  const before = branches.length === 0 && work_tree !== null ? [work_tree.branch] : branches;
+  const last = before.at(-1) ?? branch;
+  if (last === branch) return null;
+  return { kind: 'branches', branch, earlier: before.filter((each) => each !== branch) };
 }
 
 function uncommittedAfter({ uncommitted = 0 }: Streaks, { kind }: Settlement): number {

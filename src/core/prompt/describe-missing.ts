@@ -52,6 +52,8 @@ export function describeMissing(missing: Missing, policy: Policy): string {
       return describeBadEnd(missing.outcome, policy, rules);
     case 'not-committed':
       return `Your work is kept, but it could not be committed, because ${materialLine(missing.why, rules)}.${missing.output.trim() === '' ? '' : ' What was said stands above.'} Mend what kept it from being committed; do not commit by yourself.`;
+    case 'branches':
+      return `Your work is committed for you, and it is spread over several branches: what you did last is on ${materialLine(missing.branch, rules)}, which is checked out, and what you did before on ${materialLine(missing.earlier.join(', '), rules)}. Stay on ${materialLine(missing.branch, rules)}: do not check out another branch.`;
     case 'reverted':
       return `What the previous iteration changed was taken back, since ${missing.why === 'checks' ? 'checks failed after it' : 'it was cut'}: ${missing.files === 1 ? 'one file is' : `${missing.files} files are`} as before it. The diff above shows what was taken back, so that you can go another way.${missing.kept.length === 0 ? '' : ` Somebody else changed these, so they stay as they are: ${materialLine(missing.kept.slice(0, 10).join(', '), rules)}.`}`;
     case 'decision':

@@ -49,6 +49,12 @@ export type Missing =
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
   /** `output` is what a hook or git said. */
   | { readonly kind: 'not-committed'; readonly why: string; readonly output: string }
+  /** The agent has changed branches: the newest commit is on `branch`, those before it on `earlier`. */
+  | {
+      readonly kind: 'branches';
+      readonly branch: string;
+      readonly earlier: readonly string[];
+    }
   /** The changes of an iteration were taken back; `why` is absent if it was cut. */
   | {
       readonly kind: 'reverted';

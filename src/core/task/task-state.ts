@@ -141,6 +141,13 @@ export interface TaskGit {
   readonly snapshots: string | null;
   /** The work tree that ralph made for the task; null without `--worktree`. */
   readonly work_tree: OwnWorkTree | null;
+  /** The branches that have commits of iterations, the one of the newest last; absent without any. */
+  readonly branches?: readonly string[] | undefined;
+}
+
+/** Returns the branches after one more commit. */
+export function withCommitOn({ branches = [] }: TaskGit, branch: string): readonly string[] {
+  return [...branches.filter((each) => each !== branch), branch];
 }
 
 /** A work tree of a task's own. */

@@ -78,15 +78,17 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
         ...countFiles(repository.root, [...names, ...inside.changed]),
       };
     },
-    async inAll(base, hurry) {
+    async inAll(base, hurry, branches = []) {
       const ends = keeper.ends();
-      if (isBlind() || ends === null) return byStatus.inAll(base, hurry);
+      if (isBlind() || ends === null) return byStatus.inAll(base, hurry, branches);
       const ask = (args: readonly string[]): Promise<string | null> =>
         runGit({
           ...{ cwd: repository.root, args, env, runId },
           ...{ timeoutMs: IN_ALL_TIMEOUT_MS, signal: hurry },
         });
-      const count = await ask(['rev-list', '--count', 'HEAD', `^${base}`]);
+      const tips = ['HEAD', ...branches.map((name) => `refs/heads/${name}`)];
+      // Somebody may have removed a branch.
+      const count = await ask(['rev-list', '--count', '--ignore-missing', ...tips, `^${base}`]);
       const counted = await ask([...NUMSTAT, ends.first, ends.newest]);
       if (count === null || counted === null) return null;
       const commits = Number.parseInt(count, 10);

@@ -7,7 +7,6 @@ import {
   type Evidence,
   type EvidenceProof,
   laterBy,
-  NOTHING_IN_GIT,
   SCHEMA_VERSION,
   type TaskState,
 } from '../../core/task/task-state.ts';
@@ -200,8 +199,9 @@ function buildSchema() {
         work_tree: orNull(
           z.object({ path: text, branch: text, base: text, onto: z.nullable(text), origin: text }),
         ),
+        branches: z.catch(z.optional(z.array(text)), undefined),
       }),
-      NOTHING_IN_GIT,
+      { snapshots: null, work_tree: null },
     ),
     sandbox: orNull(sandbox),
     kept_by: orNull(z.literal('library')),

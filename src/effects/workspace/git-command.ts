@@ -277,8 +277,16 @@ const BOUND =
 const OF_THE_LOOP =
   /^(?:RALPH_(?:RUN_ID|TASK_ID|ITERATION|MAX_ITERATIONS|STATE_FILE)|GPG_TTY|SSH_ASKPASS)$/;
 
+/** What an outer git gives its hooks about its own commit. */
+const OF_OUTER_COMMIT = /^GIT_(?:AUTHOR|COMMITTER)_/;
+
 function userEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([name]) => !BOUND.test(name) && !OF_THE_LOOP.test(name));
+  // Where no git has started this, a user has set an author on purpose.
+  const isInHook = env.GIT_DIR !== undefined || env.GIT_INDEX_FILE !== undefined;
+  const kept = Object.entries(env).filter(
+    ([name]) =>
+      !BOUND.test(name) && !OF_THE_LOOP.test(name) && !(isInHook && OF_OUTER_COMMIT.test(name)),
+  );
   return { ...Object.fromEntries(kept), GIT_TERMINAL_PROMPT: '0', SSH_ASKPASS_REQUIRE: 'never' };
 }
 

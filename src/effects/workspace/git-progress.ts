@@ -58,7 +58,7 @@ export interface GitProgress {
    * `--after`. If another process began the task, all uncommitted changes count. Null if git fails or
    * takes too long, or if `hurry` aborts.
    */
-  inAll(base: string, hurry: AbortSignal): Promise<GitChange | null>;
+  inAll(base: string, hurry: AbortSignal, branches?: readonly string[]): Promise<GitChange | null>;
 }
 
 const TIMEOUT_MS = 30_000;

@@ -152,8 +152,8 @@ export function createObserver(
         progress,
       };
     },
-    async changes(gitBase, hurry) {
-      const change = (await git?.inAll(gitBase, hurry)) ?? null;
+    async changes({ base, branches }, hurry) {
+      const change = (await git?.inAll(base, hurry, branches)) ?? null;
       if (change === null) return null;
       const { commits, filesChanged: files, lines = null } = change;
       return { commits, files, lines };

@@ -4,7 +4,7 @@ import type { Settlement } from '../../../src/core/snapshots/settlement.ts';
 import { answered, cut } from '../../helpers/attempt-facts.ts';
 import { loopInHand } from '../../helpers/loop-in-hand.ts';
 
-const COMMITTED: Settlement = { kind: 'committed', commit: 'c0ffee', branch: 'work', files: 2 };
+const COMMITTED = { kind: 'committed', commit: 'c0ffee', branch: 'work', files: 2 } as const;
 const REFUSED: Settlement = { kind: 'refused', why: 'git commit ended with 1', output: 'no tabs' };
 
 describe('when an iteration is settled', () => {
@@ -121,6 +121,22 @@ describe('what the next prompt says', () => {
       why: 'a merge is under way',
     });
   });
+});
+
+test('an agent that changes branches is told where its work is', () => {
+  const loop = loopInHand({ commit: true, delayMs: 0 });
+  loop.start();
+  const commitOn = (branch: string) => {
+    loop.iterate(answered('On it.'));
+    return loop.settled({ ...COMMITTED, branch });
+  };
+  expect(commitOn('ralph/t').addition).not.toContain('branch');
+  expect(commitOn('ralph/t').addition).not.toContain('branch');
+  const { addition, state } = commitOn('ralph/t-2');
+  expect(addition).toContain('what you did last is on ralph/t-2, which is checked out');
+  expect(addition).toContain('what you did before on ralph/t. Stay on ralph/t-2:');
+  expect(state.task.git.branches).toEqual(['ralph/t', 'ralph/t-2']);
+  expect(commitOn('ralph/t-2').addition).not.toContain('branch');
 });
 
 test('what could not be committed is handed on when the task ends', () => {

@@ -9,11 +9,19 @@ import {
   isSameHead,
   type Repository,
   readHead,
+  timeOf,
 } from '../../snapshots/repository.ts';
 import type { TreePath } from '../../snapshots/tree-changes.ts';
 import { lockText } from '../../workspace/git-locks.ts';
 import { changesOf, stage } from './commit-index.ts';
-import { identityProblem, refused, signingProblem, whyNotCommitted } from './commit-refusals.ts';
+import {
+  identityProblem,
+  messageFile,
+  refused,
+  signingProblem,
+  subjectRefused,
+  whyNotCommitted,
+} from './commit-refusals.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
 import { followCommit, type IndexLag, indexLock } from './follow-commit.ts';
 import { changedIn, type Span, spanOf, withoutLeftOut } from './iteration-changes.ts';
@@ -80,15 +88,19 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   if (onto.branch === null) return end(notCommitted('git lets no branch be made for the task'));
   const { branch, newBranch } = onto;
   const facts = { taskId: request.taskId, ...tree };
+  const input = commitMessage(facts, request.template);
+  const earlierMessage = timeOf(messageFile(git));
   const answer = await request.asUser(['commit', '--quiet', '--cleanup=whitespace', '--file=-'], {
-    input: commitMessage(facts, request.template),
-    index,
+    ...{ input, index },
     timeoutMs: request.timeoutMs,
     startsPrograms: true,
   });
   const after = await readHead(git.onRepository);
   if (after.commit === null || after.commit === head.commit) {
-    return end(refused(answer), { newBranch, isRefused: true });
+    // Before that, no hook has seen the message.
+    const isWritten = timeOf(messageFile(git)) !== earlierMessage;
+    const ofSubject = isWritten ? await subjectRefused(request, answer, input, index) : null;
+    return end(ofSubject ?? refused(answer), { newBranch, isRefused: true });
   }
   // Somebody else may have moved HEAD, so that git refused to.
   const isOwn = answer.exitCode === 0 || (await parentOfOwn(request, after.commit)) !== null;

@@ -1,5 +1,7 @@
+import path from 'node:path';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import { oneLine } from '../../../core/text/untrusted-text.ts';
+import type { PrivateGit } from '../../snapshots/private-git.ts';
 import type { GitAnswer } from '../../workspace/git-command.ts';
 import { underWayIn } from '../../workspace/under-way.ts';
 import { isKnown } from '../identity.ts';
@@ -55,9 +57,41 @@ export async function signingProblem(
   return { kind: 'not-committed', why: `the commit cannot be signed: ${why}` };
 }
 
+/** Where git writes the message before it runs the hooks for it. */
+export function messageFile({ repository }: PrivateGit): string {
+  return path.join(repository.gitDir, 'COMMIT_EDITMSG');
+}
+
+/**
+ * Returns why, if it is the `commit-msg` hook that refuses a commit; null if it is anything else, or git (before
+ * 2.36) cannot tell. An agent could mend that only by changing the hook.
+ */
+export async function subjectRefused(
+  { git, asUser, timeoutMs }: CommitRequest,
+  answer: GitAnswer,
+  message: string,
+  index: string,
+): Promise<Settlement | null> {
+  if (answer.exitCode === null) return null;
+  const knows = await asUser(['hook', 'run', '--ignore-missing', 'ralph-asks']);
+  if (knows.exitCode !== 0) return null;
+  const args = ['hook', 'run', '--ignore-missing', 'commit-msg', '--', messageFile(git)];
+  const { exitCode } = await asUser(args, { index, timeoutMs, startsPrograms: true });
+  if (exitCode === 0 || exitCode === null) return null;
+  const [subject = ''] = message.split('\n');
+  const said = oneLine(saidBy(answer), 300);
+  const why = `the commit-msg hook refuses the subject "${oneLine(subject, 200)}"${said === '' ? '' : ` (${said})`}; --commit-message "chore: {task} {iteration}" gives another one`;
+  return { kind: 'not-committed', why };
+}
+
+function saidBy({ output, complaint }: GitAnswer): string {
+  return Buffer.from(`${output}${complaint}`, 'latin1').toString().trim();
+}
+
 /** Returns what became of a commit that git did not make. */
-export function refused({ exitCode, output, complaint }: GitAnswer): Settlement {
-  const said = Buffer.from(`${output}${complaint}`, 'latin1').toString().trim();
+export function refused(answer: GitAnswer): Settlement {
+  const { exitCode } = answer;
+  const said = saidBy(answer);
   const why =
     exitCode === null
       ? 'git commit was killed or took too long'

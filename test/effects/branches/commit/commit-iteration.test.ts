@@ -421,6 +421,32 @@ describe('hooks', () => {
     expect(git('show', ':b.txt')).toBe('staged');
   });
 
+  const TYPED = 'head -1 "$1" | grep -q "^fix: " || { echo "no type"; exit 1; }';
+
+  test('one that refuses the subject is told from the others, and the flag is named', async () => {
+    const { git, folder, begin, work, commit } = await commitsIn();
+    hook(folder, 'commit-msg', TYPED);
+    await begin();
+    await work(1, { 'a.txt': '1\n' });
+    expect((await commit()).settlement).toEqual({
+      kind: 'not-committed',
+      why: 'the commit-msg hook refuses the subject "Did it" (no type); --commit-message "chore: {task} {iteration}" gives another one',
+    });
+    expect(git('log', '--format=%s')).toBe('first');
+    const { settlement } = await commit({}, { template: 'fix: {summary}' });
+    expect(settlement.kind).toBe('committed');
+  });
+
+  test('one that comes before it is the agent’s to mend, whatever the other would say', async () => {
+    const { folder, begin, work, commit } = await commitsIn();
+    hook(folder, 'commit-msg', TYPED);
+    hook(folder, 'pre-commit', 'echo a TODO; exit 1');
+    put(folder, { '.git/COMMIT_EDITMSG': 'an earlier message of a person\n' });
+    await begin();
+    await work(1, { 'a.txt': '1\n' });
+    expect((await commit()).settlement).toMatchObject({ kind: 'refused', output: 'a TODO' });
+  });
+
   test('one that never ends is cut', async () => {
     const { folder, begin, work, commit } = await commitsIn();
     hook(folder, 'pre-commit', 'touch .git/in-hook; exec sleep 1000');
@@ -535,6 +561,23 @@ describe('who commits', () => {
     const isSigned = git('cat-file', 'commit', 'HEAD').includes('gpgsig');
     expect(isSigned).toBe(settlement.kind === 'committed' && sign === 'true');
   });
+});
+
+test.for<[string, NodeJS.ProcessEnv, string]>([
+  ['a hook of an outer git', { GIT_DIR: '/outer/.git', GIT_PREFIX: 'x/' }, 'A Person'],
+  ['a hook with an index of its own', { GIT_INDEX_FILE: '/outer/index' }, 'A Person'],
+  ['nothing of the kind', {}, 'Outer'],
+])('GIT_AUTHOR_NAME and the date from %s', async ([, outer, author]) => {
+  const env = {
+    ...GIT_ENV,
+    ...{ GIT_AUTHOR_NAME: 'Outer', GIT_COMMITTER_DATE: '@1000000000 +0000' },
+  };
+  const { git, begin, work, commit } = await commitsIn(undefined, { ...env, ...outer });
+  await begin();
+  await work(1, { 'a.txt': '1\n' });
+  await commit();
+  const isOld = git('log', '-1', '--format=%ct') === '1000000000';
+  expect([git('log', '-1', '--format=%an'), isOld]).toEqual([author, author === 'Outer']);
 });
 
 describe('done again after a kill', () => {
