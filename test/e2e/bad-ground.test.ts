@@ -32,6 +32,8 @@ function onGround(scene: Scene, setUp: string, args: readonly string[] = []) {
 }
 
 const TMPFS = 'mount -t tmpfs -o size=64k none "$v"';
+/** Runs ralph, and then copies its state from the disk that nobody else sees. */
+const COPY = 'mkdir "$PWD/kept"; trap \'cp -R "$v/.ralph_state" kept\' EXIT; ralph "$@"; exit';
 const FILL = 'head -c 100000 /dev/zero > "$v/fill" 2> /dev/null || :';
 const READ_ONLY = 'mount --bind "$v" "$v"; mount -o remount,bind,ro "$v"';
 
@@ -52,18 +54,46 @@ describe.runIf(canMount)('the vault', () => {
     },
   );
 
-  test('a disk that gets full while it runs: likewise', async () => {
-    const fill = 'head -c 100000 /dev/zero > vault/fill';
-    const scene = await makeScene([{ ...WORKING, shell: fill }, WORKING, DONE]);
-    const { stderr, ...end } = onGround(scene, TMPFS);
-    expect(end).toEqual(COMPLETED);
-    expect(stderr.match(NOT_KEPT)).toHaveLength(1);
+  const FILL_IT = 'head -c 100000 /dev/zero > vault/fill || :';
+  const NO_NAME_LEFT = 'i=0; while : > vault/$i; do i=$((i + 1)); done 2> /dev/null; :';
+  const FEW_NAMES = 'mount -t tmpfs -o size=1m,nr_inodes=60 none "$v"';
+
+  test.for([
+    ['no byte', TMPFS, FILL_IT],
+    ['no file', FEW_NAMES, NO_NAME_LEFT],
+  ])(
+    'a disk with room for %s more in the only iteration: how the task ended is kept, in one place',
+    async ([, disk = '', shell = '']) => {
+      const scene = await makeScene({ ...DONE, shell });
+      expect(onGround(scene, `${disk}; ${COPY}`)).toMatchObject(COMPLETED);
+      const files = readdirSync(join(scene.folder, 'kept/.ralph_state'), { recursive: true });
+      expect(files.filter((file) => /(?:t|memory.*)\.json$/.test(String(file)))).toEqual([
+        'history/t.json',
+      ]);
+      const state = JSON.parse(scene.read('kept/.ralph_state/history/t.json'));
+      expect(state).toMatchObject({ status: 'completed', metrics: { iterations: 1 } });
+    },
+  );
+
+  test('a disk that gets full, and a task that is not completed: resume goes on from its end', async () => {
+    const turns = [WORKING, { ...WORKING, shell: FILL_IT }, DONE];
+    const scene = await makeScene(turns.map((turn) => ({ ...turn, costUsd: 1 })));
+    const goOn = 'rm "$v/fill"; set -- resume t --vault "$v" --max-iterations +1';
+    const [status, then] = [
+      'ralph status t --vault "$v" --json > "$v/../status"',
+      `${goOn}; ${COPY}`,
+    ];
+    const script = `${TMPFS}; ralph "$@" && exit 9; ${status}; ${then}`;
+    expect(onGround(scene, script, ['-n', '2'])).toMatchObject(COMPLETED);
+    const ended = { status: 'max_iterations_reached', driver: null };
+    expect(JSON.parse(scene.read('status'))).toMatchObject(ended);
+    const state = JSON.parse(scene.read('kept/.ralph_state/history/t.json'));
+    expect(state).toMatchObject({ metrics: { iterations: 3 }, usage: { cost_usd: 3 } });
   });
 
   test('a disk that has room again: kept from then on', async () => {
     const scene = await makeScene([WORKING, { ...WORKING, shell: 'rm vault/fill' }, DONE]);
-    const copy = 'mkdir "$PWD/kept"; trap \'cp -R "$v/.ralph_state" kept\' EXIT';
-    const { exitCode, stderr } = onGround(scene, `${TMPFS}; ${FILL}; ${copy}; ralph "$@"; exit`);
+    const { exitCode, stderr } = onGround(scene, `${TMPFS}; ${FILL}; ${COPY}`);
     expect(exitCode).toBe(0);
     expect(stderr.match(NOT_KEPT)).toHaveLength(1);
     const state = JSON.parse(scene.read('kept/.ralph_state/history/t.json'));

@@ -63,6 +63,7 @@ async function spoiltBy(failure: Failure, point: string): Promise<readonly strin
 
 function untrueState(scene: Scene): readonly string[] {
   const places = ['history/t.json', 't.json'].map((each) => `.ralph_state/${each}`);
+  if (places.every((each) => scene.has(each))) return ['the task is in two places'];
   const place = places.find((each) => scene.has(each));
   // Where even its folder could not be made there is none, and that was said.
   if (place === undefined) return [];

@@ -12,10 +12,19 @@ const SUM_BYTES = 100;
  * first: the totals in `metrics` and `usage` still include them, and the logs contain every byte.
  */
 export function stateJson(task: TaskState): string {
+  return withinLimit(task, 2);
+}
+
+/** Returns the text of the state file without its indentation, for a disk that is full. */
+export function compactStateJson(task: TaskState): string {
+  return withinLimit(task, 0);
+}
+
+function withinLimit(task: TaskState, indent: number): string {
   let kept = task;
   let lastLength = Number.POSITIVE_INFINITY;
   for (;;) {
-    const json = `${safeJson(kept, 2)}\n`;
+    const json = `${safeJson(kept, indent)}\n`;
     if (new TextEncoder().encode(json).length <= STATE_MAX_BYTES - SUM_BYTES) return json;
     if (json.length >= lastLength) return json;
     lastLength = json.length;

@@ -138,6 +138,8 @@ export async function overwriteFile(file: string, content: string): Promise<() =
     writeFileSync(descriptor, content + fill);
   } catch (error) {
     closeSync(descriptor);
+    // On a full disk a new file would only take room.
+    if (size === 0) tryToRemove(file);
     throw error;
   }
   return makingDurable(descriptor, size === 0 ? path.dirname(file) : null);

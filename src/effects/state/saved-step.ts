@@ -153,9 +153,14 @@ export function forgetMemory(taskFolder: string, inUse: string | null = null): v
   // No driver will read the requests any more.
   rmSync(path.join(taskFolder, 'requests'), { recursive: true, force: true });
   // The memory in use goes last: while it exists, the task can still be resumed.
-  const other = freeMemoryName(inUse);
-  for (const name of [other, freeMemoryName(other)]) {
-    removeFile(path.join(taskFolder, name));
+  removeFreeMemories(taskFolder, inUse);
+  removeFreeMemories(taskFolder);
+}
+
+/** Removes the memories that are not in use. Throws the system's error. */
+export function removeFreeMemories(taskFolder: string, inUse: string | null = null): void {
+  for (const name of NAMES) {
+    if (name !== inUse) removeFile(path.join(taskFolder, name));
   }
 }
 

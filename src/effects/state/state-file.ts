@@ -78,6 +78,8 @@ export function readNewestStep(
 ): { readonly state: TaskState; readonly step: SavedStep | null } {
   const step = newestStep(paths.folder, state.task_id, seal);
   if (step === null || step.task.started_at !== state.started_at) return { state, step: null };
+  // A full disk had room only for how the task ended.
+  if (state.memory === null && state.save > step.task.save) return { state, step: null };
   // The same step, but the state file may have a newer heartbeat.
   if (step.task.save === state.save) return { state, step };
   return { state: step.task, step };

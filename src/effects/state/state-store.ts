@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { isAtWork, type LoopState } from '../../core/machine/loop-state.ts';
 import { withHeartbeat } from '../../core/task/clock-gap.ts';
-import { stateJson } from '../../core/task/state-json.ts';
+import { compactStateJson, stateJson } from '../../core/task/state-json.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { messageOf } from '../../errors.ts';
 import type { RunClock, StateStore } from '../../loop/ports.ts';
@@ -19,7 +19,14 @@ import { pinFolder } from '../trust/pinned-folder.ts';
 import { fileOf, type Seal, STATE } from '../trust/seal.ts';
 import { archiveNamesake } from './earlier-run.ts';
 import { changedByAnother, filesBeside, fingerprint, type TaskFiles } from './files-beside.ts';
-import { forgetMemory, freeMemoryName, memoryFile, memoryOf, stepJson } from './saved-step.ts';
+import {
+  forgetMemory,
+  freeMemoryName,
+  memoryFile,
+  memoryOf,
+  removeFreeMemories,
+  stepJson,
+} from './saved-step.ts';
 import { makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
 
 export interface StoreRequest {
@@ -36,6 +43,12 @@ export interface StoreRequest {
 
 /** A reading of the clock: monotonic time, and how long ralph had been suspended by then. */
 type Reading = readonly [monotonicMs: number, heldUpMs: number];
+
+/** The task of a save, and when that was. */
+interface Saved {
+  readonly task: TaskState;
+  readonly since: Reading;
+}
 
 /** A store, with the operations that only its owner may use. */
 export interface TaskStore extends StateStore {
@@ -70,6 +83,8 @@ export interface TaskStore extends StateStore {
  *   save 8:   wait for these syncs ◄── fdatasync memory-1, fdatasync state, fsync folders, during the
  *                                      agent's work; fdatasync of the journal, with the events of step 6
  *
+ * The first save writes both memories, so that a disk that fills up later has room for how the task ended.
+ *
  * Both files contain the number of the save. A resume takes the sealed and complete memory with the
  * highest number, and the state in it. One of the two memories is always complete, and state and memory
  * are never of different steps. The events of this step and of the one before are published again if the
@@ -84,15 +99,16 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   const { paths, seal, clock, task: run, warn, syncEvents = async () => {} } = request;
   const folder = pinFolder(paths.folder);
   const files = filesBeside(paths.folder, request.files, seal, run);
+  /** Where everything is written: once the task is in the history, nothing more at its old place. */
   let places = paths;
   let warned = false;
   let muted = false;
   /** The task as last saved by the loop, and when that was. */
-  let last: { readonly task: TaskState; readonly since: Reading } | null = null;
+  let last: Saved | null = null;
   let memoryName = run.memory;
   let saves = run.save;
-  let newest: TaskState | null = null;
-  let isBehind = false;
+  /** The newest task of the loop, as long as the state file does not have it. */
+  let unsaved: Saved | null = null;
   let seen: string | null = null;
   let synced: Promise<unknown> = Promise.resolve();
   /** Serializes the writes: a heartbeat must not overtake a save. */
@@ -129,9 +145,9 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   };
 
   const prepare = async (): Promise<void> => {
-    makeTaskFolder(paths);
-    removeHalfWritten(paths.folder, '');
-    removeHalfWritten(paths.stateDir, path.basename(paths.stateFile));
+    makeTaskFolder(places);
+    removeHalfWritten(places.folder, '');
+    removeHalfWritten(places.stateDir, path.basename(places.stateFile));
     makeDurable(await Promise.all(files.map((file) => file.write())));
   };
 
@@ -143,13 +159,38 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     makeDurable(await Promise.all(changed.map((file) => file.write())));
   };
 
-  const writeState = async (task: TaskState): Promise<() => Promise<void>> => {
-    const found = fingerprint(paths.stateFile);
-    if (seen !== null && found !== '' && found !== seen) warn(changedByAnother(paths.stateFile));
-    const json = stateJson(task);
-    const sync = await replaceFile(paths.stateFile, seal.close(json, STATE));
-    seen = fingerprint(paths.stateFile);
+  const writeState = async (
+    task: TaskState,
+    textOf: (task: TaskState) => string = stateJson,
+  ): Promise<() => Promise<void>> => {
+    const { stateFile } = places;
+    const found = fingerprint(stateFile);
+    if (seen !== null && found !== '' && found !== seen) warn(changedByAnother(stateFile));
+    const sync = await replaceFile(stateFile, seal.close(textOf(task), STATE));
+    seen = fingerprint(stateFile);
     return sync;
+  };
+
+  /** Does `again` in the room of the memories that are not in force, if a full disk has none for `action`. */
+  const inMoreRoom = async <T>(action: () => Promise<T>, again = action): Promise<T> =>
+    action().catch(async () => {
+      // The memory in force must be durable before.
+      await synced;
+      removeFreeMemories(places.folder, memoryName);
+      return again();
+    });
+
+  /** Saves how the task ended without its last step, for which a full disk has no room. */
+  const writeEnd = async ({ task: ended, since }: Saved): Promise<void> => {
+    // The memory in force is of a step before. A completed task is announced with it; any other would repeat it.
+    const task =
+      ended.status === 'completed'
+        ? { ...ended, memory: memoryName, save: saves }
+        : { ...ended, memory: null, save: saves + 1 };
+    makeDurable([await inMoreRoom(() => writeState(task, compactStateJson))]);
+    ({ memory: memoryName, save: saves } = task);
+    last = { task, since };
+    unsaved = null;
   };
 
   // The previous driver may have died between its last rename and the sync: the step taken over from it
@@ -164,13 +205,20 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
 
   const read = (): Reading => [clock.monotonicMs(), clock.heldUpMs()];
 
+  /** Writes the other memory along with the first one, so that a disk that fills up has room for the end. */
+  const holdRoom = (name: string, json: string): Promise<readonly (() => Promise<void>)[]> =>
+    overwriteFile(path.join(places.folder, name), json).then(
+      (sync) => [sync],
+      () => [],
+    );
+
   const writeStep = async (
     state: LoopState,
     events: readonly RalphEvent[],
     since: Reading,
   ): Promise<void> => {
     // The folder may have been deleted while the loop runs, and created again by a request.
-    if (!existsSync(path.join(paths.folder, 'prompt.md'))) {
+    if (!existsSync(path.join(places.folder, 'prompt.md'))) {
       await prepare();
       memoryName = null;
     } else await mendFiles();
@@ -180,17 +228,18 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     // A save is also a heartbeat.
     const driver = by && { ...by, beat_at: updated_at };
     const task = { ...state.task, driver, memory: name, save: saves + 1 };
-    const step = { task, memory: memoryOf(state), logBytes: logBytesOf(paths, state), events };
+    const step = { task, memory: memoryOf(state), logBytes: logBytesOf(places, state), events };
     const json = seal.close(stepJson(step), fileOf('memory', run));
-    const syncs = [await overwriteFile(path.join(paths.folder, name), json)];
+    const syncs = [await overwriteFile(path.join(places.folder, name), json)];
     try {
       syncs.push(await writeState(task));
+      if (memoryName === null) syncs.push(...(await holdRoom(freeMemoryName(name), json)));
       // Set only now: if `writeState` fails, no state names the new memory, and the next save must
       // overwrite it.
       memoryName = name;
       saves = task.save;
       last = { task, since };
-      isBehind = false;
+      unsaved = null;
     } finally {
       // Also after an error, because the syncs close the files.
       makeDurable([...syncs, syncEvents]);
@@ -201,15 +250,15 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     save(state, events) {
       const since = read();
       return attempt(async () => {
-        newest = state.task;
-        isBehind = true;
+        const saved = { task: state.task, since };
+        unsaved = saved;
         const isEnd = state.step.kind === 'ended';
         try {
           await writeStep(state, events, since);
         } catch (error) {
           // No later save would make up for a failure of the last one.
           if (!isEnd) throw error;
-          await writeStep(state, events, since);
+          await writeStep(state, events, since).catch(() => writeEnd(saved));
         }
         if (isEnd) await synced;
       });
@@ -226,14 +275,11 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     archive: () =>
       attempt(async () => {
         await synced;
-        archiveNamesake(paths);
-        places = await retryBusy(async () => moveToHistory(paths, run.task_id));
-        // A full disk has no room for a new file, but an old one can be overwritten in place. If the history
-        // showed the task as running, its driver would seem to have died.
-        if (isBehind && newest !== null) {
-          const task = { ...newest, memory: memoryName, save: saves };
-          await overwriteFile(places.stateFile, seal.close(stateJson(task), STATE));
-        }
+        // In the history a task that is shown as running would seem to have lost its driver. If there is no room
+        // to say how it ended, it stays where it is, and a resume finishes it.
+        if (unsaved !== null) await writeEnd(unsaved);
+        archiveNamesake(places);
+        places = await retryBusy(() => inMoreRoom(async () => moveToHistory(places, run.task_id)));
       }),
     places: () => ({ stateFile: places.stateFile, logDir: places.folder }),
     newest: () => ({ memory: memoryName, save: saves }),
@@ -246,10 +292,16 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
       attempt(async () => {
         // A power cut must not keep the record of the announcement and lose the event itself.
         await syncEvents();
+        if (unsaved !== null) await writeEnd(unsaved);
         if (places !== paths) forgetMemory(places.folder, memoryName);
         if (last === null || last.task.driver === null) return;
-        last = { ...last, task: { ...last.task, driver: null } };
-        makeDurable([await writeState(last.task)]);
+        const task = { ...last.task, driver: null };
+        last = { ...last, task };
+        const write = inMoreRoom(
+          () => writeState(task),
+          () => writeState(task, compactStateJson),
+        );
+        makeDurable([await write]);
       }),
   };
 }

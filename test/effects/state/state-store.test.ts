@@ -13,7 +13,7 @@ import {
 } from '../../../src/core/task/task-state.ts';
 import { archivePrevious } from '../../../src/effects/state/earlier-run.ts';
 import { newestStep } from '../../../src/effects/state/saved-step.ts';
-import { readStateFile } from '../../../src/effects/state/state-file.ts';
+import { readNewestStep, readStateFile } from '../../../src/effects/state/state-file.ts';
 import { createStateStore } from '../../../src/effects/state/state-store.ts';
 import { type TaskPaths, taskPaths } from '../../../src/effects/state/task-folder.ts';
 import { fileOf } from '../../../src/effects/trust/seal.ts';
@@ -219,6 +219,7 @@ describe('the state on disk', () => {
       'T1.json',
       'T1/baseline.json',
       'T1/memory-1.json',
+      'T1/memory-2.json',
       'T1/prompt.md',
       'T1/requests',
       'T1/settings.json',
@@ -374,6 +375,16 @@ describe('a step', () => {
     await store.save({ ...loopState(), finalMessage: escaped(11) }, []);
     expect(warnings).toEqual([expect.stringMatching(/^The state cannot be kept \(the step takes/)]);
     expect(newestStep(paths.folder, 'T1', seal)?.task.save).toBe(1);
+  });
+});
+
+describe('a state that names no memory', () => {
+  test('is newer than all steps, since a full disk had room for no more', async () => {
+    const { paths, open, seal } = await stage();
+    const store = await open();
+    await store.save(loopState({ status: 'running' }), []);
+    const { task } = loopState({ status: 'stalled', memory: null, save: 2 });
+    expect(readNewestStep(paths, task, seal)).toEqual({ state: task, step: null });
   });
 });
 
