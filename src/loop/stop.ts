@@ -3,7 +3,7 @@ import { endingBody } from '../core/machine/ending.ts';
 import type { EndingFields } from '../core/machine/events.ts';
 import type { LoopState } from '../core/machine/loop-state.ts';
 import { endingRow } from '../core/task/endings.ts';
-import { withCommitOn } from '../core/task/task-state.ts';
+import { elapsedSeconds, withCommitOn } from '../core/task/task-state.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';
 import { eventOf } from './shown.ts';
@@ -44,6 +44,7 @@ export async function stop(
     exit_reason: ending.exitReason,
     exit_code: endingRow(ending.status, ending.exitReason).exitCode,
     iterations_used: state.task.metrics.iterations,
+    elapsed_seconds: elapsedSeconds(state.task),
     ...(Object.keys(state.task.agents).length > 0 && state.task.agent !== null
       ? { agent: state.task.agent }
       : {}),

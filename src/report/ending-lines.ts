@@ -35,11 +35,12 @@ export function endingLines(event: EndingEvent, telling: MessageContext): string
   return [endingLine(event), ...hints].join('\n');
 }
 
-/** Says how the task ended, why, and what it used. Leaves out the time if `elapsedMs` is null. */
-export function endingLine(event: EndingEvent, elapsedMs: number | null = null): string {
+/** Says how the task ended, why, and what it used; the time only with `isTimed`. */
+export function endingLine(event: EndingEvent, { isTimed = false } = {}): string {
+  const { elapsed_seconds } = event;
   const used = [
     `after ${plural(event.iterations_used, 'iteration')}`,
-    ...(elapsedMs === null ? [] : [formatDuration(elapsedMs)]),
+    ...(isTimed && elapsed_seconds !== undefined ? [formatDuration(elapsed_seconds * 1_000)] : []),
     ...(event.usage.cost_usd > 0 ? [formatCost(event.usage.cost_usd)] : []),
   ];
   return `${endingText(event)} ${used.join(', ')}`;

@@ -8,7 +8,12 @@ import { storedPolicy } from '../core/policy/policy-of.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { resolveSettings } from '../core/settings/resolve-settings.ts';
 import type { Policy } from '../core/task/policy.ts';
-import type { Approval, TaskState, ThereBefore } from '../core/task/task-state.ts';
+import {
+  type Approval,
+  elapsedSeconds,
+  type TaskState,
+  type ThereBefore,
+} from '../core/task/task-state.ts';
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
 import type { ServiceStore } from '../effects/state/service-store.ts';
 import { sealAt } from '../effects/trust/seal.ts';
@@ -68,7 +73,7 @@ function request(
   return placeRequest(place.vault, approval, text);
 }
 
-/** Archives the task if it is completed, writes the note for a human, and then publishes the ending. */
+/** Archives a completed task and removes its notes, or writes the note for a human, and then publishes the ending. */
 async function stop(
   world: CallerWorld,
   state: LoopState,
@@ -96,6 +101,7 @@ async function stop(
     exit_reason: ending.exitReason,
     exit_code: exitCodeFor(ending.status, ending.exitReason),
     iterations_used: task.metrics.iterations,
+    elapsed_seconds: elapsedSeconds(task),
     usage: task.usage,
     evidence: ending.evidence,
     changes: null,

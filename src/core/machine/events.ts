@@ -31,6 +31,8 @@ export interface EndingFields {
   readonly exit_reason: string;
   readonly exit_code: number;
   readonly iterations_used: number;
+  /** The time of the whole task, over all its runs; absent if no run could tell it. */
+  readonly elapsed_seconds?: number;
   /** The agent that worked last; absent in a task with only one agent. */
   readonly agent?: string;
   readonly usage: Usage;

@@ -243,6 +243,11 @@ export function lastWorkAt(task: TaskState): string {
   return isWorkedUntil(task, beatAt) ? beatAt : task.updated_at;
 }
 
+/** Returns the time from the start of a task until it was last worked on, in tenths of a second. */
+export function elapsedSeconds(task: TaskState): number {
+  return Math.round(Math.max(0, msBetween(task.started_at, lastWorkAt(task))) / 100) / 10;
+}
+
 /** Whether the time from the last save to a heartbeat counts against the task's limit. */
 export function isWorkedUntil(task: TaskState, beatAt: string): boolean {
   const waits = task.paused_for_approval || (task.wait !== null && task.wait.kind !== 'delay');

@@ -89,7 +89,7 @@ export function liveView(options: LiveOptions): RunView {
       if (isEnding(event)) {
         isDrawing = false;
         screen.clear();
-        screen.print(summary(event, options, signs, nowMs() - startedAtMs));
+        screen.print(summary(event, options, signs));
         return;
       }
       switch (event.event) {
@@ -210,17 +210,12 @@ const LABEL_COLUMNS = 10;
 const PROSE = new Set(['proof', 'finding', 'missing', 'changed', 'left', 'what to do']);
 
 /** Returns the last lines: why the task ended, what it changed, where to read more, and what to do next. */
-function summary(
-  event: EndingEvent,
-  options: LiveOptions,
-  signs: Signs,
-  elapsedMs: number,
-): string {
+function summary(event: EndingEvent, options: LiveOptions, signs: Signs): string {
   const { colors, stream } = options;
   const isGood = event.status === 'completed';
   const mark = isGood ? colors.green(signs.done) : colors.red(signs.failed);
   const columns = widthOf(stream);
-  const [first = '', ...others] = wrapped(endingLine(event, elapsedMs), columns - 3);
+  const [first = '', ...others] = wrapped(endingLine(event, { isTimed: true }), columns - 3);
   const lines = [
     `${mark} ${colors.bold(first)}`,
     ...others.map((line) => `  ${colors.bold(line)}`),

@@ -98,6 +98,7 @@ const ENDING = {
   exit_reason: 'completed',
   exit_code: 0,
   iterations_used: 3,
+  elapsed_seconds: 4_325,
   usage: { ...NO_USAGE, cost_usd: 0.5 },
   evidence: { kind: 'promise', detail: 'TASK_COMPLETE' },
   changes: { commits: 2, files: 5, lines: null },
@@ -347,7 +348,7 @@ describe('the closing lines', () => {
     tell({ event: 'task_completed', status: 'completed', ...ENDING });
     view.close();
     expect(screen()).toEqual([
-      '✔ completed (promise: TASK_COMPLETE) after 3 iterations, 2m 05s, $0.50',
+      '✔ completed (promise: TASK_COMPLETE) after 3 iterations, 1h 12m, $0.50',
       '  changed     2 commits, 5 files',
       '  logs        /v/.ralph_state/history/t',
     ]);
@@ -418,7 +419,7 @@ describe('the closing lines', () => {
       exit_code: 130,
     });
     expect(screen()).toEqual([
-      '✖ stopped (SIGINT) after 3 iterations, 0ms, $0.50',
+      '✖ stopped (SIGINT) after 3 iterations, 1h 12m, $0.50',
       '  changed     2 commits, 5 files',
     ]);
   });
