@@ -12,7 +12,7 @@ import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
-import { writeNote } from '../effects/vault/note-file.ts';
+import { removeNotesOf, writeNote } from '../effects/vault/note-file.ts';
 import { NEEDS_ACTION } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
 import type { NoteWriter, Ports } from '../loop/ports.ts';
@@ -29,7 +29,7 @@ interface NoteFacts extends Pick<RunPlan, 'taskId' | 'vault' | 'stateDir' | 'key
   readonly again?: string;
 }
 
-/** Creates the port that writes the notes of one task into its vault. */
+/** Creates the port for the notes of one task in its vault. */
 export function noteWriter({ plan, paths, seal, warn, leg }: ClaimedRun): NoteWriter {
   const place = leg === undefined ? {} : { vault: leg.notes.folder, again: leg.notes.again };
   const facts = { ...plan, needsTrust: seal.problem !== null, ...place };
@@ -42,6 +42,7 @@ export function noteWriter({ plan, paths, seal, warn, leg }: ClaimedRun): NoteWr
         return null;
       }
     },
+    clear: () => removeNotesOf({ ...facts, stateFile: paths.stateFile }),
   };
 }
 

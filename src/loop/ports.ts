@@ -186,9 +186,12 @@ export interface Requests {
   readonly pause: AbortSignal;
 }
 
-/** Writes a note for a human. Resolves to its path, or to null if it could not be written. */
+/** The notes of one task for a human. */
 export interface NoteWriter {
+  /** Resolves to the path of the note, or to null if it could not be written. */
   write(state: LoopState, ending: Ending): Promise<string | null>;
+  /** Removes the notes of the completed task, of this run and of earlier ones. */
+  clear(): void;
 }
 
 /** Reports what happens to people and programs. Never throws. */

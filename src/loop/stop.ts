@@ -10,7 +10,10 @@ import { eventOf } from './shown.ts';
 
 type Stop = Extract<Action, { kind: 'stop' }>;
 
-/** Ends leftover processes, tries a last commit, writes note or proof, archives a completed task, and then announces the ending. */
+/**
+ * Ends leftover processes, tries a last commit, writes note or proof, archives a completed task and removes its
+ * notes, and then announces the ending.
+ */
 export async function stop(
   ports: Ports,
   state: LoopState,
@@ -36,6 +39,7 @@ export async function stop(
     await ports.keepProof(state);
     await ports.moveToDone();
     await ports.store.archive();
+    ports.notes.clear();
   }
   const plan = ending.status === 'completed' ? null : ports.observer.plan();
   const { stateFile, logDir } = ports.store.places();

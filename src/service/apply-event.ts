@@ -16,8 +16,10 @@ import {
 } from '../core/task/task-state.ts';
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
 import type { ServiceStore } from '../effects/state/service-store.ts';
+import { taskPaths } from '../effects/state/task-folder.ts';
 import { sealAt } from '../effects/trust/seal.ts';
 import { placeRequest } from '../effects/vault/approval-folder.ts';
+import { removeNotesOf } from '../effects/vault/note-file.ts';
 import { exitCodeFor } from '../exit-codes.ts';
 import { renderRequest } from '../report/notes/approval-request.ts';
 import { leaveAlone } from './leave-alone.ts';
@@ -89,6 +91,8 @@ async function stop(
   const paths = isComplete ? await store.archive(taskId) : store.find(taskId).paths;
   const facts = { ...place, taskId, policy, needsTrust: sealAt(place).problem !== null };
   const known = { ...state, carry: { ...carry, output: shown } };
+  const { stateFile } = taskPaths(place.stateDir, taskId);
+  if (isComplete) removeNotesOf({ ...place, taskId, stateFile });
   let note: string | null = null;
   let problem: unknown = null;
   try {

@@ -130,6 +130,19 @@ describe('goes on with a task that', () => {
   });
 });
 
+test('a task that is completed leaves no note of its own, and report calls for nobody', async () => {
+  const scene = await makeScene([WORKING, WORKING, DONE]);
+  expect(await scene.run(['-n', '1'])).toMatchObject({ exitCode: 3 });
+  // A newer run of the id.
+  expect(await scene.run(['-n', '1'])).toMatchObject({ exitCode: 3 });
+  const mine = await scene.write('Needs_Action/RALPH_FAILED_t_20260102T030405Z.md', 'mine');
+  expect(await scene.ralph(['resume', 't', '-n', '+1'])).toMatchObject(RESUMED);
+  expect(scene.notes().map(({ path }) => path)).toEqual([mine]);
+  rmSync(mine);
+  const { stdout } = await scene.ralph(['report', '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({ needs_person: [] });
+});
+
 describe('what it goes on with', () => {
   test('all is as it was, but for flags that are given again', async () => {
     const scene = await stopped([WORKING, { text: 'ALL_GOOD' }], ['--promise', 'GOOD', '-n', '9']);

@@ -40,6 +40,7 @@ describe('the iterations run out', () => {
       created: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       state_file: join(scene.folder, '.ralph_state/t.json'),
       log_dir: join(scene.folder, '.ralph_state/t'),
+      sum: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     const text = note?.text ?? '';
     for (const words of [

@@ -237,6 +237,7 @@ export function fakePorts(script: Script): FakePorts {
         effect(`write note ${ending.note}`);
         return script.notePath === undefined ? 'Needs_Action/note.md' : script.notePath;
       },
+      clear() {},
     },
     reporter: {
       publish(event) {

@@ -15,7 +15,7 @@ import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { combinedStop, watchSignals } from '../../effects/processes/signals.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
-import { writeNote } from '../../effects/vault/note-file.ts';
+import { noteContent, writeNote } from '../../effects/vault/note-file.ts';
 import { openNotes } from '../../effects/vault/open-notes.ts';
 import { rescueRecords } from '../../effects/vault/rescue-records.ts';
 import { moveWithin } from '../../effects/vault/task-file.ts';
@@ -162,9 +162,8 @@ function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): Vault
 
 /** Whether the note in `file` has this text, apart from the time of writing. */
 function saysTheSame(file: string, text: string): boolean {
-  const plain = (note: string): string => note.replace(/^created: .*$/m, '');
   try {
-    return plain(readTextWithin(file, MB)) === plain(text);
+    return noteContent(readTextWithin(file, MB)) === noteContent(text);
   } catch {
     return false;
   }

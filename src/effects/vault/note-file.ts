@@ -1,6 +1,12 @@
-import { promises } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, promises } from 'node:fs';
 import path from 'node:path';
-import { makePrivateFolder, retryBusy, writeFileAtomic } from '../files/write-file.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
+import { isSamePlace } from '../files/real-path.ts';
+import { makePrivateFolder, retryBusy, tryToRemove, writeFileAtomic } from '../files/write-file.ts';
+import { readFrontMatterFields } from './front-matter-fields.ts';
+import { openNotes } from './open-notes.ts';
+import { splitFrontMatter } from './task-file.ts';
 
 export interface NoteFile {
   readonly folder: string;
@@ -23,7 +29,7 @@ export async function writeNote(note: NoteFile): Promise<string> {
   const stamp = note.at.replace(/\.\d+/, '').replace(/[^0-9TZ]/g, '');
   const file = path.join(note.folder, `${prefix}${stamp}.md`);
   await retryBusy(async () => makePrivateFolder(note.folder));
-  await writeFileAtomic(file, note.text);
+  await writeFileAtomic(file, withSum(note.text));
   for (const name of await promises.readdir(note.folder)) {
     const isOlder = name.startsWith(prefix) && REST.test(name.slice(prefix.length));
     if (isOlder && name !== path.basename(file)) {
@@ -31,4 +37,63 @@ export async function writeNote(note: NoteFile): Promise<string> {
     }
   }
   return file;
+}
+
+/** A task whose notes go. */
+interface NotedTask {
+  readonly vault: string;
+  readonly taskId: string;
+  /** Where its state lies as long as it is open. */
+  readonly stateFile: string;
+}
+
+/**
+ * Removes the notes of a task, and leaves those that a person has changed. Ignores errors: a note that stays does
+ * no harm.
+ */
+export function removeNotesOf({ vault, taskId, stateFile }: NotedTask): void {
+  for (const note of openNotes(vault)) {
+    if (note.taskId !== taskId || note.reason === 'BLOCKED') continue;
+    const text = tryReadText(note.file, MB);
+    if (text !== null && isUnchanged(text) && isAbout(text, stateFile)) tryToRemove(note.file);
+  }
+}
+
+/** Whether a note is about the task with this state file; a note whose state folder is gone is that of a moved vault. */
+function isAbout(text: string, stateFile: string): boolean {
+  const front = readFrontMatterFields(splitFrontMatter(text).frontMatter ?? '');
+  const fields = new Map('fields' in front ? front.fields : []);
+  const { base, name, dir } = path.parse(stateFile);
+  const folder = fields.get('state_dir');
+  const place = folder === undefined ? fields.get('state_file') : path.join(String(folder), base);
+  if (typeof place !== 'string') return false;
+  const placeDir = path.dirname(place);
+  return (
+    fields.get('task_id') === name &&
+    path.basename(place) === base &&
+    (isSamePlace(placeDir, dir) || !existsSync(placeDir))
+  );
+}
+
+/** The last line of the front matter: the hash of the note without this line. */
+const SUM = /^sum: "([0-9a-f]{64})"\n(?=---$)/m;
+
+/** Returns a note with the sum by which it is known that nobody has changed it. */
+function withSum(text: string): string {
+  const { frontMatter } = splitFrontMatter(text);
+  if (frontMatter === null) return text;
+  return text.replace(/\n(?=---$)/m, () => `\nsum: "${hashOf(text)}"\n`);
+}
+
+function isUnchanged(text: string): boolean {
+  return SUM.exec(text)?.[1] === hashOf(text.replace(SUM, ''));
+}
+
+/** Returns a note without what differs each time that it is written. */
+export function noteContent(text: string): string {
+  return text.replace(SUM, '').replace(/^created: .*$/m, '');
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type NoteFile, writeNote } from '../../../src/effects/vault/note-file.ts';
+import { type NoteFile, removeNotesOf, writeNote } from '../../../src/effects/vault/note-file.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 async function stage(files: readonly string[] = []) {
@@ -108,5 +108,53 @@ describe('a note', () => {
     await expect(note({ folder: join(blocked, 'Needs_Action') })).rejects.toMatchObject({
       code: 'ENOTDIR',
     });
+  });
+});
+
+describe('when a task is completed', () => {
+  const NAME = 'RALPH_FAILED_T1_20260102T030405Z.md';
+
+  /** A vault with a note of T1, whose front matter has these fields. */
+  async function vaultWith(fields: Readonly<Record<string, string>>, more: Partial<NoteFile> = {}) {
+    const vault = await tempFolder();
+    const stateDir = join(vault, '.ralph_state');
+    await mkdir(stateDir);
+    const known = { task_id: 'T1', state_file: join(stateDir, 'T1.json'), ...fields };
+    const front = Object.entries(known).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+    const text = `---\n${front.join('\n')}\n---\n\n# A note\n\n---\n`;
+    const at = '2026-01-02T03:04:05.678Z';
+    const folder = join(vault, 'Needs_Action');
+    const file = await writeNote({ folder, reason: 'FAILED', taskId: 'T1', at, text, ...more });
+    const left = () => {
+      removeNotesOf({ vault, taskId: 'T1', stateFile: join(stateDir, 'T1.json') });
+      return readdirSync(folder);
+    };
+    return { file, left };
+  }
+
+  test.for<[string, Readonly<Record<string, string>>, Partial<NoteFile>]>([
+    ['of a run', {}, {}],
+    ['of a pass', { state_file: '', state_dir: '/gone' }, { reason: 'OVERDUE' }],
+    ['from before the vault was moved', { state_file: '/gone/.ralph_state/T1.json' }, {}],
+  ])('its note %s goes', async ([, fields, more]) => {
+    const { left } = await vaultWith(fields, more);
+    expect(left()).toEqual([]);
+  });
+
+  test.for<[string, Readonly<Record<string, string>>, Partial<NoteFile>]>([
+    ['of another task', { task_id: 'T1_T1' }, {}],
+    ['of another state folder', { state_file: '/tmp/T1.json' }, {}],
+    ['of a task whose id begins alike', {}, { taskId: 'T1_x' }],
+    ['that says why no file can be processed', {}, { reason: 'BLOCKED' }],
+  ])('a note %s stays', async ([, fields, more]) => {
+    const { left } = await vaultWith(fields, more);
+    expect(left()).toHaveLength(1);
+  });
+
+  test('one that a person has changed stays, and so does one that ralph has not written', async () => {
+    const { file, left } = await vaultWith({});
+    await writeFile(file, `${readFileSync(file, 'utf8')}Ask Anna.\n`);
+    await writeFile(join(file, '..', NAME.replace('04', '05')), 'mine');
+    expect(left()).toHaveLength(2);
   });
 });
