@@ -1,11 +1,7 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { preview } from '../core/secrets/secrets.ts';
-import type { TaskState } from '../core/task/task-state.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { awaitAnswer, placeRequest } from '../effects/vault/approval-folder.ts';
-import { moveWithin } from '../effects/vault/task-file.ts';
 import { messageOf } from '../errors.ts';
 import type { ApprovalDesk } from '../loop/ports.ts';
 import { renderRequest } from '../report/notes/approval-request.ts';
@@ -30,20 +26,4 @@ export function approvalDesk(
     answer: (approval, patiently, signal) =>
       awaitAnswer(plan.vault, approval, { patiently, signal }),
   };
-}
-
-/** Moves the file of a completed task to `Done`, unless the agent has moved it. Warns if that fails. */
-export async function moveToDone(
-  task: TaskState,
-  plan: RunPlan,
-  warn: (sentence: string) => void,
-): Promise<void> {
-  if (task.task_file === null) return;
-  const file = path.join(plan.vault, task.task_file);
-  try {
-    const doneFolder = path.relative(plan.vault, plan.policy.doneFolder);
-    if (existsSync(file)) await moveWithin(plan.vault, file, doneFolder);
-  } catch (error) {
-    warn(`${task.task_file} could not be moved to ${plan.policy.doneFolder}: ${messageOf(error)}`);
-  }
 }

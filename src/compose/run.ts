@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { StopCause } from '../core/machine/loop-state.ts';
-import { hasSeveralAgents } from '../core/task/policy.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import {
   type ChildOptions,
   childEnvironment,
-  createAgentRunner,
   type GuardedRunner,
-  type RunnerOptions,
 } from '../effects/agents/agent-runner.ts';
-import { GUARD_PROGRAM } from '../effects/agents/kept-guard.ts';
 import { gitSetupJson } from '../effects/branches/commit/git-setup.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
 import { createJournal } from '../effects/logs/journal.ts';
@@ -18,9 +14,8 @@ import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { settingsJson } from '../effects/plan/stored-settings.ts';
 import { preventSleep } from '../effects/processes/keep-awake.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
-import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import { watchRequests } from '../effects/state/requests.ts';
-import { createStateStore } from '../effects/state/state-store.ts';
+import { createStateStore, type TaskStore } from '../effects/state/state-store.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { startClock, systemClock } from '../effects/time/clock.ts';
 import { type Seal, sealAt } from '../effects/trust/seal.ts';
@@ -31,11 +26,12 @@ import { baselineJson } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import type { Ports, Reporter } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
-import { judgedBy, leftoverLine, unsupportedFlagNotice } from '../report/notices.ts';
+import { judgedBy, unsupportedFlagNotice } from '../report/notices.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { TaskAlreadyActiveError } from '../task-errors.ts';
-import { agentKinds, agentPrograms, hasOwnEvents } from './agent.ts';
-import { approvalDesk, moveToDone } from './approvals.ts';
+import { agentKinds, agentPrograms } from './agent.ts';
+import { agentRunner } from './agent-of-run.ts';
+import { approvalDesk } from './approvals.ts';
 import { requireOutlook } from './before-start.ts';
 import { type ClaimedRun, READY, type RunOptions, type TaskTree } from './held-run.ts';
 import { countDayOf, examinerOf, settlerOf } from './lazy-ports.ts';
@@ -47,6 +43,8 @@ import { reusingChecks } from './proof/checks.ts';
 import { judgesOfPlan, storedForm } from './proof/judges.ts';
 import { policyInside, sandboxOfRun } from './sandbox/sandbox-of-run.ts';
 import { begin, resumeRun } from './start.ts';
+import { taskFileDesk } from './task-file.ts';
+import { unkeptFiles } from './unkept.ts';
 import { commandRunners, userCommands } from './user-commands.ts';
 
 /**
@@ -131,13 +129,17 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
   for (const name of policy.agents) kindOf(name).interferences?.().forEach(warn);
   const sandbox = run.resume?.announcesOnly === true ? null : await run.sandbox.open();
 
-  const journal = createJournal(paths.eventsFile, warn);
+  let store: TaskStore | null = null;
+  const beat = async () => store?.heartbeat(systemClock.now());
+  const unkept = unkeptFiles(paths.eventsFile, warn, beat);
+  const journal = createJournal(paths.eventsFile, unkept.journal);
   const requests = watchRequests(paths.folder, run.seal);
   requests.stop.addEventListener('abort', () => stops.request('request'));
   stops.signal.addEventListener('abort', () => view.doing?.({ kind: 'stop' }));
+  const taskFile = await taskFileDesk(run, start);
   let runner: GuardedRunner | null = null;
   try {
-    const store = await createStateStore({
+    store = await createStateStore({
       paths,
       seal: run.seal,
       clock: run.clock,
@@ -150,6 +152,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
         judges: await storedForm(start.judges),
       },
       warn,
+      onFailure: unkept.state,
       syncEvents: journal.sync,
     });
     run.hold.keep(store, stops);
@@ -157,6 +160,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     const reporter: Reporter = {
       publish(event) {
         journal.append(event);
+        unkept.afterEvent();
         view.event(event);
         hint(event);
       },
@@ -218,7 +222,8 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       agent: {
         run(request) {
           iteration = request.iteration;
-          return agent.run(request);
+          iteration = request.iteration;
+          return agent.run(request).finally(taskFile.putBack);
         },
         close: (hurry) => agent.close(hurry),
       },
@@ -234,7 +239,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       // A leg runs it once the end of the task is stored.
       commands: userCommands(verify, observer.run, leg === undefined ? runEnd : null, warn),
       keepProof: proofKeeper(run, keeper),
-      moveToDone: () => moveToDone(start.state.task, plan, warn),
+      moveToDone: taskFile.moveToDone,
       ...{ countDay: countDayOf(run), takeMet: async () => (await sandbox?.takeMet()) ?? null },
       requests,
       approvals: leg?.approvals ?? approvalDesk(plan, paths, warn),
@@ -254,8 +259,10 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     return end;
   } finally {
     runner?.dismissGuard();
+    taskFile.close();
     requests.close();
     journal.close();
+    unkept.tell();
   }
 }
 
@@ -272,29 +279,3 @@ const NO_TREE: TaskTree = {
   discard: async () => {},
   whileHeld: (run) => run(),
 };
-
-function agentRunner(
-  run: ClaimedRun,
-  kindOf: RunnerOptions['kindOf'],
-  child: ChildOptions,
-  sandbox: Sandbox | null,
-): GuardedRunner {
-  const { plan, paths, warn } = run;
-  return createAgentRunner({
-    kindOf,
-    cwd: plan.cwd,
-    sandbox,
-    ...child,
-    notesAgents: hasSeveralAgents(plan.policy) || hasOwnEvents(plan.policy.agent),
-    logDir: paths.folder,
-    iterationTimeoutMs: plan.policy.iterationTimeoutMs,
-    idleTimeoutMs: plan.policy.idleTimeoutMs,
-    guardProgram: GUARD_PROGRAM,
-    keepBackground: plan.settings.keepBackground,
-    logLimitBytes: plan.settings.logLimit,
-    onLeftovers: (what, processes) => warn(leftoverLine(what, processes)),
-    onOutput: run.onOutput,
-    lease: run.leg?.lease,
-    warn,
-  });
-}

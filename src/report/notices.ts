@@ -1,6 +1,8 @@
 import type { Notice } from '../core/machine/action.ts';
+import type { PutBack } from '../core/task/put-back.ts';
 import type { TreeLacks } from '../core/task/tree-lacks.ts';
 import { firstFew, oneLine } from '../core/text/untrusted-text.ts';
+import { messageOf } from '../errors.ts';
 import { formatDuration, plural } from './format.ts';
 
 // Every sentence about a run that tells no event of its journal: what a person should know before the run
@@ -163,6 +165,36 @@ export function noSnapshots(why: string): string {
 /** `why` is half a sentence. */
 export function proofNotKept(why: string): string {
   return `The proof of this task could not be written: ${why.replace(/\.$/, '')}.`;
+}
+
+export function stateNotKept(error: unknown): string {
+  return `The state cannot be kept (${messageOf(error)}). The loop goes on, but cannot be resumed.`;
+}
+
+export function journalNotKept(file: string, error: unknown): string {
+  return `Cannot write events to ${file} (${messageOf(error)}). ralph tries again with each further event; until then \`ralph report\` does not show them.`;
+}
+
+export function neitherKept(error: unknown): string {
+  return `The state cannot be kept, and neither can the journal (${messageOf(error)}). The loop goes on, but cannot be resumed, and \`ralph report\` does not show it. ralph tries again with each step.`;
+}
+
+/** Says what had become of a task's file, and that it is in its place again. */
+export function taskFilePutBack(name: string, what: PutBack): string {
+  switch (what.kind) {
+    case 'removed':
+      return `${name} was removed, and ralph has put it back: its text is nowhere else.`;
+    case 'emptied':
+      return `${name} was emptied, and ralph has put its text back: it is nowhere else.`;
+    case 'replaced':
+      return `${name} was replaced, and ralph has put it back; what lay in its place is now ${what.aside}.`;
+    case 'renamed':
+      return `${name} was renamed to ${what.from}, and ralph has renamed it back: under another name there it would be a new task.`;
+  }
+}
+
+export function taskFileNotPutBack(name: string, copy: string, why: string): string {
+  return `${name} is gone and could not be put back (${why}); copy its text from ${copy}.`;
 }
 
 export function leftoverLine(

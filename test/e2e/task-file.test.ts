@@ -78,6 +78,50 @@ describe('a task file', () => {
     expect(scene.names('Archive')).toEqual(['x.md']);
   });
 
+  test.for<[shell: string, said: string]>([
+    ['rm In_Progress/x.md', 'In_Progress/x.md was removed, and ralph has put it back'],
+    [': > In_Progress/x.md', 'In_Progress/x.md was emptied, and ralph has put its text back'],
+    [
+      'rm -r In_Progress; mkdir -p In_Progress/x.md/sub',
+      'In_Progress/x.md was replaced, and ralph',
+    ],
+    ['ln -sf /etc/hosts In_Progress/x.md', 'In_Progress/x.md was replaced, and ralph'],
+    ['mv In_Progress/x.md In_Progress/y.md', 'In_Progress/x.md was renamed to In_Progress/y.md'],
+    ['mv In_Progress/x.md Needs_Action/', 'renamed to Needs_Action/x.md'],
+  ])('the agent takes it away (%s): it is put back, said once, and done', async ([shell, said]) => {
+    const scene = await sceneWith('Write it.', [{ ...WORKING, shell }, DONE]);
+    const { stderr, ...end } = await scene.ralph(RUN);
+    expect(end).toMatchObject(COMPLETED);
+    expect(stderr.split(said)).toHaveLength(2);
+    expect(scene.read('Done/x.md')).toBe('Write it.');
+    // What lay in its place is kept under a name that no pass over the vault takes for a task.
+    const left = scene.names('In_Progress').filter((name) => !/^x\.md\.before-\d{17}~$/.test(name));
+    expect([...left, ...scene.names('Needs_Action')]).toEqual([]);
+  });
+
+  test('the agent removes it and the driver dies: resume puts it back', async () => {
+    const shell = 'rm In_Progress/x.md; touch gone; sleep 60';
+    const scene = await sceneWith('Write it.', [{ ...WORKING, shell }, DONE]);
+    endAllInLater(scene.home);
+    const ralph = await scene.start(RUN);
+    await untilThere(scene, 'gone');
+    process.kill(ralph.pid, 'SIGKILL');
+    await ralph.ended;
+    const { stderr, ...end } = await scene.ralph(['resume', 'x']);
+    expect(end).toMatchObject(COMPLETED);
+    expect(stderr).toContain('In_Progress/x.md was removed, and ralph has put it back');
+    expect(scene.read('Done/x.md')).toBe('Write it.');
+  });
+
+  test('the agent copies it to Done and removes it: that is a move', async () => {
+    const shell = 'mkdir Done && cp In_Progress/x.md Done/ && rm In_Progress/x.md';
+    const scene = await sceneWith('Write it.', [{ ...WORKING, shell }]);
+    const { exitCode, stderr } = await scene.ralph(RUN);
+    expect(exitCode).toBe(0);
+    expect(stderr).not.toContain('put it back');
+    expect(places(scene)).toEqual({ Done: ['x.md'] });
+  });
+
   test('one of that name is in Done already: both are kept', async () => {
     const scene = await sceneWith('new', [DONE]);
     await scene.write('Done/x.md', 'old');

@@ -1,7 +1,6 @@
 import { closeSync, fstatSync } from 'node:fs';
 import type { Activity, RalphEvent } from '../../core/machine/events.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { messageOf } from '../../errors.ts';
 import { appendLines, openForAppend } from '../files/append-lines.ts';
 import { syncFile } from '../files/write-file.ts';
 import { monotonicMs } from '../time/monotonic.ts';
@@ -52,13 +51,13 @@ function createAllowance({ burst, perSecond }: { burst: number; perSecond: numbe
 
 /**
  * Creates a journal that opens its file at the first event. Each `write` holds whole lines, so that
- * two drivers do not mix theirs. A failed write is reported once through `warn`, and tried again
+ * two drivers do not mix theirs. A failed write is reported once to `onFailure`, and tried again
  * with each further event. Activities are collected until the event loop turns; otherwise an agent
  * with fast output would cost one system call per tool.
  */
-export function createJournal(file: string, warn: (sentence: string) => void): Journal {
+export function createJournal(file: string, onFailure: (error: unknown) => void): Journal {
   let descriptor: number | null = null;
-  let warned = false;
+  let hasFailed = false;
   let buffered = '';
   /** Complete lines, oldest first; empty unless a write has failed. */
   let waiting: readonly string[] = [];
@@ -82,8 +81,9 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
     } catch (error) {
       close();
       waiting = newest(waiting);
-      if (!warned) warn(notWritten(file, error));
-      warned = true;
+      const isFirst = !hasFailed;
+      hasFailed = true;
+      if (isFirst) onFailure(error);
     }
   };
 
@@ -134,8 +134,4 @@ function newest(waiting: readonly string[]): readonly string[] {
     if (!fits) chars -= length;
     return fits;
   });
-}
-
-function notWritten(file: string, error: unknown): string {
-  return `Cannot write events to ${file} (${messageOf(error)}). ralph tries again with each further event; until then \`ralph report\` does not show them.`;
 }

@@ -5,7 +5,6 @@ import { isAtWork, type LoopState } from '../../core/machine/loop-state.ts';
 import { withHeartbeat } from '../../core/task/clock-gap.ts';
 import { compactStateJson, stateJson } from '../../core/task/state-json.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { messageOf } from '../../errors.ts';
 import type { RunClock, StateStore } from '../../loop/ports.ts';
 import {
   overwriteFile,
@@ -37,6 +36,8 @@ export interface StoreRequest {
   readonly task: Pick<TaskState, 'task_id' | 'started_at' | 'memory' | 'save'>;
   readonly files: TaskFiles;
   readonly warn: (sentence: string) => void;
+  /** Told the first error for which the state cannot be kept. */
+  readonly onFailure: (error: unknown) => void;
   /** Makes the events published so far durable. */
   readonly syncEvents?: () => Promise<void>;
 }
@@ -61,7 +62,7 @@ export interface TaskStore extends StateStore {
   newest(): Pick<TaskState, 'memory' | 'save'>;
   /** Resolves once everything saved would survive a power cut. */
   durable(): Promise<void>;
-  /** Warns, once, that the state cannot be saved. */
+  /** Reports, once, that the state cannot be saved. */
   complain(error: unknown): void;
   /** Stops all writing, because another driver has taken over the task. */
   mute(): void;
@@ -92,11 +93,11 @@ export interface TaskStore extends StateStore {
  * power cut leaves it empty, it is read from the memory. See `readNewestStep` in `state-file.ts`.
  */
 /**
- * Keeps one task's state on disk. The first failed write is reported through `warn`; the loop continues
+ * Keeps one task's state on disk. The first failed write is reported to `onFailure`; the loop continues
  * without persistence, and every later save tries again.
  */
 export async function createStateStore(request: StoreRequest): Promise<TaskStore> {
-  const { paths, seal, clock, task: run, warn, syncEvents = async () => {} } = request;
+  const { paths, seal, clock, task: run, warn, onFailure, syncEvents = async () => {} } = request;
   const folder = pinFolder(paths.folder);
   const files = filesBeside(paths.folder, request.files, seal, run);
   /** Where everything is written: once the task is in the history, nothing more at its old place. */
@@ -130,9 +131,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   const complain = (error: unknown): void => {
     if (warned || muted) return;
     warned = true;
-    warn(
-      `The state cannot be kept (${messageOf(error)}). The loop goes on, but cannot be resumed.`,
-    );
+    onFailure(error);
   };
 
   /** Syncs in the background, because that is slow; only the next save waits for it. */

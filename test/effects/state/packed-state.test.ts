@@ -59,6 +59,9 @@ async function saved(state = workingLoop()) {
       gitSetup: '{"setup":{}}\n',
       judges: judgesJson(JUDGES),
     },
+    onFailure(error) {
+      throw error;
+    },
     warn: (sentence) => expect.unreachable(sentence),
   });
   await store.save(state, []);

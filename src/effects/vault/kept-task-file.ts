@@ -1,0 +1,149 @@
+import { closeSync, constants, fstatSync, lstatSync, promises } from 'node:fs';
+import path from 'node:path';
+import type { PutBack } from '../../core/task/put-back.ts';
+import { openRegular, readBytes, readWithin } from '../files/bounded-read.ts';
+import { leadsOut } from '../files/real-path.ts';
+import { makePrivateFolder, tryToRemove, writeFileAtomic } from '../files/write-file.ts';
+import { TASK_FILE_MAX_BYTES } from './task-file.ts';
+import { filesIn, IN_PROGRESS, NEEDS_ACTION } from './vault-folders.ts';
+
+/** The task file of a running task. */
+export interface KeptTaskFile {
+  /**
+   * Puts the file back if the agent has removed, emptied, replaced or renamed it; resolves to what it had done,
+   * or null. Where the agent has moved it, it stays. Rejects with the system's error.
+   */
+  putBack(): Promise<PutBack | null>;
+  close(): void;
+}
+
+interface KeptRequest {
+  readonly vault: string;
+  /** Absolute. */
+  readonly file: string;
+  /** Absolute path of a copy, from which a later driver can put the file back. */
+  readonly copy: string;
+  /** Whether an earlier driver died while the agent worked, so that the agent may have removed the file. */
+  readonly isInterrupted: boolean;
+  /** Whether a file of this name has come into the done folder. */
+  readonly hasArrived: () => Promise<boolean>;
+}
+
+/** The file as it was seen last, open: so it can be told whether it still has a name. */
+interface Held {
+  readonly descriptor: number;
+  readonly links: number;
+  readonly mode: number;
+}
+
+/**
+ * Keeps a task file, whose text is nowhere else. A file that has another name is told from one that was removed
+ * by its number of links.
+ */
+export function keepTaskFile(request: KeptRequest): KeptTaskFile {
+  const { vault, file, copy, hasArrived } = request;
+  let held: Held | null = null;
+  /** The last text of the file that was not blank; null if there is nothing to put back. */
+  let text = request.isInterrupted ? tryRead(copy) : null;
+
+  const close = (): void => {
+    if (held !== null) closeSync(held.descriptor);
+    held = null;
+  };
+
+  const forget = (): null => {
+    close();
+    text = null;
+    tryToRemove(copy);
+    return null;
+  };
+
+  const take = async ({ bytes, ...seen }: Seen): Promise<null> => {
+    close();
+    held = seen;
+    const isNew = text?.equals(bytes) !== true;
+    text = bytes;
+    // Without a copy the file can still be put back by this driver.
+    if (isNew) await writeFileAtomic(copy, bytes).catch(() => undefined);
+    return null;
+  };
+
+  const write = async (bytes: Buffer): Promise<void> => {
+    makePrivateFolder(path.dirname(file));
+    await writeFileAtomic(file, bytes);
+    if (held !== null) await promises.chmod(file, held.mode);
+  };
+
+  return {
+    async putBack() {
+      const seen = open(file);
+      if (seen !== null && !isBlank(seen.bytes)) return take(seen);
+      if (seen !== null) closeSync(seen.descriptor);
+      if (text === null || (await hasArrived())) return null;
+      // The folder of the state may be gone, too.
+      await writeFileAtomic(copy, text).catch(() => undefined);
+      if (leadsOut(path.dirname(file), vault))
+        throw new Error(`${IN_PROGRESS} leads out of the vault`);
+      const bytes = text;
+      const from = held === null ? null : otherName(vault, file, held);
+      if (from === 'elsewhere') return forget();
+      const there = lstatSync(file, { throwIfNoEntry: false });
+      const isInTheWay = there !== undefined && !there.isFile();
+      // Passes over the vault leave a name that ends like this alone.
+      const aside = `${file}.before-${new Date().toISOString().replace(/\D/g, '')}~`;
+      if (isInTheWay) await promises.rename(file, aside);
+      if (from === null) await write(bytes);
+      else await promises.rename(from, file);
+      const now = open(file);
+      if (now !== null) await take(now);
+      if (from !== null) return { kind: 'renamed', from: path.relative(vault, from) };
+      if (isInTheWay) return { kind: 'replaced', aside: path.relative(vault, aside) };
+      return { kind: there === undefined ? 'removed' : 'emptied' };
+    },
+    close,
+  };
+}
+
+interface Seen extends Held {
+  readonly bytes: Buffer;
+}
+
+/** Opens and reads a file; null if it is not there, no regular file, too large or not readable. */
+function open(file: string): Seen | null {
+  try {
+    const { descriptor, size } = openRegular(file, constants.O_NOFOLLOW);
+    const { nlink: links, mode } = fstatSync(descriptor);
+    const bytes = readBytes(descriptor, Math.min(size, TASK_FILE_MAX_BYTES));
+    return { descriptor, links, mode: mode & 0o777, bytes };
+  } catch {
+    return null;
+  }
+}
+
+function tryRead(file: string): Buffer | null {
+  try {
+    return readWithin(file, TASK_FILE_MAX_BYTES);
+  } catch {
+    return null;
+  }
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.toString().trim() === '';
+}
+
+/**
+ * Returns the path of a file in a work folder of the vault that the agent has given another name there,
+ * `elsewhere` if it was moved to another place, and null if it has lost its name.
+ */
+function otherName(vault: string, file: string, { descriptor, links }: Held): string | null {
+  const own = fstatSync(descriptor, { bigint: true });
+  const there = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+  const isSame = (stats: { ino: bigint; dev: bigint } | undefined): boolean =>
+    stats?.ino === own.ino && stats.dev === own.dev;
+  if (isSame(there) || own.nlink < links) return null;
+  const found = [IN_PROGRESS, NEEDS_ACTION]
+    .flatMap((folder) => filesIn(vault, folder))
+    .find((each) => isSame(lstatSync(each.file, { bigint: true, throwIfNoEntry: false })));
+  return found?.file ?? 'elsewhere';
+}
