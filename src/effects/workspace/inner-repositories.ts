@@ -34,7 +34,7 @@ export interface InnerRepository {
   readonly changed: readonly string[];
 }
 
-export interface InnerLook {
+interface InnerLook {
   readonly repositories: readonly InnerRepository[];
   /** All that has changed, and the repositories that are gone. */
   readonly changed: readonly string[];
