@@ -5,6 +5,7 @@ import { commandsToCheck } from '../core/completion/conditions/conditions.ts';
 import { isKnown, unknownAuthor } from '../effects/branches/identity.ts';
 import { gitAsker, type Opened, openRepository } from '../effects/branches/open-repository.ts';
 import { probeFolder } from '../effects/files/folder-probe.ts';
+import { isInside } from '../effects/files/real-path.ts';
 import { planLeftBehind } from '../effects/plan/plan-left-behind.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { findGitAbove } from '../effects/workspace/find-git-above.ts';
@@ -118,8 +119,9 @@ async function planInNewTree({ plan, isNew }: Asked): Promise<readonly Answer[]>
 }
 
 async function temporaryFolder({ plan, repository }: Asked): Promise<readonly Answer[]> {
-  const why = (await repository()) === null ? null : temporaryFolderProblem(plan);
-  return why === null ? [] : [new UsageError([why])];
+  const why = temporaryFolderProblem(plan);
+  if (why === null || (await repository())?.kind !== 'repository') return [];
+  return [new UsageError([why])];
 }
 
 /** Returns why no checkout for the checks of a claim could be made, which would hold a good claim; or null. */
@@ -148,8 +150,8 @@ async function planHasBoxes({ plan }: Asked): Promise<readonly Answer[]> {
   const { planFile: name, planSection: planSections } = policy;
   if (name === null) return [];
   const file = path.resolve(plan.cwd, name);
-  const isMade = workTree === null || existsSync(workTree.path);
-  const planFile = isMade ? file : path.join(workTree.origin, path.relative(workTree.path, file));
+  const isThere = workTree === null || existsSync(workTree.path) || !isInside(workTree.path, file);
+  const planFile = isThere ? file : path.join(workTree.origin, path.relative(workTree.path, file));
   const { where } = sources.planFile;
   if (!existsSync(planFile)) return [{ notice: planNotThere(where, name) }];
   const count = countPlan({ planFile, planSections });

@@ -149,6 +149,15 @@ describe('a plan file', () => {
     expect(notices).toEqual(notice === null ? [] : [expect.stringMatching(notice)]);
   });
 
+  test('of a new work tree is the one where the task is started, or the one elsewhere', async () => {
+    const { folder } = await makeRepository({ 'P.md': '- [ ] a' });
+    const elsewhere = await tempFolder();
+    put(elsewhere, { 'P.md': '- [ ] a' });
+    for (const planFile of ['P.md', join(elsewhere, 'P.md')]) {
+      expect(await outlookIn(folder, { worktree: true, planFile })).toEqual(NOTHING);
+    }
+  });
+
   test('that is a folder cannot be read', async () => {
     const folder = await tempFolder();
     mkdirSync(join(folder, 'P.md'));
