@@ -4,14 +4,8 @@ import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
 import { redoSpans, type UndoSpan, undoSpan } from '../../core/snapshots/timeline.ts';
 import { undoHint } from '../../core/snapshots/undo-hint.ts';
-import type {
-  KeptPath,
-  PathChange,
-  ShownMove,
-  UndoPreview,
-} from '../../core/snapshots/undo-preview.ts';
+import type { KeptPath, UndoPreview } from '../../core/snapshots/undo-preview.ts';
 import type { Driver } from '../../core/task/task-state.ts';
-import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { WorkTreeClaim } from '../../effects/branches/work-tree-claim.ts';
 import { thisDriver } from '../../effects/lock/driver-identity.ts';
 import {
@@ -21,10 +15,8 @@ import {
   planHeadMove,
 } from '../../effects/snapshots/move-head.ts';
 import { type Repository, textOrNone } from '../../effects/snapshots/repository.ts';
-import { type BlockedReason, isRepository } from '../../effects/snapshots/restore/restore-files.ts';
 import { type PreparedUndo, prepareUndo } from '../../effects/snapshots/restore/undo.ts';
 import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
-import type { LeftOutReason } from '../../effects/snapshots/tree-changes.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
@@ -38,6 +30,7 @@ import {
 import { doubtOf, holdTask } from '../open-task.ts';
 import { workTreeHolds } from '../work-tree-hold.ts';
 import { otherTasksInTree } from './other-tasks.ts';
+import { IGNORED_THEN, inWords, kindOf, LEFT_OUT, shownMove } from './shown-undo.ts';
 import {
   type NamedTask,
   openTaskSnapshots,
@@ -187,39 +180,6 @@ async function withinSnapshots(
   };
 }
 
-const IGNORED_THEN = ' (in no snapshot then, so it may have been there)';
-
-function shownMove({ to, now, tip, index, ends }: HeadMove): ShownMove {
-  const { branch } = to;
-  const from = branch === null ? now.commit : tip;
-  const switches = branch !== null && branch !== now.branch;
-  return { branch, switches, from, to: to.commit, indexEntries: index.length, ends };
-}
-
-const LEFT_OUT: Readonly<Record<LeftOutReason, string>> = {
-  'too-large': 'too large',
-  unreadable: 'not readable',
-  unnameable: 'git takes no such name',
-  'empty-repository': 'a repository without a commit',
-};
-
-function inWords(reason: BlockedReason): string {
-  switch (reason.kind) {
-    case 'in-the-way':
-      return 'something that is in no snapshot stands there';
-    case 'repository':
-      return reason.commit === null
-        ? 'it is a repository, whose files are in no snapshot'
-        : `it is a repository, whose files are in no snapshot; in it, git checkout ${reason.commit} goes back`;
-    case 'no-submodule':
-      return 'its own repository, from which it could be filled, is gone or lacks the commit';
-    case 'no-filter':
-      return 'only its filter can bring it back, which failed or is not in your own configuration';
-    case 'failed':
-      return oneLine(reason.why, 200);
-  }
-}
-
 function spansOf(
   snapshots: TaskSnapshots,
   wish: UndoWish,
@@ -263,17 +223,6 @@ function commitsOf({ tip }: HeadMove, { gitDir }: Repository): readonly string[]
   const lines = textOrNone(path.join(gitDir, 'MERGE_HEAD')).split('\n');
   const merged = lines.filter((line) => /^[0-9a-f]{40,64}$/.test(line));
   return tip === null ? merged : [tip, ...merged];
-}
-
-function kindOf({
-  now,
-  before,
-}: {
-  readonly now: string | null;
-  readonly before: string | null;
-}): PathChange {
-  if (before === null) return 'goes';
-  return now === null && !isRepository(before) ? 'comes-back' : 'changes';
 }
 
 function missingIterations({ state }: NamedTask, { timeline }: TaskSnapshots): readonly number[] {
