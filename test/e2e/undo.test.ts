@@ -56,6 +56,9 @@ describe('ralph undo', () => {
     expect(scene.has('new')).toBe(false);
     expect(await undo(scene, '--redo', '--yes')).toMatchObject({ exitCode: 0 });
     expect([scene.read('a'), scene.has('b'), scene.has('new')]).toEqual(['2\n', false, true]);
+    const empty = await undo(scene, '--redo', '--yes');
+    expect(empty).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(empty.stderr).toMatch(/since the last iteration of task t there is none\.$/m);
     expect(await undo(scene, '1', '--yes')).toMatchObject({ exitCode: 0 });
     expect([scene.read('a'), scene.read('b'), scene.has('new')]).toEqual(['0\n', '0\n', false]);
     const again = await undo(scene, '1', '--yes');
@@ -224,7 +227,7 @@ describe('there is nothing to take back', () => {
       /no snapshots from before and after iteration 7, .*; there are 1, 3\.$/m,
     );
     expect(exitCode).toBe(1);
-    expect((await undo(scene, '--redo')).stderr).toMatch(/nothing of task t was undone/);
+    expect((await undo(scene, '--redo')).stderr).toMatch(/of task t there is none/);
   });
 
   test('without snapshots, and outside a repository: says why', async () => {

@@ -15,6 +15,7 @@ import {
   planHeadMove,
 } from '../../effects/snapshots/move-head.ts';
 import { type Repository, textOrNone } from '../../effects/snapshots/repository.ts';
+import { isUndoCutOff } from '../../effects/snapshots/restore/begun-undo.ts';
 import { type PreparedUndo, prepareUndo } from '../../effects/snapshots/restore/undo.ts';
 import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
@@ -123,12 +124,14 @@ async function withinSnapshots(
   const { keeper, newest, taskId } = snapshots;
   const { git, store } = keeper;
   const { iteration, spans } = spansOf(snapshots, wish);
-  const prepared = await firstToDo(spans, (span) =>
-    prepareUndo({ git, store, span, force: wish.force }),
-  );
+  const { prepared, move, isNothing } = await firstToDo(spans, async (span) => {
+    if (!wish.hard) refuseUnderWay(git.repository, span, taskId);
+    return {
+      prepared: await prepareUndo({ git, store, span, force: wish.force }),
+      move: wish.hard ? await planHeadMove(git, span.base) : { kind: 'none' },
+    };
+  });
   const { plan, span, ignored, submodules, leftOut } = prepared;
-  if (!wish.hard) refuseUnderWay(git.repository, span, taskId);
-  const move: PlannedMove = wish.hard ? await planHeadMove(git, span.base) : { kind: 'none' };
   const restored = [...plan.restore].filter(([name]) => !submodules.has(name));
   const preview: UndoPreview = {
     ...{ taskId, iteration },
@@ -146,7 +149,7 @@ async function withinSnapshots(
 
   return {
     preview,
-    isNothing: prepared.isNothing && move.kind !== 'move',
+    isNothing,
     async carryOut() {
       const at = systemClock.now();
       const subject = span.isRedo ? 'before a redo' : `before the undo of iteration ${iteration}`;
@@ -165,6 +168,7 @@ async function withinSnapshots(
         const blocked = await prepared.restore();
         hasBegun = true;
         if (moved !== null) await moveHead(git, moved);
+        prepared.end(blocked);
         const paths = [...plan.restore.keys(), ...plan.already.keys()];
         const done = paths.filter((name) => !blocked.has(name)).sort();
         const text = undoHint({ iteration, paths: done, hasMovedHead: moved !== null });
@@ -184,12 +188,12 @@ function spansOf(
   snapshots: TaskSnapshots,
   wish: UndoWish,
 ): { readonly iteration: number | null; readonly spans: readonly UndoSpan[] } {
-  const { timeline, taskId, iterations } = snapshots;
+  const { timeline, taskId, iterations, keeper, newest } = snapshots;
   if (wish.redo) {
-    const spans = redoSpans(timeline);
+    const spans = redoSpans(timeline, isUndoCutOff(keeper.git, newest));
     if (spans.length > 0) return { iteration: null, spans };
     throw new SnapshotsError(
-      `ralph undo --redo takes back the last undo, but nothing of task ${taskId} was undone since its last iteration.`,
+      `ralph undo --redo takes back the newest undo that is not redone, and since the last iteration of task ${taskId} there is none.`,
     );
   }
   const iteration = wish.iteration ?? iterations.at(-1);
@@ -199,14 +203,23 @@ function spansOf(
   return { iteration, spans: [span] };
 }
 
+interface ChosenUndo {
+  readonly prepared: PreparedUndo;
+  readonly move: PlannedMove;
+}
+
 /** Prepares one after the other, until one of them has something to do. */
 async function firstToDo(
   [span, ...others]: readonly UndoSpan[],
-  prepare: (span: UndoSpan) => Promise<PreparedUndo>,
-): Promise<PreparedUndo> {
+  prepare: (span: UndoSpan) => Promise<ChosenUndo>,
+): Promise<ChosenUndo & { readonly isNothing: boolean }> {
   if (span === undefined) throw new Error('there is nothing to prepare');
-  const prepared = await prepare(span);
-  return prepared.isNothing && others.length > 0 ? firstToDo(others, prepare) : prepared;
+  const chosen = await prepare(span);
+  const { prepared, move } = chosen;
+  // An undo of which everything stays counts as redone, too, so that the next redo goes on with the one before it.
+  const passes = span.isRedo && span.begun === null && prepared.plan.kept.length > 0;
+  const isNothing = prepared.isNothing && move.kind !== 'move' && !passes;
+  return isNothing && others.length > 0 ? firstToDo(others, prepare) : { ...chosen, isNothing };
 }
 
 /** A commit after an undo would drop the other side of a merge. */

@@ -1,4 +1,4 @@
-import type { ReadSnapshotMessage } from './snapshot-message.ts';
+import type { ReadSnapshotMessage, UndoTrees } from './snapshot-message.ts';
 import { readSnapshotName, type SnapshotName } from './snapshot-names.ts';
 
 /** A snapshot as its ref and its message tell it. */
@@ -51,6 +51,8 @@ export interface UndoSpan {
   readonly base: ListedSnapshot;
   /** The tree that it goes back to. */
   readonly before: string;
+  /** The tree in which what it takes back has ended: for a redo, what its undo left behind. */
+  readonly after: string;
   /** What ralph left last: the newest end, with what undos have put back since. */
   readonly ours: string;
   /** The undo that was begun last, if nothing came after it: it may not have been finished. */
@@ -82,22 +84,47 @@ export function undoSpan(timeline: Timeline, iteration: number): UndoSpan | null
   const last = snapshots.at(-1)?.undone;
   const isSame = last?.base === base.name && !last.isRedo;
   const begun = begunUndo(snapshots, isSame);
-  return { base, before: leftBy(base), ours: left, gaps, begun, isRedo: false };
+  return { base, before: leftBy(base), after: left, ours: left, gaps, begun, isRedo: false };
 }
 
 /**
- * Returns what `--redo` may be about, the likelier first: to finish the last redo, if that was cut off, or
- * to take back the last undo or redo. Empty if nothing was undone, or work came after.
+ * Returns what `--redo` may be about, the likelier first: to finish the newest redo, if `isCutOff`, then to take
+ * back an undo, the newest first.
  */
-export function redoSpans({ snapshots }: Timeline): readonly UndoSpan[] {
-  const last = snapshots.at(-1);
-  const begun = begunUndo(snapshots, true);
-  if (last === undefined || begun === null) return [];
-  const common = { ours: begun.to, gaps: [], isRedo: true };
-  const back: UndoSpan = { ...common, base: last, before: begun.from, begun: null };
-  const base = snapshots.find(({ name }) => name === last.undone?.base);
-  if (last.undone?.isRedo !== true || base === undefined) return [back];
-  return [{ ...common, base, before: begun.to, begun }, back];
+export function redoSpans(timeline: Timeline, isCutOff: boolean): readonly UndoSpan[] {
+  const { snapshots } = timeline;
+  const newest = snapshots.at(-1);
+  if (newest === undefined) return [];
+  const redoOf = (base: Undone, begun: BegunUndo | null): UndoSpan => ({
+    ...{ base, before: base.undone.fromTree, after: base.undone.leftTree, ours: leftBy(newest) },
+    ...{ begun, gaps: [], isRedo: true },
+  });
+  const stack = openUndos(timeline).map((undo) => redoOf(undo, null));
+  if (!isCutOff || newest.undone?.isRedo !== true) return stack;
+  const { base } = newest.undone;
+  const redone = (snapshots as readonly ListedSnapshot[])
+    .filter(isUndone)
+    .findLast(({ name }) => name === base);
+  return redone === undefined ? stack : [redoOf(redone, begunUndo(snapshots, true)), ...stack];
+}
+
+/** The snapshot of an undo or a redo. */
+type Undone = ListedSnapshot & { readonly undone: UndoTrees };
+
+function isUndone(snapshot: ListedSnapshot): snapshot is Undone {
+  return snapshot.undone !== null;
+}
+
+/** Returns the undos since the last iteration that have not been redone, the newest first. */
+function openUndos({ snapshots }: Timeline): readonly Undone[] {
+  return snapshots.reduce<readonly Undone[]>((stack, snapshot: ListedSnapshot, place) => {
+    if (!isUndone(snapshot)) return [];
+    const { base, isRedo } = snapshot.undone;
+    if (isRedo) return stack.slice(1 + stack.findIndex(({ name }) => name === base));
+    // The same undo once more goes on with the one before it.
+    const isSame = stack[0] !== undefined && stack[0] === snapshots[place - 1];
+    return [snapshot, ...stack.slice(isSame && stack[0]?.undone.base === base ? 1 : 0)];
+  }, []);
 }
 
 /** Returns what was begun with the newest snapshot, if that is an undo or a redo. */

@@ -13,10 +13,12 @@ export type TreeDifference = ReadonlyMap<
 export interface UndoQuestion {
   /** From the tree before the first undone iteration to ralph's latest: what is to be taken back. */
   readonly done: TreeDifference;
-  /** From ralph's latest tree to the work tree as it is now: what others have changed since. */
+  /** From the end of that to the work tree as it is now: what others have changed since. */
   readonly since: TreeDifference;
-  /** What an undo was to change that may have been cut off; it ends at ralph's latest tree. */
+  /** What the undo before was to change; it ends at ralph's latest tree. */
   readonly begun: TreeDifference;
+  /** Whether that may have been cut off. */
+  readonly isCutOff: boolean;
   /** Whether that was the same undo: then its paths are a part of this one. */
   readonly goesOn: boolean;
   /** Paths that something else changed between the undone iterations. */
@@ -46,29 +48,22 @@ export interface UndoPlan {
  * path was changed by somebody else, and stays.
  */
 export function planUndo(question: UndoQuestion): UndoPlan {
-  const { done, since, begun, goesOn, changedBetween, force } = question;
+  const { done, since, begun, isCutOff, goesOn, changedBetween, force } = question;
   const restore = new Map<string, PlannedChange>();
   const already = new Map<string, PlannedChange>();
   const kept: string[] = [];
   for (const path of new Set([...done.keys(), ...begun.keys()])) {
-    const ours = entryIn(done, path, 'to') ?? entryIn(begun, path, 'to') ?? null;
-    const before = done.has(path) ? (entryIn(done, path, 'from') ?? null) : ours;
-    const now = since.has(path) ? (entryIn(since, path, 'to') ?? null) : ours;
-    const wasBegun = begun.get(path);
-    const isUnfinished = wasBegun !== undefined && now === wasBegun.from;
+    const [change, wasBegun] = [done.get(path), begun.get(path)];
+    const ours = (change ?? wasBegun)?.to ?? null;
+    const before = change === undefined ? ours : change.from;
+    const other = since.get(path);
+    const now = other === undefined ? ours : other.to;
+    const isUnfinished = isCutOff && wasBegun !== undefined && now === wasBegun.from;
     const isOurs = (now === ours || isUnfinished) && !changedBetween.has(path);
     if (now === before) {
       already.set(path, { now: goesOn && wasBegun !== undefined ? wasBegun.from : now, before });
     } else if (isOurs || force) restore.set(path, { now, before });
-    else if (done.has(path)) kept.push(path);
+    else if (change !== undefined) kept.push(path);
   }
   return { restore, already, kept: kept.sort() };
-}
-
-function entryIn(
-  difference: TreeDifference,
-  path: string,
-  side: 'from' | 'to',
-): TreeEntry | undefined {
-  return difference.get(path)?.[side];
 }

@@ -69,6 +69,7 @@ export async function revertIteration(request: RevertRequest): Promise<Reverted>
   );
   const blocked = await prepared.restore();
   if (move !== null) await moveHead(git, move);
+  prepared.end(blocked);
   const kept = [...plan.kept, ...blocked.keys()].map(shownPath);
   const diff = await diffOf(git, leftBy(span.base), end.tree);
   return {

@@ -1,6 +1,11 @@
 import type { TreeToKeep } from '../../core/machine/action.ts';
 import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
-import { attemptNames, endNames, startNames } from '../../core/snapshots/snapshot-names.ts';
+import {
+  attemptNames,
+  endNames,
+  readSnapshotName,
+  startNames,
+} from '../../core/snapshots/snapshot-names.ts';
 import { NEWEST_KEPT } from '../../core/snapshots/thinning.ts';
 import type { Timeline } from '../../core/snapshots/timeline.ts';
 import type { Snapshots } from '../../loop/ports.ts';
@@ -190,10 +195,16 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     touched = null;
   };
 
+  /** An undo's snapshot holds the tree before the undo, and says nothing of what came after. */
+  const isAfterUndo = (): boolean => {
+    const name = store.newest?.ref.slice(refs.length + 1) ?? '';
+    return readSnapshotName(name)?.kind === 'undo';
+  };
+
   /** Keeps the tree under the first free name, unless nothing differs from the newest snapshot. */
   const keep = async (free: Iterable<string>, subject: string): Promise<KeptTree> => {
     const kept = await keepTree();
-    if (kept.isAsNewest) return kept;
+    if (kept.isAsNewest && !isAfterUndo()) return kept;
     const about = { taskId, order: order + 1, at: now(), subject };
     const { ref, commit } = await store.keep(kept, free, ({ branch }) =>
       snapshotMessage({ ...about, branch }),

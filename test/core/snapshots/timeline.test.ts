@@ -9,14 +9,14 @@ import {
   undoSpan,
 } from '../../../src/core/snapshots/timeline.ts';
 
-/** Snapshots from lines such as `3 tree`; with an undo `undo.1 tree from left base`. */
+/** Snapshots from lines such as `3 tree`; with an undo `undo.1 tree from left base`, and a redo ends in `redo`. */
 function snapshots(...lines: readonly string[]) {
   const listed = lines.map((line, at): ListedSnapshot => {
-    const [name = '', tree = '', fromTree, leftTree = '', base = ''] = line.split(' ');
+    const [name = '', tree = '', fromTree, leftTree = '', base = '', redo] = line.split(' ');
     return {
       ...{ name, tree, commit: `commit of ${name}`, subject: name, order: at + 1 },
       ...{ at: 'now', branch: null, underWay: [] },
-      undone: fromTree === undefined ? null : { fromTree, leftTree, base, isRedo: false },
+      undone: fromTree === undefined ? null : { fromTree, leftTree, base, isRedo: redo === 'redo' },
     };
   });
   return timelineOf(listed.toReversed());
@@ -85,8 +85,51 @@ describe('what an undo is about', () => {
   });
 });
 
-test('a redo takes back the last undo, and nothing once work came after', () => {
-  const undone = snapshots('0 A', '1 B', 'undo.1 B B A 0');
-  expect(redoSpans(undone)).toMatchObject([{ before: 'B', ours: 'A', base: { name: 'undo.1' } }]);
-  expect(redoSpans(snapshots('0 A', '1 B', 'undo.1 B B A 0', '2 C'))).toEqual([]);
+describe('a redo', () => {
+  const BEGIN = ['0 A', '1 B', '2 C'];
+  const TWO = [...BEGIN, 'undo.1 C C B 1', 'undo.2 B B A 0'];
+
+  test.for<{ what: string; lines: readonly string[]; undos: readonly string[] }>([
+    { what: 'takes back the newest undo first', lines: TWO, undos: ['undo.2', 'undo.1'] },
+    {
+      what: 'goes on with the undo before',
+      lines: [...TWO, 'undo.3 A A B undo.2 redo'],
+      undos: ['undo.1'],
+    },
+    {
+      what: 'has nothing to do once all is redone',
+      lines: [...TWO, 'undo.3 A A B undo.2 redo', 'undo.4 B B C undo.1 redo'],
+      undos: [],
+    },
+    {
+      what: 'takes back first what was undone after a redo',
+      lines: [...TWO, 'undo.3 A A B undo.2 redo', 'undo.4 B B A 0'],
+      undos: ['undo.4', 'undo.1'],
+    },
+    { what: 'has nothing to do after an iteration', lines: [...TWO, '3.0 A', '3 D'], undos: [] },
+    {
+      what: 'has nothing to do after an iteration that changed nothing',
+      lines: [...TWO, '3.0 A'],
+      undos: [],
+    },
+    {
+      what: 'takes an undo that was given twice for one',
+      lines: [...TWO, 'undo.3 B B A 0'],
+      undos: ['undo.3', 'undo.1'],
+    },
+  ])('$what', ({ lines, undos }) => {
+    const spans = redoSpans(snapshots(...lines), false);
+    expect(spans.map(({ base }) => base.name)).toEqual(undos);
+  });
+
+  test('that was cut off comes first', () => {
+    const redone = snapshots(...TWO, 'undo.3 A A B undo.2 redo');
+    const [first, next] = redoSpans(redone, true);
+    expect(first).toMatchObject({
+      ...{ base: { name: 'undo.2' }, before: 'B', after: 'A', ours: 'B' },
+      begun: { from: 'A', to: 'B', isSame: true },
+    });
+    expect(next).toMatchObject({ base: { name: 'undo.1' }, before: 'C', after: 'B', begun: null });
+    expect(redoSpans(snapshots(...TWO), true).map(({ begun }) => begun)).toEqual([null, null]);
+  });
 });

@@ -16,6 +16,8 @@ interface Case {
   readonly force?: boolean;
   /** What the path held when an undo was begun that left it as `ours`. */
   readonly begunFrom?: TreeEntry;
+  /** Whether nothing of that undo was left to do. */
+  readonly isOver?: boolean;
   readonly does: 'nothing' | 'restore' | 'keep';
 }
 
@@ -34,17 +36,28 @@ const CASES: readonly Case[] = [
   { before: 'a', ours: 'a', now: 'b', begunFrom: 'b', does: 'restore' },
   { before: 'a', ours: 'b', now: 'c', begunFrom: 'c', does: 'restore' },
   { before: 'a', ours: 'a', now: 'x', begunFrom: 'b', does: 'nothing' },
+  // A person has made it again what it was before the undo.
+  { before: 'a', ours: 'a', now: 'b', begunFrom: 'b', isOver: true, does: 'nothing' },
+  { before: 'a', ours: 'b', now: 'c', begunFrom: 'c', isOver: true, does: 'keep' },
   { before: 'a', ours: 'a', now: null, begunFrom: null, does: 'restore' },
 ];
 
 describe('a path', () => {
   test.for(CASES)('$before → $ours → $now: $does', (given) => {
-    const { before, ours, now, isBetween = false, force = false, begunFrom } = given;
+    const {
+      before,
+      ours,
+      now,
+      isBetween = false,
+      force = false,
+      begunFrom,
+      isOver = false,
+    } = given;
     const plan = planUndo({
       done: difference(before, ours),
       since: difference(ours, now),
       begun: begunFrom === undefined ? new Map() : difference(begunFrom, ours),
-      goesOn: false,
+      ...{ goesOn: false, isCutOff: !isOver },
       changedBetween: new Set(isBetween ? ['p'] : []),
       force,
     });
@@ -57,9 +70,18 @@ describe('a path', () => {
 test('a path that the same undo has brought back before still belongs to it', () => {
   const question = {
     ...{ done: new Map(), since: new Map(), changedBetween: new Set<string>(), force: false },
+    isCutOff: true,
     begun: difference('b', 'a'),
   };
   const already = (goesOn: boolean) => [...planUndo({ ...question, goesOn }).already];
   expect(already(true)).toEqual([['p', { now: 'b', before: 'a' }]]);
   expect(already(false)).toEqual([['p', { now: 'a', before: 'a' }]]);
+});
+
+test('a path that a redo brings back although there is none now is no part of the redo before it', () => {
+  const plan = planUndo({
+    ...{ done: difference('b', null), since: new Map(), begun: difference('a', 'b') },
+    ...{ isCutOff: true, goesOn: true, changedBetween: new Set(), force: false },
+  });
+  expect([...plan.restore]).toEqual([['p', { now: null, before: 'b' }]]);
 });

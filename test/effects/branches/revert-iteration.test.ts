@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { noteUndo } from '../../../src/effects/snapshots/restore/begun-undo.ts';
 import { commitsIn } from '../../helpers/commits.ts';
 import { put } from '../../helpers/repository.ts';
 
@@ -88,11 +89,12 @@ test('a commit that a person made between two attempts stays', async () => {
 });
 
 test('done twice, as after a kill, it comes to the same', async () => {
-  const { folder, git, begin, work, revert } = await commitsIn({ 'a.txt': 'a\n' });
+  const { folder, git, own, begin, work, revert } = await commitsIn({ 'a.txt': 'a\n' });
   await begin();
   await work(1, { 'a.txt': '1\n', 'b.txt': 'b\n' });
   await revert();
   put(folder, { 'b.txt': 'b\n' });
+  await noteUndo(own, null);
   expect((await revert()).settlement).toMatchObject({
     kind: 'reverted',
     files: 2,

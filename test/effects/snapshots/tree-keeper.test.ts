@@ -1,6 +1,8 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { snapshotMessage } from '../../../src/core/snapshots/snapshot-message.ts';
+import { undoNames } from '../../../src/core/snapshots/snapshot-names.ts';
 import {
   openTreeKeeper,
   type TreeKeeperRequest,
@@ -349,4 +351,14 @@ describe('a tree that is kept under no name', () => {
     const { tree } = await keeper.keepUnnamed();
     expect(git('ls-tree', '-r', '--name-only', tree).split('\n')).toEqual(['a.txt', 'b', 'c']);
   });
+});
+
+test('an iteration after an undo has a start of its own, even if the undo has changed no file', async () => {
+  const { keeper, ended, names } = await stage();
+  const about = { taskId: 't', order: keeper.nextOrder(), at: 'now', subject: 'undo' };
+  const kept = await keeper.store.keepTree();
+  await keeper.store.keep(kept, undoNames(), ({ branch }) => snapshotMessage({ ...about, branch }));
+  await keeper.before(2);
+  await ended(2);
+  expect(await names()).toEqual(['0', 'undo.1', '2.0']);
 });

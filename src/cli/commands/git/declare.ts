@@ -48,7 +48,7 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .description('take back what an iteration and all after it changed')
     .argument('<id>', 'the task')
     .argument('[iteration]', 'the first one to take back (default: the last one)')
-    .option('--redo', 'take back the last undo')
+    .option('--redo', 'take back the newest undo that is not redone')
     .option('--force', 'also where somebody else has changed a file since')
     .option('--hard', 'also the branch and the index')
     .option('--yes', 'do not ask')

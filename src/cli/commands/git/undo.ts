@@ -51,7 +51,7 @@ async function agreeAndCarryOut(open: OpenUndo, isAgreed: boolean): Promise<numb
   const keepsSome = preview.kept.length > 0 || preview.whyNoMove !== null;
   if (open.isNothing) {
     say(nothingToUndo(preview));
-    return keepsSome ? EXIT_FAILED : 0;
+    return keepsSome || preview.iteration === null ? EXIT_FAILED : 0;
   }
   if (!isAgreed) {
     const ask = personAt(process.env);

@@ -8,6 +8,7 @@ import { SnapshotError } from '../snapshot-error.ts';
 import type { KeptTree, SnapshotStore } from '../snapshot-store.ts';
 import { statsOf, type TreePath, treePlace } from '../tree-changes.ts';
 import { compareTrees, ignoredThen } from '../trees.ts';
+import { endUndo, isUndoCutOff, noteUndo } from './begun-undo.ts';
 import { type Blocked, restoreFiles } from './restore-files.ts';
 import { fillSubmodules, lostSubmodules } from './submodules.ts';
 
@@ -15,7 +16,7 @@ import { fillSubmodules, lostSubmodules } from './submodules.ts';
  * An undo keeps the work tree as it is, as a snapshot that also names the tree that the undo leaves
  * behind. Only then it changes files. Cut off anywhere, the same undo finishes it:
  *
- *   plan ──► (a person agrees) ──► undo.<k>: the tree as it is, what goes, what is left ──► files
+ *   plan ──► (a person agrees) ──► note ──► undo.<k>: the tree as it is, what goes, what is left ──► files ──► note gone
  */
 
 export interface UndoRequest {
@@ -44,6 +45,8 @@ export interface PreparedUndo {
   keep(about: (head: Head, trees: UndoTrees) => string, extra?: readonly string[]): Promise<void>;
   /** Changes the files; only after `keep`. Resolves to the paths that stay as they are, and why. */
   restore(): Promise<Blocked>;
+  /** Called once all is done, HEAD and the index included: nothing is left for the same undo to finish. */
+  end(blocked: Blocked): void;
 }
 
 /** Looks at the work tree and decides what an undo would do; changes no file of the user's. */
@@ -55,8 +58,8 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
     if (difference === null) throw new SnapshotError('a snapshot that it needs is missing');
     return difference;
   };
-  const done = await compare({ from: span.before, to: span.ours });
-  const since = await compare({ from: span.ours, to: kept.tree });
+  const done = await compare({ from: span.before, to: span.after });
+  const since = await compare({ from: span.after, to: kept.tree });
   const begun = span.begun === null ? new Map() : await compare(span.begun);
   const changedBetween = new Set<TreePath>();
   for (const { from, to, left } of span.gaps) {
@@ -73,6 +76,7 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
     ...{ done, since, begun, force },
     changedBetween: new Set([...changedBetween, ...ignored]),
     goesOn: span.begun?.isSame === true,
+    isCutOff: isUndoCutOff(git, store.newest),
   });
   const submodules = await lostSubmodules(git, span.before, plan);
   let mayReplace: ((name: TreePath) => boolean) | null = null;
@@ -91,6 +95,7 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
       const trees = await writeTrees(request, plan);
       const message = (head: Head) =>
         about(head, { ...trees, base: span.base.name, isRedo: span.isRedo });
+      await noteUndo(git, store.newest);
       await store.keep(now, undoNames(), message, [trees.commit, ...extra]);
       const isKept = await keptPaths(git, now.tree);
       mayReplace = (name) =>
@@ -107,6 +112,10 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
         ...restored.blocked,
         ...(await fillSubmodules(git, span.before, submodules)),
       ]);
+    },
+    end(blocked) {
+      // `--force`, or room for a file, may still change what stayed.
+      if (plan.kept.length + blocked.size === 0) endUndo(git);
     },
   };
 }

@@ -8,6 +8,7 @@ import {
   startNames,
 } from '../../../../src/core/snapshots/snapshot-names.ts';
 import { redoSpans, type UndoSpan, undoSpan } from '../../../../src/core/snapshots/timeline.ts';
+import { isUndoCutOff } from '../../../../src/effects/snapshots/restore/begun-undo.ts';
 import { prepareUndo } from '../../../../src/effects/snapshots/restore/undo.ts';
 import { listSnapshots } from '../../../../src/effects/snapshots/snapshot-list.ts';
 import { type Files, gitIn, makeRepository, put } from '../../../helpers/repository.ts';
@@ -31,11 +32,13 @@ async function stage(files: Files = {}) {
   const prepared = async (iteration: number | 'redo', force = false) => {
     const timeline = await listSnapshots(own, 'refs/ralph/t');
     if (timeline === null) throw new Error('no timeline');
-    const spans = iteration === 'redo' ? redoSpans(timeline) : [undoSpan(timeline, iteration)];
+    const isCutOff = isUndoCutOff(own, store.newest);
+    const spans =
+      iteration === 'redo' ? redoSpans(timeline, isCutOff) : [undoSpan(timeline, iteration)];
     const known = spans.filter((span): span is UndoSpan => span !== null);
     for (const span of known) {
       const undo = await prepareUndo({ git: own, store, span, force });
-      if (!undo.isNothing || span === known.at(-1)) return undo;
+      if (!undo.isNothing) return undo;
     }
     throw new Error('nothing to undo');
   };
@@ -49,6 +52,7 @@ async function stage(files: Files = {}) {
   const carryOut = async (iteration: number | 'redo', force = false) => {
     const undo = await begin(iteration, force);
     const blocked = await undo.restore();
+    undo.end(blocked);
     return { kept: undo.plan.kept, blocked: [...blocked.keys()] };
   };
   const read = (name: string): string | null =>
@@ -127,15 +131,36 @@ describe('an undo', () => {
     expect(read('a')).toBe('0');
   });
 
-  test('is taken back by redo, and that by redo again', async () => {
-    const { iterate, carryOut, read } = await stage({ a: '0' });
+  test('is taken back by redo, the newest one first', async () => {
+    const { iterate, carryOut, prepared, read } = await stage({ a: '0' });
     await iterate(1, { a: '1', b: '1' });
+    await iterate(2, { a: '2' });
+    await iterate(3, { a: null, c: '3' });
+    await carryOut(3);
     await carryOut(1);
-    expect([read('a'), read('b')]).toEqual(['0', null]);
+    expect([read('a'), read('b'), read('c')]).toEqual(['0', null, null]);
     await carryOut('redo');
-    expect([read('a'), read('b')]).toEqual(['1', '1']);
+    expect([read('a'), read('b'), read('c')]).toEqual(['2', '1', null]);
     await carryOut('redo');
-    expect([read('a'), read('b')]).toEqual(['0', null]);
+    expect([read('a'), read('b'), read('c')]).toEqual([null, '1', '3']);
+    await expect(prepared('redo')).rejects.toThrow('nothing to undo');
+  });
+
+  test('leaves to a person what they changed before the redo, and after it', async () => {
+    const { iterate, change, carryOut, prepared, read } = await stage({ a: '0', b: '0' });
+    await iterate(1, { a: '1', b: '1' });
+    await iterate(2, { a: '2', b: '2' });
+    await carryOut(2);
+    await carryOut(1);
+    change({ a: 'mine' });
+    expect((await carryOut('redo')).kept).toEqual(['a']);
+    expect([read('a'), read('b')]).toEqual(['mine', '1']);
+    expect((await carryOut('redo', true)).kept).toEqual([]);
+    await carryOut('redo');
+    expect([read('a'), read('b')]).toEqual(['2', '2']);
+    // As it was before the redo: a redo that was cut off would bring it again.
+    change({ a: '1' });
+    await expect(prepared('redo')).rejects.toThrow('nothing to undo');
   });
 
   test('of an earlier iteration goes on from an undo of a later one', async () => {
@@ -149,13 +174,31 @@ describe('an undo', () => {
   });
 
   test('that was cut off is finished by the same undo', async () => {
-    const { iterate, change, carryOut, read } = await stage({ a: '0', b: '0' });
+    const { iterate, change, begin, carryOut, read } = await stage({ a: '0', b: '0' });
     await iterate(1, { a: '1', b: '1' });
-    await carryOut(1);
+    await begin(1);
     // As if the process had been killed before it came to the second file.
-    change({ b: '1' });
+    change({ a: '0' });
     expect(await carryOut(1)).toEqual({ kept: [], blocked: [] });
     expect([read('a'), read('b')]).toEqual(['0', '0']);
+    await begin('redo');
+    change({ a: '1' });
+    expect(await carryOut('redo')).toEqual({ kept: [], blocked: [] });
+    expect([read('a'), read('b')]).toEqual(['1', '1']);
+  });
+
+  test('that was cut off in a redo is finished before the next one', async () => {
+    const { iterate, change, begin, carryOut, read } = await stage({ a: '0', b: '0' });
+    await iterate(1, { a: '1', b: '1' });
+    await iterate(2, { a: '2' });
+    await carryOut(2);
+    await carryOut(1);
+    await begin('redo');
+    change({ a: '1' });
+    await carryOut('redo');
+    expect([read('a'), read('b')]).toEqual(['1', '1']);
+    await carryOut('redo');
+    expect([read('a'), read('b')]).toEqual(['2', '1']);
   });
 
   test('writes over nothing that somebody has written a moment ago', async () => {

@@ -1,0 +1,37 @@
+import path from 'node:path';
+import { tryReadText } from '../../files/bounded-read.ts';
+import { removeFile, writeFileAtomic } from '../../files/write-file.ts';
+import type { PrivateGit } from '../private-git.ts';
+import type { SnapshotStore } from '../snapshot-store.ts';
+
+/*
+ * A note says that an undo is at work, and after which snapshot it began. It goes once all of the undo is done:
+ * what a person changes then is theirs, even if a file becomes what it was before the undo.
+ */
+
+type Newest = SnapshotStore['newest'];
+
+const NOTE_MAX_BYTES = 1_000;
+
+function noteIn({ folder }: PrivateGit): string {
+  return path.join(folder, 'undo-begun');
+}
+
+/** Notes that an undo begins. `newest` is the snapshot before it. Rejects with the system's error. */
+export async function noteUndo(git: PrivateGit, newest: Newest): Promise<void> {
+  // One that was cut off stays so until the new one has come to its snapshot.
+  if (isUndoCutOff(git, newest)) return;
+  await writeFileAtomic(noteIn(git), newest?.commit ?? '');
+}
+
+/** Whether the undo that made the snapshot `newest` may have been cut off. */
+export function isUndoCutOff(git: PrivateGit, newest: Pick<NonNullable<Newest>, 'commit'> | null) {
+  const noted = tryReadText(noteIn(git), NOTE_MAX_BYTES);
+  // An undo that has not come to its snapshot has done nothing.
+  return noted !== null && noted !== newest?.commit;
+}
+
+/** Notes that nothing of the undo is left to do. */
+export function endUndo(git: PrivateGit): void {
+  removeFile(noteIn(git));
+}
