@@ -118,6 +118,7 @@ export function workTreeSettler(
     const request = await requestFor(tree);
     if (typeof request === 'string') return notCommitted(request);
     const committed = await commitIteration(request);
+    await keeper?.keepRewritten(tree.iteration, committed.rewritten);
     const { settlement, newBranch } = committed;
     lag = committed.lag;
     refused = committed.isRefused ? { iteration: tree.iteration, settlement } : null;

@@ -146,6 +146,23 @@ describe('--commit', () => {
     expect(events('commit_failed')).toMatchObject([{ iteration: 1 }]);
   });
 
+  test('what a hook has formatted is the iteration’s for undo, and is committed after a refusal', async () => {
+    const { run, ralph, git, has, read, log } = await stage(
+      [
+        { shell: 'echo 1 > new.txt', text: 'One.' },
+        { ...DONE, shell: 'echo 2 >> new.txt' },
+      ],
+      { 'pre-commit': 'grep -q formatted new.txt || { echo formatted >> new.txt; exit 1; }' },
+    );
+    await run(['--commit']);
+    expect(log()).toEqual(['All good.', 'Start']);
+    expect(git('show', 'HEAD:new.txt')).toBe('1\nformatted\n2');
+    expect(await ralph(['undo', 't', '1', '--yes'])).toMatchObject({ exitCode: 0 });
+    expect(has('new.txt')).toBe(false);
+    expect(await ralph(['undo', 't', '--redo', '--yes'])).toMatchObject({ exitCode: 0 });
+    expect(read('new.txt')).toBe('1\nformatted\n2\n');
+  });
+
   test.for<[string, string, string]>([
     [
       'a hook',

@@ -3,7 +3,8 @@
  *
  *   0            before the first iteration
  *   3.0          before iteration 3, if something has changed since the end before it
- *   3.1, 3.2 …   after an attempt of iteration 3 that was tried again, or that a resume found half done
+ *   3.1, 3.2 …   after an attempt of iteration 3 that was tried again, or that a resume found half done, or after
+ *                a commit at which files were rewritten
  *   3            at the end of iteration 3
  *   undo.1 …     before an undo or a redo
  */

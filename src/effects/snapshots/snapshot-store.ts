@@ -12,6 +12,7 @@ import { outputOf, SnapshotError } from './snapshot-error.ts';
 import { createRef, type RefPlace } from './snapshot-ref.ts';
 import {
   addChanges,
+  changesAmong,
   dropPaths,
   isPlainFolder,
   type LeftOutReason,
@@ -67,8 +68,11 @@ export interface SnapshotStore {
   readonly head: Head | null;
   /** HEAD as the newest snapshot has it; null if this process has neither made it nor found all to be as in it. */
   readonly keptHead: Head | null;
-  /** Writes the work tree to git's objects. Rejects with a `SnapshotError`, or the system's error. */
-  keepTree(): Promise<KeptTree>;
+  /**
+   * Writes the work tree to git's objects; with `only`, everything else is as it was kept last. Rejects with a
+   * `SnapshotError`, or the system's error.
+   */
+  keepTree(only?: ReadonlySet<TreePath>): Promise<KeptTree>;
   /**
    * Makes a snapshot of the tree that was kept last, under the first of the names that is free. Its
    * commit also keeps the commits in `extra`. Rejects with a `SnapshotError`, or the system's error.
@@ -182,14 +186,17 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     get keptHead() {
       return keptHead;
     },
-    async keepTree() {
+    async keepTree(only) {
       const isNew = headSeen === null;
       const headMoved = await begin();
       const indexMoved = index.hasUserMoved();
       const { adopted, excluded } = await index.prepare(newest?.tree ?? null);
       // Git looks into no folder that its index has as a repository, even once that has lost its `.git`.
       const bare = [...nested].filter(
-        (name) => !index.submodules.has(name) && isPlainFolder(treePlace(repository.root, name)),
+        (name) =>
+          only?.has(name) !== false &&
+          !index.submodules.has(name) &&
+          isPlainFolder(treePlace(repository.root, name)),
       );
       if (!(await dropPaths(git, bare)))
         throw new SnapshotError('git cannot keep a lost repository');
@@ -204,7 +211,8 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         asIndexed,
       });
       if (changes === null) throw new SnapshotError('git cannot list the work tree');
-      const { changed, replaced, dropped, leftOut } = changes;
+      const { changed, replaced, dropped, leftOut } =
+        only === undefined ? changes : changesAmong(changes, only);
       for (const name of [...changed, ...leftOut.keys()]) {
         const place = treePlace(repository.root, name);
         if (statsOf(place)?.isDirectory() === true) nested.add(name);

@@ -81,6 +81,17 @@ export async function listChanges(git: PrivateGit, rules: TreeRules): Promise<Tr
   return { changed: [...changed], replaced, dropped, leftOut };
 }
 
+/** Returns the changes of some paths. */
+export function changesAmong(changes: TreeChanges, names: ReadonlySet<TreePath>): TreeChanges {
+  const isOne = (name: TreePath): boolean => names.has(name);
+  return {
+    changed: changes.changed.filter(isOne),
+    replaced: changes.replaced.filter(isOne),
+    dropped: changes.dropped.filter(isOne),
+    leftOut: new Map([...changes.leftOut].filter(([name]) => isOne(name))),
+  };
+}
+
 function whyLeftOut(
   root: string,
   name: TreePath,

@@ -67,6 +67,11 @@ export interface TreeKeeper extends Snapshots {
   loseTree(): void;
   /** Whether the repository is still the one around the folder. */
   isHere(): boolean;
+  /**
+   * Keeps the paths that a hook or a filter has written at the commit of an iteration, as its work. What else has
+   * changed since its end is none of it.
+   */
+  keepRewritten(iteration: number, paths: readonly TreePath[]): Promise<void>;
   /** Returns the files that the attempts have changed since the last call; null if they are unknown. */
   filesTouched(): readonly TreePath[] | null;
   /** Tells a person of work in repositories inside the tree that no snapshot keeps. */
@@ -204,7 +209,11 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   /** Keeps the tree under the first free name, unless nothing differs from the newest snapshot. */
   const keep = async (free: Iterable<string>, subject: string): Promise<KeptTree> => {
     const kept = await keepTree();
-    if (kept.isAsNewest && !isAfterUndo()) return kept;
+    if (!kept.isAsNewest || isAfterUndo()) await keepAs(kept, free, subject);
+    return kept;
+  };
+
+  const keepAs = async (kept: KeptTree, free: Iterable<string>, subject: string): Promise<void> => {
     const about = { taskId, order: order + 1, at: now(), subject };
     const { ref, commit } = await store.keep(kept, free, ({ branch }) =>
       snapshotMessage({ ...about, branch }),
@@ -212,7 +221,6 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     order += 1;
     first ??= commit;
     names.add(ref.slice(refs.length + 1));
-    return kept;
   };
 
   const tryToKeep = async (free: () => Iterable<string>, subject: string) => {
@@ -273,6 +281,17 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       const kept = await tryToKeep(free, `iteration ${iteration}: ${outcome}`);
       if (kept === null || touched === null) return;
       for (const name of [...kept.changed, ...kept.moved]) touched.add(name);
+    },
+    async keepRewritten(iteration, paths) {
+      if (paths.length === 0) return;
+      known = null;
+      try {
+        const kept = await store.keepTree(new Set(paths));
+        if (kept.tree === store.newest?.tree) return;
+        await keepAs(kept, endNames(iteration), `iteration ${iteration}: rewritten at its commit`);
+      } catch {
+        // The next snapshot has it, as somebody else's.
+      }
     },
     filesTouched() {
       const names = touched === null ? null : [...touched];

@@ -362,3 +362,19 @@ test('an iteration after an undo has a start of its own, even if the undo has ch
   await ended(2);
   expect(await names()).toEqual(['0', 'undo.1', '2.0']);
 });
+
+test('of what is rewritten at a commit only those paths are the iteration’s', async () => {
+  const { folder, git, keeper, ended, names } = await stage();
+  put(folder, { 'a.txt': 'the agent’s', 'b.txt': 'b' });
+  await ended(1);
+  await keeper.keepRewritten(1, ['a.txt']);
+  expect(await names()).toEqual(['0', '1']);
+  put(folder, { 'a.txt': 'formatted', 'b.txt': 'a person’s', 'c.txt': 'a person’s' });
+  await keeper.keepRewritten(1, ['a.txt']);
+  expect(keeper.knownTree()).toBeNull();
+  await keeper.before(2);
+  const changed = (from: string, to: string) =>
+    git('diff-tree', '--name-only', '-r', `refs/ralph/t/${from}`, `refs/ralph/t/${to}`);
+  expect(await names()).toEqual(['0', '1', '1.1', '2.0']);
+  expect([changed('1', '1.1'), changed('1.1', '2.0')]).toEqual(['a.txt', 'b.txt\nc.txt']);
+});

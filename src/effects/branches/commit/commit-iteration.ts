@@ -26,6 +26,7 @@ import type { CommitRequest, NotCommitted } from './commit-request.ts';
 import { followCommit, type IndexLag, indexLock } from './follow-commit.ts';
 import { changedIn, type Span, spanOf, withoutLeftOut } from './iteration-changes.ts';
 import { branchFor, shortName } from './own-branch.ts';
+import { instantOf, rewrittenIn } from './rewritten-files.ts';
 
 /*
  * A commit of what one iteration changed, and of nothing else. Git makes it as a user's `git commit`
@@ -48,6 +49,8 @@ export interface Committed {
   readonly isRefused: boolean;
   /** What the user's index lacks of the commits, since it is locked. */
   readonly lag: IndexLag;
+  /** Paths of the commit that a hook or a filter has written meanwhile, also if git made none in the end. */
+  readonly rewritten: readonly TreePath[];
 }
 
 /** Commits what an iteration changed. Rejects with a `CommitError` or a `SnapshotError`. */
@@ -55,7 +58,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const { git, tree, lag, patience } = request;
   const left = new Map<TreePath, NotCommitted>();
   const end = (settlement: Settlement, more: Partial<Committed> = {}): Committed => ({
-    ...{ settlement, left, newBranch: null, isRefused: false, lag },
+    ...{ settlement, left, newBranch: null, isRefused: false, lag, rewritten: [] },
     ...more,
   });
   const span = spanOf(request.timeline, tree);
@@ -68,11 +71,11 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const done = tree.again ? await doneBefore(request, span, head) : null;
   if (done !== null && head.commit !== null) {
     await stage(git, head.commit, []);
-    const news = { branch: head.branch, changes: done, committed: new Set(changed) };
+    const news = { branch: head.branch, changes: done, committed: new Set(changed.keys()) };
     const settlement = committed(head.commit, head.branch, done.size);
     return end(settlement, { lag: await followCommit(git, news, lag, patience) });
   }
-  const { index, staged } = await stage(git, head.commit, changed);
+  const { index, staged } = await stage(git, head.commit, changed.keys());
   const files = await withoutLeftOut(request, span, { index, staged }, left);
   if (files.size === 0) return end({ kind: 'nothing' });
   const problem = (await identityProblem(request)) ?? (await signingProblem(request, index));
@@ -90,25 +93,32 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const facts = { taskId: request.taskId, ...tree };
   const input = commitMessage(facts, request.template);
   const earlierMessage = timeOf(messageFile(git));
+  const began = instantOf(index);
   const answer = await request.asUser(['commit', '--quiet', '--cleanup=whitespace', '--file=-'], {
     ...{ input, index },
     timeoutMs: request.timeoutMs,
     startsPrograms: true,
   });
   const after = await readHead(git.onRepository);
+  const own = [...staged].filter(([name]) => files.has(name));
   if (after.commit === null || after.commit === head.commit) {
     // Before that, no hook has seen the message.
     const isWritten = timeOf(messageFile(git)) !== earlierMessage;
     const ofSubject = isWritten ? await subjectRefused(request, answer, input, index) : null;
-    return end(ofSubject ?? refused(answer), { newBranch, isRefused: true });
+    return end(ofSubject ?? refused(answer), {
+      ...{ newBranch, isRefused: true },
+      rewritten: rewrittenIn(git, began, changed, new Map(own)),
+    });
   }
   // Somebody else may have moved HEAD, so that git refused to.
   const isOwn = answer.exitCode === 0 || (await parentOfOwn(request, after.commit)) !== null;
   if (!isOwn) return end(HEAD_MOVED, { newBranch });
   const changes = await changesOf(git, head.commit, after.commit);
+  // Before the index follows, which touches no file but takes time.
+  const rewritten = rewrittenIn(git, began, changed, new Map([...own, ...changes]));
   const news = { branch: after.branch, changes, committed: files };
   return end(committed(after.commit, branch, changes.size), {
-    newBranch,
+    ...{ newBranch, rewritten },
     lag: await followCommit(git, news, lag, patience),
   });
 }

@@ -31,19 +31,21 @@ export function spanOf({ snapshots }: Timeline, { since, iteration }: TreeToSett
   return { begin: first - 1, last: snapshots.findLastIndex(isWork) };
 }
 
-/** Returns the paths that the agent changed in the iteration, without those that are not its own. */
+/** Returns what the agent changed in the iteration, without the paths that are not its own. */
 export async function changedIn(
   { git, store, timeline, tree }: CommitRequest,
   { begin, last }: Span,
   left: Map<TreePath, NotCommitted>,
-): Promise<readonly TreePath[]> {
+): Promise<TreeDifference> {
   const { snapshots } = timeline;
-  const differs = async (from = '', to = ''): Promise<Iterable<TreePath>> =>
-    from === to ? [] : (await differenceOf(git, from, to)).keys();
+  const compared = async (from = '', to = ''): Promise<TreeDifference> =>
+    from === to ? new Map() : differenceOf(git, from, to);
+  const differs = async (from = '', to = '') => (await compared(from, to)).keys();
   const end = snapshots[last]?.tree;
   const before = snapshots[begin];
-  const changed = new Set(await differs(before && leftBy(before), end));
-  const others = new Set(await dirtyByOthers(git, timeline, begin, changed));
+  const changed = await compared(before && leftBy(before), end);
+  const names = new Set(changed.keys());
+  const others = new Set(await dirtyByOthers(git, timeline, begin, names));
   for (let at = begin + 1; at <= last; at += 1) {
     if (snapshots[at]?.what.kind !== 'start') continue;
     for (const name of await differs(snapshots[at - 1]?.tree, snapshots[at]?.tree))
@@ -54,11 +56,11 @@ export async function changedIn(
     for (const name of await differs(end, (await store.keepTree()).tree)) others.add(name);
   }
   const index = await userIndex(git);
-  for (const name of changed) {
+  for (const name of names) {
     if (index.get(name) === 'conflict') left.set(name, 'conflict');
     else if (others.has(name)) left.set(name, 'others');
   }
-  return [...changed].filter((name) => !left.has(name));
+  return new Map([...changed].filter(([name]) => !left.has(name)));
 }
 
 /** Returns how many of the paths that the agent changed HEAD does not have as the iteration left them. */
@@ -69,7 +71,8 @@ export async function countUncommitted(request: CommitRequest): Promise<number> 
   if (span === null || end === undefined) return 0;
   const { commit } = await readHead(git.onRepository);
   const differs = await differenceOf(git, commit ?? emptyTree(git), end.tree);
-  return (await changedIn(request, span, new Map())).filter((name) => differs.has(name)).length;
+  const changed = await changedIn(request, span, new Map());
+  return [...changed.keys()].filter((name) => differs.has(name)).length;
 }
 
 /**

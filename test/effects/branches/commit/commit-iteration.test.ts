@@ -628,3 +628,37 @@ test('without the snapshot from before the iteration nothing is committed', asyn
   git('update-ref', '-d', 'refs/ralph/t/1');
   await expect(commit({ iteration: 2 })).rejects.toThrow('the snapshot from before the iteration');
 });
+
+describe('what is rewritten at the commit', () => {
+  const STAGED = 'git diff --cached --name-only --diff-filter=d';
+
+  test.for<[string, string, readonly string[]]>([
+    [
+      'formats what it commits',
+      `for f in $(${STAGED}); do echo f >> $f; git add $f; done`,
+      ['new'],
+    ],
+    ['formats it and does not add it', `for f in $(${STAGED}); do echo f >> $f; done`, ['new']],
+    ['formats it and refuses', `for f in $(${STAGED}); do echo f >> $f; done; exit 1`, ['new']],
+    ['adds a file', 'echo 1 > made; git add made', ['made']],
+    ['removes a file', 'rm new', ['new']],
+    ['writes a file that is not committed', 'echo 1 >> a.txt', []],
+    ['commits what a person has changed', 'git add --all', []],
+    ['changes nothing', 'true', []],
+  ])('a hook that %s', async ([, script, rewritten]) => {
+    const { folder, begin, work, commit } = await commitsIn({ 'a.txt': 'a\n' });
+    hook(folder, 'pre-commit', script);
+    put(folder, { 'mine.txt': 'a person’s\n' });
+    await begin();
+    await work(1, { new: 'new\n' });
+    expect((await commit()).rewritten).toEqual(rewritten);
+  });
+
+  test('a filter', async () => {
+    const { git, begin, work, commit } = await commitsIn({ '.gitattributes': '*.up filter=up\n' });
+    git('config', 'filter.up.clean', 'tr a-z A-Z');
+    await begin();
+    await work(1, { 'a.up': 'a\n', 'b.txt': 'b\n' });
+    expect((await commit()).rewritten).toEqual(['a.up']);
+  });
+});
