@@ -223,11 +223,19 @@ describe('there is nothing to take back', () => {
   test('of an unknown iteration: says which there are', async () => {
     const { scene } = await ran({ shells: ['echo 1 > a', 'true', 'echo 3 > a'] });
     const { exitCode, stderr } = await undo(scene, '7', '--yes');
-    expect(stderr).toMatch(
-      /no snapshots from before and after iteration 7, .*; there are 1, 3\.$/m,
-    );
+    expect(stderr).toMatch(/no snapshots from before and after iteration 7; there are 1, 3\.$/m);
     expect(exitCode).toBe(1);
     expect((await undo(scene, '--redo')).stderr).toMatch(/of task t there is none/);
+  });
+
+  test('of an iteration that changed nothing: says so, and ends with 0', async () => {
+    const { scene } = await ran({ files: { a: '0\n' }, shells: ['echo 1 > a', 'true', 'true'] });
+    const none = await undo(scene, '2', '--yes');
+    expect(none).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(none.stderr).toMatch(/nothing is left to take back of iteration 2 of t/);
+    expect(await scene.ralph(['diff', 't', '2'])).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(await scene.ralph(['diff', 't', '3', '--json'])).toMatchObject({ stdout: '[]\n' });
+    expect(scene.read('a')).toBe('1\n');
   });
 
   test('without snapshots, and outside a repository: says why', async () => {

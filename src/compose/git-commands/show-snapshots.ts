@@ -3,6 +3,7 @@ import { changesIn, changesSinceStart, type TreePair } from '../../core/snapshot
 import { compareTrees, countLines, countPaths } from '../../effects/snapshots/trees.ts';
 import { SnapshotsError } from '../../errors.ts';
 import {
+  changedNothing,
   type NamedTask,
   openTaskSnapshots,
   type TaskSnapshots,
@@ -28,7 +29,7 @@ export async function changedFiles(
 ): Promise<readonly ChangedFile[]> {
   const snapshots = await openTaskSnapshots(task, runId, false);
   const { git } = snapshots.keeper;
-  const pair = pairOf(snapshots, iterations);
+  const pair = pairOf(task, snapshots, iterations);
   const [difference, lines] = [
     await compareTrees(git, pair.from, pair.to),
     await countLines(git, pair),
@@ -58,22 +59,23 @@ export async function showChanges(
   asStat: boolean,
 ): Promise<number> {
   const snapshots = await openTaskSnapshots(task, runId, false);
-  const { from, to } = pairOf(snapshots, iterations);
+  const { from, to } = pairOf(task, snapshots, iterations);
   // A submodule's own configuration could name programs: only its commits are shown.
   const safely = ['--no-ext-diff', '--no-textconv', '--submodule=short'];
   return snapshots.keeper.git.show(['diff', ...safely, ...(asStat ? ['--stat'] : []), from, to]);
 }
 
-function pairOf(snapshots: TaskSnapshots, iterations: ShownIterations): TreePair {
+function pairOf(task: NamedTask, snapshots: TaskSnapshots, iterations: ShownIterations): TreePair {
   if (iterations === null) {
     const { tree } = snapshots.newest;
     return changesSinceStart(snapshots.timeline) ?? { from: tree, to: tree };
   }
   const { first, last } = iterations;
-  const pair = first > last ? null : changesIn(snapshots.timeline, first, last);
+  const pair = changesIn(snapshots.timeline, first, last);
+  const hasWork = snapshots.iterations.some((each) => each >= first && each <= last);
+  if (pair !== null && (hasWork || changedNothing(task, snapshots, { first, last }))) return pair;
   const wanted = first === last ? `iteration ${first}` : `iterations ${first} to ${last}`;
-  if (pair === null) throw unknownIteration(snapshots, wanted);
-  return pair;
+  throw unknownIteration(snapshots, wanted);
 }
 
 /** A snapshot as it is listed. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import {
+  changesIn,
   iterationsWithStart,
   type ListedSnapshot,
   type Timeline,
@@ -95,6 +96,32 @@ function none(taskId: string, why: string): SnapshotsError {
   return new SnapshotsError(`Task ${taskId} has no snapshots that can be used: ${why}.`);
 }
 
+/** Returns the iterations that changed files and have no snapshot. */
+export function missingIterations(
+  { state }: Pick<NamedTask, 'state'>,
+  { timeline }: Pick<TaskSnapshots, 'timeline'>,
+): readonly number[] {
+  const there = new Set(
+    timeline.snapshots.flatMap(({ what }) => (what.kind === 'undo' ? [] : [what.iteration])),
+  );
+  return state.iterations
+    .filter(({ number, files_changed }) => (files_changed ?? 0) > 0 && !there.has(number))
+    .map(({ number }) => number);
+}
+
+/** Whether the iterations from `first` to `last` are over and have changed nothing that a snapshot would have. */
+export function changedNothing(
+  task: Pick<NamedTask, 'state'>,
+  snapshots: Pick<TaskSnapshots, 'timeline' | 'iterations'>,
+  { first, last }: { readonly first: number; readonly last: number },
+): boolean {
+  const isAmong = (number: number): boolean => number >= first && number <= last;
+  // The state has only the newest iterations.
+  const isOver = first <= (task.state.iterations.at(-1)?.number ?? 0);
+  const known = [...snapshots.iterations, ...missingIterations(task, snapshots)];
+  return isOver && !known.some(isAmong) && changesIn(snapshots.timeline, first, last) !== null;
+}
+
 /** Returns the error for an iteration without snapshots, which names those that have some. */
 export function unknownIteration(
   { taskId, iterations }: TaskSnapshots,
@@ -103,7 +130,7 @@ export function unknownIteration(
   const there =
     iterations.length === 0 ? 'no iteration of it has some' : `there are ${inWords(iterations)}`;
   return new SnapshotsError(
-    `Task ${taskId} has no snapshots from before and after ${wanted}, which changed nothing, or was not kept; ${there}.`,
+    `Task ${taskId} has no snapshots from before and after ${wanted}; ${there}.`,
   );
 }
 

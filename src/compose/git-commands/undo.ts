@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
-import { redoSpans, type UndoSpan, undoSpan } from '../../core/snapshots/timeline.ts';
+import { emptySpan, redoSpans, type UndoSpan, undoSpan } from '../../core/snapshots/timeline.ts';
 import { undoHint } from '../../core/snapshots/undo-hint.ts';
 import type { KeptPath, UndoPreview } from '../../core/snapshots/undo-preview.ts';
 import type { Driver } from '../../core/task/task-state.ts';
@@ -33,6 +33,8 @@ import { workTreeHolds } from '../work-tree-hold.ts';
 import { otherTasksInTree } from './other-tasks.ts';
 import { IGNORED_THEN, inWords, kindOf, LEFT_OUT, shownMove } from './shown-undo.ts';
 import {
+  changedNothing,
+  missingIterations,
   type NamedTask,
   openTaskSnapshots,
   type TaskSnapshots,
@@ -123,7 +125,7 @@ async function withinSnapshots(
 ): Promise<Omit<OpenUndo, 'close'>> {
   const { keeper, newest, taskId } = snapshots;
   const { git, store } = keeper;
-  const { iteration, spans } = spansOf(snapshots, wish);
+  const { iteration, spans } = spansOf(task, snapshots, wish);
   const { prepared, move, isNothing } = await firstToDo(spans, async (span) => {
     if (!wish.hard) refuseUnderWay(git.repository, span, taskId);
     return {
@@ -185,6 +187,7 @@ async function withinSnapshots(
 }
 
 function spansOf(
+  task: NamedTask,
   snapshots: TaskSnapshots,
   wish: UndoWish,
 ): { readonly iteration: number | null; readonly spans: readonly UndoSpan[] } {
@@ -196,9 +199,11 @@ function spansOf(
       `ralph undo --redo takes back the newest undo that is not redone, and since the last iteration of task ${taskId} there is none.`,
     );
   }
-  const iteration = wish.iteration ?? iterations.at(-1);
+  const newestOf = task.state.iterations.at(-1)?.number;
+  const iteration = wish.iteration ?? iterations.at(-1) ?? newestOf;
   if (iteration === undefined) throw unknownIteration(snapshots, 'its last iteration');
-  const span = undoSpan(timeline, iteration);
+  const isEmpty = changedNothing(task, snapshots, { first: iteration, last: Number.MAX_VALUE });
+  const span = isEmpty ? emptySpan(timeline) : undoSpan(timeline, iteration);
   if (span === null) throw unknownIteration(snapshots, `iteration ${iteration}`);
   return { iteration, spans: [span] };
 }
@@ -236,15 +241,6 @@ function commitsOf({ tip }: HeadMove, { gitDir }: Repository): readonly string[]
   const lines = textOrNone(path.join(gitDir, 'MERGE_HEAD')).split('\n');
   const merged = lines.filter((line) => /^[0-9a-f]{40,64}$/.test(line));
   return tip === null ? merged : [tip, ...merged];
-}
-
-function missingIterations({ state }: NamedTask, { timeline }: TaskSnapshots): readonly number[] {
-  const there = new Set(
-    timeline.snapshots.flatMap(({ what }) => (what.kind === 'undo' ? [] : [what.iteration])),
-  );
-  return state.iterations
-    .filter(({ number, files_changed }) => (files_changed ?? 0) > 0 && !there.has(number))
-    .map(({ number }) => number);
 }
 
 /** Leaves what was taken back for the next prompt, as `ralph tell` leaves its hints. */

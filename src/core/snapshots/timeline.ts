@@ -87,6 +87,17 @@ export function undoSpan(timeline: Timeline, iteration: number): UndoSpan | null
   return { base, before: leftBy(base), after: left, ours: left, gaps, begun, isRedo: false };
 }
 
+/** Returns what an undo of iterations that changed nothing is about; null if there is no snapshot. */
+export function emptySpan({ snapshots }: Timeline): UndoSpan | null {
+  const base = snapshots.at(-1);
+  if (base === undefined) return null;
+  const tree = leftBy(base);
+  return {
+    ...{ base, before: tree, after: tree, ours: tree },
+    ...{ begun: null, gaps: [], isRedo: false },
+  };
+}
+
 /**
  * Returns what `--redo` may be about, the likelier first: to finish the newest redo, if `isCutOff`, then to take
  * back an undo, the newest first.
@@ -133,14 +144,17 @@ function begunUndo(snapshots: Timeline['snapshots'], isSame: boolean): BegunUndo
   return undone === null ? null : { from: undone.fromTree, to: undone.leftTree, isSame };
 }
 
-/** Returns what the iterations from `first` to `last` changed; null if no snapshot tells. */
+/**
+ * Returns what the iterations from `first` to `last` changed; null if no snapshot tells. Of an iteration that
+ * changed nothing there is none, so the two trees of the pair are the same.
+ */
 export function changesIn(timeline: Timeline, first: number, last: number): TreePair | null {
   const { snapshots } = timeline;
   const start = firstFrom(timeline, first);
-  const base = snapshots[start - 1];
+  const [base, next] = start === -1 ? [snapshots.at(-1)] : [snapshots[start - 1], snapshots[start]];
+  if (base === undefined || (next !== undefined && !isNext(base, next))) return null;
   const end = snapshots.findLast(({ what }) => workOf(what) >= first && workOf(what) <= last);
-  if (base === undefined || end === undefined || !isNext(base, snapshots[start])) return null;
-  return { from: leftBy(base), to: end.tree };
+  return { from: leftBy(base), to: end?.tree ?? leftBy(base) };
 }
 
 /** Returns what has changed since the start, without what was taken back; null if there is no snapshot. */

@@ -31,7 +31,8 @@ describe('what iterations changed', () => {
     { first: 2, last: 2, pair: { from: 'B', to: 'D' } },
     { first: 3, last: 3, pair: { from: 'E', to: 'F' } },
     { first: 2, last: 9, pair: { from: 'B', to: 'F' } },
-    { first: 4, last: 4, pair: null },
+    // One that changed nothing has no snapshot.
+    { first: 4, last: 4, pair: { from: 'F', to: 'F' } },
   ])('$first to $last', ({ first, last, pair }) => {
     expect(changesIn(THREE, first, last)).toEqual(pair);
   });
@@ -71,7 +72,7 @@ describe('what an undo is about', () => {
       gaps: [{ from: 'B', to: 'C' }],
     });
     expect(changesIn(unchanged, 2, 3)).toEqual({ from: 'B', to: 'D' });
-    expect(changesIn(unchanged, 2, 2)).toBeNull();
+    expect(changesIn(unchanged, 2, 2)).toEqual({ from: 'B', to: 'B' });
     expect(undoSpan(unchanged, 4)).toBeNull();
   });
 
