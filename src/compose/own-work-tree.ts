@@ -227,11 +227,24 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     }
   };
 
+  /** Removes the branch if it has no commit of its own; resolves to whether it had none. */
+  const dropBranch = async ({ repository }: CheckoutPlace): Promise<boolean> => {
+    const args = ['update-ref', '-d', refOf(tree.branch), tree.base];
+    return (await ask(repository.commonDir, args)).exitCode === 0;
+  };
+
   const setUp = async (inside: Sandbox | null): Promise<string | null> => {
     const command = plan.settings.setup;
     if (command === null) return null;
     warn(`Setting the work tree up: ${oneLine(maskSecrets(command), 200)}`);
     return runSetUp(command, plan, { runId: driver.run_id, stops, ...confinedTo(inside) });
+  };
+
+  /** Only a work tree that stays has something to take back. */
+  const undoOffer = ({ changes, git }: RunEnd['fields']): string => {
+    const hasChanges = changes !== null && changes.commits + changes.files > 0;
+    if (git.snapshots === null || !hasChanges) return '';
+    return ` ralph undo ${plan.taskId} takes back its last iteration.`;
   };
 
   return {
@@ -265,12 +278,14 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
       if (!isMade) return;
       const at = await place();
       await removeCheckout(at);
-      await ask(at.repository.commonDir, ['update-ref', '-d', refOf(tree.branch), tree.base]);
+      await dropBranch(at);
     },
     async settle({ fields }: RunEnd, onRemoval: () => void) {
       const { needs } = endingRow(fields.status, fields.exit_reason);
       const stays = (why: string): void =>
-        warn(`The work tree ${tree.path} stays, since ${why}; its branch is ${tree.branch}.`);
+        warn(
+          `The work tree ${tree.path} stays, since ${why}; its branch is ${tree.branch}.${undoOffer(fields)}`,
+        );
       if (needs === 'a resume') return stays('the task is not over');
       if (fields.exit_reason === 'failed:setup') return stays('--setup has not succeeded in it');
       if (plan.settings.keepBackground) return stays('processes of the agent may still use it');
@@ -280,8 +295,11 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
         if (why !== null) return stays(why);
         onRemoval();
         await removeCheckout(at);
+        const isEmpty = await dropBranch(at);
         warn(
-          `The work tree ${tree.path} is removed, since all in it is committed; the branch ${tree.branch} stays. There is nothing left to undo.`,
+          isEmpty
+            ? `The work tree ${tree.path} and its branch ${tree.branch} are removed, since nothing was committed and nothing is left in it.`
+            : `The work tree ${tree.path} is removed, since all in it is committed; the branch ${tree.branch} stays. There is nothing left to undo.`,
         );
       } catch (error) {
         stays(`it cannot be removed (${messageOf(error)})`);

@@ -102,9 +102,12 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   add('commits', branchesText(event.git));
   facts.push(...leftAtEnd(event));
   if (task !== null) {
-    const back = hasChangedNothing(event) ? null : lookBackOf(event.git, task);
-    add('look back', back && lookBackText(back));
-    const branch = ownBranchOf(event.git, task);
+    const hasChanges = !hasChangedNothing(event);
+    const back = hasChanges ? lookBackOf(event.git, task) : null;
+    // A work tree of the task's own may go now, and then nothing can be taken back: what becomes of it is said next.
+    const hasOwnTree = event.git.work_tree !== null;
+    add('look back', back && (hasOwnTree ? back.diff : lookBackText(back)));
+    const branch = hasChanges ? ownBranchOf(event.git, task) : null;
     add('branch', branch && ownBranchText(branch));
   }
   add('what to do', remedyOf(event, telling.agent));

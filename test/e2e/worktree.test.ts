@@ -74,6 +74,7 @@ describe('a work tree of its own', () => {
     const scene = await stage({ ...COMMITS, shell: `${COMMITS.shell}; echo x > .env` });
     const { stderr } = await scene.run(['--worktree']);
     expect(stderr).toMatch(/The work tree .*work\.ralph\/t is removed, .* branch ralph\/t stays/);
+    expect(stderr).not.toContain('ralph undo');
     expect(existsSync(scene.tree('t'))).toBe(false);
     expect(scene.git('worktree list').split('\n')).toHaveLength(1);
     expect(scene.git('branch --list ralph/*')).toBe('ralph/t');
@@ -82,10 +83,24 @@ describe('a work tree of its own', () => {
     expect(stdout).not.toContain('ralph undo');
   });
 
-  test('stays at the end if something is not committed', async () => {
+  test('goes with its branch if that got no commit, and a resume makes both again', async () => {
+    const scene = await stage([{ text: 'Nothing.' }, COMMITS]);
+    const { stderr } = await scene.run(['--worktree', '--no-progress-limit', '1']);
+    expect(stderr).toMatch(/work\.ralph\/t and its branch ralph\/t are removed/);
+    expect(stderr).not.toMatch(/ralph (?:land|undo)/);
+    expect(scene.git('branch --list ralph/*')).toBe('');
+    expect(existsSync(scene.tree('t'))).toBe(false);
+    expect(await scene.ralph(['resume', 't'])).toMatchObject({ exitCode: 0 });
+    expect(scene.git('branch --list ralph/*')).toBe('ralph/t');
+  });
+
+  test('stays at the end if something is not committed, and only then can be undone', async () => {
     const scene = await stage(LEAVES_WORK);
     const { exitCode, stderr } = await scene.run(['--worktree']);
     expect(exitCode).toBe(0);
+    expect(stderr).toMatch(
+      /its branch is ralph\/t\. ralph undo t takes back its last iteration\.$/m,
+    );
     expect(stderr).toMatch(
       /work\.ralph\/t stays, since it holds what is not committed \(new\.txt\)/,
     );

@@ -379,20 +379,31 @@ describe('the closing lines', () => {
     );
   });
 
-  test('tell how to look at the changes, how to take them back, and how to land them', () => {
+  test.for([
+    {
+      what: 'in a work tree of the task’s own, which may go: how to look at the changes and land them',
+      changes: { commits: 1, files: 2, lines: { added: 12, removed: 3 } },
+      work_tree: OWN_TREE,
+      says:
+        '  changed     1 commit, 2 files, +12 -3 lines\n' +
+        '  look back   ralph diff t --vault /v\n' +
+        '  branch      ralph/t; ralph land t --vault /v lands it on main',
+    },
+    {
+      what: 'elsewhere: how to look at the changes and take them back',
+      changes: { commits: 0, files: 2, lines: null },
+      work_tree: null,
+      says: '  look back   ralph diff t --vault /v; ralph undo t --vault /v takes back the last iteration',
+    },
+  ])('tell $what', ({ changes, work_tree, says }) => {
     const { begin, tell, screen } = stage(100);
     begin();
     tell({
       ...ENDING,
-      ...{ event: 'task_completed', status: 'completed' },
-      changes: { commits: 1, files: 2, lines: { added: 12, removed: 3 } },
-      git: { snapshots: 'refs/ralph/t', work_tree: OWN_TREE },
+      ...{ event: 'task_completed', status: 'completed', changes },
+      git: { snapshots: 'refs/ralph/t', work_tree },
     });
-    expect(screen().join('\n')).toContain(
-      '  changed     1 commit, 2 files, +12 -3 lines\n' +
-        '  look back   ralph diff t --vault /v; ralph undo t --vault /v takes back the last iteration\n' +
-        '  branch      ralph/t; ralph land t --vault /v lands it on main',
-    );
+    expect(screen().join('\n')).toContain(says);
   });
 
   test('offer nothing to take back where nothing has changed, or without snapshots', () => {
