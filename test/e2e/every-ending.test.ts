@@ -291,7 +291,8 @@ async function makeLeft(): Promise<Left> {
 /** A vault with tasks that ran for one iteration and ended so. */
 async function makeVault(rows: typeof ROWS, driver: Json = null): Promise<Scene> {
   left ??= await makeLeft();
-  const scene = await makeScene(DONE);
+  const shell = 'cp -R Needs_Action kept 2> /dev/null || :';
+  const scene = await makeScene({ ...DONE, shell });
   // The sandbox's rules name the folder of the program, beside the work folder.
   const settings = JSON.parse(
     left.settings.replaceAll(dirname(left.folder), dirname(scene.folder)),
@@ -395,6 +396,10 @@ describe('a task of which nobody was told that it ended', () => {
       const command = `ralph resume ${taskId} ${flag}--vault ${scene.folder}`;
       expect(lineOf('next')).toBe(reason === 'failed:aborted' ? null : command);
 
+      // The note went when the task was completed; the agent has kept a copy.
+      expect(scene.names('Needs_Action')).toEqual([]);
+      if (scene.has('kept'))
+        cpSync(join(scene.folder, 'kept'), join(scene.folder, 'Needs_Action'), { recursive: true });
       const [found, ...others] = scene.notes();
       expect(others).toEqual([]);
       expect(found?.name.split(`_${taskId}_`)[0]).toBe(note === null ? undefined : `RALPH_${note}`);
