@@ -39,8 +39,8 @@ export async function playLanesRound(folder: string, seed: number): Promise<read
   const meanwhile = async (): Promise<void> => {
     while (!isOver) {
       await sleep(below(400));
-      if (random() < 0.4) git('gc', '--quiet');
-      else commits.push(commitElsewhere(git, commits.length));
+      if (random() < 0.4) unlessDisturbed(() => git('gc', '--quiet'));
+      else unlessDisturbed(() => commits.push(commitElsewhere(git, commits.length)));
     }
   };
   const others = meanwhile();
@@ -61,6 +61,15 @@ export async function playLanesRound(folder: string, seed: number): Promise<read
   const damage = git('fsck', '--no-dangling');
   if (damage !== '') problems.push(`git fsck: ${damage}`);
   return problems;
+}
+
+/** Git gives up where it meets a lock, or a work tree that is half made; a person would try again. */
+function unlessDisturbed(act: () => unknown): void {
+  try {
+    act();
+  } catch (error) {
+    if (!/lock|commondir|worktrees/.test(String(error))) throw error;
+  }
 }
 
 /** A person commits on a branch that no task has. */

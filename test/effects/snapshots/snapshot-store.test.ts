@@ -414,3 +414,13 @@ test('what is gone from the tree and still in the user’s index is no change at
   git('add', 'other');
   expect(await later.take('1')).toMatchObject({ changed: ['other'] });
 });
+
+test('packed refs and other branches are no reason for a new snapshot, a new commit is one', async () => {
+  const { git, take } = await stage();
+  await take('0');
+  git('branch', 'other');
+  git('pack-refs', '--all');
+  expect(await take('1')).toMatchObject({ isAsNewest: true });
+  git('commit', '-q', '--allow-empty', '-m', 'second');
+  expect(await take('1')).toMatchObject({ isAsNewest: false });
+});
