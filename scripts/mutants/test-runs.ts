@@ -8,7 +8,7 @@ const SILENCE_MS = 60_000;
 /** What tests say of the code as it is. */
 type TestsEnd =
   | { readonly kind: 'passed' }
-  | { readonly kind: 'failed'; readonly by: string }
+  | { readonly kind: 'failed'; readonly by: string | null }
   | { readonly kind: 'timed-out' };
 
 /** Runs tests of one checkout, again and again, in one Vitest, which keeps what it has transformed. */
@@ -67,6 +67,9 @@ export async function openTestRuns(root: string): Promise<TestRuns> {
     };
     const timer = setTimeout(kill, SILENCE_MS);
     onSign = () => timer.refresh();
+    // What failed in the run before would count as a failure of this one, and end it at once.
+    vitest.state.filesMap.clear();
+    vitest.state.idMap.clear();
     const specifications = tests.map((test) => project.createSpecification(join(root, test)));
     const ended = await vitest.runTestSpecifications(specifications);
     clearTimeout(timer);
@@ -75,7 +78,7 @@ export async function openTestRuns(root: string): Promise<TestRuns> {
     const failed = ended.testModules.filter((module) => module.state() === 'failed');
     const passed = failed.length === 0 && ended.unhandledErrors.length === 0;
     if (passed) return { kind: 'passed' };
-    return { kind: 'failed', by: failed[0]?.relativeModuleId ?? 'an error outside of tests' };
+    return { kind: 'failed', by: failed[0]?.relativeModuleId ?? null };
   };
   return {
     run,

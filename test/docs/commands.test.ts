@@ -18,7 +18,7 @@ const DOCUMENTS = [
 
 /** Flags of other programs, which the documents name by themselves. */
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
-  'CONTRIBUTING.md': ['--sample', '--seed', '--from', '--tasks', '--minutes'],
+  'CONTRIBUTING.md': ['--sample', '--seed', '--from', '--tasks', '--minutes', '--count', '--file'],
   'docs/performance.md': ['--only', '--quick', '--runs'],
   'docs/agents.md': [
     ...['--approval-mode', '--allow-tool', '--allow-all-tools', '--auto', '--yolo'],
