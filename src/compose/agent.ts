@@ -2,11 +2,19 @@ import type { AgentSetting } from '../core/agent/agent.ts';
 import type { AgentName } from '../core/agent/agents/agents.ts';
 import { textFor } from '../core/settings/agent-texts.ts';
 import type { Settings } from '../core/settings/settings.ts';
+import { hasSeveralAgents } from '../core/task/policy.ts';
 import { type AgentKind, type AgentOptions, locate } from '../effects/agents/agent.ts';
+import {
+  type ChildOptions,
+  createAgentRunner,
+  type GuardedRunner,
+  type RunnerOptions,
+} from '../effects/agents/agent-runner.ts';
 import { codexAgent } from '../effects/agents/codex.ts';
 import { commandAgent } from '../effects/agents/command-agent.ts';
 import { copilotAgent } from '../effects/agents/copilot.ts';
 import { geminiAgent } from '../effects/agents/gemini.ts';
+import { GUARD_PROGRAM } from '../effects/agents/kept-guard.ts';
 import { opencodeAgent } from '../effects/agents/opencode.ts';
 import { qwenAgent } from '../effects/agents/qwen.ts';
 import { createReadableEvents } from '../effects/agents/readable-events.ts';
@@ -18,7 +26,10 @@ import {
 } from '../effects/claude/readable-log.ts';
 import type { LogPart } from '../effects/logs/agent-notes.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
+import type { Sandbox } from '../effects/sandbox/sandbox.ts';
+import { leftoverLine } from '../report/notices.ts';
 import type { AgentFacts } from '../report/screens/doctor.ts';
+import type { ClaimedRun } from './held-run.ts';
 
 /** Creates the `AgentKind` of each agent, by the agent's name. */
 const KINDS: Readonly<Record<AgentName, (options: AgentOptions) => AgentKind>> = {
@@ -142,4 +153,31 @@ export function examineAgent(
     findings: kind.examine(),
     interferences: kind.interferences?.() ?? null,
   };
+}
+
+/** Creates what starts the agents of a run. */
+export function agentRunner(
+  run: ClaimedRun,
+  kindOf: RunnerOptions['kindOf'],
+  child: ChildOptions,
+  sandbox: Sandbox | null,
+): GuardedRunner {
+  const { plan, paths, warn } = run;
+  return createAgentRunner({
+    kindOf,
+    cwd: plan.cwd,
+    sandbox,
+    ...child,
+    notesAgents: hasSeveralAgents(plan.policy) || hasOwnEvents(plan.policy.agent),
+    logDir: paths.folder,
+    iterationTimeoutMs: plan.policy.iterationTimeoutMs,
+    idleTimeoutMs: plan.policy.idleTimeoutMs,
+    guardProgram: GUARD_PROGRAM,
+    keepBackground: plan.settings.keepBackground,
+    logLimitBytes: plan.settings.logLimit,
+    onLeftovers: (what, processes) => warn(leftoverLine(what, processes)),
+    onOutput: run.onOutput,
+    lease: run.leg?.lease,
+    warn,
+  });
 }
