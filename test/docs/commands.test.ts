@@ -18,7 +18,10 @@ const DOCUMENTS = [
 
 /** Flags of other programs, which the documents name by themselves. */
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
-  'CONTRIBUTING.md': ['--sample', '--seed', '--from', '--tasks', '--minutes', '--count', '--file'],
+  'CONTRIBUTING.md': [
+    ...['--sample', '--seed', '--from', '--tasks', '--minutes', '--count', '--file', '--only'],
+    '--rounds',
+  ],
   'docs/performance.md': ['--only', '--quick', '--runs'],
   'docs/agents.md': [
     ...['--approval-mode', '--allow-tool', '--allow-all-tools', '--auto', '--yolo'],

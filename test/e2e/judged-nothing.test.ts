@@ -66,11 +66,13 @@ test('a target that was not there has judged nothing, and one that failed has', 
 });
 
 test('why there was no old exam is told', async () => {
-  const scene = await repository({ 'check.sh': 'false\n' }, 'echo true > check.sh; : > work');
+  // A temporary folder that is gone at the start is refused there.
+  const shell = 'echo true > check.sh; : > work; rm -rf ../gone';
+  const scene = await repository({ 'check.sh': 'false\n' }, shell);
   const gone = join(scene.folder, '..', 'gone');
   mkdirSync(gone);
   const { exitCode, stderr } = await scene.run(['--proof', 'hold', '--verify', 'sh check.sh'], {
-    env: { TMPDIR: join(gone, 'tmp') },
+    env: { TMPDIR: gone },
   });
   expect(exitCode).toBe(5);
   expect(stderr).toContain('the checkout could not be made: ENOENT');

@@ -88,6 +88,7 @@ describe('events', () => {
       exit_reason: 'completed',
       exit_code: 0,
       iterations_used: 1,
+      elapsed_seconds: 0,
       usage: { cost_usd: 0, input_tokens: 0, output_tokens: 0 },
       evidence: { kind: 'promise', detail: 'TASK_COMPLETE' },
       final_message: 'All of it.\n\nTASK_COMPLETE',

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { followTask } from '../../../src/cli/fleet/follow-task.ts';
 import type { FleetTaskFacts } from '../../../src/core/fleet/fleet-task.ts';
 import type { RalphEvent } from '../../../src/core/machine/events.ts';
+import { NOTHING_IN_GIT } from '../../../src/core/task/task-state.ts';
 import { FleetAwayError } from '../../../src/errors.ts';
 import { specWith } from '../../helpers/fleet-specs.ts';
 
@@ -149,6 +150,7 @@ test('names no folder of the machine on which the task ran', async () => {
       exit_reason: 'stalled:no-progress',
     },
     ...{ exit_code: 5, iterations_used: 2, usage: { cost_usd: 0 }, evidence: null, changes: null },
+    git: NOTHING_IN_GIT,
     ...{ note: '/srv/legs/t.1/Needs_Action/RALPH_STALLED_t.md', log_dir: '/srv/legs/t.1/state/t' },
   } as RalphEvent;
   const lines: string[] = [];
