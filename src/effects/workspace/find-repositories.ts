@@ -13,10 +13,13 @@ const TURN_MS = 20;
 /** Folders of which the nearest are searched. */
 const MOST_FOLDERS = 100_000;
 
+/** Not searched: git's own, and what a package manager has installed, which can be most of the folders of a tree. */
+const NOT_SEARCHED = new Set(['.git', 'node_modules']);
+
 /** A folder as it was read last. */
 interface ReadFolder {
   readonly sign: string;
-  /** The names of the folders in it, sorted; not `.git`. */
+  /** The names of the folders in it that are searched, sorted. */
   readonly folders: readonly string[];
   readonly hasGit: boolean;
 }
@@ -71,7 +74,7 @@ function readFolder(folder: string, earlier: ReadFolder | undefined): ReadFolder
     return {
       sign: isSettled ? sign : '',
       folders: entries
-        .filter((entry) => entry.isDirectory() && entry.name !== '.git')
+        .filter((entry) => entry.isDirectory() && !NOT_SEARCHED.has(entry.name))
         .map(({ name }) => name)
         .sort(),
       hasGit: entries.some(({ name }) => name === '.git'),

@@ -128,15 +128,16 @@ describe('the repositories inside', () => {
     expect(await since()).toEqual([]);
   });
 
-  test('are none in what is left out, nor the work tree of another task', async () => {
+  test('are none in what is left out or installed, nor the work tree of another task', async () => {
     const { folder: root, git } = await makeRepository();
     makeInner(join(root, 'vault/inner'));
+    makeInner(join(root, 'node_modules/fork'));
     makeInner(join(root, 'outer'));
     for (const name of ['theirs', 'mine']) git('worktree', 'add', '-q', join(root, name));
     put(root, { '.git/worktrees/theirs/ralph/task': 'x\n', 'outer/vault/note': 'a' });
     const excluded = [join(root, 'vault'), join(root, 'outer/vault')];
     const { since } = await watch(root, { excluded });
-    const changed = ['vault/inner', 'outer', 'outer/vault', 'theirs', 'mine'];
+    const changed = ['vault/inner', 'node_modules/fork', 'outer', 'outer/vault', 'theirs', 'mine'];
     for (const name of changed) put(join(root, name), { 'a.txt': 'b' });
     expect(await since()).toEqual(['mine/a.txt', 'outer/a.txt']);
   });
