@@ -14,8 +14,10 @@ mkdir "$results"
 TIMEFORMAT='%R %U %S'
 
 finish() {
-  local code=$?
-  trap - EXIT
+  local code=$? pid
+  trap - EXIT INT TERM
+  # A signal, or a lane that has failed, leaves the other lane and steps running: first what would start the next step.
+  for pid in $(jobs -p) $(cat "$results"/*.pid 2>/dev/null || true); do kill "$pid" 2>/dev/null || true; done
   [ "$code" -eq 0 ] || echo "$code" >"$results/script.exit"
   code=0
   node scripts/sum-results.js "$results" || code=$?
@@ -23,6 +25,8 @@ finish() {
   exit "$code"
 }
 trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 # step NAME SECONDS COMMAND...: runs the command, which should take no longer than that on a quiet machine of two
 # cores. Keeps its output, exit code and times for the sum; shows the end of the output, or all of it after a failure.
@@ -31,16 +35,30 @@ step() {
   echo "$2" >"$results/$name.budget"
   shift 2
   printf '== %s: %s\n' "$name" "$*"
-  { time limited "$@" </dev/null >"$results/$name.log" 2>&1; } 2>"$results/$name.time" || code=$?
+  { time limited "$name" "$@" </dev/null >"$results/$name.log" 2>&1; } 2>"$results/$name.time" || code=$?
   echo "$code" >"$results/$name.exit"
   if [ "$code" -eq 0 ]; then tail -n 8 "$results/$name.log"; else cat "$results/$name.log"; fi
   printf '== %s ended with exit code %s after %s s\n\n' "$name" "$code" "$(cut -d ' ' -f 1 "$results/$name.time")"
   return "$code"
 }
 
-# A step that hangs must not cost the closing line.
+# limited NAME COMMAND...: a step that hangs must not cost the closing line. It is waited for, so that a signal to this
+# script is heard meanwhile.
 limited() {
-  if command -v timeout >/dev/null; then timeout -k 10 "${RALPH_CI_LIMIT:-30m}" "$@"; else "$@"; fi
+  local name=$1 code=0
+  shift
+  if command -v timeout >/dev/null; then timeout -k 10 "${RALPH_CI_LIMIT:-30m}" "$@" & else "$@" & fi
+  echo $! >"$results/$name.pid"
+  wait $! || code=$?
+  rm -f "$results/$name.pid"
+  return "$code"
+}
+
+# lane FUNCTION: runs steps that others run beside. It has ended well only if it came to its end.
+lane() {
+  echo 0 >"$results/$1.budget"
+  "$1"
+  rm "$results/$1.budget"
 }
 
 # suite NAME SECONDS COMMAND...: a step that is a run of vitest. It fails for itself: those after it run all the same.

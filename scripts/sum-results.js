@@ -2,7 +2,7 @@
 // Of each step the folder has NAME.exit, its exit code; NAME.time, its seconds, and those of the processor for the
 // program and for the system; NAME.budget, the seconds that it may take; and NAME.json, vitest's report, where it ran
 // tests. Prints the steps, the slowest test files, and as its last line: N passed, M failed. A step that failed without
-// a failed test counts as one failure.
+// a failed test counts as one failure, and so does one that began and has no exit code.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
@@ -22,9 +22,9 @@ const SLOWEST = 10;
  */
 
 const folder = process.argv[2] ?? '.';
-const steps = readdirSync(folder)
-  .filter((name) => name.endsWith('.exit'))
-  .map((name) => stepOf(name.slice(0, -'.exit'.length)));
+/** A step that began has a budget; the script itself has only an exit code. */
+const names = readdirSync(folder).map((name) => /^(.+)\.(?:budget|exit)$/.exec(name)?.[1] ?? '');
+const steps = [...new Set(names)].filter((name) => name !== '').map(stepOf);
 
 console.log(
   '\n| step | seconds | CPU-seconds | passed | failed |\n| --- | ---: | ---: | ---: | ---: |',
@@ -60,14 +60,10 @@ process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
  * @returns {Step}
  */
 function stepOf(name) {
-  const exitCode = Number(read(`${name}.exit`));
+  const exitCode = Number(read(`${name}.exit`) || 'none');
   // A step that was ended has no times.
   const [seconds = 0, user = 0, system = 0] = read(`${name}.time`).split(' ').map(Number);
-  const {
-    numPassedTests = 0,
-    numFailedTests = 0,
-    testResults = [],
-  } = JSON.parse(read(`${name}.json`) || '{}');
+  const { numPassedTests = 0, numFailedTests = 0, testResults = [] } = reportOf(name);
   return {
     name,
     exitCode,
@@ -84,6 +80,18 @@ function stepOf(name) {
       }),
     ),
   };
+}
+
+/**
+ * Vitest's report; empty where there is none, or only a part of one.
+ * @param {string} name
+ */
+function reportOf(name) {
+  try {
+    return JSON.parse(read(`${name}.json`));
+  } catch {
+    return {};
+  }
 }
 
 /** @param {string} name */

@@ -34,6 +34,7 @@ describe('the tests of the fleet that a change needs', () => {
     );
     cpSync(join(root, '.ci/fleet-tests'), join(folder, '.ci/fleet-tests'));
     return {
+      folder,
       git,
       change(path: string): void {
         put(folder, { [path]: 'changed' });
@@ -49,7 +50,7 @@ describe('the tests of the fleet that a change needs', () => {
   }
 
   test('are all of them where it touches the fleet or what the fleet shares, else a sample', async () => {
-    const { change, needed } = await makeChanges();
+    const { change, folder, git, needed } = await makeChanges();
     const touching = [
       'src/effects/fleet/migrations.ts',
       'src/compose/run.ts',
@@ -60,6 +61,12 @@ describe('the tests of the fleet that a change needs', () => {
       'package-lock.json',
     ];
     const others = ['src/text.ts', 'src/compose/runner.ts', 'docs/fleeting.md'];
+    // More names behind it than fit into a pipe.
+    for (let file = 0; file < 2_000; file += 1)
+      put(folder, { [`zz/${'x'.repeat(60)}-${file}`]: '' });
+    git('add', 'zz');
+    change('src/effects/fleet/tables.ts');
+    expect(needed('HEAD~1')).toHaveLength(3);
     const counts = [...touching, ...others].map((path) => {
       change(path);
       const tests = needed('HEAD~1');
@@ -96,6 +103,11 @@ test('the sum of a run names the steps that failed or took longer than they may'
     'test.json': JSON.stringify(report),
     'demo.exit': '1',
     'demo.budget': '60',
+    // One that was ended, one whose disk was full, and one that wrote half a report.
+    'fleet.budget': '60',
+    'check.exit': '',
+    'claude.exit': '1',
+    'claude.json': '{"numPassed',
   });
   const sum = join(root, 'scripts/sum-results.js');
   const { status, stdout } = spawnSync(process.execPath, [sum, folder], {
@@ -110,12 +122,15 @@ test('the sum of a run names the steps that failed or took longer than they may'
       .slice(2),
   ).toEqual([
     '| test | 61 | 59 | 3 | 0 |',
+    '| check | 0 | 0 | 0 | 1 |',
+    '| claude | 0 | 0 | 0 | 1 |',
     '| demo | 0 | 0 | 0 | 1 |',
+    '| fleet | 0 | 0 | 0 | 1 |',
     'The slowest test files:',
     '    4 s  test/a.test.ts (test)',
     'All steps together: 61 s, 59 CPU-seconds',
     'Beyond its budget: test took 61 s, and may take 60 s.',
-    'Failed steps: demo',
-    '3 passed, 1 failed',
+    'Failed steps: check, claude, demo, fleet',
+    '3 passed, 4 failed',
   ]);
 });
