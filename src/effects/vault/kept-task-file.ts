@@ -79,6 +79,7 @@ export function keepTaskFile(request: KeptRequest): KeptTaskFile {
       const seen = open(file);
       if (seen !== null && !isBlank(seen.bytes)) return take(seen);
       if (seen !== null) closeSync(seen.descriptor);
+      if (held !== null) text = newerText(held) ?? text;
       if (text === null || (await hasArrived())) return null;
       // The folder of the state may be gone, too.
       await writeFileAtomic(copy, text).catch(() => undefined);
@@ -130,6 +131,17 @@ function tryRead(file: string): Buffer | null {
 
 function isBlank(bytes: Buffer): boolean {
   return bytes.toString().trim() === '';
+}
+
+/** Returns what is in an open file now, which may have lost its name since; null if that is blank or not readable. */
+function newerText({ descriptor }: Held): Buffer | null {
+  try {
+    const { size } = fstatSync(descriptor);
+    const bytes = readBytes(descriptor, Math.min(size, TASK_FILE_MAX_BYTES), 0);
+    return isBlank(bytes) ? null : bytes;
+  } catch {
+    return null;
+  }
 }
 
 /**
