@@ -29,7 +29,7 @@ export async function taskFileDesk(
   const file = path.join(vault, name);
   const copy = path.join(paths.folder, 'task-file');
   const kept = keepTaskFile({
-    ...{ vault, file, copy, isInterrupted: status === 'running' },
+    ...{ vault, file, copy },
     hasArrived: async () => donePath !== null && differs(donePath, baseline.done ?? undefined),
   });
   let hasFailed = false;

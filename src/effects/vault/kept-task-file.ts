@@ -14,6 +14,7 @@ export interface KeptTaskFile {
    * or null. Where the agent has moved it, it stays. Rejects with the system's error.
    */
   putBack(): Promise<PutBack | null>;
+  /** Removes the copy, except of a file that could not be put back. */
   close(): void;
 }
 
@@ -21,10 +22,11 @@ interface KeptRequest {
   readonly vault: string;
   /** Absolute. */
   readonly file: string;
-  /** Absolute path of a copy, from which a later driver can put the file back. */
+  /**
+   * Absolute path of a copy. It is there if an earlier driver has died, or could not put the file back; then this one
+   * can.
+   */
   readonly copy: string;
-  /** Whether an earlier driver died while the agent worked, so that the agent may have removed the file. */
-  readonly isInterrupted: boolean;
   /** Whether a file of this name has come into the done folder. */
   readonly hasArrived: () => Promise<boolean>;
 }
@@ -44,23 +46,27 @@ export function keepTaskFile(request: KeptRequest): KeptTaskFile {
   const { vault, file, copy, hasArrived } = request;
   let held: Held | null = null;
   /** The last text of the file that was not blank; null if there is nothing to put back. */
-  let text = request.isInterrupted ? tryRead(copy) : null;
+  let text = tryRead(copy);
+  /** Whether the copy is the only text that there is. */
+  let isOwed = false;
 
-  const close = (): void => {
+  const release = (): void => {
     if (held !== null) closeSync(held.descriptor);
     held = null;
   };
 
   const forget = (): null => {
-    close();
+    release();
+    isOwed = false;
     text = null;
     tryToRemove(copy);
     return null;
   };
 
   const take = async ({ bytes, ...seen }: Seen): Promise<null> => {
-    close();
+    release();
     held = seen;
+    isOwed = false;
     const isNew = text?.equals(bytes) !== true;
     text = bytes;
     // Without a copy the file can still be put back by this driver.
@@ -81,6 +87,7 @@ export function keepTaskFile(request: KeptRequest): KeptTaskFile {
       if (seen !== null) closeSync(seen.descriptor);
       if (held !== null) text = newerText(held) ?? text;
       if (text === null || (await hasArrived())) return null;
+      isOwed = true;
       // The folder of the state may be gone, too.
       await writeFileAtomic(copy, text).catch(() => undefined);
       if (leadsOut(path.dirname(file), vault))
@@ -97,11 +104,15 @@ export function keepTaskFile(request: KeptRequest): KeptTaskFile {
       else await promises.rename(from, file);
       const now = open(file);
       if (now !== null) await take(now);
+      isOwed = false;
       if (from !== null) return { kind: 'renamed', from: path.relative(vault, from) };
       if (isInTheWay) return { kind: 'replaced', aside: path.relative(vault, aside) };
       return { kind: there === undefined ? 'removed' : 'emptied' };
     },
-    close,
+    close() {
+      release();
+      if (!isOwed) tryToRemove(copy);
+    },
   };
 }
 
