@@ -21,8 +21,8 @@ export interface NoteFile {
 const REST = /^\d{8}T\d{6}Z\.md(?:\.\d+-[0-9a-f]{8}\.tmp)?$/;
 
 /**
- * Writes `RALPH_<reason>_<task_id>_<timestamp>.md` and removes all other notes of the same task and
- * reason. Resolves to the path of the note. Rejects with the system's error.
+ * Writes `RALPH_<reason>_<task_id>_<timestamp>.md` and removes the other notes of the same task and
+ * reason, except those that a person has changed. Resolves to the path of the note. Rejects with the system's error.
  */
 export async function writeNote(note: NoteFile): Promise<string> {
   const prefix = `RALPH_${note.reason}_${note.taskId}_`;
@@ -32,9 +32,8 @@ export async function writeNote(note: NoteFile): Promise<string> {
   await writeFileAtomic(file, withSum(note.text));
   for (const name of await promises.readdir(note.folder)) {
     const isOlder = name.startsWith(prefix) && REST.test(name.slice(prefix.length));
-    if (isOlder && name !== path.basename(file)) {
-      await promises.rm(path.join(note.folder, name), { force: true }).catch(() => undefined);
-    }
+    const older = path.join(note.folder, name);
+    if (isOlder && older !== file && !isChanged(older)) tryToRemove(older);
   }
   return file;
 }
@@ -83,6 +82,13 @@ function withSum(text: string): string {
   const { frontMatter } = splitFrontMatter(text);
   if (frontMatter === null) return text;
   return text.replace(/\n(?=---$)/m, () => `\nsum: "${hashOf(text)}"\n`);
+}
+
+/** Whether a note is not as ralph wrote it. One that is half-written is ralph's own. */
+function isChanged(file: string): boolean {
+  if (file.endsWith('.tmp')) return false;
+  const text = tryReadText(file, MB);
+  return text === null || !isUnchanged(text);
 }
 
 function isUnchanged(text: string): boolean {

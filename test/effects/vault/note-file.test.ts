@@ -1,14 +1,19 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type NoteFile, removeNotesOf, writeNote } from '../../../src/effects/vault/note-file.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
+const NOTE = '---\ntask_id: "T1"\n---\n\n# A note\n';
+
 async function stage(files: readonly string[] = []) {
   const folder = join(await tempFolder(), 'Needs_Action');
   if (files.length > 0) await mkdir(folder);
-  for (const name of files) await writeFile(join(folder, name), name);
+  // As ralph wrote them, so that it is their names that keep them.
+  const elsewhere = { folder: await tempFolder(), reason: 'X', taskId: 'X', text: NOTE };
+  const own = readFileSync(await writeNote({ ...elsewhere, at: '2026-01-02T03:04:05.678Z' }));
+  for (const name of files) await writeFile(join(folder, name), own);
   const note = (more: Partial<NoteFile> = {}) =>
     writeNote({
       folder,
@@ -31,14 +36,19 @@ describe('a note', () => {
   });
 
   test('replaces the older ones of its task and reason', async () => {
-    const { note, names } = await stage([
-      'RALPH_FAILED_T1_20250101T000000Z.md',
-      'RALPH_FAILED_T1_20251231T235959Z.md',
-    ]);
-    await note();
-    expect(names()).toEqual(['RALPH_FAILED_T1_20260102T030405Z.md']);
-    await note({ at: '2026-01-02T03:04:06.000Z', text: 'newer' });
+    const { note, names } = await stage();
+    await note({ text: NOTE });
+    await note({ text: NOTE, at: '2026-01-02T03:04:06.000Z' });
     expect(names()).toEqual(['RALPH_FAILED_T1_20260102T030406Z.md']);
+  });
+
+  test('leaves an older one that a person has changed, and lies beside it', async () => {
+    const { note, names } = await stage();
+    const file = await note({ text: NOTE });
+    appendFileSync(file, 'Ask Anna.\n');
+    await note({ text: NOTE, at: '2026-01-02T03:04:06.000Z' });
+    expect(names()).toHaveLength(2);
+    expect(readFileSync(file, 'utf8')).toContain('Ask Anna.');
   });
 
   test('replaces one of the same second', async () => {
