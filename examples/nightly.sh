@@ -8,7 +8,7 @@ code=$?
 case $code in
   0) echo "done" ;;
   1) echo "cannot go on, the note says why" ;;
-  2) echo "the command line is wrong" ;;
+  2) echo "not started: the command line is wrong, or this is not possible here" ;;
   3 | 4) echo "not finished in time, see Needs_Action" ;;
   5) echo "stuck, see Needs_Action" ;;
   6) echo "held, ralph resume goes on" ;;
