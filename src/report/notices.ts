@@ -188,8 +188,8 @@ export function taskFilePutBack(name: string, what: PutBack): string {
       return `${name} was emptied, and ralph has put its text back: it is nowhere else.`;
     case 'replaced':
       return `${name} was replaced, and ralph has put it back; what lay in its place is now ${what.aside}.`;
-    case 'renamed':
-      return `${name} was renamed to ${what.from}, and ralph has renamed it back: under another name there it would be a new task.`;
+    case 'moved':
+      return `${name} was moved to ${what.from}, and ralph has moved it back: there it would be a new task.`;
   }
 }
 

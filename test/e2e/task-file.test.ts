@@ -86,8 +86,8 @@ describe('a task file', () => {
       'In_Progress/x.md was replaced, and ralph',
     ],
     ['ln -sf /etc/hosts In_Progress/x.md', 'In_Progress/x.md was replaced, and ralph'],
-    ['mv In_Progress/x.md In_Progress/y.md', 'In_Progress/x.md was renamed to In_Progress/y.md'],
-    ['mv In_Progress/x.md Needs_Action/', 'renamed to Needs_Action/x.md'],
+    ['mv In_Progress/x.md In_Progress/y.md', 'In_Progress/x.md was moved to In_Progress/y.md'],
+    ['mv In_Progress/x.md Needs_Action/', 'In_Progress/x.md was moved to Needs_Action/x.md'],
   ])('the agent takes it away (%s): it is put back, said once, and done', async ([shell, said]) => {
     const scene = await sceneWith('Write it.', [{ ...WORKING, shell }, DONE]);
     const { stderr, ...end } = await scene.ralph(RUN);

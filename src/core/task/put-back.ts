@@ -3,5 +3,5 @@ export type PutBack =
   | { readonly kind: 'removed' | 'emptied' }
   /** Something else lay in its place, and is now at `aside`. */
   | { readonly kind: 'replaced'; readonly aside: string }
-  /** It had another name, under which the next pass over the vault would take it for a new task. */
-  | { readonly kind: 'renamed'; readonly from: string };
+  /** It lay at `from`, where the next pass over the vault would take it for a new task. */
+  | { readonly kind: 'moved'; readonly from: string };

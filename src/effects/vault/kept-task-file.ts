@@ -105,7 +105,7 @@ export function keepTaskFile(request: KeptRequest): KeptTaskFile {
       const now = open(file);
       if (now !== null) await take(now);
       isOwed = false;
-      if (from !== null) return { kind: 'renamed', from: path.relative(vault, from) };
+      if (from !== null) return { kind: 'moved', from: path.relative(vault, from) };
       if (isInTheWay) return { kind: 'replaced', aside: path.relative(vault, aside) };
       return { kind: there === undefined ? 'removed' : 'emptied' };
     },
