@@ -146,11 +146,13 @@ async function gitWorks({ plan, repository }: Asked): Promise<readonly Answer[]>
 
 /** The agent may write the plan, so the task goes on. */
 async function planHasBoxes({ plan }: Asked): Promise<readonly Answer[]> {
-  const { workTree, policy, sources } = plan;
+  const { workTree, policy, sources, settings } = plan;
   const { planFile: name, planSection: planSections } = policy;
   if (name === null) return [];
   const file = path.resolve(plan.cwd, name);
   const isThere = workTree === null || existsSync(workTree.path) || !isInside(workTree.path, file);
+  // `--setup` may write it, or change it.
+  if (!isThere && settings.setup !== null) return [];
   const planFile = isThere ? file : path.join(workTree.origin, path.relative(workTree.path, file));
   const { where } = sources.planFile;
   if (!existsSync(planFile)) return [{ notice: planNotThere(where, name) }];

@@ -158,6 +158,18 @@ describe('a plan file', () => {
     }
   });
 
+  test('that --setup may write into a new work tree is not missed', async () => {
+    const { folder } = await makeRepository();
+    const settings = { planFile: 'P.md', setup: 'true' };
+    expect(await outlookIn(folder, { ...settings, worktree: true })).toEqual(NOTHING);
+    const { notices } = await outlookIn(folder, {
+      ...settings,
+      verify: ['true'],
+      verifyClean: true,
+    });
+    expect(notices).toEqual([expect.stringContaining('there is no such file')]);
+  });
+
   test('that is a folder cannot be read', async () => {
     const folder = await tempFolder();
     mkdirSync(join(folder, 'P.md'));
