@@ -192,9 +192,11 @@ describe('a plan file that a new work tree does not have', () => {
     put(folder, { 'hidden/P.md': '- [ ] a', 'new.md': '- [ ] a' });
     git('branch', 'earlier');
     put(folder, { 'later.md': '- [ ] a' });
-    git('add', 'later.md');
-    git('commit', '-q', '-m', 'second');
     symlinkSync('in.md', join(folder, 'link.md'));
+    symlinkSync('hidden', join(folder, 'door'));
+    git('add', 'later.md', 'link.md', 'door');
+    git('commit', '-q', '-m', 'second');
+    symlinkSync('in.md', join(folder, 'own.md'));
     const ask = (planFile: string, more: Given = {}, isNew = true) =>
       outlookIn(folder, { worktree: true, planFile, ...more }, ENV, isNew);
     return { folder, ask };
@@ -210,6 +212,9 @@ describe('a plan file that a new work tree does not have', () => {
     ['that is not in the base', 'later.md', { base: 'earlier' }, /not committed in earlier/],
     ['that is in the base', 'later.md', {}, null],
     ['behind a link', 'link.md', {}, null],
+    ['behind a link that is not committed', 'own.md', {}, /own\.md is not committed in HEAD/],
+    ['behind a link to what git ignores', 'door/P.md', {}, /--copy "hidden\/P\.md"/],
+    ['behind a link to what is copied', 'door/P.md', { copy: ['hidden/**'] }, null],
     ['that --setup may bring', 'hidden/P.md', { setup: 'true' }, null],
   ])('%s', async ([, planFile, more, refusal]) => {
     const { ask } = await stage();

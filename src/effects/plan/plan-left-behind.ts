@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { gitAsker } from '../branches/open-repository.ts';
-import { isInside, realPath } from '../files/real-path.ts';
+import { isInside } from '../files/real-path.ts';
 import { filesThatMatch } from '../workspace/file-marks.ts';
 import type { RunPlan } from './run-plan.ts';
 
@@ -17,24 +17,45 @@ export async function planLeftBehind(plan: RunPlan): Promise<string | null> {
   const target = path.resolve(cwd, planFile);
   if (!isInside(tree.path, target) || existsSync(target)) return null;
   const original = path.join(tree.origin, path.relative(tree.path, target));
-  // A link that is committed leads to the same place.
-  const real = realPath(original);
-  if (!existsSync(original) || !isInside(tree.origin, real)) return null;
+  if (!existsSync(original)) return null;
   const ask = gitAsker(gitEnv);
-  const name = path.relative(tree.origin, real);
-  const committed = await ask(tree.origin, ['cat-file', '-e', `${tree.base}:${name}`]);
-  if (committed.exitCode === 0) return null;
-  const ignored = await ask(tree.origin, ['check-ignore', '-q', '--', name]);
   const expected = `${sources.planFile.where} expects a plan that is in the new work tree`;
-  if (ignored.exitCode !== 0) {
-    const base = settings.base ?? 'HEAD';
-    return `${expected}; ${name} is not committed in ${base}, and --worktree brings nothing else along: commit it.`;
+  for (const step of stepsTo(tree.origin, original)) {
+    const name = path.relative(tree.origin, step);
+    const committed = await ask(tree.origin, ['cat-file', '-e', `${tree.base}:${name}`]);
+    if (committed.exitCode === 0) continue;
+    const ignored = await ask(tree.origin, ['check-ignore', '-q', '--', name]);
+    if (ignored.exitCode !== 0) {
+      const base = settings.base ?? 'HEAD';
+      return `${expected}; ${name} is not committed in ${base}, and --worktree brings nothing else along: commit it.`;
+    }
+    const from = path.join(tree.origin, path.relative(tree.path, cwd));
+    const look = { cwd: from, isOwn: () => false, dot: true };
+    const copied = await filesThatMatch(settings.copy, look);
+    if (copied.includes(step)) continue;
+    const glob = path.relative(from, step);
+    return `${expected}; git ignores ${name}, so --worktree leaves it behind: --copy "${glob}" brings it along.`;
   }
-  const from = path.join(tree.origin, path.relative(tree.path, cwd));
-  const copied = await filesThatMatch(settings.copy, { cwd: from, isOwn: () => false, dot: true });
-  if (copied.includes(original)) return null;
-  const glob = path.relative(from, original);
-  return `${expected}; git ignores ${name}, so --worktree leaves it behind: --copy "${glob}" brings it along.`;
+  return null;
+}
+
+/** Returns what a path inside a folder leads over: each link, and the file unless it lies elsewhere. */
+function stepsTo(folder: string, file: string): readonly string[] {
+  const links: string[] = [];
+  let at = folder;
+  const rest = path.relative(folder, file).split(path.sep);
+  for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
+    at = path.join(at, name);
+    if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
+    links.push(at);
+    const target = readlinkSync(at);
+    const next = path.resolve(path.dirname(at), target);
+    // It leads there from the new work tree as well.
+    if (path.isAbsolute(target) || !isInside(folder, next)) return links;
+    rest.unshift(...path.relative(folder, next).split(path.sep));
+    at = folder;
+  }
+  return [...links, at];
 }
 
 /** Rejects with a `UsageError` if `--setup` has not brought the plan along. Without it, that is known before. */
