@@ -4,7 +4,7 @@ import type { Changes, EndingFields, RalphEvent } from '../core/machine/events.t
 import { endingRow, rowOfState } from '../core/task/endings.ts';
 import type { EvidenceProof } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
-import { formatCost, formatDuration, formatLines, plural } from './format.ts';
+import { belowSections, formatCost, formatDuration, formatLines, plural } from './format.ts';
 import { branchesText, indexBehindText, uncommittedText } from './left-at-end.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from './look-back.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
@@ -120,12 +120,14 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
 }
 
 /** Says what is missing in a plan; null if nothing is. */
-function planText({ file, ticked, boxes, first_open_line: line }: PlanStand): string | null {
-  const name = oneLine(file, 300);
+function planText({ sections = [], ...plan }: PlanStand): string | null {
+  const { ticked, boxes, first_open_line: line } = plan;
+  const name = oneLine(plan.file, 300);
+  const below = belowSections(sections);
   if (boxes === null) return `${name} is not there, or cannot be read`;
-  if (boxes === 0) return `${name} has no box`;
+  if (boxes === 0) return `${name} has no box${below}`;
   if (line === null) return null;
-  return `${name}: ${ticked} of ${boxes} ticked, the first open one is in line ${line}`;
+  return `${name}: ${ticked} of ${boxes} ticked${below}, the first open one is in line ${line}`;
 }
 
 /** What a person has to know even if all went well: a script may push what is not all in a commit. */

@@ -1,4 +1,5 @@
 import type { LineChanges } from '../core/task/line-changes.ts';
+import { oneLine } from '../core/text/untrusted-text.ts';
 
 /** Formats milliseconds: `420ms`, `12s`, `4m 05s`, `1h 30m`, `2d 3h`. */
 export function formatDuration(ms: number): string {
@@ -52,6 +53,12 @@ export function formatBytes(bytes: number): string {
 /** Formats line changes: `+12 -3`. */
 export function formatLines({ added, removed }: LineChanges): string {
   return `+${added} -${removed}`;
+}
+
+/** Names the headings of a plan below which boxes count, after a blank; empty if all count. */
+export function belowSections(sections: readonly string[]): string {
+  const names = sections.map((each) => `'${oneLine(each, 100)}'`);
+  return names.length === 0 ? '' : ` below ${names.join(' or ')}`;
 }
 
 /** Returns a number with its noun: `1 task`, `3 tasks`. */

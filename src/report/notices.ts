@@ -3,7 +3,7 @@ import type { PutBack } from '../core/task/put-back.ts';
 import type { TreeLacks } from '../core/task/tree-lacks.ts';
 import { firstFew, oneLine } from '../core/text/untrusted-text.ts';
 import { messageOf } from '../errors.ts';
-import { formatDuration, plural } from './format.ts';
+import { belowSections, formatDuration, plural } from './format.ts';
 
 // Every sentence about a run that tells no event of its journal: what a person should know before the run
 // starts, and what ralph notices on the way. They are in one file, so that they sound alike.
@@ -71,9 +71,7 @@ export function planNotReadable(where: string, file: string): string {
 
 /** `sections` are the headings below which boxes count; empty if all count. */
 export function planHasNoBox(where: string, file: string, sections: readonly string[]): string {
-  const below =
-    sections.length === 0 ? '' : ` below ${sections.map((each) => `'${each}'`).join(' or ')}`;
-  return `${where} names ${file}, which has no box${below}: it completes nothing before the agent has written one.`;
+  return `${where} names ${file}, which has no box${belowSections(sections)}: it completes nothing before the agent has written one.`;
 }
 
 /** Says what a new work tree has not got. */

@@ -12,6 +12,8 @@ export interface PlanCount {
 export interface PlanStand {
   /** Relative to the folder in which the agent works. */
   readonly file: string;
+  /** The headings below which boxes count; absent if all count. */
+  readonly sections?: readonly string[];
   readonly ticked: number;
   /** How many boxes there are; null if the file is missing or cannot be read. */
   readonly boxes: number | null;
@@ -47,16 +49,17 @@ export function readPlan(text: string, sections: readonly string[] = []): PlanCo
 
 /** Returns how far a plan is. The boxes are those that `readPlan` counts; null stands for a text that cannot be read. */
 export function planStand(
-  file: string,
+  name: string,
   text: string | null,
   sections: readonly string[],
 ): PlanStand {
-  if (text === null) return { file, ticked: 0, boxes: null, first_open_line: null };
+  const file = { file: name, ...(sections.length === 0 ? {} : { sections }) };
+  if (text === null) return { ...file, ticked: 0, boxes: null, first_open_line: null };
   const boxes = [...boxesIn(text, sections)];
   const open = boxes.filter(({ isOpen }) => isOpen);
   const [first] = open;
   return {
-    ...{ file, ticked: boxes.length - open.length, boxes: boxes.length },
+    ...{ ...file, ticked: boxes.length - open.length, boxes: boxes.length },
     first_open_line: first === undefined ? null : first.line,
   };
 }
