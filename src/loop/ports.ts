@@ -115,11 +115,11 @@ export interface Observer {
   mark(): Promise<void>;
   look(): Promise<Sightings>;
   /**
-   * Returns the changes since the commit at which the task began, with the commits on these branches; null if they
-   * cannot be found quickly.
+   * Returns the changes since the commit at which the task began (null: there was none), with the commits on these
+   * branches; null if they cannot be found quickly.
    */
   changes(
-    since: { readonly base: string; readonly branches: readonly string[] },
+    since: { readonly base: string | null; readonly branches: readonly string[] },
     hurry: AbortSignal,
   ): Promise<Changes | null>;
   /** Returns how far the plan is; null without one. */

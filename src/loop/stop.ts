@@ -30,10 +30,9 @@ export async function stop(
     ports.reporter.publish(eventOf(ports, state, body));
   }
   // Runs in parallel with the rest, since it may take a while.
-  const base = state.task.git_base;
   const { branches = [] } = git;
-  const changes =
-    base === null ? null : ports.observer.changes({ base, branches }, ports.stops.hurry);
+  const since = { base: state.task.git_base, branches };
+  const changes = ports.observer.changes(since, ports.stops.hurry);
   const note = ending.note === null ? null : await ports.notes.write(state, ending);
   if (ending.status === 'completed') {
     await ports.keepProof(state);

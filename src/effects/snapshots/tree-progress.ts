@@ -88,10 +88,13 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
         });
       const tips = ['HEAD', ...branches.map((name) => `refs/heads/${name}`)];
       // Somebody may have removed a branch.
-      const count = await ask(['rev-list', '--count', '--ignore-missing', ...tips, `^${base}`]);
+      const range = base === null ? ['HEAD'] : [...tips, `^${base}`];
+      const count = await ask(['rev-list', '--count', '--ignore-missing', ...range]);
       const counted = await ask([...NUMSTAT, ends.first, ends.newest]);
       if (count === null || counted === null) return null;
       const commits = Number.parseInt(count, 10);
+      // The base is unknown, or the first commit was made since.
+      if (base === null && commits > 0) return null;
       return { commits, ...readNumstat(counted, inner.changedInAll) };
     },
   };

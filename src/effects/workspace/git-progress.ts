@@ -54,11 +54,15 @@ export interface GitProgress {
    */
   since(): Promise<GitChange | null>;
   /**
-   * Resolves to what has changed since the task began at the commit `base`, including changes by
-   * `--after`. If another process began the task, all uncommitted changes count. Null if git fails or
+   * Resolves to what has changed since the task began at the commit `base` (null: there was none), including changes
+   * by `--after`. If another process began the task, all uncommitted changes count. Null if git fails or
    * takes too long, or if `hurry` aborts.
    */
-  inAll(base: string, hurry: AbortSignal, branches?: readonly string[]): Promise<GitChange | null>;
+  inAll(
+    base: string | null,
+    hurry: AbortSignal,
+    branches?: readonly string[],
+  ): Promise<GitChange | null>;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -130,7 +134,7 @@ export function createGitProgress(
       return change;
     },
     async inAll(base, hurry) {
-      if (first === null || slowLooks >= SLOW_LOOKS_AT_MOST) return null;
+      if (base === null || first === null || slowLooks >= SLOW_LOOKS_AT_MOST) return null;
       const deadlineMs = monotonicMs() + IN_ALL_TIMEOUT_MS;
       // A request to stop aborts `signal` and must not prevent the summary, so `hurry` is used here.
       const ask: RunGit = (cwd, args, extras) => {

@@ -306,6 +306,22 @@ describe('progress by snapshots', () => {
       lines: { added: 5, removed: 1 },
     });
   });
+
+  test('sums up where there is no commit yet, and no further than the first one', async () => {
+    const folder = await tempFolder();
+    const git = gitIn(folder);
+    git('init', '-q');
+    const { keeper, ended, progress } = await keeperOf(folder);
+    await keeper.before(1);
+    await ended(1);
+    const inAll = () => progress.inAll(null, new AbortController().signal);
+    expect(await inAll()).toMatchObject({ commits: 0, filesChanged: 0 });
+    put(folder, { a: '1' });
+    await ended(2);
+    expect(await inAll()).toMatchObject({ commits: 0, filesChanged: 1 });
+    git('commit', '-q', '--allow-empty', '-m', 'first');
+    expect(await inAll()).toBeNull();
+  });
 });
 
 describe('an untracked secret', () => {
