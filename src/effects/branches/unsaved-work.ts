@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { realPath } from '../files/real-path.ts';
-import { asText } from '../workspace/git-command.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { isInside, realPath } from '../files/real-path.ts';
+import { repositoryFinder } from '../workspace/find-repositories.ts';
+import { asText, type RunGit } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
+import { gitFoldersAt } from '../workspace/git-folders-at.ts';
 import { findWorkTree } from '../workspace/git-view.ts';
 import { underWayIn } from '../workspace/under-way.ts';
 import { type AskGit, type CheckoutPlace, gitDirOf, refOf, runGitOf } from './checkout.ts';
@@ -23,7 +26,11 @@ export async function unsavedWork(place: CheckoutPlace, branch: string): Promise
     const head = await git(place.path, ['symbolic-ref', '--quiet', '--short', 'HEAD']);
     return `its newest commit is not on its branch${head === null ? '' : ` but on ${asText(head.trim())}`}`;
   }
-  return (await changesIn(place.path, place.ask)) ?? submoduleCommits(gitDir, place.ask);
+  return (
+    (await changesIn(place.path, '', place.ask)) ??
+    (await workInside(place, gitDir)) ??
+    (await submoduleCommits(gitDir, place.ask))
+  );
 }
 
 /** Whether a person has locked a work tree, so that it stays. */
@@ -39,31 +46,76 @@ const STATUS = [
   '--ignore-submodules=dirty',
 ];
 
-async function changesIn(root: string, ask: AskGit): Promise<string | null> {
-  const git = runGitOf(ask);
+/** `name` is the path of a repository inside the work tree; empty for the work tree itself. */
+async function changesIn(root: string, name: string, ask: AskGit): Promise<string | null> {
+  const git: RunGit = (cwd, args, extras) => runGitOf(ask)(cwd, [...only(root), ...args], extras);
   const settings = await withoutOwnFilters(root, git);
   const status = settings === null ? null : await git(root, STATUS, { settings });
-  const entries = await git(root, ['ls-files', '-z', '-v', '-s']);
-  if (status === null || entries === null) return 'git cannot say what in it is not committed';
+  const entries = await git(root, ['ls-files', '-z', '-v']);
+  if (status === null || entries === null) {
+    return `git cannot say what in ${name === '' ? 'it' : shown(name)} is not committed`;
+  }
   const [first] = status.split('\0');
   if (first !== undefined && first !== '') {
-    return `it holds what is not committed (${asText(first.slice(3))})`;
+    return `it holds what is not committed (${shown(path.join(name, asText(first.slice(3))))})`;
   }
-  for (const [, tag = '', mode, name = ''] of entries.matchAll(ENTRY)) {
-    const file = path.join(root, asText(name));
+  for (const [, tag, file = ''] of entries.matchAll(ENTRY)) {
     // Git does not look at such files, so they may differ from what is committed.
-    if (tag !== 'H' && existsSync(file)) {
-      return `git was told not to look at ${asText(name)}`;
+    if (tag !== 'H' && existsSync(path.join(root, asText(file)))) {
+      return `git was told not to look at ${shown(path.join(name, asText(file)))}`;
     }
-    if (mode !== '160000' || !existsSync(path.join(file, '.git'))) continue;
-    const inside = await changesIn(file, ask);
-    if (inside !== null) return inside;
   }
   return null;
 }
 
-/** Tag, mode and path of an entry; lower-case tags and `S` stand for files that git leaves alone. */
-const ENTRY = /([A-Za-z]) (\d{6}) [0-9a-f]+ \d\t([^\0]*)\0/g;
+/** Options for one repository: a broken one does not lead to that around it, and no setting to files elsewhere. */
+function only(root: string): readonly string[] {
+  return [`--git-dir=${path.join(root, '.git')}`, `--work-tree=${root}`];
+}
+
+function shown(name: string): string {
+  return oneLine(name, 300);
+}
+
+/** Tag and path of an entry; lower-case tags and `S` stand for files that git leaves alone. */
+const ENTRY = /([A-Za-z]) ([^\0]*)\0/g;
+
+/** Looks into the repositories inside the work tree, also where git ignores them. */
+async function workInside(
+  { path: root, ask }: CheckoutPlace,
+  gitDir: string,
+): Promise<string | null> {
+  for (const folder of await repositoryFinder([])(root)) {
+    const name = path.relative(root, folder);
+    const lost =
+      (await changesIn(folder, name, ask)) ??
+      (await commitsInside(folder, name, [root, gitDir], ask));
+    if (lost !== null) return lost;
+  }
+  return null;
+}
+
+/** `going` are the folders that are removed. */
+async function commitsInside(
+  folder: string,
+  name: string,
+  going: readonly string[],
+  ask: AskGit,
+): Promise<string | null> {
+  const common = realPath(gitFoldersAt(path.join(folder, '.git'))?.at(-1) ?? folder);
+  const goesAlong = going.some((place) => isInside(realPath(place), common));
+  // Of a further work tree of a repository elsewhere, only HEAD goes.
+  const commits = goesAlong
+    ? ['--all', '--not', '--remotes']
+    : ['HEAD', '--not', '--branches', '--tags', '--remotes'];
+  const args = [...only(folder), 'rev-list', '--count', ...commits];
+  const { exitCode, output } = await ask(folder, args);
+  if (exitCode !== 0) return `git cannot say which commits are in ${shown(name)}`;
+  if (output.trim() === '0') return null;
+  return goesAlong
+    ? `the repository ${shown(name)} in it has commits that no remote of it has`
+    : `the work tree ${shown(name)} in it has commits that no branch has`;
+}
 
 /** A work tree has repositories of its own for its submodules, and they are removed with it. */
 async function submoduleCommits(gitDir: string, ask: AskGit): Promise<string | null> {

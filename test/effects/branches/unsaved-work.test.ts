@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { changedFiles, unsavedWork } from '../../../src/effects/branches/unsaved-work.ts';
@@ -129,14 +129,112 @@ test.for<[string, (scene: Awaited<ReturnType<typeof stage>>) => void, RegExp]>([
 test('what is not committed in a submodule would be lost', async () => {
   const { path, unsaved } = await withSubmodule();
   put(path, { 'lib/new.txt': 'new\n' });
-  expect(await unsaved()).toMatch(/not committed \(new\.txt\)/);
+  expect(await unsaved()).toMatch(/not committed \(lib\/new\.txt\)/);
 });
 
 test('a commit that only the submodule of this work tree has would be lost', async () => {
   const { git, inside, unsaved } = await withSubmodule();
   inside('commit', '-q', '--allow-empty', '-m', 'only here');
   git('commit', '-q', '-am', 'with the commit of the submodule');
-  expect(await unsaved()).toMatch(/a submodule has commits that are nowhere else/);
+  expect(await unsaved()).toBe('the repository lib in it has commits that no remote of it has');
+});
+
+test('a commit of a submodule whose files are gone would be lost', async () => {
+  const { git, inside, unsaved } = await withSubmodule();
+  inside('commit', '-q', '--allow-empty', '-m', 'only here');
+  git('commit', '-q', '-am', 'with the commit of the submodule');
+  git('submodule', '--quiet', 'deinit', 'lib');
+  expect(await unsaved()).toMatch(/a submodule has commits that are nowhere else \(lib\)/);
+});
+
+/** A repository in a folder that git ignores. */
+async function withInside() {
+  const { folder: remote } = await makeRepository({ 'lib.txt': 'lib\n' });
+  const scene = await stage();
+  const folder = join(scene.path, 'build/ü');
+  scene.git('clone', '-q', `file://${remote}`, folder);
+  return { ...scene, folder, inside: gitIn(folder) };
+}
+
+const COMMIT = ['commit', '-q', '--allow-empty', '-m', 'only here'];
+const NOWHERE_ELSE = 'the repository build/ü in it has commits that no remote of it has';
+
+test.for<[string, (scene: Awaited<ReturnType<typeof withInside>>) => void, string | null]>([
+  ['as its remote has it', () => {}, null],
+  ['with a commit', ({ inside }) => inside(...COMMIT), NOWHERE_ELSE],
+  [
+    'with a commit that a detached HEAD alone has',
+    ({ inside }) => {
+      inside('switch', '-q', '--detach');
+      inside(...COMMIT);
+    },
+    NOWHERE_ELSE,
+  ],
+  [
+    'with a commit on a branch that is not checked out',
+    ({ inside }) => {
+      inside('switch', '-q', '-c', 'y');
+      inside(...COMMIT);
+      inside('switch', '-q', '-');
+    },
+    NOWHERE_ELSE,
+  ],
+  [
+    'with a commit that it has pushed',
+    ({ inside }) => {
+      inside(...COMMIT);
+      inside('push', '-q', 'origin', 'HEAD:refs/heads/pushed');
+    },
+    null,
+  ],
+  [
+    'with a new file',
+    ({ folder }) => put(folder, { 'd/n.txt': '' }),
+    'it holds what is not committed (build/ü/d/n.txt)',
+  ],
+  [
+    'that git cannot read',
+    ({ folder }) => writeFileSync(join(folder, '.git/config'), '['),
+    'git cannot say what in build/ü is not committed',
+  ],
+])('a repository that git ignores, %s', async ([, change, lost]) => {
+  const scene = await withInside();
+  expect(await scene.unsaved()).toBeNull();
+  change(scene);
+  expect(await scene.unsaved()).toBe(lost);
+});
+
+test('all commits of a repository without a remote would be lost, also of one that git tracks', async () => {
+  const { path, git, unsaved } = await stage();
+  git('init', '-q', 'build/new');
+  expect(await unsaved()).toBeNull();
+  git('init', '-q', 'lib');
+  gitIn(join(path, 'lib'))(...COMMIT);
+  git('add', 'lib');
+  git('commit', '-q', '-m', 'lib');
+  expect(await unsaved()).toBe('the repository lib in it has commits that no remote of it has');
+});
+
+test('of a further work tree, only commits that no branch has would be lost', async () => {
+  const { path, git, unsaved } = await stage();
+  git('worktree', 'add', '-q', '-b', 'y', 'build/y');
+  const inside = gitIn(join(path, 'build/y'));
+  inside(...COMMIT);
+  expect(await unsaved()).toBeNull();
+  inside('switch', '-q', '--detach');
+  inside(...COMMIT);
+  expect(await unsaved()).toBe('the work tree build/y in it has commits that no branch has');
+});
+
+test('no program of a repository inside runs', async () => {
+  const { folder, inside, path, unsaved } = await withInside();
+  const sign = join(path, 'build/ran');
+  for (const name of ['filter.f.clean', 'core.fsmonitor']) {
+    inside('config', name, `touch '${sign}'; cat`);
+  }
+  put(folder, { '.git/info/attributes': '* filter=f\n', 'lib.txt': 'LIB\n' });
+  expect(await unsaved()).toBe('it holds what is not committed (build/ü/lib.txt)');
+  expect(existsSync(sign)).toBe(false);
 });
 
 test('what is not committed is listed, but not what lies in ralph’s own folders', async () => {
