@@ -45,10 +45,27 @@ export async function ignoredLeftBehind(
   const needed = NEEDED.flatMap((pattern) => names.filter((name) => pattern.test(name)));
   const missing = needed.filter((name) => !existsSync(path.join(root, name)));
   if (missing.length === 0) return [];
-  const input = missing.map((name) => `${name}\0`).join('');
-  const { output } = await ask(origin, ['check-ignore', '-z', '--stdin'], { input });
-  const ignored = new Set(asText(output).split('\0'));
-  return missing.filter((name) => ignored.has(name)).slice(0, MOST_NAMED);
+  const listed = async (...kinds: readonly string[]): Promise<ReadonlySet<string>> => {
+    const args = [
+      'ls-files',
+      '-z',
+      '--exclude-standard',
+      '--directory',
+      ...kinds,
+      '--',
+      ...missing,
+    ];
+    const { output } = await ask(origin, ['--literal-pathspecs', ...args]);
+    return new Set(asText(output).split('\0').map(rootOf));
+  };
+  // A folder may have a rule of its own, or one for all that is in it.
+  const ignored = await listed('--others', '--ignored');
+  const others = await listed('--cached', '--others', '--no-empty-directory');
+  return missing.filter((name) => ignored.has(name) && !others.has(name)).slice(0, MOST_NAMED);
+}
+
+function rootOf(name: string): string {
+  return name.replace(/\/.*/s, '');
 }
 
 /**

@@ -62,6 +62,18 @@ describe('what git ignores', () => {
     expect(await ignoredLeftBehind(trees, ask)).toEqual(['node_modules', '.venv', '.env.local']);
   });
 
+  test('is all that a folder has, whichever rule says so', async () => {
+    const { trees, ask } = await stage({
+      '.gitignore': 'vendor/*\nvenv/*\n!venv/seen\nnode_modules/b\n',
+    });
+    put(trees.origin, {
+      ...{ '.venv/.gitignore': '*\n', '.venv/bin/python': '', 'vendor/d/x': '' },
+      ...{ 'venv/x': '', 'venv/seen': '', 'node_modules/b': '', 'node_modules/staged': '' },
+    });
+    gitIn(trees.origin)('add', 'node_modules/staged');
+    expect(await ignoredLeftBehind(trees, ask)).toEqual(['.venv', 'vendor']);
+  });
+
   test('is named five times at most', async () => {
     const { trees, ask } = await stage({ '.gitignore': '.env*\nvenv\n' });
     const many = [1, 2, 3, 4, 5, 6].map((number) => [`.env.${number}`, ''] as const);
