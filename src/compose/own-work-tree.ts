@@ -298,7 +298,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
         const isEmpty = await dropBranch(at);
         warn(
           isEmpty
-            ? `The work tree ${tree.path} and its branch ${tree.branch} are removed, since nothing was committed and nothing is left in it.`
+            ? `The work tree ${tree.path} and its branch ${tree.branch} are removed, since nothing was committed on this branch and nothing is left in it. There is nothing to land.`
             : `The work tree ${tree.path} is removed, since all in it is committed; the branch ${tree.branch} stays. There is nothing left to undo.`,
         );
       } catch (error) {

@@ -21,9 +21,13 @@ export function lookBackOf({ snapshots }: TaskGit, place: TaskPlace): LookBack |
   return { diff: taskCommand('diff', place), undo: taskCommand('undo', place) };
 }
 
-/** Returns the branch of a task's own work tree; null if it has none. */
-export function ownBranchOf({ work_tree: tree }: TaskGit, place: TaskPlace): OwnBranch | null {
+/** Returns the branch of a task's own work tree; null if it has none, or if all commits went to other branches. */
+export function ownBranchOf(
+  { work_tree: tree, branches = [] }: TaskGit,
+  place: TaskPlace,
+): OwnBranch | null {
   if (tree === null) return null;
+  if (branches.length > 0 && !branches.includes(tree.branch)) return null;
   const { branch, onto } = tree;
   const words = onto === null ? ['--onto', 'BRANCH'] : [];
   return { branch, onto, land: taskCommand('land', place, words) };

@@ -226,6 +226,10 @@ describe('one task in detail', () => {
       'branch      ralph/n; ralph land nightly --onto BRANCH --vault /v --state-dir /s lands it\n' +
         'work tree   /r.ralph/n\n',
     );
+    const withCommitsOn = (...branches: readonly string[]): string =>
+      text({ task: { ...task, git: { ...git, branches } } });
+    expect(withCommitsOn('ralph/n', 'feature')).toContain('ralph land');
+    expect(withCommitsOn('feature')).not.toContain('ralph land');
     expect(text({ task: { ...task, git }, shown: shown({ isOwn: false }) })).not.toContain('undo');
     expect(text()).not.toMatch(/ralph (diff|land)/);
   });
