@@ -22,7 +22,7 @@ import {
   hooksLeftBehind,
   ignoredLeftBehind,
 } from '../effects/branches/tree-lacks.ts';
-import { changedFiles, unsavedWork } from '../effects/branches/unsaved-work.ts';
+import { changedFiles, unsavedPlan, unsavedWork } from '../effects/branches/unsaved-work.ts';
 import type { WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
 import { makePrivateFolder, removeFile } from '../effects/files/write-file.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
@@ -240,6 +240,16 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     return runSetUp(command, plan, { runId: driver.run_id, stops, ...confinedTo(inside) });
   };
 
+  const planLost = async (at: CheckoutPlace): Promise<string | null> => {
+    const { planFile } = plan.policy;
+    if (planFile === null) return null;
+    const file = path.resolve(plan.cwd, planFile);
+    return unsavedPlan(at, {
+      file,
+      original: path.join(tree.origin, path.relative(tree.path, file)),
+    });
+  };
+
   /** Only a work tree that stays has something to take back. */
   const undoOffer = ({ changes, git }: RunEnd['fields']): string => {
     const hasChanges = changes !== null && changes.commits + changes.files > 0;
@@ -291,7 +301,9 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
       if (plan.settings.keepBackground) return stays('processes of the agent may still use it');
       try {
         const at = await place();
-        const why = await unsavedWork(at, tree.branch);
+        const isCompleted = fields.status === 'completed';
+        const why =
+          (await unsavedWork(at, tree.branch)) ?? (isCompleted ? null : await planLost(at));
         if (why !== null) return stays(why);
         onRemoval();
         await removeCheckout(at);

@@ -116,6 +116,18 @@ describe('a work tree of its own', () => {
     expect(existsSync(scene.tree('t', 'a.txt'))).toBe(true);
   });
 
+  test('stays for a plan that git ignores, until the task is completed', async () => {
+    const tick = { shell: "sed -i '0,/\\[ \\]/s//[x]/' build/PLAN.md", text: 'Ticked.' };
+    const scene = await stage([tick, tick]);
+    await scene.write('build/PLAN.md', '- [ ] one\n- [ ] two\n');
+    const plan = ['--plan-file', 'build/PLAN.md', '--copy', 'build/PLAN.md'];
+    const { stderr } = await scene.run(['--worktree', '--max-iterations', '1', ...plan]);
+    expect(stderr).toMatch(/work\.ralph\/t stays, since git ignores the plan build\/PLAN\.md/);
+    const resumed = await scene.ralph(['resume', 't', '--max-iterations', '2']);
+    expect(resumed).toMatchObject({ exitCode: 0 });
+    expect(existsSync(scene.tree('t'))).toBe(false);
+  });
+
   test('begins at --base, below --worktree-dir', async () => {
     const scene = await stage(LEAVES_WORK);
     scene.git('branch old');

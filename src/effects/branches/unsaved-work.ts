@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { oneLine } from '../../core/text/untrusted-text.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import { repositoryFinder } from '../workspace/find-repositories.ts';
 import { asText, type RunGit } from '../workspace/git-command.ts';
@@ -31,6 +32,22 @@ export async function unsavedWork(place: CheckoutPlace, branch: string): Promise
     (await workInside(place, gitDir)) ??
     (await submoduleCommits(gitDir, place.ask))
   );
+}
+
+const PLAN_MAX_BYTES = MB;
+
+/** Returns why an uncompleted task needs a plan file of its work tree, as `unsavedWork` does; no commit has its ticks. */
+export async function unsavedPlan(
+  { path: root, ask }: CheckoutPlace,
+  plan: { readonly file: string; readonly original: string },
+): Promise<string | null> {
+  const file = realPath(plan.file);
+  if (!isInside(realPath(root), file)) return null;
+  const text = tryReadText(file, PLAN_MAX_BYTES);
+  if (text === null || text === tryReadText(plan.original, PLAN_MAX_BYTES)) return null;
+  const name = path.relative(realPath(root), file);
+  const { exitCode } = await ask(root, ['check-ignore', '-q', '--', name]);
+  return exitCode === 0 ? `git ignores the plan ${shown(name)} in it, which a resume needs` : null;
 }
 
 /** Whether a person has locked a work tree, so that it stays. */

@@ -1,7 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { changedFiles, unsavedWork } from '../../../src/effects/branches/unsaved-work.ts';
+import {
+  changedFiles,
+  unsavedPlan,
+  unsavedWork,
+} from '../../../src/effects/branches/unsaved-work.ts';
 import { checkoutsOf } from '../../helpers/checkouts.ts';
 import { gitIn, makeRepository, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -15,7 +19,13 @@ async function stage() {
   git('worktree', 'add', '-q', '-b', 'x', path);
   const parts = await checkoutsOf(folder);
   const there = gitIn(path);
-  return { path, main: folder, git: there, unsaved: () => unsavedWork({ ...parts, path }, 'x') };
+  return {
+    parts,
+    path,
+    main: folder,
+    git: there,
+    unsaved: () => unsavedWork({ ...parts, path }, 'x'),
+  };
 }
 
 async function withSubmodule() {
@@ -235,6 +245,22 @@ test('no program of a repository inside runs', async () => {
   put(folder, { '.git/info/attributes': '* filter=f\n', 'lib.txt': 'LIB\n' });
   expect(await unsaved()).toBe('it holds what is not committed (build/ü/lib.txt)');
   expect(existsSync(sign)).toBe(false);
+});
+
+test('of a plan, ticks that no commit can have would be lost', async () => {
+  const { path, main, ...place } = await stage();
+  const lostOf = (name: string): Promise<string | null> =>
+    unsavedPlan({ ...place.parts, path }, { file: join(path, name), original: join(main, name) });
+  for (const folder of [main, path]) put(folder, { 'build/P.md': '- [ ] a\n', 'a.md': '' });
+  expect(await lostOf('build/P.md')).toBeNull();
+  put(path, { 'build/P.md': '- [x] a\n', 'a.md': '- [x] a\n' });
+  expect(await lostOf('build/P.md')).toBe(
+    'git ignores the plan build/P.md in it, which a resume needs',
+  );
+  expect(await lostOf('a.md')).toBeNull();
+  put(main, { 'build/Q.md': '- [ ] q\n' });
+  expect(await lostOf('build/Q.md')).toBeNull();
+  expect(await lostOf(join('..', 'P.md'))).toBeNull();
 });
 
 test('what is not committed is listed, but not what lies in ralph’s own folders', async () => {
