@@ -52,7 +52,7 @@ describe.for(FRONTS)('%s', ([, script]) => {
     const scene = await makeRealScene([LONG_STEP, text(PROMISED)]);
     const ralph = await scene.start([
       ...(await front(scene)),
-      ...[...WITH_BASH, '--iteration-timeout', '5s', '--delay', '0', '-n', '2'],
+      ...[...WITH_BASH, '--iteration-timeout', '15s', '--delay', '0', '-n', '2'],
     ]);
     await untilTool(scene);
     const { exitCode, stderr } = await ralph.ended;
