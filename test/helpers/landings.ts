@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import type { LandingForm, LandingRefusal } from '../../src/core/snapshots/landing.ts';
 import type { OwnWorkTree } from '../../src/core/task/task-state.ts';
+import type { AskGit } from '../../src/effects/branches/checkout.ts';
 import { gitIdentity } from '../../src/effects/branches/identity.ts';
 import { type Landing, land } from '../../src/effects/branches/land.ts';
 import { findTaskWork } from '../../src/effects/branches/task-work.ts';
+import { createPatience } from '../../src/effects/workspace/git-locks.ts';
 import { checkoutsOf } from './checkouts.ts';
 import { type Files, GIT_ENV, gitIn, makeRepository } from './repository.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -23,6 +25,10 @@ interface LandOptions {
   /** The folder of the scratch work tree. */
   readonly parent?: string;
   readonly signal?: AbortSignal;
+  /** Called before and after git moves a branch that is checked out. */
+  readonly atMove?: (when: 'before' | 'after') => void;
+  /** Called instead of each pause in which a lock is waited for. */
+  readonly onPause?: () => void;
   /** As `--snapshot-exclude` has them. */
   readonly excludedGlobs?: readonly string[];
 }
@@ -52,6 +58,8 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
       signal,
       parent = trees,
       excludedGlobs = [],
+      atMove,
+      onPause,
     }: LandOptions = {},
   ): Promise<Landing> => {
     const { repository, ask } = await checkoutsOf(folder, env);
@@ -62,12 +70,20 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
       ...{ maxBytes: 1_000, excludedGlobs },
     });
     if ('kind' in work) return { end: { kind: 'refused', why: work }, stays: new Map() };
+    const askToEnd: AskGit = async (cwd, args, extras) => {
+      if (!args.includes('--ff-only')) return ask(cwd, args, extras);
+      atMove?.('before');
+      const answer = await ask(cwd, args, extras);
+      atMove?.('after');
+      return answer;
+    };
     return land({
-      ...{ ...own, askToEnd: ask, parent, taskId, work, base: tree.base, onto, form },
+      ...{ ...own, askToEnd, parent, taskId, work, base: tree.base, onto, form },
       refs: `refs/ralph/${taskId}`,
       message: `Do ${taskId}\n\nRalph-Task: ${taskId}\n`,
       identity: gitIdentity(NAMED),
       check: check ?? (async () => null),
+      patience: createPatience(async () => onPause?.()),
       signal: signal ?? new AbortController().signal,
     });
   };

@@ -15,6 +15,7 @@ import { type SignalWatch, watchSignals } from '../../effects/processes/signals.
 import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { callGit } from '../../effects/workspace/git-command.ts';
+import { createPatience } from '../../effects/workspace/git-locks.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { holdTask } from '../open-task.ts';
 import { laterSandbox } from '../sandbox/sandbox-of-run.ts';
@@ -131,6 +132,7 @@ async function landClaimed(
     refs: state.git.snapshots,
     message: landingMessage(state.task_id, state.task_prompt),
     check: (scratch) => checkIn(scratch, task, { repository, ask, stops, ...world }),
+    patience: createPatience(),
     signal: stops.signal,
   });
 }

@@ -36,7 +36,7 @@ export type LandingEnd =
   | { readonly kind: 'nothing-new'; readonly of: 'work' | 'commits' }
   | { readonly kind: 'refused'; readonly why: LandingRefusal };
 
-/** Why nothing has changed. */
+/** Why nothing has landed; nothing has changed, but for `half-moved`. */
 export type LandingRefusal =
   | { readonly kind: 'conflict'; readonly paths: readonly string[] }
   /** Nothing but what does not land is missing on the branch. */
@@ -55,6 +55,14 @@ export type LandingRefusal =
   | { readonly kind: 'moved' }
   /** The branch is checked out, and changes there stand in the way. */
   | { readonly kind: 'in-the-way'; readonly folder: string; readonly paths: readonly string[] }
+  /** Git failed where the branch is checked out, and these files there could not be put back. */
+  | {
+      readonly kind: 'half-moved';
+      readonly folder: string;
+      readonly paths: readonly string[];
+      /** Half a sentence. */
+      readonly why: string;
+    }
   /** The file of the patch exists. */
   | { readonly kind: 'file-exists' }
   | { readonly kind: 'stopped' }

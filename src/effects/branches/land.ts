@@ -10,6 +10,7 @@ import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
 import type { Repository } from '../snapshots/repository.ts';
 import type { GitSetting } from '../workspace/git-command.ts';
+import type { Patience } from '../workspace/git-locks.ts';
 import { type AskGit, CheckoutError, reasonOf, refOf, runGitOf } from './checkout.ts';
 import { moveBranch } from './move-branch.ts';
 import { type AddedWork, makeScratch, removeOldScratch, type ScratchTree } from './scratch-tree.ts';
@@ -47,6 +48,8 @@ export interface LandRequest {
   readonly identity: readonly GitSetting[];
   /** Prepares the merged work tree and runs the task's checks in it; null if they are green. */
   readonly check: (folder: string) => Promise<LandingRefusal | null>;
+  /** Waits for locks of git where the branch is checked out. */
+  readonly patience: Patience;
   readonly signal: AbortSignal;
 }
 
@@ -178,7 +181,7 @@ async function earlierLanding(
 async function bringIn(
   scratch: ScratchTree,
   { target, commit }: { readonly target: string; readonly commit: string },
-  { repository, ask, askToEnd, onto, form, taskId }: LandRequest,
+  { repository, ask, askToEnd, onto, form, taskId, patience }: LandRequest,
 ): Promise<LandingEnd> {
   const names = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', target, commit];
   const changed = await runGitOf(ask)(repository.commonDir, names);
@@ -193,8 +196,8 @@ async function bringIn(
     await writeFileAtomic(form.file, readFileSync(whole));
     return { kind: 'written', files };
   }
-  const move = { repository, ask: askToEnd, branch: onto, from: target, to: commit, taskId };
-  const why = await moveBranch(move);
+  const place = { repository, ask: askToEnd, branch: onto, from: target, to: commit };
+  const why = await moveBranch({ ...place, taskId, patience });
   return why === null ? { kind: 'landed', commit, files } : { kind: 'refused', why };
 }
 

@@ -5,9 +5,10 @@ import { namesIn } from '../files/folder.ts';
 import { thisPlace } from '../lock/driver-identity.ts';
 import type { Repository } from '../snapshots/repository.ts';
 import { systemClock } from '../time/clock.ts';
+import type { Patience } from '../workspace/git-locks.ts';
 import { underWayIn } from '../workspace/under-way.ts';
 import { type AskGit, gitDirOf, listTrees, reasonOf, refOf, runGitOf } from './checkout.ts';
-import { withoutOwnPrograms } from './scratch-tree.ts';
+import { fastForward } from './fast-forward.ts';
 import { whoNeedsAlone } from './work-tree-claim.ts';
 
 export interface BranchMove {
@@ -20,14 +21,15 @@ export interface BranchMove {
   /** The id of a commit that follows it. */
   readonly to: string;
   readonly taskId: string;
+  readonly patience: Patience;
 }
 
 /**
- * Moves a branch forward, and its checkout with it; null if it is done. If it refuses, nothing has changed.
+ * Moves a branch forward, and its checkout with it; null if it is done. If it refuses, nothing has changed, but for `half-moved`.
  * The last step is one git process, which goes on even if ralph is killed.
  */
 export async function moveBranch(move: BranchMove): Promise<LandingRefusal | null> {
-  const { repository, ask, branch, from, to, taskId } = move;
+  const { repository, ask, branch, from, to, taskId, patience } = move;
   const trees = (await listTrees(move)).filter((tree) => tree.branch === refOf(branch));
   const [checkout, ...others] = trees.filter((tree) => existsSync(tree.path));
   if (others.length > 0) {
@@ -55,25 +57,12 @@ export async function moveBranch(move: BranchMove): Promise<LandingRefusal | nul
     // What it takes back or commits would be what has landed, too.
     return { kind: 'failed', why: `${who} works in ${checkout.path}; land when it has ended` };
   }
-  const settings = [
-    { name: 'gc.auto', value: '0' },
-    { name: 'maintenance.auto', value: 'false' },
-    ...(await withoutOwnPrograms(checkout.path, ask)),
-  ];
-  const answer = await ask(checkout.path, [...FORWARD, to], { settings });
-  if (answer.exitCode === 0) return null;
-  if ((await commitOf(move)) !== from) return { kind: 'moved' };
-  const complaint = Buffer.from(answer.complaint, 'latin1').toString();
-  const paths = [...complaint.matchAll(/^\t(.+)$/gm)].map(([, name = '']) => name);
-  if (paths.length === 0) return { kind: 'failed', why: reasonOf(answer) };
-  return { kind: 'in-the-way', folder: checkout.path, paths };
+  if (gitDir === null) return { kind: 'failed', why: `git cannot open ${checkout.path}` };
+  const forward = { repository, ask, path: checkout.path, gitDir, branch, from, to, patience };
+  const why = await fastForward(forward);
+  if (why?.kind !== 'failed' || (await commitOf(move)) === from) return why;
+  return { kind: 'moved' };
 }
-
-/** Quiet, since a word to a ralph that was killed would end git in the middle. */
-const FORWARD = [
-  ...['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', '--no-autostash', '--no-stat'],
-  ...['--no-squash', '--no-gpg-sign', '--no-verify-signatures', '--no-edit'],
-];
 
 /** Returns the git folder of a work tree in which a rebase is under way that moves the branch when it ends. */
 function rebaseOf({ commonDir }: Repository, branch: string): string | null {

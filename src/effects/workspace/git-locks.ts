@@ -1,4 +1,5 @@
 import { existsSync, lstatSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asText } from './git-command.ts';
 
@@ -25,6 +26,23 @@ export function createPatience(pause: (ms: number) => Promise<void> = sleep): Pa
       }
     },
   };
+}
+
+/** The files by which git locks HEAD, its branch (a full name) and all packed branches. */
+export function locksOf(
+  { gitDir, commonDir }: { readonly gitDir: string; readonly commonDir: string },
+  branch: string | null,
+): readonly string[] {
+  const own = branch === null ? [] : [`${branch}.lock`];
+  return [
+    path.join(gitDir, 'HEAD.lock'),
+    ...['packed-refs.lock', ...own].map((name) => path.join(commonDir, name)),
+  ];
+}
+
+/** The file by which git locks an index. */
+export function indexLockOf(index: string): string {
+  return `${index}.lock`;
 }
 
 /** Says, as a clause, which lock is there, since when, and when it may be removed. */

@@ -35,7 +35,9 @@ export function landingText(end: LandingEnd, facts: LandingFacts): string {
         ? `${onto} holds everything that ${taskId} has done already, apart from what git ignores`
         : `${onto} holds everything that ${taskId} has committed already`;
     case 'refused':
-      return `${taskId} has not landed, and nothing has changed: ${refusalText(end.why, facts)}`;
+      return end.why.kind === 'half-moved'
+        ? `${taskId} has not landed, but its files are in a work tree: ${refusalText(end.why, facts)}`
+        : `${taskId} has not landed, and nothing has changed: ${refusalText(end.why, facts)}`;
   }
 }
 
@@ -103,13 +105,19 @@ function refusalText(why: LandingRefusal, { onto, file, checks }: LandingFacts):
       return `${onto} moved ${checks === 0 ? 'meanwhile' : 'while it was checked'}; land again.`;
     case 'in-the-way':
       return `changes in ${why.folder}, where ${onto} is checked out, are in the way: ${few(why.paths.map((name) => oneLine(name, 300)))}. Commit or move them.`;
+    case 'half-moved':
+      return `${withoutStop(why.why)}. Git had written files in ${why.folder} before it failed, and they could not be put back: ${few(why.paths.map(shown))}. Look at git status there; git restore --source=HEAD --staged --worktree -- PATH puts one back.`;
     case 'file-exists':
       return `${file} exists; name another file.`;
     case 'stopped':
       return 'it was stopped.';
     case 'failed':
-      return `${oneLine(why.why, 300).replace(/\.$/, '')}.`;
+      return `${withoutStop(why.why)}.`;
   }
+}
+
+function withoutStop(why: string): string {
+  return oneLine(why, 300).replace(/\.$/, '');
 }
 
 const OUTPUT_CHARS = 4_000;

@@ -552,18 +552,67 @@ describe('nothing changes', () => {
     expect(lookAt(folder)).toEqual(before);
   });
 
-  test('where the index of the checkout is locked: the lock is named', async () => {
+  const LOCKS = ['HEAD.lock', 'refs/heads/main.lock', 'packed-refs.lock', 'index.lock'];
+
+  test.for(LOCKS)('where %s stays: it is named', async (name) => {
+    const { folder, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n', 'new.txt': 'n\n' });
+    put(join(folder, '.git'), { [name]: '' });
+    const before = lookAt(folder);
+    expect((await landTask(task)).end).toEqual(lockedBy(name));
+    expect(lookAt(folder)).toEqual(before);
+  });
+
+  test('a lock that goes is waited for', async () => {
     const { folder, task, landTask } = await makeLanding();
     put(task.folder, { 'a.txt': 'by the task\n' });
-    put(folder, { '.git/index.lock': '' });
+    put(folder, { '.git/HEAD.lock': '' });
+    const onPause = () => rmSync(join(folder, '.git/HEAD.lock'));
+    expect((await landTask(task, { onPause })).end.kind).toBe('landed');
+  });
+
+  const lockedBy = (name: string) => {
+    const clause = ' has been there since \\S+Z, and may be removed if no git is running$';
+    const why = expect.stringMatching(new RegExp(`^/.*/\\.git/${name}${clause}`));
+    return { kind: 'refused', why: { kind: 'failed', why } };
+  };
+
+  /** The task has changed a file, added one and removed one; a person has staged what is not in the way. */
+  const makeMoving = async () => {
+    const scene = await makeLanding({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'gone.txt': 'g\n' });
+    put(scene.task.folder, { 'a.txt': 'by the task\n', 'new.txt': 'n\n' });
+    rmSync(join(scene.task.folder, 'gone.txt'));
+    put(scene.folder, { 'b.txt': 'staged\n' });
+    scene.git('add', 'b.txt');
+    return scene;
+  };
+
+  test('where the branch is locked once git has begun: the files are put back', async () => {
+    const { folder, task, landTask } = await makeMoving();
     const before = lookAt(folder);
-    const lock =
-      /^\/.*\/index\.lock has been there since \S+Z, and may be removed if no git is running$/;
-    expect((await landTask(task)).end).toEqual({
-      kind: 'refused',
-      why: { kind: 'failed', why: expect.stringMatching(lock) },
-    });
+    const atMove = () => put(folder, { '.git/refs/heads/main.lock': '' });
+    const { end } = await landTask(task, { atMove });
+    expect(end).toEqual(lockedBy('refs/heads/main.lock'));
     expect(lookAt(folder)).toEqual(before);
+  });
+
+  test('where they cannot be put back: what has changed is named', async () => {
+    const { folder, git, task, landTask } = await makeMoving();
+    const before = git('rev-parse', 'main');
+    const { end } = await landTask(task, {
+      atMove: (when) =>
+        put(join(folder, '.git'), {
+          [when === 'before' ? 'refs/heads/main.lock' : 'index.lock']: '',
+        }),
+    });
+    expect(end).toEqual({
+      kind: 'refused',
+      why: {
+        ...{ kind: 'half-moved', folder, paths: ['a.txt', 'gone.txt', 'new.txt'] },
+        why: expect.stringContaining('main.lock'),
+      },
+    });
+    expect(git('rev-parse', 'main')).toBe(before);
   });
 
   test('where the branch is checked out twice', async () => {

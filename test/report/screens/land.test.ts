@@ -34,6 +34,13 @@ test.for<readonly [LandingEnd, string]>([
     { kind: 'refused', why: { kind: 'shallow' } },
     `${REFUSED}main and its branch have no commit in common, since the repository is shallow: git fetch --unshallow, and land again.`,
   ],
+  [
+    {
+      kind: 'refused',
+      why: { kind: 'half-moved', folder: '/r', paths: ['a', 'b'], why: 'the disk is full' },
+    },
+    't has not landed, but its files are in a work tree: the disk is full. Git had written files in /r before it failed, and they could not be put back: a, b. Look at git status there; git restore --source=HEAD --staged --worktree -- PATH puts one back.',
+  ],
 ])('%j', ([end, text]) => {
   expect(landingText(end, FACTS)).toBe(text);
 });

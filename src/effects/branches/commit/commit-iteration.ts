@@ -1,18 +1,10 @@
-import path from 'node:path';
 import { commitMessage } from '../../../core/snapshots/commit-message.ts';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
 import { readParents } from '../../snapshots/move-head.ts';
-import {
-  type Head,
-  headSign,
-  isSameHead,
-  type Repository,
-  readHead,
-  timeOf,
-} from '../../snapshots/repository.ts';
+import { type Head, headSign, isSameHead, readHead, timeOf } from '../../snapshots/repository.ts';
 import type { TreePath } from '../../snapshots/tree-changes.ts';
-import { lockText } from '../../workspace/git-locks.ts';
+import { locksOf, lockText } from '../../workspace/git-locks.ts';
 import { changesOf, stage } from './commit-index.ts';
 import {
   identityProblem,
@@ -80,7 +72,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   if (files.size === 0) return end({ kind: 'nothing' });
   const problem = (await identityProblem(request)) ?? (await signingProblem(request, index));
   if (problem !== null) return end(problem);
-  const locks = locksOf(git.repository, head);
+  const locks = locksOf(git.repository, head.branch);
   const lock = await patience.untilGone([...locks, indexLock(git)]);
   // The index can follow later.
   if (lock !== null && lock !== indexLock(git)) return end(notCommitted(lockText(lock)));
@@ -128,15 +120,6 @@ function notCommitted(why: string): Settlement {
 }
 
 const HEAD_MOVED = notCommitted('HEAD moved meanwhile');
-
-/** The files by which git locks HEAD, its branch and all packed branches. */
-function locksOf({ gitDir, commonDir }: Repository, { branch }: Head): readonly string[] {
-  const own = branch === null ? [] : [`${branch}.lock`];
-  return [
-    path.join(gitDir, 'HEAD.lock'),
-    ...['packed-refs.lock', ...own].map((name) => path.join(commonDir, name)),
-  ];
-}
 
 /** HEAD as it was when the iteration was kept. */
 async function keptHead({ git, store, timeline }: CommitRequest): Promise<Head> {

@@ -3,7 +3,7 @@ import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-pla
 import type { PrivateGit } from '../../snapshots/private-git.ts';
 import type { TreePath } from '../../snapshots/tree-changes.ts';
 import { asInput } from '../../workspace/git-command.ts';
-import type { Patience } from '../../workspace/git-locks.ts';
+import { indexLockOf, type Patience } from '../../workspace/git-locks.ts';
 import { emptyTree } from '../dirty-paths.ts';
 import { indexOfCommit, userIndex } from './commit-index.ts';
 
@@ -27,7 +27,7 @@ export interface NewCommit {
 
 /** The lock of the user's index. */
 export function indexLock({ repository }: PrivateGit): string {
-  return `${repository.index}.lock`;
+  return indexLockOf(repository.index);
 }
 
 /**
