@@ -25,6 +25,8 @@ interface LandOptions {
   /** The folder of the scratch work tree. */
   readonly parent?: string;
   readonly signal?: AbortSignal;
+  /** On which the task has made commits. */
+  readonly branches?: readonly string[];
   /** Called before and after git moves a branch that is checked out. */
   readonly atMove?: (when: 'before' | 'after') => void;
   /** Called instead of each pause in which a lock is waited for. */
@@ -60,6 +62,7 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
       excludedGlobs = [],
       atMove,
       onPause,
+      branches = [],
     }: LandOptions = {},
   ): Promise<Landing> => {
     const { repository, ask } = await checkoutsOf(folder, env);
@@ -69,7 +72,9 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
       ...{ ...own, taskId, branch: tree.branch, tree, refs: `refs/ralph/${taskId}` },
       ...{ maxBytes: 1_000, excludedGlobs },
     });
-    if ('kind' in work) return { end: { kind: 'refused', why: work }, stays: new Map() };
+    if ('kind' in work) {
+      return { end: { kind: 'refused', why: work }, stays: new Map(), elsewhere: new Map() };
+    }
     const askToEnd: AskGit = async (cwd, args, extras) => {
       if (!args.includes('--ff-only')) return ask(cwd, args, extras);
       atMove?.('before');
@@ -83,6 +88,7 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
       message: `Do ${taskId}\n\nRalph-Task: ${taskId}\n`,
       identity: gitIdentity(NAMED),
       check: check ?? (async () => null),
+      branches,
       patience: createPatience(async () => onPause?.()),
       signal: signal ?? new AbortController().signal,
     });

@@ -75,6 +75,7 @@ async function landWatched(
   const refused = (why: LandingRefusal): TaskLanding => ({
     end: { kind: 'refused', why },
     stays: new Map(),
+    elsewhere: new Map(),
     onto,
   });
   const ended = await claimLanding(repository, stops.signal, onWait);
@@ -120,7 +121,9 @@ async function landClaimed(
     maxBytes: settings.snapshotLimit,
     excludedGlobs: settings.snapshotExclude,
   }).finally(() => hold.release());
-  if ('kind' in work) return { end: { kind: 'refused', why: work }, stays: new Map() };
+  if ('kind' in work) {
+    return { end: { kind: 'refused', why: work }, stays: new Map(), elsewhere: new Map() };
+  }
   const [main] = await listTrees({ repository, ask });
   return land({
     ...{ repository, ask, gitFolder, env, work, onto, form, identity },
@@ -130,6 +133,7 @@ async function landClaimed(
     taskId: state.task_id,
     base: tree?.base ?? state.git_base,
     refs: state.git.snapshots,
+    branches: state.git.branches ?? [],
     message: landingMessage(state.task_id, state.task_prompt),
     check: (scratch) => checkIn(scratch, task, { repository, ask, stops, ...world }),
     patience: createPatience(),

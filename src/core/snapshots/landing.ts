@@ -26,6 +26,9 @@ export type StaysReason =
 /** What the task left that does not land: paths and why. */
 export type Stays = ReadonlyMap<string, StaysReason>;
 
+/** The branches that have commits of the task which the landed branch lacks, and how many. */
+export type Elsewhere = ReadonlyMap<string, number>;
+
 /** How a landing ended. */
 export type LandingEnd =
   | { readonly kind: 'landed'; readonly commit: string; readonly files: number }
@@ -41,6 +44,8 @@ export type LandingRefusal =
   | { readonly kind: 'conflict'; readonly paths: readonly string[] }
   /** Nothing but what does not land is missing on the branch. */
   | { readonly kind: 'left-out'; readonly stays: Stays }
+  /** Nothing but commits of the task on other branches is missing on the branch. */
+  | { readonly kind: 'elsewhere'; readonly elsewhere: Elsewhere }
   /** The repository is shallow, and both branches have no commit in common in it. */
   | { readonly kind: 'shallow' }
   | { readonly kind: 'setup-failed'; readonly result: CommandResult }
@@ -76,7 +81,14 @@ export function canTaskMend(why: LandingRefusal): boolean {
   return MENDABLE.includes(why.kind);
 }
 
-const MENDABLE = ['conflict', 'setup-failed', 'checks-failed', 'other-branch', 'unfinished'];
+const MENDABLE = [
+  'conflict',
+  'elsewhere',
+  'setup-failed',
+  'checks-failed',
+  'other-branch',
+  'unfinished',
+];
 
 /** Whether something does not land since it is in a repository inside the tree. */
 function isAboutRepository(why: StaysReason): boolean {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type {
+  Elsewhere,
   LandingEnd,
   LandingForm,
   LandingRefusal,
@@ -36,6 +37,8 @@ export interface LandRequest {
   readonly env: NodeJS.ProcessEnv;
   readonly taskId: string;
   readonly work: TaskWork;
+  /** Every branch, without `refs/heads/`, on which the task has made commits. */
+  readonly branches: readonly string[];
   /** How the refs of the task's snapshots begin; null if it has none. */
   readonly refs: string | null;
   /** The commit at which the task began; null if it is unknown. */
@@ -57,6 +60,8 @@ export interface Landing {
   readonly end: LandingEnd;
   /** What does not land although the task left it; the names are as git has them, byte for byte. */
   readonly stays: Stays;
+  /** The task's commits on branches that do not land; empty where the landing is refused. */
+  readonly elsewhere: Elsewhere;
 }
 
 /**
@@ -94,14 +99,18 @@ async function landFrom(
   const earlier = await earlierLanding(request, target);
   if (earlier !== null && (await holds(scratch, earlier, whole))) {
     const stays = await scratch.missingIn(target, added);
-    return { end: { kind: 'landed-already', commit: earlier }, stays };
+    const elsewhere = await elsewhereOf(scratch, target, request);
+    return { end: { kind: 'landed-already', commit: earlier }, stays, elsewhere };
   }
   const merged = await mergeSince(earlier, { target, whole }, scratch, request);
   if ('kind' in merged) return refused(merged, added.stays);
   const stays = await scratch.missingIn(merged.tree, added);
   if (merged.tree === (await scratch.treeOf(target))) {
     if (stays.size > 0) return refused({ kind: 'left-out', stays: shownStays(stays) });
-    return { end: { kind: 'nothing-new', of: work.kept === null ? 'commits' : 'work' }, stays };
+    const elsewhere = await elsewhereOf(scratch, target, request);
+    if (elsewhere.size > 0) return refused({ kind: 'elsewhere', elsewhere });
+    const of = work.kept === null ? 'commits' : 'work';
+    return { end: { kind: 'nothing-new', of }, stays, elsewhere };
   }
   const parents = form.kind === 'merge' ? [target, whole] : [target];
   const commit = await scratch.commit(merged.tree, parents, message);
@@ -109,13 +118,15 @@ async function landFrom(
   const why = signal.aborted ? STOPPED : await check(scratch.folder);
   if (signal.aborted) return refused(STOPPED, stays);
   if (why !== null) return refused(why, stays);
+  // Before the branch moves: what fails after that has landed all the same.
+  const elsewhere = await elsewhereOf(scratch, commit, request);
   const end = await bringIn(scratch, { target, commit }, request);
   if (end.kind === 'landed' && form.kind === 'squash') await noteLanded(request, commit, whole);
-  return { end, stays };
+  return { end, stays, elsewhere: end.kind === 'refused' ? new Map() : elsewhere };
 }
 
 function refused(why: LandingRefusal, stays: Stays = new Map()): Landing {
-  return { end: { kind: 'refused', why }, stays };
+  return { end: { kind: 'refused', why }, stays, elsewhere: new Map() };
 }
 
 function shownStays(stays: Stays): Stays {
@@ -162,6 +173,27 @@ const STOPPED: LandingRefusal = { kind: 'stopped' };
 async function holds(scratch: ScratchTree, landed: string, whole: string): Promise<boolean> {
   const merged = await scratch.merge(landed, whole);
   return 'tree' in merged && merged.tree === (await scratch.treeOf(landed));
+}
+
+/** Counts the task's commits on other branches whose changes a commit lacks. */
+async function elsewhereOf(
+  scratch: ScratchTree,
+  landed: string,
+  { repository, ask, branches, onto, taskId, work }: LandRequest,
+): Promise<Elsewhere> {
+  const git = runGitOf(ask);
+  const found = new Map<string, number>();
+  for (const branch of branches.filter((name) => name !== onto)) {
+    const listed = await git(repository.commonDir, [
+      ...['rev-list', '--extended-regexp', `--grep=^Ralph-Task: ${taskId.replaceAll('.', '\\.')}$`],
+      ...[refOf(branch), '--not', landed, work.tip, '--'],
+    ]);
+    const commits = listed?.split('\n').filter((line) => line !== '') ?? [];
+    // A squashed landing or a cherry-pick has the changes, but not the commits.
+    if (commits.length === 0 || (await holds(scratch, landed, refOf(branch)))) continue;
+    found.set(branch, commits.length);
+  }
+  return found;
 }
 
 /** Returns the newest landing of the task on the branch: later changes there may have hidden it. */

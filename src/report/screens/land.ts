@@ -1,5 +1,6 @@
 import type { CommandResult } from '../../core/completion/command-result.ts';
 import type {
+  Elsewhere,
   LandingEnd,
   LandingRefusal,
   Stays,
@@ -17,10 +18,23 @@ export interface LandingFacts {
   readonly file: string | null;
   /** How many checks the task has. */
   readonly checks: number;
+  /** What of the task is on branches that did not land. */
+  readonly elsewhere: Elsewhere;
 }
 
 /** Says how a landing ended, in one sentence, with the end of a failed command's output below it. */
 export function landingText(end: LandingEnd, facts: LandingFacts): string {
+  const text = endText(end, facts);
+  return facts.elsewhere.size === 0
+    ? text
+    : `${text}; not landed: ${elsewhereText(facts.elsewhere)}`;
+}
+
+function elsewhereText(elsewhere: Elsewhere): string {
+  return few([...elsewhere].map(([name, count]) => `${plural(count, 'commit')} on ${shown(name)}`));
+}
+
+function endText(end: LandingEnd, facts: LandingFacts): string {
   const { taskId, onto, file, checks } = facts;
   const unchecked = checks === 0 ? '; it has no --verify, so nothing was checked' : '';
   switch (end.kind) {
@@ -89,6 +103,8 @@ function refusalText(why: LandingRefusal, { onto, file, checks }: LandingFacts):
       return `${onto} has changed the same lines of ${few(why.paths.map(shown))}.`;
     case 'left-out':
       return `all that ${onto} lacks of it was left uncommitted: ${withReasons(why.stays)}. To land it, ${toLand(why.stays)}.`;
+    case 'elsewhere':
+      return `all that ${onto} lacks of it is on other branches: ${elsewhereText(why.elsewhere)}. To land it, merge it into the task's branch.`;
     case 'shallow':
       return `${onto} and its branch have no commit in common, since the repository is shallow: git fetch --unshallow, and land again.`;
     case 'setup-failed':

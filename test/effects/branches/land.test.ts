@@ -175,6 +175,38 @@ describe('what lands', () => {
     expect(git('show', 'main:.env.example')).toBe('b');
   });
 
+  test('commits of the task on other branches are counted until they have landed', async () => {
+    const { git, task, landTask } = await makeLanding();
+    const commit = (name: string): void => {
+      put(task.folder, { [name]: 'x\n' });
+      task.git('add', '-A');
+      task.git('commit', '-qm', `Add ${name}\n\nRalph-Task: t\n`);
+    };
+    commit('one.txt');
+    task.git('checkout', '-q', '-b', 'feature');
+    commit('two.txt');
+    task.git('commit', '-q', '--allow-empty', '-m', 'by a person');
+    task.git('checkout', '-q', 'ralph/t');
+    const branches = ['main', 'ralph/t', 'feature', 'gone'];
+    const first = await landTask(task, { branches });
+    expect([first.end.kind, ...first.elsewhere]).toEqual(['landed', ['feature', 1]]);
+    const again = await landTask(task, { branches });
+    expect([again.end.kind, ...again.elsewhere]).toEqual(['landed-already', ['feature', 1]]);
+    git('cherry-pick', 'feature~1');
+    expect((await landTask(task, { branches })).elsewhere.size).toBe(0);
+  });
+
+  test('commits on another branch are all that there is: nothing lands, and it is said', async () => {
+    const { task, landTask } = await makeLanding();
+    task.git('checkout', '-q', '-b', 'feature');
+    put(task.folder, { 'a.txt': 'x\n' });
+    task.git('commit', '-qam', 'One\n\nRalph-Task: t\n');
+    task.git('checkout', '-q', 'ralph/t');
+    const { end } = await landTask(task, { branches: ['feature'] });
+    const elsewhere = new Map([['feature', 1]]);
+    expect(end).toEqual({ kind: 'refused', why: { kind: 'elsewhere', elsewhere } });
+  });
+
   test('files that are too large and repositories stay and are named', async () => {
     const { task, landTask } = await makeLanding();
     put(task.folder, { 'large.bin': 'x'.repeat(2_000), 'a.txt': 'x\n' });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LandingEnd } from '../../../src/core/snapshots/landing.ts';
 import { landingText } from '../../../src/report/screens/land.ts';
 
-const FACTS = { taskId: 't', onto: 'main', file: null, checks: 0 };
+const FACTS = { taskId: 't', onto: 'main', file: null, checks: 1, elsewhere: new Map() };
 
 const REFUSED = 't has not landed, and nothing has changed: ';
 
@@ -31,6 +31,10 @@ test.for<readonly [LandingEnd, string]>([
     `${REFUSED}all that main lacks of it was left uncommitted: .env (looks like a secret), a.bin (larger than --snapshot-limit), lib (a repository of its own, with work that is not committed in it). To land it, commit it on the task's branch; commit in the repository inside.`,
   ],
   [
+    { kind: 'refused', why: { kind: 'elsewhere', elsewhere: new Map([['feature', 2]]) } },
+    `${REFUSED}all that main lacks of it is on other branches: 2 commits on feature. To land it, merge it into the task's branch.`,
+  ],
+  [
     { kind: 'refused', why: { kind: 'shallow' } },
     `${REFUSED}main and its branch have no commit in common, since the repository is shallow: git fetch --unshallow, and land again.`,
   ],
@@ -43,4 +47,12 @@ test.for<readonly [LandingEnd, string]>([
   ],
 ])('%j', ([end, text]) => {
   expect(landingText(end, FACTS)).toBe(text);
+});
+
+test('a landing names the branches of the task that did not land', () => {
+  const elsewhere = new Map([['feature', 1]]);
+  const end = { kind: 'landed', commit: '1234567890abcdef', files: 2 } as const;
+  expect(landingText(end, { ...FACTS, elsewhere })).toBe(
+    't has landed on main as 1234567890ab (2 files); not landed: 1 commit on feature',
+  );
 });

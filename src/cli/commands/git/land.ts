@@ -61,7 +61,7 @@ export async function land(taskId: string, options: LandOptions): Promise<number
   const stored = requireStoredRun(found.paths.folder, found.state);
   if (!mayLand(taskId, found, options)) return EXIT_FAILED;
   const { landTask } = await import('../../../compose/git-commands/land.ts');
-  const { end, stays, onto } = await landTask({
+  const { end, stays, elsewhere, onto } = await landTask({
     ...{ state: found.state, stored, paths, form, vault: place.vault },
     ...{ folder: found.paths.folder, seal: sealAt(place) },
     onto: options.onto ?? null,
@@ -72,7 +72,8 @@ export async function land(taskId: string, options: LandOptions): Promise<number
       say(`waiting for another landing in this repository${pid === null ? '' : ` (pid ${pid})`}`),
   });
   const checks = stored.settings.verify.length;
-  const facts = { taskId, onto, checks, file: form.kind === 'patch' ? form.file : null };
+  const file = form.kind === 'patch' ? form.file : null;
+  const facts = { taskId, onto, checks, file, elsewhere };
   say(maskSecrets(landingText(end, facts)));
   const left = staysText(new Map([...stays].map(([name, why]) => [shownPath(name), why])));
   if (left !== null) say(left);
