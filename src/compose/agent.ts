@@ -68,7 +68,7 @@ export function agentKinds(options: AgentsOptions): (name: AgentName) => AgentKi
  * Whether a log of this agent is readable only by its own reader. `claude` writes more than its reader keeps,
  * and the output of a command is text already.
  */
-export function hasOwnEvents(name: AgentName): boolean {
+function hasOwnEvents(name: AgentName): boolean {
   return name !== 'claude' && name !== 'command';
 }
 
