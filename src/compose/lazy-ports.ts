@@ -1,3 +1,4 @@
+import { hasLag } from '../effects/branches/commit/index-lag.ts';
 import type { DayCounter } from '../effects/logs/day-spending.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { Examiner, Ports, WorkTreeSettler } from '../loop/ports.ts';
@@ -57,7 +58,8 @@ export function settlerOf(
     commit: async (request) => (await open()).commit(request),
     revert: async (request) => (await open()).revert(request),
     async finish(left) {
-      const isUsed = opened !== null || left !== null;
+      const isUsed =
+        opened !== null || left !== null || (tree.keeper !== null && hasLag(tree.keeper.git));
       return isUsed ? (await open()).finish(left) : NOTHING_LEFT;
     },
   };

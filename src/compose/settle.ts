@@ -1,21 +1,22 @@
 import type { IndexBehind, Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';
+import { stage } from '../effects/branches/commit/commit-index.ts';
 import { type Committed, commitIteration } from '../effects/branches/commit/commit-iteration.ts';
 import type {
   AsUser,
   CommitRequest,
   NotCommitted,
 } from '../effects/branches/commit/commit-request.ts';
-import { followCommit, indexLock, NO_LAG } from '../effects/branches/commit/follow-commit.ts';
+import { followCommit, indexLock } from '../effects/branches/commit/follow-commit.ts';
 import {
   type GitSetup,
   readGitSetup,
   storedGitSetup,
 } from '../effects/branches/commit/git-setup.ts';
+import { type IndexLag, keepLag, NO_LAG, readLag } from '../effects/branches/commit/index-lag.ts';
 import { countUncommitted } from '../effects/branches/commit/iteration-changes.ts';
 import { revertIteration } from '../effects/branches/revert-iteration.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { PrivateGit } from '../effects/snapshots/private-git.ts';
-import { readHead } from '../effects/snapshots/repository.ts';
 import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { asText, callGit } from '../effects/workspace/git-command.ts';
@@ -72,6 +73,21 @@ export async function gitSetupOf(
   });
 }
 
+/** Brings the index up to date with the commits of an earlier driver that it still lacks. */
+export async function followEarlier({ git }: TreeKeeper): Promise<void> {
+  await followLate(git, readLag(git)).catch(() => null);
+}
+
+async function followLate(git: PrivateGit, lag: IndexLag): Promise<IndexLag> {
+  if (lag.size === 0) return lag;
+  const nothing = { changes: new Map(), committed: new Set<string>() };
+  // A commit that did not come about may have left its files in the index of commits.
+  await stage(git, 'HEAD', []);
+  const left = await followCommit(git, nothing, lag, createPatience());
+  await keepLag(git, left);
+  return left;
+}
+
 /** Creates the port that commits what iterations change, and takes it back. */
 export function workTreeSettler(
   run: ClaimedRun,
@@ -92,7 +108,7 @@ export function workTreeSettler(
     for (const [why, names] of news) warn(leftUncommitted(why, names));
   };
 
-  let lag = NO_LAG;
+  let lag = keeper === null ? NO_LAG : readLag(keeper.git);
   let hasToldLag = false;
   /** The last commit that git did not make: its hooks have run, and would say the same once more. */
   let refused: { readonly iteration: number; readonly settlement: Settlement } | null = null;
@@ -121,11 +137,12 @@ export function workTreeSettler(
     await keeper?.keepRewritten(tree.iteration, committed.rewritten);
     const { settlement, newBranch } = committed;
     lag = committed.lag;
+    await keepLag(request.git, lag);
     refused = committed.isRefused ? { iteration: tree.iteration, settlement } : null;
     tellLeft(committed);
     if (newBranch !== null) warn(branchMade(newBranch));
-    if (lag.paths.size > 0 && !hasToldLag) warn(indexBehind(lockText(indexLock(request.git))));
-    hasToldLag = lag.paths.size > 0;
+    if (lag.size > 0 && !hasToldLag) warn(indexBehind(lockText(indexLock(request.git))));
+    hasToldLag = lag.size > 0;
     return settlement;
   };
 
@@ -136,7 +153,7 @@ export function workTreeSettler(
     return {
       settlement,
       uncommitted: isLeft && files !== 0 ? { reason: settlement.why, files } : null,
-      indexBehind: keeper === null ? null : await followLate(keeper.git).catch(() => null),
+      indexBehind: keeper === null ? null : await stillBehind(keeper.git).catch(() => null),
     };
   };
 
@@ -153,13 +170,10 @@ export function workTreeSettler(
     return typeof request === 'string' ? null : countUncommitted(request);
   };
 
-  const followLate = async (git: PrivateGit): Promise<IndexBehind | null> => {
-    if (lag.paths.size === 0) return null;
-    const { branch } = await readHead(git.onRepository);
-    const nothing = { branch, changes: new Map(), committed: new Set<string>() };
-    lag = await followCommit(git, nothing, lag, createPatience());
-    if (lag.paths.size === 0) return null;
-    const paths = [...lag.paths.keys()].map(asText).sort();
+  const stillBehind = async (git: PrivateGit): Promise<IndexBehind | null> => {
+    lag = await followLate(git, lag);
+    if (lag.size === 0) return null;
+    const paths = [...lag.keys()].map(asText).sort();
     return { why: lockText(indexLock(git)), root: git.repository.root, paths };
   };
 

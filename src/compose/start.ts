@@ -101,6 +101,7 @@ async function gitSetupOf(
 ): Promise<GitSetup | null> {
   if (keeper === null) return isBeginning ? null : storedGitSetup(run.paths.folder);
   const settle = await import('./settle.ts');
+  if (!isBeginning) await settle.followEarlier(keeper);
   return settle.gitSetupOf(run, keeper, isBeginning);
 }
 

@@ -100,3 +100,16 @@ test('an index that is still locked: the last lines say what is to be done, and 
   git(...command);
   expect(git('status', '--porcelain')).toBe('A  staged.txt');
 });
+
+test('an index that was locked to the end follows at the next resume', async () => {
+  const { run, ralph, git, folder, read } = await stage([
+    { shell: 'echo 1 > a.txt', text: 'On it.' },
+    { shell: 'git status --porcelain > .git/seen', text: 'TASK_COMPLETE' },
+  ]);
+  put(folder, { '.git/index.lock': '' });
+  await run(['--commit', '-n', '1']);
+  rmSync(join(folder, '.git/index.lock'));
+  expect(git('status', '--porcelain', 'a.txt')).toBe('MM a.txt');
+  expect((await ralph(['resume', 't', '-n', '2', '--delay', '0'])).exitCode).toBe(0);
+  expect(read('.git/seen')).not.toContain('a.txt');
+});

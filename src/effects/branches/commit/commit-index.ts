@@ -70,7 +70,8 @@ export async function unstage(
   await ask(git.onRepository(args, { index, input: asInput(paths) }), READING);
 }
 
-async function stagedIn(
+/** Returns how an index differs from a commit; null is the one without files. */
+export async function stagedIn(
   git: PrivateGit,
   index: string,
   head: string | null,

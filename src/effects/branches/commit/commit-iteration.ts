@@ -15,7 +15,8 @@ import {
   whyNotCommitted,
 } from './commit-refusals.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
-import { followCommit, type IndexLag, indexLock } from './follow-commit.ts';
+import { followCommit, indexLock } from './follow-commit.ts';
+import type { IndexLag } from './index-lag.ts';
 import { changedIn, type Span, spanOf, withoutLeftOut } from './iteration-changes.ts';
 import { branchFor, shortName } from './own-branch.ts';
 import { instantOf, rewrittenIn } from './rewritten-files.ts';
@@ -63,7 +64,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const done = tree.again ? await doneBefore(request, span, head) : null;
   if (done !== null && head.commit !== null) {
     await stage(git, head.commit, []);
-    const news = { branch: head.branch, changes: done, committed: new Set(changed.keys()) };
+    const news = { changes: done, committed: new Set(changed.keys()) };
     const settlement = committed(head.commit, head.branch, done.size);
     return end(settlement, { lag: await followCommit(git, news, lag, patience) });
   }
@@ -108,7 +109,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const changes = await changesOf(git, head.commit, after.commit);
   // Before the index follows, which touches no file but takes time.
   const rewritten = rewrittenIn(git, began, changed, new Map([...own, ...changes]));
-  const news = { branch: after.branch, changes, committed: files };
+  const news = { changes, committed: files };
   return end(committed(after.commit, branch, changes.size), {
     ...{ newBranch, rewritten },
     lag: await followCommit(git, news, lag, patience),

@@ -4,8 +4,8 @@ import type { PrivateGit } from '../../snapshots/private-git.ts';
 import type { SnapshotStore } from '../../snapshots/snapshot-store.ts';
 import type { GitAnswer } from '../../workspace/git-command.ts';
 import type { Patience } from '../../workspace/git-locks.ts';
-import type { IndexLag } from './follow-commit.ts';
 import type { GitSetup } from './git-setup.ts';
+import type { IndexLag } from './index-lag.ts';
 
 /** The iteration whose work is committed, and how. */
 export interface CommitRequest {

@@ -5,21 +5,11 @@ import type { TreePath } from '../../snapshots/tree-changes.ts';
 import { asInput } from '../../workspace/git-command.ts';
 import { indexLockOf, type Patience } from '../../workspace/git-locks.ts';
 import { emptyTree } from '../dirty-paths.ts';
-import { indexOfCommit, userIndex } from './commit-index.ts';
-
-/** What the user's index lacks of commits, since it was locked. */
-export interface IndexLag {
-  /** The full name of the branch that has the commits. */
-  readonly branch: string | null;
-  /** What each path held when it was committed, and what it has to hold. */
-  readonly paths: ReadonlyMap<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>;
-}
-
-export const NO_LAG: IndexLag = { branch: null, paths: new Map() };
+import { indexOfCommit, stagedIn, userIndex } from './commit-index.ts';
+import { type IndexLag, NO_LAG } from './index-lag.ts';
 
 /** What a commit changed. */
 export interface NewCommit {
-  readonly branch: string | null;
   readonly changes: TreeDifference;
   /** The paths that ralph put into it; a hook may have added others. */
   readonly committed: ReadonlySet<TreePath>;
@@ -36,20 +26,21 @@ export function indexLock({ repository }: PrivateGit): string {
  */
 export async function followCommit(
   git: PrivateGit,
-  { branch, changes, committed }: NewCommit,
+  { changes, committed }: NewCommit,
   lag: IndexLag,
   patience: Patience,
 ): Promise<IndexLag> {
   const now = await userIndex(git);
   const paths = new Map<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>();
-  // On another branch nothing is lacking of those commits.
-  const late = lag.branch === branch ? lag.paths : NO_LAG.paths;
-  for (const [name, { was, to }] of late) {
-    if ((now.get(name) ?? null) === was && was !== to) paths.set(name, { was, to });
+  // HEAD may be on another branch by now, or somebody may have changed the files since.
+  const behind = lag.size === 0 ? null : await stagedIn(git, git.repository.index, 'HEAD');
+  for (const [name, { was, to }] of lag) {
+    const isLacking = (now.get(name) ?? null) === was && behind?.get(name)?.from === to;
+    if (isLacking) paths.set(name, { was, to });
   }
   for (const [name, { from, to }] of changes) {
     const is = now.get(name) ?? null;
-    const isUntouched = is === from || is === late.get(name)?.was;
+    const isUntouched = is === from || is === lag.get(name)?.was;
     paths.delete(name);
     if (is !== to && (isUntouched || committed.has(name))) paths.set(name, { was: is, to });
   }
@@ -61,7 +52,7 @@ export async function followCommit(
   const input = Buffer.from(lines.join(''), 'latin1');
   await patience.untilGone([indexLock(git)]);
   const set = await git.onRepository(['update-index', '-z', '--index-info'], { input });
-  if (set.exitCode !== 0) return { branch, paths };
+  if (set.exitCode !== 0) return paths;
   await noteTimes(
     git,
     [...paths].flatMap(([name, { to }]) => (to === null ? [] : [name])),

@@ -112,7 +112,7 @@ describe('a lock of git', () => {
 
   test('index.lock that goes is waited for', async () => {
     const { committed, git } = await commitLocked('index.lock', 3);
-    expect(committed).toMatchObject({ settlement: { kind: 'committed' }, lag: { branch: null } });
+    expect(committed).toMatchObject({ settlement: { kind: 'committed' }, lag: new Map() });
     expect(git('status', '--porcelain')).toBe('');
   });
 
@@ -120,7 +120,7 @@ describe('a lock of git', () => {
     const { committed, git, pauses } = await commitLocked('index.lock', Number.POSITIVE_INFINITY);
     expect(committed).toMatchObject({
       settlement: { kind: 'committed' },
-      lag: { branch: 'refs/heads/work', paths: new Map([['a.txt', expect.anything()]]) },
+      lag: new Map([['a.txt', expect.anything()]]),
     });
     expect([git('show', 'HEAD:a.txt'), pauses]).toEqual(['1', 20]);
   });

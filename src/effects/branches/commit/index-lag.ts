@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { TreeEntry } from '../../../core/snapshots/undo-plan.ts';
+import { safeJson } from '../../../core/text/safe-json.ts';
+import { MB, tryReadText } from '../../files/bounded-read.ts';
+import { objectsAt, parseObject, stringAt } from '../../files/json-fields.ts';
+import { tryToRemove, writeFileAtomic } from '../../files/write-file.ts';
+import type { PrivateGit } from '../../snapshots/private-git.ts';
+import type { TreePath } from '../../snapshots/tree-changes.ts';
+
+/**
+ * What the user's index lacks of commits, since it was locked: what each path held when it was committed, and
+ * what it has to hold.
+ */
+export type IndexLag = ReadonlyMap<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>;
+
+export const NO_LAG: IndexLag = new Map();
+
+/** Returns what an earlier driver, or an earlier run, could not bring up to date. */
+export function readLag(git: PrivateGit): IndexLag {
+  const kept = parseObject(tryReadText(lagFile(git), 64 * MB) ?? '') ?? {};
+  return new Map(
+    objectsAt(kept, 'lag').flatMap((each) => {
+      const name = stringAt(each, 'path');
+      return name === null
+        ? []
+        : [[name, { was: stringAt(each, 'was'), to: stringAt(each, 'to') }]];
+    }),
+  );
+}
+
+/** Whether there is any. */
+export function hasLag(git: PrivateGit): boolean {
+  return existsSync(lagFile(git));
+}
+
+/** Keeps it for the next driver. If that fails, this one still knows it. */
+export async function keepLag(git: PrivateGit, lag: IndexLag): Promise<void> {
+  if (lag.size === 0) {
+    tryToRemove(lagFile(git));
+    return;
+  }
+  const entries = [...lag].map(([name, entry]) => ({ path: name, ...entry }));
+  await writeFileAtomic(lagFile(git), `${safeJson({ lag: entries })}\n`).catch(() => {});
+}
+
+function lagFile({ folder }: PrivateGit): string {
+  return path.join(folder, 'index-lag.json');
+}
