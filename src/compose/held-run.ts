@@ -10,7 +10,7 @@ import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import type { Seal } from '../effects/trust/seal.ts';
 import type { ApprovalDesk, RunClock } from '../loop/ports.ts';
-import type { RunEnd } from '../loop/run-loop.ts';
+import type { RunEnd } from '../loop/stop.ts';
 import type { RunView } from '../report/terminal/view.ts';
 import type { holdTask } from './open-task.ts';
 import type { RunSandbox } from './sandbox/run-sandbox.ts';

@@ -29,7 +29,7 @@ import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import { openPrivateGit } from '../effects/snapshots/private-git.ts';
 import { ownFiles, uncountedFolders } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
-import type { RunEnd } from '../loop/run-loop.ts';
+import type { RunEnd } from '../loop/stop.ts';
 import { treeLacks } from '../report/notices.ts';
 import { WorkTreeError } from '../task-errors.ts';
 import { type ClaimedRun, READY, type ReadyTree, type TaskTree } from './held-run.ts';

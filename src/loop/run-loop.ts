@@ -1,6 +1,6 @@
 import { isSlowToCheck } from '../core/completion/conditions/conditions.ts';
 import type { Action } from '../core/machine/action.ts';
-import type { EndingFields, RalphEvent } from '../core/machine/events.ts';
+import type { RalphEvent } from '../core/machine/events.ts';
 import type { LoopEvent } from '../core/machine/loop-event.ts';
 import type { LoopState } from '../core/machine/loop-state.ts';
 import { transition } from '../core/machine/transition.ts';
@@ -12,13 +12,7 @@ import { type AnsweredNow, ask } from './ask.ts';
 import type { Ports } from './ports.ts';
 import { RunDropped } from './run-dropped.ts';
 import { eventOf } from './shown.ts';
-import { stop } from './stop.ts';
-
-/** How a run ended, with everything that its caller may want to show. */
-export interface RunEnd {
-  readonly state: LoopState;
-  readonly fields: EndingFields;
-}
+import { type RunEnd, stop } from './stop.ts';
 
 /**
  * The only loop. It knows nothing about agents, promises or limits: it hands every event to
@@ -125,7 +119,7 @@ async function act(
         await ports.snapshots.after(action);
         break;
       case 'stop':
-        return { state, fields: await stop(ports, state, action) };
+        return stop(ports, state, action);
       default:
         return ask(ports, state, action, answeredNow);
     }

@@ -2,11 +2,18 @@ import type { Action } from '../core/machine/action.ts';
 import { endingBody } from '../core/machine/ending.ts';
 import type { EndingFields } from '../core/machine/events.ts';
 import type { LoopState } from '../core/machine/loop-state.ts';
+import { withSettlement } from '../core/machine/settling.ts';
 import { endingRow } from '../core/task/endings.ts';
-import { elapsedSeconds, withCommitOn } from '../core/task/task-state.ts';
+import { elapsedSeconds } from '../core/task/task-state.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';
 import { eventOf } from './shown.ts';
+
+/** How a run ended, with everything that its caller may want to show. */
+export interface RunEnd {
+  readonly state: LoopState;
+  readonly fields: EndingFields;
+}
 
 type Stop = Extract<Action, { kind: 'stop' }>;
 
@@ -14,24 +21,23 @@ type Stop = Extract<Action, { kind: 'stop' }>;
  * Ends leftover processes, tries a last commit, writes note or proof, archives a completed task and removes its
  * notes, and then announces the ending.
  */
-export async function stop(
-  ports: Ports,
-  state: LoopState,
-  { ending, left }: Stop,
-): Promise<EndingFields> {
+export async function stop(ports: Ports, loop: LoopState, { ending, left }: Stop): Promise<RunEnd> {
   await ports.agent.close(ports.stops.hurry);
   const { settlement, uncommitted, indexBehind } = await ports.settler.finish(left);
-  let { git } = state.task;
+  let state = loop;
   if (settlement?.kind === 'committed') {
-    git = { ...git, branches: withCommitOn(git, settlement.branch) };
+    state = withSettlement(loop, settlement).state;
     const { kind, ...facts } = settlement;
     const iteration = left?.iteration ?? state.task.current_iteration;
     const body = { event: 'iteration_committed' as const, iteration, ...facts };
-    ports.reporter.publish(eventOf(ports, state, body));
+    const event = eventOf(ports, state, body);
+    await ports.store.save(state, [event]);
+    ports.reporter.publish(event);
   }
   // Runs in parallel with the rest, since it may take a while.
+  const { git, git_base: base } = state.task;
   const { branches = [] } = git;
-  const since = { base: state.task.git_base, branches };
+  const since = { base, branches };
   const changes = ports.observer.changes(since, ports.stops.hurry);
   const note = ending.note === null ? null : await ports.notes.write(state, ending);
   if (ending.status === 'completed') {
@@ -66,5 +72,5 @@ export async function stop(
   const ended = eventOf(ports, state, endingBody(ending, state.task.max_iterations, fields));
   ports.reporter.publish(ended);
   await ports.commands.ended(ended);
-  return fields;
+  return { state, fields };
 }

@@ -10,7 +10,7 @@ import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { watchAbort } from '../../effects/processes/signals.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
-import type { RunEnd } from '../../loop/run-loop.ts';
+import type { RunEnd } from '../../loop/stop.ts';
 import { commandFailed } from '../../report/notices.ts';
 import { runEndCommand } from '../user-commands.ts';
 import type { LegCheckpoints } from './leg-checkpoints.ts';
