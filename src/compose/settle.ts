@@ -1,4 +1,9 @@
-import type { IndexBehind, Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';
+import type {
+  IndexBehind,
+  Settlement,
+  TreeToSettle,
+  Uncommitted,
+} from '../core/snapshots/settlement.ts';
 import { stage } from '../effects/branches/commit/commit-index.ts';
 import { type Committed, commitIteration } from '../effects/branches/commit/commit-iteration.ts';
 import type {
@@ -13,17 +18,24 @@ import {
   storedGitSetup,
 } from '../effects/branches/commit/git-setup.ts';
 import { type IndexLag, keepLag, NO_LAG, readLag } from '../effects/branches/commit/index-lag.ts';
-import { countUncommitted } from '../effects/branches/commit/iteration-changes.ts';
+import { countUncommitted, stillLacking } from '../effects/branches/commit/iteration-changes.ts';
 import { revertIteration } from '../effects/branches/revert-iteration.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { PrivateGit } from '../effects/snapshots/private-git.ts';
+import type { TreePath } from '../effects/snapshots/tree-changes.ts';
 import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { asText, callGit } from '../effects/workspace/git-command.ts';
 import { createPatience, lockText } from '../effects/workspace/git-locks.ts';
 import { messageOf } from '../errors.ts';
 import type { WorkTreeSettler } from '../loop/ports.ts';
-import { branchMade, headNotMoved, indexBehind, leftUncommitted } from '../report/notices.ts';
+import {
+  branchMade,
+  headNotMoved,
+  indexBehind,
+  leftBecause,
+  leftUncommitted,
+} from '../report/notices.ts';
 import type { ClaimedRun } from './held-run.ts';
 import { callGitInside } from './sandbox/git-inside.ts';
 
@@ -97,15 +109,16 @@ export function workTreeSettler(
 ): WorkTreeSettler {
   const { plan, warn } = run;
   const said = new Set<string>();
+  /** What this run has left out of its commits, with the newest reason. */
+  const leftOut = new Map<TreePath, NotCommitted>();
   /** Tells a person, once for each path, what is not in the commit. */
   const tellLeft = ({ left }: Committed): void => {
-    const news = new Map<NotCommitted, string[]>();
+    const news = [...left].filter(([name, why]) => !said.has(`${why} ${name}`));
     for (const [name, why] of left) {
-      if (said.has(`${why} ${name}`)) continue;
       said.add(`${why} ${name}`);
-      news.set(why, [...(news.get(why) ?? []), Buffer.from(name, 'latin1').toString()]);
+      leftOut.set(name, why);
     }
-    for (const [why, names] of news) warn(leftUncommitted(why, names));
+    for (const [why, names] of byReason(news)) warn(leftUncommitted(why, names));
   };
 
   let lag = keeper === null ? NO_LAG : readLag(keeper.git);
@@ -150,9 +163,10 @@ export function workTreeSettler(
     const settlement = left === null ? null : await lastTry(left).catch(asNotCommitted);
     const isLeft = settlement?.kind === 'not-committed' || settlement?.kind === 'refused';
     const files = left === null || !isLeft ? 0 : await countLeft(left).catch(() => null);
+    const failed = isLeft && files !== 0 ? { reason: settlement.why, files } : null;
     return {
       settlement,
-      uncommitted: isLeft && files !== 0 ? { reason: settlement.why, files } : null,
+      uncommitted: bothLeft(failed, await stillLeftOut()),
       indexBehind: keeper === null ? null : await stillBehind(keeper.git).catch(() => null),
     };
   };
@@ -168,6 +182,16 @@ export function workTreeSettler(
   const countLeft = async (left: TreeToSettle): Promise<number | null> => {
     const request = await requestFor(left);
     return typeof request === 'string' ? null : countUncommitted(request);
+  };
+
+  const stillLeftOut = async (): Promise<Uncommitted | null> => {
+    if (keeper === null || leftOut.size === 0) return null;
+    const names = [...leftOut.keys()];
+    // If git cannot tell, the person looks once too often.
+    const lacking = await stillLacking(keeper.git, names).catch(() => new Set(names));
+    const left = [...leftOut].filter(([name]) => lacking.has(name));
+    const reasons = [...byReason(left)].map(([why, paths]) => leftBecause(why, paths));
+    return left.length === 0 ? null : { reason: reasons.join(', '), files: left.length };
   };
 
   const stillBehind = async (git: PrivateGit): Promise<IndexBehind | null> => {
@@ -196,6 +220,21 @@ export function workTreeSettler(
     revert: (tree) => revert(tree).catch((error) => notReverted(messageOf(error))),
     finish,
   };
+}
+
+/** Returns the paths, to be shown, that have the same reason. */
+function byReason(
+  left: readonly (readonly [TreePath, NotCommitted])[],
+): ReadonlyMap<NotCommitted, readonly string[]> {
+  const reasons = new Map<NotCommitted, string[]>();
+  for (const [name, why] of left) reasons.set(why, [...(reasons.get(why) ?? []), asText(name)]);
+  return reasons;
+}
+
+function bothLeft(one: Uncommitted | null, other: Uncommitted | null): Uncommitted | null {
+  if (one === null || other === null) return one ?? other;
+  const files = one.files === null || other.files === null ? null : one.files + other.files;
+  return { reason: `${one.reason}; ${other.reason}`, files };
 }
 
 const NO_SNAPSHOT = 'there is no snapshot that tells what the iteration changed';

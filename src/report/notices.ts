@@ -125,13 +125,15 @@ export function commandFailed(flag: string, exitCode: number | null): string {
 }
 
 /** Returns the notice about paths that an iteration changed and ralph does not commit. */
-export function leftUncommitted(
-  why: 'others' | 'secret' | 'ignored' | 'conflict' | 'repository',
-  names: readonly string[],
-): string {
+export function leftUncommitted(why: keyof typeof LEFT_BECAUSE, names: readonly string[]): string {
+  return `Not committed: ${leftBecause(why, names)}.`;
+}
+
+/** Returns the paths, at most ten, and why they are not committed. */
+export function leftBecause(why: keyof typeof LEFT_BECAUSE, names: readonly string[]): string {
   const shown = names.slice(0, 10).map((name) => oneLine(name, 200));
   const more = names.length > 10 ? ` and ${names.length - 10} more` : '';
-  return `Not committed: ${shown.join(', ')}${more} (${LEFT_BECAUSE[why]}).`;
+  return `${shown.join(', ')}${more} (${LEFT_BECAUSE[why]})`;
 }
 
 const LEFT_BECAUSE = {

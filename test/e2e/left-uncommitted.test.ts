@@ -36,8 +36,29 @@ test('what is left is one of the last lines, also with --quiet, and an event say
   expect(git('log', '--format=%s')).toBe('Start');
 });
 
+test('what the commits leave out is said at the end, as long as HEAD lacks it', async () => {
+  const turn: Turn = {
+    shell:
+      'echo 1 >> a.txt; echo n > new.txt; for f in id_rsa .env staged.txt; do echo s > $f; done',
+    text: 'On it.',
+  };
+  const last: Turn = {
+    shell: 'echo .env > .gitignore; git commit -qm mine staged.txt',
+    text: 'TASK_COMPLETE',
+  };
+  const { run, git, folder, end } = await stage([turn, last]);
+  put(folder, { 'a.txt': 'by a person\n' });
+  const { exitCode, stderr } = await run(['--commit', '--quiet', '--delay', '0']);
+  expect(exitCode).toBe(0);
+  const reason =
+    /^a\.txt \(somebody else had changed .*\), id_rsa \(a new file that looks like a secret/;
+  expect(end()).toMatchObject({ uncommitted: { reason: expect.stringMatching(reason), files: 2 } });
+  expect(stderr).toContain('left: 2 files not committed: a.txt (somebody else had');
+  expect(git('status', '--porcelain')).toBe('M a.txt\n?? id_rsa');
+});
+
 test('it is tried once more before ralph decides about the work tree', async () => {
-  const { run, git, journal, end } = await stage();
+  const { run, git, journal, end, state } = await stage();
   const merge = '"$(git rev-parse --git-dir)/MERGE_HEAD"';
   const { exitCode, stderr } = await run([
     ...['--commit', '--worktree', '--setup', `touch ${merge}`, '--after', `rm ${merge}`],
@@ -51,6 +72,7 @@ test('it is tried once more before ralph decides about the work tree', async () 
     { event: 'iteration_committed', iteration: 1, branch: 'ralph/t', files: 2 },
   ]);
   expect(end()).not.toHaveProperty('uncommitted');
+  expect(state()).toMatchObject({ git: { branches: ['ralph/t'] } });
 });
 
 test('all commits of an agent that changes branches are counted, and their branches named', async () => {

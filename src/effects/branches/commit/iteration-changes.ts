@@ -2,12 +2,13 @@ import { looksSecret } from '../../../core/snapshots/secret-names.ts';
 import type { TreeToSettle } from '../../../core/snapshots/settlement.ts';
 import { leftBy, type Timeline } from '../../../core/snapshots/timeline.ts';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
+import type { PrivateGit } from '../../snapshots/private-git.ts';
 import { readHead } from '../../snapshots/repository.ts';
 import type { TreePath } from '../../snapshots/tree-changes.ts';
 import { ignoredThen } from '../../snapshots/trees.ts';
 import { asInput } from '../../workspace/git-command.ts';
 import { differenceOf, dirtyByOthers, emptyTree } from '../dirty-paths.ts';
-import { CommitError, unstage, userIndex } from './commit-index.ts';
+import { CommitError, stage, unstage, userIndex } from './commit-index.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
 
 /** Places of snapshots in the timeline: of the one that the first iteration began with, and of the newest. */
@@ -75,6 +76,29 @@ export async function countUncommitted(request: CommitRequest): Promise<number> 
   return [...changed.keys()].filter((name) => differs.has(name)).length;
 }
 
+/** Returns the paths that HEAD lacks as they are now, as git would commit them. What git ignores is none. */
+export async function stillLacking(
+  git: PrivateGit,
+  names: readonly TreePath[],
+): Promise<ReadonlySet<TreePath>> {
+  const ignored = await ignoredAmong(git, names);
+  const open = names.filter((name) => !ignored.has(name));
+  const { commit } = await readHead(git.onRepository);
+  return new Set((await stage(git, commit, open)).staged.keys());
+}
+
+async function ignoredAmong(
+  git: PrivateGit,
+  names: readonly TreePath[],
+): Promise<ReadonlySet<TreePath>> {
+  const args = ['check-ignore', '-z', '--stdin'];
+  const listed = await git.onRepository(args, { input: asInput(names) });
+  if (listed.exitCode !== 0 && listed.exitCode !== 1) {
+    throw new CommitError('git cannot tell which files are ignored');
+  }
+  return new Set(listed.output.split('\0'));
+}
+
 /**
  * Takes new files that must not be committed out of the index. Returns the paths that are left in it.
  * A file that HEAD has is committed whatever its name is.
@@ -87,15 +111,14 @@ export async function withoutLeftOut(
 ): Promise<ReadonlySet<TreePath>> {
   const added = [...staged].filter(([, { from }]) => from === null);
   const inIndex = await userIndex(git);
-  const input = asInput(added.map(([name]) => name).filter((name) => !inIndex.has(name)));
-  const listed = await git.onRepository(['check-ignore', '-z', '--stdin'], { input });
-  if (listed.exitCode !== 0 && listed.exitCode !== 1) {
-    throw new CommitError('git cannot tell which files are ignored');
-  }
   const before = timeline.snapshots[begin];
   const names = added.map(([name]) => name);
+  const now = await ignoredAmong(
+    git,
+    names.filter((name) => !inIndex.has(name)),
+  );
   const then = before === undefined ? [] : await ignoredThen(git, leftBy(before), names);
-  const ignored = new Set([...listed.output.split('\0'), ...then]);
+  const ignored = new Set([...now, ...then]);
   const out = new Map<TreePath, NotCommitted>();
   for (const [name, { to }] of added) {
     if (looksSecret(name)) out.set(name, 'secret');
