@@ -63,10 +63,14 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const changed = await changedIn(request, span, left);
   const done = tree.again ? await doneBefore(request, span, head) : null;
   if (done !== null && head.commit !== null) {
+    const { staged } = await stage(git, head.commit, done.keys());
+    // What is as the commit has it is nobody else's, even if a hook wrote it after the iteration was kept.
+    const rewritten = [...done.keys()].filter((name) => !staged.has(name));
+    for (const name of rewritten) left.delete(name);
     await stage(git, head.commit, []);
     const news = { changes: done, committed: new Set(changed.keys()) };
     const settlement = committed(head.commit, head.branch, done.size);
-    return end(settlement, { lag: await followCommit(git, news, lag, patience) });
+    return end(settlement, { rewritten, lag: await followCommit(git, news, lag, patience) });
   }
   const { index, staged } = await stage(git, head.commit, changed.keys());
   const files = await withoutLeftOut(request, span, { index, staged }, left);

@@ -598,6 +598,18 @@ describe('done again after a kill', () => {
     expect(git('status', '--porcelain')).toBe('A  staged.txt');
   });
 
+  test('what a hook made of the files is the iteration’s, and a later edit is not', async () => {
+    const { folder, git, begin, work, commit } = await commitsIn();
+    hook(folder, 'pre-commit', 'echo formatted | tee a.txt > b.txt; git add a.txt b.txt');
+    await begin();
+    await work(1, { 'a.txt': '1\n', 'b.txt': 'b\n' });
+    await commit();
+    put(folder, { 'b.txt': 'a person’s\n' });
+    const { left, rewritten } = await commit({ again: true });
+    expect([[...left], rewritten]).toEqual([[['b.txt', 'others']], ['a.txt']]);
+    expect(git('status', '--porcelain')).toBe('M b.txt');
+  });
+
   test('an earlier task’s commit of the same name is none of this one', async () => {
     const { begin, work, commit, committed, git } = await commitsIn();
     git('commit', '-q', '--allow-empty', '-m', 'x\n\nRalph-Task: t\nRalph-Iteration: 1');
