@@ -222,7 +222,6 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       agent: {
         run(request) {
           iteration = request.iteration;
-          iteration = request.iteration;
           return agent.run(request).finally(taskFile.putBack);
         },
         close: (hurry) => agent.close(hurry),
