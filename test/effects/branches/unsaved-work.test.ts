@@ -204,7 +204,7 @@ test.for<[string, (scene: Awaited<ReturnType<typeof withInside>>) => void, strin
   ],
   [
     'that git cannot read',
-    ({ folder }) => writeFileSync(join(folder, '.git/config'), '['),
+    ({ folder }) => put(folder, { '.git/HEAD': 'damaged', 'n.txt': '' }),
     'git cannot say what in build/ü is not committed',
   ],
 ])('a repository that git ignores, %s', async ([, change, lost]) => {
