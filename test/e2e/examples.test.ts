@@ -194,7 +194,7 @@ describe('examples/nightly.sh', () => {
   const SAYS: Readonly<Record<string, string>> = {
     0: 'done',
     1: 'cannot go on, the note says why',
-    2: 'the command line is wrong',
+    2: 'not started: the command line is wrong, or this is not possible here',
     3: 'not finished in time, see Needs_Action',
     4: 'not finished in time, see Needs_Action',
     5: 'stuck, see Needs_Action',

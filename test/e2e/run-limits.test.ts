@@ -99,10 +99,12 @@ describe('the iterations run out', () => {
 
   test('a later note of the same task takes the place of the first', async () => {
     const scene = await makeScene(WORKING);
-    await scene.write('Needs_Action/RALPH_EXHAUSTED_t_20200101T000000Z.md', 'old');
+    expect((await scene.run(['-n', '1'])).exitCode).toBe(3);
+    const [first] = scene.notes();
+    await scene.write('Needs_Action/RALPH_EXHAUSTED_t_20200101T000000Z.md', first?.text ?? '');
     await scene.write('Needs_Action/RALPH_EXHAUSTED_t2_20200101T000000Z.md', 'of another task');
     await scene.write('Needs_Action/RALPH_EXHAUSTED_t_x_20200101T000000Z.md', 'of another task');
-    expect((await scene.run(['-n', '1'])).exitCode).toBe(3);
+    expect((await scene.ralph(['resume', 't', '-n', '2'])).exitCode).toBe(3);
     const names = scene.names('Needs_Action');
     expect(names).toHaveLength(3);
     expect(names).not.toContain('RALPH_EXHAUSTED_t_20200101T000000Z.md');
