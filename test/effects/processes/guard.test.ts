@@ -145,8 +145,8 @@ describe.skipIf(!isLinux)('the guard of a run with a lease', () => {
   const SHORT = { LEASE_MS: '1000' };
 
   /** A driver with a short lease that has been stopped. */
-  async function stopped(agentFixture = 'stubborn.sh') {
-    const run = await startDriver(agentFixture, SHORT);
+  async function stopped(lease: Readonly<Record<string, string>> = SHORT) {
+    const run = await startDriver('stubborn.sh', lease);
     await untilLine(run.stdout, new RegExp(`^noted .*\\b${run.agent}\\b`, 'm'));
     process.kill(run.driver, 'SIGSTOP');
     return run;
@@ -181,7 +181,8 @@ describe.skipIf(!isLinux)('the guard of a run with a lease', () => {
   });
 
   test('leaves alone what is started after the next beat', async () => {
-    const { driver, guard, agent, stdout, tell } = await stopped();
+    // Long enough for a busy machine to start another agent in it.
+    const { driver, guard, agent, stdout, tell } = await stopped({ LEASE_MS: '8000' });
     await untilDead(agent);
     process.kill(driver, 'SIGCONT');
     tell('beat');
