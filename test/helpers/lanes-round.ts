@@ -50,7 +50,9 @@ export async function playLanesRound(folder: string, seed: number): Promise<read
 
   const problems: string[] = [];
   for (const { taskId, exitCode, said } of ends) {
-    const made = git('rev-list', '--count', `main..ralph/${taskId}`);
+    // No branch where the task could not begin.
+    const [branch] = git('branch', '--list', `ralph/${taskId}`).split('\n');
+    const made = branch === '' ? '0' : git('rev-list', '--count', `main..ralph/${taskId}`);
     if (exitCode === 0 && made === String(ITERATIONS)) continue;
     problems.push(`${taskId} ended with ${exitCode} and ${made} commits: ${said}`);
   }

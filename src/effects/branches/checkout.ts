@@ -158,7 +158,7 @@ async function makeBranch(
 }
 
 /** How often git is asked again: two that add a work tree at once can disturb each other. */
-const MOST_TRIES = 5;
+const MOST_TRIES = 8;
 const BETWEEN_TRIES_MS = 50;
 
 /** Adds the entry of the work tree, and the folder with nothing but its `.git`. */
@@ -180,7 +180,10 @@ async function enter(request: CheckoutRequest): Promise<string> {
     ]);
     const gitDir = await gitDirOf(request);
     if (answer.exitCode === 0 && gitDir !== null) return gitDir;
-    const isFinal = /already/.test(answer.complaint) || (isThere(place) && gitDir === null);
+    // What git says of the entry of another work tree, which is half made or half removed, passes.
+    const isOfAnother = /worktrees\/.*commondir/.test(answer.complaint);
+    const isFinal =
+      /already/.test(answer.complaint) || (isThere(place) && gitDir === null && !isOfAnother);
     if (isFinal || tries === MOST_TRIES) {
       throw new CheckoutError(reasonOf(answer));
     }

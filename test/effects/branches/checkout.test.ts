@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -113,6 +121,20 @@ describe('a checkout', () => {
     await makeCheckout(request);
     rmSync(path, { recursive: true });
     await makeCheckout(request);
+    expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('a\n');
+  });
+
+  test('is made although the entry of another one is half made at first', async () => {
+    const { path, request } = await stage();
+    let isHalfMade = true;
+    const ask: typeof request.ask = async (cwd, args, extras) => {
+      if (!isHalfMade || args[1] !== 'add') return request.ask(cwd, args, extras);
+      isHalfMade = false;
+      mkdirSync(path, { recursive: true });
+      const complaint = 'fatal: failed to read worktrees/y/commondir: Success\n';
+      return { exitCode: 128, output: '', complaint };
+    };
+    await makeCheckout({ ...request, ask });
     expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('a\n');
   });
 
