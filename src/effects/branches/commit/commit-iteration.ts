@@ -4,6 +4,7 @@ import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
 import { readParents } from '../../snapshots/move-head.ts';
 import { type Head, headSign, isSameHead, readHead, timeOf } from '../../snapshots/repository.ts';
 import type { TreePath } from '../../snapshots/tree-changes.ts';
+import type { GitAnswer } from '../../workspace/git-command.ts';
 import { locksOf, lockText } from '../../workspace/git-locks.ts';
 import { changesOf, stage } from './commit-index.ts';
 import {
@@ -91,11 +92,16 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const input = commitMessage(facts, request.template);
   const earlierMessage = timeOf(messageFile(git));
   const began = instantOf(index);
-  const answer = await request.asUser(['commit', '--quiet', '--cleanup=whitespace', '--file=-'], {
-    ...{ input, index },
-    timeoutMs: request.timeoutMs,
-    startsPrograms: true,
-  });
+  const commit = (): Promise<GitAnswer> =>
+    request.asUser(['commit', '--quiet', '--cleanup=whitespace', '--file=-'], {
+      ...{ input, index },
+      timeoutMs: request.timeoutMs,
+      startsPrograms: true,
+    });
+  const first = await commit();
+  // A `git gc` has just removed the empty folder in which git wanted to write: that passes.
+  const isGone = /unable to create temporary file: No such file/.test(first.complaint);
+  const answer = isGone ? await commit() : first;
   const after = await readHead(git.onRepository);
   const own = [...staged].filter(([name]) => files.has(name));
   if (after.commit === null || after.commit === head.commit) {

@@ -33,6 +33,21 @@ test.for<[string, (scene: Scene) => void]>([
   expect(git('log', '--format=%s', 'work')).toBe('Did it\nfirst');
 });
 
+test('git gc removes the folder in which git wanted to write: the commit is made', async () => {
+  const scene = await commitsIn();
+  await scene.begin();
+  await scene.work(1, { 'a.txt': '1\n' });
+  let commits = 0;
+  const asUser: AsUser = async (args, call) => {
+    if (args[0] === 'commit') commits += 1;
+    if (args[0] !== 'commit' || commits > 1) return scene.asUser(args, call);
+    const complaint = 'error: unable to create temporary file: No such file or directory\n';
+    return { exitCode: 128, output: '', complaint };
+  };
+  const { settlement } = await scene.commit({}, { asUser });
+  expect([settlement.kind, commits]).toEqual(['committed', 2]);
+});
+
 const commitByPerson = ({ git, folder }: Scene): void => {
   put(folder, { 'b.txt': 'b\n' });
   git('add', 'b.txt');
