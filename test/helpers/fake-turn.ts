@@ -1,3 +1,5 @@
+import { shellQuote } from '../../src/report/resume-command.ts';
+
 /** What the scripted `claude` does in one call, played in the order of these fields. */
 export interface Turn {
   /** It reads nothing from standard input. */
@@ -127,9 +129,9 @@ export function turnScript(turn: Turn): TurnScript {
   for (const line of turn.raw ?? []) script.say(`${line}\n`);
   if (turn.stderr !== undefined) script.complain(turn.stderr);
   if (turn.shell !== undefined) {
-    script.run(`/bin/sh -c ${quoted(turn.shell)} </dev/null >/dev/null`);
+    script.run(`/bin/sh -c ${shellQuote(turn.shell)} </dev/null >/dev/null`);
   }
-  if (turn.leaves !== undefined) script.run(`leave ${quoted(turn.leaves)}`);
+  if (turn.leaves !== undefined) script.run(`leave ${shellQuote(turn.leaves)}`);
   script.run(pause(turn.delayMs ?? 0, turn));
   const interrupted = voice.resultLine({
     subtype: 'error_during_execution',
@@ -262,9 +264,4 @@ function pause(ms: number, { ignores = [] }: Turn): string {
 /** As the shell knows it. */
 function shortName(signal: NodeJS.Signals): string {
   return signal.replace('SIG', '');
-}
-
-/** One word of a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
