@@ -1,3 +1,4 @@
+import { onlyOfTask } from '../../core/snapshots/commit-message.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { type AskGit, isBranch } from '../../effects/branches/checkout.ts';
 import { openRepository } from '../../effects/branches/open-repository.ts';
@@ -80,8 +81,8 @@ async function ownBranch(
   const since = Math.floor(Date.parse(started_at) / 1000);
   for (const ref of listed.output.split('\n').filter((line) => line !== '')) {
     const { exitCode, output } = await ask(repository.commonDir, [
-      ...['rev-list', '--max-count=1', `--since=${since}`, '--extended-regexp'],
-      ...[`--grep=^Ralph-Task: ${task_id.replaceAll('.', '\\.')}$`, ref],
+      ...['rev-list', '--max-count=1', `--since=${since}`],
+      ...[...onlyOfTask(task_id), ref],
       ...(git_base === null ? [] : ['--not', git_base]),
     ]);
     const name = Buffer.from(ref, 'latin1').toString().slice('refs/heads/'.length);

@@ -35,6 +35,11 @@ export function commitMessage(facts: CommitFacts, template: string | null): stri
   return [shortened(subject), ...body, '', ...trailers, ''].join('\n');
 }
 
+/** Returns the arguments with which git lists only the commits of a task: those whose message names it. */
+export function onlyOfTask(taskId: string): readonly string[] {
+  return ['--extended-regexp', `--grep=^Ralph-Task: ${taskId.replaceAll('.', '\\.')}$`];
+}
+
 function shortened(subject: string): string {
   const chars = [...subject];
   return chars.length <= SUBJECT_CHARS ? subject : `${chars.slice(0, SUBJECT_CHARS - 1).join('')}…`;

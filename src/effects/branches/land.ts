@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { onlyOfTask } from '../../core/snapshots/commit-message.ts';
 import type {
   Elsewhere,
   LandingEnd,
@@ -185,7 +186,7 @@ async function elsewhereOf(
   const found = new Map<string, number>();
   for (const branch of branches.filter((name) => name !== onto)) {
     const listed = await git(repository.commonDir, [
-      ...['rev-list', '--extended-regexp', `--grep=^Ralph-Task: ${taskId.replaceAll('.', '\\.')}$`],
+      ...['rev-list', ...onlyOfTask(taskId)],
       ...[refOf(branch), '--not', landed, work.tip, '--'],
     ]);
     const commits = listed?.split('\n').filter((line) => line !== '') ?? [];

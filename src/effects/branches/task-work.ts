@@ -1,3 +1,4 @@
+import { onlyOfTask } from '../../core/snapshots/commit-message.ts';
 import type { LandingRefusal, StaysReason } from '../../core/snapshots/landing.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
@@ -106,8 +107,8 @@ async function committedSince(
   tip: string,
 ): Promise<ReadonlySet<TreePath>> {
   const listed = await runGitOf(ask)(repository.commonDir, [
-    ...['log', '-z', '--format=', '--name-only', '--no-renames', '--extended-regexp'],
-    ...[`--grep=^Ralph-Task: ${taskId.replaceAll('.', '\\.')}$`, `${since}..${tip}`, '--'],
+    ...['log', '-z', '--format=', '--name-only', '--no-renames'],
+    ...[...onlyOfTask(taskId), `${since}..${tip}`, '--'],
   ]);
   if (listed === null) throw new SnapshotError('git cannot list what was committed since');
   return new Set(listed.split('\0').filter((name) => name !== ''));
