@@ -32,7 +32,7 @@ const HELP = `npm run campaign:mutants -- [--seed N] [--count N] [--file PART] [
 /** What became of a mutant. */
 interface Verdict {
   readonly verdict: 'noticed' | 'timed out' | 'not noticed' | 'no test';
-  /** The test file that failed; null where something failed outside of them. */
+  /** The test file that failed; null if something else failed. */
   readonly by?: string | null;
 }
 

@@ -221,7 +221,7 @@ async function firstToDo(
   if (span === undefined) throw new Error('there is nothing to prepare');
   const chosen = await prepare(span);
   const { prepared, move } = chosen;
-  // An undo of which everything stays counts as redone, too, so that the next redo goes on with the one before it.
+  // An undo that keeps every file counts as redone, too, so that the next redo goes on with the one before it.
   const passes = span.isRedo && span.begun === null && prepared.plan.kept.length > 0;
   const isNothing = prepared.isNothing && move.kind !== 'move' && !passes;
   return isNothing && others.length > 0 ? firstToDo(others, prepare) : { ...chosen, isNothing };

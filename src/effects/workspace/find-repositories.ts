@@ -10,7 +10,7 @@ export const TASK_NOTE = 'ralph/task';
 
 /** After so long other work of this process has its turn. */
 const TURN_MS = 20;
-/** Folders of which the nearest are searched. */
+/** How many folders are searched, the nearest first. */
 const MOST_FOLDERS = 100_000;
 
 /** Not searched: git's own, and what a package manager has installed, which can be most of the folders of a tree. */

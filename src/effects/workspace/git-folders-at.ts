@@ -8,7 +8,7 @@ const SHARED = /^([^\r\n]+)[\r\n]*$/;
 
 /**
  * Returns the folder of git to which a `.git` leads, whether it is that folder or a file that names it, and then the
- * one that it shares with other work trees, if there is such a one. Null if that cannot be told for sure.
+ * one that it shares with other work trees, if there is one. Null if that cannot be told for sure.
  */
 export function gitFoldersAt(place: string): readonly string[] | null {
   const stats = statsOf(place);

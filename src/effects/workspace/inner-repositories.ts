@@ -57,7 +57,7 @@ const TIMEOUT_MS = 10_000;
 export function createInnerRepositories(request: InnerRequest): InnerRepositories {
   const { excluded, env, runId, signal, timeoutMs = TIMEOUT_MS } = request;
   const find = repositoryFinder(excluded);
-  /** Those of which a look took too long: each further one would, too. */
+  /** The repositories in which a look took too long: the next look would, too. */
   const slow = new Set<string>();
   /** Null for what could not be looked at. */
   let seen: ReadonlyMap<string, TreeFiles | null> = new Map();

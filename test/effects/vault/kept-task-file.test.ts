@@ -5,7 +5,7 @@ import { keepTaskFile } from '../../../src/effects/vault/kept-task-file.ts';
 import { put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
-// What the runs of a task do about its file, each of which keeps it anew.
+// What the runs of a task do about its file: each run opens it again.
 
 async function stage() {
   const vault = await tempFolder();

@@ -481,7 +481,7 @@ describe('a repository inside the tree', () => {
     expect(await since()).toEqual(NOTHING);
     await put(nested, { 'a.txt': 'b', 'b.txt': 'b' });
     expect(await since()).toEqual(files(2));
-    // It writes the index anew.
+    // It writes the index again.
     git('status');
     expect(await since()).toEqual(NOTHING);
   });

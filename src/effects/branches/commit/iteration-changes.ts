@@ -76,7 +76,7 @@ export async function countUncommitted(request: CommitRequest): Promise<number> 
   return [...changed.keys()].filter((name) => differs.has(name)).length;
 }
 
-/** Returns the paths that HEAD lacks as they are now, as git would commit them. What git ignores is none. */
+/** Returns the paths that HEAD lacks as they are now, as git would commit them, without those that git ignores. */
 export async function stillLacking(
   git: PrivateGit,
   names: readonly TreePath[],
