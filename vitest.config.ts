@@ -57,13 +57,13 @@ export default defineConfig({
         isolate: false,
       }),
       project('alone', { ...USUAL, include: mocking, exclude: WITH_NEEDS }),
-      // The real claude is slow: one file at a time.
+      // Most of the time of the real claude is its waits.
       project('claude', {
         include: ['test/claude/**/*.test.ts'],
         globalSetup: [BUILD, 'test/helpers/install-claude.ts'],
-        fileParallelism: false,
-        testTimeout: 90_000,
-        hookTimeout: 90_000,
+        maxWorkers: 2,
+        testTimeout: 2 * PATIENCE_MS,
+        hookTimeout: 2 * PATIENCE_MS,
       }),
       // Most of the time of the other real agents is their start.
       project('agents', {
@@ -71,7 +71,7 @@ export default defineConfig({
         globalSetup: [BUILD, 'test/helpers/install-agents.ts'],
         maxWorkers: 2,
         testTimeout: 170_000,
-        hookTimeout: 90_000,
+        hookTimeout: 2 * PATIENCE_MS,
       }),
       // Needs bubblewrap, socat and ripgrep, and the component from the registry. Each attempt to get out has a
       // scene of its own without the sandbox: a minute on a loaded machine.
@@ -80,15 +80,15 @@ export default defineConfig({
         globalSetup: [BUILD, 'test/helpers/install-sandbox.ts', 'test/helpers/install-claude.ts'],
         maxWorkers: 2,
         testTimeout: 300_000,
-        hookTimeout: 90_000,
+        hookTimeout: 2 * PATIENCE_MS,
       }),
       // The end-to-end tests again, with the sandbox on: not where somebody runs one of them by its path.
       project('sandboxed', {
         include: RALPH_TEST_SANDBOXED === undefined ? [] : ['test/e2e/**/*.test.ts'],
         setupFiles: 'test/helpers/skip-in-sandbox.ts',
         maxWorkers: 2,
-        testTimeout: 120_000,
-        hookTimeout: 90_000,
+        testTimeout: 2 * PATIENCE_MS,
+        hookTimeout: 2 * PATIENCE_MS,
       }),
       // Needs PostgreSQL 15, and pg-boss from the registry. What is held strictly at full size needs the machine for
       // itself.
@@ -97,7 +97,7 @@ export default defineConfig({
         globalSetup: [BUILD, 'test/helpers/install-engine.ts'],
         maxWorkers: sized(2, 1),
         testTimeout: sized(120_000, 300_000),
-        hookTimeout: 120_000,
+        hookTimeout: 2 * PATIENCE_MS,
       }),
     ],
   },

@@ -52,7 +52,7 @@ describe.for(FRONTS)('%s', ([, script]) => {
     const scene = await makeRealScene([LONG_STEP, text(PROMISED)]);
     const ralph = await scene.start([
       ...(await front(scene)),
-      ...[...WITH_BASH, '--iteration-timeout', '15s', '--delay', '0', '-n', '2'],
+      ...[...WITH_BASH, '--iteration-timeout', '20s', '--delay', '0', '-n', '2'],
     ]);
     await untilTool(scene);
     const { exitCode, stderr } = await ralph.ended;
@@ -119,7 +119,7 @@ test('SIGINT twice while a Bash tool runs: nothing is left', async () => {
 describe('while it waits for its service', () => {
   test('a call that is never answered, at the time-out: timed out, though it exits 0', async () => {
     const scene = await makeRealScene([bash('echo one'), hang()]);
-    const { exitCode } = await scene.run([...WITH_BASH, '--iteration-timeout', '3s', '-n', '1']);
+    const { exitCode } = await scene.run([...WITH_BASH, '--iteration-timeout', '15s', '-n', '1']);
     expect(exitCode).toBe(3);
     expect(livingIn(scene.home)).toEqual([]);
     expect(scene.state()).toMatchObject({
@@ -129,7 +129,13 @@ describe('while it waits for its service', () => {
 
   test('a call that is never answered, at the idle limit', async () => {
     const scene = await makeRealScene([bash('echo one'), hang()]);
-    const { exitCode, stderr } = await scene.run([...WITH_BASH, '--idle-timeout', '3s', '-n', '1']);
+    const { exitCode, stderr } = await scene.run([
+      ...WITH_BASH,
+      '--idle-timeout',
+      '15s',
+      '-n',
+      '1',
+    ]);
     expect(exitCode).toBe(3);
     expect(stderr).toContain('silent for too long');
     expect(livingIn(scene.home)).toEqual([]);
@@ -195,24 +201,26 @@ describe('what it leaves running', () => {
     expect(scene.api.mainCalls).toHaveLength(2);
   });
 
+  /** A scene whose background task ends a second after the answer which follows its start. */
+  async function withShortTask(...later: readonly Reply[]): Promise<RealScene> {
+    const task = inBackground('until [ -e answered ]; do sleep 0.1; done; sleep 1');
+    const replies = [task, text('Started it.'), ...later];
+    const scene: RealScene = await makeRealScene(async (_, index) => {
+      if (index === 1) await scene.write('answered', '');
+      return replies[index] ?? error(400, 'invalid_request_error', 'No further reply.');
+    });
+    return scene;
+  }
+
   test('a task in its own background that ends soon: what it says then is what counts', async () => {
-    const scene = await makeRealScene([
-      inBackground('sleep 1'),
-      text('Started it.'),
-      text(PROMISED),
-    ]);
+    const scene = await withShortTask(text(PROMISED));
     const { exitCode, stdout } = await scene.run([...WITH_BASH, '-n', '1']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${PROMISED}\n` });
     expect(scene.state().iterations).toHaveLength(1);
   });
 
   test('a task in its own background that gives it more to do: it may do that in silence', async () => {
-    const scene = await makeRealScene([
-      inBackground('sleep 1'),
-      text('Started it.'),
-      bash('sleep 5; echo done > late'),
-      text(PROMISED),
-    ]);
+    const scene = await withShortTask(bash('sleep 5; echo done > late'), text(PROMISED));
     const { exitCode, stdout } = await scene.run([...WITH_BASH, '-n', '1']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${PROMISED}\n` });
     expect(scene.api.mainCalls).toHaveLength(4);

@@ -204,7 +204,7 @@ describe('tools', () => {
 
   test('refused, and then no result: known where it is told at once', async () => {
     const scene = await makeRealScene([bash('touch made'), hang()]);
-    const end = await scene.run(['-n', '1', '--iteration-timeout', '5s']);
+    const end = await scene.run(['-n', '1', '--iteration-timeout', '15s']);
     expect(end).toMatchObject({ exitCode: 3 });
     const known = CLAUDE_FACTS.tellsRefusalsAtOnce ? ['Bash: touch made'] : [];
     expect(scene.state().iterations[0].refused).toEqual(known);

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { many, text, toolUse, USAGE } from '../helpers/api-replies.ts';
 import { CLAUDE_BIN_DIR } from '../helpers/install-claude.ts';
 import { type ApiScript, type MessagesApi, startMessagesApi } from '../helpers/messages-api.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { loopbackEnv } from '../helpers/real-claude.ts';
 import { type RalphEnd, runRalph } from '../helpers/run-ralph.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
@@ -42,7 +43,7 @@ async function scene(script: ApiScript): Promise<Scene> {
         env: loopbackEnv(api),
         cwd: work,
         home,
-        timeoutMs: 30_000,
+        timeoutMs: PATIENCE_MS,
       }),
     state: async (where) => {
       const file = join(work, '.ralph_state', where, 'the-task.json');

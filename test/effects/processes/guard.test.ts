@@ -142,38 +142,39 @@ describe.skipIf(!isLinux).for(KINDS)('the guard %s', ([, lease]) => {
 });
 
 describe.skipIf(!isLinux)('the guard of a run with a lease', () => {
-  const SHORT = { LEASE_MS: '1000' };
-
-  /** A driver with a short lease that has been stopped. */
-  async function stopped(lease: Readonly<Record<string, string>> = SHORT) {
-    const run = await startDriver('stubborn.sh', lease);
-    await untilLine(run.stdout, new RegExp(`^noted .*\\b${run.agent}\\b`, 'm'));
-    process.kill(run.driver, 'SIGSTOP');
-    return run;
-  }
+  /** Beats until the driver is stopped or killed. */
+  const BEATING = { LEASE_MS: '5000', BEAT_EVERY_MS: '100' };
 
   test('kills the agent of a stopped driver, and leaves the driver and itself alone', async () => {
-    const { driver, guard, agent } = await stopped();
+    const { driver, guard, agent, stdout } = await startDriver('stubborn.sh', BEATING);
+    await untilLine(stdout, new RegExp(`^noted .*\\b${agent}\\b`, 'm'));
+    process.kill(driver, 'SIGSTOP');
     await untilDead(agent);
     expect(stateOf(driver)).toMatch(/^T/);
     expect(isDead(guard)).toBe(false);
   });
 
   test('kills what has left the tree, too', async () => {
-    const run = await startDriver('agent-with-plain-tool.sh', SHORT);
+    const run = await startDriver('agent-with-plain-tool.sh', BEATING);
     const { tool } = await untilReady(run.stdout, 'tool');
     await untilLine(run.stdout, new RegExp(`^noted .*\\b${tool}\\b`, 'm'));
     process.kill(run.driver, 'SIGSTOP');
     await Promise.all([run.agent, tool].map(untilDead));
   });
 
-  test('kills what the driver starts when it wakes, whether it is noted or not', async () => {
-    const { driver, guard, agent, stdout, tell } = await stopped();
-    await untilDead(agent);
-    process.kill(driver, 'SIGCONT');
+  /** A driver that has learnt too late that its lease is over. */
+  async function late() {
+    const run = await startDriver('stubborn.sh', A_MINUTE);
+    run.tell('old beat');
+    await untilDead(run.agent);
+    return run;
+  }
+
+  test('kills what the driver starts once the time is up, whether it is noted or not', async () => {
+    const { guard, stdout, tell } = await late();
     tell('start another');
-    const { another } = await untilReady(stdout, 'another');
-    await untilDead(another);
+    const { started } = await untilReady(stdout, 'started');
+    await untilDead(started);
     tell('start it unseen');
     const { unseen } = await untilReady(stdout, 'unseen');
     await untilDead(unseen);
@@ -181,26 +182,21 @@ describe.skipIf(!isLinux)('the guard of a run with a lease', () => {
   });
 
   test('leaves alone what is started after the next beat', async () => {
-    // Long enough for a busy machine to start another agent in it.
-    const { driver, guard, agent, stdout, tell } = await stopped({ LEASE_MS: '8000' });
-    await untilDead(agent);
-    process.kill(driver, 'SIGCONT');
+    const { guard, stdout, tell } = await late();
     tell('beat');
     await untilLine(stdout, /^beat 1;$/m);
     tell('start another');
-    const { another } = await untilReady(stdout, 'another');
+    const { started } = await untilReady(stdout, 'started');
+    endLater(started);
     tell('farewell');
     await untilDead(guard);
-    expect(isDead(another)).toBe(false);
+    expect(isDead(started)).toBe(false);
   });
 
   test('leaves an agent alone while the beats come', async () => {
-    const { guard, agent, stdout } = await startDriver('stubborn.sh', {
-      LEASE_MS: '5000',
-      BEAT_EVERY_MS: '250',
-    });
+    const { guard, agent, stdout } = await startDriver('stubborn.sh', BEATING);
     // Together they take longer than the lease.
-    await untilLine(stdout, /^beat 24;$/m);
+    await untilLine(stdout, /^beat 60;$/m);
     expect([agent, guard].map(isDead)).toEqual([false, false]);
   });
 
@@ -212,7 +208,8 @@ describe.skipIf(!isLinux)('the guard of a run with a lease', () => {
   });
 
   test('does not end gently what a dead driver left, once the time is up', async () => {
-    const { stdout, driver, agent, guard } = await startDriver('says-term.sh', SHORT);
+    const brief = { LEASE_MS: '1500', BEAT_EVERY_MS: '50' };
+    const { stdout, driver, agent, guard } = await startDriver('says-term.sh', brief);
     let said = '';
     stdout.on('data', (chunk: string) => {
       said += chunk;
