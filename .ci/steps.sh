@@ -47,7 +47,7 @@ step() {
 limited() {
   local name=$1 code=0
   shift
-  if command -v timeout >/dev/null; then timeout -k 10 "${RALPH_CI_LIMIT:-30m}" "$@" & else "$@" & fi
+  if command -v timeout >/dev/null; then timeout -k 10 "${RALPH_CI_LIMIT:-60m}" "$@" & else "$@" & fi
   echo $! >"$results/$name.pid"
   wait $! || code=$?
   rm -f "$results/$name.pid"

@@ -126,7 +126,7 @@ async function temporaryFolder({ plan, repository }: Asked): Promise<readonly An
 
 /** Returns why no checkout for the checks of a claim could be made, which would hold a good claim; or null. */
 export function temporaryFolderProblem({ settings, policy }: RunPlan): string | null {
-  const mayCheckOut = settings.proof === 'hold' || settings.verifyClean;
+  const mayCheckOut = settings.proof !== 'tell' || settings.verifyClean;
   const isNeeded = mayCheckOut && commandsToCheck(policy).length > 0;
   if (!isNeeded || settings.snapshots === false) return null;
   const folder = tmpdir();

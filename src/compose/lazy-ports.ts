@@ -18,12 +18,12 @@ export function examinerOf(
 ): Examiner {
   let opened: Promise<Examiner> | null = null;
   return {
-    async examine(part, checks) {
+    async examine(request) {
       if (judges === null) throw new Error('a task without checks has nothing to examine');
       opened ??= import('./proof/examiner.ts').then(({ createExaminer }) =>
         createExaminer({ run, keeper, sandbox, atStart: judges, env }),
       );
-      return (await opened).examine(part, checks);
+      return (await opened).examine(request);
     },
   };
 }

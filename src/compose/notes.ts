@@ -53,7 +53,7 @@ export function proofKeeper(
 ): Ports['keepProof'] {
   const { settings, policy, cwd } = plan;
   const { setup, copy } = settings;
-  if (policy.verify.length === 0 && policy.proof !== 'hold') return async () => {};
+  if (policy.verify.length === 0 && policy.proof === 'tell') return async () => {};
   return async (state) => {
     try {
       const { keepProof } = await import('../effects/proof/keep-proof.ts');
@@ -95,7 +95,7 @@ export async function leaveNote(
     missing: carry.missing.map((missing) => describeMissing(missing, policy)),
     commandOutputs: failedOutputs(carry),
     checkout: keptCheckout(carry),
-    again: facts.again ?? resumeCommand(facts, ending.status, ending.exitReason),
+    again: facts.again ?? resumeCommand(facts, ending.status, ending.exitReason, ending.accepting),
   });
   return writeNote({ folder, reason: ending.note, taskId, at, text: maskSecrets(note) });
 }

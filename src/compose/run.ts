@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { StopCause } from '../core/machine/loop-state.ts';
+import type { Check } from '../core/settings/checks.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import {
   type ChildOptions,
@@ -39,7 +40,7 @@ import { legBugs, legStops, legStore } from './leg-ports.ts';
 import { noteWriter, proofKeeper } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import type { openTaskTree } from './own-work-tree.ts';
-import { reusingChecks } from './proof/checks.ts';
+import { rememberingChecks } from './proof/checks.ts';
 import { judgesOfPlan, storedForm } from './proof/judges.ts';
 import { policyInside, sandboxOfRun } from './sandbox/sandbox-of-run.ts';
 import { begin, resumeRun } from './start.ts';
@@ -212,12 +213,13 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       },
       start.baseline,
     );
-    const verify = reusingChecks(keeper, async (each) => {
+    const runCheck = async (each: Check) => {
       observer.disturb();
       const result = await check(each);
       if (iteration === 0) await observer.beginAgain();
       return result;
-    });
+    };
+    const verify = rememberingChecks(keeper, runCheck, () => iteration);
     const ports: Ports = {
       agent: {
         run(request) {

@@ -38,7 +38,7 @@ export async function ask(
     case 'examine': {
       // What the agent left running must not help the checks.
       if (action.part === 'cleanCheckout') await ports.agent.close(ports.stops.hurry);
-      const found = await ports.examiner.examine(action.part, action.checks);
+      const found = await ports.examiner.examine(action);
       return { kind: 'examined', ...answeredNow(), found };
     }
     case 'settle-tree': {

@@ -2,7 +2,7 @@ import type { AgentName } from '../core/agent/agents/agents.ts';
 import type { AttemptFacts, MetInSandbox, RetryFacts } from '../core/agent/attempt.ts';
 import type { SignFound } from '../core/agent/sign.ts';
 import type { RawCheckResult } from '../core/completion/check-result.ts';
-import type { Examination, ExamPart } from '../core/completion/examination.ts';
+import type { Examination, ExamRequest } from '../core/completion/examination.ts';
 import type { PlanStand } from '../core/completion/plan-file.ts';
 import type { ProgressReport } from '../core/completion/progress-report.ts';
 import type { Sightings } from '../core/completion/sightings.ts';
@@ -136,7 +136,7 @@ export interface Snapshots {
 
 /** Finds out about a claim what its checks alone do not tell. Never rejects. */
 export interface Examiner {
-  examine(part: ExamPart, checks: readonly Check[]): Promise<Examination>;
+  examine(request: ExamRequest): Promise<Examination>;
 }
 
 /** Settles what an iteration changed. Never rejects. */
@@ -156,10 +156,10 @@ export interface WorkTreeSettler {
 /** The user's own commands. What they change does not count as the agent's progress. */
 export interface Commands {
   /**
-   * Runs a check, or returns its result if the same tree has been checked before. `again`: one that failed on
-   * this tree is run again.
+   * Runs a check. One that judges no claim is not run again on a tree that was checked before: its result is
+   * returned.
    */
-  verify(check: Check, again: boolean): Promise<RawCheckResult>;
+  verify(check: Check, forClaim: boolean): Promise<RawCheckResult>;
   /** Runs the command that follows an iteration, with the event on its standard input. */
   after(command: string, event: RalphEvent): Promise<void>;
   /** Runs the command that follows the end, if there is one. */

@@ -57,6 +57,7 @@ export async function stop(ports: Ports, loop: LoopState, { ending, left }: Stop
     ...(Object.keys(state.task.agents).length > 0 && state.task.agent !== null
       ? { agent: state.task.agent }
       : {}),
+    ...(ending.accepting === undefined ? {} : { accepting: ending.accepting }),
     usage: state.task.usage,
     evidence: ending.evidence,
     ...(plan === null ? {} : { plan }),

@@ -115,7 +115,9 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   add('note', event.note);
   add('logs', event.log_dir);
   const { isFinal = false } = endingRow(event.status, event.exit_reason);
-  if (!isFinal && task !== null) add('next', resumeCommand(task, event.status, event.exit_reason));
+  if (!isFinal && task !== null) {
+    add('next', resumeCommand(task, event.status, event.exit_reason, event.accepting));
+  }
   return facts;
 }
 

@@ -100,13 +100,21 @@ export function protectsNothing(glob: string): string {
 
 /** Names the files that decide what the checks say. */
 export function judgedBy(files: readonly string[]): string {
-  const more = files.length - MOST_JUDGES;
-  const shown = files.slice(0, MOST_JUDGES).join(', ');
-  return `The checks are decided by ${shown}${more > 0 ? ` and ${plural(more, 'more file')}` : ''}.`;
+  return `The checks are decided by ${listed(files)}.`;
+}
+
+/** Says which files of the user the checks have changed. */
+export function changedByChecks(files: readonly string[]): string {
+  return `The checks changed ${listed(files)}.`;
 }
 
 /** Files that are named before the rest is only counted. */
-const MOST_JUDGES = 6;
+const MOST_FILES = 6;
+
+function listed(files: readonly string[]): string {
+  const more = files.length - MOST_FILES;
+  return `${files.slice(0, MOST_FILES).join(', ')}${more > 0 ? ` and ${plural(more, 'more file')}` : ''}`;
+}
 
 export function unsupportedFlagNotice(what: Notice): string {
   return `This agent does not know ${what.flag}, which ralph adds by itself; ralph continues without it.`;

@@ -17,15 +17,19 @@ export interface ResumeFacts extends TaskPlace {
   readonly needsTrust: boolean;
 }
 
-/** Returns the shell command that resumes a task from any folder. It raises a limit that is used up. */
+/**
+ * Returns the shell command that resumes a task from any folder. It raises a limit that is used up, and accepts what
+ * ended the task, by these flags.
+ */
 export function resumeCommand(
   facts: ResumeFacts,
   state: string,
   exitReason: string | null = null,
+  accepting: readonly string[] = [],
 ): string {
   const trust = facts.needsTrust ? ['--trust'] : [];
   const { more = [] } = rowOfState(state, exitReason) ?? {};
-  return taskCommand('resume', facts, [...trust, more].flat());
+  return taskCommand('resume', facts, [...trust, more, accepting].flat());
 }
 
 /** Returns the shell command that does something with a task from any folder. */

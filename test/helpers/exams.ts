@@ -75,11 +75,16 @@ export async function makeExam(
     /** What the old exam says of the claim, and what was found bent. */
     async judge(changes: Changed) {
       const claimed = await claim(changes);
-      const { bent, undone, changedTests } = await look(claimed);
+      const { bent, undone, changedTestFiles } = await look(claimed);
       const request = { ...common, folder: examFolder, head: head(), claimed, undone };
       const results = await sitOldExam({ ...request, check: runAll });
       const passes = results.every(({ exitCode }) => exitCode === 0);
-      return { bent, changedTests, passes, output: results.map(({ output }) => output).join('') };
+      return {
+        bent,
+        changedTestFiles,
+        passes,
+        output: results.map(({ output }) => output).join(''),
+      };
     },
     /** Whether the checks pass in the work tree itself. */
     async passesHere() {

@@ -132,7 +132,7 @@ export function fakePorts(script: Script): FakePorts {
 
   const ports: Ports = {
     examiner: {
-      async examine(part) {
+      async examine({ part }) {
         effect(`examine ${part}`);
         return judgesSeen();
       },

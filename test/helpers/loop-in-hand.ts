@@ -49,7 +49,9 @@ export interface Turn {
 const NOTHING_BENT: JudgesSeen = {
   bent: [],
   stood: true,
-  changedTests: 0,
+  changedTestFiles: [],
+  touchedTests: 1,
+  rewritten: [],
   tree: null,
   programs: {},
 };

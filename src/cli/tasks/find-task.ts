@@ -88,8 +88,9 @@ export function standingOf(task: TaskState): Standing {
 
 /** Returns the command that resumes a task, with a flag that raises a used-up limit. */
 export function resumeCommand({ state, standing }: Pick<FoundTask, 'state' | 'standing'>): string {
-  const { task_id, exit_reason } = state;
-  return ['ralph resume', task_id, rowOfState(standing, exit_reason)?.more ?? []].flat().join(' ');
+  const { task_id, exit_reason, accepting = [] } = state;
+  const { more = [] } = rowOfState(standing, exit_reason) ?? {};
+  return ['ralph resume', task_id, more, accepting].flat().join(' ');
 }
 
 /** Returns the error for steering a task without a live driver. */

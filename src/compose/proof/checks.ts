@@ -19,25 +19,30 @@ export async function runMeasured(command: string, options: ShellOptions): Promi
 type RunOne = (check: Check) => Promise<RawCheckResult>;
 
 /**
- * Returns a function that runs a check, unless the same tree has been checked before by this process: a check
- * that passed on it is not run again, and one that failed only if `again` is true. What was wrong may lie
- * outside the tree.
+ * Returns a function that runs a check. One that judges no claim is not run again on a tree that this process has
+ * checked before. A claim always runs its checks: the tree does not tell of built files, of `.env`, or of a service. A
+ * result says in which iteration the check failed on the same tree.
  */
-export function reusingChecks(
+export function rememberingChecks(
   keeper: Pick<TreeKeeper, 'knownTree'> | null,
   run: RunOne,
-): (check: Check, again: boolean) => Promise<RawCheckResult> {
+  iteration: () => number,
+): (check: Check, forClaim: boolean) => Promise<RawCheckResult> {
   const known = new Map<string, RawCheckResult>();
-  return async (check, again) => {
+  const failedIn = new Map<string, number>();
+  return async (check, forClaim) => {
     const tree = keeper?.knownTree() ?? null;
     const key = JSON.stringify([tree, check.name, check.command]);
-    const earlier = tree === null ? undefined : known.get(key);
-    if (earlier !== undefined && (earlier.exitCode === 0 || !again)) {
-      return { ...earlier, isReused: true };
-    }
+    const earlier = tree === null || forClaim ? undefined : known.get(key);
+    if (earlier !== undefined) return { ...earlier, isReused: true };
     const result = await run(check);
     // A check that a stop cut off has said nothing.
-    if (tree !== null && (result.exitCode !== null || result.timedOut)) known.set(key, result);
+    if (tree === null || (result.exitCode === null && !result.timedOut)) return result;
+    known.set(key, result);
+    const failed = failedIn.get(key);
+    if (result.exitCode === 0)
+      return failed === undefined ? result : { ...result, failedIn: failed };
+    if (failed === undefined) failedIn.set(key, iteration());
     return result;
   };
 }

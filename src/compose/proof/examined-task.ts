@@ -16,6 +16,8 @@ interface ExaminedRun {
   /** The id marks the processes of the run. */
   readonly driver: { readonly run_id: string };
   readonly stops: SignalWatch;
+  /** Tells a person. */
+  readonly warn: (sentence: string) => void;
 }
 
 /** A task whose claims are examined. */
@@ -33,6 +35,8 @@ export interface ExaminedTask {
 export interface Examined extends ExaminedTask {
   /** What decided in the tree of the start, by the checks. */
   readonly known: Map<string, Promise<JudgesOfTree>>;
+  /** Files that the checks have changed, and of which a person has been told. */
+  readonly told: Set<string>;
 }
 
 /** Returns the folder that checks run in, relative to the root of the work tree; empty for the root, or outside git. */

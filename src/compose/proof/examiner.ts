@@ -8,12 +8,13 @@ import { cleanCheckout, oldExam } from './reruns.ts';
 
 /** Creates the port that examines claims. What cannot be found out is an answer as well. */
 export function createExaminer(given: ExaminedTask): Examiner {
-  const task = { ...given, known: new Map<string, Promise<JudgesOfTree>>() };
+  const known = new Map<string, Promise<JudgesOfTree>>();
+  const task = { ...given, known, told: new Set<string>() };
   return {
-    async examine(part, checks) {
+    async examine({ part, checks, ...about }) {
       switch (part) {
         case 'judges':
-          return { judges: await lookAtTask(task, checks) };
+          return { judges: await lookAtTask(task, checks, about) };
         case 'oldExam':
           return { oldExam: await rerunOf(() => oldExam(task, checks)) };
         case 'cleanCheckout':

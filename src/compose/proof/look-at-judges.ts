@@ -1,4 +1,4 @@
-import type { JudgesSeen } from '../../core/completion/examination.ts';
+import type { ExamRequest, JudgesSeen } from '../../core/completion/examination.ts';
 import { accepting } from '../../core/proof/accepted.ts';
 import { relativeCheck } from '../../core/proof/check-places.ts';
 import { runOf } from '../../core/proof/check-words.ts';
@@ -8,8 +8,11 @@ import { bentIgnored, markIgnoredJudges } from '../../effects/proof/ignored-judg
 import { findJudges, lookAtJudges } from '../../effects/proof/judge-look.ts';
 import { findPrograms, switchedPrograms } from '../../effects/proof/judge-programs.ts';
 import { programsOf } from '../../effects/proof/judges-at-start.ts';
+import { findRewrites, type RewriteRequest } from '../../effects/proof/rewritten-by-checks.ts';
+import { asText } from '../../effects/proof/tree-files.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { messageOf } from '../../errors.ts';
+import { changedByChecks } from '../../report/notices.ts';
 import {
   askerOf,
   belowRoot,
@@ -20,29 +23,44 @@ import {
 } from './examined-task.ts';
 
 /** Looks whether what decides the checks is as at the start. What cannot be found out is an answer as well. */
-export async function lookAtTask(task: Examined, checks: readonly Check[]): Promise<JudgesSeen> {
+export async function lookAtTask(
+  task: Examined,
+  checks: readonly Check[],
+  { iteration, rewritten }: Pick<ExamRequest, 'iteration' | 'rewritten'>,
+): Promise<JudgesSeen> {
   const { run, keeper, atStart } = task;
+  // What a check writes belongs to the claim: to its proof, its commit and its checkouts.
+  const before = (await keeper?.keepChecked(iteration)) ?? null;
   const { cwd, env, settings } = run.plan;
   const tree = keeper?.isWorking === true ? (keeper.store.newest?.tree ?? null) : null;
   const commands = checks.map(({ command }) => command);
   const place = { env, cwd };
   const isSamePath = atStart.path === (env.PATH ?? '');
-  const before = programsOf(atStart);
+  const programsBefore = programsOf(atStart);
   const switched = isSamePath
-    ? switchedPrograms(before, findPrograms(before.keys(), place), settings.acceptChanged)
+    ? switchedPrograms(
+        programsBefore,
+        findPrograms(programsBefore.keys(), place),
+        settings.acceptChanged,
+      )
     : [];
   const programs = programsRun(commands, place);
   try {
     const found =
-      tree === null ? await lookInFolder(task, commands) : await lookInTree(task, commands);
+      tree === null
+        ? await lookInFolder(task, commands)
+        : await lookInTree(task, commands, { before: before ?? tree, earlier: rewritten });
     return { ...found, bent: [...found.bent, ...switched], tree, programs };
   } catch (error) {
     const unknown = { kind: 'unknown' as const, why: messageOf(error) };
-    return { bent: [unknown, ...switched], stood: true, changedTests: 0, tree, programs };
+    return {
+      ...{ bent: [unknown, ...switched], stood: true, changedTestFiles: [], touchedTests: null },
+      ...{ rewritten, tree, programs },
+    };
   }
 }
 
-type Found = Pick<JudgesSeen, 'bent' | 'stood' | 'changedTests'>;
+type Found = Omit<JudgesSeen, 'tree' | 'programs'>;
 
 async function lookInFolder(
   { run, atStart }: ExaminedTask,
@@ -54,13 +72,33 @@ async function lookInFolder(
   const now = await markJudges({ cwd: plan.cwd, checks, isOwn }, folder);
   const bent = bentInFolder(folder, now, plan.settings.acceptChanged);
   const files = Object.values(folder.files).filter((mark) => mark !== '');
-  return { bent, stood: files.length + folder.scripts.length > 0, changedTests: 0 };
+  const stood = files.length + folder.scripts.length > 0;
+  return { bent, stood, changedTestFiles: [], touchedTests: null, rewritten: [] };
 }
 
-async function lookInTree(task: Examined, checks: readonly string[]): Promise<Found> {
-  const { atStart, look } = await compare(task, checks);
+async function lookInTree(
+  task: Examined,
+  checks: readonly string[],
+  seen: Pick<RewriteRequest, 'before' | 'earlier'>,
+): Promise<Found> {
+  const { git, start, claimed, atStart, look } = await compare(task, checks);
   const { bent } = await lookAtIgnored(task);
-  return { bent: [...look.bent, ...bent], stood: atStart.stands, changedTests: look.changedTests };
+  const { changedTestFiles, touchedTests } = look;
+  const judges = new Set(atStart.files);
+  const { rewritten, others } = await findRewrites({ ...seen, git, start, after: claimed, judges });
+  tellOnce(task, others.map(asText));
+  const isAccepted = accepting(task.run.plan.settings.acceptChanged, belowRoot(task));
+  return {
+    ...{ bent: [...look.bent, ...bent], stood: atStart.stands, changedTestFiles, touchedTests },
+    rewritten: rewritten.filter(({ path }) => !isAccepted(path)),
+  };
+}
+
+/** Tells a person which files the checks have changed, unless it has been said of all of them. */
+function tellOnce({ run, told }: Examined, files: readonly string[]): void {
+  const news = files.filter((file) => !told.has(file));
+  if (news.length > 0) run.warn(changedByChecks(news));
+  for (const file of news) told.add(file);
 }
 
 /** Compares the judges that git ignores with the start. */
@@ -104,7 +142,7 @@ export async function compare(task: Examined, checks: readonly string[]) {
     claimed,
     acceptChanged,
   });
-  return { git, folder, claimed, atStart, look };
+  return { git, folder, start: ends.first, claimed, atStart, look };
 }
 
 /** Returns which program each command runs first, as it is found on PATH. */

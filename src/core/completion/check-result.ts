@@ -8,6 +8,8 @@ export interface CheckResult extends MeasuredResult {
   readonly where: 'work-tree' | 'clean';
   /** Whether the check was not run, since the same tree had been checked before. */
   readonly isReused: boolean;
+  /** The iteration in which it failed on this very tree (0: before the first one); absent if it did not. */
+  readonly failedIn?: number;
   /** `known-failures`: only tests failed that had failed at the start, and that is allowed. */
   readonly verdict: 'passed' | 'known-failures' | 'failed';
 }
@@ -63,5 +65,5 @@ export function wantsBaseline({
   knownFailures,
   proof,
 }: Pick<Settings, 'verify' | 'baseline' | 'knownFailures' | 'proof'>): boolean {
-  return verify.length > 0 && (baseline ?? (proof === 'hold' || knownFailures === 'allow'));
+  return verify.length > 0 && (baseline ?? (proof !== 'tell' || knownFailures === 'allow'));
 }

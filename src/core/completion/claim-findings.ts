@@ -4,6 +4,7 @@ import type { Policy } from '../task/policy.ts';
 import { type CheckResult, failedChecks, isSameCheck, judgeCheck } from './check-result.ts';
 import type { Claim } from './claim.ts';
 import type { Examination, Rerun } from './examination.ts';
+import { isAnythingShown } from './shown-by-checks.ts';
 import type { Sightings } from './sightings.ts';
 import type { WorkSeen } from './work-seen.ts';
 
@@ -31,8 +32,7 @@ export interface FindingsView {
 
 /** Finds what speaks against a claim whose checks passed. */
 export function findAgainst(view: FindingsView): readonly ClaimFinding[] {
-  const { policy, examination } = view;
-  const isHold = policy.proof === 'hold';
+  const isHold = view.policy.proof !== 'tell';
   const isPassed = oldExamOf(view)?.kind === 'passed';
   const plain = [emptyWork(view), boxesTakenOut(view)].flatMap((found) =>
     found === null ? [] : [{ found, held: isHold, isOpen: true }],
@@ -41,25 +41,31 @@ export function findAgainst(view: FindingsView): readonly ClaimFinding[] {
     ...{ found, held: isHold && !isPassed },
     isOpen: !isPassed,
   }));
-  const { bent = [] } = examination.judges ?? {};
-  if (bent.length === 0) return [...plain, ...fewer];
+  const rewritten = rewrittenFiles(view).map((found) => ({ found, held: isHold, isOpen: true }));
+  const all = [...plain, ...bentJudges(view, { isHold, isPassed }), ...rewritten, ...fewer];
+  return [
+    ...all,
+    ...(all.some(({ isOpen }) => isOpen) ? [] : nothingShown(view)),
+    ...unsteady(view),
+  ];
+}
+
+function bentJudges(
+  view: FindingsView,
+  { isHold, isPassed }: { readonly isHold: boolean; readonly isPassed: boolean },
+): readonly ClaimFinding[] {
+  const { bent = [] } = view.examination.judges ?? {};
+  if (bent.length === 0) return [];
   const isSwitched = bent.some(({ kind }) => kind === 'program');
   const isCleared = isPassed && !isSwitched;
-  return [
-    ...plain,
-    {
-      found: { finding: 'bent-judge', judges: bent },
-      held: isHold && !isCleared && (isSwitched || judgeStood(view)),
-      isOpen: !isCleared,
-    },
-    ...fewer,
-  ];
+  const held = isHold && !isCleared && (isSwitched || judgeStood(view));
+  return [{ found: { finding: 'bent-judge', judges: bent }, held, isOpen: !isCleared }];
 }
 
 /** Whether the old exam has to decide. */
 export function needsOldExam(view: FindingsView): boolean {
   const { policy, examination } = view;
-  if (policy.proof !== 'hold' || (examination.judges?.tree ?? null) === null) return false;
+  if (policy.proof === 'tell' || (examination.judges?.tree ?? null) === null) return false;
   return findAgainst(view).some(
     ({ found, held }) =>
       held && (found.finding === 'bent-judge' || found.finding === 'fewer-tests'),
@@ -142,6 +148,48 @@ function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
   const isIdle =
     changed === false || (changed === null && AGENTS[policy.agent].tells.includes('calls'));
   return claim.byWords && isIdle && !usedTools ? { finding: 'empty-work', claim: 'words' } : null;
+}
+
+function rewrittenFiles({ examination, checks }: FindingsView): readonly Finding[] {
+  const { rewritten = [] } = examination.judges ?? {};
+  if (rewritten.length === 0) return [];
+  const files = rewritten.map(({ path }) => path);
+  return [{ finding: 'rewritten-files', checks: checks.map(({ name }) => name), files }];
+}
+
+/** What passes now as it passed before the work began says that nothing broke, and not that anything was done. */
+function nothingShown({
+  checks,
+  checksAtStart,
+  examination,
+  policy,
+}: FindingsView): readonly ClaimFinding[] {
+  const { touchedTests = null } = examination.judges ?? {};
+  if (checks.length === 0 || isAnythingShown({ checks, checksAtStart, touchedTests }) !== false)
+    return [];
+  const names = checks.map(checkWithTests);
+  const found = {
+    ...{ finding: 'nothing-shown' as const, checks: names, noTest: touchedTests === 0 },
+    hasKnown: checks.some(({ verdict }) => verdict === 'known-failures'),
+  };
+  return [{ found, held: policy.proof === 'strict', isOpen: true }];
+}
+
+/** Names a check with the number of tests that it ran: `npm test (3 tests)`. */
+export function checkWithTests({ name, tests }: Pick<CheckResult, 'name' | 'tests'>): string {
+  return tests === null ? name : `${name} (${tests} ${tests === 1 ? 'test' : 'tests'})`;
+}
+
+/** What was wrong may have lain outside the tree, and mending that may have been the task. So nothing is held. */
+function unsteady({ checks }: FindingsView): readonly ClaimFinding[] {
+  return checks.flatMap(({ name, failedIn, verdict }) =>
+    failedIn === undefined || verdict === 'failed'
+      ? []
+      : {
+          found: { finding: 'unsteady-check' as const, check: name, iteration: failedIn },
+          ...{ held: false, isOpen: false },
+        },
+  );
 }
 
 function boxesTakenOut({ sightings, policy }: FindingsView): Finding | null {

@@ -1,13 +1,24 @@
-import { findingDetail } from '../proof/findings.ts';
-import type { CheckProof, FindingProof, ProofFacts } from '../proof/statement.ts';
+import { findingDetail, whenFailed } from '../proof/findings.ts';
+import {
+  type CheckProof,
+  changedTestsText,
+  type FindingProof,
+  type ProofFacts,
+} from '../proof/statement.ts';
 import type { EvidenceProof } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { type CheckResult, isSameCheck } from './check-result.ts';
-import { type ClaimFinding, type FindingsView, findAgainst, judgedIn } from './claim-findings.ts';
+import {
+  type ClaimFinding,
+  checkWithTests,
+  type FindingsView,
+  findAgainst,
+  judgedIn,
+} from './claim-findings.ts';
 
 /** What proves a claim that every gate has passed. */
 export interface ClaimProof
-  extends Pick<ProofFacts, 'tree' | 'checks' | 'findings' | 'changedTests'> {
+  extends Pick<ProofFacts, 'tree' | 'checks' | 'findings' | 'changedTestFiles'> {
   readonly evidence: EvidenceProof;
 }
 
@@ -24,7 +35,7 @@ export function findingProof({ found, held }: Pick<ClaimFinding, 'found' | 'held
 /** Collects what proves a claim. */
 export function claimProof(view: FindingsView): ClaimProof {
   const { examination, checks } = view;
-  const { tree = null, programs = {}, changedTests = 0 } = examination.judges ?? {};
+  const { tree = null, programs = {}, changedTestFiles = [] } = examination.judges ?? {};
   const { cleanCheckout } = examination;
   const clean = cleanCheckout?.kind === 'ran' ? judgedIn(cleanCheckout, view) : [];
   const findings = findingProofs(view);
@@ -32,7 +43,7 @@ export function claimProof(view: FindingsView): ClaimProof {
     tree,
     checks: [...checks, ...clean].map((result) => checkProof(result, view, programs)),
     findings,
-    changedTests,
+    changedTestFiles,
     evidence: {
       ...proofInWords(view, { tree, isClean: clean.length > 0 }),
       findings: findings.map(({ detail }) => detail),
@@ -60,23 +71,36 @@ function checkProof(
   };
 }
 
-/** Says in one line what is proven, or why nothing is. */
+/** Says in one line what is proven, or why nothing is, and which test files are not those of the start. */
 function proofInWords(
+  view: FindingsView,
+  where: { readonly tree: string | null; readonly isClean: boolean },
+): Pick<EvidenceProof, 'proven' | 'text'> {
+  const { proven, text } = proofOrDoubt(view, where);
+  const changed = changedTestsText(view.examination.judges?.changedTestFiles ?? []);
+  const ending = changed === null ? '' : `; ${changed}`;
+  return { proven, text: oneLine(`${oneLine(text, 300)}${ending}`, 600) };
+}
+
+function proofOrDoubt(
   view: FindingsView,
   { tree, isClean }: { readonly tree: string | null; readonly isClean: boolean },
 ): Pick<EvidenceProof, 'proven' | 'text'> {
   const { checks, claim } = view;
   const open = findAgainst(view).find(({ isOpen }) => isOpen);
-  if (open !== undefined) return { proven: false, text: oneLine(findingDetail(open.found), 300) };
+  if (open !== undefined) return { proven: false, text: findingDetail(open.found) };
   if (checks.length === 0) {
     return { proven: false, text: `the ${NOUNS[claim.evidence.kind]} alone` };
   }
-  const names = checks.map(({ name, tests }) =>
-    tests === null ? name : `${name} (${tests} ${tests === 1 ? 'test' : 'tests'})`,
-  );
+  const names = checks.map(checkWithTests);
   const where = tree === null ? '' : ` on tree ${tree.slice(0, 7)}`;
   const how = isClean ? ' in a clean checkout' : '';
-  return { proven: true, text: oneLine(`${names.join(', ')}${where}${how}`, 300) };
+  const unsteady = checks.flatMap(({ name, failedIn }) => {
+    if (failedIn === undefined) return [];
+    const who = checks.length === 1 ? 'it' : `'${name}'`;
+    return `; ${who} failed on the same tree ${whenFailed(failedIn)}`;
+  });
+  return { proven: true, text: `${names.join(', ')}${where}${how}${unsteady.join('')}` };
 }
 
 /** What a claim rests on, by the kind of its evidence. */

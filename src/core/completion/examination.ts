@@ -1,4 +1,6 @@
 import type { BentJudge } from '../proof/findings.ts';
+import type { Check } from '../settings/checks.ts';
+import type { TreeEntry } from '../snapshots/undo-plan.ts';
 import type { RawCheckResult } from './check-result.ts';
 import type { CommandResult } from './command-result.ts';
 
@@ -12,14 +14,34 @@ export interface Examination {
 
 export type ExamPart = keyof Examination;
 
+/** What is to be found out about a claim. */
+export interface ExamRequest {
+  readonly part: ExamPart;
+  readonly checks: readonly Check[];
+  readonly iteration: number;
+  /** What checks of earlier claims rewrote. */
+  readonly rewritten: readonly RewrittenFile[];
+}
+
+/** A file with which a check compares, and which the check wrote itself. */
+export interface RewrittenFile {
+  /** Relative to the root of the work tree. */
+  readonly path: string;
+  readonly entry: TreeEntry;
+}
+
 /** What decides the checks of a claim, compared with the start. */
 export interface JudgesSeen {
   readonly bent: readonly BentJudge[];
   /** Whether anything decided at the start. If not, what decides now is the task's own work. */
   readonly stood: boolean;
   /** Test files that stood at the start and were changed or removed. */
-  readonly changedTests: number;
-  /** Hash of the claimed tree; null if it is in no snapshot. Only such a tree can be checked elsewhere. */
+  readonly changedTestFiles: readonly string[];
+  /** Test files that are new or changed since the start; null where no snapshot tells. */
+  readonly touchedTests: number | null;
+  /** What checks rewrote, now or on earlier claims, and what is still so. */
+  readonly rewritten: readonly RewrittenFile[];
+  /** Hash of the claimed tree, as it is after the checks; null if it is in no snapshot. Only such a tree can be checked elsewhere. */
   readonly tree: string | null;
   /** Which program each command runs: its path on this machine, by the command. */
   readonly programs: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import type { AgentName } from '../agent/agents/agents.ts';
-import type { ExamPart } from '../completion/examination.ts';
+import type { ExamPart, ExamRequest } from '../completion/examination.ts';
 import type { Check } from '../settings/checks.ts';
 import type { TreeToSettle } from '../snapshots/settlement.ts';
 import type { SignLimits } from '../supervisor/supervisor.ts';
@@ -34,7 +34,7 @@ export type Question =
       /** Whether it runs again on a tree on which it failed. On one on which it passed it never does. */
       readonly again: boolean;
     }
-  | { readonly kind: 'examine'; readonly part: ExamPart; readonly checks: readonly Check[] }
+  | ({ readonly kind: 'examine' } & ExamRequest)
   | ({ readonly kind: 'settle-tree'; readonly by: WayToSettle } & TreeToSettle)
   /** Runs the user's `--after` command with the event as its standard input. */
   | { readonly kind: 'run-after'; readonly command: string; readonly body: EventBody }

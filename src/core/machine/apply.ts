@@ -83,7 +83,9 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
     }
     case 'examining': {
       const { part, checks } = decision;
-      return to({ ...state, step: decision }, { kind: 'examine', part, checks });
+      const { rewritten = [], task } = state;
+      const about = { iteration: task.current_iteration, rewritten };
+      return to({ ...state, step: decision }, { kind: 'examine', part, checks, ...about });
     }
     case 'settling': {
       // A resumed task that repeats this step is in it already.

@@ -40,7 +40,9 @@ export function examined(
 ): Decided {
   const { step } = state;
   if (step.kind !== 'examining') return strayed(state);
-  return judge(state, { ...step, examination: { ...step.examination, ...found } }, moment);
+  const { rewritten } = found.judges ?? {};
+  const seen = rewritten === undefined ? state : { ...state, rewritten };
+  return judge(seen, { ...step, examination: { ...step.examination, ...found } }, moment);
 }
 
 /** Keeps how the checks stood, and starts the first iteration. */
@@ -51,7 +53,10 @@ function measured(state: LoopState, results: readonly CheckResult[]): Decided {
     ...{ name, command },
     failed: tests,
   }));
-  const carry = failed.length === 0 ? state.carry : { ...state.carry, failedAtStart: failed };
+  const carry =
+    failed.length === 0
+      ? { ...state.carry, allPassedAtStart: true }
+      : { ...state.carry, failedAtStart: failed };
   return {
     state: { ...state, checksAtStart: results, carry },
     decision: { kind: 'start', prompt: 'next' },

@@ -50,7 +50,8 @@ export type Decision =
 /** Ends the loop. */
 export type End = { readonly kind: 'end' } & HowItEnded;
 
-export type HowItEnded = StatusAndReason & Partial<Pick<Ending, 'evidence' | 'error' | 'until'>>;
+export type HowItEnded = StatusAndReason &
+  Partial<Pick<Ending, 'evidence' | 'error' | 'until' | 'accepting'>>;
 
 /** How a step handles an event. */
 export interface Decided {

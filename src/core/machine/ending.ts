@@ -6,16 +6,35 @@ import type { EndingBody, EndingFields } from './events.ts';
 import type { Ending, StopCause } from './loop-state.ts';
 
 function endingOf(how: Partial<Ending> & Pick<Ending, 'status' | 'exitReason'>): Ending {
-  const { status, exitReason, evidence = null, error = null, until = null } = how;
+  const { status, exitReason, evidence = null, error = null, until = null, accepting = [] } = how;
   const { event, note } = endingRow(status, exitReason);
-  return { status, exitReason, event, evidence, note: note?.word ?? null, error, until };
+  return {
+    status,
+    exitReason,
+    event,
+    evidence,
+    note: note?.word ?? null,
+    error,
+    until,
+    ...flagsIn(accepting),
+  };
+}
+
+function flagsIn(accepting: readonly string[] = []): Pick<Ending, 'accepting'> {
+  return accepting.length === 0 ? {} : { accepting };
 }
 
 /** Derives how a task ended from its state. Returns null if it has not ended. */
-function endingOfTask({ status, exit_reason, evidence, errors }: TaskState): Ending | null {
+function endingOfTask({
+  status,
+  exit_reason,
+  evidence,
+  errors,
+  accepting = [],
+}: TaskState): Ending | null {
   if (status === 'pending' || status === 'running') return null;
   const error = status === 'failed' ? (errors.at(-1)?.message ?? null) : null;
-  return endingOf({ status, exitReason: exit_reason ?? status, evidence, error });
+  return endingOf({ status, exitReason: exit_reason ?? status, evidence, error, accepting });
 }
 
 /** An ended task, and its ending. */
@@ -49,10 +68,12 @@ export function endTask(task: TaskState, at: string, how: HowItEnded, policy: Po
     ...how,
     evidence: evidence && { ...evidence, ...agentNamed(policy) },
   });
+  const { accepting: _earlier, ...rest } = task;
   const total_duration_seconds = Math.max(0, msBetween(task.started_at, at)) / 1000;
   return {
     task: {
-      ...task,
+      ...rest,
+      ...flagsIn(ending.accepting),
       status: ending.status,
       exit_reason: ending.exitReason,
       evidence: ending.evidence,

@@ -37,6 +37,8 @@ export interface EndingFields {
   readonly agent?: string;
   readonly usage: Usage;
   readonly evidence: Evidence | null;
+  /** The flags that would accept what ended the task; absent if none does. */
+  readonly accepting?: readonly string[];
   /** How far the plan is; absent without one, and in a completed task. */
   readonly plan?: PlanStand;
   /** Null if git cannot report them. */

@@ -20,7 +20,7 @@ import type { PromptText } from '../completion/promise.ts';
 import { NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
 import { addWork, NO_WORK, type WorkSeen } from '../completion/work-seen.ts';
 import { promptTexts } from '../prompt/prompt.ts';
-import { findingDetail } from '../proof/findings.ts';
+import { acceptingFlags, findingDetail } from '../proof/findings.ts';
 import type { FindingProof } from '../proof/statement.ts';
 import { preview } from '../secrets/secrets.ts';
 import { breakerVerdict } from '../task/breaker.ts';
@@ -260,7 +260,8 @@ function endStalled(
     const found =
       'findings' in held ? held.findings.map(findingDetail).join('; ') : describeHeld(held);
     const error = `the task was stated complete twice, and both times this was found: ${oneLine(found, 600)}`;
-    return end('stalled', 'unproven', { error });
+    const accepting = 'findings' in held ? [...new Set(held.findings.flatMap(acceptingFlags))] : [];
+    return end('stalled', 'unproven', { error, accepting });
   }
   if (outcome.kind === 'cut' && outcome.by.sign !== 'money' && streaks.cuts >= 2) {
     const error = `two iterations in a row were cut: ${describeOutcome(outcome)}`;

@@ -4,7 +4,7 @@ import type { SignName } from '../agent/sign.ts';
 import type { ApprovalRequest } from '../completion/approval-request.ts';
 import type { CheckResult } from '../completion/check-result.ts';
 import type { ClaimProof } from '../completion/claim-proof.ts';
-import type { Examination, ExamPart } from '../completion/examination.ts';
+import type { Examination, ExamPart, RewrittenFile } from '../completion/examination.ts';
 import type { ClaimVerdict } from '../completion/gates.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
@@ -38,6 +38,8 @@ export interface LoopState {
   readonly checksAtStart?: readonly CheckResult[];
   /** What the agent has done so far; absent before the first iteration is judged. */
   readonly work?: WorkSeen;
+  /** What checks of claims rewrote, and what is still so; absent if nothing is. */
+  readonly rewritten?: readonly RewrittenFile[];
   /** What proves the claim that completed the task; absent before. */
   readonly proof?: ClaimProof;
   /** Usage of all attempts of the running iteration, so that its record includes the failed ones. */
@@ -181,4 +183,6 @@ export interface Ending {
   readonly error: string | null;
   /** When a usage limit resets or the next day begins, as an ISO instant; null if unknown, or for another ending. */
   readonly until: string | null;
+  /** The flags that would accept what ended the task; absent if none does. */
+  readonly accepting?: readonly string[];
 }

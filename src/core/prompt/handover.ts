@@ -17,6 +17,8 @@ export interface Handover {
   readonly hints: readonly Hint[];
   /** The checks that failed before the first iteration; absent if none did, or if they were not run then. */
   readonly failedAtStart?: readonly FailedAtStart[];
+  /** True if all checks passed before the first iteration; only for the first prompt. */
+  readonly allPassedAtStart?: boolean;
   /** What the task's new work tree has not got; only for the first prompt, and absent if that is nothing. */
   readonly lacks?: TreeLacks;
 }

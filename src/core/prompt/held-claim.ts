@@ -55,6 +55,12 @@ function adviceOn({ finding }: Finding): string {
       return 'Let all tests run that ran at the start, and mend the work, not the tests.';
     case 'fewer-boxes':
       return 'Put the missing boxes back into the plan, and do what they ask for.';
+    case 'nothing-shown':
+      return 'Add a test that fails without your work, in a file that the checks run.';
+    case 'rewritten-files':
+      return 'Put the files back as they were at the start, and make the work pass by them.';
+    case 'unsteady-check':
+      return 'Find out why the check does not always say the same.';
     case 'stopped-subagents':
       return 'Do that part yourself, or start it again and wait for its answer; check the result, then state it again.';
   }

@@ -116,8 +116,16 @@ function unprovenHints(policy: Policy, { told }: PromptHints): readonly PromptTe
 /** More tests than these are not named. */
 const MOST_TESTS = 20;
 
+/** Shorter than 250 characters. */
+const ALL_PASSED =
+  'All checks pass already, so they cannot show that your work is done. Where a test can show it, add one that fails without your work.';
+
 /** Tells the agent what it did not break. */
-function startLines(policy: Policy, { failedAtStart = [] }: Handover): readonly string[] {
+function startLines(
+  policy: Policy,
+  { failedAtStart = [], allPassedAtStart = false }: Handover,
+): readonly string[] {
+  if (allPassedAtStart) return [ALL_PASSED];
   if (failedAtStart.length === 0) return [];
   const rules = rulesFor(policy);
   const checks = failedAtStart.map((check) => {

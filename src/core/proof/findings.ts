@@ -16,7 +16,23 @@ export type Finding =
       readonly boxes: number;
       readonly boxesAtStart: number;
     }
-  | { readonly finding: 'stopped-subagents'; readonly count: number };
+  | { readonly finding: 'stopped-subagents'; readonly count: number }
+  /** Checks took what they wrote themselves for what is expected. */
+  | {
+      readonly finding: 'rewritten-files';
+      readonly checks: readonly string[];
+      readonly files: readonly string[];
+    }
+  /** A check passes on a tree on which it failed before: `iteration` says when, 0 before the first one. */
+  | { readonly finding: 'unsteady-check'; readonly check: string; readonly iteration: number }
+  /** The checks passed before the first iteration as they do now. `noTest`: no test file was touched. */
+  | {
+      readonly finding: 'nothing-shown';
+      readonly checks: readonly string[];
+      readonly noTest: boolean;
+      /** Whether tests failed that failed at the start, too. */
+      readonly hasKnown: boolean;
+    };
 
 /** Something that decides what a check says, and is not what it was at the start. */
 export type BentJudge =
@@ -56,7 +72,18 @@ export function findingDetail(found: Finding): string {
       return `${found.file} has ${counted(found.boxes, 'checkbox', 'checkboxes')}, and had ${found.boxesAtStart} at the start`;
     case 'stopped-subagents':
       return `the system stopped ${counted(found.count, 'sub-agent', 'sub-agents')} before the end`;
+    case 'rewritten-files':
+      return `${found.checks.map((name) => `'${name}'`).join(', ')} changed ${listed(found.files)}, and so compared with what it wrote itself`;
+    case 'unsteady-check':
+      return `'${found.check}' passes on a tree on which it failed ${whenFailed(found.iteration)}`;
+    case 'nothing-shown':
+      return `${found.checks.join(', ')} ${found.hasKnown ? 'failed in the same tests' : 'passed'} before the work began as ${found.checks.length === 1 ? 'it does' : 'they do'} now${found.noTest ? ', and no test is new' : ''}`;
   }
+}
+
+/** Says when a check failed: in an iteration, or before the first one (0). */
+export function whenFailed(iteration: number): string {
+  return iteration === 0 ? 'before iteration 1' : `in iteration ${iteration}`;
 }
 
 /** Says what was found, and which flag would accept it. */
@@ -66,25 +93,56 @@ export function findingText(found: Finding): string {
 
 function remedy(found: Finding): string {
   switch (found.finding) {
-    case 'empty-work':
-      return '--accept-empty accepts it';
-    case 'bent-judge':
-      return `${acceptingChanges(found.judges)} accepts it`;
-    case 'fewer-tests':
-    case 'fewer-boxes':
-      return '--accept-fewer accepts it';
     case 'stopped-subagents':
       return 'a --verify command can vouch for the work';
+    case 'unsteady-check':
+      return 'what was wrong may lie outside the tree';
+    case 'nothing-shown':
+      return 'a new test, a check that failed before the work, or --proof hold accepts it';
+    default: {
+      const flags = acceptingFlags(found);
+      const isShort = flags.length > 0 && flags.length <= MOST_SHOWN;
+      return `${isShort ? flags.join(' ') : '--accept-changed GLOB'} accepts it`;
+    }
   }
 }
 
-/** The flags that accept what changed: a file by its path, a script by its `package.json`. */
-function acceptingChanges(judges: readonly BentJudge[]): string {
-  const names = new Set(judges.flatMap(acceptedNames));
-  if (names.size === 0 || names.size > MOST_SHOWN) return '--accept-changed GLOB';
-  return [...names].map((name) => `--accept-changed ${quoted(name)}`).join(' ');
+/** Returns the flags that accept what was found, each with its argument; empty if none does. */
+export function acceptingFlags(found: Finding): readonly string[] {
+  switch (found.finding) {
+    case 'empty-work':
+      return ['--accept-empty'];
+    case 'bent-judge':
+      return acceptingChanges(found.judges.flatMap(acceptedNames));
+    case 'rewritten-files':
+      return acceptingChanges(found.files);
+    case 'fewer-tests':
+    case 'fewer-boxes':
+      return ['--accept-fewer'];
+    case 'nothing-shown':
+      return ['--proof hold'];
+    case 'stopped-subagents':
+    case 'unsteady-check':
+      return [];
+  }
 }
 
+/** A flag as `acceptingFlags` writes it: a state file must not bring other words into a command. */
+export const ACCEPTING_FLAG =
+  /^(?:--accept-(?:empty|fewer)|--proof hold|--accept-changed (?:[\w./@%+=:,-]+|'[^'\p{Cc}]*(?:'\\''[^'\p{Cc}]*)*'))$/u;
+
+function acceptingChanges(names: readonly string[]): readonly string[] {
+  const flags = [...new Set(names)].map((name) => `--accept-changed ${quoted(name)}`);
+  return flags.filter((flag) => ACCEPTING_FLAG.test(flag));
+}
+
+/** Names a few files, and counts the others. */
+function listed(files: readonly string[]): string {
+  const more = files.length - MOST_SHOWN;
+  return `${files.slice(0, MOST_SHOWN).join(', ')}${more > 0 ? ` and ${counted(more, 'more file', 'more files')}` : ''}`;
+}
+
+/** What `--accept-changed` has to name: a file by its path, a script by its `package.json`. */
 function acceptedNames(judge: BentJudge): readonly string[] {
   switch (judge.kind) {
     case 'file':

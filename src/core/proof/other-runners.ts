@@ -78,6 +78,11 @@ export function cargo(tally: TestTally): Runner {
   };
 }
 
+/** Whether the numbers in the output of a check are those of packages, as go has them. */
+export function countsPackages(output: string): boolean {
+  return /^(?:ok {2}|FAIL)\t\S+\t/m.test(output);
+}
+
 /** go: counts packages, since it names only tests that failed. */
 export function go(tally: TestTally): Runner {
   let names: string[] = [];

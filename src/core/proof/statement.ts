@@ -61,7 +61,7 @@ export interface ProofFacts {
   readonly checks: readonly CheckProof[];
   readonly findings: readonly FindingProof[];
   /** Test files that stood at the start and were changed or removed; only a person can tell why. */
-  readonly changedTests: number;
+  readonly changedTestFiles: readonly string[];
   readonly setup: CheckSetup;
 }
 
@@ -101,6 +101,7 @@ export interface ProofStatement {
     }[];
     readonly ralph_findings: readonly FindingProof[];
     readonly ralph_changed_tests: number;
+    readonly ralph_changed_test_files: readonly string[];
     readonly ralph_setup: {
       readonly folder: string;
       readonly setup: string | null;
@@ -115,7 +116,7 @@ export interface ProofStatement {
  * warned if it passed although it does not end with 0, as a known failure does.
  */
 export function proofStatement(facts: ProofFacts): ProofStatement {
-  const { tree, committedTree, commit, judges, checks, findings, changedTests, setup } = facts;
+  const { tree, committedTree, commit, judges, checks, findings, changedTestFiles, setup } = facts;
   const names = [...new Set(checks.map(({ name }) => name))];
   const verdicts = new Map(names.map((name) => [name, verdictOf(checks, name)]));
   const namesOf = (verdict: Verdict) => names.filter((name) => verdicts.get(name) === verdict);
@@ -152,7 +153,8 @@ export function proofStatement(facts: ProofFacts): ProofStatement {
         log: check.log,
       })),
       ralph_findings: findings.map(({ finding, detail, held }) => ({ finding, detail, held })),
-      ralph_changed_tests: changedTests,
+      ralph_changed_tests: changedTestFiles.length,
+      ralph_changed_test_files: changedTestFiles,
       ralph_setup: {
         folder: setup.folder,
         setup: setup.setup,
@@ -212,7 +214,7 @@ export function factsOfStatement({ subject, predicate }: ProofStatement): ProofF
       log: check.log,
     })),
     findings: predicate.ralph_findings,
-    changedTests: predicate.ralph_changed_tests,
+    changedTestFiles: predicate.ralph_changed_test_files,
     setup: {
       folder: predicate.ralph_setup.folder,
       setup: predicate.ralph_setup.setup,
@@ -220,4 +222,15 @@ export function factsOfStatement({ subject, predicate }: ProofStatement): ProofF
       timeoutMs: predicate.ralph_setup.timeout_ms,
     },
   };
+}
+
+/** Test files that are named before the rest is only counted. */
+const TESTS_NAMED = 3;
+
+/** Says which test files of the start were changed or removed; null if none were. */
+export function changedTestsText(files: readonly string[]): string | null {
+  if (files.length === 0) return null;
+  const more = files.length - TESTS_NAMED;
+  const named = files.slice(0, TESTS_NAMED).join(', ');
+  return `${files.length} test ${files.length === 1 ? 'file' : 'files'} changed: ${named}${more > 0 ? ` and ${more} more` : ''}`;
 }

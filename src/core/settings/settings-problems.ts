@@ -75,6 +75,16 @@ function conditionProblems({ settings, sources }: RequestedSettings): readonly s
       `${sources.baseline.where} and ${sources.knownFailures.where} exclude each other: without a baseline, no failure is known.`,
     );
   }
+  if (settings.proof === 'strict' && settings.verify.length === 0) {
+    problems.push(
+      `${sources.proof.where} strict expects a check, by --verify or checks: in the task file; found none.`,
+    );
+  }
+  if (settings.proof === 'strict' && settings.baseline === false) {
+    problems.push(
+      `${sources.proof.where} strict and ${sources.baseline.where} exclude each other: without a baseline, nobody knows what the checks said before the work.`,
+    );
+  }
   for (const name of PHRASES) {
     const phrases = [settings[name] ?? []].flat();
     if (phrases.some((phrase) => phrase.trim() === '')) {

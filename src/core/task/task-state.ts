@@ -191,6 +191,8 @@ export interface TaskState {
   readonly finished_at: string | null;
   readonly timeout_at: string;
   readonly exit_reason: string | null;
+  /** The flags that would accept what ended the task; absent if none does, and while it has not ended. */
+  readonly accepting?: readonly string[];
   readonly evidence: Evidence | null;
   readonly iterations: readonly IterationRecord[];
   readonly errors: readonly ErrorRecord[];

@@ -49,7 +49,9 @@ export interface JudgeLook {
   /** What differs of judge files and test files, and how it was at the start. */
   readonly undone: ReadonlyMap<TreePath, Undone>;
   /** Test files that stood at the start and were changed or removed. */
-  readonly changedTests: number;
+  readonly changedTestFiles: readonly string[];
+  /** Test files that are new or changed. */
+  readonly touchedTests: number;
   /** What decides now. */
   readonly judges: Judges;
 }
@@ -144,13 +146,15 @@ export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook
   const isAccepted = accepting(acceptChanged, folder);
   const bent: BentJudge[] = [];
   const undone = new Map<TreePath, Undone>();
-  let changedTests = 0;
+  const changedTestFiles: string[] = [];
+  let touchedTests = 0;
   for (const path of paths) {
     const { from = null, to = null } = difference.get(path) ?? {};
     const name = asText(path);
     const isJudge = isJudgeName(path) || run.has(path);
     const isTest = !isJudge && isTestName(path);
-    if (isTest && from !== null) changedTests += 1;
+    if (isTest && from !== null) changedTestFiles.push(name);
+    if (isTest && to !== null) touchedTests += 1;
     if (isAccepted(name) || !(isJudge || isTest)) continue;
     const change = from === null ? 'new' : to === null ? 'removed' : 'changed';
     const file: BentJudge = { kind: 'file', path: name, change };
@@ -175,7 +179,7 @@ export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook
       undone.set(path, text === null ? before : { kind: 'text', text });
     }
   }
-  return { bent, undone, changedTests, judges };
+  return { bent, undone, changedTestFiles, touchedTests, judges };
 }
 
 interface ScriptQuestion {

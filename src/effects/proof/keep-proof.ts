@@ -29,14 +29,14 @@ export async function keepProof(request: ProofToKeep): Promise<void> {
   const { git, cwd, commands, seal, state } = request;
   const { task, proof } = state;
   if (proof === undefined) return;
-  const { tree, checks, findings, changedTests } = proof;
+  const { tree, checks, findings, changedTestFiles } = proof;
   const folder = git === null ? '' : path.relative(git.repository.root, cwd);
   const known =
     git === null || tree === null
       ? NOTHING_KNOWN
       : await factsOfTree(git, tree, { checks: commands, folder });
   const setup = { folder, ...request.setup };
-  const facts = { tree, checks, findings, changedTests, setup, ...known };
+  const facts = { tree, checks, findings, changedTestFiles, setup, ...known };
   await writeProof(request.folder, proofStatement(facts), { seal, run: task });
 }
 

@@ -57,6 +57,7 @@ function schema() {
       ),
       ralph_findings: z.array(z.object({ finding: text, detail: text, held: z.boolean() })),
       ralph_changed_tests: count,
+      ralph_changed_test_files: z.array(text),
       ralph_setup: z.object({
         folder: z.string().check(z.refine(staysInside)),
         setup: z.nullable(text),

@@ -72,6 +72,11 @@ export interface TreeKeeper extends Snapshots {
    * changed since its end is none of it.
    */
   keepRewritten(iteration: number, paths: readonly TreePath[]): Promise<void>;
+  /**
+   * Keeps the tree after the checks of a claim, as work of the iteration. Returns the tree before them; null if there
+   * is none.
+   */
+  keepChecked(iteration: number): Promise<string | null>;
   /** Returns the files that the attempts have changed since the last call; null if they are unknown. */
   filesTouched(): readonly TreePath[] | null;
   /** Tells a person of work in repositories inside the tree that no snapshot keeps. */
@@ -170,7 +175,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   let store = claimed?.store ?? newStore(last && { ref: `${refs}/${last.name}`, ...last });
   let first = earlier?.snapshots[0]?.commit ?? null;
   let order = last?.order ?? 0;
-  let known: string | null = null;
+  let known = claimed === null ? null : wholeTree(claimed.kept);
   let failures = 0;
   let hasWarned = false;
   /** Null if what an attempt has changed is unknown. */
@@ -178,6 +183,12 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   const signs = createSigns(git.repository);
   const said = new Set<string>();
   let newestKept: KeptTree | null = null;
+
+  /** The hash of a tree that has all of the work tree but what git ignores; otherwise null. */
+  function wholeTree({ leftOut, nested, tree }: KeptTree): string | null {
+    const isWhole = leftOut.size + nested.size + request.excludedGlobs.length === 0;
+    return isWhole ? tree : null;
+  }
 
   /**
    * What was written under no name: it belongs to the changes of the next snapshot with a name, too. Secrets from
@@ -233,8 +244,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       });
       failures = 0;
       unnamed = { changed: [], secrets: [] };
-      const isWhole = kept.leftOut.size === 0 && kept.nested.size === 0;
-      if (isWhole && request.excludedGlobs.length === 0) known = kept.tree;
+      known = wholeTree(kept);
       const moved = await signs.changedSince(kept);
       for (const each of keptNotices(kept, said)) notice(each);
       newestKept = kept;
@@ -292,6 +302,11 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       } catch {
         // The next snapshot has it, as somebody else's.
       }
+    },
+    async keepChecked(iteration) {
+      const before = store.newest?.tree ?? null;
+      await tryToKeep(() => endNames(iteration), `iteration ${iteration}: after its checks`);
+      return before;
     },
     filesTouched() {
       const names = touched === null ? null : [...touched];

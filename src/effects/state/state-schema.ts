@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
+import { ACCEPTING_FLAG } from '../../core/proof/findings.ts';
 import { HELD_BECAUSE, SKIPPED_BECAUSE } from '../../core/task/agent-standing.ts';
 import { ENDED_STATUSES } from '../../core/task/endings.ts';
 import {
@@ -157,6 +158,7 @@ function buildSchema() {
     finished_at: orNull(instant),
     timeout_at: z.catch(z.nullable(instant), null),
     exit_reason: orNull(text),
+    accepting: orNull(z.array(z.string().check(z.regex(ACCEPTING_FLAG)))),
     evidence: orNull(evidence),
     iterations: z.catch(z.array(iteration), []),
     errors: z.catch(z.array(errorRecord), []),
@@ -216,7 +218,7 @@ export function parseState(value: unknown): TaskState | null {
   built ??= buildSchema();
   const parsed = built.safeParse(value);
   if (!parsed.success) return null;
-  const { kept_by, evidence, ...fields } = parsed.data;
+  const { kept_by, accepting, evidence, ...fields } = parsed.data;
   const updated_at = fields.updated_at ?? fields.started_at;
   const timeout_at = fields.timeout_at ?? laterBy(updated_at, USUAL_TIMEOUT_MS);
   return {
@@ -224,6 +226,7 @@ export function parseState(value: unknown): TaskState | null {
     updated_at,
     timeout_at,
     evidence: evidence && withoutNull(evidence),
+    ...(accepting === null ? {} : { accepting }),
     ...(kept_by === null ? {} : { kept_by }),
   };
 }

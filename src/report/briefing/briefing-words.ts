@@ -103,7 +103,7 @@ export function commandOf(
     case 'pending':
       return null;
     default:
-      return resumeCommand(facts, shown.state, task.exit_reason);
+      return resumeCommand(facts, shown.state, task.exit_reason, task.accepting);
   }
 }
 

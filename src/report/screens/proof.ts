@@ -1,7 +1,12 @@
 import type { CheckResult } from '../../core/completion/check-result.ts';
 import type { CommandResult } from '../../core/completion/command-result.ts';
 import type { ProofDifference } from '../../core/completion/repeated-proof.ts';
-import type { CheckProof, ProofFacts, ProofStatement } from '../../core/proof/statement.ts';
+import {
+  type CheckProof,
+  changedTestsText,
+  type ProofFacts,
+  type ProofStatement,
+} from '../../core/proof/statement.ts';
 import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
 import { padded } from '../columns.ts';
 import { formatDuration, plural } from '../format.ts';
@@ -69,12 +74,15 @@ function checkLine(checks: readonly CheckProof[], name: string): string {
   return `${oneLine(what, 150)}: ${facts.join(', ')}`;
 }
 
-function judgesText({ judges, changedTests }: ProofFacts): string | null {
+function judgesText({ judges, changedTestFiles }: ProofFacts): string | null {
   const more = judges.length - NAMES_SHOWN;
   const shown = judges.slice(0, NAMES_SHOWN).map(({ name }) => oneLine(name, 60));
   const files = `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-  const tests = `${plural(changedTests, 'test file')} changed since the start`;
-  const parts = [...(judges.length > 0 ? [files] : []), ...(changedTests > 0 ? [tests] : [])];
+  const tests = changedTestsText(changedTestFiles);
+  const parts = [
+    ...(judges.length > 0 ? [files] : []),
+    ...(tests === null ? [] : [oneLine(tests, 200)]),
+  ];
   return parts.length === 0 ? null : parts.join('; ');
 }
 

@@ -17,7 +17,7 @@ const FACTS: ProofFacts = {
   ...{ tree: '1'.repeat(40), committedTree: null, commit: null, findings: [] },
   judges: [{ name: 'a.config.ts', sha256: 'a'.repeat(64) }],
   checks: [CHECK],
-  changedTests: 2,
+  changedTestFiles: ['test/a.test.js', 'test/b.test.js'],
   setup: { folder: '', setup: null, copy: [], timeoutMs: 1_000 },
 };
 

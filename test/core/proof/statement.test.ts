@@ -29,7 +29,7 @@ const FACTS: ProofFacts = {
   judges: [{ name: 'vitest.config.ts', sha256: 'a'.repeat(64) }],
   checks: [CHECK],
   findings: [],
-  changedTests: 2,
+  changedTestFiles: ['test/a.test.js', 'test/b.test.js'],
   setup: { folder: 'web', setup: 'npm ci', copy: ['.env'], timeoutMs: 60_000 },
 };
 const TOLD = { finding: 'bent-judge', detail: 'vitest.config.ts changed', held: false };
@@ -68,6 +68,7 @@ test('is an in-toto statement of a test result', () => {
       ],
       ralph_findings: [TOLD],
       ralph_changed_tests: 2,
+      ralph_changed_test_files: ['test/a.test.js', 'test/b.test.js'],
       ralph_setup: { folder: 'web', setup: 'npm ci', copy: ['.env'], timeout_ms: 60_000 },
     },
   });

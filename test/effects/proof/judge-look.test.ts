@@ -152,17 +152,17 @@ test('hashes what decides', async () => {
   ]);
 });
 
-test('counts the test files that stood at the start and are not what they were', async () => {
+test('names the test files that stood at the start and are not what they were', async () => {
   const task = await makeExam({
     ...PROJECT,
     'a.test.js': 'a\n',
     'tests/b.py': 'b\n',
     'c.spec.ts': '',
   });
-  const { changedTests } = await task.look(
+  const { changedTestFiles } = await task.look(
     await task.claim({ 'a.test.js': 'A\n', 'tests/b.py': null, 'new.test.js': '' }),
   );
-  expect(changedTests).toBe(2);
+  expect(changedTestFiles).toEqual(['a.test.js', 'tests/b.py']);
 });
 
 describe('what the task is meant to change', () => {

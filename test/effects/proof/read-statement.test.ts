@@ -17,7 +17,7 @@ const STATEMENT = proofStatement({
     },
   ],
   findings: [{ finding: 'fewer-tests', detail: 'none', held: true }],
-  changedTests: 2,
+  changedTestFiles: ['test/a.test.js', 'test/b.test.js'],
   setup: { folder: '', setup: null, copy: [], timeoutMs: 1_000 },
 });
 

@@ -15,7 +15,7 @@ const FACTS: ProofFacts = {
   judges: [],
   checks: [CHECK, { ...CHECK, where: 'clean' }],
   findings: [],
-  changedTests: 2,
+  changedTestFiles: ['test/a.test.js', 'test/b.test.js'],
   setup: { folder: '', setup: null, copy: [], timeoutMs: 1_000 },
 };
 
@@ -25,7 +25,7 @@ test('says of each check how it went', () => {
       'result     passed',
       `tree       ${FACTS.tree}`,
       'check      unit (npm test): passed, 214 tests, 3.2s, also in a clean checkout, failed at the start',
-      'judged by  2 test files changed since the start',
+      'judged by  2 test files changed: test/a.test.js, test/b.test.js',
       '',
     ].join('\n'),
   );
@@ -40,7 +40,7 @@ test('takes ten lines at most', () => {
   expect(text.trimEnd().split('\n')).toHaveLength(10);
   expect(text).toContain('check      2 more checks\n');
   expect(text).toContain(
-    'judged by  a, b, c, d and 1 more; 2 test files changed since the start\n',
+    'judged by  a, b, c, d and 1 more; 2 test files changed: test/a.test.js, test/b.test.js\n',
   );
   expect(text).toContain('finding    one\nfinding    2 more findings\n');
 });

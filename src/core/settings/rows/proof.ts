@@ -23,7 +23,7 @@ export const PROOF_ROWS = {
     type: { kind: 'switch' },
     group: 'Completion',
     trust: true,
-    help: 'run each check once before the first iteration, to know how it stood; --no-baseline does not (default: on with --proof hold and with --known-failures allow)',
+    help: 'run each check once before the first iteration, to know how it stood; --no-baseline does not (default: on with --proof hold or strict and with --known-failures allow)',
   },
   knownFailures: {
     flag: '--known-failures',
@@ -37,11 +37,11 @@ export const PROOF_ROWS = {
   proof: {
     flag: '--proof',
     argument: 'DEGREE',
-    type: { kind: 'choice', choices: ['tell', 'hold'] },
+    type: { kind: 'choice', choices: ['tell', 'hold', 'strict'] },
     group: 'Completion',
     default: 'tell',
     trust: true,
-    help: 'what a finding against a claim does: it is told, or it holds the claim',
+    help: 'what a finding against a claim does: it is told, or it holds the claim; strict also holds a claim whose checks passed before the work as they do now',
   },
   verifyClean: {
     flag: '--verify-clean',

@@ -1,0 +1,57 @@
+import type { RewrittenFile } from '../../core/completion/examination.ts';
+import { isJudgeName, isTestName } from '../../core/proof/judge-names.ts';
+import type { PrivateGit } from '../snapshots/private-git.ts';
+import { SnapshotError } from '../snapshots/snapshot-error.ts';
+import type { TreePath } from '../snapshots/tree-changes.ts';
+import { compareTrees, countLines } from '../snapshots/trees.ts';
+import { asText, asTreePath, listTree } from './tree-files.ts';
+
+export interface RewriteRequest {
+  readonly git: PrivateGit;
+  /** The trees before and after the checks of a claim. */
+  readonly before: string;
+  readonly after: string;
+  /** The tree of the start. */
+  readonly start: string;
+  /** The files of it that decide what the checks say. */
+  readonly judges: ReadonlySet<TreePath>;
+  /** What checks of earlier claims wrote. */
+  readonly earlier: readonly RewrittenFile[];
+}
+
+/** What checks wrote of the files that stood at the start. */
+export interface Rewrites {
+  /** Files with which a check compares: it takes what it wrote itself for what is expected. */
+  readonly rewritten: readonly RewrittenFile[];
+  /** The others, such as a lock file, or what a formatter mends. */
+  readonly others: readonly TreePath[];
+}
+
+/**
+ * Finds the test files and judge files of which a check has removed or changed lines, now or on an earlier claim, and
+ * that are still as it wrote them. Lines that were only added are new snapshots. Rejects with a `SnapshotError`.
+ */
+export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
+  const { git, before, after, start, judges, earlier } = request;
+  if (before === after && earlier.length === 0) return { rewritten: [], others: [] };
+  const [atStart, now] = [await listTree(git, start), await listTree(git, after)];
+  const difference = await compareTrees(git, before, after);
+  const lines = await countLines(git, { from: before, to: after });
+  if (difference === null || lines === null) {
+    throw new SnapshotError('git cannot compare the trees before and after the checks');
+  }
+  const rewritten = earlier.filter(
+    ({ path, entry }) => (now.get(asTreePath(path)) ?? null) === entry,
+  );
+  const others: TreePath[] = [];
+  for (const [path, { from, to }] of difference) {
+    if (from === null || !atStart.has(path)) continue;
+    const isCompared = judges.has(path) || isJudgeName(path) || isTestName(path);
+    if (!isCompared) others.push(path);
+    // A binary file has no lines.
+    else if (to === null || lines.get(path)?.removed !== 0) {
+      rewritten.push({ path: asText(path), entry: to });
+    }
+  }
+  return { rewritten, others };
+}
