@@ -110,7 +110,7 @@ test(
     expect(scene.prompt(2)).toContain('More was left for you to read than has room here');
     expect(scene.prompt(2).length).toBeLessThan(30_000);
   },
-  3 * PATIENCE_MS,
+  4 * PATIENCE_MS,
 );
 
 test('a stop hook that is told 100,000 levels lets the session go', async () => {

@@ -347,22 +347,24 @@ describe('a request to stop', () => {
   });
 
   test("while it runs: the agent's last words are still read", async () => {
+    holdTime();
     const life = startAgent(fixtureCommand('wordy-agent.sh'));
     const { agent } = await untilReady(life.stdout, 'agent');
     life.stops.stop();
-    expect((await life.report).end).toEqual(cut('stop-requested', 1));
-    expect(isDead(agent)).toBe(true);
+    await untilDead(agent);
+    expect((await passTimeToTheEnd(life)).end).toEqual(cut('stop-requested', 1));
     expect(said(life).length).toBeGreaterThan(2_000_000);
     expect(said(life).subarray(-11).toString()).toBe('last words\n');
   });
 
   test('reaches the agent behind a shell that stands in front of it', async () => {
+    holdTime();
     const life = startAgent(fixtureCommand('wrapper.sh'));
     const { wrapper, agent } = await untilReady(life.stdout, 'wrapper', 'agent');
     life.stops.stop();
-    expect((await life.report).end).toMatchObject(cut('stop-requested', 1));
+    await Promise.all([wrapper, agent].map(untilDead));
+    expect((await passTimeToTheEnd(life)).end).toMatchObject(cut('stop-requested', 1));
     expect(said(life).toString()).toMatch(/^interrupted$/m);
-    expect([wrapper, agent].map(isDead)).toEqual([true, true]);
   });
 
   test('hears the agent out whose wrapper died of the interrupt at once', async () => {
