@@ -13,6 +13,11 @@ const JUDGES = [
   ...['nextest.toml', '.golangci.yml', '.golangci.yaml', '.golangci.toml', '.golangci.json'],
   ...['Makefile', 'GNUmakefile', '*.mk', 'justfile', '.justfile', 'Rakefile'],
   ...['Taskfile.yml', 'Taskfile.yaml', 'Taskfile.dist.yml', 'Taskfile.dist.yaml'],
+  ...['pom.xml', 'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'],
+  ...['gradle.properties', '*.csproj', 'Directory.Build.*', '*.runsettings', 'CMakeLists.txt'],
+  ...['mix.exs', 'deno.json', 'deno.jsonc', 'bunfig.toml', 'babel.config.*', '.babelrc*', '.swcrc'],
+  ...['pytest.toml', 'rustfmt.toml', 'build.rs', '.prettierrc*', '.prettierignore'],
+  ...['.rubocop.yml', 'jasmine.json'],
 ];
 /** Files that carry dependencies, too: what they say to tools is all that counts (`toolSection`). */
 const SHARED = ['package.json', 'pyproject.toml', 'setup.cfg'];
@@ -22,8 +27,29 @@ const JUDGE_NAME = new RegExp(
 );
 const CARGO_CONFIG = /(?:^|\/)\.cargo\/config(?:\.toml)?$/;
 
-const TEST_FILE = /(?:^|\/)(?:[^/]*\.(?:test|spec)\.[^/]*|test_[^/]*\.py|[^/]*_test\.[^/]*)$/;
-const TEST_FOLDER = /(?:^|\/)(?:__tests__|__snapshots__|tests?|spec)\//;
+/** Test files by the defaults of their runners, as `*` patterns of the last name; case does not matter. */
+const TEST_FILES = [
+  ...['*.test.*', '*.spec.*', '*.cy.*', '*.e2e.*', '*-test.*', '*_test.*', '*-spec.*', '*_spec.*'],
+  ...['test-*.*', 'test_*.*', 'tests.py', 'tests.rs', '*.snap', '*.approved.*', '*.verified.*'],
+  ...['*.feature', '*.bats', '*.robot'],
+];
+/** Folders whose files belong to tests; case does not matter. Not `features`: many programs keep their source there. */
+const TEST_FOLDERS = [
+  ...['__tests__', '__mocks__', '__fixtures__', '__snapshots__', '*-snapshots', 'testdata'],
+  ...['test-data', 'fixtures', 'golden', 'goldens', 'cassettes', 'e2e', 'cypress'],
+  ...['step_definitions'],
+];
+const TESTS_WORD = 'tests?|specs?|unittests?';
+const TEST_NAMES: readonly RegExp[] = [
+  new RegExp(`(?:^|/)(?:${TEST_FILES.map(asPattern).join('|')})$`, 'i'),
+  // A class name needs its capital letter: `latest.php` is no test.
+  /(?:Tests?|Spec|IT)\.(?:java|kt|scala|groovy|cs|fs|vb|swift|php|m|hs)$/,
+  new RegExp(`(?:^|/)(?:${TEST_FOLDERS.map(asPattern).join('|')})/`, 'i'),
+  new RegExp(`(?:^|/)(?:[^/]*[._-])?(?:${TESTS_WORD})/`, 'i'),
+  // `androidTest`, `MyAppUITests`.
+  /(?:Tests?|Specs?|Unittests?)\//,
+  /(?:^|\/)t\/(?:[^/]+\/)*[^/]*\.t$/i,
+];
 
 /** Whether a file decides by its name what checks say. The path is relative, with `/` between folders. */
 export function isJudgeName(path: string): boolean {
@@ -32,7 +58,7 @@ export function isJudgeName(path: string): boolean {
 
 /** Whether a file is a test, or belongs to tests, by its name. */
 export function isTestName(path: string): boolean {
-  return (TEST_FILE.test(path) || TEST_FOLDER.test(path)) && !isInstalled(path);
+  return TEST_NAMES.some((pattern) => pattern.test(path)) && !isInstalled(path);
 }
 
 /** Whether a file was installed by a package manager. */
