@@ -1,10 +1,5 @@
 import { findingDetail, whenFailed } from '../proof/findings.ts';
-import {
-  type CheckProof,
-  changedTestsText,
-  type FindingProof,
-  type ProofFacts,
-} from '../proof/statement.ts';
+import type { CheckProof, FindingProof, ProofFacts } from '../proof/statement.ts';
 import type { EvidenceProof } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { type CheckResult, isSameCheck } from './check-result.ts';
@@ -101,6 +96,17 @@ function proofOrDoubt(
     return `; ${who} failed on the same tree ${whenFailed(failedIn)}`;
   });
   return { proven: true, text: `${names.join(', ')}${where}${how}${unsteady.join('')}` };
+}
+
+/** Test files that are named before the rest is only counted. */
+const TESTS_NAMED = 3;
+
+/** Says which test files of the start were changed or removed; null if none were. */
+function changedTestsText(files: readonly string[]): string | null {
+  if (files.length === 0) return null;
+  const more = files.length - TESTS_NAMED;
+  const named = files.slice(0, TESTS_NAMED).join(', ');
+  return `${files.length} test ${files.length === 1 ? 'file' : 'files'} changed: ${named}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** What a claim rests on, by the kind of its evidence. */

@@ -1,6 +1,5 @@
 import type { BentJudge } from '../proof/findings.ts';
 import type { Check } from '../settings/checks.ts';
-import type { TreeEntry } from '../snapshots/undo-plan.ts';
 import type { RawCheckResult } from './check-result.ts';
 import type { CommandResult } from './command-result.ts';
 
@@ -27,7 +26,8 @@ export interface ExamRequest {
 export interface RewrittenFile {
   /** Relative to the root of the work tree. */
   readonly path: string;
-  readonly entry: TreeEntry;
+  /** Its mode and hash in git; null if the check removed it. */
+  readonly entry: string | null;
 }
 
 /** What decides the checks of a claim, compared with the start. */

@@ -223,14 +223,3 @@ export function factsOfStatement({ subject, predicate }: ProofStatement): ProofF
     },
   };
 }
-
-/** Test files that are named before the rest is only counted. */
-const TESTS_NAMED = 3;
-
-/** Says which test files of the start were changed or removed; null if none were. */
-export function changedTestsText(files: readonly string[]): string | null {
-  if (files.length === 0) return null;
-  const more = files.length - TESTS_NAMED;
-  const named = files.slice(0, TESTS_NAMED).join(', ');
-  return `${files.length} test ${files.length === 1 ? 'file' : 'files'} changed: ${named}${more > 0 ? ` and ${more} more` : ''}`;
-}

@@ -77,7 +77,7 @@ function conditionProblems({ settings, sources }: RequestedSettings): readonly s
   }
   if (settings.proof === 'strict' && settings.verify.length === 0) {
     problems.push(
-      `${sources.proof.where} strict expects a check, by --verify or checks: in the task file; found none.`,
+      `${sources.proof.where} strict expects a check, by --verify or checks: in the configuration; found none.`,
     );
   }
   if (settings.proof === 'strict' && settings.baseline === false) {

@@ -45,7 +45,9 @@ export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
   );
   const others: TreePath[] = [];
   for (const [path, { from, to }] of difference) {
-    if (from === null || !atStart.has(path)) continue;
+    const first = atStart.get(path) ?? null;
+    // A file that is as it was at the start is what the check has to compare with.
+    if (from === null || first === null || to === first) continue;
     const isCompared = judges.has(path) || isJudgeName(path) || isTestName(path);
     if (!isCompared) others.push(path);
     // A binary file has no lines.

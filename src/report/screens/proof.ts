@@ -1,12 +1,7 @@
 import type { CheckResult } from '../../core/completion/check-result.ts';
 import type { CommandResult } from '../../core/completion/command-result.ts';
 import type { ProofDifference } from '../../core/completion/repeated-proof.ts';
-import {
-  type CheckProof,
-  changedTestsText,
-  type ProofFacts,
-  type ProofStatement,
-} from '../../core/proof/statement.ts';
+import type { CheckProof, ProofFacts, ProofStatement } from '../../core/proof/statement.ts';
 import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
 import { padded } from '../columns.ts';
 import { formatDuration, plural } from '../format.ts';
@@ -74,16 +69,19 @@ function checkLine(checks: readonly CheckProof[], name: string): string {
   return `${oneLine(what, 150)}: ${facts.join(', ')}`;
 }
 
-function judgesText({ judges, changedTestFiles }: ProofFacts): string | null {
-  const more = judges.length - NAMES_SHOWN;
-  const shown = judges.slice(0, NAMES_SHOWN).map(({ name }) => oneLine(name, 60));
-  const files = `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-  const tests = changedTestsText(changedTestFiles);
+function judgesText({ judges, changedTestFiles: changed }: ProofFacts): string | null {
+  const tests = `${plural(changed.length, 'test file')} changed: ${listed(changed)}`;
   const parts = [
-    ...(judges.length > 0 ? [files] : []),
-    ...(tests === null ? [] : [oneLine(tests, 200)]),
+    ...(judges.length > 0 ? [listed(judges.map(({ name }) => name))] : []),
+    ...(changed.length > 0 ? [tests] : []),
   ];
   return parts.length === 0 ? null : parts.join('; ');
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - NAMES_SHOWN;
+  const shown = names.slice(0, NAMES_SHOWN).map((name) => oneLine(name, 60));
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Lists what `ralph proof --again` runs, so that a person can agree. */

@@ -324,6 +324,19 @@ describe('settings that replace one another are taken from one source', () => {
     expect(await problemsOf(written)).toEqual([]);
   });
 
+  test('--proof strict needs a check and a baseline', async () => {
+    const check = ['--verify', 'npm test'];
+    expect(await problemsOf({ flags: ['--proof', 'strict', ...check] })).toEqual([]);
+    expect(await problemsOf({ flags: ['--proof', 'strict'] })).toEqual([
+      '--proof strict expects a check, by --verify or checks: in the configuration; found none.',
+    ]);
+    expect(
+      await problemsOf({ flags: [...check, '--no-baseline'], config: 'proof: strict\n' }),
+    ).toEqual([
+      'ralph.config.yaml:1 proof strict and --no-baseline exclude each other: without a baseline, nobody knows what the checks said before the work.',
+    ]);
+  });
+
   test('--verbose overrides the quiet of a configuration made for cron', async () => {
     const written = { flags: ['--verbose'], config: 'quiet: true\n' };
     expect((await collect(written)).settings).toMatchObject({ verbose: true, quiet: false });

@@ -118,6 +118,41 @@ describe('empty work', () => {
   });
 });
 
+describe('checks that passed before the work as they do now', () => {
+  const before = { checksAtStart: [check(3)] };
+  const withProof = (proof: Policy['proof']) => found({ ...before, settings: { proof } });
+
+  test('are told, and hold under --proof strict alone', () => {
+    expect(withProof('tell')).toEqual(['nothing-shown told']);
+    expect(withProof('hold')).toEqual(['nothing-shown told']);
+    expect(withProof('strict')).toEqual(['nothing-shown held']);
+    expect(needsOldExam(view({ ...before, settings: { proof: 'strict' } }))).toBe(false);
+  });
+
+  test('say nothing where something else is found', () => {
+    const examination = judgesSeen({ bent: [BENT], tree: 'tree' });
+    expect(found({ ...before, examination })).toEqual(['bent-judge held']);
+  });
+});
+
+test('--proof strict holds what hold does', () => {
+  const examination = judgesSeen({ bent: [BENT], tree: 'tree' });
+  const settings = { proof: 'strict' as const };
+  expect(found({ examination, settings })).toEqual(['bent-judge held']);
+  expect(needsOldExam(view({ examination, settings }))).toBe(true);
+});
+
+test('files that a check rewrote hold the claim', () => {
+  const rewritten = [{ path: 'want.snap', entry: null }];
+  const examination = judgesSeen({ rewritten });
+  expect(found({ examination })).toEqual(['rewritten-files held']);
+  expect(foundByTell({ examination })).toEqual(['rewritten-files told']);
+});
+
+test('a check that failed on the same tree before is told, and nothing is held', () => {
+  expect(found({ checks: [{ ...check(3), failedIn: 1 }] })).toEqual(['unsteady-check cleared']);
+});
+
 describe('a bent judge', () => {
   test.for<[what: string, more: Examination, held: string, told: string]>([
     ['is held before the old exam', {}, 'held', 'told'],

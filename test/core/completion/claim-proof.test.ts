@@ -54,6 +54,35 @@ describe('in a line', () => {
     ],
     ['not proven: vitest.config.ts changed', { examination: judgesSeen({ bent: [BENT] }) }],
     [
+      'proven: unit (214 tests) on tree 3f2a91c; it failed on the same tree in iteration 1',
+      { checks: [{ ...UNIT, failedIn: 1 }] },
+    ],
+    [
+      "proven: unit (214 tests), lint on tree 3f2a91c; 'lint' failed on the same tree before iteration 1",
+      { checks: [UNIT, { ...LINT, failedIn: 0 }] },
+    ],
+    [
+      'proven: unit (214 tests), lint; 1 test file changed: test/a.test.ts',
+      { examination: judgesSeen({ changedTestFiles: ['test/a.test.ts'] }) },
+    ],
+    [
+      'not proven: vitest.config.ts changed; 5 test files changed: a.py, b.py, c.py and 2 more',
+      {
+        examination: judgesSeen({
+          bent: [BENT],
+          changedTestFiles: ['a.py', 'b.py', 'c.py', 'd.py', 'e.py'],
+        }),
+      },
+    ],
+    [
+      'not proven: unit (214 tests), lint passed before the work began as they do now',
+      { checksAtStart: [UNIT, LINT], examination: judgesSeen({ touchedTests: null }) },
+    ],
+    [
+      'not proven: unit (214 tests) passed before the work began as it does now, and no test is new',
+      { checks: [UNIT], checksAtStart: [UNIT], examination: judgesSeen({ touchedTests: 0 }) },
+    ],
+    [
       'proven: unit (214 tests), lint on tree 3f2a91c',
       {
         examination: {

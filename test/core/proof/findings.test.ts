@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
+  ACCEPTING_FLAG,
+  acceptingFlags,
   type BentJudge,
   type Finding,
   fewerBoxes,
@@ -63,12 +65,53 @@ describe('what people read', () => {
       'PLAN.md has 1 checkbox, and had 3 at the start; --accept-fewer accepts it',
     ],
     [
+      { finding: 'rewritten-files', checks: ['sh check.sh'], files: ['want.snap'] },
+      "'sh check.sh' changed want.snap, and so compared with what it wrote itself; --accept-changed want.snap accepts it",
+    ],
+    [
+      { finding: 'rewritten-files', checks: ['a', 'b'], files: ['1', '2', '3', '4', '5'] },
+      "'a', 'b' changed 1, 2, 3 and 2 more files, and so compared with what it wrote itself; --accept-changed GLOB accepts it",
+    ],
+    [
+      { finding: 'unsteady-check', check: 'unit', iteration: 0 },
+      "'unit' passes on a tree on which it failed before iteration 1; what was wrong may lie outside the tree",
+    ],
+    [
+      { finding: 'nothing-shown', checks: ['unit'], noTest: false, hasKnown: true },
+      'unit failed in the same tests before the work began as it does now; a new test, a check that failed before the work, or --proof hold accepts it',
+    ],
+    [
       { finding: 'stopped-subagents', count: 2 },
       'the system stopped 2 sub-agents before the end; a --verify command can vouch for the work',
     ],
   ])('%o', ([found, text]) => {
     expect(findingText(found)).toBe(text);
     expect(text.startsWith(findingDetail(found))).toBe(true);
+  });
+});
+
+describe('the flags that accept what was found', () => {
+  test.for<[Finding, readonly string[]]>([
+    [{ finding: 'empty-work', claim: 'words' }, ['--accept-empty']],
+    [bent(file('a'), file('b'), file('c'), file("it's")), ['a', 'b', 'c', "'it'\\''s'"]],
+    [bent(file('a\nb'), file('c d')), ["'c d'"]],
+    [{ finding: 'rewritten-files', checks: ['x'], files: ['want.snap'] }, ['want.snap']],
+    [{ finding: 'fewer-tests', check: 'x', ran: 1, ranAtStart: 2 }, ['--accept-fewer']],
+    [{ finding: 'nothing-shown', checks: ['x'], noTest: true, hasKnown: false }, ['--proof hold']],
+    [{ finding: 'unsteady-check', check: 'x', iteration: 1 }, []],
+  ])('%o', ([found, flags]) => {
+    const whole = flags.map((flag) => (flag.startsWith('--') ? flag : `--accept-changed ${flag}`));
+    expect(acceptingFlags(found)).toEqual(whole);
+  });
+
+  test.for([
+    '--accept-empty; rm -rf ~',
+    '--accept-changed $(id)',
+    "--accept-changed 'a' ; id",
+    "--accept-changed 'a\nb'",
+    '--trust',
+  ])('are not %j, which a state file may have', (words) => {
+    expect(ACCEPTING_FLAG.test(words)).toBe(false);
   });
 });
 
