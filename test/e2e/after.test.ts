@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { planLimited } from '../helpers/fake-claude.ts';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { LIMIT } from '../helpers/patience.ts';
 import { jsonLines, makeScene } from '../helpers/scene.ts';
 
 // What is around the loop: the user's commands behind an iteration and behind the end, words from a person
@@ -111,7 +112,7 @@ describe('ralph tell', () => {
 
   test('from another terminal, while it waits', async () => {
     const scene = await makeScene([{ text: 'One.' }, DONE]);
-    const run = await scene.start(['run', '--prompt', 'x', '--task-id', 't', '--delay', '3s']);
+    const run = await scene.start(['run', '--prompt', 'x', '--task-id', 't', '--delay', LIMIT]);
     await run.untilStderr(/iteration 1 answered/);
     const told = await scene.ralph(['tell', 't', 'Use tabs.']);
     expect(told).toMatchObject({ exitCode: 0, stdout: '' });

@@ -4,7 +4,7 @@ import { planLimited } from '../helpers/fake-claude.ts';
 import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater } from '../helpers/living-in.ts';
 import { playedAgent } from '../helpers/played-agent.ts';
-import { until, untilDead } from '../helpers/processes.ts';
+import { fixture, until, untilDead } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 const HOUR_S = 3_600;
@@ -76,10 +76,14 @@ test('an ordinary failure changes no agent', async () => {
 
 test('the first agent works again from the iteration after its reset, in a new session', async () => {
   const { scene, args } = await pair(
-    [planLimited(1), { text: 'All.\n\n<promise>DONE</promise>' }],
+    [planLimited(HOUR_S), { text: 'All.\n\n<promise>DONE</promise>' }],
     [{ file: 'early-promise-then-denial' }],
   );
-  const { exitCode } = await scene.run([...args, '--session', 'continue', '--delay', '4s']);
+  // After the iteration of the other one, the clock says that the reset is over.
+  const after = ['--after', `echo ${2 * HOUR_S * 1_000} > ../bin/jump`];
+  const { exitCode } = await scene.run([...args, '--session', 'continue', ...after], {
+    env: { NODE_OPTIONS: `--require ${fixture('jumping-clock.cjs')}` },
+  });
   expect(exitCode).toBe(0);
   expect(started(scene)).toEqual(['claude 1.1', 'codex 1.2', 'claude 2.1']);
   expect(scene.fake.calls()[1]?.argv.join(' ')).not.toContain('--resume');

@@ -56,10 +56,8 @@ describe('a loop that asks', () => {
     expect(livingIn(scene.home).map(({ pid }) => pid)).toEqual([ralph.pid]);
     expect(scene.fake.calls()).toHaveLength(1);
 
-    const movedAt = performance.now();
     moveFile(scene, REQUEST, 'Approved');
     await scene.fake.untilCalls(2);
-    expect(performance.now() - movedAt).toBeLessThan(2_000);
     expect(await ralph.ended).toMatchObject(COMPLETED);
     expect(scene.prompt(2)).toContain(TOLD_YES);
     expect(scene.state()).toMatchObject({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { LIMIT } from '../helpers/patience.ts';
 import { until } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
@@ -121,7 +122,7 @@ describe('a question that brings nothing leaves a near miss', () => {
     ['silence', { hangs: true }, 'timed-out'],
   ])('%s', async ([, turn, kind]) => {
     const scene = await makeScene([DOUBT, turn, DONE]);
-    const { exitCode } = await scene.run(['--iteration-timeout', '2s', '--retries', '0']);
+    const { exitCode } = await scene.run(['--iteration-timeout', LIMIT, '--retries', '0']);
     expect(exitCode).toBe(0);
     expect(scene.prompt(3)).toContain('Summary: two files changed.');
     expect(scene.state()).toMatchObject({

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { server, untilPid } from '../helpers/background.ts';
+import { LIMIT } from '../helpers/patience.ts';
 import { isDead, untilDead } from '../helpers/processes.ts';
 import { makeScene } from '../helpers/scene.ts';
 
@@ -127,7 +128,7 @@ describe('a server that an iteration left running', () => {
       },
       { shell: `${LOOK}; ${LOOK.replace('server.pid', 'worker.pid')}`, text: PROMISED },
     ]);
-    const { exitCode } = await scene.run(['--iteration-timeout', '6s']);
+    const { exitCode } = await scene.run(['--iteration-timeout', LIMIT]);
     expect(exitCode).toBe(0);
     expect(scene.read('seen')).toBe('alive\nalive\n');
     for (const file of ['server.pid', 'worker.pid']) {
@@ -194,7 +195,7 @@ describe('a server that an iteration left running', () => {
   test('with --keep-background an agent that has to be cut still leaves nothing', async () => {
     const scene = await makeScene([{ leaves: server('server.pid'), hangs: true }]);
     const { exitCode } = await scene.run([
-      ...['--keep-background', '--iteration-timeout', '1s', '-n', '1'],
+      ...['--keep-background', '--iteration-timeout', LIMIT, '-n', '1'],
     ]);
     expect(exitCode).toBe(3);
     await untilDead(await untilPid(join(scene.folder, 'server.pid')));

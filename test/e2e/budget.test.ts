@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { planLimited } from '../helpers/fake-claude.ts';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { LIMIT } from '../helpers/patience.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 // Money: what is counted, what is handed on, and what happens when it is spent.
@@ -65,7 +66,7 @@ test('an iteration that is cut off costs what it reports', async () => {
   const scene = await makeScene([
     { before: ['On it.'], hangs: true, reportsOnSigint: true, costUsd: 2 },
   ]);
-  const { exitCode } = await scene.run(['--max-cost', '1', '--iteration-timeout', '1s']);
+  const { exitCode } = await scene.run(['--max-cost', '1', '--iteration-timeout', LIMIT]);
   expect(exitCode).toBe(8);
 });
 

@@ -2,6 +2,7 @@ import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { LIMIT } from '../helpers/patience.ts';
 import { gitIn, put } from '../helpers/repository.ts';
 import { makeScene } from '../helpers/scene.ts';
 
@@ -282,8 +283,8 @@ describe('--revert-failed', () => {
       CUT,
       { ...DONE, shell: 'echo right > b.txt' },
     ]);
-    // It bounds the commit as well, which takes its time on a loaded machine.
-    const limit = ['--iteration-timeout', '5s'];
+    // It bounds the commit as well.
+    const limit = ['--iteration-timeout', LIMIT];
     const { exitCode, stderr } = await run(['--commit', '--revert-failed', ...limit]);
     expect(exitCode).toBe(0);
     expect(events('commit_failed')).toEqual([]);
@@ -302,7 +303,7 @@ describe('--revert-failed', () => {
   test('keeps what somebody else changed between the iterations', async () => {
     const { run, read } = await stage([{ shell: 'echo 1 > new.txt', text: 'One.' }, CUT, DONE]);
     await run([
-      ...['--revert-failed', '--iteration-timeout', '2s'],
+      ...['--revert-failed', '--iteration-timeout', LIMIT],
       ...['--after', 'test -e p.txt || echo person | tee p.txt > b.txt'],
     ]);
     expect([read('a.txt'), read('b.txt'), read('p.txt')]).toEqual(['a\n', 'person\n', 'person\n']);
@@ -311,13 +312,13 @@ describe('--revert-failed', () => {
 
   test('without the flag, and after an answer, nothing is taken back', async () => {
     const { run, read } = await stage([CUT, { ...DONE, shell: 'echo right > b.txt' }]);
-    await run(['--iteration-timeout', '2s']);
+    await run(['--iteration-timeout', LIMIT]);
     expect([read('a.txt'), read('b.txt')]).toEqual(['wrong\n', 'right\n']);
   });
 
   test('without snapshots touches nothing, and says so', async () => {
     const { run, read, events } = await stage([CUT, DONE]);
-    await run(['--revert-failed', '--no-snapshots', '--iteration-timeout', '2s']);
+    await run(['--revert-failed', '--no-snapshots', '--iteration-timeout', LIMIT]);
     expect(read('a.txt')).toBe('wrong\n');
     expect(events('revert_failed')).toMatchObject([{ iteration: 1 }]);
   });

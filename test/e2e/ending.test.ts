@@ -230,9 +230,11 @@ describe('ralph is killed with SIGKILL', () => {
   });
 
   test('after a good end: the guard has gone with it', async () => {
-    const scene = await makeScene([{ delayMs: 300, text: PROMISED }]);
+    const shell = 'until test -e go; do sleep 0.02; done';
+    const scene = await makeScene([{ shell, text: PROMISED }]);
     const ralph = await scene.start(RUN);
     const guard = await guardOf(ralph.pid);
+    await scene.write('go', '');
     expect(await ralph.ended).toMatchObject({ exitCode: 0 });
     await untilDead(guard);
   });

@@ -2,6 +2,7 @@ import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 // Each way an agent can fail, told apart: what is tried again, what is not, and what is no failure at all.
@@ -9,7 +10,7 @@ import { makeScene, type Scene } from '../helpers/scene.ts';
 const PROMISED = 'Done.\n\nTASK_COMPLETE';
 const DONE: Turn = { text: PROMISED };
 /** For a run of many iterations. */
-const LONG_MS = 60_000;
+const LONG_MS = 2 * PATIENCE_MS;
 
 /** A failure as `claude` reports one of the API's: called a success, and an error. */
 function apiError(status: number | null, text: string): Turn {
@@ -325,66 +326,62 @@ describe('what no further attempt can mend: one call, exit 1, and what to do', (
 });
 
 describe('any other failure: the iteration counts, and the loop goes on', () => {
-  test(
-    'however it failed, the agent is told how, and the next call is another iteration',
-    async () => {
-      const rows: readonly (readonly [string, Turn, RegExp])[] = [
-        [
-          'no result, exit code 1',
-          { before: ['Working.'], noResult: true, stderr: 'TypeError: x\n', exitCode: 1 },
-          /exited with code 1: TypeError: x/,
-        ],
-        ['no result, exit code 0', { before: ['Working.'], noResult: true }, /gave no result/],
-        ['nothing at all', { bare: true, noResult: true }, /gave no result/],
-        [
-          'a result that is cut off',
-          { before: ['Working.'], raw: ['{"type":"result","subtype":"succ'], noResult: true },
-          /gave no result/,
-        ],
-        ['a bug of its own', apiError(null, 'Something went wrong'), /Something went wrong/],
-        [
-          'an error on the way',
-          { subtype: 'error_during_execution', isError: true, errors: ['It broke.'] },
-          /It broke\./,
-        ],
-        ['an answer and then exit code 3', { text: 'Not yet.', exitCode: 3 }, /exited with code 3/],
-        [
-          'words about limits and logins in what a tool printed',
-          {
-            before: ['Working.'],
-            noResult: true,
-            stderr: "error: unknown option '--frob'\nNot logged in\n",
-            exitCode: 1,
-          },
-          /exited with code 1/,
-        ],
-      ];
-      // An answer after each, so that they are no row of failures.
-      const turns = rows.flatMap(([, turn]) => [turn, { text: 'Not yet.' }]);
-      const scene = await makeScene([...turns, DONE]);
-      const { exitCode, stderr } = await scene.run(
-        ['--no-progress-limit', '0', '--max-iterations', String(turns.length + 1)],
-        { timeoutMs: LONG_MS },
-      );
-      expect(exitCode).toBe(0);
-      const { iterations, errors } = scene.state();
-      for (const [index, [name, , said]] of rows.entries()) {
-        const number = 2 * index + 1;
-        expect({ name, stderr }).toMatchObject({ name, stderr: expect.stringMatching(said) });
-        expect({ name, prompt: scene.prompt(number + 1) }).toEqual({
-          name,
-          prompt: expect.stringMatching(said),
-        });
-        expect({ name, iteration: iterations[number - 1], error: errors[index] }).toMatchObject({
-          name,
-          iteration: { number, outcome: 'errored', completed: false },
-          error: { iteration: number, attempt: 1, kind: 'errored' },
-        });
-      }
-      expect(errors).toHaveLength(rows.length);
-    },
-    LONG_MS,
-  );
+  test('however it failed, the agent is told how, and the next call is another iteration', async () => {
+    const rows: readonly (readonly [string, Turn, RegExp])[] = [
+      [
+        'no result, exit code 1',
+        { before: ['Working.'], noResult: true, stderr: 'TypeError: x\n', exitCode: 1 },
+        /exited with code 1: TypeError: x/,
+      ],
+      ['no result, exit code 0', { before: ['Working.'], noResult: true }, /gave no result/],
+      ['nothing at all', { bare: true, noResult: true }, /gave no result/],
+      [
+        'a result that is cut off',
+        { before: ['Working.'], raw: ['{"type":"result","subtype":"succ'], noResult: true },
+        /gave no result/,
+      ],
+      ['a bug of its own', apiError(null, 'Something went wrong'), /Something went wrong/],
+      [
+        'an error on the way',
+        { subtype: 'error_during_execution', isError: true, errors: ['It broke.'] },
+        /It broke\./,
+      ],
+      ['an answer and then exit code 3', { text: 'Not yet.', exitCode: 3 }, /exited with code 3/],
+      [
+        'words about limits and logins in what a tool printed',
+        {
+          before: ['Working.'],
+          noResult: true,
+          stderr: "error: unknown option '--frob'\nNot logged in\n",
+          exitCode: 1,
+        },
+        /exited with code 1/,
+      ],
+    ];
+    // An answer after each, so that they are no row of failures.
+    const turns = rows.flatMap(([, turn]) => [turn, { text: 'Not yet.' }]);
+    const scene = await makeScene([...turns, DONE]);
+    const { exitCode, stderr } = await scene.run(
+      ['--no-progress-limit', '0', '--max-iterations', String(turns.length + 1)],
+      { timeoutMs: LONG_MS },
+    );
+    expect(exitCode).toBe(0);
+    const { iterations, errors } = scene.state();
+    for (const [index, [name, , said]] of rows.entries()) {
+      const number = 2 * index + 1;
+      expect({ name, stderr }).toMatchObject({ name, stderr: expect.stringMatching(said) });
+      expect({ name, prompt: scene.prompt(number + 1) }).toEqual({
+        name,
+        prompt: expect.stringMatching(said),
+      });
+      expect({ name, iteration: iterations[number - 1], error: errors[index] }).toMatchObject({
+        name,
+        iteration: { number, outcome: 'errored', completed: false },
+        error: { iteration: number, attempt: 1, kind: 'errored' },
+      });
+    }
+    expect(errors).toHaveLength(rows.length);
+  });
 
   test('killed by another hand', async () => {
     const scene = await makeScene([{ before: [PROMISED], shell: 'kill -9 $PPID' }, DONE]);
@@ -425,56 +422,52 @@ describe('its own bounds', () => {
 });
 
 describe('no failure at all', () => {
-  test(
-    'whatever it writes, and whatever helped itself, is an answer',
-    async () => {
-      const rows: readonly (readonly [string, Turn])[] = [
-        [
-          'it writes about failures',
-          {
-            text: `Fixed TypeError at src/app.ts:429:12: max character limit reached. "Not logged in · Please run /login" and "API Error: 529 Overloaded" are handled; You've hit your session limit.`,
-          },
-        ],
-        [
-          'it warns on standard error',
-          { stderr: "error: unknown option '--bogus'\n", text: 'Not yet.' },
-        ],
-        [
-          'a limit that is far away',
-          {
-            rateLimit: { status: 'allowed_warning', utilization: 0.93, resetsAt: 4_102_491_600 },
-            text: 'Not yet.',
-          },
-        ],
-        [
-          'a limit beyond the plan, which nobody wanted',
-          {
-            rateLimit: { status: 'allowed', overageStatus: 'rejected', resetsAt: 4_102_491_600 },
-            text: 'Not yet.',
-          },
-        ],
-        [
-          'retries of its own that helped',
-          { apiRetries: [{ status: 529 }, { status: null }], text: 'Not yet.' },
-        ],
-        [
-          'lines that nobody knows',
-          { raw: ['{"type":"news","x":1}', 'not json', '{'], text: 'Not yet.' },
-        ],
-      ];
-      const scene = await makeScene([...rows.map(([, turn]) => turn), DONE]);
-      const { exitCode, stdout } = await scene.run(
-        ['--no-progress-limit', '0', '--max-iterations', String(rows.length + 1)],
-        { timeoutMs: LONG_MS },
-      );
-      expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${PROMISED}\n` });
-      const { iterations, errors } = scene.state();
-      expect(rows.map(([name], index) => [name, iterations[index]?.outcome])).toEqual(
-        rows.map(([name]) => [name, 'answered']),
-      );
-      expect(errors).toEqual([]);
-      expect(iterations).toHaveLength(rows.length + 1);
-    },
-    LONG_MS,
-  );
+  test('whatever it writes, and whatever helped itself, is an answer', async () => {
+    const rows: readonly (readonly [string, Turn])[] = [
+      [
+        'it writes about failures',
+        {
+          text: `Fixed TypeError at src/app.ts:429:12: max character limit reached. "Not logged in · Please run /login" and "API Error: 529 Overloaded" are handled; You've hit your session limit.`,
+        },
+      ],
+      [
+        'it warns on standard error',
+        { stderr: "error: unknown option '--bogus'\n", text: 'Not yet.' },
+      ],
+      [
+        'a limit that is far away',
+        {
+          rateLimit: { status: 'allowed_warning', utilization: 0.93, resetsAt: 4_102_491_600 },
+          text: 'Not yet.',
+        },
+      ],
+      [
+        'a limit beyond the plan, which nobody wanted',
+        {
+          rateLimit: { status: 'allowed', overageStatus: 'rejected', resetsAt: 4_102_491_600 },
+          text: 'Not yet.',
+        },
+      ],
+      [
+        'retries of its own that helped',
+        { apiRetries: [{ status: 529 }, { status: null }], text: 'Not yet.' },
+      ],
+      [
+        'lines that nobody knows',
+        { raw: ['{"type":"news","x":1}', 'not json', '{'], text: 'Not yet.' },
+      ],
+    ];
+    const scene = await makeScene([...rows.map(([, turn]) => turn), DONE]);
+    const { exitCode, stdout } = await scene.run(
+      ['--no-progress-limit', '0', '--max-iterations', String(rows.length + 1)],
+      { timeoutMs: LONG_MS },
+    );
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${PROMISED}\n` });
+    const { iterations, errors } = scene.state();
+    expect(rows.map(([name], index) => [name, iterations[index]?.outcome])).toEqual(
+      rows.map(([name]) => [name, 'answered']),
+    );
+    expect(errors).toEqual([]);
+    expect(iterations).toHaveLength(rows.length + 1);
+  });
 });

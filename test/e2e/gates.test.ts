@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater, livingIn } from '../helpers/living-in.ts';
+import { LIMIT, LIMIT_MS } from '../helpers/patience.ts';
 import { until } from '../helpers/processes.ts';
 import { makeScene, type Scene, toolCall } from '../helpers/scene.ts';
 
@@ -70,10 +71,10 @@ describe('--verify', () => {
     endAllInLater(scene.home);
     const verify = 'test -f second && exit 0; : > second; echo waiting; sleep 600 & sleep 600';
     const { exitCode, durationMs } = await scene.run([
-      ...['--iteration-timeout', '1s', '--verify', verify],
+      ...['--iteration-timeout', LIMIT, '--verify', verify],
     ]);
     expect(exitCode).toBe(0);
-    expect(durationMs).toBeGreaterThan(1_000);
+    expect(durationMs).toBeGreaterThan(LIMIT_MS);
     expect(scene.prompt(2)).toMatch(/a check failed: .* did not end in time/);
     expect(scene.prompt(2)).toContain('\nwaiting\n');
     expect(livingIn(scene.home)).toEqual([]);

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
+import { LIMIT, LIMIT_MS } from '../helpers/patience.ts';
 import { fixture, stateOf, until, untilDead } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
@@ -7,9 +8,8 @@ import { makeScene, type Scene } from '../helpers/scene.ts';
 
 const PROMISED = 'Done.\n\nTASK_COMPLETE';
 const UNTIL_GO = { shell: 'until test -e go; do sleep 0.02; done' };
-const LIMIT_MS = 3_000;
 /** Far beyond the limit, so that every timer is late. */
-const STOPPED_MS = LIMIT_MS + 1_500;
+const BEYOND_MS = LIMIT_MS + 1_500;
 
 /** Starts ralph, and stops it as soon as its agent is at work; `goOn` waits until the limit is long over. */
 async function stopped(scene: Scene, args: readonly string[]) {
@@ -24,7 +24,7 @@ async function stopped(scene: Scene, args: readonly string[]) {
     ...args,
   ]);
   const [call] = await scene.fake.untilCalls(1);
-  const wake = await stop(ralph.child);
+  const wake = await stop(ralph.child, BEYOND_MS);
   return {
     agent: call?.pid ?? 0,
     async goOn() {
@@ -34,8 +34,8 @@ async function stopped(scene: Scene, args: readonly string[]) {
   };
 }
 
-/** Stops a process; what it returns has it go on once the limit is long over. */
-async function stop(child: ChildProcess): Promise<() => Promise<void>> {
+/** Stops a process; what it returns has it go on once it has stood still for so long. */
+async function stop(child: ChildProcess, stoppedMs = 4_500): Promise<() => Promise<void>> {
   const stoppedAtMs = performance.now();
   child.kill('SIGSTOP');
   await until(
@@ -44,8 +44,8 @@ async function stop(child: ChildProcess): Promise<() => Promise<void>> {
   );
   return async () => {
     await until(
-      () => performance.now() - stoppedAtMs > STOPPED_MS,
-      () => 'the limit to be over',
+      () => performance.now() - stoppedAtMs > stoppedMs,
+      () => 'the end of the stop',
     );
     child.kill('SIGCONT');
   };
@@ -55,7 +55,7 @@ describe('ralph is stopped for longer than the limits', () => {
   test('an answer that has come meanwhile counts, and the task has lost no time', async () => {
     const scene = await makeScene([{ ...UNTIL_GO, text: PROMISED }]);
     const { agent, goOn } = await stopped(scene, [
-      ...['--iteration-timeout', '3s', '--idle-timeout', '3s', '--timeout', '3s'],
+      ...['--iteration-timeout', LIMIT, '--idle-timeout', LIMIT, '--timeout', LIMIT],
     ]);
     await scene.write('go', '');
     await untilDead(agent);
@@ -85,7 +85,7 @@ describe('ralph is stopped for longer than the limits', () => {
 
   test('an agent that is over its limit all the same is cut', async () => {
     const scene = await makeScene([{ before: ['Let me see.'], hangs: true }]);
-    const { agent, goOn } = await stopped(scene, ['--iteration-timeout', '3s', '-n', '1']);
+    const { agent, goOn } = await stopped(scene, ['--iteration-timeout', LIMIT, '-n', '1']);
     expect(await goOn()).toMatchObject({ exitCode: 3 });
     expect(scene.state()).toMatchObject({ iterations: [{ outcome: 'timed-out' }] });
     await untilDead(agent);

@@ -7,6 +7,7 @@ import { planLimited } from '../helpers/fake-claude.ts';
 import type { Turn } from '../helpers/fake-turn.ts';
 import { guardOf } from '../helpers/guard-of.ts';
 import { endAllInLater, untilNobodyIn } from '../helpers/living-in.ts';
+import { LIMIT } from '../helpers/patience.ts';
 import { isDead, untilDead } from '../helpers/processes.ts';
 import { type Json, makeScene, type Scene } from '../helpers/scene.ts';
 import { STUBBORN, untilStubborn } from '../helpers/stubborn-agent.ts';
@@ -83,7 +84,7 @@ describe('goes on with a task that', () => {
 
   test('timed out: more time', async () => {
     const scene = await makeScene([{ hangs: true }, DONE]);
-    expect(await scene.run(['--timeout', '1s'])).toMatchObject({ exitCode: 4 });
+    expect(await scene.run(['--timeout', LIMIT])).toMatchObject({ exitCode: 4 });
     expect(await scene.ralph(['resume', 't'])).toMatchObject({ exitCode: 4 });
     expect(scene.fake.calls()).toHaveLength(1);
     expect(await scene.ralph(['resume', 't', '--timeout', '+30s'])).toMatchObject(RESUMED);
@@ -427,7 +428,7 @@ describe('--resume-if-open', () => {
 
 test.for<[string, readonly string[], Turn]>([
   ['EXHAUSTED', ['-n', '1'], WORKING],
-  ['TIMEOUT', ['--timeout', '1s'], { hangs: true }],
+  ['TIMEOUT', ['--timeout', LIMIT], { hangs: true }],
   ['BUDGET', ['--max-cost', '0.4'], { ...WORKING, costUsd: 0.5 }],
 ])("the %s note's command works when it is pasted into sh elsewhere", async ([, args, turn]) => {
   const scene = await makeScene([turn, DONE]);

@@ -2,6 +2,7 @@ import { mkdir, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { LIMIT, PATIENCE_MS } from '../helpers/patience.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 const WEEK_AGO = new Date(Date.now() - 7 * 24 * 3600 * 1000);
@@ -16,7 +17,7 @@ function does(shell: string, more: Turn = {}): Turn {
 }
 
 /** For a run of many iterations. */
-const LONG_MS = 60_000;
+const LONG_MS = 2 * PATIENCE_MS;
 
 /** The flags of a run that has an iteration for each of a list, and no other limit. */
 function inAll(list: readonly unknown[], flags: readonly string[]): readonly string[] {
@@ -41,31 +42,27 @@ describe('--watch-glob', () => {
     expect(scene.state().evidence.detail).toMatch(/^out\/[ab]\.md$/);
   });
 
-  test(
-    'a week-old file does not complete the task, whatever else is done to it or beside it',
-    async () => {
-      const deeds = [
-        ':',
-        'touch out/a.md',
-        'cp out/a.md x && cat x > out/a.md',
-        'cp out/a.md x && mv x out/a.md',
-        'chmod 600 out/a.md',
-        'mkdir out/folder.md',
-        'echo x > x.md && ln -s ../x.md out/link.md',
-        'mkfifo out/pipe.md',
-        'mkdir out/deep && echo x > out/deep/b.md && echo x > b.md',
-        'echo x > out/.b.md',
-        'ln -sf ../x.md out/a.md',
-        'rm out/a.md',
-      ];
-      const scene = await makeScene(deeds.map((shell) => does(shell)));
-      await oldFile(scene, 'out/a.md');
-      const { exitCode, stdout } = await scene.run(inAll(deeds, OUT), { timeoutMs: LONG_MS });
-      expect(scene.fake.calls()).toHaveLength(deeds.length);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
-    },
-    LONG_MS,
-  );
+  test('a week-old file does not complete the task, whatever else is done to it or beside it', async () => {
+    const deeds = [
+      ':',
+      'touch out/a.md',
+      'cp out/a.md x && cat x > out/a.md',
+      'cp out/a.md x && mv x out/a.md',
+      'chmod 600 out/a.md',
+      'mkdir out/folder.md',
+      'echo x > x.md && ln -s ../x.md out/link.md',
+      'mkfifo out/pipe.md',
+      'mkdir out/deep && echo x > out/deep/b.md && echo x > b.md',
+      'echo x > out/.b.md',
+      'ln -sf ../x.md out/a.md',
+      'rm out/a.md',
+    ];
+    const scene = await makeScene(deeds.map((shell) => does(shell)));
+    await oldFile(scene, 'out/a.md');
+    const { exitCode, stdout } = await scene.run(inAll(deeds, OUT), { timeoutMs: LONG_MS });
+    expect(scene.fake.calls()).toHaveLength(deeds.length);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+  });
 
   test('--watch-existing counts what was there', async () => {
     const scene = await makeScene(does(':'));
@@ -109,7 +106,7 @@ describe('--watch-glob', () => {
   ])('a match of an iteration that %s counts from the next that ends well', async ([, turn]) => {
     const scene = await makeScene([does(': > out/b.md', turn), { text: 'Now it is whole.' }]);
     await scene.write('out/a.md', '');
-    const { exitCode, stdout } = await scene.run([...OUT, '--iteration-timeout', '2s', '-n', '3']);
+    const { exitCode, stdout } = await scene.run([...OUT, '--iteration-timeout', LIMIT, '-n', '3']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'Now it is whole.\n' });
     expect(scene.fake.calls()).toHaveLength(2);
   });
@@ -170,26 +167,22 @@ describe('--watch-file', () => {
     expect((await scene.run([...WATCH, '-n', '1'])).exitCode).toBe(0);
   });
 
-  test(
-    'not moved: Done holds another of its name, and the file stays or goes elsewhere',
-    async () => {
-      const deeds = [
-        ':',
-        'touch Done/x.md',
-        'mkdir Else && mv Needs_Action/x.md Else/',
-        'rm Else/x.md',
-        'rm Done/x.md && mkdir Done/x.md',
-        'rmdir Done/x.md && echo task > y.md && ln -s ../y.md Done/x.md',
-      ];
-      const scene = await makeScene(deeds.map((shell) => does(shell)));
-      await scene.write('Needs_Action/x.md', 'task');
-      await oldFile(scene, 'Done/x.md');
-      const { exitCode } = await scene.run(inAll(deeds, WATCH), { timeoutMs: LONG_MS });
-      expect(scene.fake.calls()).toHaveLength(deeds.length);
-      expect(exitCode).toBe(3);
-    },
-    LONG_MS,
-  );
+  test('not moved: Done holds another of its name, and the file stays or goes elsewhere', async () => {
+    const deeds = [
+      ':',
+      'touch Done/x.md',
+      'mkdir Else && mv Needs_Action/x.md Else/',
+      'rm Else/x.md',
+      'rm Done/x.md && mkdir Done/x.md',
+      'rmdir Done/x.md && echo task > y.md && ln -s ../y.md Done/x.md',
+    ];
+    const scene = await makeScene(deeds.map((shell) => does(shell)));
+    await scene.write('Needs_Action/x.md', 'task');
+    await oldFile(scene, 'Done/x.md');
+    const { exitCode } = await scene.run(inAll(deeds, WATCH), { timeoutMs: LONG_MS });
+    expect(scene.fake.calls()).toHaveLength(deeds.length);
+    expect(exitCode).toBe(3);
+  });
 
   test('is looked up in the vault first, then where the agent works', async () => {
     const shell = 'mkdir -p ../vault/Done && mv ../vault/in/x.md ../vault/Done/';

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { LIMIT, PATIENCE_MS } from '../helpers/patience.ts';
 import { untilDead } from '../helpers/processes.ts';
 import { type Json, jsonLines, makeScene } from '../helpers/scene.ts';
 
@@ -172,7 +173,7 @@ describe('--json', () => {
     [
       'out of time',
       [{ hangs: true }],
-      ['--timeout', '2s'],
+      ['--timeout', LIMIT],
       { event: 'task_timeout', status: 'timeout', exit_code: 4 },
     ],
   ])('%s: one event a line, the last one the only ending', async ([, turns, args, expected]) => {
@@ -594,7 +595,7 @@ describe.skipIf(process.platform !== 'linux' || !existsSync(SCRIPT))('on a termi
   ) {
     const scene = await makeScene(turns);
     // Nothing ends what runs on a terminal of its own but itself.
-    const ralph = `timeout -s KILL 10 ralph run -p "Fix it" --delay 0 ${flags}`;
+    const ralph = `timeout -s KILL ${PATIENCE_MS / 1_000} ralph run -p "Fix it" --delay 0 ${flags}`;
     const command = columns > 0 ? `stty rows 24 cols ${columns}; ${ralph}` : ralph;
     const { stdout, status } = spawnSync(SCRIPT, ['-qec', command, '/dev/null'], {
       cwd: scene.folder,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 const TAG = '<promise>COMPLETE</promise>';
@@ -68,63 +69,59 @@ const NEAR = 1;
 const NOT_AT_ALL = 0;
 
 /** For a run of many iterations. */
-const LONG_MS = 60_000;
+const LONG_MS = 2 * PATIENCE_MS;
 /** Nothing of an iteration is told to the next one, and none of them is one too many. */
 const EACH_BY_ITSELF = ['--context', 'none', '--no-progress-limit', '0', '--delay', '0'];
 
 describe('none of these completes', () => {
-  test(
-    'whatever is mentioned, quoted, or said elsewhere than in the final message',
-    async () => {
-      const rows: readonly (readonly [string, Turn, number])[] = [
-        ['inside a longer word', { text: 'INCOMPLETE' }, NOT_AT_ALL],
-        ['in another case', { text: '<promise>Complete</promise>' }, NOT_AT_ALL],
-        [
-          'in a tool result',
-          { tools: [{ name: 'Bash', result: TAG }], text: 'Tests fail.' },
-          NOT_AT_ALL,
-        ],
-        [
-          'in a tool call',
-          { tools: [{ name: 'Bash', input: { command: `echo '${TAG}'` } }], text: 'Tests fail.' },
-          NOT_AT_ALL,
-        ],
-        ['in thinking', { thinking: TAG, text: 'Tests fail.' }, NOT_AT_ALL],
-        ['in thinking alone', { thinking: TAG }, NOT_AT_ALL],
-        ['on standard error', { stderr: `${TAG}\n`, text: 'Tests fail.' }, NOT_AT_ALL],
-        ['outside the events', { raw: [TAG], text: 'Tests fail.' }, NOT_AT_ALL],
-        ['in an earlier message', { before: [TAG], text: 'On reflection, no.' }, NOT_AT_ALL],
-        ['in an earlier message alone', { before: [TAG, 'No.'] }, NOT_AT_ALL],
-        ['by a sub-agent', { raw: [SUB_AGENT], text: 'It says it is done.' }, NOT_AT_ALL],
-        ['by a sub-agent alone', { raw: [SUB_AGENT] }, NOT_AT_ALL],
-        ['in a tool result of a sub-agent', subAgentTool(TAG), NOT_AT_ALL],
-        ['denied', { text: `I am NOT outputting ${TAG} because tests fail.` }, NEAR],
-        ['in an open fence', { text: `Like this:\n\n\`\`\`xml\n${TAG}` }, NEAR],
-        ['quoted', { text: `> ${TAG}` }, NEAR],
-        ['as a question', { text: `${TAG}?` }, NEAR],
-        ['bare in a sentence', { text: 'The work is not COMPLETE.' }, NEAR],
-        ['in printed thinking', { text: `<think>\n${TAG}\n</think>\n\nTests fail.` }, NEAR],
-      ];
-      const scene = await makeScene(rows.map(([, turn]) => turn));
-      const { exitCode, stdout, stderr } = await scene.run(
-        [...PROMISE, ...EACH_BY_ITSELF, '-n', String(rows.length)],
-        { timeoutMs: LONG_MS },
-      );
-      const { iterations } = scene.state();
-      const seen = rows.map(([name], index) => [
-        name,
-        iterations[index]?.completed,
-        nearMissesOf(scene, index + 1),
-        iterations[index]?.near_miss,
-      ]);
-      expect(seen).toEqual(
-        rows.map(([name, , nearMisses]) => [name, false, nearMisses, nearMisses > 0]),
-      );
-      expect(stderr).toMatch(/iterations ran out/);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
-    },
-    LONG_MS,
-  );
+  test('whatever is mentioned, quoted, or said elsewhere than in the final message', async () => {
+    const rows: readonly (readonly [string, Turn, number])[] = [
+      ['inside a longer word', { text: 'INCOMPLETE' }, NOT_AT_ALL],
+      ['in another case', { text: '<promise>Complete</promise>' }, NOT_AT_ALL],
+      [
+        'in a tool result',
+        { tools: [{ name: 'Bash', result: TAG }], text: 'Tests fail.' },
+        NOT_AT_ALL,
+      ],
+      [
+        'in a tool call',
+        { tools: [{ name: 'Bash', input: { command: `echo '${TAG}'` } }], text: 'Tests fail.' },
+        NOT_AT_ALL,
+      ],
+      ['in thinking', { thinking: TAG, text: 'Tests fail.' }, NOT_AT_ALL],
+      ['in thinking alone', { thinking: TAG }, NOT_AT_ALL],
+      ['on standard error', { stderr: `${TAG}\n`, text: 'Tests fail.' }, NOT_AT_ALL],
+      ['outside the events', { raw: [TAG], text: 'Tests fail.' }, NOT_AT_ALL],
+      ['in an earlier message', { before: [TAG], text: 'On reflection, no.' }, NOT_AT_ALL],
+      ['in an earlier message alone', { before: [TAG, 'No.'] }, NOT_AT_ALL],
+      ['by a sub-agent', { raw: [SUB_AGENT], text: 'It says it is done.' }, NOT_AT_ALL],
+      ['by a sub-agent alone', { raw: [SUB_AGENT] }, NOT_AT_ALL],
+      ['in a tool result of a sub-agent', subAgentTool(TAG), NOT_AT_ALL],
+      ['denied', { text: `I am NOT outputting ${TAG} because tests fail.` }, NEAR],
+      ['in an open fence', { text: `Like this:\n\n\`\`\`xml\n${TAG}` }, NEAR],
+      ['quoted', { text: `> ${TAG}` }, NEAR],
+      ['as a question', { text: `${TAG}?` }, NEAR],
+      ['bare in a sentence', { text: 'The work is not COMPLETE.' }, NEAR],
+      ['in printed thinking', { text: `<think>\n${TAG}\n</think>\n\nTests fail.` }, NEAR],
+    ];
+    const scene = await makeScene(rows.map(([, turn]) => turn));
+    const { exitCode, stdout, stderr } = await scene.run(
+      [...PROMISE, ...EACH_BY_ITSELF, '-n', String(rows.length)],
+      { timeoutMs: LONG_MS },
+    );
+    const { iterations } = scene.state();
+    const seen = rows.map(([name], index) => [
+      name,
+      iterations[index]?.completed,
+      nearMissesOf(scene, index + 1),
+      iterations[index]?.near_miss,
+    ]);
+    expect(seen).toEqual(
+      rows.map(([name, , nearMisses]) => [name, false, nearMisses, nearMisses > 0]),
+    );
+    expect(stderr).toMatch(/iterations ran out/);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+  });
 
   // These are asked back, by a second call in the same iteration.
   test.for([

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater, untilNobodyIn } from '../helpers/living-in.ts';
+import { LIMIT } from '../helpers/patience.ts';
 import { GIT_ENV } from '../helpers/repository.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
@@ -105,7 +106,7 @@ describe('snapshots of a run', () => {
       }),
       does('echo done > file', DONE),
     ]);
-    await scene.run(['--iteration-timeout', '2s']);
+    await scene.run(['--iteration-timeout', LIMIT]);
     expect(snapshots(scene)).toEqual([
       '0 before iteration 1',
       '1 iteration 1: timed-out',

@@ -179,7 +179,7 @@ test('sub-agents in the background have the time of the iteration, less ten seco
   expect(scene.fake.calls()[1]?.env[CEILING]).toBe('5');
   await scene.run(['--iteration-timeout', '40d', '--timeout', '50d']);
   expect(scene.fake.calls()[2]?.env[CEILING]).toBe(String(2 ** 31 - 1));
-  await scene.run(['--iteration-timeout', '5s']);
+  await scene.run(['--iteration-timeout', '10s']);
   expect(scene.fake.calls()[3]?.env[CEILING]).toBe('1000');
 });
 

@@ -102,8 +102,8 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('the last screen of a run', () => {
 
   test('after a change of its size', async () => {
     const scene = await makeScene([
-      { shell: 'stty -F "$TTY" cols 50', delayMs: 400, ...WORKING },
-      { shell: 'stty -F "$TTY" cols 80', delayMs: 400, ...WORKING },
+      { shell: 'stty -F "$TTY" cols 50', delayMs: 1_500, ...WORKING },
+      { shell: 'stty -F "$TTY" cols 80', delayMs: 1_500, ...WORKING },
       DONE,
     ]);
     const terminal = onTerminal(scene, `sh -c 'TTY=$(tty) exec ${RUN} --no-color'`);
@@ -161,9 +161,9 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('what goes on now', () => {
 
   test('a wait is counted down', async () => {
     const scene = await makeScene([WORKING, DONE]);
-    const terminal = onTerminal(scene, `${RUN} --delay 2500ms`);
-    await terminal.until(/next iteration in 3s/);
-    await terminal.until(/next iteration in 1s/);
+    const terminal = onTerminal(scene, `${RUN} --delay 5s`);
+    await terminal.until(/next iteration in [45]s/);
+    await terminal.until(/next iteration in [12]s/);
     expect(await terminal.ended).toBe(0);
   });
 

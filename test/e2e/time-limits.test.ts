@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Turn } from '../helpers/fake-turn.ts';
+import { LIMIT, LIMIT_MS } from '../helpers/patience.ts';
 import { fixture, isDead } from '../helpers/processes.ts';
 import { makeScene } from '../helpers/scene.ts';
 import { STUBBORN, untilStubborn } from '../helpers/stubborn-agent.ts';
@@ -9,9 +11,9 @@ const PROMISED = 'Done.\n\nTASK_COMPLETE';
 const SERVER_ERROR = { isError: true, apiErrorStatus: 500, text: 'API Error: 500' } as const;
 
 describe('--iteration-timeout', () => {
-  test('1 s, and a stubborn agent with stubborn tools: it is over, nothing left', async () => {
+  test('a stubborn agent with stubborn tools: it is over, nothing left', async () => {
     const scene = await makeScene([STUBBORN]);
-    const ending = scene.run(['--iteration-timeout', '1s', '-n', '1']);
+    const ending = scene.run(['--iteration-timeout', LIMIT, '-n', '1']);
     const tree = await untilStubborn(scene);
     const { exitCode, stderr } = await ending;
     expect(exitCode).toBe(3);
@@ -36,13 +38,13 @@ describe('--iteration-timeout', () => {
       },
       { text: PROMISED },
     ]);
-    const { exitCode } = await scene.run(['--iteration-timeout', '1s']);
+    const { exitCode } = await scene.run(['--iteration-timeout', LIMIT]);
     expect(exitCode).toBe(0);
     const [, second] = scene.fake.calls();
     expect(second?.stdin).toContain('before it was cut off');
     expect(second?.stdin).toContain('I have read \\@half of it.');
     expect(second?.stdin).toContain('[tool] Bash: npm test');
-    expect(second?.stdin).toContain('time limit of 1 second');
+    expect(second?.stdin).toContain(`time limit of ${LIMIT_MS / 1_000} seconds`);
     expect(scene.state()).toMatchObject({
       usage: { cost_usd: 0.26 },
       iterations: [
@@ -59,7 +61,7 @@ describe('--iteration-timeout', () => {
       "trap 'echo TASK_COMPLETE; exit 0' INT\nwhile :; do sleep 0.05; done\n",
     );
     const { exitCode } = await scene.run([
-      ...['--agent-command', `sh ${agent}`, '--iteration-timeout', '1s', '-n', '1'],
+      ...['--agent-command', `sh ${agent}`, '--iteration-timeout', LIMIT, '-n', '1'],
     ]);
     expect(exitCode).toBe(3);
     expect(scene.state()).toMatchObject({
@@ -70,7 +72,7 @@ describe('--iteration-timeout', () => {
 
   test('an output that has already come counts as a partial one, not as an answer', async () => {
     const scene = await makeScene([{ before: [PROMISED], hangs: true }]);
-    const { exitCode } = await scene.run(['--iteration-timeout', '1s', '-n', '1']);
+    const { exitCode } = await scene.run(['--iteration-timeout', LIMIT, '-n', '1']);
     expect(exitCode).toBe(3);
     expect(scene.state()).toMatchObject({ iterations: [{ outcome: 'timed-out' }] });
   });
@@ -78,7 +80,7 @@ describe('--iteration-timeout', () => {
   test('on an agent that never reads its prompt', async () => {
     const scene = await makeScene([{ ignoresInput: true, hangs: true }]);
     const { exitCode } = await scene.ralph(
-      ['run', '--prompt', '-', '--task-id', 't', '--iteration-timeout', '1s', '-n', '1'],
+      ['run', '--prompt', '-', '--task-id', 't', '--iteration-timeout', LIMIT, '-n', '1'],
       { input: 'x'.repeat(900_000) },
     );
     expect(exitCode).toBe(3);
@@ -89,10 +91,13 @@ describe('--iteration-timeout', () => {
 describe('the clock stands still', () => {
   test('while the agent waits in its own retries: one iteration, exit 0', async () => {
     const scene = await makeScene([
-      { apiRetries: [{ status: 529, error: 'overloaded', delayMs: 4_000 }], text: PROMISED },
+      {
+        apiRetries: [{ status: 529, error: 'overloaded', delayMs: LIMIT_MS + 2_000 }],
+        text: PROMISED,
+      },
     ]);
     const { exitCode, stderr } = await scene.run([
-      ...['--iteration-timeout', '2s', '--idle-timeout', '2s', '--timeout', '2s'],
+      ...['--iteration-timeout', LIMIT, '--idle-timeout', LIMIT, '--timeout', LIMIT],
     ]);
     expect(stderr).toContain('the agent retries by itself after 529');
     expect(exitCode).toBe(0);
@@ -105,9 +110,9 @@ describe('the clock stands still', () => {
   });
 
   test('in many short waits as in a long one', async () => {
-    const retry = { status: 500, error: 'server_error', delayMs: 400 };
+    const retry = { status: 500, error: 'server_error', delayMs: 1_250 };
     const scene = await makeScene([{ apiRetries: Array(8).fill(retry), text: PROMISED }]);
-    const { exitCode } = await scene.run(['--iteration-timeout', '2s']);
+    const { exitCode } = await scene.run(['--iteration-timeout', LIMIT]);
     expect(exitCode).toBe(0);
     expect(scene.state().iterations).toHaveLength(1);
   });
@@ -116,17 +121,18 @@ describe('the clock stands still', () => {
     const scene = await makeScene([
       { apiRetries: [{ status: 500, delayMs: 100 }], before: ['On it.'], hangs: true },
     ]);
-    const { exitCode } = await scene.run(['--iteration-timeout', '1s', '-n', '1']);
+    const { exitCode } = await scene.run(['--iteration-timeout', LIMIT, '-n', '1']);
     expect(exitCode).toBe(3);
     expect(scene.state()).toMatchObject({ iterations: [{ outcome: 'timed-out' }] });
   });
 
   test('for the whole task while ralph waits for a service that is out of order', async () => {
-    // Its waits add up to 3.5 s at least.
-    const scene = await makeScene([SERVER_ERROR, SERVER_ERROR, SERVER_ERROR, { text: PROMISED }]);
-    const { exitCode } = await scene.run(['--timeout', '3s']);
+    // Its waits add up to 7.5 s at least.
+    const errors = Array<Turn>(4).fill(SERVER_ERROR);
+    const scene = await makeScene([...errors, { text: PROMISED }]);
+    const { exitCode } = await scene.run(['--timeout', '7s']);
     expect(exitCode).toBe(0);
-    expect(scene.state()).toMatchObject({ iterations: [{ number: 1 }], attempt: 4 });
+    expect(scene.state()).toMatchObject({ iterations: [{ number: 1 }], attempt: 5 });
   });
 });
 
@@ -160,7 +166,7 @@ describe('a machine that sleeps, or whose clock is set,', () => {
 describe('--idle-timeout', () => {
   test('an agent that falls silent is ended, and the next one is told so', async () => {
     const scene = await makeScene([{ before: ['Let me see.'], hangs: true }, { text: PROMISED }]);
-    const { exitCode, stderr } = await scene.run(['--idle-timeout', '1s']);
+    const { exitCode, stderr } = await scene.run(['--idle-timeout', LIMIT]);
     expect(exitCode).toBe(0);
     expect(stderr).toContain('silent for too long');
     expect(scene.fake.calls()[1]?.stdin).toContain('silent for too long');
@@ -175,10 +181,10 @@ describe('--idle-timeout', () => {
     const scene = await makeScene();
     const agent = await scene.write(
       'agent.sh',
-      'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.25; echo "Step $i."; done; echo TASK_COMPLETE\n',
+      'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.75; echo "Step $i."; done; echo TASK_COMPLETE\n',
     );
     const { exitCode } = await scene.run([
-      ...['--agent-command', `sh ${agent}`, '--idle-timeout', '2s', '-n', '1'],
+      ...['--agent-command', `sh ${agent}`, '--idle-timeout', LIMIT, '-n', '1'],
     ]);
     expect(exitCode).toBe(0);
   });
@@ -187,7 +193,7 @@ describe('--idle-timeout', () => {
 describe('--timeout', () => {
   test('while a stubborn agent runs: exit 4, a note, nothing left', async () => {
     const scene = await makeScene([STUBBORN]);
-    const ending = scene.run(['--timeout', '1s']);
+    const ending = scene.run(['--timeout', LIMIT]);
     const tree = await untilStubborn(scene);
     const { exitCode, stderr } = await ending;
     expect(exitCode).toBe(4);
@@ -213,7 +219,7 @@ describe('--timeout', () => {
 
   test('between two iterations: there is no second one', async () => {
     const scene = await makeScene([{ delayMs: 1_000, text: 'Not yet.' }]);
-    const { exitCode } = await scene.run(['--timeout', '3s', '--delay', '2500ms']);
+    const { exitCode } = await scene.run(['--timeout', LIMIT, '--delay', '7500ms']);
     expect(exitCode).toBe(4);
     expect(scene.fake.calls()).toHaveLength(1);
     expect(scene.state()).toMatchObject({ status: 'timeout', current_iteration: 1 });
@@ -223,7 +229,7 @@ describe('--timeout', () => {
     const scene = await makeScene([
       { text: PROMISED, ignores: ['SIGINT'], hangsAfterResult: true },
     ]);
-    const { exitCode } = await scene.run(['--timeout', '1500ms']);
+    const { exitCode } = await scene.run(['--timeout', LIMIT]);
     expect(exitCode).toBe(0);
     expect(scene.state()).toMatchObject({ status: 'completed' });
   });

@@ -2,6 +2,7 @@ import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { LIMIT } from '../helpers/patience.ts';
 import { until } from '../helpers/processes.ts';
 import { type Json, makeScene, type Scene } from '../helpers/scene.ts';
 
@@ -62,8 +63,7 @@ describe('an end that nobody was told', () => {
 
   test.for<[string, string, readonly string[], readonly Turn[]]>([
     ['EXHAUSTED', EXHAUSTED, ['-n', '1'], [WORKING, DONE]],
-    // In a sandbox on a loaded machine the agent has not been called after a second.
-    ['TIMEOUT', 'task_timeout', ['--timeout', '4s'], [{ hangs: true }, DONE]],
+    ['TIMEOUT', 'task_timeout', ['--timeout', LIMIT], [{ hangs: true }, DONE]],
     ['STALLED', 'task_stalled', ['--no-progress-limit', '1'], [WORKING, DONE]],
     ['BUDGET', 'task_budget_spent', ['--max-cost', '0.4'], [WORKING, DONE]],
   ])('is told by resume, which then goes on: %s', async ([reason, event, args, turns]) => {
@@ -157,7 +157,7 @@ describe('an end that nobody was told', () => {
     const scene = await makeScene([{ hangs: true }, DONE]);
     const diesTwice =
       '[ -e died-2 ] || { [ -e died-1 ] && : > died-2; : > died-1; kill -9 $PPID; }';
-    const args = ['--timeout', '1s', '--on-end', diesTwice];
+    const args = ['--timeout', LIMIT, '--on-end', diesTwice];
     expect(await scene.ralph([...RUN, ...args])).toMatchObject({ signal: 'SIGKILL' });
     const more = ['resume', 't', '--timeout', '2h'];
     expect(await scene.ralph(more)).toMatchObject({ signal: 'SIGKILL' });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { planLimited } from '../helpers/fake-claude.ts';
 import type { Turn } from '../helpers/fake-turn.ts';
+import { LIMIT, LIMIT_MS } from '../helpers/patience.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 // A limit of the account's plan: what is waited for, for how long, and when it is not.
@@ -10,6 +11,8 @@ import { makeScene, type Scene } from '../helpers/scene.ts';
 const DONE: Turn = { text: 'Done.\n\nTASK_COMPLETE' };
 const RUN = ['run', '--prompt', 'x', '--task-id', 't', '--delay', '0'] as const;
 const DAY_S = 86_400;
+/** The wait for such a reset is longer than the limit. */
+const RESET_S = LIMIT_MS / 1_000 + 4;
 
 /** Exit 75 by a usage limit, and all that it leaves. */
 function expectLimited(scene: Scene, stderr: string, reason: string): void {
@@ -51,15 +54,15 @@ async function withFastClock(scene: Scene): Promise<{ env: Record<string, string
 }
 
 describe('waited for', () => {
-  test('a rate_limit_event with a reset 3 s ahead: one counted iteration, beyond --timeout', async () => {
-    const limited = planLimited(3);
+  test('a rate_limit_event with a reset ahead: one counted iteration, beyond --timeout', async () => {
+    const limited = planLimited(RESET_S);
     const scene = await makeScene([limited, DONE]);
     const { exitCode, stdout, stderr, durationMs } = await scene.run([
       // Shorter than the wait: no work was possible meanwhile.
-      ...['-n', '1', '--timeout', '4s'],
+      ...['-n', '1', '--timeout', LIMIT],
     ]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${DONE.text}\n` });
-    expect(durationMs).toBeGreaterThan(3_000);
+    expect(durationMs).toBeGreaterThan(LIMIT_MS);
     expect(scene.fake.calls()).toHaveLength(2);
     // The very same prompt: it is the same iteration.
     expect(scene.fake.stdinOf(2)).toEqual(scene.fake.stdinOf(1));
@@ -107,8 +110,8 @@ describe('waited for', () => {
   });
 
   test('a hint in such a wait does not make it count against --timeout', async () => {
-    const scene = await makeScene([planLimited(3), DONE]);
-    const run = await scene.start([...RUN, '--timeout', '4s']);
+    const scene = await makeScene([planLimited(RESET_S), DONE]);
+    const run = await scene.start([...RUN, '--timeout', LIMIT]);
     await run.untilStderr(/waiting until/);
     await scene.ralph(['tell', 't', 'Mind the tests.']);
     expect(await run.ended).toMatchObject({ exitCode: 0 });

@@ -56,7 +56,7 @@ describe('ralph watch', () => {
     }
     expect(scene.names('Needs_Action')).toEqual([]);
     expect(scene.names('In_Progress')).toEqual([]);
-  }, 40_000);
+  });
 
   test('rescues once, though two of them watch', async () => {
     const scene = await makeScene({ ...RESCUED, delayMs: 100 });
@@ -73,7 +73,7 @@ describe('ralph watch', () => {
       expect(stdout).not.toContain('problem');
     }
     expect(scene.fake.calls()).toHaveLength(names.length + 1);
-  }, 40_000);
+  });
 
   test('starts no notes, no links, and nothing half-written; a task that fails ends nothing', async () => {
     const scene = await makeScene([{ exitCode: 3, noResult: true }, DONE]);
@@ -104,7 +104,7 @@ describe('ralph watch', () => {
       'RALPH_FAILED_x_20260101T000000Z.md',
       expect.stringMatching(/^RALPH_HUMAN_invoice_payment_/),
     ]);
-  }, 40_000);
+  });
 
   test('begins a good task beside one whose front matter would take minutes to read', async () => {
     const scene = await makeScene(DONE);
@@ -117,35 +117,31 @@ describe('ralph watch', () => {
     watch.child.kill('SIGTERM');
     expect((await watch.ended).exitCode).toBe(143);
     expect(scene.names('Done')).toEqual(['b-good.md']);
-  }, 40_000);
+  });
 
   // Not all systems have such names.
-  test.runIf(process.platform === 'linux')(
-    'says once that a name is no text',
-    async () => {
-      const scene = await makeScene(DONE);
-      await scene.write('Needs_Action/good.md', 'Answer the letter.\n');
-      const names = ['f\xff.md', 'f\xfe.md'].map((name) => Buffer.from(name, 'latin1'));
-      for (const name of names) {
-        const file = Buffer.concat([Buffer.from(`${scene.folder}/Needs_Action/`), name]);
-        writeFileSync(file, 'Answer the letter.\n');
-      }
-      const watch = await scene.start([...QUICK, '--start-new']);
-      await until('the good one is done', () => scene.names('Done').length === 1);
-      // Another pass has been made by the time this one is done.
-      await scene.write('Needs_Action/late.md', 'Answer the letter.\n');
-      await until('the late one is done', () => scene.names('Done').length === 2);
-      watch.child.kill('SIGTERM');
-      const { stdout } = await watch.ended;
-      for (const name of ['f\\xff.md', 'f\\xfe.md']) {
-        expect(
-          stdout.split(`Needs_Action/${name}: left: its name is not valid text\n`),
-        ).toHaveLength(2);
-      }
-      expect(scene.fake.calls()).toHaveLength(2);
-    },
-    40_000,
-  );
+  test.runIf(process.platform === 'linux')('says once that a name is no text', async () => {
+    const scene = await makeScene(DONE);
+    await scene.write('Needs_Action/good.md', 'Answer the letter.\n');
+    const names = ['f\xff.md', 'f\xfe.md'].map((name) => Buffer.from(name, 'latin1'));
+    for (const name of names) {
+      const file = Buffer.concat([Buffer.from(`${scene.folder}/Needs_Action/`), name]);
+      writeFileSync(file, 'Answer the letter.\n');
+    }
+    const watch = await scene.start([...QUICK, '--start-new']);
+    await until('the good one is done', () => scene.names('Done').length === 1);
+    // Another pass has been made by the time this one is done.
+    await scene.write('Needs_Action/late.md', 'Answer the letter.\n');
+    await until('the late one is done', () => scene.names('Done').length === 2);
+    watch.child.kill('SIGTERM');
+    const { stdout } = await watch.ended;
+    for (const name of ['f\\xff.md', 'f\\xfe.md']) {
+      expect(stdout.split(`Needs_Action/${name}: left: its name is not valid text\n`)).toHaveLength(
+        2,
+      );
+    }
+    expect(scene.fake.calls()).toHaveLength(2);
+  });
 
   test('rests where nothing can be worked on, and a signal ends the rest', async () => {
     const scene = await makeScene(NOT_LOGGED_IN);

@@ -398,20 +398,20 @@ describe('one driver a work tree', () => {
     await end();
     expect((await second()).exitCode).toBe(0);
     expect(existsSync(join(scene.folder, '.git/ralph'))).toBe(false);
-  }, 30_000);
+  });
 
   test('a second one works beside it in a work tree of its own, or with --share-worktree', async () => {
     const { second, end } = await busy();
     expect((await second(['--worktree'])).exitCode).toBe(0);
     expect((await second(['--share-worktree'])).exitCode).toBe(0);
     await end();
-  }, 30_000);
+  });
 
   test('one that commits shares its work tree with none', async () => {
     const { second, end } = await busy(['--commit']);
     expect((await second(['--share-worktree'])).exitCode).toBe(7);
     await end();
-  }, 30_000);
+  });
 
   test('a resume is refused, too', async () => {
     const scene = await stage([{ text: 'No.' }, { shell: 'touch build', hangs: true }, DONE]);
@@ -426,7 +426,7 @@ describe('one driver a work tree', () => {
     first.child.kill('SIGTERM');
     await first.ended;
     expect((await scene.ralph(['resume', 't', '-n', '+1'])).exitCode).toBe(0);
-  }, 30_000);
+  });
 
   test('a pass over the vault leaves a file alone until the other has ended', async () => {
     const { scene, end } = await busy([], { text: 'All of it.\n\nProcessing complete' });
@@ -441,7 +441,7 @@ describe('one driver a work tree', () => {
     await end();
     await scene.ralph(rescue);
     expect(scene.names('Done')).toEqual(['a.md']);
-  }, 30_000);
+  });
 });
 
 describe('ralph watch with several tasks at once', () => {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { LIMIT } from '../helpers/patience.ts';
 import { ralphAsUser, runInSandbox } from '../helpers/run-in-sandbox.ts';
 import { outside, type SandboxScene, sandboxScene } from '../helpers/sandbox-scene.ts';
 
@@ -88,7 +89,7 @@ test('what a check started ends with it, also at its time limit', async () => {
   const number = `4${process.pid}`;
   const check = `setsid env -i sleep ${number}.5 & sleep ${number}`;
   const end = await runInSandbox(scene, DONE, [
-    ...['--verify', check, '--iteration-timeout', '2s', '--max-iterations', '1'],
+    ...['--verify', check, '--iteration-timeout', LIMIT, '--max-iterations', '1'],
   ]);
   expect(end.exitCode).not.toBe(0);
   expect(await outside(scene, `pgrep -f '[s]leep ${number}' || echo none`)).toBe('none\n');

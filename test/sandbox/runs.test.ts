@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { guardOf } from '../helpers/guard-of.ts';
+import { LIMIT } from '../helpers/patience.ts';
 import { until } from '../helpers/processes.ts';
 import { asUser, outside } from '../helpers/sandbox-scene.ts';
 import {
@@ -92,7 +93,7 @@ test('an agent that is ended at its limit tells its cost, and nothing is left', 
     ${daemon(mark)}
     if (fork() == 0) { exec 'setsid', 'sleep', '9${mark}' }
     sleep 1 while 1;`);
-  const args = newRun(scene, '--max-iterations', '1', '--iteration-timeout', '2s');
+  const args = newRun(scene, '--max-iterations', '1', '--iteration-timeout', LIMIT);
   const { exitCode, stderr } = await ranRalph(scene, args);
   expect(exitCode).toBe(3);
   const { iterations } = await stateOf(scene);
@@ -106,7 +107,7 @@ test('an agent that is deaf to SIGINT and SIGTERM is ended with the sandbox', as
   const scene = await sandboxedRuns(
     `$SIG{INT} = $SIG{TERM} = 'IGNORE'; ${daemon(mark)} sleep 1 while 1;`,
   );
-  const args = newRun(scene, '--max-iterations', '1', '--iteration-timeout', '1s');
+  const args = newRun(scene, '--max-iterations', '1', '--iteration-timeout', LIMIT);
   expect((await ranRalph(scene, args)).exitCode).toBe(3);
   expect(livingIn(scene, `9${mark}`)).toEqual([]);
 });

@@ -27,7 +27,7 @@ test('a leg that is too old is ended in its iteration, and another one repeats t
   const ready = join(await tempFolder(), 'ready');
   const agent = `if [ -e ${ready} ]; then ${DONE}; else touch ${ready}; sleep 600; fi`;
   await queue.submit([await taskOfTest(agent, { repo: origin.url })]);
-  const worker = await workerOfTest(queue, { oldestLegMs: 6_000 });
+  const worker = await workerOfTest(queue, { oldestLegMs: 15_000 });
   await worker.run();
   expect(worker.said.join('\n')).toContain('t: handed over, since the leg is too old');
   const task = await queue.task('t');
@@ -93,7 +93,6 @@ test('--on-end runs after a stop, too, and the log of the stopped iteration is k
   await until(
     () => existsSync(ready),
     () => worker.said.join('\n'),
-    40_000,
   );
   await queue.request('t', { kind: 'stop', by: 'ann' });
   await run;
@@ -121,11 +120,11 @@ test('--on-end goes on for longer than the lease, since the claim is given up by
   const worker = await workerOfTest(queue);
   const run = worker.run();
   const why = () => worker.said.join('\n');
-  await until(() => existsSync(begun ?? ''), why, 40_000);
+  await until(() => existsSync(begun ?? ''), why);
   const realNow = Date.now;
   vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 3_600_000);
   const seen = beats;
-  await until(() => beats >= seen + 2, why, 40_000).finally(() => vi.restoreAllMocks());
+  await until(() => beats >= seen + 2, why).finally(() => vi.restoreAllMocks());
   writeFileSync(goOn ?? '', '');
   await run;
   expect(existsSync(ended ?? ''), why()).toBe(true);
@@ -214,7 +213,6 @@ test('a request that cannot be left for one task reaches the others', async () =
   await until(
     () => ['a', 'b'].every((id) => existsSync(join(folder, id))),
     () => worker.said.join('\n'),
-    40_000,
   );
   await queue.request('a', { kind: 'tell', text: 'hello', by: 'ann' });
   await queue.request('b', { kind: 'stop', by: 'ann' });

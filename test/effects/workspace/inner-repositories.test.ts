@@ -192,7 +192,7 @@ describe('the repositories inside', () => {
     const { folder: root } = await makeRepository();
     makeInner(join(root, 'inner'));
     const { env, count } = await fakeGit('exec sleep 60');
-    const { since } = await watch(root, { env, timeoutMs: 100 });
+    const { since } = await watch(root, { env, timeoutMs: 2_000 });
     expect([await since(), count()]).toEqual([[], 1]);
   });
 });
