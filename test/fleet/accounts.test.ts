@@ -127,7 +127,7 @@ test('what is parked keeps no slot, no process and no connection, and goes on el
     `${connections} connections; the agent started ${start.atMs - approvedMs} ms after the approval; fleet status took ${Math.round(status.durationMs)} ms`,
   );
   await expect
-    .poll(() => scene.task('asks'), { timeout: 30_000, interval: 200 })
+    .poll(() => scene.task('asks'), { interval: 200 })
     .toMatchObject({ status: 'completed', iterations: 2 });
 });
 

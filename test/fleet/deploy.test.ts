@@ -22,7 +22,6 @@ test('newer workers take the place of older ones one by one, and no iteration is
   await until(
     () => claims() === 6,
     () => `six claims; ${old.map((worker) => worker.said()).join('')}`,
-    30_000,
   );
 
   const init = await scene.ralph(['fleet', 'init'], { program });

@@ -112,7 +112,7 @@ async function whileHeld(name: string, work: () => Promise<void>): Promise<void>
   const locks = () =>
     postgres.sql(url, "select count(*) from pg_locks where locktype = 'advisory' and granted");
   try {
-    await expect.poll(locks, { timeout: 30_000 }).toBe('1');
+    await expect.poll(locks).toBe('1');
     await work();
   } finally {
     await postgres.sql(

@@ -6,6 +6,7 @@ import { findProgram } from '../../src/effects/processes/find-program.ts';
 import { installedRalph } from '../helpers/fleet-scene.ts';
 import { makeFleetStub } from '../helpers/fleet-stub.ts';
 import { isHere } from '../helpers/machine-needs.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { RALPH, runRalph } from '../helpers/run-ralph.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
@@ -102,7 +103,7 @@ test('a command without a password says so and ends, whatever the server does th
   const { port } = server.address() as AddressInfo;
   const url = `postgres://ralph@127.0.0.1:${port}/fleet`;
   const env = { HOME: await tempFolder() };
-  const options = { program: installedRalph(), env, timeoutMs: 40_000 };
+  const options = { program: installedRalph(), env, timeoutMs: PATIENCE_MS };
   const end = await runRalph(['fleet', 'status', '--fleet', url], options);
   expect([end.exitCode, end.stdout]).toEqual([1, '']);
   expect(end.stderr).toMatch(/a password is required and none was found; put it into ~\/\.pgpass/);

@@ -71,7 +71,6 @@ test('a worker that was stopped before it starts an agent starts none any more',
       await until(
         () => existsSync(`${mark}.${moment}`),
         () => `the set-up; ${worker.said()}`,
-        30_000,
       );
     else {
       await untilNoted(scene, ({ task }) => task === moment);
@@ -160,7 +159,6 @@ test.for(['SIGKILL', 'SIGSTOP'] as const)(
     await until(
       () => existsSync(mark),
       () => `the set-up; ${worker.said()}`,
-      30_000,
     );
     const pid = Number(readFileSync(mark, 'utf8'));
     worker.signal(signal);

@@ -95,21 +95,17 @@ test('a write that a crash cuts off is whole or not there, and can be repeated',
     .sql(url, 'begin; lock table ralph.event in exclusive mode; select pg_sleep(60)')
     .catch(() => 'ended by the crash');
   await expect
-    .poll(
-      () =>
-        postgres.sql(
-          url,
-          "select count(*) from pg_locks where mode = 'ExclusiveLock' and relation = 'ralph.event'::regclass",
-        ),
-      { timeout: 30_000 },
+    .poll(() =>
+      postgres.sql(
+        url,
+        "select count(*) from pg_locks where mode = 'ExclusiveLock' and relation = 'ralph.event'::regclass",
+      ),
     )
     .toBe('1');
   const saving = queue.save(claim, checkpointAt(1), { events, requestsDone: [] });
   const failing = expect(saving).rejects.toThrow(FleetAwayError);
   await expect
-    .poll(() => postgres.sql(url, 'select count(*) from pg_locks where not granted'), {
-      timeout: 30_000,
-    })
+    .poll(() => postgres.sql(url, 'select count(*) from pg_locks where not granted'))
     .toBe('1');
   await postgres.crash();
   await failing;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasNamespaces } from '../helpers/fleet-hosts.ts';
 import { type FleetSite, makeFleetSite } from '../helpers/fleet-site.ts';
 import { isHere } from '../helpers/machine-needs.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 
 let site: FleetSite;
 
@@ -15,7 +16,12 @@ afterAll(() => site?.remove());
 function on(host: FleetSite['hosts']['base'], ...command: readonly string[]): string {
   const [program = '', ...words] = [...host.under, ...command];
   const env = { ...process.env, ...host.env };
-  return execFileSync(program, words, { encoding: 'utf8', timeout: 20_000, env, stdio: 'pipe' });
+  return execFileSync(program, words, {
+    encoding: 'utf8',
+    timeout: PATIENCE_MS,
+    env,
+    stdio: 'pipe',
+  });
 }
 
 test.skipIf(!hasNamespaces())(

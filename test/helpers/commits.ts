@@ -8,6 +8,7 @@ import { revertIteration } from '../../src/effects/branches/revert-iteration.ts'
 import { listSnapshots } from '../../src/effects/snapshots/snapshot-list.ts';
 import { callGit } from '../../src/effects/workspace/git-command.ts';
 import { createPatience } from '../../src/effects/workspace/git-locks.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { type Files, GIT_ENV, makeRepository, put } from './repository.ts';
 import { snapshotsOf } from './snapshots.ts';
 
@@ -33,7 +34,7 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
     };
     await store.keep(kept, [name], () => snapshotMessage(about));
   };
-  const asUser: AsUser = (args, { index, timeoutMs = 10_000, ...call } = {}) =>
+  const asUser: AsUser = (args, { index, timeoutMs = PATIENCE_MS, ...call } = {}) =>
     callGit({
       ...call,
       args,
@@ -70,7 +71,7 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
         taskId: 't',
         template: null,
         protect: [],
-        timeoutMs: 10_000,
+        timeoutMs: PATIENCE_MS,
         lag: NO_LAG,
         patience: createPatience(async () => {}),
         tree: {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeFakeClaude } from './fake-claude.ts';
 import type { Turn } from './fake-turn.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { tempFolder } from './temp-folder.ts';
 
 const DONE = 'All good.\n\n<promise>DONE</promise>';
@@ -14,7 +15,7 @@ async function install(turns: Turn | readonly Turn[]) {
   const fake = await makeFakeClaude(join(folder, 'bin'), turns);
   const env = { PATH: `${fake.dir}:${dirname(process.execPath)}:/usr/bin:/bin`, MARK: 'seen' };
   const call = (input: string, ...args: readonly string[]) =>
-    spawnSync('claude', args, { cwd: folder, env, input, encoding: 'utf8', timeout: 10_000 });
+    spawnSync('claude', args, { cwd: folder, env, input, encoding: 'utf8', timeout: PATIENCE_MS });
   return { fake, folder, call };
 }
 

@@ -78,11 +78,11 @@ export async function holdWrites(
     sql(`select count(*) from pg_stat_activity where application_name = 'held ${name}'`);
   return {
     async untilHeld(name) {
-      await expect.poll(held(name), { timeout: 60_000, message: name }).toBe('1');
+      await expect.poll(held(name), { message: name }).toBe('1');
     },
     async release(name) {
       await sql(`delete from public.held where name = '${name}'`);
-      await expect.poll(held(name), { timeout: 30_000, message: name }).toBe('0');
+      await expect.poll(held(name), { message: name }).toBe('0');
     },
   };
 }

@@ -7,6 +7,7 @@ import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import type { FleetHost } from './fleet-hosts.ts';
 import type { FleetOrigin, FleetSite } from './fleet-site.ts';
 import { type FleetStub, makeFleetStub, type StubTurn } from './fleet-stub.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { openTestFleet } from './postgres.ts';
 import { isDead, until } from './processes.ts';
 import { type RalphEnd, type RunRalphOptions, runRalph } from './run-ralph.ts';
@@ -190,7 +191,7 @@ function spawnWorker(
   return {
     ...{ host, pid, ended, said },
     isAlive: () => !isDead(pid),
-    async untilSaid(pattern, timeoutMs = 20_000) {
+    async untilSaid(pattern, timeoutMs = PATIENCE_MS) {
       await until(
         () => {
           if (pattern.test(said())) return true;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seeded } from './fault-scene.ts';
 import type { FleetScene, FleetWorker } from './fleet-scene.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { isDead, until } from './processes.ts';
 
 /** What is done to a host. */
@@ -118,7 +119,7 @@ export async function soakFleet(scene: FleetScene, soak: Soak): Promise<Soaked> 
       continue;
     }
     worker.signal('SIGTERM');
-    const end = await Promise.race([worker.ended, sleep(30_000, 'not ended')]);
+    const end = await Promise.race([worker.ended, sleep(PATIENCE_MS, 'not ended')]);
     if (end !== 0) problems.push(`a worker that was told to stop: ${end}\n${tail(worker)}`);
   }
   for (const host of scene.hosts) {
@@ -127,7 +128,6 @@ export async function soakFleet(scene: FleetScene, soak: Soak): Promise<Soaked> 
     await until(
       () => left() === 0,
       () => `the end of ${left()} processes on ${host.name}`,
-      30_000,
     ).catch((error) => void problems.push(String(error)));
   }
   return { problems, counts };

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { FleetHost } from './fleet-hosts.ts';
 import type { FleetScene, FleetWorker } from './fleet-scene.ts';
 import { isHere } from './machine-needs.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { isDead, startProgram, stateOf, until, untilDead } from './processes.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -27,7 +28,7 @@ export async function freeze(host: FleetHost): Promise<void> {
 export async function untilOnly(
   host: FleetHost,
   workers: readonly FleetWorker[],
-  timeoutMs = 30_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<void> {
   const own = workers.map(({ pid }) => pid);
   const others = (): readonly number[] =>
@@ -78,7 +79,6 @@ export async function stopAtLook(
       await until(
         () => existsSync(log) && readFileSync(log, 'utf8').includes('stopped by SIGSTOP'),
         () => `the look at ${file}`,
-        30_000,
       );
       strace.kill('SIGKILL');
       await untilDead(strace.pid);

@@ -145,7 +145,7 @@ export function describeWaiting(name: string, fresh: () => Promise<FleetInHand>)
         // The next one ends later than this.
         await later(10);
         const isLater = async () => (await queue.readClock()) > endedAt;
-        await expect.poll(isLater, { timeout: 30_000 }).toBe(true);
+        await expect.poll(isLater).toBe(true);
         ended.push(await queue.readClock());
         await later(10);
       }

@@ -105,7 +105,6 @@ export async function stoppedOnceThere(queue: FleetQueue, file: string): Promise
   await until(
     () => existsSync(file),
     () => worker.said.join('\n'),
-    40_000,
   );
   worker.stops.stop();
   await run;

@@ -5,6 +5,7 @@ import {
   type SnapshotRequest,
 } from '../../src/effects/snapshots/snapshot-store.ts';
 import { runGit } from '../../src/effects/workspace/git-command.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { GIT_ENV } from './repository.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -16,10 +17,10 @@ export async function snapshotsOf(
   ownFolder: string | null = null,
 ) {
   const repository = await findRepository(folder, (cwd, args) =>
-    runGit({ cwd, args, env, timeoutMs: 10_000 }),
+    runGit({ cwd, args, env, timeoutMs: PATIENCE_MS }),
   );
   if (repository === null) throw new Error(`there is no repository around ${folder}`);
-  const request = { repository, env, timeoutMs: 10_000 };
+  const request = { repository, env, timeoutMs: PATIENCE_MS };
   const own: PrivateGit = openPrivateGit({ folder: ownFolder ?? (await tempFolder()), ...request });
   const store = createSnapshotStore({
     git: own,

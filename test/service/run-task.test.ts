@@ -20,6 +20,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { server, untilPid } from '../helpers/background.ts';
 import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater, livingIn } from '../helpers/living-in.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { isDead, until } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
@@ -454,7 +455,7 @@ describe('examples/library.ts', () => {
       cwd: scene.folder,
       env: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: scene.home },
       encoding: 'utf8',
-      timeout: 15_000,
+      timeout: PATIENCE_MS,
     });
     const lines = said.split('\n').filter((line) => line !== 'report: agent_activity');
     expect(lines).toEqual([

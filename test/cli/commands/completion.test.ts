@@ -9,6 +9,7 @@ import { completionModel } from '../../../src/cli/completion/model.ts';
 import { IDS_COMMAND, SHELLS, type Shell } from '../../../src/cli/completion/names.ts';
 import { declareSettings } from '../../../src/cli/flags/flags.ts';
 import { SETTINGS, settingNames } from '../../../src/core/settings/settings.ts';
+import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** A program as ralph declares it. */
@@ -180,7 +181,7 @@ describe('zsh', () => {
       {
         env: { PATH: process.env.PATH ?? '', HOME: home, TERM: 'dumb' },
         encoding: 'utf8',
-        timeout: 15_000,
+        timeout: PATIENCE_MS,
       },
     );
     expect(stderr).toBe('');

@@ -8,13 +8,12 @@ import { FleetAwayError } from '../../../src/errors.ts';
 import { ANY } from '../../helpers/fleet-tasks.ts';
 import { originOfTest, queueWith, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { type MemoryFleet, memoryFleet } from '../../helpers/memory-fleet.ts';
+import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { isDead, until } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 // Claims that are lost, and legs that a living worker drops: what counts, what is pushed, and what is kept.
 
-/** For a busy machine. */
-const PATIENCE_MS = 40_000;
 const DONE = 'echo "<promise>TASK_COMPLETE</promise>"';
 const NO_BEAT: Parking = { kind: 'handover', why: 'no heartbeat has reached the database' };
 

@@ -10,14 +10,13 @@ import {
   workerOfTest,
 } from '../../helpers/fleet-worker.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
+import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { until } from '../../helpers/processes.ts';
 import { GIT_ENV } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 // What ends a leg before its task has ended: a person who stops or pauses it, and a worker that is told to stop.
 
-/** For a busy machine. */
-const PATIENCE_MS = 40_000;
 const DONE = 'echo "<promise>TASK_COMPLETE</promise>"';
 const STOPPED = { status: 'stopped', exit_reason: 'stopped:request', exit_code: 143 };
 const HANDED_OVER = { worker: null, claims_without_iteration: 0, parked: { kind: 'handover' } };

@@ -5,6 +5,7 @@ import { askVersion } from '../../../src/effects/processes/ask-version.ts';
 import { holdTime, passTimeThrough } from '../../helpers/agent-life.ts';
 import { untilPid } from '../../helpers/background.ts';
 import { makeFakeClaude } from '../../helpers/fake-claude.ts';
+import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { untilDead } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -15,7 +16,7 @@ async function program(script: string) {
   const file = join(folder, 'agent');
   await writeFile(file, `#!/bin/sh\n${script}\n`);
   await chmod(file, 0o755);
-  const ask = (timeoutMs = 10_000, signal = new AbortController().signal) =>
+  const ask = (timeoutMs = PATIENCE_MS, signal = new AbortController().signal) =>
     askVersion({ file, cwd: folder, env: { PATH, CLAUDECODE: '1' }, timeoutMs, signal });
   return { folder, file, ask };
 }
@@ -27,7 +28,7 @@ describe('asking a program for its version', () => {
       file: claude.path,
       cwd: claude.dir,
       env: { PATH },
-      timeoutMs: 10_000,
+      timeoutMs: PATIENCE_MS,
       signal: new AbortController().signal,
     });
     expect(answer).toEqual({ version: '2.1.197 (Claude Code)' });

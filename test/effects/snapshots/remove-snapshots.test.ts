@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { snapshotMessage } from '../../../src/core/snapshots/snapshot-message.ts';
 import { removeSnapshots, thinSnapshots } from '../../../src/effects/snapshots/remove-snapshots.ts';
 import { runGit } from '../../../src/effects/workspace/git-command.ts';
+import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { GIT_ENV, gitIn, makeRepository } from '../../helpers/repository.ts';
 import { snapshotsOf } from '../../helpers/snapshots.ts';
 
@@ -33,7 +34,7 @@ test('the refs of a task are removed, packed or not, and no others', async () =>
   const { folder, refs, git } = await stage(3);
   git('pack-refs', '--all');
   const removed = await removeSnapshots(folder, 'refs/ralph/t', (cwd, args, extras) =>
-    runGit({ ...extras, cwd, args, env: GIT_ENV, timeoutMs: 10_000 }),
+    runGit({ ...extras, cwd, args, env: GIT_ENV, timeoutMs: PATIENCE_MS }),
   );
   expect(removed).toBe(true);
   expect(refs()).toEqual(['refs/ralph/t@2/0']);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { countLinesBetween } from '../../../src/effects/snapshots/trees.ts';
 import { callGit } from '../../../src/effects/workspace/git-command.ts';
+import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { GIT_ENV, makeRepository, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -11,7 +12,7 @@ function counter(folder: string, env = GIT_ENV) {
   let calls = 0;
   const onRepository = (args: readonly string[], { input }: { input?: Uint8Array } = {}) => {
     calls += 1;
-    return callGit({ cwd: folder, args, env, timeoutMs: 10_000, input: input ?? '' });
+    return callGit({ cwd: folder, args, env, timeoutMs: PATIENCE_MS, input: input ?? '' });
   };
   return {
     calls: () => calls,

@@ -250,7 +250,7 @@ describe('patterns', () => {
     expect(await look()).toEqual(['out/a.md', 'out/b.md']);
   });
 
-  test('patterns cope with 10,000 files', { timeout: 60_000 }, async () => {
+  test('patterns cope with 10,000 files', async () => {
     const folder = await tempFolder();
     for (let n = 0; n < 10_000; n += 1) writeFileSync(join(folder, `${n}.md`), '');
     const request = observerRequest({ cwd: folder, globs: ['*.md'] });

@@ -2,6 +2,7 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runGit } from '../../../src/effects/workspace/git-command.ts';
+import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { makeRepository } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -15,7 +16,7 @@ async function callMany(script: string) {
   await chmod(join(folder, 'git'), 0o755);
   const env = { PATH: `${folder}:/usr/bin:/bin` };
   const cwd = await tempFolder();
-  const call = () => runGit({ args: ['status'], cwd, env, timeoutMs: 30_000 });
+  const call = () => runGit({ args: ['status'], cwd, env, timeoutMs: PATIENCE_MS });
   return Promise.all(Array.from({ length: MANY }, call));
 }
 
@@ -62,7 +63,7 @@ describe('git is looked up', () => {
     const below = join(folder, 'src', 'deep');
     await mkdir(below, { recursive: true });
     const version = (path: string, cwd: string) =>
-      runGit({ args: ['--version'], cwd, env: { PATH: path }, timeoutMs: 30_000 });
+      runGit({ args: ['--version'], cwd, env: { PATH: path }, timeoutMs: PATIENCE_MS });
     const path = `${link}:${planted}:node_modules/.bin:/usr/bin:/bin`;
     expect(await version(path, folder)).toMatch(/^git version/);
     expect(await version(path, below)).toMatch(/^git version/);
@@ -74,7 +75,12 @@ describe('git is looked up', () => {
   test('in the work tree if there is no other', async () => {
     const folder = await tempFolder();
     const planted = await plant(join(folder, '.devbox'));
-    const call = { args: ['--version'], cwd: folder, env: { PATH: planted }, timeoutMs: 30_000 };
+    const call = {
+      args: ['--version'],
+      cwd: folder,
+      env: { PATH: planted },
+      timeoutMs: PATIENCE_MS,
+    };
     expect(await runGit(call)).toBe(`planted with ${planted}\n`);
   });
 });

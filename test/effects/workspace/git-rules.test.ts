@@ -8,6 +8,7 @@ import {
   createGitProgress,
   type GitProgressRequest,
 } from '../../../src/effects/workspace/git-progress.ts';
+import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { isDead, untilDead } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -392,7 +393,7 @@ async function counting(scene: Scene) {
 describe('git', () => {
   const AS_SOMEBODY = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
   const ask = (scene: Scene, args: readonly string[], env = scene.env) =>
-    runGit({ args, cwd: scene.folder, env, timeoutMs: 10_000 });
+    runGit({ args, cwd: scene.folder, env, timeoutMs: PATIENCE_MS });
 
   test('runs no hook, though it writes the index', async () => {
     const scene = await stage();
