@@ -179,7 +179,7 @@ describe('a task that came with a repository', () => {
   test('a task that came with a repository cannot have processes of another task ended', async () => {
     const scene = await cloned();
     await interrupt(scene);
-    const sleeper = spawnSync('sh', ['-c', 'sleep 30 >/dev/null 2>&1 & echo $!'], {
+    const sleeper = spawnSync('sh', ['-c', 'sleep 600 >/dev/null 2>&1 & echo $!'], {
       env: { PATH: '/usr/bin:/bin', RALPH_RUN_ID: 'somebody-elses-run' },
       encoding: 'utf8',
     });

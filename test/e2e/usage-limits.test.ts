@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { planLimited } from '../helpers/fake-claude.ts';
 import type { Turn } from '../helpers/fake-turn.ts';
-import { LIMIT, LIMIT_MS } from '../helpers/patience.ts';
+import { LIMIT, LIMIT_MS, PATIENCE_MS } from '../helpers/patience.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 // A limit of the account's plan: what is waited for, for how long, and when it is not.
@@ -133,8 +133,8 @@ describe('waited for', () => {
   });
 
   test.skipIf(process.platform !== 'linux')('with a countdown on a terminal', async () => {
-    const scene = await makeScene([planLimited(2), DONE]);
-    const ralph = `timeout -s KILL 12 ralph ${RUN.join(' ')}`;
+    const scene = await makeScene([planLimited(RESET_S), DONE]);
+    const ralph = `timeout -s KILL ${PATIENCE_MS / 1_000} ralph ${RUN.join(' ')}`;
     const { stdout, status } = spawnSync(
       'script',
       ['-qec', `stty rows 24 cols 100; ${ralph}`, '/dev/null'],
@@ -157,7 +157,10 @@ describe('waited for', () => {
     ['a reset that has passed', planLimited(-60)],
   ])('%s: growing pauses, bounded by --max-wait', async ([, turn]) => {
     const scene = await makeScene(turn);
-    const { exitCode, stderr } = await scene.run(['--max-wait', '5m'], await withFastClock(scene));
+    const { exitCode, stderr } = await scene.run(
+      ['--max-wait', '5m', '--timeout', '1d'],
+      await withFastClock(scene),
+    );
     expect(exitCode).toBe(75);
     expectLimited(scene, stderr, 'usage_limit');
     const calls = scene.fake.calls().length;

@@ -450,7 +450,7 @@ describe('ralph watch with several tasks at once', () => {
   const CONFLICTS: Turn = {
     shell:
       'echo "$RALPH_TASK_ID" > a.txt; touch "$TOGETHER/$RALPH_TASK_ID"; ' +
-      'i=0; while [ $(ls "$TOGETHER" | wc -l) -lt 4 ] && [ $i -lt 400 ]; do sleep 0.05; i=$((i+1)); done; ' +
+      'i=0; while [ $(ls "$TOGETHER" | wc -l) -lt 4 ] && [ $i -lt 1200 ]; do sleep 0.05; i=$((i+1)); done; ' +
       'git add a.txt && git commit -qm "$RALPH_TASK_ID"',
     ...DONE,
   };

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { auditFleet } from '../helpers/fleet-audit.ts';
 import { sized, slack } from '../helpers/fleet-size.ts';
 import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 
 // Tasks that are hard on a fleet: much output, and agents that kill their worker.
 
@@ -28,7 +29,7 @@ test('a checkpoint stays small however much the agents say, and another worker i
   await second.untilSaid(/claimed a /, 60_000);
   const claimedMs = Date.now();
   const start = await untilNoted(scene, ({ host }) => host === scene.host(2).name);
-  expect(start.atMs - claimedMs).toBeLessThan(2_000 + slack(8_000));
+  expect(start.atMs - claimedMs).toBeLessThan(2_000 + slack(PATIENCE_MS));
   await scene.untilEmpty(60_000);
   expect((await auditFleet(scene, ids, LOUD)).problems).toEqual([]);
   const size = await scene.site.postgres.sql(

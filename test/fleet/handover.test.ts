@@ -4,6 +4,7 @@ import { slack } from '../helpers/fleet-size.ts';
 import { untilOnly } from '../helpers/fleet-stops.ts';
 import { stubRuns } from '../helpers/fleet-stub.ts';
 import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { isDead, until } from '../helpers/processes.ts';
 
 // Workers that are told to stop, and tasks that are steered from another host.
@@ -12,9 +13,9 @@ const makeScene = useFleetSite(3);
 /** How often the workers of the tests look for a task. */
 const POLL_MS = 500;
 /** For a machine that is busy with other tests. */
-const SLACK_MS = slack(15_000);
+const SLACK_MS = slack(PATIENCE_MS);
 /** How long a request may take to reach a running task. */
-const REACH_MS = 2_000 + slack(60_000);
+const REACH_MS = 2_000 + slack(PATIENCE_MS);
 
 test('a worker whose patience ends gives its running iteration back, and says so by its exit code', async () => {
   const scene = await makeScene({ turn: { seconds: 600 } });

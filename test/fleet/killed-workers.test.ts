@@ -6,6 +6,7 @@ import { SEED, sized, slack } from '../helpers/fleet-size.ts';
 import { soakFleet } from '../helpers/fleet-soak.ts';
 import { stubRuns } from '../helpers/fleet-stub.ts';
 import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 
 // Workers that are killed: no iteration is lost or counted twice, and no two agents of a task run at once.
 
@@ -62,7 +63,7 @@ test('another worker goes on soon after a kill, and the next worker there remove
   const killedMs = Date.now();
 
   await other.untilSaid(/claimed a /, 60_000);
-  expect(Date.now() - killedMs).toBeLessThan(LEASE_MS + CLAIM_MS + slack(15_000));
+  expect(Date.now() - killedMs).toBeLessThan(LEASE_MS + CLAIM_MS + slack(PATIENCE_MS));
   const start = await untilNoted(scene, ({ host }) => host === second.name);
   expect(start).toMatchObject({ kind: 'START', task: 'a', iteration: 2 });
   await scene.untilEmpty(60_000);

@@ -8,6 +8,7 @@ import { atFullSizeUntil, sized, slack } from '../helpers/fleet-size.ts';
 import { freeze, hasStrace, stopAtLook, sweepOften, untilOnly } from '../helpers/fleet-stops.ts';
 import { stubProblems, stubRuns } from '../helpers/fleet-stub.ts';
 import { untilNoted, useFleetSite } from '../helpers/fleet-test.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 import { isDead, until } from '../helpers/processes.ts';
 import { withClock } from '../helpers/wrong-clock.ts';
 
@@ -15,8 +16,7 @@ import { withClock } from '../helpers/wrong-clock.ts';
 
 const LEASE_MS = 10_000;
 /** For a machine that is busy with other tests. */
-const SLACK_MS = slack(15_000);
-const BUSY_MS = slack(2_000);
+const SLACK_MS = slack(PATIENCE_MS);
 /** What a worker says of a task that is no longer its own. */
 const LOST = '(?:claim is lost|no heartbeat)';
 
@@ -133,7 +133,7 @@ test.skipIf(!hasNamespaces())(
       ...readFileSync(ticks, 'utf8').split('\n').map(Number),
       ...runs.filter(({ host }) => host === first.name).map(({ endedMs }) => endedMs ?? 0),
     ];
-    expect(Math.max(...signs) - wokenMs).toBeLessThan(1_000 + BUSY_MS);
+    expect(Math.max(...signs) - wokenMs).toBeLessThan(1_000 + SLACK_MS);
 
     // The agents that were stopped held their locks meanwhile.
     const { problems } = await auditFleet(scene, ids, 1);

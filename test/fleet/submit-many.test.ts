@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { slack } from '../helpers/fleet-size.ts';
 import { useFleetSite } from '../helpers/fleet-test.ts';
+import { PATIENCE_MS } from '../helpers/patience.ts';
 
 // A batch of ten thousand tasks.
 
 const makeScene = useFleetSite(1);
 const COUNT = 10_000;
-const TIME_MS = 5_000 + slack(25_000);
+const TIME_MS = 5_000 + slack(PATIENCE_MS);
 const MOST_BYTES = 15 * 1024 * 1024;
 
 test('ten thousand tasks are queued in one transaction, once, or not at all', async ({
