@@ -20,6 +20,8 @@ interface ExamOptions {
   /** The folder that checks run in. */
   readonly below?: string;
   readonly acceptChanged?: readonly string[];
+  /** The most that is copied. */
+  readonly mostBytes?: number;
 }
 
 /** The packages of this project, for tests that run real runners. */
@@ -28,7 +30,7 @@ const PACKAGES = join(import.meta.dirname, '..', '..', 'node_modules');
 /** A task in a repository with these files: its start is in a snapshot. */
 export async function makeExam(
   files: Files,
-  { checks = ['npm test'], below = '', acceptChanged = [] }: ExamOptions = {},
+  { checks = ['npm test'], below = '', acceptChanged = [], ...options }: ExamOptions = {},
 ) {
   const { folder, git } = await makeRepository({ '.gitignore': 'node_modules\n', ...files });
   symlinkSync(PACKAGES, join(folder, 'node_modules'));
@@ -40,7 +42,7 @@ export async function makeExam(
   const cleanFolder = examFolder.replace(/exam$/, 'clean');
   // One that failed stays, with its folder for temporary files.
   onTestFinished(() => removeFreshCheckouts(own, cleanFolder));
-  const common = { git: own, ask, below, isOwn: () => false };
+  const common = { git: own, ask, below, isOwn: () => false, ...options };
 
   const run = (command: string, { cwd, temporary }: Omit<CheckPlace, 'folder'>) =>
     runShellCommand(command, '', {

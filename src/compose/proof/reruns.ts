@@ -7,11 +7,12 @@ import type { Check } from '../../core/settings/checks.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { runGitOf } from '../../effects/branches/checkout.ts';
 import { treesBeside } from '../../effects/branches/own-tree.ts';
-import { isInside, realPath } from '../../effects/files/real-path.ts';
+import { realPath } from '../../effects/files/real-path.ts';
 import { runMeasuredCommand } from '../../effects/processes/measured-command.ts';
 import type { ShellOptions } from '../../effects/processes/shell-command.ts';
 import type { CheckPlace } from '../../effects/proof/check-place.ts';
 import { checkClean } from '../../effects/proof/clean-checkout.ts';
+import { envInExam } from '../../effects/proof/exam-env.ts';
 import { sitOldExam } from '../../effects/proof/old-exam.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { confinedToCheckout } from '../sandbox/confined-to.ts';
@@ -27,7 +28,7 @@ export async function oldExam(task: Examined, checks: readonly Check[]): Promise
     ...(await checkoutOf(task, 'exam')),
     ...{ git, below, claimed, undone: look.undone },
     asAtStart: (await lookAtIgnored(task)).asAtStart,
-    check: (place) => runAll(withPathOf(task, place), checks, place),
+    check: (place) => runAll(withPlaceOf(task, place), checks, place),
   });
   return { kind: 'ran', results, folder: null };
 }
@@ -58,26 +59,11 @@ export async function cleanCheckout(task: ExaminedTask, checks: readonly Check[]
   return { kind: 'ran', results: checked.answer, folder };
 }
 
-/** The old exam finds programs of the work tree as they are in it. */
-function withPathOf(task: ExaminedTask, { folder }: CheckPlace): ExaminedTask {
-  const env = () => {
-    const own = task.env();
-    return { ...own, PATH: pathIn(task, own.PATH ?? '', folder) };
-  };
+/** In the old exam the environment leads into it instead of the work tree. */
+function withPlaceOf(task: ExaminedTask, { folder }: CheckPlace): ExaminedTask {
+  const root = realPath(task.keeper?.git.repository.root ?? '');
+  const env = () => envInExam(task.env(), { root, folder: realPath(folder) }, placesOf(task));
   return { ...task, env };
-}
-
-/** A PATH that leads into the checkout instead of the work tree. */
-function pathIn(task: ExaminedTask, search: string, folder: string): string {
-  const root = task.keeper?.git.repository.root ?? '';
-  return search
-    .split(path.delimiter)
-    .map((entry) => {
-      const place = path.isAbsolute(entry) ? realPath(entry) : '';
-      const isThere = place === root || (place !== '' && isInside(root, place));
-      return isThere ? path.join(folder, path.relative(root, place)) : entry;
-    })
-    .join(path.delimiter);
 }
 
 /** What both checkouts need: where they are made, and how git is asked. */

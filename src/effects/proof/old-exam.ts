@@ -1,4 +1,12 @@
-import { appendFileSync, mkdirSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { isJudgeName } from '../../core/proof/judge-names.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
@@ -9,15 +17,18 @@ import { isInside, realPath } from '../files/real-path.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { type CheckPlace, placeIn } from './check-place.ts';
+import { examCopies, MOST_BYTES, sizeBelow } from './exam-copies.ts';
 import { IGNORED } from './ignored-judges.ts';
 import type { JudgeLook } from './judge-look.ts';
 import { asText, listTree } from './tree-files.ts';
 
 /*
  * The old exam: the claimed tree, with judge files and test files as they were at the start. What git
- * ignores, and what no snapshot has, is linked in. A link is quick, whatever is behind it, but what a check writes through it is
- * written in the work tree, as it is when the check runs there: `rm -rf dist` takes away the link alone,
- * `rm -rf dist/*` the user's files.
+ * ignores, and what no snapshot has, is brought in so that nothing leads back into the work tree:
+ *
+ *   links into the work tree  ──►  links to the same place of the exam
+ *   what is installed         ──►  a link for each package
+ *   everything else           ──►  copies; links where there is no room for them
  */
 
 export interface OldExamRequest<T> {
@@ -33,8 +44,10 @@ export interface OldExamRequest<T> {
   readonly below: string;
   /** Ignored judge files that are what they were at the start, relative to the root. */
   readonly asAtStart?: ReadonlySet<string>;
-  /** Whether ralph itself writes this file; such files are not linked in. */
+  /** Whether ralph itself writes this file; such files are not brought in. */
   readonly isOwn: (file: string) => boolean;
+  /** The most that is copied; absent for the usual bound. */
+  readonly mostBytes?: number;
   /** Runs the checks. */
   readonly check: (place: CheckPlace) => Promise<T>;
 }
@@ -52,8 +65,13 @@ export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
     for (const [name, how] of undone) {
       if (how.kind === 'text') writeText(checkout, name, how.text);
     }
-    await linkIgnored(checkout, request);
-    return await check(placeIn(checkout, below));
+    const linked = await bringIgnored(checkout, request);
+    try {
+      return await check(placeIn(checkout, below));
+    } finally {
+      // What was built through a link was built from other files than the work tree's.
+      if (linked.length > 0) touchAll(git.repository.root, [...undone.keys()]);
+    }
   } finally {
     checkout.remove();
   }
@@ -68,10 +86,11 @@ function writeText({ folder }: FreshCheckout, name: TreePath, text: string): voi
 
 const OTHERS = ['ls-files', '-z', '--others', '--exclude-standard'];
 
-async function linkIgnored(
-  { folder }: FreshCheckout,
-  { git, ask, claimed, isOwn, asAtStart = new Set() }: OldExamRequest<unknown>,
-): Promise<void> {
+/** Returns what could only be linked. */
+async function bringIgnored(
+  checkout: FreshCheckout,
+  { git, ask, claimed, isOwn, asAtStart = new Set(), mostBytes }: OldExamRequest<unknown>,
+): Promise<readonly string[]> {
   const { root } = git.repository;
   const list = async (args: readonly string[]): Promise<readonly string[]> => {
     const answer = await ask(root, args);
@@ -82,34 +101,59 @@ async function linkIgnored(
   // Files that are too large for a snapshot, or that the user keeps out of it.
   const leftOut = (await list(OTHERS)).filter((name) => !tree.has(name));
   // A judge that is in no snapshot cannot be put back.
-  const linked = [...(await list(IGNORED)), ...leftOut].filter(
+  const brought = [...(await list(IGNORED)), ...leftOut].filter(
     (name) => !isJudgeName(name) || asAtStart.has(asText(name)),
   );
   const submodules = [...tree].flatMap(([name, entry]) =>
     entry.startsWith('160000 ') ? [name] : [],
   );
-  for (const name of [...linked, ...submodules].map((each) => asText(each).replace(/\/$/, ''))) {
-    const target = path.join(root, name);
-    if (isOwn(target) || isOwn(`${target}/`)) continue;
-    if (linkNew(target, path.join(folder, name), folder)) {
-      appendFileSync(path.join(folder, '.git', 'info', 'exclude'), `\n/${escaped(name)}\n`);
-    }
+  const places = { root: realPath(root), folder: realPath(checkout.folder) };
+  const copies = examCopies(places, isOwn, mostBytes);
+  // Small ones first, so that what is linked is as little as can be.
+  const names = [...brought, ...submodules]
+    .map((each) => asText(each).replace(/\/$/, ''))
+    .filter((name) => existsAt(path.join(root, name)))
+    .map((name) => ({ name, size: sizeBelow(path.join(root, name), MOST_BYTES) }))
+    .toSorted((one, other) => one.size - other.size);
+  const exclude = path.join(checkout.folder, '.git', 'info', 'exclude');
+  for (const { name } of names) {
+    const [from, to] = [path.join(places.root, name), path.join(places.folder, name)];
+    if (isOwn(path.join(root, name)) || isOwn(`${path.join(root, name)}/`)) continue;
+    if (!makeRoom(to, places.folder)) continue;
+    await copies.bring(from, to);
+    appendFileSync(exclude, `\n/${escaped(name)}\n`);
   }
+  return copies.linked;
 }
 
-/** Links to a file or folder, unless something is there. Returns whether it did. */
-function linkNew(target: string, place: string, root: string): boolean {
+function existsAt(place: string): boolean {
+  return lstatSync(place, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Makes the folder for a file or folder. Returns false if something is there, or if it would not be in the exam. */
+function makeRoom(place: string, root: string): boolean {
   try {
     mkdirSync(path.dirname(place), { recursive: true });
     const parent = realPath(path.dirname(place));
     // A link of the tree may lead out of it.
-    if (parent !== realPath(root) && !isInside(realPath(root), parent)) return false;
+    if (parent !== root && !isInside(root, parent)) return false;
     removeEmptyFolder(place);
-    symlinkSync(target, place);
-    return true;
+    return !existsAt(place);
   } catch {
-    // The tree has a file there, or where a folder would be.
+    // The tree has a file where a folder would be.
     return false;
+  }
+}
+
+/** Gives files the current time, so that the next build makes anew what it makes from them. */
+function touchAll(root: string, names: readonly TreePath[]): void {
+  const now = new Date();
+  for (const name of names) {
+    try {
+      lutimesSync(path.join(root, asText(name)), now, now);
+    } catch {
+      // The claim has no such file.
+    }
   }
 }
 

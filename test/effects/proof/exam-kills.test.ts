@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
@@ -18,6 +18,9 @@ test('a kill at any step of an old exam changes nothing, and the next one remove
     'a.txt': 'a\n',
     'package.json': '{"name":"p"}\n',
   });
+  // Each package is a step.
+  rmSync(join(task.folder, 'node_modules'));
+  mkdirSync(join(task.folder, 'node_modules', 'a'), { recursive: true });
   put(task.folder, { 'out/a': 'ignored\n' });
   const tree = await task.claim({ 'a.txt': 'b\n' });
   const before = untouched(task.folder);

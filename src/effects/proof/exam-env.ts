@@ -1,0 +1,73 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { checkBelow, type NamedPlace } from '../../core/proof/check-places.ts';
+import { isInside, realPath } from '../files/real-path.ts';
+import type { ExamPlaces } from './exam-links.ts';
+import { editableFolders } from './python-path.ts';
+
+/**
+ * Returns the environment of a check in the exam: what it has of paths of the work tree are paths of the exam, and
+ * Python finds the exam's packages before those of the work tree that are installed to be edited. Throws a
+ * `CheckoutError` if it cannot be told how Python finds them.
+ */
+export function envInExam(
+  env: NodeJS.ProcessEnv,
+  places: ExamPlaces,
+  named: readonly NamedPlace[],
+): NodeJS.ProcessEnv {
+  const { root, folder } = places;
+  const home = env.HOME ?? '';
+  // Whose home is a work tree has everything else in it, too.
+  const isMapped = (name: string): boolean =>
+    name !== 'HOME' &&
+    !name.startsWith('RALPH') &&
+    !isInside(root, realPath(home)) &&
+    home !== root;
+  const mapped = Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [
+      name,
+      value !== undefined && isMapped(name) ? checkBelow(value, named, folder) : value,
+    ]),
+  );
+  const search = (env.PATH ?? '').split(path.delimiter);
+  const python = editableFolders(librariesOf(search, home), places);
+  const given = mapped.PYTHONPATH ?? '';
+  return {
+    ...mapped,
+    PATH: search.map((entry) => pathInExam(entry, places)).join(path.delimiter),
+    ...(python.length > 0
+      ? { PYTHONPATH: [...python, ...(given === '' ? [] : [given])].join(path.delimiter) }
+      : {}),
+    // It would be written beside the packages, which are linked.
+    PYTHONDONTWRITEBYTECODE: '1',
+  };
+}
+
+function pathInExam(entry: string, { root, folder }: ExamPlaces): string {
+  const place = path.isAbsolute(entry) ? realPath(entry) : '';
+  const isThere = place === root || (place !== '' && isInside(root, place));
+  return isThere ? path.join(folder, path.relative(root, place)) : entry;
+}
+
+/** The folders of Python's packages that belong to the programs on PATH, and the user's own. */
+function librariesOf(search: readonly string[], home: string): readonly string[] {
+  const prefixes = [
+    ...search.filter((entry) => path.basename(entry) === 'bin').map((entry) => path.dirname(entry)),
+    path.join(home, '.local'),
+  ];
+  return [...new Set(prefixes.filter((prefix) => path.isAbsolute(prefix)))].flatMap((prefix) =>
+    foldersIn(path.join(prefix, 'lib')).flatMap((name) =>
+      name.startsWith('python')
+        ? ['site-packages', 'dist-packages'].map((each) => path.join(prefix, 'lib', name, each))
+        : [],
+    ),
+  );
+}
+
+function foldersIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { CheckoutError } from '../branches/checkout.ts';
+import { isInside, realPath } from '../files/real-path.ts';
+import type { ExamPlaces } from './exam-links.ts';
+
+/*
+ * A package that is installed to be edited is found where it is written: a `.pth` file names its folder, or a module
+ * of setuptools maps its name to one. Folders of PYTHONPATH go before both.
+ */
+
+/**
+ * Returns the folders of the exam in which Python finds what these folders of packages find in the work tree. Throws a
+ * `CheckoutError` if one names the work tree in another way.
+ */
+export function editableFolders(
+  libraries: readonly string[],
+  { root, folder }: ExamPlaces,
+): readonly string[] {
+  const found = libraries.flatMap((library) =>
+    namesIn(library).flatMap((name) => {
+      const text = readText(path.join(library, name));
+      if (name.endsWith('.pth')) return linesOf(text).map((line) => path.resolve(library, line));
+      return text.includes(root) ? mappedBy(text, path.join(library, name)) : [];
+    }),
+  );
+  const inTree = found
+    .map(realPath)
+    .filter((place) => place === root || isInside(root, place))
+    .map((place) => path.join(folder, path.relative(root, place)));
+  return [...new Set(inTree)];
+}
+
+/** `.pth` files, and the modules that their lines load. */
+function namesIn(library: string): readonly string[] {
+  try {
+    return readdirSync(library).filter((name) =>
+      /\.pth$|^_.*(?:editable|finder).*\.py$/.test(name),
+    );
+  } catch {
+    return [];
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Returns the lines of a `.pth` file that are paths. */
+function linesOf(text: string): readonly string[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^(?:#|import\s)/.test(line));
+}
+
+const MAPPING = /^MAPPING\b[^=\n]*=\s*\{([^}]*)\}/m;
+const PAIR = /(['"])([\w.]+)\1\s*:\s*(['"])(.*?)\3/g;
+
+/** Returns the folders in which Python finds what a module of setuptools maps. */
+function mappedBy(text: string, file: string): readonly string[] {
+  const [, pairs] = MAPPING.exec(text) ?? [];
+  const folders = [...(pairs ?? '').matchAll(PAIR)].map(([, , name = '', , place = '']) => {
+    const end = `/${name.replaceAll('.', '/')}`;
+    const bare = place.replace(/\.py$/, '');
+    return bare.endsWith(end) ? bare.slice(0, -end.length) : null;
+  });
+  const known = folders.filter((place) => place !== null);
+  if (known.length === 0 || known.length < folders.length) {
+    throw new CheckoutError(`${file} leads Python into the work tree`);
+  }
+  return known;
+}
