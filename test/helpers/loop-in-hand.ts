@@ -52,6 +52,8 @@ const NOTHING_BENT: JudgesSeen = {
   changedTestFiles: [],
   touchedTests: 1,
   rewritten: [],
+  openTestFiles: [],
+  hadTests: false,
   tree: null,
   programs: {},
 };
@@ -60,6 +62,7 @@ const NOTHING_BENT: JudgesSeen = {
 const SOUND: Readonly<Record<ExamPart, Examination>> = {
   judges: { judges: NOTHING_BENT },
   oldExam: { oldExam: { kind: 'ran', results: [], folder: null } },
+  startTests: { startTests: { kind: 'ran', results: [], folder: null } },
   cleanCheckout: { cleanCheckout: { kind: 'ran', results: [], folder: null } },
 };
 

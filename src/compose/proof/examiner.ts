@@ -4,7 +4,7 @@ import { messageOf } from '../../errors.ts';
 import type { Examiner } from '../../loop/ports.ts';
 import type { ExaminedTask } from './examined-task.ts';
 import { lookAtTask } from './look-at-judges.ts';
-import { cleanCheckout, oldExam } from './reruns.ts';
+import { cleanCheckout, oldExam, startTests } from './reruns.ts';
 
 /** Creates the port that examines claims. What cannot be found out is an answer as well. */
 export function createExaminer(given: ExaminedTask): Examiner {
@@ -17,6 +17,8 @@ export function createExaminer(given: ExaminedTask): Examiner {
           return { judges: await lookAtTask(task, checks, about) };
         case 'oldExam':
           return { oldExam: await rerunOf(() => oldExam(task, checks)) };
+        case 'startTests':
+          return { startTests: await rerunOf(() => startTests(task, checks)) };
         case 'cleanCheckout':
           return { cleanCheckout: await rerunOf(() => cleanCheckout(task, checks)) };
       }

@@ -53,14 +53,16 @@ export async function lookAtTask(
     return { ...found, bent: [...found.bent, ...switched], tree, programs };
   } catch (error) {
     const unknown = { kind: 'unknown' as const, why: messageOf(error) };
-    return {
-      ...{ bent: [unknown, ...switched], stood: true, changedTestFiles: [], touchedTests: null },
-      ...{ rewritten, tree, programs },
-    };
+    return { bent: [unknown, ...switched], stood: true, ...NO_TESTS, rewritten, tree, programs };
   }
 }
 
 type Found = Omit<JudgesSeen, 'tree' | 'programs'>;
+
+/** Where nothing is known of test files. */
+const NO_TESTS = {
+  ...{ changedTestFiles: [], openTestFiles: [], touchedTests: null, hadTests: false },
+};
 
 async function lookInFolder(
   { run, atStart }: ExaminedTask,
@@ -73,7 +75,7 @@ async function lookInFolder(
   const bent = bentInFolder(folder, now, plan.settings.acceptChanged);
   const files = Object.values(folder.files).filter((mark) => mark !== '');
   const stood = files.length + folder.scripts.length > 0;
-  return { bent, stood, changedTestFiles: [], touchedTests: null, rewritten: [] };
+  return { bent, stood, ...NO_TESTS, rewritten: [] };
 }
 
 async function lookInTree(
@@ -83,13 +85,14 @@ async function lookInTree(
 ): Promise<Found> {
   const { git, start, claimed, atStart, look } = await compare(task, checks);
   const { bent } = await lookAtIgnored(task);
-  const { changedTestFiles, touchedTests } = look;
+  const { changedTestFiles, openTestFiles, touchedTests } = look;
   const judges = new Set(atStart.files);
   const { rewritten, others } = await findRewrites({ ...seen, git, start, after: claimed, judges });
   tellOnce(task, others.map(asText));
   const isAccepted = accepting(task.run.plan.settings.acceptChanged, belowRoot(task));
   return {
-    ...{ bent: [...look.bent, ...bent], stood: atStart.stands, changedTestFiles, touchedTests },
+    ...{ bent: [...look.bent, ...bent], stood: atStart.stands, hadTests: atStart.hasTests },
+    ...{ changedTestFiles, openTestFiles, touchedTests },
     rewritten: rewritten.filter(({ path }) => !isAccepted(path)),
   };
 }
@@ -134,13 +137,14 @@ export async function compare(task: Examined, checks: readonly string[]) {
     known.delete(key);
     throw error;
   });
-  const { acceptChanged } = run.plan.settings;
+  const { acceptChanged, acceptFewer } = run.plan.settings;
   const look = await lookAtJudges({
     ...common,
     start: ends.first,
     atStart,
     claimed,
     acceptChanged,
+    acceptFewer,
   });
   return { git, folder, start: ends.first, claimed, atStart, look };
 }

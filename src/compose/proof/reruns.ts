@@ -13,6 +13,7 @@ import type { ShellOptions } from '../../effects/processes/shell-command.ts';
 import type { CheckPlace } from '../../effects/proof/check-place.ts';
 import { checkClean } from '../../effects/proof/clean-checkout.ts';
 import { envInExam } from '../../effects/proof/exam-env.ts';
+import type { JudgeLook } from '../../effects/proof/judge-look.ts';
 import { sitOldExam } from '../../effects/proof/old-exam.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { confinedToCheckout } from '../sandbox/confined-to.ts';
@@ -20,13 +21,33 @@ import { runCheck } from './checks.ts';
 import { askerOf, belowRoot, type Examined, type ExaminedTask, placesOf } from './examined-task.ts';
 import { compare, lookAtIgnored } from './look-at-judges.ts';
 
-/** Runs the checks on the claimed work with the judges of the start. */
-export async function oldExam(task: Examined, checks: readonly Check[]): Promise<Rerun> {
+/** Runs the checks on the claimed work with the judges and the tests of the start. */
+export function oldExam(task: Examined, checks: readonly Check[]): Promise<Rerun> {
+  return examOf(task, checks, ({ undone }) => undone);
+}
+
+/**
+ * Runs the checks on the claimed work with the tests of the start. New tests stay where nothing else changed that
+ * decides: a fixture that was missing may be the work itself.
+ */
+export function startTests(task: Examined, checks: readonly Check[]): Promise<Rerun> {
+  return examOf(task, checks, ({ undoneTests, bent }) =>
+    bent.length > 0
+      ? undoneTests
+      : new Map([...undoneTests].filter(([, how]) => how.kind !== 'entry' || how.entry !== null)),
+  );
+}
+
+async function examOf(
+  task: Examined,
+  checks: readonly Check[],
+  undoneOf: (look: JudgeLook) => JudgeLook['undone'],
+): Promise<Rerun> {
   const commands = checks.map(({ command }) => command);
   const { git, folder: below, claimed, look } = await compare(task, commands);
   const results = await sitOldExam({
     ...(await checkoutOf(task, 'exam')),
-    ...{ git, below, claimed, undone: look.undone },
+    ...{ git, below, claimed, undone: undoneOf(look) },
     asAtStart: (await lookAtIgnored(task)).asAtStart,
     check: (place) => runAll(withPlaceOf(task, place), checks, place),
   });

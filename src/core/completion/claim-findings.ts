@@ -1,9 +1,11 @@
 import { AGENTS } from '../agent/agents/agents.ts';
 import { type Finding, fewerBoxes, fewerTests } from '../proof/findings.ts';
 import type { Policy } from '../task/policy.ts';
+import { asksChangedTests, changedTests } from './changed-tests.ts';
 import { type CheckResult, failedChecks, isSameCheck, judgeCheck } from './check-result.ts';
 import type { Claim } from './claim.ts';
 import type { Examination, Rerun } from './examination.ts';
+import { judgedNothing } from './judged-nothing.ts';
 import { isAnythingShown } from './shown-by-checks.ts';
 import type { Sightings } from './sightings.ts';
 import type { WorkSeen } from './work-seen.ts';
@@ -33,8 +35,8 @@ export interface FindingsView {
 /** Finds what speaks against a claim whose checks passed. */
 export function findAgainst(view: FindingsView): readonly ClaimFinding[] {
   const isHold = view.policy.proof !== 'tell';
-  const isPassed = oldExamOf(view)?.kind === 'passed';
-  const plain = [emptyWork(view), boxesTakenOut(view)].flatMap((found) =>
+  const isPassed = oldExamOf(view)?.kind === 'passed' || startTestsPass(view);
+  const plain = [emptyWork(view), boxesTakenOut(view), changedTests(view)].flatMap((found) =>
     found === null ? [] : [{ found, held: isHold, isOpen: true }],
   );
   const fewer = fewerThanAtStart(view.checks, view).map((found) => ({
@@ -72,6 +74,58 @@ export function needsOldExam(view: FindingsView): boolean {
   );
 }
 
+/**
+ * Whether the tests of the start have to run with what decides as it is claimed: where test files alone changed, and
+ * where the old exam failed with a configuration that the work may need no longer.
+ */
+export function needsStartTests(view: FindingsView): boolean {
+  const { examination } = view;
+  if (examination.oldExam === undefined) return asksChangedTests(view);
+  const { bent = [] } = examination.judges ?? {};
+  return (
+    examination.oldExam.kind === 'ran' &&
+    oldExamOf(view)?.kind === 'failed' &&
+    bent.some(({ kind }) => kind === 'file' || kind === 'script') &&
+    numbersKnown(view)
+  );
+}
+
+/** Whether the number of tests that each check ran at the start is known: without it nothing tells that all ran. */
+function numbersKnown({ checks, checksAtStart }: FindingsView): boolean {
+  return checks.every((check) => (startOf(check, checksAtStart)?.tests ?? 0) > 0);
+}
+
+/** Whether all tests of the start pass with what decides as it is claimed. */
+function startTestsPass(view: FindingsView): boolean {
+  const { oldExam, startTests } = view.examination;
+  if (oldExam?.kind !== 'ran' || startTests?.kind !== 'ran' || !numbersKnown(view)) return false;
+  const results = judgedIn(startTests, view);
+  const isFewer = results.some((result) => {
+    const then = startOf(result, view.checksAtStart)?.tests ?? 0;
+    return (result.tests ?? 0) < then;
+  });
+  return failedChecks(results).length === 0 && !isFewer;
+}
+
+function startOf(
+  check: Pick<CheckResult, 'name' | 'command'>,
+  atStart: readonly CheckResult[] | null,
+): CheckResult | undefined {
+  return atStart?.find((each) => isSameCheck(each, check));
+}
+
+/** Returns how the exam failed that holds a claim; null if none did. */
+export function failedExamOf(
+  view: FindingsView,
+): Extract<OldExamAnswer, { kind: 'failed' }> | null {
+  const exam = oldExamOf(view);
+  if (exam !== null) return exam.kind === 'failed' ? exam : null;
+  const { startTests } = view.examination;
+  if (startTests === undefined) return null;
+  if (startTests.kind === 'not-made') return { kind: 'failed', failed: [], why: startTests.why };
+  return { kind: 'failed', failed: failedChecks(judgedIn(startTests, view)), why: null };
+}
+
 type OldExamAnswer =
   | { readonly kind: 'passed' }
   | {
@@ -100,20 +154,19 @@ export function oldExamOf(
 /** Whether a check had nothing to judge by at the start, and has tests now. */
 function isNew(
   check: CheckResult,
-  { checks, checksAtStart }: Pick<FindingsView, 'checks' | 'checksAtStart'>,
+  {
+    checks,
+    checksAtStart,
+    examination,
+  }: Pick<FindingsView, 'checks' | 'checksAtStart' | 'examination'>,
 ): boolean {
   const start = checksAtStart?.find((each) => isSameCheck(each, check));
   const now = checks.find((each) => isSameCheck(each, check));
-  return start !== undefined && judgedNothing(start) && (now?.tests ?? 0) > 0;
-}
-
-/** What programs say of a script or a target that is not there. */
-const NOT_THERE =
-  /^(?:npm (?:ERR!|error) Missing script: |Error: no test specified$|make: \*\*\* No rule to make target [^,]*\.\s+Stop\.|.*ERR_PNPM_NO_SCRIPT|error Command "[^"]*" not found\.)/m;
-
-/** Whether a check ran no test at the start, or what it names was not there. */
-function judgedNothing({ exitCode, tests, output }: CheckResult): boolean {
-  return tests === 0 || (tests === null && exitCode !== 0 && NOT_THERE.test(output));
+  return (
+    start !== undefined &&
+    judgedNothing(start, examination.judges?.hadTests === true) &&
+    (now?.tests ?? 0) > 0
+  );
 }
 
 /** Judges the results of a checkout by how the checks stood before the first iteration. */
@@ -131,7 +184,7 @@ export function judgedIn(
 function judgeStood({ examination, checks, checksAtStart }: FindingsView): boolean {
   const hadNothing = checks.every((check) => {
     const start = checksAtStart?.find((each) => isSameCheck(each, check));
-    return start !== undefined && judgedNothing(start);
+    return start !== undefined && judgedNothing(start, examination.judges?.hadTests === true);
   });
   const ranTests = checks.some((check) =>
     checksAtStart?.some((each) => isSameCheck(each, check) && (each.tests ?? 0) > 0),

@@ -1,4 +1,4 @@
-import type { BentJudge } from '../proof/findings.ts';
+import type { BentJudge, ChangedTestFile } from '../proof/findings.ts';
 import type { Check } from '../settings/checks.ts';
 import type { RawCheckResult } from './check-result.ts';
 import type { CommandResult } from './command-result.ts';
@@ -8,6 +8,8 @@ export interface Examination {
   readonly judges?: JudgesSeen;
   /** The checks, with what decides them as it was at the start. */
   readonly oldExam?: Rerun;
+  /** The checks, with the tests of the start and everything else as it is claimed. */
+  readonly startTests?: Rerun;
   readonly cleanCheckout?: Rerun;
 }
 
@@ -37,6 +39,10 @@ export interface JudgesSeen {
   readonly stood: boolean;
   /** Test files that stood at the start and were changed or removed. */
   readonly changedTestFiles: readonly string[];
+  /** Those of them that no flag accepts. */
+  readonly openTestFiles: readonly ChangedTestFile[];
+  /** Whether a test file stood at the start. */
+  readonly hadTests: boolean;
   /** Test files that are new or changed since the start; null where no snapshot tells. */
   readonly touchedTests: number | null;
   /** What checks rewrote, now or on earlier claims, and what is still so. */

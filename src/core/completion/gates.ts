@@ -8,10 +8,11 @@ import { type CheckResult, failedChecks } from './check-result.ts';
 import { type Claim, decidingCheck } from './claim.ts';
 import {
   type FindingsView,
+  failedExamOf,
   findAgainst,
   judgedIn,
   needsOldExam,
-  oldExamOf,
+  needsStartTests,
 } from './claim-findings.ts';
 import type { ClaimProof } from './claim-proof.ts';
 import type { CommandResult } from './command-result.ts';
@@ -171,14 +172,17 @@ function findings(view: ClaimView): GateAnswer {
   if (examination.oldExam === undefined && needsOldExam(seen)) {
     return { kind: 'ask-examine', part: 'oldExam', checks };
   }
+  if (examination.startTests === undefined && needsStartTests(seen)) {
+    return { kind: 'ask-examine', part: 'startTests', checks };
+  }
   const open = findAgainst(seen).filter((each) => each.held);
   const [first] = open;
   if (first === undefined) return PASSED;
-  const exam = oldExamOf(seen);
+  const exam = failedExamOf(seen);
   return held({
     gate: first.found.finding,
     findings: open.map(({ found }) => found),
-    ...(exam?.kind === 'failed' ? { failed: exam.failed, why: exam.why } : { failed: [] }),
+    ...(exam === null ? { failed: [] } : { failed: exam.failed, why: exam.why }),
   });
 }
 

@@ -91,7 +91,7 @@ export function judge(state: LoopState, observed: Observed, moment: Moment): Dec
 /** Whether a stop cut off the checks in a checkout: that says nothing about the claim. */
 function wasCutOff({ stopRequested }: LoopState, examination: Examination): boolean {
   if (stopRequested === null) return false;
-  const reruns = [examination.oldExam, examination.cleanCheckout];
+  const reruns = [examination.oldExam, examination.startTests, examination.cleanCheckout];
   return reruns.some((rerun) => {
     if (rerun === undefined) return false;
     const results =

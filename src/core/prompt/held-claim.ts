@@ -51,6 +51,8 @@ function adviceOn({ finding }: Finding): string {
       return 'Do the work itself, or say plainly what keeps you from it.';
     case 'bent-judge':
       return 'Put back what decides the checks as it was at the start, and make the work pass by it.';
+    case 'changed-tests':
+      return 'Put back the test files of the start, and mend the work so that their tests pass; add new tests beside them.';
     case 'fewer-tests':
       return 'Let all tests run that ran at the start, and mend the work, not the tests.';
     case 'fewer-boxes':

@@ -10,6 +10,12 @@ export type Finding =
       readonly ran: number | null;
       readonly ranAtStart: number | null;
     }
+  /** Checks that failed at the start, and still fail with the test files of the start. */
+  | {
+      readonly finding: 'changed-tests';
+      readonly files: readonly ChangedTestFile[];
+      readonly checks: readonly string[];
+    }
   | {
       readonly finding: 'fewer-boxes';
       readonly file: string;
@@ -33,6 +39,12 @@ export type Finding =
       /** Whether tests failed that failed at the start, too. */
       readonly hasKnown: boolean;
     };
+
+/** A test file that stood at the start. */
+export interface ChangedTestFile {
+  readonly path: string;
+  readonly change: 'changed' | 'removed';
+}
 
 /** Something that decides what a check says, and is not what it was at the start. */
 export type BentJudge =
@@ -68,6 +80,8 @@ export function findingDetail(found: Finding): string {
     }
     case 'fewer-tests':
       return testsText(found.check, found.ran, found.ranAtStart);
+    case 'changed-tests':
+      return changedTestsText(found.files, found.checks);
     case 'fewer-boxes':
       return `${found.file} has ${counted(found.boxes, 'checkbox', 'checkboxes')}, and had ${found.boxesAtStart} at the start`;
     case 'stopped-subagents':
@@ -116,6 +130,13 @@ export function acceptingFlags(found: Finding): readonly string[] {
       return acceptingChanges(found.judges.flatMap(acceptedNames));
     case 'rewritten-files':
       return acceptingChanges(found.files);
+    case 'changed-tests': {
+      const changed = found.files.filter(({ change }) => change === 'changed');
+      return [
+        ...acceptingChanges(changed.map(({ path }) => path)),
+        ...(changed.length < found.files.length ? ['--accept-fewer'] : []),
+      ];
+    }
     case 'fewer-tests':
     case 'fewer-boxes':
       return ['--accept-fewer'];
@@ -179,6 +200,19 @@ function testsText(check: string, ran: number | null, ranAtStart: number | null)
   const before = ranAtStart === null ? '' : `, and ${ranAtStart} at the start`;
   if (ran === null) return `'${check}' does not say how many tests ran${before}`;
   return `'${check}' ran ${ran === 0 ? 'no test' : counted(ran, 'test', 'tests')}${before}`;
+}
+
+function changedTestsText(files: readonly ChangedTestFile[], checks: readonly string[]): string {
+  const shown = files
+    .slice(0, MOST_SHOWN)
+    .map(({ path, change }) => `${path} ${change === 'changed' ? 'changed' : 'is gone'}`);
+  const more = files.length - shown.length;
+  const what = [
+    ...shown,
+    ...(more > 0 ? [`${counted(more, 'more test file', 'more test files')}`] : []),
+  ];
+  const verb = checks.length === 1 ? 'fails' : 'fail';
+  return `${what.join(', ')}, and with the tests of the start ${checks.join(', ')} still ${verb}`;
 }
 
 function counted(count: number, one: string, many: string): string {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { accepting } from '../../core/proof/accepted.ts';
-import type { BentJudge } from '../../core/proof/findings.ts';
+import type { BentJudge, ChangedTestFile } from '../../core/proof/findings.ts';
 import { isInstalled, isJudgeName, isTestName } from '../../core/proof/judge-names.ts';
 import { type Judges, judgesOf } from '../../core/proof/judges.ts';
 import { packageAtStart, scriptLine } from '../../core/proof/package-at-start.ts';
@@ -34,6 +34,8 @@ export interface JudgesOfTree {
   readonly files: readonly TreePath[];
   /** Whether anything decides. If not, the judge will be the task's own work. */
   readonly stands: boolean;
+  /** Whether there is a test file. */
+  readonly hasTests: boolean;
   /** The text of every `package.json`, by its path as a text. */
   readonly packageJsons: ReadonlyMap<string, string>;
 }
@@ -52,6 +54,10 @@ export interface JudgeLook {
   readonly changedTestFiles: readonly string[];
   /** Test files that are new or changed. */
   readonly touchedTests: number;
+  /** Those of them that no flag accepts. */
+  readonly openTestFiles: readonly ChangedTestFile[];
+  /** The part of `undone` that is test files. */
+  readonly undoneTests: ReadonlyMap<TreePath, Undone>;
   /** What decides now. */
   readonly judges: Judges;
 }
@@ -84,7 +90,8 @@ export async function findJudges(
       scripted.has(path) ||
       (isJudgeName(path) && (!isShared(path) || toolSection(path, texts.get(path) ?? '') !== '')),
   );
-  return { judges, files: found.toSorted(), stands: found.length > 0, packageJsons };
+  const hasTests = [...files.keys()].some((path) => isTestName(path));
+  return { judges, files: found.toSorted(), stands: found.length > 0, hasTests, packageJsons };
 }
 
 /** Hashes judge files of a tree, for the proof. Rejects with a `SnapshotError` if git fails. */
@@ -116,11 +123,13 @@ export interface JudgeLookRequest extends ChecksOfTree {
   readonly atStart: JudgesOfTree;
   readonly claimed: string;
   readonly acceptChanged: readonly string[];
+  /** Accepts test files that were removed. */
+  readonly acceptFewer?: boolean;
 }
 
 /** Compares the claimed tree with that of the start. Rejects with a `SnapshotError` if git fails. */
 export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook> {
-  const { git, checks, folder, start, atStart, claimed, acceptChanged } = request;
+  const { git, checks, folder, start, atStart, claimed, acceptChanged, acceptFewer } = request;
   const difference = await compareTrees(git, start, claimed);
   if (difference === null) throw new SnapshotError('git cannot compare the trees of a task');
   const paths = [...difference.keys()].toSorted();
@@ -146,8 +155,10 @@ export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook
   const isAccepted = accepting(acceptChanged, folder);
   const bent: BentJudge[] = [];
   const undone = new Map<TreePath, Undone>();
+  const undoneTests = new Map<TreePath, Undone>();
   const changedTestFiles: string[] = [];
   let touchedTests = 0;
+  const openTestFiles: ChangedTestFile[] = [];
   for (const path of paths) {
     const { from = null, to = null } = difference.get(path) ?? {};
     const name = asText(path);
@@ -160,8 +171,12 @@ export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook
     const file: BentJudge = { kind: 'file', path: name, change };
     const before: Undone = { kind: 'entry', entry: from };
     const isReadable = isShared(path) && [from, to].every((each) => each === null || isPlain(each));
-    if (isTest) undone.set(path, before);
-    else if (!isReadable || run.has(path)) {
+    if (isTest) {
+      if (change === 'removed' && acceptFewer === true) continue;
+      if (change !== 'new') openTestFiles.push({ path: name, change });
+      undone.set(path, before);
+      undoneTests.set(path, before);
+    } else if (!isReadable || run.has(path)) {
       bent.push(file);
       undone.set(path, before);
     } else {
@@ -179,7 +194,7 @@ export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook
       undone.set(path, text === null ? before : { kind: 'text', text });
     }
   }
-  return { bent, undone, changedTestFiles, touchedTests, judges };
+  return { bent, undone, undoneTests, changedTestFiles, openTestFiles, touchedTests, judges };
 }
 
 interface ScriptQuestion {

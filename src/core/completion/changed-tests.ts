@@ -1,0 +1,61 @@
+import type { Finding } from '../proof/findings.ts';
+import { isTestName } from '../proof/judge-names.ts';
+import { type CheckResult, isSameCheck, judgeCheck } from './check-result.ts';
+import type { FindingsView } from './claim-findings.ts';
+import { judgedNothing } from './judged-nothing.ts';
+
+/*
+ * A check that failed at the start may pass only because its tests were changed. So the tests of the start are asked:
+ * those that were red have to be green in the form in which they were red. A test that was green holds nobody up.
+ */
+
+type View = Pick<FindingsView, 'examination' | 'checks' | 'checksAtStart' | 'policy'>;
+
+/** Whether the tests of the start have to decide about tests that were changed. */
+export function asksChangedTests(view: View): boolean {
+  const { policy, examination } = view;
+  const files = examination.judges?.openTestFiles ?? [];
+  const hasTree = (examination.judges?.tree ?? null) !== null;
+  return policy.proof !== 'tell' && hasTree && files.length > 0 && redChecks(view).length > 0;
+}
+
+/** Finds checks that failed at the start, and still fail with the tests of the start. Null before these were run. */
+export function changedTests(view: View): Finding | null {
+  const { examination, policy, checksAtStart } = view;
+  const rerun = examination.startTests ?? examination.oldExam;
+  if (rerun === undefined || !asksChangedTests(view)) return null;
+  const red = redChecks(view);
+  const failing = red.filter((start) => {
+    if (rerun.kind === 'not-made') return true;
+    const raw = rerun.results.find((each) => isSameCheck(each, start));
+    return raw === undefined || !turnedGreen(judgeCheck(raw, checksAtStart, policy), start);
+  });
+  if (failing.length === 0) return null;
+  const files = examination.judges?.openTestFiles ?? [];
+  return { finding: 'changed-tests', files, checks: failing.map(({ name }) => name) };
+}
+
+/** The checks that failed at the start, and had something to judge by. */
+function redChecks({ checks, checksAtStart, examination }: View): readonly CheckResult[] {
+  return (checksAtStart ?? []).filter(
+    (start) =>
+      start.verdict !== 'passed' &&
+      !judgedNothing(start, examination.judges?.hadTests === true) &&
+      checks.some((each) => isSameCheck(each, start)),
+  );
+}
+
+/** Whether the tests that were red at the start pass now; others may fail, if they are known by name. */
+function turnedGreen(result: CheckResult, start: CheckResult): boolean {
+  if (result.verdict !== 'failed') return true;
+  const [failed, red] = [result.failed ?? [], start.failed ?? []];
+  const isKnown = failed.length > 0 && red.length > 0 && !red.some(isFile);
+  const ranAll = result.tests !== null && result.tests >= (start.tests ?? 0);
+  return isKnown && ranAll && failed.every((name) => !red.includes(name));
+}
+
+/** Whether a failed test is named by its file: it could not be loaded, so all in it was red. */
+function isFile(name: string): boolean {
+  const file = name.replace(/ \[.*\]$/, '');
+  return !/ > |::/.test(file) && isTestName(file);
+}
