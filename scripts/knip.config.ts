@@ -19,6 +19,7 @@ const config: KnipConfig = {
   project: ['src/**/*.ts!', 'test/**/*.ts', 'scripts/**/*.{js,ts}'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),
   ignoreBinaries: [
+    'make',
     'strace',
     'mkfifo',
     'script',
