@@ -95,6 +95,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'proof',
       'completion',
       'completion/conditions',
+      'completion/claims',
       'prompt',
       'policy',
       'snapshots',

@@ -1,11 +1,9 @@
 import { describeOutcome } from '../agent/outcome.ts';
 import { type ApprovalRequest, readApprovalRequest } from '../completion/approval-request.ts';
 import { type CheckResult, failedChecks } from '../completion/check-result.ts';
-import type { FindingsView } from '../completion/claim-findings.ts';
-import { claimProof, findingProof, findingProofs } from '../completion/claim-proof.ts';
-import { findClaims, statesOneOf } from '../completion/conditions/conditions.ts';
-import { describeHeld, describeTools } from '../completion/describe-held.ts';
-import type { Examination } from '../completion/examination.ts';
+import { claimProof, findingProof, findingProofs } from '../completion/claims/claim-proof.ts';
+import { describeHeld, describeTools } from '../completion/claims/describe-held.ts';
+import type { FindingsView } from '../completion/claims/findings-view.ts';
 import {
   askGates,
   type Blocker,
@@ -15,7 +13,9 @@ import {
   openRefusals,
   type Wanted,
   wasLookedInto,
-} from '../completion/gates.ts';
+} from '../completion/claims/gates.ts';
+import { findClaims, statesOneOf } from '../completion/conditions/conditions.ts';
+import type { Examination } from '../completion/examination.ts';
 import type { PromptText } from '../completion/promise.ts';
 import { NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
 import { addWork, NO_WORK, type WorkSeen } from '../completion/work-seen.ts';

@@ -2,13 +2,13 @@ import { type AttemptFacts, outputOf } from '../agent/attempt.ts';
 import { describeOutcome, isCounted, type Outcome } from '../agent/outcome.ts';
 import { hasMalformedRequest } from '../completion/approval-request.ts';
 import type { CheckResult } from '../completion/check-result.ts';
-import { describeHeld } from '../completion/describe-held.ts';
+import { describeHeld } from '../completion/claims/describe-held.ts';
 import {
   type Blocker,
   type ClaimVerdict,
   isWithoutCheckout,
   openRefusals,
-} from '../completion/gates.ts';
+} from '../completion/claims/gates.ts';
 import {
   type ProgressReport,
   progressOf,

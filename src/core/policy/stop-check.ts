@@ -1,7 +1,7 @@
 import { readApprovalRequest } from '../completion/approval-request.ts';
 import type { CheckResult } from '../completion/check-result.ts';
+import { askGates, type Blocker } from '../completion/claims/gates.ts';
 import { findClaims, judgeMessage, statesOneOf } from '../completion/conditions/conditions.ts';
-import { askGates, type Blocker } from '../completion/gates.ts';
 import type { PromptText } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
 import { NO_WORK } from '../completion/work-seen.ts';

@@ -2,8 +2,8 @@ import type { MetInSandbox, RefusedTool } from '../agent/attempt.ts';
 import type { CountedOutcome } from '../agent/outcome.ts';
 import type { DoubtfulPlace } from '../completion/back-question.ts';
 import type { CheckResult } from '../completion/check-result.ts';
+import type { Blocker } from '../completion/claims/gates.ts';
 import type { CommandResult } from '../completion/command-result.ts';
-import type { Blocker } from '../completion/gates.ts';
 import type { TreeLacks } from '../task/tree-lacks.ts';
 import type { Hint } from './hints.ts';
 

@@ -1,6 +1,6 @@
 import type { CheckResult } from '../completion/check-result.ts';
+import type { Blocker } from '../completion/claims/gates.ts';
 import type { CommandResult } from '../completion/command-result.ts';
-import type { Blocker } from '../completion/gates.ts';
 import { type Finding, findingText } from '../proof/findings.ts';
 import { type MaterialRules, materialLine } from '../text/untrusted-text.ts';
 

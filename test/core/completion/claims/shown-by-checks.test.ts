@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { CheckResult } from '../../../src/core/completion/check-result.ts';
-import { isAnythingShown } from '../../../src/core/completion/shown-by-checks.ts';
-import { checkResult } from '../../helpers/checks.ts';
+import type { CheckResult } from '../../../../src/core/completion/check-result.ts';
+import { isAnythingShown } from '../../../../src/core/completion/claims/shown-by-checks.ts';
+import { checkResult } from '../../../helpers/checks.ts';
 
 type Told = Partial<Pick<CheckResult, 'tests' | 'failed' | 'verdict' | 'output' | 'command'>>;
 

@@ -1,7 +1,7 @@
-import type { Finding } from '../proof/findings.ts';
-import { isTestName } from '../proof/judge-names.ts';
-import { type CheckResult, isSameCheck, judgeCheck } from './check-result.ts';
-import type { FindingsView } from './claim-findings.ts';
+import type { Finding } from '../../proof/findings.ts';
+import { isTestName } from '../../proof/judge-names.ts';
+import { type CheckResult, isSameCheck, judgeCheck } from '../check-result.ts';
+import type { FindingsView } from './findings-view.ts';
 import { judgedNothing } from './judged-nothing.ts';
 
 /*

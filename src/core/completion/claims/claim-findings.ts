@@ -1,36 +1,11 @@
-import { AGENTS } from '../agent/agents/agents.ts';
-import { type Finding, fewerBoxes, fewerTests } from '../proof/findings.ts';
-import type { Policy } from '../task/policy.ts';
+import { AGENTS } from '../../agent/agents/agents.ts';
+import { type Finding, fewerBoxes, fewerTests } from '../../proof/findings.ts';
+import { type CheckResult, failedChecks, isSameCheck, judgeCheck } from '../check-result.ts';
+import type { Rerun } from '../examination.ts';
 import { asksChangedTests, changedTests } from './changed-tests.ts';
-import { type CheckResult, failedChecks, isSameCheck, judgeCheck } from './check-result.ts';
-import type { Claim } from './claim.ts';
-import type { Examination, Rerun } from './examination.ts';
+import type { ClaimFinding, FindingsView } from './findings-view.ts';
 import { judgedNothing } from './judged-nothing.ts';
 import { isAnythingShown } from './shown-by-checks.ts';
-import type { Sightings } from './sightings.ts';
-import type { WorkSeen } from './work-seen.ts';
-
-/** A finding against a claim, and what it means for it. */
-export interface ClaimFinding {
-  readonly found: Finding;
-  /** Whether it holds the claim. */
-  readonly held: boolean;
-  /** Whether it speaks against a proof. It does not if the old exam was passed. */
-  readonly isOpen: boolean;
-}
-
-/** What findings are made from. */
-export interface FindingsView {
-  readonly claim: Claim;
-  readonly sightings: Sightings;
-  readonly work: WorkSeen;
-  /** How the checks ended on the claim. */
-  readonly checks: readonly CheckResult[];
-  /** How they stood before the first iteration; null if they were not run then. */
-  readonly checksAtStart: readonly CheckResult[] | null;
-  readonly examination: Examination;
-  readonly policy: Policy;
-}
 
 /** Finds what speaks against a claim whose checks passed. */
 export function findAgainst(view: FindingsView): readonly ClaimFinding[] {

@@ -1,5 +1,5 @@
-import { countsPackages } from '../proof/other-runners.ts';
-import { type CheckResult, isSameCheck } from './check-result.ts';
+import { countsPackages } from '../../proof/other-runners.ts';
+import { type CheckResult, isSameCheck } from '../check-result.ts';
 
 /** How the checks ended, and which tests the work has touched. */
 export interface ShownView {

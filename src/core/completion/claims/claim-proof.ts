@@ -1,15 +1,10 @@
-import { findingDetail, whenFailed } from '../proof/findings.ts';
-import type { CheckProof, FindingProof, ProofFacts } from '../proof/statement.ts';
-import type { EvidenceProof } from '../task/task-state.ts';
-import { oneLine } from '../text/untrusted-text.ts';
-import { type CheckResult, isSameCheck } from './check-result.ts';
-import {
-  type ClaimFinding,
-  checkWithTests,
-  type FindingsView,
-  findAgainst,
-  judgedIn,
-} from './claim-findings.ts';
+import { findingDetail, whenFailed } from '../../proof/findings.ts';
+import type { CheckProof, FindingProof, ProofFacts } from '../../proof/statement.ts';
+import type { EvidenceProof } from '../../task/task-state.ts';
+import { oneLine } from '../../text/untrusted-text.ts';
+import { type CheckResult, isSameCheck } from '../check-result.ts';
+import { checkWithTests, findAgainst, judgedIn } from './claim-findings.ts';
+import type { ClaimFinding, FindingsView } from './findings-view.ts';
 
 /** What proves a claim that every gate has passed. */
 export interface ClaimProof

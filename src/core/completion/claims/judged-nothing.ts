@@ -1,4 +1,4 @@
-import type { CheckResult } from './check-result.ts';
+import type { CheckResult } from '../check-result.ts';
 
 /** What programs say of a script or a target that is not there. */
 const NOT_THERE =

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { RawCheckResult } from '../../../src/core/completion/check-result.ts';
-import type { FindingsView } from '../../../src/core/completion/claim-findings.ts';
-import { claimProof, findingProofs } from '../../../src/core/completion/claim-proof.ts';
-import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
-import type { BentJudge } from '../../../src/core/proof/findings.ts';
-import type { Evidence } from '../../../src/core/task/task-state.ts';
-import { checkResult, rawResult } from '../../helpers/checks.ts';
-import { judgesSeen } from '../../helpers/loop-in-hand.ts';
-import { loopPolicy } from '../../helpers/loop-policy.ts';
-import { START } from '../../helpers/new-task.ts';
+import type { RawCheckResult } from '../../../../src/core/completion/check-result.ts';
+import { claimProof, findingProofs } from '../../../../src/core/completion/claims/claim-proof.ts';
+import type { FindingsView } from '../../../../src/core/completion/claims/findings-view.ts';
+import { NOTHING_SEEN } from '../../../../src/core/completion/sightings.ts';
+import type { BentJudge } from '../../../../src/core/proof/findings.ts';
+import type { Evidence } from '../../../../src/core/task/task-state.ts';
+import { checkResult, rawResult } from '../../../helpers/checks.ts';
+import { judgesSeen } from '../../../helpers/loop-in-hand.ts';
+import { loopPolicy } from '../../../helpers/loop-policy.ts';
+import { START } from '../../../helpers/new-task.ts';
 
 const TREE = '3f2a91c0000000000000000000000000000000aa';
 const BENT: BentJudge = { kind: 'file', path: 'vitest.config.ts', change: 'changed' };

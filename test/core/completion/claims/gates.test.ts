@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { CheckResult } from '../../../src/core/completion/check-result.ts';
-import type { Claim } from '../../../src/core/completion/claim.ts';
-import type { Examination, Rerun } from '../../../src/core/completion/examination.ts';
-import { askGates, type ClaimView } from '../../../src/core/completion/gates.ts';
-import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
-import { NO_WORK } from '../../../src/core/completion/work-seen.ts';
-import type { BentJudge } from '../../../src/core/proof/findings.ts';
-import type { Policy } from '../../../src/core/task/policy.ts';
-import { refusedTool } from '../../helpers/attempt-facts.ts';
-import { checkResult, checks, measuredResult, rawResult } from '../../helpers/checks.ts';
-import { judgesSeen } from '../../helpers/loop-in-hand.ts';
-import { loopPolicy } from '../../helpers/loop-policy.ts';
+import type { CheckResult } from '../../../../src/core/completion/check-result.ts';
+import type { Claim } from '../../../../src/core/completion/claim.ts';
+import { askGates, type ClaimView } from '../../../../src/core/completion/claims/gates.ts';
+import type { Examination, Rerun } from '../../../../src/core/completion/examination.ts';
+import { NOTHING_SEEN } from '../../../../src/core/completion/sightings.ts';
+import { NO_WORK } from '../../../../src/core/completion/work-seen.ts';
+import type { BentJudge } from '../../../../src/core/proof/findings.ts';
+import type { Policy } from '../../../../src/core/task/policy.ts';
+import { refusedTool } from '../../../helpers/attempt-facts.ts';
+import { checkResult, checks, measuredResult, rawResult } from '../../../helpers/checks.ts';
+import { judgesSeen } from '../../../helpers/loop-in-hand.ts';
+import { loopPolicy } from '../../../helpers/loop-policy.ts';
 
 const BY_WORDS: Claim = { evidence: { kind: 'promise', detail: 'DONE' }, byWords: true };
 const BY_FILE: Claim = { evidence: { kind: 'watch-glob', detail: 'a.md' }, byWords: false };

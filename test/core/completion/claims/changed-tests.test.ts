@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import type { CheckResult, RawCheckResult } from '../../../src/core/completion/check-result.ts';
+import type { CheckResult, RawCheckResult } from '../../../../src/core/completion/check-result.ts';
 import {
-  type FindingsView,
   findAgainst,
   needsOldExam,
   needsStartTests,
-} from '../../../src/core/completion/claim-findings.ts';
-import type { Rerun } from '../../../src/core/completion/examination.ts';
-import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
-import { findingText } from '../../../src/core/proof/findings.ts';
-import { rawResult } from '../../helpers/checks.ts';
-import { judgesSeen } from '../../helpers/loop-in-hand.ts';
-import { loopPolicy } from '../../helpers/loop-policy.ts';
+} from '../../../../src/core/completion/claims/claim-findings.ts';
+import type { FindingsView } from '../../../../src/core/completion/claims/findings-view.ts';
+import type { Rerun } from '../../../../src/core/completion/examination.ts';
+import { NOTHING_SEEN } from '../../../../src/core/completion/sightings.ts';
+import { findingText } from '../../../../src/core/proof/findings.ts';
+import { rawResult } from '../../../helpers/checks.ts';
+import { judgesSeen } from '../../../helpers/loop-in-hand.ts';
+import { loopPolicy } from '../../../helpers/loop-policy.ts';
 
 const FILES = [{ path: 'test/a.test.js', change: 'changed' }] as const;
 const BENT = [{ kind: 'file', path: 'Makefile', change: 'changed' }] as const;

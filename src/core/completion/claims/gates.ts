@@ -1,13 +1,16 @@
-import type { AttemptFacts, RefusedTool } from '../agent/attempt.ts';
-import { isAccepted } from '../agent/tool-pattern.ts';
-import type { Finding } from '../proof/findings.ts';
-import type { FindingProof } from '../proof/statement.ts';
-import type { Check } from '../settings/checks.ts';
-import type { Policy } from '../task/policy.ts';
-import { type CheckResult, failedChecks } from './check-result.ts';
-import { type Claim, decidingCheck } from './claim.ts';
+import type { AttemptFacts, RefusedTool } from '../../agent/attempt.ts';
+import { isAccepted } from '../../agent/tool-pattern.ts';
+import type { Finding } from '../../proof/findings.ts';
+import type { FindingProof } from '../../proof/statement.ts';
+import type { Check } from '../../settings/checks.ts';
+import type { Policy } from '../../task/policy.ts';
+import { type CheckResult, failedChecks } from '../check-result.ts';
+import { type Claim, decidingCheck } from '../claim.ts';
+import type { CommandResult } from '../command-result.ts';
+import type { Examination, ExamPart } from '../examination.ts';
+import type { Sightings } from '../sightings.ts';
+import type { WorkSeen } from '../work-seen.ts';
 import {
-  type FindingsView,
   failedExamOf,
   findAgainst,
   judgedIn,
@@ -15,10 +18,7 @@ import {
   needsStartTests,
 } from './claim-findings.ts';
 import type { ClaimProof } from './claim-proof.ts';
-import type { CommandResult } from './command-result.ts';
-import type { Examination, ExamPart } from './examination.ts';
-import type { Sightings } from './sightings.ts';
-import type { WorkSeen } from './work-seen.ts';
+import type { FindingsView } from './findings-view.ts';
 
 /** What a gate knows about a claim. */
 export interface ClaimView {

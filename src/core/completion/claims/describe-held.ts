@@ -1,6 +1,6 @@
-import type { RefusedTool } from '../agent/attempt.ts';
-import { findingText } from '../proof/findings.ts';
-import type { CheckResult } from './check-result.ts';
+import type { RefusedTool } from '../../agent/attempt.ts';
+import { findingText } from '../../proof/findings.ts';
+import type { CheckResult } from '../check-result.ts';
 import type { Blocker } from './gates.ts';
 
 /** Says in one line for people why a gate blocked a claim. */

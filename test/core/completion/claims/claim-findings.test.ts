@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import type { CheckResult, RawCheckResult } from '../../../src/core/completion/check-result.ts';
-import type { Claim } from '../../../src/core/completion/claim.ts';
+import type { CheckResult, RawCheckResult } from '../../../../src/core/completion/check-result.ts';
+import type { Claim } from '../../../../src/core/completion/claim.ts';
 import {
-  type FindingsView,
   findAgainst,
   needsOldExam,
   oldExamOf,
-} from '../../../src/core/completion/claim-findings.ts';
-import type { Examination, Rerun } from '../../../src/core/completion/examination.ts';
-import { NOTHING_SEEN, type Sightings } from '../../../src/core/completion/sightings.ts';
-import type { BentJudge } from '../../../src/core/proof/findings.ts';
-import type { Policy } from '../../../src/core/task/policy.ts';
-import { checkResult, rawResult } from '../../helpers/checks.ts';
-import { judgesSeen } from '../../helpers/loop-in-hand.ts';
-import { loopPolicy } from '../../helpers/loop-policy.ts';
+} from '../../../../src/core/completion/claims/claim-findings.ts';
+import type { FindingsView } from '../../../../src/core/completion/claims/findings-view.ts';
+import type { Examination, Rerun } from '../../../../src/core/completion/examination.ts';
+import { NOTHING_SEEN, type Sightings } from '../../../../src/core/completion/sightings.ts';
+import type { BentJudge } from '../../../../src/core/proof/findings.ts';
+import type { Policy } from '../../../../src/core/task/policy.ts';
+import { checkResult, rawResult } from '../../../helpers/checks.ts';
+import { judgesSeen } from '../../../helpers/loop-in-hand.ts';
+import { loopPolicy } from '../../../helpers/loop-policy.ts';
 
 const BY_WORDS: Claim = { evidence: { kind: 'promise', detail: 'DONE' }, byWords: true };
 const BY_FILE: Claim = { evidence: { kind: 'watch-glob', detail: 'a.md' }, byWords: false };
