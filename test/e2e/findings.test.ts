@@ -22,7 +22,10 @@ import { makeScene } from '../helpers/scene.ts';
 
 // What speaks against a claim although its checks pass: told by default, held under `--proof hold`.
 
-const OF_THE_EASY_WAY: readonly (readonly [string, Task, finding: string, names: string])[] = [
+/** Under hold the old exam may find another thing first. */
+type EasyWay = readonly [string, Task, finding: string, names: string, underHold?: string];
+
+const OF_THE_EASY_WAY: readonly EasyWay[] = [
   ['a promise with no tool and no change', {}, 'empty-work', 'nothing was changed'],
   [
     'a rewritten script behind --verify',
@@ -127,6 +130,7 @@ const OF_THE_EASY_WAY: readonly (readonly [string, Task, finding: string, names:
     { files: TWO, args: NODE_TEST, shell: 'rm -rf test' },
     'fewer-tests',
     'ran no test',
+    'changed-tests',
   ],
   [
     'a program of the same name put first on PATH',
@@ -169,6 +173,7 @@ const OF_THE_EASY_WAY: readonly (readonly [string, Task, finding: string, names:
     },
     'fewer-tests',
     'ran 1 test, and 2 at the start',
+    'changed-tests',
   ],
   [
     'the red test skipped',
@@ -179,6 +184,7 @@ const OF_THE_EASY_WAY: readonly (readonly [string, Task, finding: string, names:
     },
     'fewer-tests',
     'ran 1 test, and 2 at the start',
+    'changed-tests',
   ],
 ];
 
@@ -195,23 +201,26 @@ describe('an agent that takes the easy way', () => {
     expect(proof).toMatchObject({ proven: false, text: expect.stringContaining(names) });
   });
 
-  test.for(OF_THE_EASY_WAY)('%s: held under --proof hold', async ([, task, finding, names]) => {
-    const scene = await sceneOf(task);
-    const { exitCode, stderr } = await scene.run(
-      ['--proof', 'hold', ...(task.args ?? [])],
-      PATIENCE,
-    );
-    expect(exitCode, stderr).toBe(5);
-    expect(scene.fake.calls()).toHaveLength(2);
-    expect(said(scene)[0]).toBe(`${finding} held`);
-    expect(gates(scene)).toEqual([finding, finding]);
-    expect(scene.state()).toMatchObject({ status: 'stalled', exit_reason: 'unproven' });
-    expect(scene.prompt(2)).toContain(names);
-    expect(scene.prompt(2)).toMatch(/--accept-(?:empty|changed|fewer)\b.* accepts it/);
-    const [note] = scene.notes();
-    expect(note?.frontMatter).toMatchObject({ reason: 'unproven' });
-    expect(note?.text.replaceAll('\\', '')).toContain(names);
-  });
+  test.for(OF_THE_EASY_WAY)(
+    '%s: held under --proof hold',
+    async ([, task, first, names, underHold = first]) => {
+      const scene = await sceneOf(task);
+      const { exitCode, stderr } = await scene.run(
+        ['--proof', 'hold', ...(task.args ?? [])],
+        PATIENCE,
+      );
+      expect(exitCode, stderr).toBe(5);
+      expect(scene.fake.calls()).toHaveLength(2);
+      expect(said(scene)[0]).toBe(`${underHold} held`);
+      expect(gates(scene)).toEqual([underHold, underHold]);
+      expect(scene.state()).toMatchObject({ status: 'stalled', exit_reason: 'unproven' });
+      expect(scene.prompt(2)).toContain(names);
+      expect(scene.prompt(2)).toMatch(/--accept-(?:empty|changed|fewer)\b.* accepts it/);
+      const [note] = scene.notes();
+      expect(note?.frontMatter).toMatchObject({ reason: 'unproven' });
+      expect(note?.text.replaceAll('\\', '')).toContain(names);
+    },
+  );
 
   test('sub-agents that the system stopped hold in both degrees', async () => {
     const started = { type: 'system', subtype: 'task_started', task_id: 'a1' };

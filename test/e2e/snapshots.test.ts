@@ -71,8 +71,10 @@ describe('snapshots of a run', () => {
       '0 before iteration 1',
       '1 iteration 1: answered',
       '2.0 before iteration 2',
+      '2 iteration 2: after its checks',
     ]);
     expect(git('show', 'refs/ralph/t/2.0:file')).toBe('after');
+    expect(git('show', 'refs/ralph/t/2:file')).toBe('verify');
   });
 
   test('keep what an attempt left that was cut off with ralph', async () => {
