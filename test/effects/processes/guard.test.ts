@@ -181,7 +181,8 @@ describe.skipIf(!isLinux)('the guard of a run with a lease', () => {
     expect(isDead(guard)).toBe(false);
   });
 
-  test('leaves alone what is started after the next beat', async () => {
+  // On a busy machine the guard may still be killing when the beat lies in its pipe; nothing tells when it has read it.
+  test('leaves alone what is started after the next beat', { retry: 3 }, async () => {
     const { guard, stdout, tell } = await late();
     tell('beat');
     await untilLine(stdout, /^beat 1;$/m);
