@@ -10,16 +10,23 @@ import { isAnythingShown } from './shown-by-checks.ts';
 /** Finds what speaks against a claim whose checks passed. */
 export function findAgainst(view: FindingsView): readonly ClaimFinding[] {
   const isHold = view.policy.proof !== 'tell';
-  const isPassed = oldExamOf(view)?.kind === 'passed' || startTestsPass(view);
+  const isPassed = oldExamOf(view)?.kind === 'passed';
+  // A configuration that passes the tests of the start may be what the work needs, or bend them: it is told.
+  const mayHold = isHold && !isPassed && !startTestsPass(view);
   const plain = [emptyWork(view), boxesTakenOut(view), changedTests(view)].flatMap((found) =>
     found === null ? [] : [{ found, held: isHold, isOpen: true }],
   );
   const fewer = fewerThanAtStart(view.checks, view).map((found) => ({
-    ...{ found, held: isHold && !isPassed },
+    ...{ found, held: mayHold },
     isOpen: !isPassed,
   }));
   const rewritten = rewrittenFiles(view).map((found) => ({ found, held: isHold, isOpen: true }));
-  const all = [...plain, ...bentJudges(view, { isHold, isPassed }), ...rewritten, ...fewer];
+  const all = [
+    ...plain,
+    ...bentJudges(view, { isHold, mayHold, isPassed }),
+    ...rewritten,
+    ...fewer,
+  ];
   return [
     ...all,
     ...(all.some(({ isOpen }) => isOpen) ? [] : nothingShown(view)),
@@ -29,14 +36,14 @@ export function findAgainst(view: FindingsView): readonly ClaimFinding[] {
 
 function bentJudges(
   view: FindingsView,
-  { isHold, isPassed }: { readonly isHold: boolean; readonly isPassed: boolean },
+  { isHold, mayHold, isPassed }: Readonly<Record<'isHold' | 'mayHold' | 'isPassed', boolean>>,
 ): readonly ClaimFinding[] {
   const { bent = [] } = view.examination.judges ?? {};
   if (bent.length === 0) return [];
   const isSwitched = bent.some(({ kind }) => kind === 'program');
-  const isCleared = isPassed && !isSwitched;
-  const held = isHold && !isCleared && (isSwitched || judgeStood(view));
-  return [{ found: { finding: 'bent-judge', judges: bent }, held, isOpen: !isCleared }];
+  const held = isSwitched ? isHold : mayHold && judgeStood(view);
+  const isOpen = isSwitched || !isPassed;
+  return [{ found: { finding: 'bent-judge', judges: bent }, held, isOpen }];
 }
 
 /** Whether the old exam has to decide. */
