@@ -32,7 +32,7 @@ export async function ask(
       return { kind: 'looked', ...answeredNow(), sightings };
     }
     case 'verify': {
-      const result = await ports.commands.verify(action.check, action.again);
+      const result = await ports.commands.verify(action.check, action.forClaim);
       return { kind: 'verified', ...answeredNow(), result };
     }
     case 'examine': {

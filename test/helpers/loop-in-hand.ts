@@ -249,7 +249,7 @@ function inShort(action: Action): string {
     case 'start-agent':
       return `start-agent ${action.iteration}.${action.attempt}`;
     case 'verify':
-      return `verify ${action.check.command}${action.again ? '' : ' unless known'}`;
+      return `verify ${action.check.command}${action.forClaim ? '' : ' unless known'}`;
     case 'run-after':
       return `run-after ${action.command}`;
     case 'say':

@@ -30,26 +30,22 @@ export async function lookAtTask(
 ): Promise<JudgesSeen> {
   const { run, keeper, atStart } = task;
   // What a check writes belongs to the claim: to its proof, its commit and its checkouts.
-  const before = (await keeper?.keepChecked(iteration)) ?? null;
+  const unchecked = (await keeper?.keepChecked(iteration)) ?? null;
   const { cwd, env, settings } = run.plan;
   const tree = keeper?.isWorking === true ? (keeper.store.newest?.tree ?? null) : null;
   const commands = checks.map(({ command }) => command);
   const place = { env, cwd };
   const isSamePath = atStart.path === (env.PATH ?? '');
-  const programsBefore = programsOf(atStart);
+  const before = programsOf(atStart);
   const switched = isSamePath
-    ? switchedPrograms(
-        programsBefore,
-        findPrograms(programsBefore.keys(), place),
-        settings.acceptChanged,
-      )
+    ? switchedPrograms(before, findPrograms(before.keys(), place), settings.acceptChanged)
     : [];
   const programs = programsRun(commands, place);
   try {
     const found =
       tree === null
         ? await lookInFolder(task, commands)
-        : await lookInTree(task, commands, { before: before ?? tree, earlier: rewritten });
+        : await lookInTree(task, commands, { before: unchecked ?? tree, earlier: rewritten });
     return { ...found, bent: [...found.bent, ...switched], tree, programs };
   } catch (error) {
     const unknown = { kind: 'unknown' as const, why: messageOf(error) };
@@ -60,9 +56,7 @@ export async function lookAtTask(
 type Found = Omit<JudgesSeen, 'tree' | 'programs'>;
 
 /** Where nothing is known of test files. */
-const NO_TESTS = {
-  ...{ changedTestFiles: [], openTestFiles: [], touchedTests: null, hadTests: false },
-};
+const NO_TESTS = { changedTestFiles: [], openTestFiles: [], touchedTests: null, hadTests: false };
 
 async function lookInFolder(
   { run, atStart }: ExaminedTask,

@@ -38,8 +38,16 @@ export function judgeCheck(
   const isKnown =
     knownFailures === 'allow' &&
     result.exitCode !== null &&
-    hasKnownFailuresOnly(result, atStart?.find((each) => isSameCheck(each, result))?.failed ?? []);
+    hasKnownFailuresOnly(result, resultOf(result, atStart)?.failed ?? []);
   return { ...result, verdict: isKnown ? 'known-failures' : 'failed' };
+}
+
+/** Finds the result of a check among those of another run; undefined if it has none. */
+export function resultOf<Result extends Check>(
+  check: Check,
+  results: readonly Result[] | null,
+): Result | undefined {
+  return results?.find((each) => isSameCheck(each, check));
 }
 
 /** Whether both are of the same check. A name alone does not tell: a resume may give it to another command. */

@@ -43,7 +43,7 @@ export interface JudgesSeen {
   readonly openTestFiles: readonly ChangedTestFile[];
   /** Whether a test file stood at the start. */
   readonly hadTests: boolean;
-  /** Test files that are new or changed since the start; null where no snapshot tells. */
+  /** Test files that are new or changed since the start; null if no snapshot tells. */
   readonly touchedTests: number | null;
   /** What checks rewrote, now or on earlier claims, and what is still so. */
   readonly rewritten: readonly RewrittenFile[];

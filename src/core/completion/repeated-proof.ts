@@ -6,6 +6,7 @@ import {
   isSameCheck,
   judgeCheck,
   type RawCheckResult,
+  resultOf,
 } from './check-result.ts';
 
 /** What is not as a proof has it, once its checks have run again. */
@@ -55,7 +56,7 @@ export function differencesFrom(
   const ofChecks = results.flatMap((result): ProofDifference[] => {
     if (result.verdict === 'failed') return [{ kind: 'check-failed', result }];
     const { name, tests } = result;
-    const testsThen = then.find((check) => isSameCheck(check, result))?.tests ?? null;
+    const testsThen = resultOf(result, then)?.tests ?? null;
     // A check that ran no test then proves no less with none now.
     const isFewer = tests !== testsThen && fewerTests(name, tests, testsThen) !== null;
     return isFewer ? [{ kind: 'fewer-tests', name, tests, testsThen }] : [];

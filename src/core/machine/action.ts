@@ -31,8 +31,8 @@ export type Question =
   | {
       readonly kind: 'verify';
       readonly check: Check;
-      /** Whether it runs again on a tree on which it failed. On one on which it passed it never does. */
-      readonly again: boolean;
+      /** Whether it judges a claim: then it runs, whatever is known of the tree. */
+      readonly forClaim: boolean;
     }
   | ({ readonly kind: 'examine' } & ExamRequest)
   | ({ readonly kind: 'settle-tree'; readonly by: WayToSettle } & TreeToSettle)

@@ -78,8 +78,8 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
     case 'verifying': {
       const check = policy.verify[decision.results.length];
       if (check === undefined) throw new Error('there is no check left to run');
-      const again = decision.kind === 'verifying' && decision.forClaim;
-      return to({ ...state, step: decision }, { kind: 'verify', check, again });
+      const forClaim = decision.kind === 'verifying' && decision.forClaim;
+      return to({ ...state, step: decision }, { kind: 'verify', check, forClaim });
     }
     case 'examining': {
       const { part, checks } = decision;

@@ -20,16 +20,16 @@ import { bringInstalled, isInstalledFolder } from './exam-installed.ts';
 import { type ExamPlaces, linkAgain, targetInExam, textInExam } from './exam-links.ts';
 
 /*
- * What no snapshot has is brought into the exam as copies: what checks write there, such as build output, is none of
- * the work tree's. Copies keep their times, so that build tools find them older than the files of the exam and
- * build anew. What there is no room for is linked.
+ * What no snapshot has is copied into the exam, so that nothing that checks write there, such as build output, lands
+ * in the work tree. Copies keep their times: build tools find them older than the files of the exam, and build again.
+ * What there is no room for is linked.
  */
 
 /** All copies of an exam together. */
 export const MOST_BYTES = 1024 ** 3;
 /** Larger files are not searched for paths of the work tree. */
 const TEXT_MAX_BYTES = 4 * 1024 ** 2;
-/** Whoever waits for something else does not wait longer than this. */
+/** Copying does not keep the rest of ralph waiting for longer than this. */
 const TURN_MS = 50;
 
 export interface ExamCopies {

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { checkBelow, type NamedPlace } from '../../core/proof/check-places.ts';
 import { isInside, realPath } from '../files/real-path.ts';
-import type { ExamPlaces } from './exam-links.ts';
+import { type ExamPlaces, placeInExam } from './exam-links.ts';
 import { editableFolders } from './python-path.ts';
 
 /**
@@ -17,12 +17,10 @@ export function envInExam(
 ): NodeJS.ProcessEnv {
   const { root, folder } = places;
   const home = env.HOME ?? '';
-  // Whose home is a work tree has everything else in it, too.
+  // A person whose home is in a work tree, or is one, has everything else there, too.
+  const isHomeThere = home === root || isInside(root, realPath(home));
   const isMapped = (name: string): boolean =>
-    name !== 'HOME' &&
-    !name.startsWith('RALPH') &&
-    !isInside(root, realPath(home)) &&
-    home !== root;
+    !isHomeThere && name !== 'HOME' && !name.startsWith('RALPH');
   const mapped = Object.fromEntries(
     Object.entries(env).map(([name, value]) => [
       name,
@@ -43,10 +41,8 @@ export function envInExam(
   };
 }
 
-function pathInExam(entry: string, { root, folder }: ExamPlaces): string {
-  const place = path.isAbsolute(entry) ? realPath(entry) : '';
-  const isThere = place === root || (place !== '' && isInside(root, place));
-  return isThere ? path.join(folder, path.relative(root, place)) : entry;
+function pathInExam(entry: string, places: ExamPlaces): string {
+  return (path.isAbsolute(entry) ? placeInExam(places, realPath(entry)) : null) ?? entry;
 }
 
 /** The folders of Python's packages that belong to the programs on PATH, and the user's own. */

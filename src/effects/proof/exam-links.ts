@@ -8,15 +8,15 @@ export interface ExamPlaces {
   readonly folder: string;
 }
 
-/** Returns where a path of the work tree is in the exam; null if it is in another place. */
-function placeInExam({ root, folder }: ExamPlaces, place: string): string | null {
+/** Returns where a path of the work tree is in the exam; null if it is no path of the work tree. */
+export function placeInExam({ root, folder }: ExamPlaces, place: string): string | null {
   if (place === root) return folder;
   return isInside(root, place) ? path.join(folder, path.relative(root, place)) : null;
 }
 
 /**
  * Returns where a link of the work tree, or of something installed outside, leads in the exam: to the same place of
- * the exam if it leads into the work tree, be it through others; otherwise to where it leads.
+ * the exam if it leads into the work tree, also through other links; otherwise to where it leads.
  */
 export function targetInExam(places: ExamPlaces, link: string): string {
   const target = path.resolve(realPath(path.dirname(link)), readlinkSync(link));

@@ -52,10 +52,10 @@ export interface JudgeLook {
   readonly undone: ReadonlyMap<TreePath, Undone>;
   /** Test files that stood at the start and were changed or removed. */
   readonly changedTestFiles: readonly string[];
-  /** Test files that are new or changed. */
-  readonly touchedTests: number;
   /** Those of them that no flag accepts. */
   readonly openTestFiles: readonly ChangedTestFile[];
+  /** Test files that are new or changed. */
+  readonly touchedTests: number;
   /** The part of `undone` that is test files. */
   readonly undoneTests: ReadonlyMap<TreePath, Undone>;
   /** What decides now. */

@@ -145,7 +145,7 @@ function makeRoom(place: string, root: string): boolean {
   }
 }
 
-/** Gives files the current time, so that the next build makes anew what it makes from them. */
+/** Gives files the current time, so that the next build makes again what it makes from them. */
 function touchAll(root: string, names: readonly TreePath[]): void {
   const now = new Date();
   for (const name of names) {

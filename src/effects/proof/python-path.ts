@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CheckoutError } from '../branches/checkout.ts';
-import { isInside, realPath } from '../files/real-path.ts';
-import type { ExamPlaces } from './exam-links.ts';
+import { realPath } from '../files/real-path.ts';
+import { type ExamPlaces, placeInExam } from './exam-links.ts';
 
 /*
  * A package that is installed to be edited is found where it is written: a `.pth` file names its folder, or a module
@@ -15,20 +15,16 @@ import type { ExamPlaces } from './exam-links.ts';
  */
 export function editableFolders(
   libraries: readonly string[],
-  { root, folder }: ExamPlaces,
+  places: ExamPlaces,
 ): readonly string[] {
   const found = libraries.flatMap((library) =>
     namesIn(library).flatMap((name) => {
       const text = readText(path.join(library, name));
       if (name.endsWith('.pth')) return linesOf(text).map((line) => path.resolve(library, line));
-      return text.includes(root) ? mappedBy(text, path.join(library, name)) : [];
+      return text.includes(places.root) ? mappedBy(text, path.join(library, name)) : [];
     }),
   );
-  const inTree = found
-    .map(realPath)
-    .filter((place) => place === root || isInside(root, place))
-    .map((place) => path.join(folder, path.relative(root, place)));
-  return [...new Set(inTree)];
+  return [...new Set(found.flatMap((place) => placeInExam(places, realPath(place)) ?? []))];
 }
 
 /** `.pth` files, and the modules that their lines load. */

@@ -33,16 +33,14 @@ export interface Rewrites {
  */
 export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
   const { git, before, after, start, judges, earlier } = request;
-  if (before === after && earlier.length === 0) return { rewritten: [], others: [] };
-  const [atStart, now] = [await listTree(git, start), await listTree(git, after)];
+  const rewritten = earlier.length === 0 ? [] : stillThere(earlier, await listTree(git, after));
+  if (before === after) return { rewritten, others: [] };
+  const atStart = await listTree(git, start);
   const difference = await compareTrees(git, before, after);
   const lines = await countLines(git, { from: before, to: after });
   if (difference === null || lines === null) {
     throw new SnapshotError('git cannot compare the trees before and after the checks');
   }
-  const rewritten = earlier.filter(
-    ({ path, entry }) => (now.get(asTreePath(path)) ?? null) === entry,
-  );
   const others: TreePath[] = [];
   for (const [path, { from, to }] of difference) {
     const first = atStart.get(path) ?? null;
@@ -56,4 +54,11 @@ export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
     }
   }
   return { rewritten, others };
+}
+
+function stillThere(
+  earlier: readonly RewrittenFile[],
+  now: ReadonlyMap<TreePath, string>,
+): RewrittenFile[] {
+  return earlier.filter(({ path, entry }) => (now.get(asTreePath(path)) ?? null) === entry);
 }

@@ -1,6 +1,6 @@
 import type { Finding } from '../../proof/findings.ts';
 import { isTestName } from '../../proof/judge-names.ts';
-import { type CheckResult, isSameCheck, judgeCheck } from '../check-result.ts';
+import { type CheckResult, judgeCheck, resultOf } from '../check-result.ts';
 import type { FindingsView } from './findings-view.ts';
 import { judgedNothing } from './judged-nothing.ts';
 
@@ -27,7 +27,7 @@ export function changedTests(view: View): Finding | null {
   const red = redChecks(view);
   const failing = red.filter((start) => {
     if (rerun.kind === 'not-made') return true;
-    const raw = rerun.results.find((each) => isSameCheck(each, start));
+    const raw = resultOf(start, rerun.results);
     return raw === undefined || !turnedGreen(judgeCheck(raw, checksAtStart, policy), start);
   });
   if (failing.length === 0) return null;
@@ -41,7 +41,7 @@ function redChecks({ checks, checksAtStart, examination }: View): readonly Check
     (start) =>
       start.verdict !== 'passed' &&
       !judgedNothing(start, examination.judges?.hadTests === true) &&
-      checks.some((each) => isSameCheck(each, start)),
+      resultOf(start, checks) !== undefined,
   );
 }
 

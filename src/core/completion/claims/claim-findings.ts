@@ -1,6 +1,6 @@
 import { AGENTS } from '../../agent/agents/agents.ts';
 import { type Finding, fewerBoxes, fewerTests } from '../../proof/findings.ts';
-import { type CheckResult, failedChecks, isSameCheck, judgeCheck } from '../check-result.ts';
+import { type CheckResult, failedChecks, judgeCheck, resultOf } from '../check-result.ts';
 import type { Rerun } from '../examination.ts';
 import { asksChangedTests, changedTests } from './changed-tests.ts';
 import type { ClaimFinding, FindingsView } from './findings-view.ts';
@@ -74,7 +74,7 @@ export function needsStartTests(view: FindingsView): boolean {
 
 /** Whether the number of tests that each check ran at the start is known: without it nothing tells that all ran. */
 function numbersKnown({ checks, checksAtStart }: FindingsView): boolean {
-  return checks.every((check) => (startOf(check, checksAtStart)?.tests ?? 0) > 0);
+  return checks.every((check) => (resultOf(check, checksAtStart)?.tests ?? 0) > 0);
 }
 
 /** Whether all tests of the start pass with what decides as it is claimed. */
@@ -83,17 +83,10 @@ function startTestsPass(view: FindingsView): boolean {
   if (oldExam?.kind !== 'ran' || startTests?.kind !== 'ran' || !numbersKnown(view)) return false;
   const results = judgedIn(startTests, view);
   const isFewer = results.some((result) => {
-    const then = startOf(result, view.checksAtStart)?.tests ?? 0;
+    const then = resultOf(result, view.checksAtStart)?.tests ?? 0;
     return (result.tests ?? 0) < then;
   });
   return failedChecks(results).length === 0 && !isFewer;
-}
-
-function startOf(
-  check: Pick<CheckResult, 'name' | 'command'>,
-  atStart: readonly CheckResult[] | null,
-): CheckResult | undefined {
-  return atStart?.find((each) => isSameCheck(each, check));
 }
 
 /** Returns how the exam failed that holds a claim; null if none did. */
@@ -142,8 +135,8 @@ function isNew(
     examination,
   }: Pick<FindingsView, 'checks' | 'checksAtStart' | 'examination'>,
 ): boolean {
-  const start = checksAtStart?.find((each) => isSameCheck(each, check));
-  const now = checks.find((each) => isSameCheck(each, check));
+  const start = resultOf(check, checksAtStart);
+  const now = resultOf(check, checks);
   return (
     start !== undefined &&
     judgedNothing(start, examination.judges?.hadTests === true) &&
@@ -165,12 +158,10 @@ export function judgedIn(
  */
 function judgeStood({ examination, checks, checksAtStart }: FindingsView): boolean {
   const hadNothing = checks.every((check) => {
-    const start = checksAtStart?.find((each) => isSameCheck(each, check));
+    const start = resultOf(check, checksAtStart);
     return start !== undefined && judgedNothing(start, examination.judges?.hadTests === true);
   });
-  const ranTests = checks.some((check) =>
-    checksAtStart?.some((each) => isSameCheck(each, check) && (each.tests ?? 0) > 0),
-  );
+  const ranTests = checks.some((check) => (resultOf(check, checksAtStart)?.tests ?? 0) > 0);
   return (examination.judges?.stood === true || ranTests) && !hadNothing;
 }
 
@@ -240,7 +231,7 @@ function fewerThanAtStart(
 ): readonly Finding[] {
   if (policy.acceptFewer) return [];
   return results.flatMap((result) => {
-    const start = checksAtStart?.find((each) => isSameCheck(each, result));
+    const start = resultOf(result, checksAtStart);
     return fewerTests(result.name, result.tests ?? null, start?.tests ?? null) ?? [];
   });
 }

@@ -2,7 +2,7 @@ import { findingDetail, whenFailed } from '../../proof/findings.ts';
 import type { CheckProof, FindingProof, ProofFacts } from '../../proof/statement.ts';
 import type { EvidenceProof } from '../../task/task-state.ts';
 import { oneLine } from '../../text/untrusted-text.ts';
-import { type CheckResult, isSameCheck } from '../check-result.ts';
+import { type CheckResult, resultOf } from '../check-result.ts';
 import { checkWithTests, findAgainst, judgedIn } from './claim-findings.ts';
 import type { ClaimFinding, FindingsView } from './findings-view.ts';
 
@@ -47,7 +47,7 @@ function checkProof(
   programs: Readonly<Record<string, string>>,
 ): CheckProof {
   const { name, command, exitCode, verdict, durationMs, startedAt, where } = result;
-  const start = checksAtStart?.find((each) => isSameCheck(each, result));
+  const start = resultOf(result, checksAtStart);
   return {
     ...{ name, command, exitCode, durationMs, startedAt, where },
     hasPassed: verdict !== 'failed',
@@ -67,7 +67,7 @@ function proofInWords(
   where: { readonly tree: string | null; readonly isClean: boolean },
 ): Pick<EvidenceProof, 'proven' | 'text'> {
   const { proven, text } = proofOrDoubt(view, where);
-  const changed = changedTestsText(view.examination.judges?.changedTestFiles ?? []);
+  const changed = changedFilesText(view.examination.judges?.changedTestFiles ?? []);
   const ending = changed === null ? '' : `; ${changed}`;
   return { proven, text: oneLine(`${oneLine(text, 300)}${ending}`, 600) };
 }
@@ -97,7 +97,7 @@ function proofOrDoubt(
 const TESTS_NAMED = 3;
 
 /** Says which test files of the start were changed or removed; null if none were. */
-function changedTestsText(files: readonly string[]): string | null {
+function changedFilesText(files: readonly string[]): string | null {
   if (files.length === 0) return null;
   const more = files.length - TESTS_NAMED;
   const named = files.slice(0, TESTS_NAMED).join(', ');

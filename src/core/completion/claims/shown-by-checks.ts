@@ -1,5 +1,5 @@
 import { countsPackages } from '../../proof/other-runners.ts';
-import { type CheckResult, isSameCheck } from '../check-result.ts';
+import { type CheckResult, resultOf } from '../check-result.ts';
 
 /** How the checks ended, and which tests the work has touched. */
 export interface ShownView {
@@ -11,18 +11,15 @@ export interface ShownView {
 }
 
 /**
- * Whether passing checks show that anything was done: one that failed before the work passes now, ran more tests, or
- * may have, since a test file was touched and the number does not tell. Null where the start is unknown.
+ * Whether passing checks show that anything was done. A check shows it if it failed before the work, or ran fewer tests
+ * then. If its number of tests does not tell, a touched test file is enough. Null if the start is unknown.
  */
 export function isAnythingShown({
   checks,
   checksAtStart,
   touchedTests,
 }: ShownView): boolean | null {
-  const pairs = checks.map((now) => ({
-    now,
-    start: checksAtStart?.find((each) => isSameCheck(each, now)),
-  }));
+  const pairs = checks.map((now) => ({ now, start: resultOf(now, checksAtStart) }));
   if (pairs.some(({ start }) => start === undefined)) return null;
   return pairs.some(({ now, start }) => start !== undefined && shows(now, start, touchedTests));
 }
