@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { type RefusedHost, sumRefused } from '../../core/agent/attempt.ts';
 import { rulesForChecks } from '../../core/sandbox/default-rules.ts';
 import { openVsock } from '../../core/sandbox/open-vsock.ts';
@@ -15,7 +16,7 @@ import type { ConfinedCommand, PlacedCommand } from '../processes/find-program.t
 import { findComponent } from './component.ts';
 import { type Helper, type HelperOptions, startHelper } from './helper.ts';
 import { innerEnvironment, innerLine } from './inner-environment.ts';
-import { mountsBy } from './mounts.ts';
+import { type Mounts, mountsBy } from './mounts.ts';
 import { makePlaceholders, type Placeholders, removeAbandoned } from './placeholders.ts';
 import { type PlantedWatch, watchPlanted } from './planted.ts';
 import { probeSandbox } from './probe.ts';
@@ -30,6 +31,9 @@ import {
 } from './run-folder.ts';
 import type { OwnPlace, Sandbox, SandboxRole } from './sandbox.ts';
 import type { SandboxPlan } from './surroundings.ts';
+
+/** How often a start is tried while other programs come and go. */
+const PROBES_AT_MOST = 5;
 
 /** With what a sandbox is opened. */
 export interface OpenOptions {
@@ -84,15 +88,19 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
     const use = { hasRun: false };
     const parts = { helpers, placeholders, planted, use };
     const sandbox = createSandbox({ ...options, mountsOf }, run, parts, close);
-    const refusal = await probeSandbox(sandbox, {
-      mounts: mountsOf(rules, run.tmp),
-      run,
-      home: surroundings.home,
-      workFolder: surroundings.workFolder,
-      socat: tools.socat,
-      unixSockets: rules.unixSockets,
-      env: { ...options.env, PATH: plan.outerPath },
-    });
+    const refusal = await probeUntilSteady(
+      () => mountsOf(rules, run.tmp),
+      (mounts) =>
+        probeSandbox(sandbox, {
+          mounts,
+          run,
+          home: surroundings.home,
+          workFolder: surroundings.workFolder,
+          socat: tools.socat,
+          unixSockets: rules.unixSockets,
+          env: { ...options.env, PATH: plan.outerPath },
+        }),
+    );
     if (refusal !== null) refuse(refusal);
     // The probe does not count as a command of the run.
     use.hasRun = false;
@@ -103,6 +111,21 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
     await close();
     if (error instanceof SandboxError) throw error;
     return refuse(notStarted(oneLine(messageOf(error), 300), false));
+  }
+}
+
+/**
+ * Probes again while what has to be hidden changes during a refused probe: another program may end at any
+ * moment, and its socket is then no longer there to be hidden.
+ */
+async function probeUntilSteady(
+  mountsNow: () => Mounts,
+  probe: (mounts: Mounts) => Promise<Refusal | null>,
+): Promise<Refusal | null> {
+  for (let left = PROBES_AT_MOST - 1; ; left -= 1) {
+    const mounts = mountsNow();
+    const refusal = await probe(mounts);
+    if (refusal === null || left === 0 || isDeepStrictEqual(mounts, mountsNow())) return refusal;
   }
 }
 

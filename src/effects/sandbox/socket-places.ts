@@ -7,8 +7,8 @@ import { isRunFolder, meetingPlace, otherRunFolders, type RunFolder } from './ru
 
 /** Programs put their sockets no deeper, such as /tmp/podman-run-1000/podman/podman.sock. */
 const LEVELS = 3;
-/** How many folders below the first level are looked into: somebody may build whole projects in /tmp. */
-const FOLDERS_AT_MOST = 1_000;
+/** How many folders below each folder of the first level are looked into: somebody may build projects in /tmp. */
+const FOLDERS_IN_EACH = 100;
 
 /**
  * Returns the sockets in the temporary folders of the system, and the folders there with sockets: behind them are
@@ -24,32 +24,47 @@ export function socketPlaces(run: RunFolder, shown: readonly string[]): readonly
   return [...new Set([...places, ...hidden])];
 }
 
-/** Level by level, so that the bound leaves out the deepest folders. */
 function placesIn(top: string, shown: readonly string[]): readonly string[] {
   // Whoever shows all of the temporary folder means files.
   const open = shown.filter((each) => each !== top && isAtOrBelow(each, top));
-  const found: string[] = [];
-  let folders: readonly string[] = [top];
-  let left = FOLDERS_AT_MOST;
-  for (let level = 0; level <= LEVELS; level += 1) {
-    const next: string[] = [];
-    for (const folder of folders) {
-      const entries = entriesIn(folder);
-      const sockets = entries.filter((entry) => entry.isSocket());
-      const isOpen = folder === top || open.some((each) => isAtOrBelow(each, folder));
-      if (!isOpen && (sockets.length > 0 || isRunFolder(path.basename(folder)))) {
-        found.push(folder);
-        continue;
-      }
-      const below = entries.filter((entry) => entry.isDirectory());
-      found.push(...sockets.map(({ name }) => path.join(folder, name)));
-      next.push(...below.map(({ name }) => path.join(folder, name)));
-    }
-    const unseen = next.filter((place) => !isWithinAny(place, open));
-    folders = level === 0 ? unseen : unseen.slice(0, left);
-    left -= level === 0 ? 0 : folders.length;
+  const isOpen = (place: string): boolean => isWithinAny(place, open);
+  const { found, below } = lookInto(top, open, true);
+  const deeper = below.filter((each) => !isOpen(each)).flatMap((each) => placesBelow(each, open));
+  return [...found, ...deeper].filter((place) => !isOpen(place));
+}
+
+/** Level by level, so that the bound leaves out the deepest folders. */
+function placesBelow(first: string, open: readonly string[]): readonly string[] {
+  const places: string[] = [];
+  let folders: readonly string[] = [first];
+  let left = FOLDERS_IN_EACH;
+  for (let level = 1; level <= LEVELS; level += 1) {
+    const seen = folders.map((folder) => lookInto(folder, open, false));
+    places.push(...seen.flatMap(({ found }) => found));
+    const next = seen.flatMap(({ below }) => below).filter((each) => !isWithinAny(each, open));
+    folders = next.slice(0, left);
+    left -= folders.length;
   }
-  return found.filter((place) => !isWithinAny(place, open));
+  return places;
+}
+
+/** What one folder holds: `found` is the folder itself if all of it may be hidden, and then nothing is below. */
+function lookInto(
+  folder: string,
+  open: readonly string[],
+  isTop: boolean,
+): { readonly found: readonly string[]; readonly below: readonly string[] } {
+  const entries = entriesIn(folder);
+  const sockets = entries.filter((entry) => entry.isSocket());
+  const mayHide = !isTop && !open.some((each) => isAtOrBelow(each, folder));
+  if (mayHide && (sockets.length > 0 || isRunFolder(path.basename(folder)))) {
+    return { found: [folder], below: [] };
+  }
+  const pathOf = ({ name }: { readonly name: string }): string => path.join(folder, name);
+  return {
+    found: sockets.map(pathOf),
+    below: entries.filter((entry) => entry.isDirectory()).map(pathOf),
+  };
 }
 
 /** Folders of other users cannot be read, from the inside as well. */

@@ -48,6 +48,15 @@ test('sockets up to three folders deep are found, and those beside what is shown
   expect([...found].sort()).toEqual([beside, join(base, 'podman', 'podman')]);
 });
 
+test('a folder with many others in it does not use up what is looked into elsewhere', async () => {
+  const many = folderIn(tmpdir());
+  for (let each = 0; each < 1_000; each += 1) mkdirSync(join(many, `${each}`));
+  const base = folderIn(tmpdir());
+  await listenAt(base, 'deeper', 'podman', 's');
+  const places = socketPlaces(runFolder(), []);
+  expect(places).toContain(join(base, 'deeper', 'podman'));
+});
+
 test('the folder of another run is hidden, whichever temporary folder it has', () => {
   const run = runFolder();
   const elsewhere = folderIn('/var/tmp');
