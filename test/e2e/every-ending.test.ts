@@ -607,7 +607,7 @@ test('a rescue that ended is taken up again by the next pass, or left', async ()
     };
     expect([reason, line]).toEqual([reason, expect.stringContaining(expected[nextPass])]);
   }
-}, 120_000);
+});
 
 /** Makes a file as old as one that nobody has touched for 25 minutes. */
 function makeOld(scene: Scene, name: string): void {

@@ -105,5 +105,5 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium (apt-get install c
     });
     expect(dom).toContain('1 thing needs you');
     expect(dom).toMatch(/<details class="card task" open="">/);
-  }, 70_000);
+  });
 });

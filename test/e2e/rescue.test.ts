@@ -123,7 +123,7 @@ describe('ralph rescue', () => {
     ]);
     expect(notes[0]?.frontMatter.reason).toBe('failed:not-logged-in');
     expect(notes[0]?.text).toContain('claude /login');
-  }, 60_000);
+  });
 
   test('a usage limit ends the pass with its code, and the next one goes on', async () => {
     const limited: Turn = {

@@ -480,12 +480,12 @@ describe('ralph watch with several tasks at once', () => {
     expect(scene.git('fsck --no-dangling --no-progress')).toBe('');
     expect(scene.read('a.txt')).toBe('a\n');
     expect(stderr).not.toContain('in the same files');
-  }, 90_000);
+  });
 
   test('says once that they share one without it', async () => {
     const { stderr } = await watched([]);
     expect(stderr.split('in the same files')).toHaveLength(2);
-  }, 90_000);
+  });
 
   test('refuses to commit where they share one', async () => {
     const scene = await stage();

@@ -94,7 +94,7 @@ test('what is parked keeps no slot, no process and no connection, and goes on el
   ]);
   const counts = async () =>
     (await scene.queue.queues()).map(({ waiting, running, parked }) => [waiting, running, parked]);
-  await expect.poll(counts, { timeout: 60_000, interval: 200 }).toEqual([[0, 0, PARKED]]);
+  await expect.poll(counts, { interval: 200 }).toEqual([[0, 0, PARKED]]);
   for (const { host, pid } of [first, second]) {
     await until(
       () => host.pids().every((each) => each === pid || isDead(each)),

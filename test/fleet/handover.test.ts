@@ -65,7 +65,6 @@ test('a task is told something, paused, resumed and stopped from another host', 
         scene.stub.prompt('a', at).includes('Mind the gap.'),
       ),
     () => `the words of the person in a prompt; ${worker.said()}`,
-    60_000,
   );
   expect(lateStarts(toldMs, hearing)).toEqual([]);
 
@@ -77,14 +76,12 @@ test('a task is told something, paused, resumed and stopped from another host', 
   const before = notesOf('a');
   // Between the end of the agent and that of the leg nothing may run for a moment.
   const holder = async (): Promise<string | null> => (await scene.task('a')).worker;
-  await expect.poll(holder, { timeout: 60_000 }).toBeNull();
+  await expect.poll(holder).toBeNull();
   expect(await steer('status', 'a')).toMatch(/paused/);
   // The worker looks for tasks again and again, and leaves the paused one, though it is older.
   scene.stub.does({ seconds: 0 }, 'b');
   await scene.submit([{ task_id: 'b' }]);
-  await expect
-    .poll(async () => (await scene.task('b')).status, { timeout: 60_000 })
-    .toBe('completed');
+  await expect.poll(async () => (await scene.task('b')).status).toBe('completed');
   expect(notesOf('a')).toBe(before);
 
   await steer('resume', 'a');
@@ -95,7 +92,7 @@ test('a task is told something, paused, resumed and stopped from another host', 
     () => worker.said().includes('stopped'),
     () => worker.said(),
   );
-  await expect.poll(holder, { timeout: 60_000 }).toBeNull();
+  await expect.poll(holder).toBeNull();
   expect(await scene.task('a')).toMatchObject({ status: 'stopped' });
 });
 

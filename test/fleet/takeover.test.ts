@@ -65,9 +65,7 @@ function verdict(events: readonly object[], tree: string): Readonly<Record<strin
   return JSON.parse(JSON.stringify(Object.fromEntries(said)).replaceAll(tree, ''));
 }
 
-test('the verdicts after a takeover are those of a task that stayed on its host', {
-  timeout: 300_000,
-}, async () => {
+test('the verdicts after a takeover are those of a task that stayed on its host', async () => {
   const scene = await makeScene({ files: FILES });
   const go = join(scene.folder, 'go');
   for (const [name, { act, text, isKilledHere = false }] of Object.entries(STORIES)) {
@@ -99,7 +97,6 @@ test('the verdicts after a takeover are those of a task that stayed on its host'
   await until(
     () => NAMES.every(isSecond),
     () => `the second iterations; ${lost.said()}`,
-    90_000,
   );
   scene.host(1).signalAll('SIGKILL');
   writeFileSync(go, '');

@@ -98,7 +98,6 @@ export async function soakFleet(scene: FleetScene, soak: Soak): Promise<Soaked> 
       await until(
         () => firstWhen(worker),
         () => `the sign before the first disturbance; ${tail(worker)}`,
-        60_000,
       );
     }
     const { name } = worker.host;
