@@ -103,9 +103,13 @@ type CheckEnded = Extract<RalphEvent, { event: 'check_ended' }>;
 function checkLine(event: CheckEnded): string | null {
   const { check, verdict, iteration, reused, on_claim } = event;
   const tests = event.tests === null ? '' : ` (${plural(event.tests, 'test')})`;
-  const hasPassed = verdict !== 'failed';
+  const hasPassed = verdict === 'passed' || verdict === 'known-failures';
   if (reused) {
     return `${check} ${hasPassed ? 'passed' : 'failed'} on this very tree before${tests}, so it is not run again`;
+  }
+  if (verdict === 'failed-tests') {
+    if (on_claim) return null;
+    return `${check} ends with 0, although ${failedOf(event.failed ?? 0, event.tests)} failed: a pipe, or what follows the tests, gives the exit code`;
   }
   if (iteration === 0) {
     return hasPassed
@@ -120,9 +124,14 @@ function checkLine(event: CheckEnded): string | null {
 
 function howItFailed({ exit_code, timed_out, tests, failed }: CheckEnded): string {
   const end = timed_out ? 'it ran out of time' : `it exited with ${exit_code ?? 'a signal'}`;
-  return tests === null || failed === null
-    ? end
-    : `${end}, ${failed} of ${plural(tests, 'test')} failed`;
+  return tests === null || failed === null ? end : `${end}, ${failedOf(failed, tests)} failed`;
+}
+
+/** Files and hooks may have failed beside the tests, so more may have failed than tests ran. */
+function failedOf(failed: number, tests: number | null): string {
+  return tests === null || failed > tests
+    ? plural(failed, 'test')
+    : `${failed} of ${plural(tests, 'test')}`;
 }
 
 function waitingLine(

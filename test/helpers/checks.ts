@@ -23,7 +23,8 @@ export function rawResult(
 
 /** A command of a condition that ended so. */
 export function measuredResult(result: CommandResult): MeasuredResult {
-  const measured = { startedAt: START, durationMs: 1_000, tests: null, failed: null };
+  const read = { tests: null, failures: null, failed: null, stoppedEarly: false };
+  const measured = { ...read, otherFailures: [], startedAt: START, durationMs: 1_000 };
   return { ...result, ...measured, outputSha256: '' };
 }
 

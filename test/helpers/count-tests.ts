@@ -1,9 +1,10 @@
-import { TestCounter } from '../../src/core/proof/test-counts.ts';
+import { OutputReader } from '../../src/core/proof/test-counts.ts';
 import type { TestCounts } from '../../src/core/proof/test-tally.ts';
 
 /** Counts the tests in a whole output. */
 export function countTests(output: string): TestCounts {
-  const counter = new TestCounter();
-  counter.read(output);
-  return counter.counts();
+  const reader = new OutputReader();
+  reader.read(output);
+  const { ran, failures, failed } = OutputReader.reportOf([reader]);
+  return { ran, failures, failed };
 }

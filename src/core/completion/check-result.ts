@@ -1,6 +1,7 @@
 import type { Check } from '../settings/checks.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { MeasuredResult } from './command-result.ts';
+import { type CheckAtStart, inTheWayOfKnown } from './known-failures.ts';
 
 /** How a check ended. */
 export interface CheckResult extends MeasuredResult {
@@ -10,36 +11,42 @@ export interface CheckResult extends MeasuredResult {
   readonly isReused: boolean;
   /** The iteration in which it failed on this very tree (0: before the first one); absent if it did not. */
   readonly failedIn?: number;
-  /** `known-failures`: only tests failed that had failed at the start, and that is allowed. */
-  readonly verdict: 'passed' | 'known-failures' | 'failed';
+  /**
+   * `known-failures`: only tests failed that had failed at the start, and that is allowed. `failed-tests`: it ended with
+   * 0, and tests failed all the same.
+   */
+  readonly verdict: 'passed' | 'known-failures' | 'failed-tests' | 'failed';
+  /** Why known failures do not excuse it, as a clause; absent if they do, or may not. */
+  readonly inTheWay?: string;
 }
 
 /** A result before it is judged. */
-export type RawCheckResult = Omit<CheckResult, 'verdict'>;
+export type RawCheckResult = Omit<CheckResult, 'verdict' | 'inTheWay'>;
 
 /** Names the result of a command that was run as a check in the folder of the work. */
 export function asCheckResult({ name }: Check, result: MeasuredResult): RawCheckResult {
   return { ...result, name, where: 'work-tree', isReused: false };
 }
 
-/** A check, and which of its tests failed at the start. */
-export interface CheckAtStart extends Check {
-  /** Their names; null if they are unknown. */
-  readonly failed: readonly string[] | null;
-}
+/** What a result is judged by. */
+export type JudgeRules = Pick<Settings, 'knownFailures' | 'acceptFewer' | 'acceptFailed'>;
 
 /** Judges a result. `atStart` is how the checks stood before the first iteration, or null. */
 export function judgeCheck(
   result: RawCheckResult,
   atStart: readonly CheckAtStart[] | null,
-  { knownFailures }: Pick<Settings, 'knownFailures'>,
+  rules: JudgeRules,
 ): CheckResult {
-  if (result.exitCode === 0) return { ...result, verdict: 'passed' };
-  const isKnown =
-    knownFailures === 'allow' &&
-    result.exitCode !== null &&
-    hasKnownFailuresOnly(result, resultOf(result, atStart)?.failed ?? []);
-  return { ...result, verdict: isKnown ? 'known-failures' : 'failed' };
+  const isZero = result.exitCode === 0;
+  if (isZero && (rules.acceptFailed || (result.failures ?? 0) === 0)) {
+    return { ...result, verdict: 'passed' };
+  }
+  const verdict = isZero ? 'failed-tests' : 'failed';
+  if (rules.knownFailures !== 'allow' || result.exitCode === null) return { ...result, verdict };
+  const inTheWay = inTheWayOfKnown(result, resultOf(result, atStart), rules);
+  return inTheWay === null
+    ? { ...result, verdict: 'known-failures' }
+    : { ...result, verdict, inTheWay };
 }
 
 /** Finds the result of a check among those of another run; undefined if it has none. */
@@ -55,15 +62,18 @@ export function isSameCheck(one: Check, other: Check): boolean {
   return one.name === other.name && one.command === other.command;
 }
 
-function hasKnownFailuresOnly({ failed }: RawCheckResult, known: readonly string[]): boolean {
-  return failed !== null && failed.length > 0 && failed.every((name) => known.includes(name));
-}
-
-/** Returns the results of the checks that failed. */
+/** Returns the results of the checks that failed by their exit code. */
 export function failedChecks<Result extends Pick<CheckResult, 'verdict'>>(
   results: readonly Result[],
 ): readonly Result[] {
   return results.filter(({ verdict }) => verdict === 'failed');
+}
+
+/** Returns the results of the checks that failed by their exit code or by what their runner says. */
+export function redChecks<Result extends Pick<CheckResult, 'verdict'>>(
+  results: readonly Result[],
+): readonly Result[] {
+  return results.filter(({ verdict }) => verdict === 'failed' || verdict === 'failed-tests');
 }
 
 /** Whether the checks run before the first iteration. */

@@ -1,6 +1,6 @@
 import { readChecks } from '../settings/checks.ts';
 import type { Evidence } from '../task/task-state.ts';
-import { asCheckResult, type CheckResult } from './check-result.ts';
+import { asCheckResult, type CheckResult, type JudgeRules, judgeCheck } from './check-result.ts';
 import type { Sightings } from './sightings.ts';
 
 /** The evidence of one condition that the task is complete, before the gates have checked it. */
@@ -10,15 +10,16 @@ export interface Claim {
 }
 
 /**
- * Returns the command that decided the claim, as a passed check: what the agent could have bent about it is
- * the same. Empty if no command decided.
+ * Returns the command that decided the claim, as a check: what the agent could have bent about it is the same. Empty if
+ * no command decided.
  */
 export function decidingCheck(
   { evidence }: Claim,
   { commands = {} }: Sightings,
+  rules: JudgeRules,
 ): readonly CheckResult[] {
   const result = commands[evidence.kind];
   const [check] = result === undefined ? [] : (readChecks(result.command) ?? []);
   if (result === undefined || check === undefined) return [];
-  return [{ ...asCheckResult(check, result), verdict: 'passed' }];
+  return [judgeCheck(asCheckResult(check, result), null, rules)];
 }

@@ -1,13 +1,13 @@
 import { fewerTests } from '../proof/findings.ts';
 import type { CheckProof, ProofFacts } from '../proof/statement.ts';
 import {
-  type CheckAtStart,
   type CheckResult,
   isSameCheck,
   judgeCheck,
   type RawCheckResult,
   resultOf,
 } from './check-result.ts';
+import type { CheckAtStart } from './known-failures.ts';
 
 /** What is not as a proof has it, once its checks have run again. */
 export type ProofDifference =
@@ -32,10 +32,15 @@ export function checksOfProof({ checks }: Pick<ProofFacts, 'checks'>): readonly 
   );
 }
 
-/** Returns which tests failed at the start of the task, as far as they may fail again. */
+/** Returns how the checks stood at the start of the task, as far as that may excuse them again. */
 export function knownFailuresOf({ checks }: Pick<ProofFacts, 'checks'>): readonly CheckAtStart[] {
-  return checks.map(({ name, command, knownFailures: failed }) => ({ name, command, failed }));
+  return checks.map(({ name, command, exitCode, tests, knownFailures: failed, otherFailures }) => ({
+    ...{ name, command, exitCode, tests, failed, otherFailures },
+  }));
 }
+
+/** What failed is compared with the proof, and so is how many tests ran. */
+const JUDGED_AGAIN = { knownFailures: 'allow', acceptFewer: false, acceptFailed: false } as const;
 
 /** Judges checks that ran again as they were judged for the proof. */
 export function judgeAgain(
@@ -43,7 +48,7 @@ export function judgeAgain(
   results: readonly RawCheckResult[],
 ): readonly CheckResult[] {
   const known = knownFailuresOf(facts);
-  return results.map((result) => judgeCheck(result, known, { knownFailures: 'allow' }));
+  return results.map((result) => judgeCheck(result, known, JUDGED_AGAIN));
 }
 
 /** Compares checks that ran again with their proof. */

@@ -1,4 +1,4 @@
-import { type CheckResult, failedChecks, judgeCheck } from '../completion/check-result.ts';
+import { type CheckResult, judgeCheck, redChecks } from '../completion/check-result.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import type { Announcement } from './action.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
@@ -49,7 +49,7 @@ export function examined(
 function measured(state: LoopState, results: readonly CheckResult[]): Decided {
   // A check that a stop cut off says nothing: all run again when the task is resumed.
   if (state.stopRequested !== null) return { state, decision: { kind: 'start', prompt: 'next' } };
-  const failed = failedChecks(results).map(({ name, command, failed: tests }) => ({
+  const failed = redChecks(results).map(({ name, command, failed: tests }) => ({
     ...{ name, command },
     failed: tests,
   }));
@@ -76,7 +76,7 @@ function ranEvent(state: LoopState, result: CheckResult): Announcement {
     timed_out: timedOut,
     duration_ms: durationMs,
     tests,
-    failed: result.failed?.length ?? null,
+    failed: result.failures,
     reused: isReused,
   });
 }

@@ -170,7 +170,7 @@ export type EventBody =
       readonly duration_ms: number;
       /** The number of tests that passed or failed; null if unknown. */
       readonly tests: number | null;
-      /** The number of tests that failed; null if unknown. */
+      /** How many tests, files and hooks failed; null if unknown. */
       readonly failed: number | null;
       readonly reused: boolean;
     }

@@ -1,4 +1,5 @@
 import type { CheckResult } from '../completion/check-result.ts';
+import { afterFailure } from '../completion/claims/describe-held.ts';
 import type { Blocker } from '../completion/claims/gates.ts';
 import type { CommandResult } from '../completion/command-result.ts';
 import { type Finding, findingText } from '../proof/findings.ts';
@@ -57,6 +58,8 @@ function adviceOn({ finding }: Finding): string {
       return 'Let all tests run that ran at the start, and mend the work, not the tests.';
     case 'fewer-boxes':
       return 'Put the missing boxes back into the plan, and do what they ask for.';
+    case 'failed-tests':
+      return 'Mend what the failed tests show: a check that ends with 0 is not enough.';
     case 'nothing-shown':
       return 'Add a test that fails without your work, in a file that the checks run.';
     case 'rewritten-files':
@@ -79,7 +82,10 @@ export function checkName(
 
 /** Says how checks failed, as the end of a sentence. */
 export function describeFailedChecks(failed: readonly CheckResult[], rules: MaterialRules): string {
-  const each = failed.map((result) => `${checkName(result, rules)} ${describeFailure(result)}`);
+  const each = failed.map((result) => {
+    const after = materialLine(afterFailure(result), rules);
+    return `${checkName(result, rules)} ${describeFailure(result)}${after}`;
+  });
   const [what, who] = failed.length === 1 ? ['a check', 'it'] : ['these checks', 'they'];
   const where = failed.some(hasWords) ? ` What ${who} printed stands above.` : '';
   return `${what} failed: ${each.join('; ')}.${where}`;

@@ -22,6 +22,13 @@ export type Finding =
       readonly boxes: number;
       readonly boxesAtStart: number;
     }
+  /** A check ended with 0, and its runner says that tests failed. `ran` is null if it does not say how many ran. */
+  | {
+      readonly finding: 'failed-tests';
+      readonly check: string;
+      readonly failures: number;
+      readonly ran: number | null;
+    }
   | { readonly finding: 'stopped-subagents'; readonly count: number }
   /** Checks took what they wrote themselves for what is expected. */
   | {
@@ -84,6 +91,8 @@ export function findingDetail(found: Finding): string {
       return changedTestsText(found.files, found.checks);
     case 'fewer-boxes':
       return `${found.file} has ${counted(found.boxes, 'checkbox', 'checkboxes')}, and had ${found.boxesAtStart} at the start`;
+    case 'failed-tests':
+      return `'${found.check}' ended with 0, although ${failedOf(found.failures, found.ran)} failed`;
     case 'stopped-subagents':
       return `the system stopped ${counted(found.count, 'sub-agent', 'sub-agents')} before the end`;
     case 'rewritten-files':
@@ -93,6 +102,13 @@ export function findingDetail(found: Finding): string {
     case 'nothing-shown':
       return `${found.checks.join(', ')} ${found.hasKnown ? 'failed in the same tests' : 'passed'} before the work began as ${found.checks.length === 1 ? 'it does' : 'they do'} now${found.noTest ? ', and no test is new' : ''}`;
   }
+}
+
+/** Says how many tests failed, as a subject: `2 of 3 tests`. Files and hooks may have failed beside them. */
+export function failedOf(failures: number, ran: number | null): string {
+  return ran === null || failures > ran
+    ? counted(failures, 'test', 'tests')
+    : `${failures} of ${counted(ran, 'test', 'tests')}`;
 }
 
 /** Says when a check failed: in an iteration, or before the first one (0). */
@@ -140,6 +156,8 @@ export function acceptingFlags(found: Finding): readonly string[] {
     case 'fewer-tests':
     case 'fewer-boxes':
       return ['--accept-fewer'];
+    case 'failed-tests':
+      return ['--accept-failed'];
     case 'nothing-shown':
       return ['--proof hold'];
     case 'stopped-subagents':
@@ -150,7 +168,7 @@ export function acceptingFlags(found: Finding): readonly string[] {
 
 /** A flag as `acceptingFlags` writes it: a state file must not bring other words into a command. */
 export const ACCEPTING_FLAG =
-  /^(?:--accept-(?:empty|fewer)|--proof hold|--accept-changed (?:[\w./@%+=:,-]+|'[^'\p{Cc}]*(?:'\\''[^'\p{Cc}]*)*'))$/u;
+  /^(?:--accept-(?:empty|failed|fewer)|--proof hold|--accept-changed (?:[\w./@%+=:,-]+|'[^'\p{Cc}]*(?:'\\''[^'\p{Cc}]*)*'))$/u;
 
 function acceptingChanges(names: readonly string[]): readonly string[] {
   const flags = [...new Set(names)].map((name) => `--accept-changed ${quoted(name)}`);

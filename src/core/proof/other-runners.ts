@@ -102,7 +102,7 @@ export function go(tally: TestTally): Runner {
       } else if (failed !== undefined) {
         const isTests = failedRest?.startsWith('\t') === true;
         tally.add(0, isTests ? 1 : 0, names.length);
-        if (names.length === 0 || hasPanicked) tally.unnamed();
+        if (names.length === 0 || hasPanicked) tally.unnamed(names.length === 0 ? 1 : 0);
         for (const each of names) tally.name(`${failed}.${each}`);
         forget();
       } else if (name !== undefined) names.push(name);

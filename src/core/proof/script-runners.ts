@@ -15,15 +15,16 @@ export function vitest(tally: TestTally): Runner {
   return {
     read(line) {
       const [, list] = (isAfterFiles && /^ {6}Tests {2}(\d.*|no tests)$/.exec(line)) || [];
+      const [, failedSuites] = /^⎯+ Failed Suites (\d+) ⎯+$/.exec(line) ?? [];
       isAfterFiles = /^ Test Files {2}\d/.test(line);
       if (list !== undefined) tests = list;
       else if (isAfterFiles) tests = null;
       else if (tests !== null && /^ {3}Start at {2}/.test(line)) {
         tally.add(numberBefore('passed', tests), numberBefore('failed', tests));
         tests = null;
-      } else if (tests !== null && /^ *(?:Type )?Errors {2}\d/.test(line)) tally.unnamed();
+      } else if (tests !== null && /^ *(?:Type )?Errors {2}\d/.test(line)) tally.unnamed(1);
       else if (/^No test files found, exiting with code \d/.test(line)) tally.add(0, 0);
-      else if (/^⎯+ Failed Suites \d+ ⎯+$/.test(line)) tally.unnamed();
+      else if (failedSuites !== undefined) tally.unnamed(Number(failedSuites));
       else {
         const [, name] = /^ FAIL {2}(.* > .*)$/.exec(line) ?? [];
         if (name !== undefined) tally.name(name);
@@ -61,7 +62,7 @@ export function jest(tally: TestTally): Runner {
       else if (/^No tests found(?:, exiting with code \d| related to files)/.test(line))
         tally.add(0, 0);
       else if (inFile !== undefined) file = inFile.trim();
-      else if (name === 'Test suite failed to run') tally.unnamed();
+      else if (name === 'Test suite failed to run') tally.unnamed(1);
       else if (name !== undefined && name !== 'Console' && !name.endsWith(':'))
         tally.name(`${file} › ${name}`);
     },

@@ -25,6 +25,8 @@ export interface CheckProof {
   readonly failed: number | null;
   /** The tests that may fail, since they failed at the start; empty unless it passed because of that. */
   readonly knownFailures: readonly string[];
+  /** The other lines of its output that told of a failure at the start; empty unless it passed in spite of them. */
+  readonly otherFailures: readonly string[];
   /** SHA-256 of its output, in hex. */
   readonly outputSha256: string;
   /** The path of the log with its output; null if there is none. */
@@ -96,6 +98,7 @@ export interface ProofStatement {
       readonly tests: number | null;
       readonly failed: number | null;
       readonly known_failures: readonly string[];
+      readonly other_failures: readonly string[];
       readonly output_sha256: string;
       readonly log: string | null;
     }[];
@@ -149,6 +152,7 @@ export function proofStatement(facts: ProofFacts): ProofStatement {
         tests: check.tests,
         failed: check.failed,
         known_failures: check.knownFailures,
+        other_failures: check.otherFailures,
         output_sha256: check.outputSha256,
         log: check.log,
       })),
@@ -210,6 +214,7 @@ export function factsOfStatement({ subject, predicate }: ProofStatement): ProofF
       tests: check.tests,
       failed: check.failed,
       knownFailures: check.known_failures,
+      otherFailures: check.other_failures,
       outputSha256: check.output_sha256,
       log: check.log,
     })),

@@ -1,4 +1,5 @@
 import { withoutControls } from '../text/untrusted-text.ts';
+import { OtherFailures, saysStopped } from './other-failures.ts';
 import { cargo, go, pytest, unittest } from './other-runners.ts';
 import { jest, mocha, nodeTest, vitest } from './script-runners.ts';
 import { type Runner, sumOfCounts, type TestCounts, TestTally } from './test-tally.ts';
@@ -16,15 +17,25 @@ const MOST_PREFIXES = 200;
 const LONGEST_LINE = 2000;
 const COVERAGE_TOO_LOW = /coverage\b.*(?:does not meet|not reached|fail-under)/i;
 
+/** What the output of a check says of its tests, and of what failed beside them. */
+export interface OutputReport extends TestCounts {
+  /** Whether the runner left out tests since one had failed. */
+  readonly stoppedEarly: boolean;
+  /** The lines that tell of a failure which is no test, without their digits; 51 stand for more. */
+  readonly otherFailures: readonly string[];
+}
+
 /**
- * Counts the tests in the output of a check while it is printed, so that nothing of it need be kept. Each
- * stream needs a counter of its own, since two streams may meet in the middle of a line.
+ * Reads the output of a check while it is printed, so that nothing of it need be kept. Each stream needs a reader of
+ * its own, since two streams may meet in the middle of a line.
  */
-export class TestCounter {
+export class OutputReader {
   private rest = '';
   private readonly plain = new Voice('');
   private readonly prefixed = new Map<string, Voice>();
+  private readonly others = new OtherFailures();
   private isCoverageTooLow = false;
+  private stoppedEarly = false;
 
   /** Takes the next piece of the output, which may end within a line. */
   read(piece: string): void {
@@ -33,14 +44,26 @@ export class TestCounter {
     for (const line of lines) this.readLine(line);
   }
 
-  /** Returns what was counted. Nothing may be read after it. */
-  counts(): TestCounts {
+  /** Returns what all streams of one check say. Nothing may be read after it. */
+  static reportOf(streams: readonly OutputReader[]): OutputReport {
+    for (const stream of streams) stream.end();
+    const voices = new Map<string, Voice[]>();
+    for (const voice of streams.flatMap(({ plain, prefixed }) => [plain, ...prefixed.values()])) {
+      voices.set(voice.prefix, [...(voices.get(voice.prefix) ?? []), voice]);
+    }
+    const { ran, failures, failed } = sumOfCounts([...voices.values()].map(Voice.counts));
+    return {
+      ...{ ran, failures },
+      failed: streams.some(({ isCoverageTooLow }) => isCoverageTooLow) ? null : failed,
+      stoppedEarly: streams.some(({ stoppedEarly }) => stoppedEarly),
+      otherFailures: streams.flatMap(({ others }) => others.lines),
+    };
+  }
+
+  private end(): void {
     if (this.rest !== '') this.readLine(this.rest);
     this.rest = '';
-    const voices = [this.plain, ...this.prefixed.values()];
-    for (const voice of voices) voice.end();
-    const { ran, failed } = sumOfCounts(voices.map((voice) => voice.counts()));
-    return { ran, failed: this.isCoverageTooLow ? null : failed };
+    for (const voice of [this.plain, ...this.prefixed.values()]) voice.end();
   }
 
   private readLine(raw: string): void {
@@ -49,6 +72,8 @@ export class TestCounter {
     this.isCoverageTooLow ||= COVERAGE_TOO_LOW.test(line);
     // A prefix with nothing behind it has lost its last space.
     const [, prefix = line, text = null] = PREFIX.exec(line) ?? [];
+    this.others.read(line, text);
+    this.stoppedEarly ||= saysStopped(line) || saysStopped(text ?? '');
     const voice = this.prefixed.get(prefix) ?? (text === null ? null : new Voice(prefix));
     if (voice === null) return;
     voice.read(text ?? '');
@@ -61,7 +86,7 @@ export class TestCounter {
     this.prefixed.set(prefix, voice);
     if (this.prefixed.size <= MOST_PREFIXES) return;
     for (const [other, silent] of this.prefixed) {
-      if (silent.counts().ran !== null) continue;
+      if (!silent.isSilent) continue;
       this.prefixed.delete(other);
       return;
     }
@@ -76,7 +101,7 @@ function lastDrawn(line: string): string {
 
 /** One series of lines, as every runner reads it. */
 class Voice {
-  private readonly prefix: string;
+  readonly prefix: string;
   private readonly tallies = RUNNERS.map((runner) => {
     const tally = new TestTally();
     return { tally, runner: runner(tally) };
@@ -94,9 +119,20 @@ class Voice {
     for (const { runner } of this.tallies) runner.end?.();
   }
 
-  counts(): TestCounts {
-    const { ran, failed } = sumOfCounts(this.tallies.map(({ tally }) => tally.counts()));
-    if (this.prefix === '' || failed === null) return { ran, failed };
-    return { ran, failed: failed.map((name) => `${this.prefix} ${name}`) };
+  get isSilent(): boolean {
+    return this.tallies.every(({ tally }) => tally.isSilent);
+  }
+
+  /** Counts what voices of one prefix said in several streams: what each runner said belongs together. */
+  static counts(voices: readonly Voice[]): TestCounts {
+    const counts = sumOfCounts(
+      RUNNERS.map((_, at) => {
+        const tallies = voices.flatMap(({ tallies: all }) => all[at]?.tally ?? []);
+        return TestTally.joined(tallies).counts();
+      }),
+    );
+    const prefix = voices[0]?.prefix ?? '';
+    if (prefix === '' || counts.failed === null) return counts;
+    return { ...counts, failed: counts.failed.map((name) => `${prefix} ${name}`) };
   }
 }

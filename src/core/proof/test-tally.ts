@@ -1,7 +1,9 @@
 /** What test runners said in the output of a check. */
 export interface TestCounts {
-  /** The number of tests that passed or failed; skipped ones did not run. Null if no known runner spoke. */
+  /** The number of tests that passed or failed; skipped ones did not run. Null if no known runner said it. */
   readonly ran: number | null;
+  /** How many tests, files and hooks failed. Null if no known runner spoke. */
+  readonly failures: number | null;
   /**
    * The names of all failed tests. Null if the number is unknown, or if something failed that has no name of
    * its own: a file that does not load, a hook, the coverage, two tests of one name.
@@ -10,7 +12,7 @@ export interface TestCounts {
 }
 
 /** No known test runner spoke. */
-const NO_COUNTS: TestCounts = { ran: null, failed: null };
+const NO_COUNTS: TestCounts = { ran: null, failures: null, failed: null };
 
 /** More names than these are not kept: the tests that failed count as unknown. */
 const MOST_NAMES = 1000;
@@ -20,12 +22,35 @@ const LONGEST_NAME = 500;
 export class TestTally {
   private ran: number | null = null;
   private failures = 0;
+  /** Failures that no summary counts. */
+  private others = 0;
   private hasUnnamed = false;
   private readonly names = new Set<string>();
+
+  /**
+   * Collects what one runner said in several streams: through a pipe, vitest says the numbers in one and the names in
+   * the other.
+   */
+  static joined(tallies: readonly TestTally[]): TestTally {
+    const joined = new TestTally();
+    for (const { ran, failures, others, hasUnnamed, names } of tallies) {
+      if (ran !== null) joined.ran = (joined.ran ?? 0) + ran;
+      joined.failures += failures;
+      joined.others += others;
+      joined.hasUnnamed ||= hasUnnamed;
+      for (const name of names) joined.name(name);
+    }
+    return joined;
+  }
 
   /** Adds the tests of one summary. `failures` counts all that needs a name, by default the failed tests. */
   add(passed: number, failed: number, failures: number = failed): void {
     this.ran = (this.ran ?? 0) + passed + failed;
+    this.failures += failures;
+  }
+
+  /** Adds failed tests where the runner does not always say how many ran. */
+  fail(failures: number): void {
     this.failures += failures;
   }
 
@@ -36,15 +61,26 @@ export class TestTally {
     else this.names.add(short);
   }
 
-  /** Notes that something failed which is no test. */
-  unnamed(): void {
+  /** Notes that something failed which is no test. `more` of it is in no summary of failed tests. */
+  unnamed(more = 0): void {
     this.hasUnnamed = true;
+    this.others += more;
+  }
+
+  /** Whether the runner has said nothing so far. */
+  get isSilent(): boolean {
+    return this.ran === null && this.failures + this.others + this.names.size === 0;
   }
 
   counts(): TestCounts {
-    if (this.ran === null) return NO_COUNTS;
+    // A name without any number may be a line of another program.
+    if (this.ran === null && this.failures + this.others === 0) return NO_COUNTS;
     const isComplete = !this.hasUnnamed && this.names.size === this.failures;
-    return { ran: this.ran, failed: isComplete ? [...this.names] : null };
+    return {
+      ran: this.ran,
+      failures: this.failures + this.others,
+      failed: isComplete ? [...this.names] : null,
+    };
   }
 }
 
@@ -56,14 +92,20 @@ export interface Runner {
   readonly end?: () => void;
 }
 
-/** Adds up the counts of several outputs, such as standard output and standard error. */
+/** Adds up the counts of several runners. */
 export function sumOfCounts(all: readonly TestCounts[]): TestCounts {
-  const known = all.filter(({ ran }) => ran !== null);
+  const known = all.filter(({ failures }) => failures !== null);
   if (known.length === 0) return NO_COUNTS;
   const names = known.flatMap(({ failed }) => failed ?? []);
   const isComplete = known.every(({ failed }) => failed !== null);
+  const numbers = known.flatMap(({ ran }) => ran ?? []);
   return {
-    ran: known.reduce((sum, { ran }) => sum + (ran ?? 0), 0),
+    ran: numbers.length === 0 ? null : sum(numbers),
+    failures: sum(known.map(({ failures }) => failures ?? 0)),
     failed: isComplete && new Set(names).size === names.length ? names : null,
   };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { MeasuredResult } from '../../core/completion/command-result.ts';
-import { TestCounter } from '../../core/proof/test-counts.ts';
-import { sumOfCounts } from '../../core/proof/test-tally.ts';
+import { OutputReader } from '../../core/proof/test-counts.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import { runShellCommand, type ShellOptions } from './shell-command.ts';
 
@@ -13,8 +12,7 @@ export async function runMeasuredCommand(
   command: string,
   options: ShellOptions,
 ): Promise<MeasuredResult> {
-  // Two streams may meet in the middle of a line, so each is counted by itself.
-  const counters = { stdout: new TestCounter(), stderr: new TestCounter() };
+  const readers = { stdout: new OutputReader(), stderr: new OutputReader() };
   const hash = createHash('sha256');
   const startedAt = new Date().toISOString();
   const startedAtMs = monotonicMs();
@@ -22,16 +20,16 @@ export async function runMeasuredCommand(
     ...options,
     onOutput(chunk, text, stream) {
       hash.update(chunk);
-      counters[stream].read(text);
+      readers[stream].read(text);
     },
   });
-  const { ran, failed } = sumOfCounts(Object.values(counters).map((each) => each.counts()));
+  const { ran, ...report } = OutputReader.reportOf(Object.values(readers));
   return {
     ...result,
     startedAt,
     durationMs: Math.round(monotonicMs() - startedAtMs),
     tests: ran,
-    failed,
+    ...report,
     outputSha256: hash.digest('hex'),
   };
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { CheckAtStart } from '../../core/completion/check-result.ts';
+import type { CheckAtStart } from '../../core/completion/known-failures.ts';
 import { knownFailuresOf } from '../../core/completion/repeated-proof.ts';
 import { factsOfStatement, type ProofStatement } from '../../core/proof/statement.ts';
 import type { TaskState } from '../../core/task/task-state.ts';

@@ -51,6 +51,7 @@ function schema() {
           tests: z.nullable(count),
           failed: z.nullable(count),
           known_failures: z.array(text),
+          other_failures: z.array(text),
           output_sha256: sha256,
           log: z.nullable(text),
         }),

@@ -210,7 +210,8 @@ function resultIn(missing: Missing): CommandResult | null | undefined {
 }
 
 function unnamedResult(result: CommandResult): CheckResult {
-  const unknown = { startedAt: '', durationMs: 0, tests: null, failed: null, outputSha256: '' };
+  const unread = { tests: null, failures: null, failed: null, stoppedEarly: false };
+  const unknown = { ...unread, otherFailures: [], startedAt: '', durationMs: 0, outputSha256: '' };
   const [{ name } = { name: '' }] = readChecks(result.command) ?? [];
   const where = { where: 'work-tree', isReused: false, verdict: 'failed' } as const;
   return { ...result, ...unknown, ...where, name };

@@ -142,7 +142,7 @@ export function liveView(options: LiveOptions): RunView {
           return sentence(
             ' ',
             lineOf(event),
-            event.verdict === 'failed' ? colors.yellow : colors.dim,
+            event.verdict.startsWith('failed') ? colors.yellow : colors.dim,
           );
         case 'finding':
           if (eventLine(event, options) === null) return;

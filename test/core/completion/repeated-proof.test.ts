@@ -10,7 +10,7 @@ import { rawResult } from '../../helpers/checks.ts';
 const CHECK: CheckProof = {
   ...{ name: 'unit', command: 'npm test', exitCode: 0, hasPassed: true, durationMs: 1 },
   ...{ startedAt: '2026-01-02T03:04:05.000Z', program: null, baseline: 'passed' },
-  ...{ where: 'work-tree', tests: 3, failed: 0, knownFailures: [], log: null },
+  ...{ where: 'work-tree', tests: 3, failed: 0, knownFailures: [], otherFailures: [], log: null },
   outputSha256: 'b'.repeat(64),
 };
 const FACTS: ProofFacts = {
@@ -51,7 +51,7 @@ test('no test then and no test now are the same', () => {
 });
 
 test('tests that failed at the start may fail again', () => {
-  const facts = { ...FACTS, checks: [{ ...CHECK, knownFailures: ['a', 'b'] }] };
+  const facts = { ...FACTS, checks: [{ ...CHECK, exitCode: 1, knownFailures: ['a', 'b'] }] };
   const verdict = (failed: readonly string[]) =>
     judgeAgain(facts, [again(1, 3, failed)])[0]?.verdict;
   expect(verdict(['b'])).toBe('known-failures');

@@ -25,7 +25,7 @@ function started(changes: Partial<Policy> = {}) {
 
 /** A check that failed with these tests. */
 function red(...failed: readonly string[]): Partial<RawCheckResult> {
-  return { ...UNIT, tests: 9, failed };
+  return { ...UNIT, tests: 9, failures: failed.length, failed };
 }
 
 describe('a claim', () => {

@@ -19,6 +19,7 @@ const CHECK: CheckProof = {
   tests: 214,
   failed: 0,
   knownFailures: [],
+  otherFailures: [],
   outputSha256: 'b'.repeat(64),
   log: 'checks/unit.log',
 };
@@ -62,6 +63,7 @@ test('is an in-toto statement of a test result', () => {
           tests: 214,
           failed: 0,
           known_failures: [],
+          other_failures: [],
           output_sha256: 'b'.repeat(64),
           log: 'checks/unit.log',
         },

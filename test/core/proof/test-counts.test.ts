@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { TestCounter } from '../../../src/core/proof/test-counts.ts';
+import { OutputReader } from '../../../src/core/proof/test-counts.ts';
 import { sumOfCounts } from '../../../src/core/proof/test-tally.ts';
 import { countTests } from '../../helpers/count-tests.ts';
 
@@ -23,7 +23,7 @@ function outputsOf(file: string): ReadonlyMap<string, string> {
 /** How many tests ran, and the names of those that failed. */
 type Row = readonly [ran: number | null, ...failed: readonly string[]];
 /** The number is known, but not the name of all that failed. */
-type Unnamed = { readonly ran: number };
+type Unnamed = { readonly ran: number; readonly failures: number };
 const UNKNOWN = [null] as const;
 
 const NODE: Readonly<Record<string, Row | Unnamed>> = {
@@ -36,7 +36,7 @@ const NODE: Readonly<Record<string, Row | Unnamed>> = {
   'no files': [0],
   'filter fits none': [0],
   'file without tests': [0],
-  'file that does not load': { ran: 2 },
+  'file that does not load': { ran: 2, failures: 1 },
   'time-out': [1, 'a.test.js: slow'],
   'own output': [1],
   'spec reporter': [2, 'a.test.js: bad'],
@@ -56,18 +56,18 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, Row | Unnamed>>>
     'no files': [0],
     'no files allowed': [0],
     'filter fits none': [0],
-    'file without tests': { ran: 0 },
-    'file that does not load': { ran: 1 },
-    'unhandled error': { ran: 1 },
+    'file without tests': { ran: 0, failures: 1 },
+    'file that does not load': { ran: 1, failures: 1 },
+    'unhandled error': { ran: 1, failures: 1 },
     'expected to fail': [1],
-    'same name twice': { ran: 2 },
+    'same name twice': { ran: 2, failures: 2 },
     'own output': [1],
     'verbose reporter': [2, 'a.test.js > bad'],
     'dot reporter': [2, 'a.test.js > bad'],
     'colours forced': [2, 'a.test.js > bad'],
     'for an agent': [2, 'a.test.js > bad'],
     'projects without colours': [3, '|unit| a.test.js > bad'],
-    'failing hook': { ran: 1 },
+    'failing hook': { ran: 1, failures: 2 },
     'at a terminal': [3, 'a.test.js > bad'],
     projects: [3, 'unit a.test.js > bad'],
     retried: [2, 'a.test.js > bad'],
@@ -81,12 +81,12 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, Row | Unnamed>>>
     'no files': [0],
     'no files allowed': [0],
     'filter fits none': [0],
-    'file without tests': { ran: 0 },
-    'file that does not load': { ran: 1 },
+    'file without tests': { ran: 0, failures: 1 },
+    'file that does not load': { ran: 1, failures: 1 },
     'own output': [1],
     verbose: [2, './a.test.js › bad'],
     'colours forced': [2, './a.test.js › bad'],
-    'coverage too low': { ran: 1 },
+    'coverage too low': { ran: 1, failures: 0 },
     'at a terminal': [3, './a.test.js › bad'],
   },
   mocha: {
@@ -99,7 +99,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, Row | Unnamed>>>
     'filter fits none': [0],
     'file without tests': [0],
     'file that does not load': UNKNOWN,
-    'failing hook': { ran: 2 },
+    'failing hook': { ran: 2, failures: 1 },
     'own output': [1],
     'dot reporter': [2, 'bad'],
     'min reporter': [1],
@@ -110,7 +110,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, Row | Unnamed>>>
   'node-20': NODE,
   'node-22': NODE,
   // In this reporter nothing tells a test with tests of its own from a suite.
-  'node-24': { ...NODE, 'failing subtest': { ran: 2 } },
+  'node-24': { ...NODE, 'failing subtest': { ran: 2, failures: 2 } },
   pytest: {
     'all pass': [2],
     'one failing': [2, 'test_a.py::test_bad'],
@@ -124,10 +124,10 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, Row | Unnamed>>>
     'filter fits one': [1],
     'collected only': [0],
     'collected only, quiet': [0],
-    'file that does not load': { ran: 0 },
+    'file that does not load': { ran: 0, failures: 1 },
     'failing fixture': [1, 'test_a.py::test_f'],
     parameters: [2, 'test_a.py::test_p[x - y]', 'test_a.py::test_p[z]'],
-    'no summary of failures': { ran: 2 },
+    'no summary of failures': { ran: 2, failures: 1 },
     warnings: [1],
     'own output': [1],
     'colours forced': [2, 'test_a.py::test_bad'],
@@ -142,8 +142,8 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, Row | Unnamed>>>
     'all skipped': [0],
     'no files': [0],
     'filter fits none': [0],
-    'file that does not load': { ran: 2 },
-    'failing class': { ran: 0 },
+    'file that does not load': { ran: 2, failures: 1 },
+    'failing class': { ran: 0, failures: 1 },
     subtests: [1, 'test_s (test_a.T.test_s) (i=1)', 'test_s (test_a.T.test_s) (i=2)'],
     verbose: [2, 'test_bad (test_a.T.test_bad)'],
     'own output': [1],
@@ -152,8 +152,8 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, Row | Unnamed>>>
   cargo: {
     'all pass': [2],
     'one failing': [2, 'inner::bad'],
-    'several binaries': { ran: 4 },
-    'same name in two binaries': { ran: 2 },
+    'several binaries': { ran: 4, failures: 2 },
+    'same name in two binaries': { ran: 2, failures: 2 },
     'should panic': [1, 'calm'],
     'all ignored': [0],
     'no tests': [0],
@@ -180,10 +180,10 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, Row | Unnamed>>>
     'no tests': [0],
     'no files': [0],
     'filter fits none': [0],
-    'does not compile': { ran: 1 },
-    'does not vet': { ran: 0 },
-    panic: { ran: 1 },
-    exit: { ran: 1 },
+    'does not compile': { ran: 1, failures: 1 },
+    'does not vet': { ran: 0, failures: 1 },
+    panic: { ran: 1, failures: 1 },
+    exit: { ran: 1, failures: 1 },
     cached: [1],
     coverage: [1],
     'one package': [1],
@@ -204,13 +204,14 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, Row | Unnamed>>>
 };
 
 function countsOf(row: Row | Unnamed): unknown {
-  if ('ran' in row) return { ran: row.ran, failed: null };
+  if ('ran' in row) return { ...row, failed: null };
   const [ran, ...failed] = row;
-  return { ran, failed: ran === null ? null : failed.toSorted() };
+  if (ran === null) return { ran, failures: null, failed: null };
+  return { ran, failures: failed.length, failed: failed.toSorted() };
 }
 
-function inOrder({ ran, failed }: ReturnType<typeof countTests>): unknown {
-  return { ran, failed: failed?.toSorted() ?? null };
+function inOrder({ ran, failures, failed }: ReturnType<typeof countTests>): unknown {
+  return { ran, failures, failed: failed?.toSorted() ?? null };
 }
 
 test('every runner has its outputs, and every output its numbers', () => {
@@ -229,10 +230,9 @@ describe.for(Object.entries(EXPECTED))('%s', ([file, rows]) => {
 
   test('read in small pieces', () => {
     for (const [name, row] of Object.entries(rows)) {
-      const counter = new TestCounter();
-      for (const piece of (outputs.get(name) ?? '').match(/[\s\S]{1,7}/g) ?? [])
-        counter.read(piece);
-      expect(inOrder(counter.counts()), name).toEqual(countsOf(row));
+      const reader = new OutputReader();
+      for (const piece of (outputs.get(name) ?? '').match(/[\s\S]{1,7}/g) ?? []) reader.read(piece);
+      expect(inOrder(OutputReader.reportOf([reader])), name).toEqual(countsOf(row));
     }
   });
 
@@ -251,7 +251,7 @@ describe('several runs in one output', () => {
   test('are added up', () => {
     const all = ['vitest', 'jest', 'mocha', 'node-20', 'node-24', 'pytest', 'unittest', 'cargo'];
     const text = all.map((file) => output(file, 'all pass')).join('');
-    expect(countTests(text + text)).toEqual({ ran: 32, failed: [] });
+    expect(countTests(text + text)).toEqual({ ran: 32, failures: 0, failed: [] });
   });
 
   test('that meet line by line behind their names', () => {
@@ -259,29 +259,33 @@ describe('several runs in one output', () => {
     const b = output('vitest', 'one failing').split('\n');
     const mixed = b.flatMap((line, at) => [`[0] ${a[at] ?? ''}`, `[1] ${line}`]).join('\n');
     expect(countTests(mixed)).toEqual({
-      ran: 4,
+      ...{ ran: 4, failures: 2 },
       failed: ['[0] ./a.test.js › suite › bad', '[1] a.test.js > suite > bad'],
     });
   });
 
   test('are known only by number if two failed tests share a name', () => {
     const twice = output('mocha', 'dot reporter').repeat(2);
-    expect(countTests(twice)).toEqual({ ran: 4, failed: null });
+    expect(countTests(twice)).toEqual({ ran: 4, failures: 2, failed: null });
     const once = countTests(output('mocha', 'dot reporter'));
-    expect(sumOfCounts([once, once])).toEqual({ ran: 4, failed: null });
+    expect(sumOfCounts([once, once])).toEqual({ ran: 4, failures: 2, failed: null });
   });
 
-  test('and streams', () => {
-    const none = { ran: null, failed: null };
+  test('of several runners', () => {
+    const none = { ran: null, failures: null, failed: null };
     expect(sumOfCounts([])).toEqual(none);
     expect(sumOfCounts([none, none])).toEqual(none);
-    expect(sumOfCounts([none, { ran: 0, failed: [] }])).toEqual({ ran: 0, failed: [] });
+    expect(sumOfCounts([none, { ran: 0, failures: 0, failed: [] }])).toEqual({
+      ran: 0,
+      failures: 0,
+      failed: [],
+    });
     expect(
       sumOfCounts([
-        { ran: 1, failed: null },
-        { ran: 2, failed: ['a'] },
+        { ran: 1, failures: 1, failed: null },
+        { ran: 2, failures: 1, failed: ['a'] },
       ]),
-    ).toEqual({ ran: 3, failed: null });
+    ).toEqual({ ran: 3, failures: 2, failed: null });
   });
 });
 
@@ -302,7 +306,7 @@ describe('what is no summary', () => {
       `x test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n`,
     ],
   ] as const)('%s', ([, text]) => {
-    expect(countTests(text)).toEqual({ ran: null, failed: null });
+    expect(countTests(text)).toEqual({ ran: null, failures: null, failed: null });
   });
 });
 
@@ -310,37 +314,42 @@ describe('much output', () => {
   const summary = '\n  3 passing (5ms)\n';
 
   test('does not hide the summary', () => {
-    const counter = new TestCounter();
-    for (let at = 0; at < 20_000; at += 1) counter.read(`word${at}: line ${at}\n`);
-    counter.read(summary);
-    expect(counter.counts()).toEqual({ ran: 3, failed: [] });
+    const reader = new OutputReader();
+    for (let at = 0; at < 20_000; at += 1) reader.read(`word${at}: line ${at}\n`);
+    reader.read(summary);
+    expect(OutputReader.reportOf([reader])).toMatchObject({ ran: 3, failures: 0, failed: [] });
   });
 
   test('behind many names keeps those that counted', () => {
-    const counter = new TestCounter();
-    for (const line of ['', '  3 passing (5ms)', '  1 failing']) counter.read(`a:test: ${line}\n`);
-    for (let at = 0; at < 1000; at += 1) counter.read(`word${at}: line ${at}\n`);
-    for (const line of ['', '  1) bad:']) counter.read(`a:test: ${line}\n`);
-    expect(counter.counts()).toEqual({ ran: 4, failed: ['a:test: bad'] });
+    const reader = new OutputReader();
+    for (const line of ['', '  3 passing (5ms)', '  1 failing']) reader.read(`a:test: ${line}\n`);
+    for (let at = 0; at < 1000; at += 1) reader.read(`word${at}: line ${at}\n`);
+    for (const line of ['', '  1) bad:']) reader.read(`a:test: ${line}\n`);
+    const report = OutputReader.reportOf([reader]);
+    expect(report).toMatchObject({ ran: 4, failures: 1, failed: ['a:test: bad'] });
   });
 
   test('in one line does not hide it either', () => {
-    const counter = new TestCounter();
-    for (let at = 0; at < 1000; at += 1) counter.read('x'.repeat(1000));
-    counter.read(summary);
-    expect(counter.counts().ran).toBe(3);
+    const reader = new OutputReader();
+    for (let at = 0; at < 1000; at += 1) reader.read('x'.repeat(1000));
+    reader.read(summary);
+    expect(OutputReader.reportOf([reader]).ran).toBe(3);
   });
 
   test('in one line that is drawn again and again', () => {
-    const counter = new TestCounter();
-    for (let at = 0; at < 1000; at += 1) counter.read(`\r${at} % done`);
-    counter.read('\r  3 passing (5ms)\n');
-    expect(counter.counts().ran).toBe(3);
+    const reader = new OutputReader();
+    for (let at = 0; at < 1000; at += 1) reader.read(`\r${at} % done`);
+    reader.read('\r  3 passing (5ms)\n');
+    expect(OutputReader.reportOf([reader]).ran).toBe(3);
   });
 
   test('of failed tests is counted without their names', () => {
     const names = Array.from({ length: 1001 }, (_, at) => `FAILED a.py::test_${at}\n`).join('');
-    expect(countTests(`${names}1001 failed in 1.00s\n`)).toEqual({ ran: 1001, failed: null });
+    expect(countTests(`${names}1001 failed in 1.00s\n`)).toEqual({
+      ran: 1001,
+      failures: 1001,
+      failed: null,
+    });
   });
 });
 

@@ -24,7 +24,7 @@ const PLACES: readonly SettingName[] = [
   ...(['snapshots', 'snapshotExclude', 'commitMessage', 'protectBranch'] as const),
   // When checks run, which are named themselves, and what is accepted besides.
   ...(['verifyEach', 'baseline', 'knownFailures', 'verifyClean', 'proof'] as const),
-  ...(['acceptEmpty', 'acceptChanged', 'acceptFewer'] as const),
+  ...(['acceptEmpty', 'acceptChanged', 'acceptFailed', 'acceptFewer'] as const),
   // Named by the flag that turns it off: see below.
   'sandboxChecks',
 ];

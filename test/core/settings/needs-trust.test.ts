@@ -26,7 +26,7 @@ test('exactly these settings need trust, and each has a key', () => {
       ...['dangerouslySkipPermissions', 'keepBackground', 'onEnd', 'permissionMode', 'promptFile'],
       ...['stateDir', 'until', 'vault', 'verify'],
       ...['baseline', 'knownFailures', 'verifyEach'],
-      ...['acceptChanged', 'acceptEmpty', 'acceptFewer', 'proof', 'verifyClean'],
+      ...['acceptChanged', 'acceptEmpty', 'acceptFailed', 'acceptFewer', 'proof', 'verifyClean'],
       ...['base', 'commit', 'commitMessage', 'copy', 'protectBranch', 'revertFailed', 'setup'],
       ...['shareWorktree', 'snapshotExclude', 'snapshots', 'worktree', 'worktreeDir'],
       ...['allowNet', 'allowRead', 'allowUnixSockets', 'allowWrite', 'keepEnv'],

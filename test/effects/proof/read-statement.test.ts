@@ -13,6 +13,7 @@ const STATEMENT = proofStatement({
       ...{ startedAt: '2026-01-02T03:04:05.000Z', program: null, baseline: 'not-run' as const },
       ...{ where: 'clean' as const, tests: null, failed: null, log: null },
       knownFailures: ['a'],
+      otherFailures: [],
       outputSha256: 'b'.repeat(64),
     },
   ],

@@ -5,7 +5,7 @@ import { proofScreen } from '../../../src/report/screens/proof.ts';
 const CHECK: CheckProof = {
   ...{ name: 'unit', command: 'npm test', exitCode: 0, hasPassed: true, durationMs: 3_200 },
   ...{ startedAt: '2026-01-02T03:04:05.000Z', program: null, baseline: 'failed' },
-  ...{ where: 'work-tree', tests: 214, failed: 0, knownFailures: [], log: null },
+  ...{ where: 'work-tree', tests: 214, failed: 0, knownFailures: [], otherFailures: [], log: null },
   outputSha256: 'b'.repeat(64),
 };
 const FACTS: ProofFacts = {

@@ -1,6 +1,6 @@
 import type { Finding } from '../../proof/findings.ts';
 import { isTestName } from '../../proof/judge-names.ts';
-import { type CheckResult, judgeCheck, resultOf } from '../check-result.ts';
+import { type CheckResult, judgeCheck, redChecks, resultOf } from '../check-result.ts';
 import type { FindingsView } from './findings-view.ts';
 import { judgedNothing } from './judged-nothing.ts';
 
@@ -16,7 +16,7 @@ export function asksChangedTests(view: View): boolean {
   const { policy, examination } = view;
   const files = examination.judges?.openTestFiles ?? [];
   const hasTree = (examination.judges?.tree ?? null) !== null;
-  return policy.proof !== 'tell' && hasTree && files.length > 0 && redChecks(view).length > 0;
+  return policy.proof !== 'tell' && hasTree && files.length > 0 && redAtStart(view).length > 0;
 }
 
 /** Finds checks that failed at the start, and still fail with the tests of the start. Null before these were run. */
@@ -24,7 +24,7 @@ export function changedTests(view: View): Finding | null {
   const { examination, policy, checksAtStart } = view;
   const rerun = examination.startTests ?? examination.oldExam;
   if (rerun === undefined || !asksChangedTests(view)) return null;
-  const red = redChecks(view);
+  const red = redAtStart(view);
   const failing = red.filter((start) => {
     if (rerun.kind === 'not-made') return true;
     const raw = resultOf(start, rerun.results);
@@ -36,7 +36,7 @@ export function changedTests(view: View): Finding | null {
 }
 
 /** The checks that failed at the start, and had something to judge by. */
-function redChecks({ checks, checksAtStart, examination }: View): readonly CheckResult[] {
+function redAtStart({ checks, checksAtStart, examination }: View): readonly CheckResult[] {
   return (checksAtStart ?? []).filter(
     (start) =>
       start.verdict !== 'passed' &&
@@ -47,7 +47,7 @@ function redChecks({ checks, checksAtStart, examination }: View): readonly Check
 
 /** Whether the tests that were red at the start pass now; others may fail, if they are known by name. */
 function turnedGreen(result: CheckResult, start: CheckResult): boolean {
-  if (result.verdict !== 'failed') return true;
+  if (redChecks([result]).length === 0) return true;
   const [failed, red] = [result.failed ?? [], start.failed ?? []];
   const isKnown = failed.length > 0 && red.length > 0 && !red.some(isFile);
   const ranAll = result.tests !== null && result.tests >= (start.tests ?? 0);

@@ -1,6 +1,6 @@
 import { AGENTS } from '../../agent/agents/agents.ts';
 import { type Finding, fewerBoxes, fewerTests } from '../../proof/findings.ts';
-import { type CheckResult, failedChecks, judgeCheck, resultOf } from '../check-result.ts';
+import { type CheckResult, judgeCheck, redChecks, resultOf } from '../check-result.ts';
 import type { Rerun } from '../examination.ts';
 import { asksChangedTests, changedTests } from './changed-tests.ts';
 import type { ClaimFinding, FindingsView } from './findings-view.ts';
@@ -21,8 +21,10 @@ export function findAgainst(view: FindingsView): readonly ClaimFinding[] {
     isOpen: !isPassed,
   }));
   const rewritten = rewrittenFiles(view).map((found) => ({ found, held: isHold, isOpen: true }));
+  const failed = failedTests(view).map((found) => ({ found, held: isHold, isOpen: true }));
   const all = [
     ...plain,
+    ...failed,
     ...bentJudges(view, { isHold, mayHold, isPassed }),
     ...rewritten,
     ...fewer,
@@ -86,7 +88,7 @@ function startTestsPass(view: FindingsView): boolean {
     const then = resultOf(result, view.checksAtStart)?.tests ?? 0;
     return (result.tests ?? 0) < then;
   });
-  return failedChecks(results).length === 0 && !isFewer;
+  return redChecks(results).length === 0 && !isFewer;
 }
 
 /** Returns how the exam failed that holds a claim; null if none did. */
@@ -98,7 +100,7 @@ export function failedExamOf(
   const { startTests } = view.examination;
   if (startTests === undefined) return null;
   if (startTests.kind === 'not-made') return { kind: 'failed', failed: [], why: startTests.why };
-  return { kind: 'failed', failed: failedChecks(judgedIn(startTests, view)), why: null };
+  return { kind: 'failed', failed: redChecks(judgedIn(startTests, view)), why: null };
 }
 
 type OldExamAnswer =
@@ -121,7 +123,7 @@ export function oldExamOf(
   if (oldExam === undefined) return null;
   if (oldExam.kind === 'not-made') return { kind: 'failed', failed: [], why: oldExam.why };
   const results = judgedIn(oldExam, view).filter((result) => !isNew(result, view));
-  const failed = failedChecks(results);
+  const failed = redChecks(results);
   const isPassed = failed.length === 0 && fewerThanAtStart(results, view).length === 0;
   return isPassed ? { kind: 'passed' } : { kind: 'failed', failed, why: null };
 }
@@ -174,6 +176,15 @@ function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
   const isIdle =
     changed === false || (changed === null && AGENTS[policy.agent].tells.includes('calls'));
   return claim.byWords && isIdle && !usedTools ? { finding: 'empty-work', claim: 'words' } : null;
+}
+
+/** Exit code 0 is the last word of a shell, and not always that of its tests. */
+function failedTests({ checks }: FindingsView): readonly Finding[] {
+  return checks.flatMap(({ name, verdict, tests, failures }) =>
+    verdict === 'failed-tests'
+      ? { finding: 'failed-tests' as const, check: name, failures: failures ?? 0, ran: tests }
+      : [],
+  );
 }
 
 function rewrittenFiles({ examination, checks }: FindingsView): readonly Finding[] {

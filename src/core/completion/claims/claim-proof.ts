@@ -54,8 +54,9 @@ function checkProof(
     program: programs[command] ?? null,
     baseline: start === undefined ? 'not-run' : start.verdict === 'passed' ? 'passed' : 'failed',
     tests: result.tests,
-    failed: result.failed?.length ?? null,
+    failed: result.failures,
     knownFailures: verdict === 'known-failures' ? (start?.failed ?? []) : [],
+    otherFailures: verdict === 'known-failures' ? (start?.otherFailures ?? []) : [],
     outputSha256: result.outputSha256,
     log: null,
   };

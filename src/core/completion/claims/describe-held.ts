@@ -1,5 +1,5 @@
 import type { RefusedTool } from '../../agent/attempt.ts';
-import { findingText } from '../../proof/findings.ts';
+import { failedOf, findingText } from '../../proof/findings.ts';
 import type { CheckResult } from '../check-result.ts';
 import type { Blocker } from './gates.ts';
 
@@ -34,11 +34,21 @@ export function describeHeld(held: Blocker): string {
 
 function describeFailed(failed: readonly CheckResult[]): string {
   return failed
-    .map(
-      ({ name, timedOut, exitCode }) =>
-        `${name} ${timedOut ? 'ran out of time' : `exited with ${exitCode ?? 'a signal'}`}`,
-    )
+    .map((result) => {
+      const { name, timedOut, exitCode } = result;
+      const end = timedOut ? 'ran out of time' : `exited with ${exitCode ?? 'a signal'}`;
+      return `${name} ${end}${afterFailure(result)}`;
+    })
     .join('; ');
+}
+
+/** Says what has to be known of a failed check beside how it ended: a clause to add, or nothing. */
+export function afterFailure({ verdict, failures, tests, inTheWay }: CheckResult): string {
+  const tested =
+    verdict === 'failed-tests' ? `, although ${failedOf(failures ?? 0, tests)} failed` : '';
+  return inTheWay === undefined
+    ? tested
+    : `${tested}, and known failures do not excuse it: ${inTheWay}`;
 }
 
 /** Names refused tools, in one line for people. */

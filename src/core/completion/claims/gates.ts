@@ -4,7 +4,7 @@ import type { Finding } from '../../proof/findings.ts';
 import type { FindingProof } from '../../proof/statement.ts';
 import type { Check } from '../../settings/checks.ts';
 import type { Policy } from '../../task/policy.ts';
-import { type CheckResult, failedChecks } from '../check-result.ts';
+import { type CheckResult, failedChecks, redChecks } from '../check-result.ts';
 import { type Claim, decidingCheck } from '../claim.ts';
 import type { CommandResult } from '../command-result.ts';
 import type { Examination, ExamPart } from '../examination.ts';
@@ -146,8 +146,9 @@ export function checksOfClaim({
   claim,
   sightings,
   verified,
-}: Pick<ClaimView, 'claim' | 'sightings' | 'verified'>): readonly CheckResult[] {
-  return [...(verified ?? []), ...decidingCheck(claim, sightings)];
+  policy,
+}: Pick<ClaimView, 'claim' | 'sightings' | 'verified' | 'policy'>): readonly CheckResult[] {
+  return [...(verified ?? []), ...decidingCheck(claim, sightings, policy)];
 }
 
 /** Returns what findings are made from; null if the claim is not looked into. */
@@ -199,7 +200,7 @@ function cleanCheckout(view: ClaimView): GateAnswer {
   if (rerun.kind === 'not-made') {
     return held({ gate, failed: [], why: rerun.why, setup: rerun.setup, folder });
   }
-  const failed = failedChecks(judgedIn(rerun, seen));
+  const failed = redChecks(judgedIn(rerun, seen));
   return failed.length === 0 ? PASSED : held({ gate, failed, why: null, setup: null, folder });
 }
 

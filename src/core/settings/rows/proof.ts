@@ -72,6 +72,13 @@ export const PROOF_ROWS = {
     trust: true,
     help: 'accept a claim although fewer tests ran than at the start, or the plan has fewer boxes',
   },
+  acceptFailed: {
+    flag: '--accept-failed',
+    type: { kind: 'switch' },
+    group: 'Completion',
+    trust: true,
+    help: 'accept checks that end with 0 although their test runner says that tests failed',
+  },
   planSection: {
     flag: '--plan-section',
     argument: 'NAME',

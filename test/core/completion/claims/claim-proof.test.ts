@@ -114,7 +114,8 @@ describe('the facts', () => {
   test('name each check, how it stood at the start, and how it went here and elsewhere', () => {
     const failedThen = { name: 'unit', tests: 200, failed: ['a', 'b', 'c'] };
     const checksAtStart = [checkResult(ended('npm test', 1), failedThen)];
-    const known = { ...UNIT, exitCode: 1, verdict: 'known-failures' as const, failed: ['a', 'b'] };
+    const failed = { failures: 2, failed: ['a', 'b'] };
+    const known = { ...UNIT, ...failed, exitCode: 1, verdict: 'known-failures' as const };
     const examination = {
       ...judgesSeen({ tree: TREE, programs: { 'npm test': '/usr/bin/npm' } }),
       cleanCheckout: {
@@ -131,12 +132,14 @@ describe('the facts', () => {
         ...{ durationMs: 1_000, startedAt: START, program: '/usr/bin/npm', baseline: 'failed' },
         ...{ where: 'work-tree', tests: 214, failed: 2, outputSha256: '', log: null },
         knownFailures: ['a', 'b', 'c'],
+        otherFailures: [],
       },
       {
         ...{ name: 'lint', command: 'npm run lint', exitCode: 0, hasPassed: true },
         ...{ durationMs: 1_000, startedAt: START, program: null, baseline: 'not-run' },
         ...{ where: 'work-tree', tests: null, failed: null, outputSha256: '', log: null },
         knownFailures: [],
+        otherFailures: [],
       },
       expect.objectContaining({ name: 'lint', where: 'clean', baseline: 'not-run' }),
     ]);

@@ -1,0 +1,90 @@
+/*
+ * Lines that tell of a failure which is no test: a command, a compiler, a threshold. Known failures of tests do not
+ * excuse it, so its lines are compared with those of the start.
+ */
+
+/** A runner or a shell tells that something failed. */
+const FAILURES: readonly RegExp[] = [
+  // Commands that run others.
+  /^(?:g?make|mingw32-make)(?:\[\d+\])?: \*\*\* /,
+  /^(?:npm|pnpm|yarn|lerna) (?:error|ERR!)|ELIFECYCLE|ERR_PNPM_|^error Command failed/,
+  /\bCommand failed\b|^ninja: build stopped|^task: Failed to run|^FAILURE: Build failed/,
+  /: (?:command )?not found$|^Segmentation fault|^Killed$|^Aborted\b/,
+  // What is reached or not.
+  /\bthreshold\b.*\bnot (?:met|reached)|\bnot meet\b.*\bthreshold|coverage\b.*(?:not reached|fail-under)/i,
+  // Compilers, linters and programs that end with an error.
+  /^(?:[\w.$]*(?:Error|Exception)(?: \[\w+\])?|panic|fatal(?: error)?|Fatal error|Uncaught \w+): /,
+  /^error(?:\[\w+\])?: |^\[error\] |^ERROR:? |^\S+ error: /i,
+  /^\S+?[(:]\d+(?:[,:]\d+)?\)?:? (?:- )?(?:fatal )?error\b/i,
+  /^\s+\d+:\d+\s+error\s|^Found \d+ errors?\b/,
+];
+
+/** A failed assertion is what a failed test says, and that test has a name. */
+const OF_A_TEST = /^AssertionError\b|^ERROR \S+::/;
+
+/** More lines than these are not kept: whether one of them is new is unknown then. */
+const MOST_LINES = 50;
+const LONGEST_LINE = 200;
+
+/** Collects the lines that tell of a failure which is no test. */
+export class OtherFailures {
+  private readonly found: string[] = [];
+
+  /** Takes the next line. `text` is what stands behind a prefix such as `web:test:`; null if it has none. */
+  read(line: string, text: string | null): void {
+    if (this.found.length > MOST_LINES) return;
+    if (tellsOfFailure(line) || (text !== null && tellsOfFailure(text))) {
+      this.found.push(withoutDigits(line));
+    }
+  }
+
+  /** The lines without their digits, one more than are kept if there are more. */
+  get lines(): readonly string[] {
+    return this.found;
+  }
+}
+
+function tellsOfFailure(line: string): boolean {
+  return !OF_A_TEST.test(line) && FAILURES.some((pattern) => pattern.test(line));
+}
+
+/** Numbers, times and addresses differ from run to run. */
+function withoutDigits(line: string): string {
+  return line.replace(/0x[\da-f]+|\d+/gi, '').slice(0, LONGEST_LINE);
+}
+
+/** Returns the first line that tells of a failure and was there less often at the start; null if there is none. */
+export function newFailure(now: readonly string[], atStart: readonly string[]): string | null {
+  if (now.length > MOST_LINES) return `more than ${MOST_LINES} lines that tell of other failures`;
+  const left = [...atStart];
+  for (const line of now) {
+    const at = left.indexOf(line);
+    if (at === -1) return line;
+    left.splice(at, 1);
+  }
+  return null;
+}
+
+/** What runners say when they leave out tests since one has failed. */
+const STOPPED =
+  /^!+ stopping after \d+ failures? !+$|^error: test failed, to rerun pass|^Bailing out after \d+ failed/;
+
+/** Whether a line says that the runner left out tests since one has failed. */
+export function saysStopped(line: string): boolean {
+  return STOPPED.test(line) || stoppingWord(/^(?:> |\$ )(.*)$/.exec(line)?.[1] ?? '') !== null;
+}
+
+const STOPPING =
+  /(?<=\s)--?(?:exitfirst|maxfail|bail|fail-?fast|stop-on-(?:failure|error|defect)|halt-on-failure)(?:[= ]\S+)?(?=\s|$)/;
+const NO_STOP = /[= ](?:0|false)$/;
+/** `-x` is another thing to a shell, and `-f` to most programs. */
+const SHORT = /\b(?:py\.?test|nosetests)\b[^|;&]*\s(-\w*x)\b|\bunittest\b[^|;&]*\s(-f)\b/;
+const MOCHA = /\bmocha\b[^|;&]*\s(-b)\b/;
+
+/** Returns the word by which a command tells its runner to stop at the first failure; null if there is none. */
+export function stoppingWord(command: string): string | null {
+  const [word] = STOPPING.exec(command) ?? [];
+  if (word !== undefined && !NO_STOP.test(word)) return word.replace(/[= ].*$/, '');
+  const [, pytest, unittest] = SHORT.exec(command) ?? [];
+  return pytest ?? unittest ?? MOCHA.exec(command)?.[1] ?? null;
+}
