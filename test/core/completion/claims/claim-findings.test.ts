@@ -149,6 +149,26 @@ test('files that a check rewrote hold the claim', () => {
   expect(foundByTell({ examination })).toEqual(['rewritten-files told']);
 });
 
+describe('a check that ended with 0 although tests failed', () => {
+  const piped: CheckResult = { ...check(3), failures: 2, verdict: 'failed-tests' };
+
+  test('is found, and held by degree', () => {
+    expect(found({ checks: [piped] })).toEqual(['failed-tests held']);
+    expect(foundByTell({ checks: [piped] })).toEqual(['failed-tests told']);
+    expect(findAgainst(view({ checks: [piped] })).map((each) => each.found)).toEqual([
+      { finding: 'failed-tests', check: 'unit', failures: 2, ran: 3 },
+    ]);
+  });
+
+  test('does not pass the old exam', () => {
+    const judges = judgesSeen({ tree: 'tree', bent: [BENT], stood: true });
+    const examination = { ...judges, oldExam: exam(raw(3, 0, { failures: 1 })) };
+    expect(found({ examination })).toEqual(['bent-judge held']);
+    const passed = { ...judges, oldExam: exam(raw(3)) };
+    expect(found({ examination: passed })).toEqual(['bent-judge cleared']);
+  });
+});
+
 test('a check that failed on the same tree before is told, and nothing is held', () => {
   expect(found({ checks: [{ ...check(3), failedIn: 1 }] })).toEqual(['unsteady-check cleared']);
 });
