@@ -1,9 +1,10 @@
-import { AGENTS, type AgentName, isAgentName } from '../core/agent/agents/agents.ts';
+import { type AgentName, isAgentName } from '../core/agent/agents/agents.ts';
 import type { PlanStand } from '../core/completion/plan-file.ts';
 import type { Changes, EndingFields, RalphEvent } from '../core/machine/events.ts';
 import { endingRow, rowOfState } from '../core/task/endings.ts';
 import type { EvidenceProof } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
+import { agentRemedy } from './agent-remedy.ts';
 import { belowSections, formatCost, formatDuration, formatLines, plural } from './format.ts';
 import { branchesText, indexBehindText, uncommittedText } from './left-at-end.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from './look-back.ts';
@@ -56,13 +57,19 @@ function endingText(event: EndingEvent): string {
     }
     case 'task_failed':
       return `${filled(says, why)}: ${event.error}`;
+    case 'task_stalled':
+      return filled(says, [words(why), event.error ?? []].flat().join(': '));
     case 'task_usage_limited':
       return event.until === null ? says : `${says}, until ${event.until}`;
     case 'task_budget_spent':
       return event.until === null ? says : `${says}; there is room again at ${event.until},`;
     default:
-      return filled(says, why.replaceAll('-', ' '));
+      return filled(says, words(why));
   }
+}
+
+function words(reason: string): string {
+  return reason.replaceAll('-', ' ');
 }
 
 function filled(says: string, why: string): string {
@@ -169,8 +176,10 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
       return event.status === 'paused_awaiting_approval'
         ? `answer with ralph approve ${event.task_id} or ralph reject ${event.task_id}, then resume`
         : null;
-    default:
-      return remedyFor(event.status, event.exit_reason, agentOf(event, agent));
+    default: {
+      const failure = 'error' in event ? event.error : null;
+      return remedyFor(event.status, event.exit_reason, agentOf(event, agent), failure);
+    }
   }
 }
 
@@ -179,9 +188,18 @@ function agentOf({ agent }: EndingEvent, only: AgentName): AgentName {
   return isAgentName(agent) ? agent : only;
 }
 
-/** Returns what to do about an ending, from the state of its task, or null if there is no general advice. */
-export function remedyFor(state: string, exitReason: string, agent: AgentName): string | null {
-  const ofAgent: Readonly<Record<string, string>> = AGENTS[agent].remedies;
+/**
+ * Returns what to do about an ending, from the state of its task, or null if there is no general advice. `failure`
+ * is what the agent said of the failure behind it; null if there was none.
+ */
+export function remedyFor(
+  state: string,
+  exitReason: string,
+  agent: AgentName,
+  failure: string | null,
+): string | null {
+  const row = rowOfState(state, exitReason);
   const cause = exitReason.replace(/^failed:/, '');
-  return ofAgent[cause] ?? rowOfState(state, exitReason)?.remedy ?? null;
+  const ofFailure = failure === null ? undefined : row?.remedyOfFailure;
+  return ofFailure ?? agentRemedy(agent, cause, failure ?? '') ?? row?.remedy ?? null;
 }

@@ -1,7 +1,8 @@
-import { AGENTS, isAgentName } from '../core/agent/agents/agents.ts';
+import { isAgentName } from '../core/agent/agents/agents.ts';
 import type { AgentChanged, RalphEvent } from '../core/machine/events.ts';
 import { ENDINGS } from '../core/task/endings.ts';
 import { activityText } from './activity-text.ts';
+import { agentRemedy } from './agent-remedy.ts';
 import { fitted } from './columns.ts';
 import { endingLines, type MessageContext } from './ending-lines.ts';
 import { formatCost, formatDuration, plural } from './format.ts';
@@ -29,6 +30,9 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
     case 'tool_silent':
       return `no answer for ${event.minutes} minutes from ${activityText({ kind: 'tool', tool: event.tool, target: event.target })}`;
     case 'near_miss':
+      if (event.said !== undefined) {
+        return `the promise does not count, since a Stop hook held the agent behind it (the hook said: ${event.said}): ${event.line}`;
+      }
       return `the promise was mentioned, not stated (${event.why.replaceAll('-', ' ')}): ${event.line}`;
     case 'claim_held':
       return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${gateRemedy(event.gate)}`;
@@ -57,6 +61,8 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
       ].join('; ');
     case 'sandbox_refused':
       return `refused: ${refusedHost(event)}${andMore(event.more)}`;
+    case 'mcp_unavailable':
+      return `MCP server ${event.server} ${event.status === 'failed' ? 'failed to start' : 'wants a login'}, so its tools are missing`;
     case 'sandbox_planted':
       return `planted: ${event.path}; read it before anything runs it${andMore(event.more)}`;
     case 'task_started':
@@ -81,8 +87,8 @@ function changeLine({ from, to, why, until, error }: Extract<RalphEvent, AgentCh
     case 'outage':
       return `the service of ${from} does not answer${said}; ${to} goes on, ${from} again after ${until}`;
     default: {
-      const remedy = isAgentName(from) ? AGENTS[from].remedies[why] : undefined;
-      return `${from} is skipped for the rest of this run, ${SKIPPED[why]}${said}; ${to} goes on${remedy === undefined ? '' : `; what to do: ${remedy}`}`;
+      const remedy = isAgentName(from) ? agentRemedy(from, why, error ?? '') : null;
+      return `${from} is skipped for the rest of this run, ${SKIPPED[why]}${said}; ${to} goes on${remedy === null ? '' : `; what to do: ${remedy}`}`;
     }
   }
 }
@@ -91,6 +97,7 @@ const SKIPPED = {
   'agent-not-found': 'since it was not found',
   'not-logged-in': 'since it is not logged in',
   'no-credit': 'since it has no credit',
+  'agent-error': 'since it fails at its start',
 } as const;
 
 function gateRemedy(gate: string): string {

@@ -51,7 +51,9 @@ describe('docs/troubleshooting.md', () => {
   test('has a remedy for every cause of a failure that has one', () => {
     const causes = SAID.flatMap(quotedIn).filter((words) => /^[a-z]+(-[a-z]+)*$/.test(words));
     const told = Object.keys(ENDINGS.failed.reasons)
-      .filter((reason) => AGENT_NAMES.some((name) => remedyFor('failed', reason, name) !== null))
+      .filter((reason) =>
+        AGENT_NAMES.some((name) => remedyFor('failed', reason, name, 'words') !== null),
+      )
       .map((reason) => reason.replace('failed:', ''));
     expect(told.length).toBeGreaterThan(6);
     expect(told.filter((cause) => !causes.includes(cause))).toEqual([]);

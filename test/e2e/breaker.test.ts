@@ -189,15 +189,18 @@ describe('--same-error-limit', () => {
     return { before: ['On it.'], noResult: true, exitCode: 1, stderr };
   }
 
-  test('the same error five times, numbers and paths aside: exit 5', async () => {
-    const scene = await makeScene([1, 2, 3, 4, 5].map(failing));
+  test('the same error three times, numbers and paths aside: exit 5, in the words of the agent', async () => {
+    const scene = await makeScene([1, 2, 3].map(failing));
     const { exitCode, stderr } = await scene.run(['-n', '9']);
     expect(exitCode).toBe(5);
-    expect(scene.state()).toMatchObject({ exit_reason: 'same-error', breaker: { same_error: 5 } });
+    expect(scene.state()).toMatchObject({ exit_reason: 'same-error', breaker: { same_error: 3 } });
     const [note] = scene.notes();
     expect(note?.name).toMatch(/^RALPH_STALLED_t_/);
     for (const text of [stderr, note?.text]) expect(text).toContain('--same-error-limit 0');
-    expect(note?.text).toMatch(/the same error in 5 iterations: .*cannot read/);
+    expect(note?.text).toMatch(/the same error in 3 iterations: .*cannot read/);
+    expect(note?.text).toMatch(/^# .*cannot read/m);
+    expect(stderr).toMatch(/stalled \(same error: .*cannot read/);
+    expect(stderr).toContain('what to do: mend what the agent complains of');
   });
 
   test('another error in between begins anew; 0 turns it off', async () => {

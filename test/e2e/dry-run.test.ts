@@ -72,7 +72,7 @@ describe('with no agent installed', () => {
     );
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/^Plan for task .*Nothing was started or written\.\n/);
-    expect(stdout).toMatch(/Cannot find the agent: claude was not found in /);
+    expect(stdout).toMatch(/Cannot start the agent: claude was not found in /);
     expect(stdout).toContain('claude --print --verbose --output-format stream-json');
     expect(stdout).toContain(join(work, 'nor/this'));
     expect(picture(root)).toEqual(before);
@@ -108,7 +108,7 @@ describe('with no agent installed', () => {
     const named = await planOf(scene, ['--claude-bin', './no-claude']);
     expect(named.argv[0]).toBe('./no-claude');
     expect(named.warnings).toContain(
-      `Cannot find the agent: ${join(scene.folder, 'no-claude')} is not an executable file.`,
+      `Cannot start the agent: ${join(scene.folder, 'no-claude')} is not there.`,
     );
     const command = await planOf(scene, ['--agent-command', 'no-such-agent exec -', '--', '--x']);
     expect(command.argv).toEqual(['no-such-agent', 'exec', '-', '--x']);
@@ -215,7 +215,7 @@ describe('the plan', () => {
     expect(plan.warnings).toEqual([
       `${file} sets agent_bin.`,
       expect.stringContaining('claude runs with its default permissions'),
-      'Cannot find the agent: /opt/claude is not an executable file.',
+      'Cannot start the agent: /opt/claude is not there.',
     ]);
   });
 

@@ -227,13 +227,27 @@ const EXAMPLES: readonly Example[] = [
     ANSWER,
   ),
   FAILED('failed:agent-not-found', 'failed (agent-not-found): It broke.', 'install it (npm'),
-  FAILED('failed:not-logged-in', 'failed (not-logged-in): It broke.', 'log in with claude /login', {
-    nextPass: 'resumes',
-  }),
+  FAILED(
+    'failed:not-logged-in',
+    'failed (not-logged-in): It broke.',
+    'do as the message says, or log in with',
+    {
+      nextPass: 'resumes',
+    },
+  ),
   FAILED('failed:no-credit', 'failed (no-credit): It broke.', 'add credit to the account', {
     nextPass: 'resumes',
   }),
-  FAILED('failed:refused-request', 'failed (refused-request): It broke.', 'check --model'),
+  FAILED('failed:refused-request', 'failed (refused-request): It broke.', 'do as the message says'),
+  FAILED(
+    'failed:agent-error',
+    'failed (agent-error): It broke.',
+    'mend what the agent complains of',
+    {
+      nextPass: 'resumes',
+    },
+  ),
+  FAILED('failed:hook', 'failed (hook): It broke.', 'look at the hooks in'),
   FAILED('failed:slash-command', 'failed (slash-command): It broke.', 'claude took the prompt'),
   FAILED('failed:setup', 'failed (setup): It broke.', 'run the command of --setup yourself'),
   FAILED('failed:bad-option', 'failed (bad-option): It broke.', 'remove the option, or update'),
@@ -406,7 +420,8 @@ describe('a task of which nobody was told that it ended', () => {
       if (note === null) return;
       const type = `ralph_${note.toLowerCase()}`;
       expect(found).toMatchObject({ frontMatter: { type, reason }, command });
-      expect(found?.text).toMatch(new RegExp(`^# [A-Z].+: ${taskId}$`, 'm'));
+      const heading = status === 'failed' ? 'It broke\\.' : `[A-Z].+: ${taskId}`;
+      expect(found?.text).toMatch(new RegExp(`^# ${heading}$`, 'm'));
       // Of a limit only the run itself says when to try again.
       const isNoted = advised !== null && status !== 'usage_limited';
       expect(found?.text.includes('\nFirst: ')).toBe(isNoted);

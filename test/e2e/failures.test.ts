@@ -87,7 +87,7 @@ describe('a passing fault: the same iteration again, and it counts once', () => 
     expect(state.iterations[0].cost_usd).toBeCloseTo(0.05, 6);
     expect(state.usage.cost_usd).toBeCloseTo(0.05, 6);
     expect(scene.journal().filter(({ event }) => event === 'agent_retry')).toMatchObject([
-      { by: 'ralph', iteration: 1, attempt: 1, status: null },
+      { by: 'ralph', iteration: 1, attempt: 1, status: 529 },
       { by: 'ralph', iteration: 1, attempt: 2, status: 500 },
     ]);
   });
@@ -278,7 +278,8 @@ describe('what no further attempt can mend: one call, exit 1, and what to do', (
     await chmod(agent, 0o600);
     const { exitCode, stderr } = await scene.run(['--claude-bin', agent]);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('is not an executable file');
+    expect(stderr).toContain('is there, but cannot be started: it may not be executed');
+    expect(scene.state()).toMatchObject({ exit_reason: 'failed:agent-error' });
   });
 
   test('an agent whose interpreter is not there', async () => {
@@ -287,8 +288,8 @@ describe('what no further attempt can mend: one call, exit 1, and what to do', (
     await chmod(agent, 0o700);
     const { exitCode, stderr } = await scene.run(['--claude-bin', agent]);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain(agent);
-    expect(scene.state()).toMatchObject({ exit_reason: 'failed:agent-not-found' });
+    expect(stderr).toContain(`${agent} is there, but what its first line names is not`);
+    expect(scene.state()).toMatchObject({ exit_reason: 'failed:agent-error' });
   });
 
   test('an agent that is taken away between two attempts', async () => {
@@ -325,6 +326,22 @@ describe('what no further attempt can mend: one call, exit 1, and what to do', (
   });
 });
 
+describe('a failed start: the model was never asked', () => {
+  test('three of them end the task in the words of the agent, and no iteration counts', async () => {
+    const broken = apiError(null, 'Failed to load the tool registry (E-12)');
+    const scene = await makeScene([broken, { bare: true, noResult: true }, broken]);
+    const { exitCode, stderr } = await scene.run();
+    expect(exitCode).toBe(1);
+    expect(scene.fake.calls()).toHaveLength(3);
+    expect(scene.state()).toMatchObject({ exit_reason: 'failed:agent-error', iterations: [] });
+    const words = 'Failed to load the tool registry (E-12)';
+    expect(stderr).toContain(`failed (agent-error): ${words} after 0 iterations`);
+    expect(stderr).toContain('what to do: mend what the agent complains of, then resume');
+    expect(stderr).not.toMatch(/no progress|prompt clearer/);
+    expect(scene.notes()[0]?.text).toContain(`\n# ${words}\n`);
+  });
+});
+
 describe('any other failure: the iteration counts, and the loop goes on', () => {
   test('however it failed, the agent is told how, and the next call is another iteration', async () => {
     const rows: readonly (readonly [string, Turn, RegExp])[] = [
@@ -334,16 +351,22 @@ describe('any other failure: the iteration counts, and the loop goes on', () => 
         /exited with code 1: TypeError: x/,
       ],
       ['no result, exit code 0', { before: ['Working.'], noResult: true }, /gave no result/],
-      ['nothing at all', { bare: true, noResult: true }, /gave no result/],
       [
         'a result that is cut off',
         { before: ['Working.'], raw: ['{"type":"result","subtype":"succ'], noResult: true },
         /gave no result/,
       ],
-      ['a bug of its own', apiError(null, 'Something went wrong'), /Something went wrong/],
+      [
+        'a bug of its own',
+        { before: ['Working.'], ...apiError(null, 'Something went wrong') },
+        /Something went wrong/,
+      ],
       [
         'an error on the way',
-        { subtype: 'error_during_execution', isError: true, errors: ['It broke.'] },
+        {
+          before: ['Working.'],
+          ...{ subtype: 'error_during_execution', isError: true, errors: ['It broke.'] },
+        },
         /It broke\./,
       ],
       ['an answer and then exit code 3', { text: 'Not yet.', exitCode: 3 }, /exited with code 3/],

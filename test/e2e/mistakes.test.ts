@@ -94,7 +94,7 @@ describe('every end that is not a completion says what to do', () => {
     ['aborted', ['claude', 'command']],
   ])('failed:%s', ([cause, agents]) => {
     for (const agent of agents) {
-      expect(remedyFor('failed', `failed:${cause}`, agent)).toMatch(/.{20}/);
+      expect(remedyFor('failed', `failed:${cause}`, agent, 'words')).toMatch(/.{20}/);
     }
   });
 
@@ -144,7 +144,7 @@ describe('every end that is not a completion says what to do', () => {
       },
       '',
     ],
-    [{ event: 'task_stalled', status: 'stalled', exit_reason: 'no-progress' }, ''],
+    [{ event: 'task_stalled', status: 'stalled', exit_reason: 'no-progress', error: null }, ''],
     [
       {
         event: 'task_usage_limited',

@@ -18,6 +18,7 @@ export function attemptFacts(changes: Partial<AttemptFacts> = {}): AttemptFacts 
     stderrTail: '',
     retries: [],
     retryWaitMs: 0,
+    worked: true,
     heldUpMs: 0,
     endedInRetry: false,
     rateLimit: null,
@@ -41,10 +42,12 @@ export function resultFacts(changes: Partial<ResultFacts> = {}): ResultFacts {
     subtype: 'success',
     isError: false,
     apiErrorStatus: null,
+    errorCode: null,
     text: 'done',
     errors: [],
     terminalReason: 'completed',
     numTurns: 1,
+    isLocal: false,
     ...changes,
   };
 }
@@ -61,7 +64,10 @@ export function answered(message: string, changes: Partial<AttemptFacts> = {}): 
   });
 }
 
-/** A `claude` whose report says that it is an error; its subtype is `success` none the less. */
+/**
+ * A `claude` whose report says that it is an error; its subtype is `success` none the less. The model has not
+ * worked, unless it has put out tokens.
+ */
 export function errorReport(
   text: string,
   status: number | null = null,
@@ -72,6 +78,7 @@ export function errorReport(
     result: resultFacts({ isError: true, apiErrorStatus: status, text }),
     finalMessage: text,
     turns: 1,
+    worked: (changes.usage?.output_tokens ?? 0) > 0,
     sessionId: 'session-1',
     ...changes,
   });

@@ -88,7 +88,7 @@ async function planFacts(
       ...notices,
       ...planWarnings(plan),
       ...agents.flatMap(({ missing }) =>
-        missing === null ? [] : [`Cannot find the agent: ${missing}.`],
+        missing === null ? [] : [`Cannot start the agent: ${missing}.`],
       ),
     ],
   };

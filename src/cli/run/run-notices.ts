@@ -8,6 +8,7 @@ import { runOf } from '../../core/proof/check-words.ts';
 import { isGiven } from '../../core/settings/setting-source.ts';
 import { isTold, SIGNS } from '../../core/supervisor/signs.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
+import { promptNotice } from '../../effects/plan/prompt-source.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import {
   doesNotHold,
@@ -35,7 +36,7 @@ export function announcements(plan: RunPlan): readonly string[] {
 /** Returns warnings about settings that the user perhaps did not mean, one sentence each. */
 export function planWarnings(plan: RunPlan): readonly string[] {
   const { policy, settings, sources } = plan;
-  const warnings: string[] = [];
+  const warnings = [promptNotice(plan.prompt) ?? []].flat();
   const { permissionMode } = settings;
   for (const agent of policy.agents) {
     const { permissionsNotice, readOnlyModes, takes } = AGENTS[agent];

@@ -1,6 +1,6 @@
-import type { AttemptFacts, RateLimitFacts, ResultFacts } from './attempt.ts';
+import type { AttemptFacts, ResultFacts } from './attempt.ts';
 import type { FatalCause, Outcome } from './outcome.ts';
-import type { FailureKind, Wording } from './wordings.ts';
+import type { FailureKind, ToldFailure, Wording } from './wordings.ts';
 
 /** The settings that not every agent takes. */
 export type AgentSetting =
@@ -65,27 +65,19 @@ export interface Agent {
 
   /** What its words about a failure mean; the first pattern that matches decides. */
   readonly wordings: readonly Wording[];
-  /** Matches the HTTP status in its words about a failure, as a group; null if it tells the status elsewhere. */
-  readonly statusInWords: RegExp | null;
+  /** What the codes mean that it puts beside its own words about a failure, where it does. */
+  readonly errorCodes?: Readonly<Record<string, FailureKind>>;
   /** What its exit codes mean, where its words do not say more. */
   readonly exitCodes: Readonly<Record<number, FailureKind>>;
 
-  /** Returns the plan limit that an error report names, with its reset, or null. Its wordings name it otherwise. */
-  readonly readPlanLimit?: (
-    text: string,
-    status: number | null,
-    rateLimit: RateLimitFacts | null,
-    at: string,
-    machine: HostMachine,
-  ) => { readonly resetsAt: string | null } | null;
-  /** Returns the failure that a report of success hides, or null. */
-  readonly readAnswer?: (report: ResultFacts, facts: AttemptFacts) => Outcome | null;
-  /** Returns the outcome that the last words of a failed attempt without any report name, or null. */
-  readonly readLastWords?: (
+  /** Returns the failure that a report of success hides, or null. `prompt` is what the user asked for. */
+  readonly readAnswer?: (
+    report: ResultFacts,
     facts: AttemptFacts,
-    at: string,
-    machine: HostMachine,
+    prompt: string,
   ) => Outcome | null;
+  /** Returns the failure that the last words of an attempt without any report name, or null. */
+  readonly readLastWords?: (facts: AttemptFacts) => ToldFailure | null;
 }
 
 /** How long a prompt may be, in UTF-16 code units or in bytes of UTF-8. */

@@ -38,11 +38,15 @@ export interface ResultFacts {
   readonly subtype: string;
   readonly isError: boolean;
   readonly apiErrorStatus: number | null;
+  /** The code that the agent puts beside its own words about the failure; null if it put none. */
+  readonly errorCode: string | null;
   /** The `result` text; null for most error subtypes. */
   readonly text: string | null;
   readonly errors: readonly string[];
   readonly terminalReason: string | null;
   readonly numTurns: number | null;
+  /** Whether the agent says that a command of its own answered, and not the model. */
+  readonly isLocal: boolean;
 }
 
 /** A retry that the agent made by itself, as it announced it. */
@@ -123,6 +127,21 @@ export interface LeftOut {
   readonly planted: number;
 }
 
+/**
+ * What a hook of the user did to an attempt: it `blocked` the prompt, or it `held` the agent behind its last
+ * message. `said` is the hook's own words.
+ */
+export interface HookFacts {
+  readonly did: 'blocked' | 'held';
+  readonly said: string;
+}
+
+/** A server of tools that the agent could not start, or that wants a login. */
+export interface LostServer {
+  readonly server: string;
+  readonly status: 'failed' | 'needs-auth';
+}
+
 /** Everything that ralph knows of one attempt of the agent. */
 export interface AttemptFacts {
   readonly end: AttemptEnd;
@@ -149,12 +168,21 @@ export interface AttemptFacts {
   /** What the agent told of its whole session instead, with its earlier attempts; null if it does not. */
   readonly sessionUsage: Usage | null;
   readonly turns: number;
+  /**
+   * Whether the model said something or called a tool; for a command, whether it printed anything but white
+   * space. What the agent's program itself says does not count, nor do tokens and money: a refusal costs both.
+   */
+  readonly worked: boolean;
   /** Number of tool calls. */
   readonly tools: number;
   readonly refused: readonly RefusedTool[];
   /** Number of sub-agents that the system stopped before they finished. */
   readonly stoppedSubAgents: number;
   readonly sessionId: string | null;
+  /** Absent if no hook did anything that counts. */
+  readonly hook?: HookFacts;
+  /** Absent if all servers of tools started. */
+  readonly lostServers?: readonly LostServer[];
   /** Number of lines skipped because they were too long. */
   readonly skippedLines: number;
   /** Number of unreadable lines: nested too deeply, or in an unexpected form. */
@@ -219,8 +247,11 @@ function scaled(usage: Usage, by: number): Usage {
   };
 }
 
-/** Returns the text of an attempt: its final message, or the partial output if there is no such message. */
-export function outputOf(facts: AttemptFacts): string {
-  if (facts.end.kind === 'cut' || facts.finalMessage === null) return facts.partialOutput;
-  return facts.finalMessage;
+/**
+ * Returns the text of an attempt: its final message, or the partial output if there is no such message. The words
+ * of an error report are none.
+ */
+export function outputOf({ end, result, finalMessage, partialOutput }: AttemptFacts): string {
+  const isError = result?.isError === true && result.text === finalMessage && partialOutput !== '';
+  return end.kind === 'cut' || finalMessage === null || isError ? partialOutput : finalMessage;
 }

@@ -3,6 +3,8 @@ import type { Agent, HostMachine } from './agent.ts';
 import type { AttemptFacts, CutCause, ResultFacts } from './attempt.ts';
 import { errored, fatal, type Outcome, tooLong, transient } from './outcome.ts';
 import { readResetTime } from './reset-time.ts';
+import { sharedFailure } from './shared-wordings.ts';
+import { readUsageLimit } from './usage-limit.ts';
 import { failureIn, type ToldFailure } from './wordings.ts';
 
 /**
@@ -14,24 +16,27 @@ import { failureIn, type ToldFailure } from './wordings.ts';
  * began: then only its last words remain. The agent owns its wordings; what follows from a failure of a
  * kind is the same for all.
  *
- * `at` is when the attempt ended. A reset time without a zone is in the time zone of `machine`.
+ * `at` is when the attempt ended. A reset time without a zone is in the time zone of `machine`. `prompt` is what
+ * the user asked for.
  */
 export function classify(
   facts: AttemptFacts,
   agent: Agent,
   at: string,
   machine: HostMachine,
+  prompt = '',
 ): Outcome {
-  const attempt: Attempt = { facts, agent, at, machine };
+  const attempt: Attempt = { facts, agent, at, machine, prompt };
   switch (facts.end.kind) {
     case 'cut':
       return classifyCut(facts.end.cause, facts);
     case 'not-started':
-      return facts.end.code === 'ENOENT' || facts.end.code === 'EACCES'
+      return facts.end.code === 'ENOENT'
         ? fatal('agent-not-found', facts.end.message)
         : errored(`the agent could not be started: ${facts.end.message}`);
     case 'exited':
     case 'signalled':
+      if (facts.hook?.did === 'blocked' && !facts.worked) return fatal('hook', facts.hook.said);
       return facts.result === null
         ? classifyWithoutResult(attempt)
         : (readReport(facts.result, attempt) ?? classifyAnswer(facts));
@@ -43,6 +48,7 @@ interface Attempt {
   readonly agent: Agent;
   readonly at: string;
   readonly machine: HostMachine;
+  readonly prompt: string;
 }
 
 function classifyCut(cause: CutCause, facts: AttemptFacts): Outcome {
@@ -83,7 +89,7 @@ function readReport(report: ResultFacts, attempt: Attempt): Outcome | null {
   if (report.subtype === 'error_max_budget_usd') return { kind: 'bounded', by: 'max-budget' };
   return report.isError || report.subtype !== 'success'
     ? readErrorReport(report, attempt)
-    : (attempt.agent.readAnswer?.(report, attempt.facts) ?? null);
+    : (attempt.agent.readAnswer?.(report, attempt.facts, attempt.prompt) ?? null);
 }
 
 /** Longer than any report; only the beginning is repeated to people. */
@@ -94,13 +100,15 @@ function readErrorReport(report: ResultFacts, attempt: Attempt): Outcome {
   const { facts, agent, at, machine } = attempt;
   const words = oneLine(report.text ?? report.errors.join('; '), READ_CHARS);
   const text = shown(words);
-  const status = report.apiErrorStatus ?? statusIn(words, agent);
-  const told = failureIn(words, agent.wordings, hasWorked(facts));
+  const status = report.apiErrorStatus ?? statusIn(words);
+  const told = failureIn(words, agent.wordings, facts.worked);
   if (told?.means === 'session-gone') return { kind: 'session-gone', message: text };
-  const limit = agent.readPlanLimit?.(words, status, facts.rateLimit, at, machine) ?? null;
+  const limit = readUsageLimit(words, status, facts.rateLimit, at, machine.timeZone);
   if (limit !== null) return { kind: 'usage-limited', resetsAt: limit.resetsAt, message: text };
-  const isLimit = told?.means === 'usage-limited' && (status === null || status === 429);
-  if (isLimit) return outcomeOf(told, attempt, words);
+  // Services send the same words with any status.
+  const byCode = agent.errorCodes?.[report.errorCode ?? ''];
+  const known = sharedFailure(words)?.means ?? byCode;
+  if (known !== undefined) return outcomeOf({ means: known, words }, attempt, words);
   if (status === 401 || status === 403) return fatal('not-logged-in', text);
   if (told?.means === 'no-credit' || status === 402) return fatal('no-credit', text);
   // Some services answer a bad key with 400.
@@ -120,14 +128,13 @@ function readErrorReport(report: ResultFacts, attempt: Attempt): Outcome {
   return byExitCode ?? errored(text === '' ? `the agent reported ${report.subtype}` : text);
 }
 
-function statusIn(words: string, { statusInWords }: Agent): number | null {
-  const found = statusInWords?.exec(words)?.slice(1).find(Boolean);
-  return found === undefined ? null : Number(found);
-}
+/** Matches the HTTP status of a failure as agents and services word it, such as `API Error: 401 …` or `"code": 429`. */
+const STATUS =
+  /(?:(?:^|[.:;·[(][ \t]*)api error|\bstatus(?: code)?\b|\bhttp(?:\/[\d.]+)?|"code"|"status(?:code)?")["\s:(]*(?:repeated )?([45]\d\d)\b/im;
 
-/** Whether the model has done anything in this attempt. */
-function hasWorked({ finalMessage, tools, usage }: AttemptFacts): boolean {
-  return finalMessage !== null || tools > 0 || usage.output_tokens > 0;
+function statusIn(words: string): number | null {
+  const found = STATUS.exec(words)?.[1];
+  return found === undefined ? null : Number(found);
 }
 
 /** What follows from a failure. `text` may name the reset of a limit in a later line. */
@@ -146,6 +153,8 @@ function outcomeOf(told: ToldFailure, { facts, at, machine }: Attempt, text: str
       return tooLong(message);
     case 'transient':
       return transient(facts, message);
+    case 'unknown':
+      return errored(message);
     case 'max-turns':
       return { kind: 'bounded', by: 'max-turns' };
     default:
@@ -160,34 +169,39 @@ function exitCodeFailure(attempt: Attempt, words: string): Outcome | null {
 }
 
 function classifyWithoutResult(attempt: Attempt): Outcome {
-  const { facts, agent, at, machine } = attempt;
+  const { facts, agent } = attempt;
   if (facts.endedInRetry) return transient(facts, describeRetries(facts));
   if (facts.end.kind === 'signalled') {
-    return errored(`the agent was ended by ${facts.end.signal}, which ralph did not send`);
+    const words = lastWordsOf(withoutControls(facts.stderrTail), { isError: true });
+    return errored(
+      `the agent was ended by ${facts.end.signal}, which ralph did not send${saying(words)}`,
+    );
   }
   const exitCode = facts.end.kind === 'exited' ? facts.end.exitCode : null;
   if (exitCode === 0) {
     return agent.requiresReport ? errored(ENDED_WITHOUT_RESULT) : { kind: 'answered' };
   }
   const stderr = withoutControls(facts.stderrTail);
-  const lastWords = lastLines(stderr);
+  const lastWords = lastWordsOf(stderr);
   // Only before a session exists: later, the text may come from any program that the agent ran.
   const isBeforeSession = facts.sessionId === null;
-  const told = isBeforeSession ? failureIn(stderr, agent.wordings, false) : null;
+  const isTold = isBeforeSession && agent.readLastWords === undefined;
+  const told = isTold ? (sharedFailure(stderr) ?? failureIn(stderr, agent.wordings, false)) : null;
   const byExitCode = exitCodeFailure(attempt, told?.words ?? lastWords);
   if (byExitCode !== null) return byExitCode;
   if (isBeforeSession) {
-    const named = agent.readLastWords?.(facts, at, machine) ?? null;
-    if (named !== null) return named;
+    const named = agent.readLastWords?.(facts) ?? null;
+    if (named !== null) {
+      const [words = ''] = named.words.split('\n');
+      return outcomeOf({ ...named, words }, attempt, oneLine(named.words, READ_CHARS));
+    }
     if (told !== null) return outcomeOf(told, attempt, stderr);
     // Shells and env use these exit codes if they do not find a program, here in a wrapper script.
     if (agent.requiresReport && (exitCode === 127 || exitCode === 126)) {
       return fatal('agent-not-found', lastWords);
     }
   }
-  return errored(
-    `the agent exited with code ${exitCode ?? 'unknown'}${lastWords === '' ? '' : `: ${lastWords}`}`,
-  );
+  return errored(`the agent exited with code ${exitCode ?? 'unknown'}${saying(lastWords)}`);
 }
 
 const ENDED_WITHOUT_RESULT = 'the agent exited with code 0 but gave no result';
@@ -199,12 +213,29 @@ function describeRetries(facts: AttemptFacts): string {
   return shown(`the agent's own retries ended with ${status}`);
 }
 
+function saying(words: string): string {
+  return words === '' ? '' : `: ${words}`;
+}
+
 /** The last line alone is often only a hint at `--help`. */
 const LAST_LINES = 5;
+/** Behind its error, a program can print a long stack trace. */
+const SEARCHED_LINES = 80;
+/** A line that names an error. */
+const ERROR_LINE = /\b\w*[Ee]rror(?:\[\w+\])?:|\b(?:ERROR|FATAL)\b|\b[Ff]atal:|\bpanic(?:ked)?\b/;
 
-function lastLines(text: string): string {
+/**
+ * Returns what a failed program said last, from the last line that names an error. Without such a line it is the
+ * end of the text, or nothing with `isError`.
+ */
+function lastWordsOf(text: string, { isError = false } = {}): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return shown(lines.slice(-LAST_LINES).join(' | '));
+  const searched = lines.slice(-SEARCHED_LINES);
+  const error = searched.findLastIndex((line) => ERROR_LINE.test(line));
+  if (error !== -1) return shown(searched.slice(error, error + LAST_LINES).join(' | '));
+  if (isError) return '';
+  const end = oneLine(lines.slice(-LAST_LINES).join(' | '), READ_CHARS);
+  return end.length > SHOWN_CHARS ? `…${end.slice(1 - SHOWN_CHARS)}` : end;
 }
 
 function shown(text: string): string {

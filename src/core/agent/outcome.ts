@@ -8,8 +8,12 @@ export type FatalCause =
   | 'no-credit'
   | 'refused-request'
   | 'slash-command'
+  /** A hook of the user blocked the prompt. */
+  | 'hook'
   | 'bad-option'
   | 'root-refused'
+  /** It failed at its start several times, and ralph does not know why. */
+  | 'agent-error'
   | 'aborted';
 
 /** Every way in which an attempt can end, as `classify` returns it. */
@@ -38,8 +42,15 @@ export type Outcome =
       /** Set if the prompt, with the session's history, was too long: a new session has more room. */
       readonly isTooLong?: true;
     }
+  /** It failed before the model was asked, for an unknown cause: this says nothing about the task. */
+  | { readonly kind: 'failed-start'; readonly message: string }
   /** Any other failure: the iteration fails and the loop continues. */
-  | { readonly kind: 'errored'; readonly message: string };
+  | {
+      readonly kind: 'errored';
+      readonly message: string;
+      /** Set if the service refused what the session has gathered: it must not be resumed. */
+      readonly endsSession?: true;
+    };
 
 /** Outcomes that count as an iteration. */
 export type CountedOutcome = Extract<
@@ -64,6 +75,26 @@ export function fatal(cause: FatalCause, message: string): Outcome {
 
 export function errored(message: string): Outcome {
   return { kind: 'errored', message };
+}
+
+/**
+ * Returns what an outcome means, given whether the model has worked in this attempt and whether the attempt
+ * resumed a session. A refusal after work is about what the attempt has gathered, and one at the start of a
+ * resumed session is about that session. A failure before any work says nothing about the task.
+ */
+export function inContext(
+  outcome: Outcome,
+  { worked, end }: Pick<AttemptFacts, 'worked' | 'end'>,
+  resumed: boolean,
+): Outcome {
+  const isRefused = outcome.kind === 'fatal' && outcome.cause === 'refused-request';
+  const isUnknown = outcome.kind === 'errored' || (outcome.kind === 'session-gone' && !resumed);
+  if (!(isRefused || isUnknown) || end.kind === 'cut') return outcome;
+  const { message } = outcome;
+  const isTooLong = isRefused && outcome.isTooLong === true;
+  if (resumed && (isTooLong || !worked)) return { kind: 'session-gone', message };
+  if (worked) return isRefused ? { kind: 'errored', message, endsSession: true } : errored(message);
+  return isRefused ? outcome : { kind: 'failed-start', message };
 }
 
 /** Returns a refused request whose prompt, with the session's history, was too long. */
@@ -100,6 +131,7 @@ export function describeOutcome(outcome: Outcome): string {
     case 'transient':
     case 'usage-limited':
     case 'session-gone':
+    case 'failed-start':
     case 'errored':
       return outcome.message;
     case 'fatal':

@@ -43,6 +43,10 @@ const SAID = new RegExp(
   'i',
 );
 
+/** Matches `regain access on 2027-01-01 at 00:00 UTC` and `resets at 2027-01-01T00:00:00Z`. */
+const SAID_DATE =
+  /\b(?:regain access|resets?|try again)(?: on| at)? (?<date>\d{4}-\d\d-\d\d)(?:(?:T| | at )(?<clock>\d\d:\d\d)(?::\d\d(?:\.\d+)?)? ?(?<zone>UTC|GMT|Z)?(?![\w+-]))?/i;
+
 /** Matches `try again in 2 days 17 hours 14 minutes`, `wait 43 minutes for …`, `will reset after 5h3m`. */
 const SAID_SPAN =
   /\b(?:(?:try again|retry|resets?) (?:in|after)|wait(?: for)?) ((?:\d+(?:\.\d+)? ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|ms|m|seconds?|secs?|s)(?![a-z])(?:,? (?:and )?)?)+)/i;
@@ -71,7 +75,11 @@ const ZONE_NAME =
 export function readResetTime(text: string, at: string, localZone: string): string | null {
   const atMs = Date.parse(at);
   if (Number.isNaN(atMs)) return null;
-  const resetMs = epochIn(text, atMs) ?? spanIn(text, atMs) ?? wallTimeIn(text, atMs, localZone);
+  const resetMs =
+    epochIn(text, atMs) ??
+    dateIn(text, localZone) ??
+    spanIn(text, atMs) ??
+    wallTimeIn(text, atMs, localZone);
   return resetMs === null ? null : new Date(resetMs).toISOString();
 }
 
@@ -98,6 +106,15 @@ function spanIn(text: string, atMs: number): number | null {
     spanMs += Number(count) * (UNIT_MS[unit.toLowerCase()] ?? 0);
   }
   return spanMs > LONGEST_SPAN_MS ? null : atMs + Math.round(spanMs);
+}
+
+function dateIn(text: string, localZone: string): number | null {
+  const said = SAID_DATE.exec(text)?.groups;
+  if (said === undefined) return null;
+  const wallMs = Date.parse(`${said.date}T${said.clock ?? '00:00'}Z`);
+  const offsetAt = offsetsOf(said.zone === undefined ? localZone : 'UTC');
+  if (Number.isNaN(wallMs) || offsetAt === null) return null;
+  return instantsOf(wallMs, offsetAt)[0] ?? null;
 }
 
 function wallTimeIn(text: string, atMs: number, localZone: string): number | null {

@@ -2,13 +2,15 @@ import type { FatalCause } from './outcome.ts';
 
 /** What an agent's words, or its exit code, say about a failure. */
 export type FailureKind =
-  | Exclude<FatalCause, 'agent-not-found' | 'aborted'>
+  | Exclude<FatalCause, 'agent-not-found' | 'agent-error' | 'hook' | 'aborted'>
   /** A plan limit of the account; the words may name its reset. */
   | 'usage-limited'
   | 'session-gone'
   /** The prompt, with the session's history, is too long. */
   | 'too-long'
   | 'transient'
+  /** Nothing that ralph could wait for or name better than the agent does. */
+  | 'unknown'
   | 'max-turns';
 
 /** A wording of an agent and what it means. With the flag `m`, `^` also matches at lines of standard error. */

@@ -35,7 +35,13 @@ export type PromiseVerdict =
         | 'after-open-sentence';
     }
   /** The promise appears but is not accepted. */
-  | { readonly kind: 'near-miss'; readonly line: string; readonly why: NearMissReason }
+  | {
+      readonly kind: 'near-miss';
+      readonly line: string;
+      readonly why: NearMissReason;
+      /** What a hook said that held the agent; absent if none did. */
+      readonly said?: string;
+    }
   /** The promise does not appear, except in echoes of what ralph itself wrote. */
   | { readonly kind: 'absent' };
 
@@ -51,7 +57,9 @@ export type NearMissReason =
   | 'before-an-open-box'
   /** Stated without its tags, although the rule is `tag`. */
   | 'untagged'
-  | 'not-ended-well';
+  | 'not-ended-well'
+  /** A Stop hook of the user did not let the agent end behind it. */
+  | 'stop-hook';
 
 /**
  * Judges the agent's final message by a match rule, after removing echoes of `ownTexts`. The promise is

@@ -1,12 +1,19 @@
 import { AGENTS } from '../agent/agents/agents.ts';
 import {
+  type AttemptFacts,
   addUsage,
   type MetInSandbox,
   sessionUsageAfter,
   usageOfAttempt,
 } from '../agent/attempt.ts';
 import { classify } from '../agent/classify.ts';
-import { type CountedOutcome, describeOutcome, isCounted, type Outcome } from '../agent/outcome.ts';
+import {
+  type CountedOutcome,
+  describeOutcome,
+  inContext,
+  isCounted,
+  type Outcome,
+} from '../agent/outcome.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
 import { promptTexts } from '../prompt/prompt.ts';
@@ -108,45 +115,57 @@ export function counted(
   { facts, startedAt }: EventOf<'attempt-ended'>,
   moment: Moment,
 ): Decided {
-  const verdict = verdictOn(state, outcome, facts.finalMessage, moment.policy);
+  const verdict = verdictOn(state, outcome, facts, moment.policy);
   const answer = answerOf(state, { outcome, verdict, facts, startedAt }, moment.policy);
   return askBack(state, answer, moment) ?? { state, decision: { kind: 'looking', answer } };
 }
 
-/**
- * Classifies the attempt; two outcomes depend on whether ralph resumed a session. A prompt too long for a
- * resumed session counts as `session-gone`, since a new one has more room. A missing session that ralph did
- * not resume counts as `errored`: the user named it, so each attempt would fail in the same way.
- */
+/** Classifies the attempt. What some outcomes mean depends on whether ralph resumed a session. */
 function outcomeOf(
-  { step }: LoopState,
+  { step, task }: LoopState,
   { facts }: EventOf<'attempt-ended'>,
   { at, policy }: Moment,
 ): Outcome {
   const agent = AGENTS[policy.agent];
-  const outcome = classify(facts, agent, at, policy);
   const resumed = step.kind === 'asking-back' || (step.kind === 'working' && step.resumed);
-  if (outcome.kind === 'session-gone' && !resumed) {
-    return { kind: 'errored', message: outcome.message };
-  }
-  return resumed && outcome.kind === 'fatal' && outcome.isTooLong === true
-    ? { kind: 'session-gone', message: outcome.message }
-    : outcome;
+  return inContext(classify(facts, agent, at, policy, task.task_prompt), facts, resumed);
 }
 
-/** Judges the final message. If the agent did not end well, a stated promise counts as a near miss. */
+/**
+ * Judges the final message. If the agent did not end well, or a hook held it behind that message, a stated promise
+ * counts as a near miss.
+ */
 function verdictOn(
   state: LoopState,
   outcome: Outcome,
-  message: string | null,
+  { finalMessage, hook }: AttemptFacts,
   policy: Policy,
 ): PromiseVerdict {
   const own = promptTexts(policy, state.carry, state.task.current_iteration);
-  const verdict = judgeMessage(message, policy, own);
+  const verdict = judgeMessage(finalMessage, policy, own);
   const isStated = verdict.kind === 'stated' || verdict.kind === 'in-doubt';
-  return isStated && outcome.kind !== 'answered'
-    ? { kind: 'near-miss', line: verdict.line, why: 'not-ended-well' }
+  if (!isStated) return verdict;
+  const { line } = verdict;
+  if (outcome.kind !== 'answered') return { kind: 'near-miss', line, why: 'not-ended-well' };
+  return hook?.did === 'held'
+    ? { kind: 'near-miss', line, why: 'stop-hook', said: hook.said }
     : verdict;
+}
+
+/** Notes which servers of tools the agent has not got, and tells each of them once. */
+export function withLostServers(
+  state: LoopState,
+  { facts: { lostServers = [] } }: EventOf<'attempt-ended'>,
+): { readonly state: LoopState; readonly told: readonly Announcement[] } {
+  const { toldServers = [], task } = state;
+  const news = lostServers.filter(({ server }) => !toldServers.includes(server));
+  if (news.length === 0) return { state, told: [] };
+  return {
+    state: { ...state, toldServers: [...toldServers, ...news.map(({ server }) => server)] },
+    told: news.map((lost) =>
+      publish({ event: 'mcp_unavailable', iteration: task.current_iteration, ...lost }),
+    ),
+  };
 }
 
 /** Adds the cost, the session and the error of an attempt to the state. */
@@ -160,7 +179,7 @@ function withFacts(
   let task: TaskState = {
     ...state.task,
     usage: addUsage(state.task.usage, facts.usage),
-    session_id: facts.sessionId ?? state.task.session_id,
+    session_id: sessionAfter(state.task, facts, outcome),
     timeout_at: laterBy(state.task.timeout_at, facts.retryWaitMs),
   };
   task = withUsageOfAgent(task, policy, facts.usage);
@@ -172,14 +191,24 @@ function withFacts(
       attempt: task.attempt,
       ...agentNamed(policy),
       kind: outcome.kind === 'fatal' ? `fatal:${outcome.cause}` : outcome.kind,
-      message: preview(describeOutcome(outcome), 200),
+      message: preview(describeOutcome(outcome), 300),
     });
   }
   return {
     ...state,
     task,
-    trouble: { ...state.trouble, interrupted: 0 },
+    trouble: { ...state.trouble, interrupted: 0, ...(facts.worked ? { failedStarts: 0 } : {}) },
     attemptsUsage: addUsage(state.attemptsUsage, facts.usage),
     hasAnswered: state.hasAnswered || outcome.kind === 'answered',
   };
+}
+
+/** A session in which the model never worked may be broken, so it is not the one to resume. */
+function sessionAfter(
+  { session_id: before }: TaskState,
+  { sessionId, worked }: AttemptFacts,
+  outcome: Outcome,
+): string | null {
+  if (outcome.kind === 'errored' && outcome.endsSession === true) return null;
+  return worked ? (sessionId ?? before) : before;
 }

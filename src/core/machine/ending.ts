@@ -1,11 +1,14 @@
 import { type EndedStatus, endingRow, type StatusAndReason } from '../task/endings.ts';
 import { agentNamed, type Policy } from '../task/policy.ts';
-import { msBetween, type TaskState } from '../task/task-state.ts';
+import { lastFailure, msBetween, type TaskState } from '../task/task-state.ts';
 import type { End, HowItEnded } from './decision.ts';
 import type { EndingBody, EndingFields } from './events.ts';
 import type { Ending, StopCause } from './loop-state.ts';
 
-function endingOf(how: Partial<Ending> & Pick<Ending, 'status' | 'exitReason'>): Ending {
+function endingOf(
+  how: Partial<Ending> & Pick<Ending, 'status' | 'exitReason'>,
+  task: TaskState,
+): Ending {
   const { status, exitReason, evidence = null, error = null, until = null, accepting = [] } = how;
   const { event, note } = endingRow(status, exitReason);
   return {
@@ -15,9 +18,22 @@ function endingOf(how: Partial<Ending> & Pick<Ending, 'status' | 'exitReason'>):
     evidence,
     note: note?.word ?? null,
     error,
+    ...failureBehind(status, exitReason, error, task),
     until,
     ...flagsIn(accepting),
   };
+}
+
+/** A stall that a failure has caused is told by that failure. */
+function failureBehind(
+  status: EndedStatus,
+  exitReason: string,
+  error: string | null,
+  task: TaskState,
+): Pick<Ending, 'failure'> {
+  const isByFailure = exitReason === 'no-progress' || exitReason === 'same-error';
+  const failure = status === 'failed' ? error : isByFailure ? lastFailure(task) : null;
+  return failure === null ? {} : { failure };
 }
 
 function flagsIn(accepting: readonly string[] = []): Pick<Ending, 'accepting'> {
@@ -25,16 +41,11 @@ function flagsIn(accepting: readonly string[] = []): Pick<Ending, 'accepting'> {
 }
 
 /** Derives how a task ended from its state. Returns null if it has not ended. */
-function endingOfTask({
-  status,
-  exit_reason,
-  evidence,
-  errors,
-  accepting = [],
-}: TaskState): Ending | null {
+function endingOfTask(task: TaskState): Ending | null {
+  const { status, exit_reason, evidence, errors, accepting = [] } = task;
   if (status === 'pending' || status === 'running') return null;
   const error = status === 'failed' ? (errors.at(-1)?.message ?? null) : null;
-  return endingOf({ status, exitReason: exit_reason ?? status, evidence, error, accepting });
+  return endingOf({ status, exitReason: exit_reason ?? status, evidence, error, accepting }, task);
 }
 
 /** An ended task, and its ending. */
@@ -64,10 +75,10 @@ function untilTold({ driver }: TaskState, { status }: Ending): TaskState['driver
 /** Returns the task with its end at `at`, and its ending. */
 export function endTask(task: TaskState, at: string, how: HowItEnded, policy: Policy): EndedTask {
   const { evidence = null } = how;
-  const ending = endingOf({
-    ...how,
-    evidence: evidence && { ...evidence, ...agentNamed(policy) },
-  });
+  const ending = endingOf(
+    { ...how, evidence: evidence && { ...evidence, ...agentNamed(policy) } },
+    task,
+  );
   const { accepting: _earlier, ...rest } = task;
   const total_duration_seconds = Math.max(0, msBetween(task.started_at, at)) / 1000;
   return {
@@ -117,6 +128,8 @@ export function endingBody(
   switch (ending.event) {
     case 'task_failed':
       return { event: ending.event, error: ending.error ?? '', ...fields };
+    case 'task_stalled':
+      return { event: ending.event, error: ending.failure ?? null, ...fields };
     case 'max_iterations_reached':
       return { event: ending.event, max_iterations: maxIterations, ...fields };
     case 'task_usage_limited':

@@ -1,4 +1,4 @@
-import type { Usage } from '../agent/attempt.ts';
+import type { LostServer, Usage } from '../agent/attempt.ts';
 import type { SignFound } from '../agent/sign.ts';
 import type { CheckResult } from '../completion/check-result.ts';
 import type { PlanStand } from '../completion/plan-file.ts';
@@ -148,7 +148,14 @@ export type EventBody =
       readonly iteration: number;
       readonly line: string;
       readonly why: string;
+      /** What a hook said that held the agent; absent if none did. */
+      readonly said?: string;
     }
+  | ({
+      /** A server of tools (MCP) did not start; told once a run. */
+      readonly event: 'mcp_unavailable';
+      readonly iteration: number;
+    } & LostServer)
   | {
       readonly event: 'claim_held';
       readonly iteration: number;
@@ -224,6 +231,8 @@ export type EventBody =
 export type EndingBody =
   | { readonly [E in PlainEnding]: { readonly event: E } & EndingFields }[PlainEnding]
   | ({ readonly event: 'task_failed'; readonly error: string } & EndingFields)
+  /** `error`: what the last iteration failed with, in the agent's words; null if it did not fail. */
+  | ({ readonly event: 'task_stalled'; readonly error: string | null } & EndingFields)
   | ({
       readonly event: 'max_iterations_reached';
       readonly max_iterations: number;
@@ -237,6 +246,7 @@ export type EndingBody =
 type PlainEnding = Exclude<
   EndingRow['event'],
   | 'task_failed'
+  | 'task_stalled'
   | 'max_iterations_reached'
   | 'task_usage_limited'
   | 'task_budget_spent'

@@ -42,6 +42,8 @@ export interface LoopState {
   readonly rewritten?: readonly RewrittenFile[];
   /** What proves the claim that completed the task; absent before. */
   readonly proof?: ClaimProof;
+  /** The servers of tools that were told to have not started; absent before the first. */
+  readonly toldServers?: readonly string[];
   /** Usage of all attempts of the running iteration, so that its record includes the failed ones. */
   readonly attemptsUsage: AttemptFacts['usage'];
 }
@@ -116,9 +118,11 @@ export type WayToSettle = 'commit' | 'revert';
 export interface Trouble {
   /** Transient errors in this iteration. */
   readonly transientAttempts: number;
+  /** Attempts of this iteration that failed at their start, since the model last worked. */
+  readonly failedStarts: number;
   /** When the slow retries of an outage began; null before. */
   readonly outageSince: string | null;
-  /** Retries after "not found" or "not logged in", of an agent that had worked before. */
+  /** Retries after a fatal cause that may pass, of an agent that had worked before. */
   readonly fatalRetries: number;
   /** Consecutive attempts of this iteration whose driver died. */
   readonly interrupted: number;
@@ -132,6 +136,7 @@ export interface Trouble {
 
 export const NO_TROUBLE: Trouble = {
   transientAttempts: 0,
+  failedStarts: 0,
   outageSince: null,
   fatalRetries: 0,
   interrupted: 0,
@@ -181,6 +186,8 @@ export interface Ending {
   readonly note: NonNullable<EndingRow['note']>['word'] | null;
   /** What went wrong, or which limit was reached, in one line; null if the status says it all. */
   readonly error: string | null;
+  /** What the agent said of the failure behind this ending, in one line; absent if there was none. */
+  readonly failure?: string;
   /** When a usage limit resets or the next day begins, as an ISO instant; null if unknown, or for another ending. */
   readonly until: string | null;
   /** The flags that would accept what ended the task; absent if none does. */

@@ -210,7 +210,8 @@ function carryFrom(
     missing.push({ kind: 'not-ended-well', outcome });
   }
   if (verdict.kind === 'near-miss') {
-    missing.push({ kind: 'near-miss', line: verdict.line, why: verdict.why });
+    const { line, why, said } = verdict;
+    missing.push({ kind: 'near-miss', line, why, ...(said === undefined ? {} : { said }) });
   }
   if (verdict.kind === 'in-doubt') {
     const { line, where } = verdict;
@@ -229,6 +230,8 @@ function carryFrom(
   }
   const hosts = facts.sandbox?.refused ?? [];
   if (hosts.length > 0) missing.push({ kind: 'refused-hosts', hosts });
+  const servers = (facts.lostServers ?? []).map(({ server }) => server);
+  if (servers.length > 0) missing.push({ kind: 'lost-servers', servers });
   if (hasMalformedRequest(facts.finalMessage ?? '')) missing.push({ kind: 'malformed-request' });
   if (outcome.kind === 'answered' && /\?\s*$/.test(reply ?? facts.finalMessage ?? '')) {
     missing.push({ kind: 'question' });
@@ -265,7 +268,9 @@ export function furtherEvents(
   const isNear = verdict.kind === 'near-miss' || verdict.kind === 'in-doubt';
   if (isNear && judged.kind !== 'passed') {
     const why = verdict.kind === 'in-doubt' ? verdict.where : verdict.why;
-    told.push(publish({ event: 'near_miss', iteration, line: oneLine(verdict.line, 200), why }));
+    const line = oneLine(verdict.line, 200);
+    const said = 'said' in verdict ? { said: oneLine(verdict.said ?? '', 300) } : {};
+    told.push(publish({ event: 'near_miss', iteration, line, why, ...said }));
   }
   for (const found of findingsIn(judged)) {
     told.push(publish({ event: 'finding', iteration, ...found }));

@@ -91,9 +91,11 @@ function takenUp(
   const hadEnded = state.step.kind === 'ended';
   const trouble = hadEnded
     ? { ...NO_TROUBLE, droppedFlags: state.trouble.droppedFlags }
-    : { ...NO_TROUBLE, ...state.trouble };
+    : { ...NO_TROUBLE, ...state.trouble, failedStarts: 0 };
+  // Another run tells them again.
+  const { toldServers: _, ...rest } = state;
   return {
-    ...state,
+    ...rest,
     // Without a driver nothing was tried, so the limit for waiting starts again.
     trouble: waitedOn ? trouble : { ...trouble, outageSince: null, limitedSince: null },
     streaks: isStalled ? NO_STREAKS : state.streaks,

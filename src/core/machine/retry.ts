@@ -1,5 +1,4 @@
 import { AGENTS } from '../agent/agents/agents.ts';
-import type { AttemptFacts } from '../agent/attempt.ts';
 import { describeOutcome, type Outcome } from '../agent/outcome.ts';
 import { backOffMs, hasSeveralAgents, SLOWEST_RETRY_MS } from '../task/policy.ts';
 import { laterBy, msBetween } from '../task/task-state.ts';
@@ -17,14 +16,16 @@ type Failed<Kind extends Outcome['kind']> = Extract<Outcome, { kind: Kind }>;
 /** Decides what follows an attempt that is not counted: another one, at once or after a wait, or the end. */
 export function retry(
   state: LoopState,
-  outcome: Failed<'transient' | 'usage-limited' | 'session-gone' | 'stopped' | 'fatal'>,
+  outcome: Failed<
+    'transient' | 'usage-limited' | 'session-gone' | 'stopped' | 'fatal' | 'failed-start'
+  >,
   event: EventOf<'attempt-ended'>,
   moment: Moment,
 ): Decided {
   if (outcome.kind === 'stopped') {
     return { state, decision: stoppedBy(state.stopRequested ?? 'SIGTERM') };
   }
-  if (outcome.kind === 'fatal') return fatal(state, outcome, moment);
+  if (outcome.kind === 'fatal') return fatal(state, outcome, event, moment);
   const over = endUsedUp(state, moment);
   if (over !== null) return { state, decision: over };
   switch (outcome.kind) {
@@ -37,7 +38,35 @@ export function retry(
       const task = { ...state.task, session_id: null };
       return { state: { ...state, task }, decision: RETRY };
     }
+    case 'failed-start':
+      return (
+        startAgain(state, outcome.message, event, moment) ??
+        fatal(state, { ...outcome, kind: 'fatal', cause: 'agent-error' }, event, moment)
+      );
   }
+}
+
+/** An agent that is being updated, or a gateway that restarts, is often back after a moment. */
+const QUICK_STARTS = 2;
+
+/**
+ * Starts the agent again for the same iteration after a short pause. Returns null if it has failed at its
+ * start too often.
+ */
+function startAgain(
+  state: LoopState,
+  error: string,
+  { random }: EventOf<'attempt-ended'>,
+  { at, policy }: Moment,
+): Decided | null {
+  const failedStarts = state.trouble.failedStarts + 1;
+  if (failedStarts > Math.min(QUICK_STARTS, policy.retries)) return null;
+  const delay_ms = backOffMs(failedStarts, random);
+  return {
+    state: withTrouble(state, { failedStarts }),
+    announced: [retried(state, { status: null, delay_ms, error })],
+    decision: { kind: 'wait', wait: { kind: 'back-off', until: laterBy(at, delay_ms) } },
+  };
 }
 
 const RETRY: Decision = { kind: 'start', prompt: 'same' };
@@ -58,7 +87,7 @@ function backOff(
   const quick = transientAttempts <= policy.retries && !isStillOut(state.task, policy);
   if (!quick && hasSeveralAgents(policy)) {
     const until = laterBy(at, SLOWEST_RETRY_MS);
-    return loseShift(state, { why: 'outage', until, error }, moment, hasWorked(facts));
+    return loseShift(state, { why: 'outage', until, error }, moment, facts.worked);
   }
   const outageSince = quick ? null : (state.trouble.outageSince ?? at);
   const delay_ms = quick ? backOffMs(transientAttempts, random) : SLOWEST_RETRY_MS;
@@ -102,7 +131,7 @@ function waitForReset(
 ): Decided {
   const { at, policy } = moment;
   // An attempt that produced output has hit a new limit, not the previous one.
-  const isNew = hasWorked(facts);
+  const isNew = facts.worked;
   const limitedInARow = isNew ? 1 : state.trouble.limitedInARow + 1;
   const limitedSince = (isNew ? null : state.trouble.limitedSince) ?? at;
   const isAhead = resetsAt !== null && msBetween(at, resetsAt) > 0;
@@ -132,18 +161,22 @@ function waitForReset(
   };
 }
 
-function hasWorked({ usage }: AttemptFacts): boolean {
-  return usage.output_tokens > 0;
-}
-
 const FATAL_RETRIES = 3;
 const FATAL_RETRY_MS = 60_000;
 
+/** Causes that can pass by themselves if the agent had worked before: it is being updated, or its token renewed. */
+const MAY_PASS: ReadonlySet<string> = new Set(['agent-not-found', 'not-logged-in', 'agent-error']);
+
 /**
- * Ends the task on a fatal error, or skips this agent of a list. Retries first if ralph can leave out a flag that the agent does not know,
- * or if the agent had worked before and is now missing or not logged in.
+ * Ends the task on a fatal error, or skips this agent of a list. Retries first if ralph can leave out a flag
+ * that the agent does not know, or if the agent had worked before and the cause may pass.
  */
-function fatal(state: LoopState, outcome: Failed<'fatal'>, moment: Moment): Decided {
+function fatal(
+  state: LoopState,
+  outcome: Failed<'fatal'>,
+  event: EventOf<'attempt-ended'>,
+  moment: Moment,
+): Decided {
   const { at, policy } = moment;
   const { cause, message } = outcome;
   const { droppedFlags, fatalRetries } = state.trouble;
@@ -160,9 +193,7 @@ function fatal(state: LoopState, outcome: Failed<'fatal'>, moment: Moment): Deci
   const skip = (why: NonNullable<typeof skipped>): Decided =>
     loseShift(state, { why, until: null, error: message }, moment, false);
   if (skipped !== null && hasOthers(state.task, policy)) return skip(skipped);
-  // An agent that had worked before can return: it is being updated, or its token renewed.
-  const mayPass = cause === 'agent-not-found' || cause === 'not-logged-in';
-  if (mayPass && state.hasAnswered && fatalRetries < FATAL_RETRIES) {
+  if (MAY_PASS.has(cause) && state.hasAnswered && fatalRetries < FATAL_RETRIES) {
     const why = { status: null, delay_ms: FATAL_RETRY_MS, error: describeOutcome(outcome) };
     return {
       state: withTrouble(state, { fatalRetries: fatalRetries + 1 }),
@@ -171,5 +202,12 @@ function fatal(state: LoopState, outcome: Failed<'fatal'>, moment: Moment): Deci
     };
   }
   if (skipped !== null) return skip(skipped);
-  return { state, decision: end('failed', `failed:${cause}`, { error: message }) };
+  // The same prompt was accepted a moment ago.
+  const wasAccepted = cause === 'refused-request' && state.hasAnswered;
+  return (
+    (wasAccepted ? startAgain(state, message, event, moment) : null) ?? {
+      state,
+      decision: end('failed', `failed:${cause}`, { error: message }),
+    }
+  );
 }

@@ -143,7 +143,7 @@ function changed(
     ...state,
     task: { ...state.task, agent: to, session_id: from === null ? state.task.session_id : null },
     // What another agent has come to says nothing about this one.
-    trouble: { ...state.trouble, transientAttempts: 0, fatalRetries: 0 },
+    trouble: { ...state.trouble, transientAttempts: 0, failedStarts: 0, fatalRetries: 0 },
     hasAnswered: from === null && state.hasAnswered,
   };
   if (from === null || !hasSeveralAgents(policy)) return { state: next, decision };

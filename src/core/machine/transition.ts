@@ -10,6 +10,7 @@ import type { Announcement, Transition } from './action.ts';
 import {
   counted,
   withAttempt,
+  withLostServers,
   withMetInSandbox,
   withOwnUsage,
   withSandboxFacts,
@@ -180,7 +181,8 @@ function started(
 
 function attemptEnded(before: LoopState, ended: EventOf<'attempt-ended'>, moment: Moment): Decided {
   const met = withSandboxFacts(before, ended, moment.policy);
-  const { state: known, event } = withOwnUsage(met.state, met.event);
+  const lost = withLostServers(met.state, met.event);
+  const { state: known, event } = withOwnUsage(lost.state, met.event);
   const { state, outcome } = withAttempt(known, event, moment);
   const decided = (): Decided => {
     if (state.step.kind === 'asking-back') {
@@ -197,7 +199,7 @@ function attemptEnded(before: LoopState, ended: EventOf<'attempt-ended'>, moment
     outcome: outcome.kind,
   };
   const next = decided();
-  return { ...next, announced: [kept, ...met.told, ...(next.announced ?? [])] };
+  return { ...next, announced: [kept, ...met.told, ...lost.told, ...(next.announced ?? [])] };
 }
 
 function waited(state: LoopState, { tookMs, heldUpMs }: EventOf<'waited'>): Decided {

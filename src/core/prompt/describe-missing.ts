@@ -15,6 +15,9 @@ export function describeMissing(missing: Missing, policy: Policy): string {
   const rules = rulesFor(policy);
   switch (missing.kind) {
     case 'near-miss':
+      if (missing.said !== undefined) {
+        return `A hook held you behind your last message, so the promise in it does not count. The hook said: ${materialLine(missing.said, rules)}`;
+      }
       return `Your last message mentioned the promise without stating it (${missing.why.replaceAll('-', ' ')}): "${materialLine(missing.line, rules)}". A mention does not count.`;
     case 'in-doubt':
       return `Your last message stated the promise ${PLACES[missing.where]}: "${materialLine(missing.line, rules)}". ${
@@ -42,6 +45,8 @@ export function describeMissing(missing: Missing, policy: Policy): string {
         .join(
           ', ',
         )}. Only the person who started this can allow them, by --allow-net: find another way without them, or say plainly what you need.`;
+    case 'lost-servers':
+      return `These MCP servers failed to start or want a login, so their tools are missing: ${materialLine(missing.servers.join(', '), rules)}. Find a way without them, or say plainly what you need.`;
     case 'held':
       return describeHold(missing.held, rules);
     case 'checks-failed':

@@ -27,7 +27,12 @@ type FailedAtStart = Pick<CheckResult, 'name' | 'command' | 'failed'>;
 
 /** Why the iteration did not complete the task. Each becomes one sentence of the reminder. */
 export type Missing =
-  | { readonly kind: 'near-miss'; readonly line: string; readonly why: string }
+  | {
+      readonly kind: 'near-miss';
+      readonly line: string;
+      readonly why: string;
+      readonly said?: string;
+    }
   /** `hasReplied`: the agent was asked whether it is done, and its reply did not state the promise. */
   | {
       readonly kind: 'in-doubt';
@@ -43,6 +48,8 @@ export type Missing =
     }
   /** The sandbox refused these hosts. */
   | { readonly kind: 'refused-hosts'; readonly hosts: MetInSandbox['refused'] }
+  /** These servers of tools did not start. */
+  | { readonly kind: 'lost-servers'; readonly servers: readonly string[] }
   | { readonly kind: 'held'; readonly held: Exclude<Blocker, { gate: 'refused-tools' }> }
   /** Checks failed after an iteration that claimed nothing, or whose claim another gate held. */
   | { readonly kind: 'checks-failed'; readonly failed: readonly CheckResult[] }

@@ -4,7 +4,12 @@ import type { Usage } from '../agent/attempt.ts';
 export const HELD_BECAUSE = ['usage-limit', 'outage'] as const;
 
 /** Why an agent of a list is not started any more in this run. */
-export const SKIPPED_BECAUSE = ['agent-not-found', 'not-logged-in', 'no-credit'] as const;
+export const SKIPPED_BECAUSE = [
+  'agent-not-found',
+  'not-logged-in',
+  'no-credit',
+  'agent-error',
+] as const;
 
 /** What is known of one agent of a list. */
 export interface AgentStanding {

@@ -13,6 +13,8 @@ export interface EndingRowOf<Event extends string = string, Word extends string 
   readonly says: string;
   /** General advice on what to do. What only one agent's failure needs is said in the agent's module. */
   readonly remedy?: string;
+  /** The advice where the last iteration failed. */
+  readonly remedyOfFailure?: string;
   /** The flag that raises the limit that was used up. */
   readonly more?: string | undefined;
   /** `ralph resume` is not proposed. */

@@ -34,8 +34,16 @@ export const ENDINGS = {
         remedy: 'add credit to the account, or use another key',
         isPassing: true,
       },
-      'failed:refused-request': { remedy: 'check --model and the length of the prompt' },
+      'failed:refused-request': {},
       'failed:slash-command': {},
+      'failed:agent-error': {
+        remedy: 'mend what the agent complains of, then resume; the logs have all that it printed',
+        isPassing: true,
+      },
+      'failed:hook': {
+        remedy:
+          'look at the hooks in ~/.claude/settings.json, in .claude/settings.json and of the plug-ins',
+      },
       'failed:setup': {
         remedy:
           'run the command of --setup yourself in the work tree, mend what it complains of, and resume; ralph resume --setup names another command',
@@ -104,8 +112,13 @@ export const ENDINGS = {
     verdict: 'failed',
     ifOpen: 'begins a new run',
     reasons: {
-      'no-progress': {},
+      'no-progress': {
+        remedyOfFailure:
+          'mend what the agent complains of; --no-progress-limit 0 lets it continue anyway',
+      },
       'same-error': {
+        remedyOfFailure:
+          'mend what the agent complains of; --same-error-limit 0 lets it continue anyway',
         remedy:
           'read the logs and make the prompt clearer; --same-error-limit 0 lets it continue anyway',
       },

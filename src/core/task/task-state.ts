@@ -284,6 +284,14 @@ export function withError(task: TaskState, error: ErrorRecord): TaskState {
   return { ...task, errors: [...task.errors, error].slice(-ERRORS_KEPT) };
 }
 
+/** Returns the error of the last iteration, in the agent's words; null if that iteration did not fail. */
+export function lastFailure({ iterations, errors }: TaskState): string | null {
+  const last = iterations.at(-1);
+  const error = errors.at(-1);
+  const isOfLast = last?.outcome === 'errored' && error?.iteration === last.number;
+  return isOfLast ? error.message : null;
+}
+
 /** The breaker's counters, as stored in the state file. */
 export interface BreakerState {
   /** Iterations since the last one with progress. */

@@ -143,7 +143,8 @@ async function runAttempt(
   const kind = options.kindOf(request.agent);
   const command = locate(kind, request, options);
   if ('missing' in command) {
-    return notRun(notStarted('ENOENT', command.missing, kind));
+    const code = command.isThere === true ? 'EACCES' : 'ENOENT';
+    return notRun(notStarted(code, command.missing, kind));
   }
 
   const taskMs = Date.parse(request.taskDeadlineAt) - Date.now();

@@ -104,10 +104,13 @@ export type ReaderFacts = Pick<
   | 'usage'
   | 'sessionUsage'
   | 'turns'
+  | 'worked'
   | 'tools'
   | 'refused'
   | 'stoppedSubAgents'
   | 'sessionId'
+  | 'hook'
+  | 'lostServers'
   | 'skippedLines'
   | 'brokenLines'
 >;

@@ -43,6 +43,7 @@ export function commandAgent({ settings, passthrough }: AgentOptions): AgentKind
           return {
             result: null,
             finalMessage: message.trim() === '' ? null : message,
+            worked: message.trim() !== '',
             partialOutput: tailWithin(message, PARTIAL_BYTES),
             retries: [],
             endedInRetry: false,

@@ -20,6 +20,37 @@ interface JsonLinesOptions {
   readonly maxLineBytes?: number | undefined;
 }
 
+const EVENT = Buffer.from('{"type":"');
+/** A byte order mark, or escape sequences of a terminal: cursor and modes, or a title. */
+const NOISE =
+  '(?:\\ufeff|[ \\t\\r]|\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[ -/]*[0-~]))+';
+const NOISE_BEFORE = new RegExp(`^${NOISE}`);
+const NOISE_BEHIND = new RegExp(`${NOISE}$`);
+/** Longer noise is none of a status line or a shell. */
+const MAX_NOISE_BYTES = 512;
+
+/**
+ * Returns the event in a line that is none by itself, since a shell or a status line wrote something before or
+ * behind it; null if there is none.
+ */
+function eventIn(line: Buffer): Buffer | null {
+  const brace = line.indexOf('{');
+  if (brace === -1) return null;
+  const isNoise =
+    brace <= MAX_NOISE_BYTES && line.toString('utf8', 0, brace).replace(NOISE_BEFORE, '') === '';
+  const inner = line.indexOf(EVENT, isNoise ? brace + 1 : brace);
+  const whole = isNoise ? eventFrom(line, brace) : null;
+  return whole ?? (inner === -1 ? null : eventFrom(line, inner));
+}
+
+/** Returns the event from an index of a line to its end, but for noise; null if that is none. */
+function eventFrom(line: Buffer, start: number): Buffer | null {
+  const last = Math.max(start, line.length - MAX_NOISE_BYTES);
+  const noise = NOISE_BEHIND.exec(line.toString('latin1', last))?.[0] ?? '';
+  const part = line.subarray(start, line.length - noise.length);
+  return isBraced(part) && parseObject(part.toString()) !== null ? part : null;
+}
+
 /** Splits the output of an agent into lines, and reads those that are JSON objects. Never throws. */
 export function createJsonLines({
   onEvent,
@@ -29,21 +60,27 @@ export function createJsonLines({
 }: JsonLinesOptions): JsonLines {
   let skipped = 0;
   let broken = 0;
-  const readLine = (line: Buffer): void => {
-    if (!isBraced(line)) {
-      onOther?.(line);
-      return;
-    }
+  /** Whether a line is an event, or was meant to be one and cannot be read. */
+  const read = (line: Buffer): boolean => {
     // An error must be caught here, because it would end the driver.
     try {
       const json = select === undefined ? line.toString() : select(line);
-      if (json === '') return;
+      if (json === '') return true;
       const event = json === null ? null : parseObject(json);
       if (event !== null) onEvent(event);
       else if (json === null || exceedsBounds(json)) broken += 1;
+      else return false;
     } catch {
       broken += 1;
     }
+    return true;
+  };
+  const readLine = (line: Buffer): void => {
+    const braced = isBraced(line);
+    if (braced && read(line)) return;
+    const inner = eventIn(line);
+    if (inner !== null) read(inner);
+    else if (!braced) onOther?.(line);
   };
   const lines = createLineSplitter({
     onLine: readLine,

@@ -81,6 +81,7 @@ export function createSink(
   let isSpeaking = false;
   let hasMessage = false;
   let hasBegun = false;
+  let worked = false;
   let toolInStep = false;
   const retries = createRetryLog((retry, refusals) => {
     listener.retry(retry);
@@ -97,6 +98,7 @@ export function createSink(
   /** The model has answered, so retries are over and an error before this was not the last word. */
   const answering = (): void => {
     workingOn();
+    worked = true;
     lastError = null;
     retries.over();
   };
@@ -225,6 +227,7 @@ export function createSink(
         usage,
         sessionUsage,
         turns,
+        worked: worked || (result?.isError === false && (result.text ?? '').trim() !== ''),
         tools,
         refused: answers.refused(),
         stoppedSubAgents: 0,
@@ -244,9 +247,11 @@ const NO_RETRY: RetryFacts = {
 
 const NO_RESULT: Omit<ResultFacts, 'subtype' | 'isError' | 'text'> = {
   apiErrorStatus: null,
+  errorCode: null,
   errors: [],
   terminalReason: null,
   numTurns: null,
+  isLocal: false,
 };
 
 /** Shows texts in whole lines, because half a credential would not be recognised and masked. */

@@ -37,6 +37,8 @@ interface Conversation {
   readonly readReport: (event: JsonObject) => void;
   /** Returns the last 1 MiB of text in the main agent's last message; null if it has no text. */
   readonly lastMessage: () => string | null;
+  /** As `lastMessage`; null if a tool was called behind its text, which then is not the agent's last word. */
+  readonly closingMessage: () => string | null;
   readonly partialOutput: () => string;
   readonly usage: () => Usage;
   readonly refused: () => readonly RefusedTool[];
@@ -65,6 +67,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
   const readText = (text: string): void => {
     if (text.trim() === '') return;
     message.text.append(text);
+    message.isLast = true;
     partial.addText(text);
     listeners.onText?.(text);
     listeners.onActivity?.({ kind: 'text', text: firstLine(text, MAX_ACTIVITY_CHARS) });
@@ -76,6 +79,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
     const call = toolCall(nameAt(block, 'name') ?? 'unknown', input);
     const { tool, target } = call;
     tools += 1;
+    if (by === null) message.isLast = false;
     if (id !== null) {
       ledger.called(id, call, input);
       listeners.onDeed?.({ kind: 'called', id, by, tool, input });
@@ -128,6 +132,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
       const text = message.text.read();
       return text === '' ? null : text;
     },
+    closingMessage: () => (message.isLast ? message.text.read() : null),
     partialOutput: partial.read,
     usage: meter.read,
     refused: ledger.refused,
@@ -154,5 +159,5 @@ function isRefusal(answer: string | null): boolean {
 }
 
 function newMessage(id: string | null) {
-  return { id, text: createTailText(MAX_MESSAGE_BYTES, '\n') };
+  return { id, text: createTailText(MAX_MESSAGE_BYTES, '\n'), isLast: false };
 }

@@ -1,7 +1,19 @@
-import type { RateLimitFacts, ResultFacts, RetryFacts } from '../../core/agent/attempt.ts';
-import { MAX_MESSAGE_BYTES, nameAt } from '../agents/event-fields.ts';
+import type {
+  LostServer,
+  RateLimitFacts,
+  ResultFacts,
+  RetryFacts,
+} from '../../core/agent/attempt.ts';
+import { contentBlocks, MAX_MESSAGE_BYTES, nameAt } from '../agents/event-fields.ts';
 import { oneLine, tailWithin } from '../files/bounded-text.ts';
-import { type JsonObject, numberAt, objectAt, stringAt, stringsAt } from '../files/json-fields.ts';
+import {
+  type JsonObject,
+  numberAt,
+  objectAt,
+  objectsAt,
+  stringAt,
+  stringsAt,
+} from '../files/json-fields.ts';
 
 const PEEKED_BYTES = 160;
 const RIGHT_BRACE = 0x7d;
@@ -74,12 +86,15 @@ export function readResult(event: JsonObject): ResultFacts {
     subtype,
     isError: typeof isError === 'boolean' ? isError : subtype !== 'success',
     apiErrorStatus: numberAt(event, 'api_error_status'),
+    // It stands on the message of its own before the report.
+    errorCode: null,
     text: text === null ? null : tailWithin(text, MAX_MESSAGE_BYTES),
     errors: stringsAt(event, 'errors')
       .slice(0, MAX_ERRORS)
       .map((error) => oneLine(error, MAX_ERROR_CHARS)),
     terminalReason: nameAt(event, 'terminal_reason'),
     numTurns: numberAt(event, 'num_turns'),
+    isLocal: (event.local_command ?? false) !== false,
   };
 }
 
@@ -87,6 +102,56 @@ export function readResult(event: JsonObject): ResultFacts {
 export function isFromModel(event: JsonObject): boolean {
   const message = objectAt(event, 'message');
   return message !== null && stringAt(message, 'model') !== '<synthetic>';
+}
+
+const MOST_SERVERS = 20;
+
+/** Returns the MCP servers that a `system/init` event says have not started; `pending` is usual for a slow one. */
+export function readLostServers(event: JsonObject): readonly LostServer[] {
+  return objectsAt(event, 'mcp_servers')
+    .flatMap((each) => {
+      const server = nameAt(each, 'name');
+      const status = nameAt(each, 'status');
+      if (server === null || (status !== 'failed' && status !== 'needs-auth')) return [];
+      return [{ server, status } as const];
+    })
+    .slice(0, MOST_SERVERS);
+}
+
+const HOOK_CHARS = 2_000;
+const BLOCKED_BY_HOOK = /^(?:\w+ operation blocked by hook|Operation stopped by hook):\s*/;
+const REPEATED_PROMPT = /\s*Original prompt: [\s\S]*$/;
+
+/**
+ * Returns what a hook said that blocked the prompt, from a `system/informational` event; null if none did. Older
+ * versions of `claude` tell it by `prevent_continuation` alone.
+ */
+export function readBlock(event: JsonObject): string | null {
+  const outcome = nameAt(objectAt(event, 'prompt_submit_outcome') ?? {}, 'kind');
+  const isBlock = outcome === 'blocked_by_hook' || outcome === 'stopped_by_hook';
+  if (!isBlock && event.prevent_continuation !== true) return null;
+  const words = stringAt(event, 'content') ?? '';
+  const said = words.replace(REPEATED_PROMPT, '').replace(BLOCKED_BY_HOOK, '');
+  return oneLine(said === '' ? words : said, HOOK_CHARS);
+}
+
+const STOP_HOOK = /^Stop hook feedback:\s*/;
+
+/** Returns what a Stop hook said that did not let the agent end, from a `user` event; null if it is no such event. */
+export function readStopHook(event: JsonObject): string | null {
+  for (const block of contentBlocks(objectAt(event, 'message') ?? {})) {
+    const text = stringAt(block, 'text') ?? '';
+    if (STOP_HOOK.test(text)) return oneLine(text.replace(STOP_HOOK, ''), HOOK_CHARS);
+  }
+  return null;
+}
+
+/** Whether an `assistant` event has words, thoughts or a tool call. */
+export function saysSomething(event: JsonObject): boolean {
+  return contentBlocks(objectAt(event, 'message') ?? {}).some((block) => {
+    const text = stringAt(block, 'text');
+    return text === null ? stringAt(block, 'type') !== 'text' : text.trim() !== '';
+  });
 }
 
 /** Returns the id of the call that started the sub-agent of an event; null for one of the main agent. */

@@ -1,4 +1,4 @@
-import type { ResultFacts, Usage } from '../../core/agent/attempt.ts';
+import type { HookFacts, LostServer, ResultFacts, Usage } from '../../core/agent/attempt.ts';
 import type { AgentReader } from '../agents/agent.ts';
 import { nameAt } from '../agents/event-fields.ts';
 import { createJsonLines } from '../agents/json-lines.ts';
@@ -11,9 +11,13 @@ import {
   isFromModel,
   kindOf,
   peekKind,
+  readBlock,
+  readLostServers,
   readRateLimit,
   readResult,
   readRetry,
+  readStopHook,
+  saysSomething,
 } from './stream-events.ts';
 import { readResultUsage } from './usage-meter.ts';
 
@@ -48,12 +52,22 @@ export function createClaudeStream(
   let resultUsage: Usage | null = null;
   let reportedTurns: number | null = null;
   let sessionId: string | null = null;
+  let worked = false;
+  let errorCode: string | null = null;
+  let hook: HookFacts | null = null;
+  let lostServers: readonly LostServer[] = [];
 
   const readEvent = (kind: string | null, event: JsonObject): void => {
     switch (kind) {
       case 'system/init':
         sessionId = nameAt(event, 'session_id') ?? sessionId;
+        lostServers = readLostServers(event);
         return;
+      case 'system/informational': {
+        const said = readBlock(event);
+        if (said !== null) hook = { did: 'blocked', said };
+        return;
+      }
       case 'system/api_retry':
         retryLog.add(readRetry(event));
         return;
@@ -66,19 +80,28 @@ export function createClaudeStream(
         return;
       }
       case 'assistant':
-        if (isFromModel(event)) retryLog.over();
+        if (isFromModel(event)) {
+          retryLog.over();
+          worked ||= saysSomething(event);
+          if (hook?.did === 'held') hook = null;
+        } else {
+          errorCode = nameAt(event, 'error') ?? errorCode;
+        }
         conversation.readAssistant(event);
         return;
-      case 'user':
+      case 'user': {
         conversation.readToolResults(event);
+        const said = readStopHook(event);
+        if (said !== null) hook = { did: 'held', said };
         return;
+      }
       case 'system/task_started':
       case 'system/task_notification':
       case 'system/task_updated':
         conversation.readSubAgent(event);
         return;
       case 'result':
-        readReport(event, readResult(event));
+        readReport(event, { ...readResult(event), errorCode });
     }
   };
 
@@ -112,8 +135,13 @@ export function createClaudeStream(
     end: lines.end,
     facts: () => ({
       result,
-      // The report's own text is the final message, even if it is empty.
-      finalMessage: result?.text ?? conversation.lastMessage(),
+      // A Stop hook of the user empties the report, though the agent has spoken.
+      finalMessage:
+        result?.text === ''
+          ? (conversation.closingMessage() ?? '')
+          : (result?.text ?? conversation.lastMessage()),
+      ...(hook === null ? {} : { hook }),
+      ...(lostServers.length === 0 ? {} : { lostServers }),
       partialOutput: conversation.partialOutput(),
       retries: retryLog.last(),
       endedInRetry: retryLog.isRetrying(),
@@ -121,6 +149,7 @@ export function createClaudeStream(
       usage: resultUsage ?? conversation.usage(),
       sessionUsage: null,
       turns: reportedTurns ?? conversation.turns(),
+      worked: worked || (result !== null && isAnswer(result)),
       tools: conversation.tools(),
       refused: conversation.refused(),
       stoppedSubAgents: conversation.stoppedSubAgents(),
@@ -131,9 +160,15 @@ export function createClaudeStream(
   };
 }
 
+/** Whether a report is one of success with words of the model: what `claude` itself answers has no turn. */
+function isAnswer({ isError, subtype, text, numTurns }: ResultFacts): boolean {
+  return !isError && subtype === 'success' && numTurns !== 0 && (text ?? '').trim() !== '';
+}
+
 /** The kinds that `readEvent` reads; lines of other kinds are not parsed. */
 const NEEDED: ReadonlySet<string> = new Set([
   'system/init',
+  'system/informational',
   'system/api_retry',
   'system/permission_denied',
   'system/task_started',

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { SETTINGS } from '../../core/settings/settings.ts';
@@ -150,7 +151,20 @@ export function promptProblem(bytes: Uint8Array): string | null {
   if (bytes.length > PROMPT_MAX_BYTES) {
     return `is ${bytes.length} bytes long, over the limit of ${PROMPT_MAX_BYTES} (1 MB)`;
   }
+  if (isUtf16(bytes)) return 'is UTF-16, by its byte order mark: save it as UTF-8';
+  if (bytes.includes(0)) return 'contains a NUL byte: save it as UTF-8';
   return isBlank(bytes) ? 'is empty' : null;
+}
+
+function isUtf16([first, second]: Uint8Array): boolean {
+  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+}
+
+/** Returns a warning about a prompt that is sent as it is, although its bytes are not UTF-8; null without one. */
+export function promptNotice(bytes: Uint8Array): string | null {
+  return isUtf8(bytes)
+    ? null
+    : 'The prompt is not UTF-8, so the agent may misread some of its letters; save it as UTF-8.';
 }
 
 function isBlank(bytes: Uint8Array): boolean {

@@ -1,7 +1,7 @@
 import { execa } from 'execa';
 import { forAgent } from './find-program.ts';
 
-/** The first line that a program printed for `--version`, or why it gave no version. */
+/** The line with its version that a program printed for `--version`, or why it gave no version. */
 export type VersionAnswer = { readonly version: string } | { readonly failed: string };
 
 export interface VersionQuestion {
@@ -59,15 +59,18 @@ export async function askVersion(question: VersionQuestion): Promise<VersionAnsw
   signal.removeEventListener('abort', stop);
   killGroup(asked.pid);
   if (failure !== null) return { failed: failure };
-  return read(answer.all.trim().split('\n')[0] ?? '', answer.exitCode, answer.originalMessage);
+  // Some print warnings first, mostly on standard error.
+  const version = answer.stdout.split('\n').find((line) => VERSION.test(line));
+  const line = version ?? answer.all.trim().split('\n')[0] ?? '';
+  return read(line.trim(), answer.exitCode, answer.originalMessage);
 }
+
+const VERSION = /\d+\.\d+/;
 
 function read(line: string, exitCode?: number, message?: string): VersionAnswer {
   if (exitCode === undefined && message !== undefined) return { failed: message };
   if (exitCode !== 0) return { failed: `it exited with code ${exitCode ?? null}: ${line}` };
-  return /\d+\.\d+/.test(line)
-    ? { version: line }
-    : { failed: `it printed no version but: ${line}` };
+  return VERSION.test(line) ? { version: line } : { failed: `it printed no version but: ${line}` };
 }
 
 function killGroup(pid: number | undefined): void {

@@ -16,7 +16,7 @@ export function findProgram(search: ProgramSearch): { readonly file: string } | 
   const { name, cwd } = search;
   if (name.includes('/')) {
     const file = path.resolve(cwd, name);
-    return isExecutable(file) ? { file } : { missing: `${file} is not an executable file` };
+    return isExecutable(file) ? { file } : notExecutable(file);
   }
   const onPath = (search.env.PATH ?? '/usr/bin:/bin').split(path.delimiter);
   const folders = [...onPath, ...search.further].filter((folder) => folder !== '');
@@ -25,6 +25,13 @@ export function findProgram(search: ProgramSearch): { readonly file: string } | 
     if (isExecutable(file)) return { file };
   }
   return { missing: `${name} was not found in ${[...new Set(folders)].join(', ')}` };
+}
+
+function notExecutable(file: string): AgentMissing {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) return { missing: `${file} is not there` };
+  const why = stats.isFile() ? 'it may not be executed (chmod +x)' : 'it is no file';
+  return { missing: `${file} is there, but cannot be started: ${why}`, isThere: true };
 }
 
 function isExecutable(file: string): boolean {
@@ -61,9 +68,11 @@ export interface ConfinedCommand extends AgentCommand {
 /** Returns what to start so that a command runs in the sandbox; the command itself if it runs outside. */
 export type Confine = (command: PlacedCommand) => Promise<ConfinedCommand>;
 
-/** The program was not found; `missing` says in one sentence where ralph looked for it. */
+/** There is no such program, or it cannot be started; `missing` says in one sentence where ralph looked for it, or why. */
 export interface AgentMissing {
   readonly missing: string;
+  /** Set if a file of this name is there. */
+  readonly isThere?: true;
 }
 
 /** Variables that make a child agent believe it runs inside another one. */

@@ -44,7 +44,11 @@ export async function spawnAgent({
   const error = await new Promise<Error>((resolve) => {
     child.once('error', resolve);
   });
-  return notStarted(errorCode(error) || 'UNKNOWN', error.message);
+  const code = errorCode(error) || 'UNKNOWN';
+  // The system reports the missing interpreter of a script as a missing program.
+  return code === 'ENOENT' && existsSync(command.file)
+    ? notStarted('ENOEXEC', `${command.file} is there, but what its first line names is not`)
+    : notStarted(code, error.message);
 }
 
 function notStarted(code: string, message: string): NotStarted {

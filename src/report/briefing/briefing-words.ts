@@ -74,7 +74,8 @@ function failure(exitReason: string, error: string): string {
 export function remedyOf({ shown, task }: BriefTask): string | null {
   const agent = task?.agent ?? null;
   const known = isAgentName(agent) ? agent : DEFAULT_AGENT;
-  return remedyFor(shown.state, task?.exit_reason ?? '', known);
+  const failure = shown.state === 'failed' ? (task?.errors.at(-1)?.message ?? null) : null;
+  return remedyFor(shown.state, task?.exit_reason ?? '', known, failure);
 }
 
 /** Returns the shell command that resumes a task, or null if no command can. */

@@ -4,7 +4,7 @@ import type { CommandOutput } from '../../core/prompt/failed-outputs.ts';
 import { endingRow } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { oneLine, withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { agentsText, costText } from '../agent-words.ts';
 import { remedyFor } from '../ending-lines.ts';
 import { formatCost, formatDuration } from '../format.ts';
@@ -36,10 +36,10 @@ export interface NoteFacts {
 export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
   // Paths stay unchanged, so that programs can read them from the front matter.
   const facts = { ...withoutControlsIn(texts), stateFile, logDir };
-  const { task, ending } = facts;
+  const { task } = facts;
   const sections = [
     frontMatter(facts),
-    `# ${endingRow(ending.status, ending.exitReason).note?.title ?? ''}: ${task.task_id}`,
+    `# ${headingOf(facts)}`,
     `## What happened\n\n${whatHappened(facts)}`,
     `## What was asked\n\n${fenced(task.task_prompt)}`,
     `## What counts as complete\n\nComplete when ${codeSpan(facts.completion)}.`,
@@ -59,6 +59,15 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
   ];
   return `${sections.join('\n\n')}\n`;
 }
+
+/** A failure is told in the agent's words; the front matter has the id of the task. */
+function headingOf({ task, ending }: Pick<NoteFacts, 'task' | 'ending'>): string {
+  const { failure, status, exitReason } = ending;
+  if (failure !== undefined && failure !== '') return inlineText(oneLine(failure, HEADING_CHARS));
+  return `${endingRow(status, exitReason).note?.title ?? ''}: ${task.task_id}`;
+}
+
+const HEADING_CHARS = 120;
 
 function frontMatter({ task, ending, created, stateFile, logDir }: NoteFacts): string {
   const fields: readonly (readonly [string, string | number])[] = [
@@ -138,7 +147,7 @@ function iterationTable(task: TaskState): string {
 }
 
 function whatToDo({ ending, again, agent }: NoteFacts): string {
-  const remedy = remedyFor(ending.status, ending.exitReason, agent);
+  const remedy = remedyFor(ending.status, ending.exitReason, agent, ending.failure ?? null);
   return [
     ...(remedy === null ? [] : [`First: ${remedy}.\n`]),
     'To resume it:\n',

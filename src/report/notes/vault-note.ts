@@ -80,7 +80,7 @@ function contentOf(note: VaultNote, { agent }: NoteContext): NoteContent {
 }
 
 function blocked(note: Extract<VaultNote, { kind: 'blocked' }>, agent: AgentName): NoteContent {
-  const remedy = remedyFor(note.status, note.exitReason, agent);
+  const remedy = remedyFor(note.status, note.exitReason, agent, null);
   const isLimit = note.status === 'usage_limited' || note.exitReason === 'day_budget';
   return {
     title: 'ralph cannot process any file of the vault',

@@ -159,6 +159,7 @@ export function liveView(options: LiveOptions): RunView {
         case 'near_miss':
         case 'claim_held':
         case 'sandbox_refused':
+        case 'mcp_unavailable':
         case 'sandbox_planted':
         case 'task_paused':
           return sentence(' ', lineOf(event), colors.yellow);

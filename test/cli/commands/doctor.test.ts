@@ -91,7 +91,7 @@ describe('ralph doctor', () => {
   test('fails if there is no agent, and says where to get one', async () => {
     const { env } = await healthy();
     expect(await doctor({}, { ...env, RALPH_CLAUDE_BIN: './no-claude' })).toBe(1);
-    expect(lines('problem')).toEqual([expect.stringContaining('no-claude is not an executable')]);
+    expect(lines('problem')).toEqual([expect.stringContaining('no-claude is not there')]);
     expect(printed).toContain('-> install Claude Code');
     expect(printed).toContain('A run would fail: 1 problem, 0 warnings.');
   });

@@ -9,8 +9,9 @@ import { createClaudeStream } from '../../../src/effects/claude/stream.ts';
 import { attemptFacts } from '../../helpers/attempt-facts.ts';
 
 /** Of an attempt that ended at this instant on a machine in UTC. */
-function classified(facts: AttemptFacts): Outcome {
-  return classify(facts, AGENTS.claude, '2026-01-05T12:00:00.000Z', { timeZone: 'UTC' });
+function classified(facts: AttemptFacts, prompt = ''): Outcome {
+  const machine = { timeZone: 'UTC' };
+  return classify(facts, AGENTS.claude, '2026-01-05T12:00:00.000Z', machine, prompt);
 }
 
 // What the real claude wrote, read and named: the two halves of judging an attempt fit together.
@@ -65,7 +66,12 @@ const ROWS: readonly [name: string, exitCode: number, expected: object][] = [
 
 describe('a transcript of claude', () => {
   test.for(ROWS)('%s, exit %i', ([name, exitCode, expected]) => {
-    expect(classified(factsOf(name, { kind: 'exited', exitCode }))).toMatchObject(expected);
+    expect(
+      classified(
+        factsOf(name, { kind: 'exited', exitCode }),
+        name.startsWith('slash') ? '/cost' : 'Fix it.',
+      ),
+    ).toMatchObject(expected);
   });
 
   test('killed-in-tool', () => {

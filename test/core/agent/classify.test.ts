@@ -77,8 +77,8 @@ describe('a failure that claude reports', () => {
     ['a bad gateway', 'API Error: 502 Bad gateway', 502, 'transient:502'],
     ['a service that is not there', 'API Error: 503 Service Unavailable', 503, 'transient:503'],
     ['an overload', 'API Error: 529 Overloaded.', 529, 'transient:529'],
-    ['repeated overloads, no status', REPEATED_529, null, 'transient:none'],
-    ['a server error, no status', 'API Error: 500 Internal error', null, 'transient:none'],
+    ['repeated overloads, no status', REPEATED_529, null, 'transient:529'],
+    ['a server error, no status', 'API Error: 500 Internal error', null, 'transient:500'],
     ['a plan limit', SESSION_LIMIT, 429, 'usage-limited'],
     ['a plan limit, no status', SESSION_LIMIT, null, 'usage-limited'],
     ['a plan limit of old', 'Claude AI usage limit reached|1736899200', null, 'usage-limited'],
@@ -142,7 +142,7 @@ describe('a failure that claude reports', () => {
           errors: [REPEATED_529],
         }),
       }),
-      'transient:none',
+      'transient:529',
     ],
     [
       'too long for the model is named by its terminal reason',
@@ -163,13 +163,18 @@ describe('a failure that claude reports', () => {
   });
 
   test.for<[status: number, text: string, expected: string]>([
-    [500, NOT_LOGGED_IN, 'transient:500'],
-    [529, SESSION_LIMIT, 'transient:529'],
-    [429, NOT_LOGGED_IN, 'transient:429'],
     [401, REPEATED_529, 'fatal:not-logged-in'],
-    [401, SESSION_LIMIT, 'fatal:not-logged-in'],
     [404, 'API Error: Connection error.', 'fatal:refused-request'],
   ])('the status %i outweighs the words "%s"', ([status, text, expected]) => {
+    expect(outcome(errorReport(text, status))).toBe(expected);
+  });
+
+  test.for<[status: number, text: string, expected: string]>([
+    [500, NOT_LOGGED_IN, 'fatal:not-logged-in'],
+    [429, NOT_LOGGED_IN, 'fatal:not-logged-in'],
+    [529, SESSION_LIMIT, 'usage-limited'],
+    [401, SESSION_LIMIT, 'usage-limited'],
+  ])('what all services say outweighs the status %i: "%s"', ([status, text, expected]) => {
     expect(outcome(errorReport(text, status))).toBe(expected);
   });
 
@@ -277,13 +282,13 @@ describe('free text that only mentions a cause', () => {
     const isLimit = /^(You've hit your session limit|Claude AI usage limit)/.test(text);
     const expected = isLimit ? 'usage-limited' : 'errored';
     expect(outcome(withoutReport(1, `${text}\n`, command), 'command')).toBe(expected);
-    expect(outcome(withoutReport(1, `${text}\n`, { finalMessage: text }))).not.toBe(
-      'usage-limited',
-    );
+    // Once a session has begun, what stands there may be of any program.
+    const running = { finalMessage: text, sessionId: 'session-1' };
+    expect(outcome(withoutReport(1, `${text}\n`, running))).toBe('errored');
   });
 
   test.for([
-    ['The API said: Not logged in · Please run /login'],
+    ['The API said: Not logged in'],
     ['I wrote a test for "Credit balance is too low"'],
     ['The page says API Error: 500'],
     ['Please handle: Prompt is too long'],
@@ -482,7 +487,7 @@ describe('the cause for which ralph ended the agent', () => {
 describe('an agent that could not be started', () => {
   test.for([
     ['ENOENT', 'fatal:agent-not-found'],
-    ['EACCES', 'fatal:agent-not-found'],
+    ['EACCES', 'errored'],
     ['EAGAIN', 'errored'],
     ['ENOMEM', 'errored'],
     ['E2BIG', 'errored'],

@@ -179,7 +179,7 @@ describe('an iteration that was not counted', () => {
     ['it failed for good', () => reached({}, NO_LOGIN), '1.2'],
     [
       'it failed for good, later',
-      () => reached(NO_DELAY, WORK, BOOM, errorReport('API Error: 400 bad request', 400)),
+      () => reached(NO_DELAY, WORK, BOOM, errorReport('Credit balance is too low', 400)),
       '3.2',
     ],
     ['it was stopped', () => reached({}, STOPPED), '1.2'],

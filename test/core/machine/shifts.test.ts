@@ -51,7 +51,9 @@ describe('an agent of a list', () => {
     expect(next(loop.iterate(WORK))).toBe('claude 2.1');
     expect(next(loop.iterate(withoutReport(1, 'something else')))).toBe('claude 3.1');
     expect(next(loop.iterate(cut('iteration-timeout')))).toBe('claude 4.1');
-    expect(next(loop.iterate(errorReport('some error')))).toBe('claude 5.1');
+    expect(next(loop.iterate(errorReport('some error', null, { worked: true })))).toBe(
+      'claude 5.1',
+    );
     expect(loop.state().task.agent).toBe('claude');
   });
 

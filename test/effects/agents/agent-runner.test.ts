@@ -271,6 +271,7 @@ describe('what is known of an attempt', () => {
       rateLimit: null,
       usage: { cost_usd: 0, input_tokens: 0, output_tokens: 0 },
       turns: expect.any(Number),
+      worked: false,
       tools: 0,
       refused: [],
       stoppedSubAgents: 0,

@@ -115,10 +115,12 @@ describe('where the bytes are cut', () => {
         subtype: 'success',
         isError: false,
         apiErrorStatus: null,
+        errorCode: null,
         text: 'Fertig ✓',
         errors: [],
         terminalReason: null,
         numTurns: 2,
+        isLocal: false,
       },
       finalMessage: 'Fertig ✓',
       partialOutput: 'Größe: 3 € 🙂\n\nFertig ✓\n\n[tool] Bash: echo "ä\\n🙃"',
@@ -132,6 +134,7 @@ describe('where the bytes are cut', () => {
       },
       usage: { cost_usd: 0.5, input_tokens: 3, output_tokens: 0 },
       turns: 2,
+      worked: true,
       tools: 1,
       stoppedSubAgents: 0,
       refused: [],
@@ -177,6 +180,26 @@ describe('what nobody expected', () => {
     const facts = read([...Array(10_000).fill(junk).flat(), INIT]);
     expect(facts.sessionId).toBe('session-1');
     expect(parse).toHaveBeenCalledOnce();
+  });
+
+  test.for([
+    ['escape sequences', '\u001b[?2004h\u001b[?1004l', ''],
+    ['a title', '\u001b]0;claude\u0007', ''],
+    ['a title that ends otherwise', '\u001b]2;claude\u001b\\', ''],
+    ['a byte order mark', '\ufeff', ''],
+    ['a status line', 'workspace app | last session 12m ago ', ''],
+    ['a status line with braces', 'app {main} ', ''],
+    ['a line that looks like an event', '{app} ', ''],
+    ['sequences behind it', '', '\u001b[0m\u001b[?25h'],
+    ['both', '\u001b[2K\r', ' \u001b[K'],
+  ])('reads an event behind or before %s', ([, before, behind]) => {
+    const facts = read([`${before}${JSON.stringify(INIT)}${behind}`]);
+    expect(facts).toMatchObject({ sessionId: 'session-1', brokenLines: 0 });
+  });
+
+  test('never looks for an event inside of one', () => {
+    const quoting = assistant('m1', [text(`it says ${JSON.stringify(INIT)}`)]);
+    expect(read([quoting])).toMatchObject({ sessionId: null, finalMessage: expect.any(String) });
   });
 
   test('reads an event with blanks around it', () => {
@@ -302,9 +325,23 @@ describe('big lines', () => {
 });
 
 describe('the final message', () => {
-  test('is what the closing report ends with, even where that is empty', () => {
+  test('is what the closing report ends with', () => {
     expect(read([assistant('m1', [text('said')]), result()]).finalMessage).toBe('the end');
-    expect(read([assistant('m1', [text('said')]), result({ result: '' })]).finalMessage).toBe('');
+  });
+
+  // A Stop hook of the user empties the report.
+  test('is the last message behind an empty report, if nothing came behind it', () => {
+    const empty = result({ result: '' });
+    const said = assistant('m1', [text('said')]);
+    const call = [{ type: 'tool_use', id: 't1', name: 'Bash', input: {} }];
+    const answer = {
+      type: 'user',
+      message: { content: [{ type: 'tool_result', tool_use_id: 't1' }] },
+    };
+    expect(read([said, empty]).finalMessage).toBe('said');
+    expect(read([said, assistant('m2', call), answer, empty]).finalMessage).toBe('');
+    expect(read([said, assistant('m1', call), answer, empty]).finalMessage).toBe('');
+    expect(read([empty]).finalMessage).toBe('');
   });
 
   test('is the last message of the main agent where no report came, all its blocks', () => {
@@ -928,5 +965,108 @@ describe('listeners', () => {
     expect(results).toBe(0);
     stream.push(line.subarray(-1));
     expect(results).toBe(1);
+  });
+});
+
+describe('whether the model worked', () => {
+  const SYNTHETIC = { message: { model: '<synthetic>', content: [text('API Error: no')] } };
+
+  test.for<[name: string, lines: readonly object[], worked: boolean]>([
+    ['words', [assistant('m1', [text('On it.')])], true],
+    [
+      'a tool call',
+      [assistant('m1', [{ type: 'tool_use', id: 't1', name: 'Bash', input: {} }])],
+      true,
+    ],
+    ['thoughts', [assistant('m1', [{ type: 'thinking', thinking: 'hm' }])], true],
+    ['a report of success with words', [result()], true],
+    ['nothing', [INIT], false],
+    ['an empty message', [assistant('m1', [text(' \n')])], false],
+    ['words of claude itself', [{ type: 'assistant', ...SYNTHETIC }], false],
+    [
+      'an error report',
+      [result({ is_error: true, usage: { output_tokens: 9 }, total_cost_usd: 1 })],
+      false,
+    ],
+    ['a report without a turn', [result({ num_turns: 0 })], false],
+    ['an empty report', [result({ result: '' })], false],
+  ])('%s', ([, lines, worked]) => {
+    expect(read([...lines]).worked).toBe(worked);
+  });
+});
+
+describe('what claude says around its work', () => {
+  test('is the code beside its own words about a failure', () => {
+    const own = {
+      type: 'assistant',
+      error: 'billing_error',
+      message: { model: '<synthetic>', content: [] },
+    };
+    expect(read([own, result({ is_error: true })]).result?.errorCode).toBe('billing_error');
+    // What the model's own event says of an error is no code of claude.
+    const other = { ...assistant('m1', [text('x')]), error: 'billing_error' };
+    expect(read([other, result({ is_error: true })]).result?.errorCode).toBeNull();
+  });
+
+  test('is that a command of its own answered', () => {
+    expect(read([result({ local_command: 'cost' })]).result?.isLocal).toBe(true);
+    expect(read([result()]).result?.isLocal).toBe(false);
+  });
+
+  const informational = { type: 'system', subtype: 'informational' };
+  test.for<[name: string, event: object, said: string | null]>([
+    [
+      'a hook of an older version',
+      {
+        content:
+          'UserPromptSubmit operation blocked by hook:\n[sh x]: no ticket\n\n\nOriginal prompt: Fix it\nnow',
+        prevent_continuation: true,
+      },
+      '[sh x]: no ticket',
+    ],
+    [
+      'a hook that stops',
+      {
+        content: 'Operation stopped by hook: out of budget',
+        prompt_submit_outcome: { kind: 'stopped_by_hook' },
+      },
+      'out of budget',
+    ],
+    ['other words', { content: 'no', prompt_submit_outcome: { kind: 'blocked_by_hook' } }, 'no'],
+    ['a hint', { content: 'a new version is there', prevent_continuation: false }, null],
+  ])('is what blocked the prompt: %s', ([, event, said]) => {
+    const { hook = null } = read([{ ...informational, ...event }]);
+    expect(hook).toEqual(said === null ? null : { did: 'blocked', said });
+  });
+
+  const feedback = {
+    type: 'user',
+    message: { content: [text('Stop hook feedback:\n[sh lint.sh]: run the linter first\n')] },
+  };
+  test('is what a Stop hook said behind the last message, and only there', () => {
+    const said = assistant('m1', [text('done')]);
+    const held = { did: 'held', said: '[sh lint.sh]: run the linter first' };
+    expect(read([said, feedback, result({ result: '' })])).toMatchObject({
+      hook: held,
+      finalMessage: 'done',
+    });
+    expect(
+      read([said, feedback, assistant('m2', [text('done now')]), result()]).hook,
+    ).toBeUndefined();
+  });
+
+  test('is which MCP servers did not start', () => {
+    const mcp_servers = [
+      { name: 'tickets', status: 'failed' },
+      { name: 'docs', status: 'needs-auth' },
+      { name: 'browser', status: 'pending' },
+      { name: 'git', status: 'connected' },
+      { status: 'failed' },
+    ];
+    expect(read([{ ...INIT, mcp_servers }]).lostServers).toEqual([
+      { server: 'tickets', status: 'failed' },
+      { server: 'docs', status: 'needs-auth' },
+    ]);
+    expect(read([INIT])).not.toHaveProperty('lostServers');
   });
 });

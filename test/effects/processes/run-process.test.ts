@@ -103,7 +103,7 @@ describe('what is not started', () => {
     const file = join(await tempFolder(), 'agent');
     await writeFile(file, '#!/nowhere/sh\nexit 0\n', { mode: 0o755 });
     const { report } = startAgent({ file, args: [] });
-    expect((await report).end).toMatchObject({ kind: 'not-started', code: 'ENOENT' });
+    expect((await report).end).toMatchObject({ kind: 'not-started', code: 'ENOEXEC' });
   });
 
   test('says so of arguments that are too long for the system', async () => {

@@ -39,6 +39,7 @@ const ENDING: Ending = {
   event: 'task_failed',
   evidence: null,
   error: HOSTILE,
+  failure: HOSTILE,
   note: 'FAILED',
   until: HOSTILE,
 };

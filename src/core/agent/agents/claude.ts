@@ -1,7 +1,6 @@
 import { oneLine } from '../../text/untrusted-text.ts';
 import type { Agent } from '../agent.ts';
-import { fatal } from '../outcome.ts';
-import { readUsageLimit } from './claude-limit.ts';
+import { errored, fatal } from '../outcome.ts';
 
 /** Claude Code. */
 export const claude: Agent = {
@@ -73,22 +72,28 @@ export const claude: Agent = {
     { pattern: /^error: unknown option .*$/m, means: 'bad-option' },
     { pattern: /^error: (option|argument) .*$/im, means: 'bad-option' },
     { pattern: /^.*cannot be used with root\/sudo privileges.*$/m, means: 'root-refused' },
-    { pattern: /^(not logged in|please run \/login|invalid api key)/im, means: 'not-logged-in' },
-    { pattern: /^credit balance is too low/im, means: 'no-credit' },
     { pattern: /^prompt is too long/im, means: 'too-long' },
-    { pattern: /^api error: (repeated )?5\d\d\b/im, means: 'transient' },
     {
       pattern:
         /^api error\b.*\b(connection error|econnrefused|econnreset|enotfound|etimedout|eai_again|fetch failed|socket hang up|socket connection was closed|connection closed|request timed out|unable to connect)/im,
       means: 'transient',
     },
   ],
-  statusInWords: null,
   exitCodes: {},
-  readPlanLimit: (text, status, rateLimit, at, { timeZone }) =>
-    readUsageLimit(text, status, rateLimit, at, timeZone),
-  readAnswer: (report, facts) =>
-    report.numTurns === 0 && facts.usage.cost_usd === 0 && facts.turns === 0
-      ? fatal('slash-command', oneLine(report.text ?? '', 300))
-      : null,
+  errorCodes: {
+    authentication_failed: 'not-logged-in',
+    oauth_org_not_allowed: 'not-logged-in',
+    billing_error: 'no-credit',
+    server_error: 'transient',
+    rate_limit: 'transient',
+    model_not_found: 'refused-request',
+  },
+  readAnswer(report, { usage, turns }, prompt) {
+    if (report.numTurns !== 0 || usage.cost_usd !== 0 || turns !== 0) return null;
+    const text = oneLine(report.text ?? '', 300);
+    const isCommand = report.isLocal || /^\s*\//.test(prompt) || /^Unknown command: \//.test(text);
+    return isCommand ? fatal('slash-command', text) : errored(text === '' ? NO_TURN : text);
+  },
 };
+
+const NO_TURN = 'claude ended without a turn of the model';

@@ -43,13 +43,15 @@ export const codex: Agent = {
     'agent-not-found': 'install it (npm install -g @openai/codex), or name it with --agent-bin',
     'not-logged-in': 'log in with codex login, or set a valid key for its provider',
     'no-credit': 'add credit to the account that codex uses, then ralph resume',
-    'refused-request': 'check --model and the settings of codex',
     'bad-option': 'remove the option, or update codex',
   },
   wordings: [
     { pattern: /no rollout found for thread id/i, means: 'session-gone' },
-    { pattern: /you['’]ve hit your usage limit/i, means: 'usage-limited' },
-    { pattern: /quota exceeded\. check your plan and billing/i, means: 'no-credit' },
+    // The service says of a limit per minute the same as of an account without credit, but not to codex.
+    {
+      pattern: /you exceeded your current quota|quota exceeded\. check your plan and billing/i,
+      means: 'no-credit',
+    },
     { pattern: /missing environment variable/i, means: 'not-logged-in' },
     { pattern: /ran out of room in the model['’]s context window/i, means: 'too-long' },
     { pattern: /does not exist or you do not have access/i, means: 'refused-request' },
@@ -62,6 +64,5 @@ export const codex: Agent = {
     // The answer of a service that refused the request, as codex repeats it.
     { pattern: /^\s*\{\s*"(error|detail)"/, means: 'refused-request' },
   ],
-  statusInWords: /unexpected status (\d{3})|last status: (\d{3})/,
   exitCodes: { 2: 'bad-option' },
 };

@@ -1,7 +1,6 @@
 import { oneLine, withoutControls } from '../../text/untrusted-text.ts';
 import type { Agent } from '../agent.ts';
-import { fatal } from '../outcome.ts';
-import { readCommandLimit } from './command-limit.ts';
+import { readCommandFailure } from '../command-words.ts';
 
 /** Any program: it gets the prompt on standard input, and its standard output is the final message. */
 export const command: Agent = {
@@ -32,16 +31,17 @@ export const command: Agent = {
     'bad-option': 'correct the options in --agent-command',
   },
   wordings: [],
-  statusInWords: null,
   exitCodes: {},
-  readLastWords(facts, at, { timeZone }) {
-    const limit = readCommandLimit(facts, at, timeZone);
-    if (limit !== null) return { kind: 'usage-limited', ...limit };
+  readLastWords(facts) {
+    const told = readCommandFailure(facts);
+    if (told !== null) return told;
     // After a first word, the usage is that of another program, which the command ran.
     const isUsage =
       facts.end.kind === 'exited' && facts.end.exitCode === 2 && facts.finalMessage === null;
     const words = withoutControls(facts.stderrTail);
-    return isUsage && USAGE_TEXT.test(words) ? fatal('bad-option', wrongOption(words)) : null;
+    return isUsage && USAGE_TEXT.test(words)
+      ? { means: 'bad-option', words: wrongOption(words) }
+      : null;
   },
 };
 

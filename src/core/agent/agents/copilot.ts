@@ -50,7 +50,6 @@ export const copilot: Agent = {
   remedies: {
     'agent-not-found': 'install it (npm install -g @github/copilot), or name it with --agent-bin',
     'not-logged-in': 'start copilot once and log in, or set a valid GH_TOKEN',
-    'refused-request': 'check --model and the settings of copilot',
     'bad-option': 'remove the option, or update copilot',
   },
   wordings: [
@@ -59,6 +58,5 @@ export const copilot: Agent = {
     { pattern: /^error: unexpected argument .*$/m, means: 'bad-option' },
     { pattern: /^(error: )?no authentication information found/im, means: 'not-logged-in' },
   ],
-  statusInWords: /\(HTTP (\d{3})\)/,
   exitCodes: {},
 };

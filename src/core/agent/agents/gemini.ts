@@ -44,7 +44,6 @@ export const gemini: Agent = {
     'agent-not-found':
       'install it (npm install -g @google/gemini-cli), or name it with --agent-bin',
     'not-logged-in': 'start gemini once and log in, or set a valid GEMINI_API_KEY',
-    'refused-request': 'check --model and the settings of gemini',
     'bad-option': 'remove the option, or update gemini',
   },
   wordings: [
@@ -52,7 +51,6 @@ export const gemini: Agent = {
       pattern: /invalid session identifier|no previous sessions found for this project/i,
       means: 'session-gone',
     },
-    { pattern: /exhausted your daily quota/i, means: 'usage-limited' },
     { pattern: /API_KEY_INVALID|api key not valid/i, means: 'not-logged-in' },
     { pattern: /please set an auth method|invalid auth method/i, means: 'not-logged-in' },
     { pattern: /token count .{0,80}exceeds the maximum/i, means: 'too-long' },
@@ -61,6 +59,5 @@ export const gemini: Agent = {
     { pattern: /FatalTurnLimitedError|reached max session turns/i, means: 'max-turns' },
     { pattern: /fetch failed|stream ended without a finish reason/i, means: 'transient' },
   ],
-  statusInWords: /"code":\s*(\d{3})\b/,
   exitCodes: { 41: 'not-logged-in', 53: 'max-turns' },
 };

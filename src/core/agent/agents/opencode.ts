@@ -48,7 +48,6 @@ export const opencode: Agent = {
   remedies: {
     'agent-not-found': 'install it (npm install -g opencode-ai), or name it with --agent-bin',
     'not-logged-in': 'log in with opencode auth login, or set a valid key for its provider',
-    'refused-request': 'check --model (provider/model) and the configuration of opencode',
     'bad-option': 'remove the option, or update opencode',
   },
   wordings: [
@@ -58,6 +57,5 @@ export const opencode: Agent = {
     { pattern: /ProviderModelNotFoundError|model not found/i, means: 'refused-request' },
     { pattern: /unexpected server error/i, means: 'refused-request', atOnce: true },
   ],
-  statusInWords: null,
   exitCodes: {},
 };

@@ -48,7 +48,6 @@ export const qwen: Agent = {
     'agent-not-found':
       'install it (npm install -g @qwen-code/qwen-code), or name it with --agent-bin',
     'not-logged-in': 'start qwen once and log in, or set a valid OPENAI_API_KEY',
-    'refused-request': 'check --model and the length of the prompt',
     'bad-option': 'remove the option, or update qwen',
   },
   wordings: [
@@ -62,6 +61,5 @@ export const qwen: Agent = {
       means: 'transient',
     },
   ],
-  statusInWords: /^\[API Error: (\d{3})\b/,
   exitCodes: {},
 };

@@ -76,7 +76,7 @@ export const LIMIT_ROWS = {
     argument: 'N',
     type: { kind: 'count', min: 0 },
     group: 'Limits',
-    default: '5',
+    default: '3',
     help: 'iterations that fail with the same error before it stops; 0 never stops',
   },
   retries: {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readUsageLimit, type UsageLimit } from '../../../../src/core/agent/agents/claude-limit.ts';
-import type { RateLimitFacts } from '../../../../src/core/agent/attempt.ts';
+import type { RateLimitFacts } from '../../../src/core/agent/attempt.ts';
+import { readUsageLimit, type UsageLimit } from '../../../src/core/agent/usage-limit.ts';
 
 const AT = '2026-01-05T12:00:00.000Z';
 
@@ -45,15 +45,17 @@ describe('a wording of a plan limit', () => {
     expect(limitIn(text, 429, rejected)).toEqual({ resetsAt, source: 'event' });
   });
 
-  test.for(WORDINGS)('reports no plan limit with another status: %s', (text) => {
+  test.for(WORDINGS)('is one with any status, and behind a label: %s', (text) => {
+    const expected = { resetsAt, source: 'event' };
     for (const status of [400, 401, 403, 500, 529]) {
-      expect(limitIn(text, status, rejected)).toBeNull();
+      expect(limitIn(text, status, rejected)).toEqual(expected);
     }
+    expect(limitIn(`  API Error: ${text}`, null, rejected)).toEqual(expected);
   });
 
   test.for(WORDINGS)('reports no plan limit inside other words: %s', (text) => {
     expect(limitIn(`The user wrote: ${text}`, 429, null)).toBeNull();
-    expect(limitIn(`  API Error: ${text}`, null, null)).toBeNull();
+    expect(limitIn(`I wrote a test for "${text}"`, null, null)).toBeNull();
   });
 });
 

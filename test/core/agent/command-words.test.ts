@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { readCommandLimit } from '../../../../src/core/agent/agents/command-limit.ts';
+import { AGENTS } from '../../../src/core/agent/agents/agents.ts';
+import { classify } from '../../../src/core/agent/classify.ts';
+import { withoutReport } from '../../helpers/attempt-facts.ts';
 
 const AT = '2026-11-22T12:00:00.000Z';
 
 /** What a command says that failed at this instant on a machine in UTC. */
 function limitIn(stderrTail: string, finalMessage: string | null = null) {
-  return readCommandLimit({ stderrTail, finalMessage }, AT, 'UTC');
+  const facts = withoutReport(1, stderrTail, { finalMessage, worked: finalMessage !== null });
+  const outcome = classify(facts, AGENTS.command, AT, { timeZone: 'UTC' });
+  if (outcome.kind !== 'usage-limited') return null;
+  return { resetsAt: outcome.resetsAt, message: outcome.message };
 }
 
 /** A limit as its program prints it, and when it resets. */

@@ -1,5 +1,6 @@
-import type { RateLimitFacts } from '../attempt.ts';
-import { isLongOver, readResetTime } from '../reset-time.ts';
+import type { RateLimitFacts } from './attempt.ts';
+import { isLongOver, readResetTime } from './reset-time.ts';
+import { sharedFailure } from './shared-wordings.ts';
 
 /** A plan limit that blocks the account. */
 export interface UsageLimit {
@@ -8,10 +9,6 @@ export interface UsageLimit {
   /** Where the instant comes from: the agent's own event, or the text of its report. */
   readonly source: 'event' | 'text' | 'none';
 }
-
-/** The wordings with which `claude` reports a plan limit, always at the start of an error report. */
-const PLAN_LIMIT =
-  /^(you['’]ve (hit|reached) your ([^\s·∙•|.,;:]+ ){0,4}limit\b|claude (ai )?usage limit reached|you['’]re out of (extra )?usage|(5[- ]hour|weekly|session|opus|sonnet|usage) limit reached)/i;
 
 /** The wording of a 429 that mentions the plan's limit only to say that another limit was hit. */
 const OTHER_LIMIT = /\bnot your usage limit\b/i;
@@ -28,11 +25,12 @@ export function readUsageLimit(
   at: string,
   localZone: string,
 ): UsageLimit | null {
-  if (status !== null && status !== 429) return null;
+  const means = sharedFailure(text)?.means ?? null;
   // An event that allows the account to work is not about the limit that was hit.
   const rejecting = rateLimit?.status === 'rejected' ? rateLimit : null;
-  const isToldByEvent = status === 429 && rejecting !== null && !OTHER_LIMIT.test(text);
-  if (!PLAN_LIMIT.test(text) && !isToldByEvent) return null;
+  const isToldByEvent =
+    means === null && status === 429 && rejecting !== null && !OTHER_LIMIT.test(text);
+  if (means !== 'usage-limited' && !isToldByEvent) return null;
 
   const fromEvent = rejecting?.resetsAt ?? null;
   // If the account is on extra usage, the event is hours old, and the text names the next reset.

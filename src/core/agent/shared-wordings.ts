@@ -1,0 +1,111 @@
+import { type FailureKind, failureIn, type ToldFailure, type Wording } from './wordings.ts';
+
+/*
+ * What the services say of an account or a request, through whichever agent and with whatever HTTP status.
+ * The list is asked first, and only of error reports. A wording is a whole statement about the account, not
+ * a single word: a missed one costs three seconds, a false one ends a good run.
+ */
+
+/** Words allowed between `your` and `limit`. The limit of a context window or a disk is not a plan limit. */
+const KIND =
+  "(?:(?:usage|rate|global|hourly|daily|weekly|monthly|session|plan|account|org(?:anization)?(?:['’]s)?|team(?:['’]s)?|model|request|requests|premium|free|credit|message|spend|spending|specified|extra|api|quota|opus|sonnet|haiku|claude|[a-z]*\\d[\\w.-]*|[a-z]+-\\d[\\w.-]*) )";
+
+/** A limit can be named without whose it is, if its period or its plan is named. */
+const PERIOD =
+  '(?:(?:usage|hourly|daily|weekly|monthly|session|plan|opus|sonnet|haiku|5[- ]hour) ){1,3}';
+
+/** The statement ends here, or goes on with `for`, `on` or the like: `usage limit reached page` is no limit. */
+const END_OF_LIMIT =
+  '(?=\\s*(?:$|[.,:;!](?![^\\s"\'\\])}])|[|·∙•\\]"()-])|\\s+(?:for|on|that restricts)\\b)';
+
+/** Each wording of a meaning as the source of a regular expression, which begins where a statement begins. */
+const STATEMENTS: readonly (readonly [FailureKind, readonly string[]])[] = [
+  [
+    'transient',
+    [
+      // A token is being renewed by a process beside this one.
+      '(?:[^.\\n]{0,60}: )?another (?:\\w+ ){0,3}process is refreshing',
+      '(?:this|it) is usually transient\\b',
+      // A captive portal or a gateway answered instead of the service.
+      '(?:the )?api returned an empty or malformed response\\b',
+    ],
+  ],
+  [
+    'usage-limited',
+    [
+      `you(?:['’]ve| have) (?:hit|reached|exceeded) (?:your ${KIND}{0,5}|(?:a|the) ${KIND}{1,5})(?:limits?|quota)${END_OF_LIMIT}`,
+      `you(?:['’]ve| have) exhausted your ${KIND}{0,5}(?:quota|capacity)${END_OF_LIMIT}`,
+      `(?:your |claude |claude ai )?${PERIOD}(?:limit|quota) (?:reached|exceeded|exhausted)${END_OF_LIMIT}`,
+      `(?:the |your )${PERIOD}(?:limit|quota) (?:has been|was) (?:reached|exceeded|exhausted)${END_OF_LIMIT}`,
+      `you['’]re out of (?:extra )?usage${END_OF_LIMIT}`,
+      `free usage exceeded${END_OF_LIMIT}`,
+      `(?:qwen oauth|free allocated) quota exceeded${END_OF_LIMIT}`,
+    ],
+  ],
+  [
+    'no-credit',
+    [
+      '(?:insufficient (?:account |credit )?(?:balance|credits?|funds)|not enough credits?)\\b',
+      'you have no (?:quota|credits?)(?: left| remaining)?\\b',
+      '(?:your )?credit balance is too low\\b',
+      '(?:you|your account)(?: have| has)? (?:run |ran |are |is )?out of credits?\\b',
+    ],
+  ],
+  [
+    'refused-request',
+    [
+      // No waiting cures these: a person has to change the request or the account.
+      'extra usage is required for\\b',
+      '[^.\\n]{0,80}\\bturn on usage credits at\\b',
+      '(?:your \\w+ belongs to a disabled organization|this organization has been disabled)\\b',
+    ],
+  ],
+  [
+    'not-logged-in',
+    [
+      '(?:your )?(?:oauth|access|session|login|api) ?(?:session|token|key)? (?:has |is )?(?:expired|revoked|been revoked)\\b',
+      '(?:your )?(?:(?:oauth|access) )?(?:session|login|token) (?:has )?expired\\b',
+      'your access token could not be refreshed\\b',
+      '(?:failed to refresh (?:the |your )?(?:oauth |access )?token\\b)',
+      '(?:your )?refresh token (?:has (?:already )?been|was(?: already)?|has|is) (?:used|expired|revoked|invalid)\\b',
+      'please (?:log out and )?(?:try )?(?:log|sign)(?:ging|ing)? in again\\b',
+      '(?:you are )?not logged in\\b',
+      'please run /login\\b',
+      'invalid api key\\b',
+    ],
+  ],
+];
+
+/**
+ * Where a statement begins: at a line, behind a label or another statement, or as a text in JSON. What a page or
+ * a person "says", or what is quoted, is no statement about this account.
+ */
+const BEGIN =
+  '(?:^|(?<!\\b(?:says?|said|wrote|reads?))[.:;·•∙|–—[][ \\t]*|":[ \\t]*")(?:[45]\\d\\d[ \\t]+)?(?:sorry, )?';
+
+/** No waiting cures a certificate that the program does not trust, also where it says "unable to connect". */
+const UNTRUSTED: Wording = {
+  pattern:
+    /self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate (?:has expired|is not trusted|verify failed|signed by unknown authority)|invalid peer certificate|\b(?:UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT\w*|(?:DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|CERT_HAS_EXPIRED|ERR_TLS_CERT_ALTNAME_INVALID)\b/i,
+  means: 'unknown',
+};
+
+const IN_REPORTS: readonly Wording[] = [UNTRUSTED, ...STATEMENTS.map(wording(BEGIN, 'im'))];
+const AT_THE_START: readonly Wording[] = STATEMENTS.map(wording('^(?:[45]\\d\\d )?', 'i'));
+
+function wording(begin: string, flags: string) {
+  return ([means, sources]: (typeof STATEMENTS)[number]): Wording => ({
+    pattern: new RegExp(`${begin}(?:${sources.join('|')})`, flags),
+    means,
+  });
+}
+
+/** Returns what an agent's error report says of the account or the request, or null if the list knows nothing of it. */
+export function sharedFailure(report: string): ToldFailure | null {
+  return failureIn(report, IN_REPORTS, false);
+}
+
+/** As `sharedFailure`, for a line of a command: only what the line begins with counts. */
+export function sharedFailureAtStart(line: string): ToldFailure | null {
+  return failureIn(line, AT_THE_START, false);
+}

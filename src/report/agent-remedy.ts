@@ -1,0 +1,27 @@
+import { AGENTS, type AgentName } from '../core/agent/agents/agents.ts';
+
+const AS_SAID = 'do as the message says';
+
+/** Words about which model is asked, or about how much the prompt or the session holds. */
+const OF_MODEL = /\bmodels?\b/i;
+const OF_LENGTH = /\btoo (?:long|large)\b|\blength\b|\btokens?\b/i;
+
+/**
+ * Returns what to do about a fatal cause, given the agent's words about it, or null if the agent has no advice.
+ * What the words ask for comes first, and nothing is named that they do not speak of.
+ */
+export function agentRemedy(agent: AgentName, cause: string, words: string): string | null {
+  const remedies: Readonly<Record<string, string>> = AGENTS[agent].remedies;
+  const own = remedies[cause] ?? null;
+  switch (cause) {
+    case 'refused-request': {
+      const model = OF_MODEL.test(words) ? ', or name another model with --model' : '';
+      const length = OF_LENGTH.test(words) ? ', or shorten the prompt' : '';
+      return `${AS_SAID}${model}${length}`;
+    }
+    case 'not-logged-in':
+      return own === null ? AS_SAID : `${AS_SAID}, or ${own}`;
+    default:
+      return own;
+  }
+}
