@@ -81,13 +81,13 @@ describe('what no further attempt can mend', () => {
       'a prompt that is too long',
       error(400, 'invalid_request_error', 'prompt is too long: 9 tokens > 8 maximum'),
       'refused-request',
-      /length of the prompt/,
+      /shorten the prompt/,
     ],
     [
       'a request that is too large',
       error(413, 'request_too_large', 'Request exceeds the maximum size'),
       'refused-request',
-      /length of the prompt/,
+      /shorten the prompt/,
     ],
   ])('%s', async ([, reply, cause, remedy]) => {
     const scene = await makeRealScene(() => reply);
@@ -141,6 +141,82 @@ describe('what no further attempt can mend', () => {
     const scene = await makeRealScene([text(PROMISED)]);
     expect(await scene.run(['--prompt', prompt])).toMatchObject({ exitCode: 0 });
     expect(scene.api.wasSent(prompt.trim())).toBe(true);
+  });
+});
+
+describe('what is about the account, whatever status it comes with', () => {
+  test('the limit of what an organisation may spend, sent as 400: exit 75 with its reset', async () => {
+    const said =
+      'You have reached your specified API usage limits. You will regain access on 2099-01-01 at 00:00 UTC.';
+    const scene = await makeRealScene(() => error(400, 'invalid_request_error', said));
+    const end = await scene.run(['--max-wait', '0']);
+    expect(end.exitCode).toBe(75);
+    expect(end.stderr).toContain('2099-01-01T00:00:00.000Z');
+    expect(scene.state()).toMatchObject({ exit_reason: 'usage_limit', iterations: [] });
+  });
+
+  test('a long context that the plan does not include, sent as 429: no waiting cures it', async () => {
+    const said = 'Extra usage is required for long context requests.';
+    const scene = await makeRealScene(() => error(429, 'rate_limit_error', said));
+    const end = await scene.run([], ONE_RETRY);
+    expectFailed(scene, end, 'refused-request', /do as the message says/);
+    expect(end.stderr).toContain('Extra usage is required');
+  });
+});
+
+describe('a refusal after work is a failed iteration, and the next one begins afresh', () => {
+  const TOO_LONG = 'prompt is too long: 210000 tokens > 200000 maximum';
+  test.for<[string, string]>([
+    ['a filter', 'Output blocked by content filtering policy'],
+    ['a full context', TOO_LONG],
+  ])('%s', async ([, said]) => {
+    const refusal = error(400, 'invalid_request_error', said);
+    let calls = 0;
+    const scene = await makeRealScene(() => {
+      calls += 1;
+      if (calls === 1) return bash('echo one > made');
+      return scene.state()?.metrics?.iterations === 1 ? text(PROMISED) : refusal;
+    });
+    const end = await scene.run([...WITH_BASH, '-n', '2', '--delay', '0', '--session', 'continue']);
+    expect(end).toMatchObject({ exitCode: 0, stdout: `${PROMISED}\n` });
+    expect(scene.state()).toMatchObject({
+      iterations: [{ outcome: 'errored' }, { outcome: 'answered' }],
+    });
+  });
+});
+
+describe('what the user has set up around it', () => {
+  function hooks(event: string, command: string): readonly string[] {
+    const settings = { hooks: { [event]: [{ hooks: [{ type: 'command', command }] }] } };
+    return ['--', '--settings', JSON.stringify(settings)];
+  }
+
+  test('a hook that blocks the prompt ends the task, with its words', async () => {
+    const scene = await makeRealScene([]);
+    const hook = hooks('UserPromptSubmit', 'echo "no ticket number" >&2; exit 2');
+    const end = await scene.run(hook);
+    expectFailed(scene, end, 'hook', /look at the hooks/);
+    expect(end.stderr).toContain('no ticket number');
+    expect(end.stderr).not.toContain('Original prompt');
+    expect(scene.api.mainCalls).toHaveLength(0);
+  });
+
+  test('a Stop hook that never lets go: a promise in front of it does not count', async () => {
+    const scene = await makeRealScene(() => text(PROMISED));
+    const hook = hooks('Stop', 'echo "run the linter first" >&2; exit 2');
+    const end = await scene.run(['-n', '1', ...hook]);
+    expect(end.exitCode).toBe(3);
+    expect(end.stderr).toMatch(/hook said: .*run the linter first/);
+    expect(scene.notes()[0]?.text).toContain('run the linter first');
+    expect(end.stderr).toContain('All good.');
+  });
+
+  test('an MCP server that does not start is told', async () => {
+    const scene = await makeRealScene(() => text('I stop here.'));
+    const mcp = JSON.stringify({ mcpServers: { tickets: { command: '/nowhere/tickets' } } });
+    const end = await scene.run(['-n', '2', '--delay', '0', '--', '--mcp-config', mcp]);
+    expect(end.exitCode).toBe(3);
+    expect(end.stderr.match(/MCP server tickets failed to start/g)).toHaveLength(1);
   });
 });
 
