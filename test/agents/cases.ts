@@ -249,6 +249,28 @@ export const ACCEPTANCE: readonly AcceptanceCase[] = [
     },
   },
   {
+    title: 'a capacity that is used up: 75 with its reset',
+    of: ['gemini'],
+    async play(agent) {
+      const type = 'type.googleapis.com/google.rpc.ErrorInfo';
+      const details = [
+        {
+          '@type': type,
+          reason: 'MODEL_CAPACITY_EXHAUSTED',
+          domain: 'cloudcode-pa.googleapis.com',
+        },
+      ];
+      const said =
+        'You have exhausted your capacity on this model. Your quota will reset after 21h54m48s.';
+      const used = error(429, 'RESOURCE_EXHAUSTED', said, AT_ONCE, { details });
+      const scene = await makeAgentScene(agent, () => used);
+      const { exitCode, stderr } = await scene.run([...DONE, '--max-wait', '0']);
+      expect(exitCode).toBe(75);
+      expect(stderr).toMatch(/usage limit lasts longer than --max-wait, until \d{4}-/);
+      expect(scene.state()).toMatchObject({ exit_reason: 'usage_limit', iterations: [] });
+    },
+  },
+  {
     title: 'a service that fails for longer than the iteration limit: not timed out',
     row: 'its own retries, where the iteration limit cuts them',
     play: (agent) => outlastsTheLimit(agent, 500),
