@@ -230,7 +230,14 @@ test('a prompt that states the promise on a line of its own is warned about', as
   const scene = await makeScene({ text: 'No.' });
   const warned = await scene.ralph(['run', '-p', prompt, ...PROMISE, '-n', '1']);
   expect(warned.stderr).toMatch(/prompt itself states the promise/);
-  const plain = await scene.ralph(['run', '-p', `Fix it, then say ${TAG}.`, ...PROMISE, '-n', '1']);
+  const plain = await scene.ralph([
+    'run',
+    '-p',
+    `Fix it. At the end: ${TAG}`,
+    ...PROMISE,
+    '-n',
+    '1',
+  ]);
   expect(plain.stderr).not.toMatch(/prompt itself states the promise/);
 });
 

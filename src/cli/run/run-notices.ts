@@ -116,8 +116,13 @@ function pathsIncluded(text: string, { cwd, env }: RunPlan): readonly string[] {
   });
 }
 
-/** Whether an agent that repeats `text` would count as done, or would be asked whether it is done. */
+/**
+ * Whether an agent that repeats `text` would count as done, or would be asked whether it is done. A prompt that
+ * only ends with the promise, as most do, would at worst be asked about.
+ */
 function couldStatePromise(text: string, promise: string, { match }: RunPlan['policy']): boolean {
-  const { kind } = judgePromise(text, promise, match, []);
-  return kind === 'stated' || kind === 'in-doubt';
+  const verdict = judgePromise(text, promise, match, []);
+  return (
+    verdict.kind === 'stated' || (verdict.kind === 'in-doubt' && verdict.where !== 'shared-line')
+  );
 }

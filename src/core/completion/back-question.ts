@@ -8,6 +8,9 @@ export const PLACES: Readonly<Record<DoubtfulPlace, string>> = {
   'earlier-line': 'on an earlier line, with more text behind it',
   'closing-sentence': 'at its end, without its tags and behind other words',
   'after-open-sentence': 'at its end, behind words that may not be a finished sentence',
+  'below-open-paragraph': 'at its end, below a paragraph that may not be finished',
+  'shared-line': 'at its end, but not on a line of its own',
+  veiled: 'at its end, with invisible characters inside it',
 };
 
 /**

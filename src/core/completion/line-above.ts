@@ -2,6 +2,7 @@ import { foldSpace } from '../markdown/phrase.ts';
 import { whyMasked } from '../markdown/prose.ts';
 import { CHEERS, endsInCheer, sentenceEnd } from '../markdown/sentence.ts';
 import { hasWords } from '../markdown/words.ts';
+import { isHedged, isOnWriting, namesWhatIsToDo, pointsBelow } from './wording.ts';
 
 /**
  * How the text above a statement ends.
@@ -9,13 +10,17 @@ import { hasWords } from '../markdown/words.ts';
  * - `closed`: it does not continue in the statement's line.
  * - `unstopped`: the line directly above has no full stop, but does not look like the first half of a
  *   wrapped sentence either: it has few words (`All tests pass`), or is too long to have been wrapped.
+ * - `unfinished`: a paragraph ends without a full stop, even if a blank line follows; or the text points at
+ *   what stands below it, or is a list of what is to be done.
  * - `open`: the statement's line may continue it: an announcement (`I will end with:`), a question, a
  *   wrapped sentence, a list of states, a dialogue.
  */
-export type Above = 'closed' | 'unstopped' | 'open';
+export type Above = 'closed' | 'unstopped' | 'unfinished' | 'open';
 
+/** More words than this can be a sentence; fewer are a label or a line of a log. */
+const FEW_WORDS = 2;
 /** More words than this without a full stop may be the first half of a wrapped sentence. */
-const FEW_WORDS = 3;
+const FEW_WRAPPED = 3;
 /** In characters. A longer line was not wrapped: some agents wrap at 120 columns. */
 const LONGEST_WRAPPED = 120;
 /** A colon, a comma, an arrow, an opening bracket or tag at the end of a line announces the next one. */
@@ -23,7 +28,7 @@ const ANNOUNCES =
   /(?:[:：,，、;；؛،(（[{«„“‘「『→⇒⟶➜➡⬇⤵⇩↓▼▶►➤🔽👇👉`=]\uFE0F?|[-=>]>|[-–—]|\s[/+|&\\]|&&|\|\||<(?!(?:br|hr|img)\b)[a-z][^<>]*>)$/iu;
 const SAYS_NO = /[❌🚫⛔✗✘⏳🚧🔴]/u;
 /** Markdown's hard line breaks. */
-const HARD_BREAK = /(?:(?<=\S)\\|<br\s*\/?>)$/i;
+const HARD_BREAK = /(?:(?<=\S)\\|<(?:br|hr|img)\b[^<>]*>)$/i;
 /** A line that consists only of an opening mark: `[quote]`, `{noformat}`, `{% if done %}`. */
 const OPENING_MARK = /^\s*(?:\[\w+\]|\{\w+\}|\{%.*%\})$/;
 const CLOSERS = new RegExp(`(?:[\\s"'”’»)\\]}」』）】*_~]|${CHEERS})+$`, 'u');
@@ -69,15 +74,64 @@ export function readAbove(
   if (/^\s*(?:[-*+•]|\d{1,9}[.)])$/.test(line)) return 'open';
   // The line ends with a removed echo, which does not continue below.
   if (line.endsWith('\uE000') || line.endsWith('\uE000.')) return 'closed';
-  if (endsInCheer(line) || sentenceEnd(`${line} `) !== 'none') return 'closed';
+  if (endsInCheer(line)) return 'closed';
+  const item = listItem(line);
+  if (item !== null && isToDo(item, above, original)) return 'unfinished';
+  // An element that is never closed masks the rest of its paragraph.
+  const ended = why === 'in-code' ? shown : line;
+  if (sentenceEnd(`${ended} `) !== 'none') return pointsBelow(line) ? 'unfinished' : 'closed';
   const isAsking = /(?:[?？…]|\.\.)["'”’»)\]}*_]*$/.test(line);
   if (isAsking && isRightAbove) return 'open';
   const isState = statement.bare && isShouted(said) && isShouted(statement.text);
   if (isState) return 'open';
-  if (!isRightAbove) return statement.bare && endsInStates(above) ? 'open' : 'closed';
+  const isElement = /<\/[a-z][^<>]*>$/i.test(line);
+  if (!isRightAbove && (item !== null || isElement)) return 'closed';
+  const isFew =
+    countWords(lastOf(above, said)) <= FEW_WORDS && !isHedged(line) && !isOnWriting(line);
+  if (!isRightAbove) {
+    if (statement.bare && endsInStates(above)) return 'open';
+    return isFew ? 'closed' : 'unfinished';
+  }
   if (isDeeper(line, masked, lineStart)) return 'open';
-  const mayBeWrapped = countWords(said) > FEW_WORDS && foldSpace(line).length <= LONGEST_WRAPPED;
-  return mayBeWrapped ? 'open' : 'unstopped';
+  if (isFew) return 'unstopped';
+  const mayBeWrapped = countWords(said) > FEW_WRAPPED && foldSpace(line).length <= LONGEST_WRAPPED;
+  return mayBeWrapped ? 'open' : 'unfinished';
+}
+
+/** Matches a line that begins a list item, or is indented like one that goes on. */
+const ITEM = /^(?:\s*(?:[-*+•‣◦]|\(?\d{1,9}[.)])\s+|\s{2,})/;
+
+/** Returns what a list item says, or null if the line is none. */
+function listItem(line: string): string | null {
+  const mark = ITEM.exec(line);
+  return mark === null ? null : line.slice(mark[0].length);
+}
+
+/** Whether a list item says what is to be done: write the promise, or what the line above the list names. */
+function isToDo(item: string, above: string, original: string): boolean {
+  if (/^\[[xX]\]/.test(item)) return false;
+  if (pointsBelow(item) || isOnWriting(firstWords(item))) return true;
+  const lines = original.slice(0, above.length).split('\n');
+  const title = lines.findLast((line) => /\S/.test(line) && listItem(line) === null);
+  return title !== undefined && /^\s*#|[:：][*_\s]*$/.test(title) && namesWhatIsToDo(title);
+}
+
+function firstWords(item: string): string {
+  return item.split(/\s+/, 2).join(' ');
+}
+
+/** Returns the last line of a paragraph, with the line above if that one is long enough to go on in it. */
+function lastOf(above: string, said: string): string {
+  const before = above.slice(0, above.lastIndexOf('\n') + 1).trimEnd();
+  const isGap = /\n[^\S\n]*\n[^\n]*$/.test(above);
+  const line = before.slice(before.lastIndexOf('\n') + 1);
+  const goesOn =
+    !isGap && listItem(line) === null && countWords(line) > FEW_WORDS && !isEnded(line);
+  return goesOn ? `${line} ${said}` : said;
+}
+
+function isEnded(line: string): boolean {
+  return endsInCheer(line) || sentenceEnd(`${line} `) !== 'none';
 }
 
 /** Two lines in a row with at most this many words each can be a list of states that the promise ends. */

@@ -11,6 +11,7 @@ import {
 import type { MatchRule } from '../task/policy.ts';
 import { clip } from '../text/untrusted-text.ts';
 import { type PromptText, removeEchoes } from './echoes.ts';
+import { markVeiled, visible } from './invisible.ts';
 import { readPlacement } from './statement.ts';
 
 export type { PromptText } from './echoes.ts';
@@ -32,7 +33,13 @@ export type PromiseVerdict =
         /** Without its tags, as the last sentence. */
         | 'closing-sentence'
         /** The text before it may not be finished: `I will end with:`, `ggf.`, half a sentence. */
-        | 'after-open-sentence';
+        | 'after-open-sentence'
+        /** Below a paragraph that may not be finished, or that points at what stands below it. */
+        | 'below-open-paragraph'
+        /** With its tags at the end of the last line, behind a clause, a label, a bullet or a number. */
+        | 'shared-line'
+        /** With characters inside that nobody sees. */
+        | 'veiled';
     }
   /** The promise appears but is not accepted. */
   | {
@@ -57,14 +64,17 @@ export type NearMissReason =
   | 'before-an-open-box'
   /** Stated without its tags, although the rule is `tag`. */
   | 'untagged'
+  /** Only with invisible characters inside, although the rule is `contains`. */
+  | 'veiled'
   | 'not-ended-well'
   /** A Stop hook of the user did not let the agent end behind it. */
   | 'stop-hook';
 
 /**
  * Judges the agent's final message by a match rule, after removing echoes of `ownTexts`. The promise is
- * matched literally and case-sensitively; white space is folded, colour codes and CRLF are ignored. An empty
- * promise is absent from every message. Never throws. The rules are in docs/completion.md.
+ * matched literally and case-sensitively; white space is folded, colour codes and CRLF are ignored, and
+ * invisible characters inside a mention put it in doubt. An empty promise is absent from every message. Never
+ * throws. The rules are in docs/completion.md.
  */
 export function judgePromise(
   message: string,
@@ -72,21 +82,30 @@ export function judgePromise(
   rule: MatchRule,
   ownTexts: readonly PromptText[],
 ): PromiseVerdict {
-  const phrase = untagged(promise);
+  const given = untagged(promise);
+  const phrase = foldSpace(visible(given));
   if (phrase === '') return { kind: 'absent' };
-  const text = removeEchoes(message, ownTexts, phrase);
+  const own = ownTexts.map((one) => ({ ...one, text: markVeiled(one.text, given) }));
+  const text = removeEchoes(markVeiled(message, given), own, phrase);
   const first = new RegExp(anywhere(phrase), 'u').exec(text);
   if (first === null) return { kind: 'absent' };
   if (rule === 'contains') {
-    const place = { from: first.index, to: first.index + first[0].length };
-    return { kind: 'stated', form: 'contained', line: lineOf(text, place) };
+    const seen = new RegExp(`(?<!${REPLACEMENT_CHARACTERS.veil})${anywhere(phrase)}`, 'u').exec(
+      text,
+    );
+    const { index, 0: found } = seen ?? first;
+    const line = lineOf(text, { from: index, to: index + found.length });
+    return seen === null
+      ? { kind: 'near-miss', why: 'veiled', line }
+      : { kind: 'stated', form: 'contained', line };
   }
   return judgeStatement(text, phrase, rule);
 }
 
 /**
  * Whether the message states the phrase by the rule `statement`, tagged or bare, or as its closing
- * sentence. For signals and abort promises: the agent is never asked whether it meant those.
+ * sentence, whatever stands above it. For signals and abort promises: the agent is never asked whether it
+ * meant those.
  */
 export function statesPhrase(
   message: string,
@@ -96,7 +115,8 @@ export function statesPhrase(
   const verdict = judgePromise(message, phrase, 'statement', ownTexts);
   return (
     verdict.kind === 'stated' ||
-    (verdict.kind === 'in-doubt' && verdict.where === 'closing-sentence')
+    (verdict.kind === 'in-doubt' &&
+      (verdict.where === 'closing-sentence' || verdict.where === 'below-open-paragraph'))
   );
 }
 
@@ -114,7 +134,12 @@ function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'
     phrase === promise ? text : text.replace(new RegExp(anywhere(promise), 'gu'), shield);
   const mention = lastMention(shielded, phrase);
   if (mention === null) return { kind: 'absent' };
-  const verdict = { ...judgeMention(shielded, phrase, mention), line: lineOf(text, mention) };
+  const judged = judgeMention(shielded, phrase, mention);
+  const isVeiled = judged.kind === 'stated' && mention.veiled;
+  const verdict: Exclude<PromiseVerdict, { kind: 'absent' }> = {
+    ...(isVeiled ? { kind: 'in-doubt', where: 'veiled' } : judged),
+    line: lineOf(text, mention),
+  };
   const wouldCount = verdict.kind !== 'near-miss' || verdict.why === 'not-at-the-end';
   return rule === 'tag' && !mention.tagged && wouldCount
     ? { kind: 'near-miss', line: verdict.line, why: 'untagged' }
@@ -134,6 +159,7 @@ function judgeMention(text: string, phrase: string, mention: Mention): WithoutLi
       const { above, isLast } = stand;
       if (!isLast) return judgeEarlier(text.slice(mention.to), tagged, above === 'open');
       if (above === 'open') return { kind: 'in-doubt', where: 'after-open-sentence' };
+      if (above === 'unfinished') return { kind: 'in-doubt', where: 'below-open-paragraph' };
       if (tagged) return { kind: 'stated', form: 'tagged' };
       return above === 'closed'
         ? { kind: 'stated', form: 'bare' }
@@ -145,6 +171,8 @@ function judgeMention(text: string, phrase: string, mention: Mention): WithoutLi
       return stand.behind === 'certain' && !stand.isListed
         ? { kind: 'stated', form: 'tagged' }
         : { kind: 'in-doubt', where: 'after-open-sentence' };
+    case 'shared-line':
+      return { kind: 'in-doubt', where: 'shared-line' };
     case 'in-between':
       return { kind: 'near-miss', why: 'not-at-the-end' };
     case 'in-a-sentence':
@@ -179,5 +207,6 @@ function lineOf(text: string, { from, to }: Span): string {
   const end = Math.min(lineEnd === -1 ? text.length : lineEnd, start + 2 * LONGEST_LINE);
   // The cut may have split a surrogate pair.
   const line = text.slice(start, end).replace(/^[\udc00-\udfff]/, '');
-  return clip(foldSpace(line).replaceAll(REPLACEMENT_CHARACTERS.echo, '…'), LONGEST_LINE);
+  const { echo, veil } = REPLACEMENT_CHARACTERS;
+  return clip(foldSpace(line).replaceAll(veil, '').replaceAll(echo, '…'), LONGEST_LINE);
 }

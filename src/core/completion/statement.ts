@@ -1,9 +1,11 @@
+import { hasOpenBox } from '../markdown/checkbox.ts';
 import type { NonProse } from '../markdown/non-prose.ts';
 import type { Mention } from '../markdown/phrase.ts';
 import { maskNonProse, whyMasked } from '../markdown/prose.ts';
 import { CHEERS, type SentenceEnd, STOPS, sentenceEnd } from '../markdown/sentence.ts';
 import { hasWords } from '../markdown/words.ts';
 import { type Above, isUnclosed, readAbove } from './line-above.ts';
+import { isHedged, takesObject } from './wording.ts';
 
 /** Where and how a phrase appears in a message. */
 export type Placement =
@@ -19,6 +21,8 @@ export type Placement =
       /** Whether the sentence is a list item, or quotes somebody after a colon or in a quotation. */
       readonly isListed: boolean;
     }
+  /** With its tags at the end of the last line, behind a clause, a label, a bullet or a number. */
+  | { readonly kind: 'shared-line' }
   /** After a sentence, with more text on its line. */
   | { readonly kind: 'in-between' }
   | { readonly kind: 'in-a-sentence' }
@@ -62,7 +66,7 @@ export function readPlacement(text: string, mention: Mention, phrase: string): P
   const end = isLong ? null : BEHIND.exec(behind);
   const mayStop = mention.tagged || !STOP.test(phrase);
   const isEnd = end !== null && (mayStop || end[2] === '');
-  const close = `${end?.[1] ?? ''}${end?.[3] ?? ''}${end?.[4] ?? ''}`;
+  const close = emphasisIn(end);
   const opening = paragraphBefore(masked, place.from);
 
   const own = before.trim().length > MOST ? null : BEFORE.exec(before.trimStart());
@@ -81,16 +85,50 @@ export function readPlacement(text: string, mention: Mention, phrase: string): P
   ) {
     return { kind: 'closing', isLast, behind: ends, isListed: isListed(before) };
   }
+  const rest = behind.replace(LINE_BREAKS, '');
+  const signs = isLong ? null : BEHIND.exec(rest);
+  if (
+    mention.tagged &&
+    isLast &&
+    signs !== null &&
+    closesEmphasis(open, emphasisIn(signs), opening.slice(0, -open.length || undefined)) &&
+    (own !== null || mayLeadTo(sentence))
+  ) {
+    return { kind: 'shared-line' };
+  }
   const isBetween =
     (ends !== 'none' || before.trim() === open) && /^[*_]{0,3}[.!][*_]{0,3}(?=\s|$)/.test(behind);
-  const rest = before.replace(/^\s*(?:[-*+]|\d{1,9}[.)])\s/, '');
-  if (!saysAnything(rest) && !saysAnything(behind) && to === lineEnd) return { kind: 'decorated' };
+  const said = before.replace(/^\s*(?:[-*+]|\d{1,9}[.)])\s/, '');
+  if (!saysAnything(said) && !saysAnything(behind) && to === lineEnd) return { kind: 'decorated' };
   return { kind: isBetween ? 'in-between' : 'in-a-sentence' };
 }
 
 /** Matches a bullet, a number or a timestamp before the sentence, or a colon in it. */
 const LISTED =
   /^\s*(?:[-+•‣◦]\s|\*\s|\(?\d{1,9}[.)]\s|\[[^\]\n]*\]\s|\d{1,4}[-:/.]\d)|[:：][*_]*\s|[:：]$/u;
+
+/** Line breaks of HTML behind a statement. */
+const LINE_BREAKS = /(?:\s*<br\s*\/?>)+$/i;
+/** A bullet or a number, alone. */
+const MARKER = /^[\s*_]*(?:[-+•‣◦]|\(?(?:\d{1,9}|\p{L})[.)])?[\s*_]*$/u;
+/** Cannot stand before a statement: what quotes it, a question, an ellipsis, a sign right before it. */
+const LEADS_ELSEWHERE = /(?:["'“„«‹「『([{【（`+=\\/~-]|[?？؟…][\s"'”’»)*_]*|\.\.\s*|\uE000\s*)$/u;
+
+/** Whether a line may lead to a statement at its end: it denies nothing, and quotes nobody. */
+function mayLeadTo(before: string): boolean {
+  if (MARKER.test(before)) return /\S[\s*_]+$/.test(before);
+  const said = before.trimEnd();
+  const isAbbreviated = said !== before && said.endsWith('.') && sentenceEnd(before) === 'none';
+  return (
+    hasWords(before) &&
+    !LEADS_ELSEWHERE.test(before) &&
+    !isAbbreviated &&
+    !isUnclosed(before) &&
+    !hasOpenBox(before) &&
+    !isHedged(before) &&
+    !takesObject(before)
+  );
+}
 
 function isListed(before: string): boolean {
   return LISTED.test(before) || isUnclosed(before);
@@ -107,6 +145,11 @@ function closesEmphasis(open: string, close: string, before: string): boolean {
   if (rest === '') return true;
   const opened = before.replace(/(?<!\S)[*_]+(?!\S)/g, '').split(rest).length - 1;
   return opened % 2 === 1;
+}
+
+/** Returns the emphasis signs behind a statement. */
+function emphasisIn(behind: RegExpExecArray | null): string {
+  return `${behind?.[1] ?? ''}${behind?.[3] ?? ''}${behind?.[4] ?? ''}`;
 }
 
 function paragraphBefore(masked: string, at: number): string {

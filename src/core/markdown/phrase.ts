@@ -6,8 +6,16 @@ import { hasWords, wordSigns } from './words.ts';
  * codes do not matter.
  */
 
-/** Private-use characters that replace removed text. `plainText` removes any that a message contains. */
-export const REPLACEMENT_CHARACTERS = { echo: '\uE000', shield: '\uE001', firstMask: 0xe002 };
+/**
+ * Private-use characters that replace removed text; `plainText` removes any that a message contains. The veil
+ * marks a mention with invisible characters inside, and is set before `plainText` reads the message.
+ */
+export const REPLACEMENT_CHARACTERS = {
+  echo: '\uE000',
+  shield: '\uE001',
+  firstMask: 0xe002,
+  veil: '\uE010',
+};
 
 /** Removes escape sequences, control characters and the characters of `REPLACEMENT_CHARACTERS`; line ends become LF. */
 export function plainText(text: string): string {
@@ -38,9 +46,11 @@ export function asWords(phrase: string, text: string): string {
   return `${open}${anywhere(phrase)}${close}`;
 }
 
+const VEIL = `${REPLACEMENT_CHARACTERS.veil}?`;
+
 /** Returns the source of a pattern (flag `u`) for the phrase inside `<promise>` tags. */
 function inTags(phrase: string): string {
-  return `<promise>\\s*${anywhere(phrase)}\\s*</promise>`;
+  return `<promise>\\s*${VEIL}${anywhere(phrase)}\\s*</promise>`;
 }
 
 /** A part of a text; `to` is the index after its last character. */
@@ -61,16 +71,19 @@ export function spansOf(text: string, source: string): readonly Span[] {
 /** A place where the phrase appears, with its tags or without. */
 export interface Mention extends Span {
   readonly tagged: boolean;
+  /** Whether characters that nobody sees stood inside it. */
+  readonly veiled: boolean;
 }
 
 /** Returns the last mention of the phrase outside a longer word, or null if there is none. */
 export function lastMention(text: string, phrase: string): Mention | null {
   const words = asWords(phrase, text);
-  const pattern = new RegExp(`${inTags(phrase)}|${words}`, 'gu');
+  const pattern = new RegExp(`${inTags(phrase)}|${VEIL}${words}`, 'gu');
   let last: Mention | null = null;
   for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
     const tagged = found[0].startsWith('<promise>');
-    last = { from: found.index, to: pattern.lastIndex, tagged };
+    const veiled = found[0].includes(REPLACEMENT_CHARACTERS.veil);
+    last = { from: found.index, to: pattern.lastIndex, tagged, veiled };
     if (found[0] === '') pattern.lastIndex += 1;
   }
   return last;

@@ -9,7 +9,7 @@ export type SentenceEnd = 'certain' | 'possible' | 'none';
 
 /** Cheerful emoji and check marks, which do not weaken a statement: `✅ COMPLETE`, `All pass. 🎉 COMPLETE`. */
 export const CHEERS =
-  '(?:[✅✔✓☑🗸🎉🎊🚀🏁🥳👍👌👏🙌💪🙏💯✨⭐🌟🏆🥇🎯🌈🔥💚🟢❤😀😁😃😄😊🙂😎🤗🤝🎈🪄🍾🦾][\\uFE0F\\u{1F3FB}-\\u{1F3FF}]?)';
+  '(?:[✅✔✓☑🗸🎉🎊🚀🏁🥳👍👌👏🙌💪🙏💯✨⭐🌟🏆🥇🎯🌈🔥💚🟢❤😀😁😃😄😊🙂😎🤗🤝🎈🪄🍾🦾][\\uFE0E\\uFE0F\\u{1F3FB}-\\u{1F3FF}]?)';
 
 /** The full stops and exclamation marks that end a sentence. */
 export const STOPS = '.!。！．｡।॥۔։።။។';

@@ -24,7 +24,7 @@ export function describeMissing(missing: Missing, policy: Policy): string {
         missing.hasReplied
           ? 'Asked whether the task is complete, you did not state it: mend first what you said is missing. '
           : ''
-      }When the task is truly complete, state it as the last line of your final message.`;
+      }When the task is truly complete, state it as the last line of your final message. Give it a line of its own, below a finished sentence.`;
     case 'refused':
       return `${
         missing.held

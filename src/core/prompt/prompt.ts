@@ -150,7 +150,7 @@ export function protocolNote(policy: Policy): string {
   const complete =
     policy.promise === null
       ? `The task counts as complete when ${describeCompletion(policy)}. Bring that about only when the work is truly done.`
-      : `When the task is truly complete, and only then, write <promise>${policy.promise}</promise> as the last line of your final message, below a blank line, with nothing behind it. Never state it to get out of the loop: if something is missing or fails, say what, without the promise.`;
+      : `When the task is truly complete, and only then, write <promise>${policy.promise}</promise> as the last line of your final message, below a finished sentence and a blank line, with nothing behind it. Never state it to get out of the loop: if something is missing or fails, say what, without the promise.`;
   return [
     'About this session: you run unattended, in a loop that starts you again until the task is complete.',
     complete,

@@ -63,14 +63,18 @@ export const UNSEEN =
 const CONTROLS = new RegExp(UNSEEN, 'g');
 const CONTROL_OR_SEPARATOR = new RegExp(`${UNSEEN}|[\\u2028\\u2029]`);
 
+/** Removes escape sequences, such as colour codes. */
+export function withoutEscapes(text: string): string {
+  return text.replace(ESCAPE_SEQUENCES, '');
+}
+
 /**
  * Removes escape sequences and characters that control a terminal, change its direction or are
  * invisible. Tabs and newlines stay; every other line end becomes a newline.
  */
 export function withoutControls(text: string): string {
   if (!CONTROL_OR_SEPARATOR.test(text)) return text;
-  return text
-    .replace(ESCAPE_SEQUENCES, '')
+  return withoutEscapes(text)
     .replace(/\r\n?|[\u2028\u2029]/g, '\n')
     .replace(CONTROLS, '');
 }

@@ -3,7 +3,8 @@ import { judgePromise, type PromiseVerdict } from '../../../src/core/completion/
 import { inGroups } from '../../helpers/in-groups.ts';
 import { nightly } from '../../helpers/nightly.ts';
 import { DONE, LANGUAGES, MISSED, TABLES, UNFINISHED } from '../endings/all.ts';
-import { type Ending, T } from '../endings/ending.ts';
+import type { Ending } from '../endings/ending.ts';
+import { MISREAD, type Misread } from '../endings/misread.ts';
 
 function judge(text: string): PromiseVerdict['kind'] {
   return judgePromise(text, 'COMPLETE', 'statement', []).kind;
@@ -18,6 +19,18 @@ function isRight(verdict: Ending['verdict'], judged: PromiseVerdict['kind']): bo
 test.for(Object.entries(TABLES))('endings: %s', ([, endings]) => {
   const judged = endings.map((ending) => ({ ...ending, judged: judge(ending.text) }));
   expect(judged.filter((each) => !isRight(each.verdict, each.judged))).toEqual([]);
+});
+
+const JUDGED: Readonly<Record<PromiseVerdict['kind'], Misread['verdict']>> = {
+  stated: 'accepted',
+  'in-doubt': 'asked back',
+  'near-miss': 'near miss',
+  absent: 'nothing',
+};
+
+test.for(Object.entries(MISREAD))('endings that are easily misread: %s', ([, endings]) => {
+  const judged = endings.map((ending) => ({ ...ending, judged: JUDGED[judge(ending.text)] }));
+  expect(judged.filter((each) => each.judged !== each.verdict)).toEqual([]);
 });
 
 test('there are many of them, and no two are the same', () => {
@@ -145,16 +158,17 @@ describe('mutated at random', () => {
     expect(mutants(endings, 'not stated', space)).toEqual([]);
   });
 
-  // A bare promise needs a closed line above; what is joined to it may be none.
+  // A promise needs a finished paragraph above; what is joined to it may be none.
   // What begins with blanks belongs to an item above.
   const joinable = DONE.filter(
-    ({ text }) => /^\S/.test(text) && (/\S\n+\S/.test(text) || text.includes(T)),
+    ({ text }) =>
+      /^\S/.test(text) && /\p{L}/u.test(text.replace(/<promise>|<.promise>|COMPLETE/g, '')),
   );
   const closed = UNFINISHED.filter(({ text }) => !leavesOpen(text));
 
   test('most endings can be joined', () => {
     expect(closed.length).toBeGreaterThan(UNFINISHED.length * 0.85);
-    expect(joinable.length).toBeGreaterThan(DONE.length * 0.9);
+    expect(joinable.length).toBeGreaterThan(DONE.length * 0.8);
   });
 
   test.for(inGroups(closed, 50))('a statement behind it is done: %s', ([, endings]) => {

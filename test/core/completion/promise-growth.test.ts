@@ -101,6 +101,16 @@ const PARTS = [
     '"',
     '\\',
   ],
+  ...[
+    '\u200b',
+    '\u200b ',
+    '\ufeff',
+    'COM\u200bPLETE ',
+    '<promise>\u200b',
+    '<\u200bpromise>',
+    '- a\n\n',
+  ],
+  ...['not: ', 'a: ', 'I end with ', '1. Print it\n', 'a b c d\n', '<br>', 'ENDE.\u200b\n'],
 ];
 
 describe('the time that a judgement takes grows with the length of the message', () => {

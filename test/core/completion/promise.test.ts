@@ -26,7 +26,6 @@ function verdict(
 describe('a tagged statement', () => {
   test.for([
     ['on a line', TAG],
-    ['below a long line', `${'one thing and another, '.repeat(6)}all fixed\n${TAG}`],
     ['on a line, indented', `Done.\n  ${TAG}  `],
     ['bold', `**${TAG}**`],
     ['in italics', `_${TAG}_`],
@@ -91,10 +90,6 @@ describe('a tagged statement', () => {
     ['in a table', `| ${TAG} |\n`, 'in-a-table'],
     ['behind an unticked box', `- [ ] ${TAG}`, 'in-an-unticked-box'],
     ['under an unticked box', `- [ ] at the end say:\n  ${TAG}`, 'in-an-unticked-box'],
-    ['behind a bullet', `- ${TAG}`, 'decorated'],
-    ['behind a number', `1. ${TAG}`, 'decorated'],
-    ['behind a bold number', `**1.** ${TAG}`, 'in-a-sentence'],
-    ['behind a bullet of a star', `* ${TAG}`, 'decorated'],
     ['struck through', `~~${TAG}~~`, 'decorated'],
     ['with a cross', `❌ ${TAG}`, 'decorated'],
     ['with emphasis on one side', `${TAG}*\nmore`, 'decorated'],
@@ -104,14 +99,11 @@ describe('a tagged statement', () => {
     ['after a question', `Is it done? ${TAG}`, 'in-a-sentence'],
     ['after an ellipsis', `Well… ${TAG}`, 'in-a-sentence'],
     ['after three dots', `Well... ${TAG}`, 'in-a-sentence'],
-    ['after a colon', `The statement: ${TAG}`, 'in-a-sentence'],
     ['followed by an ellipsis', `${TAG}…`, 'decorated'],
     ['followed by three dots', `${TAG}...`, 'decorated'],
-    ['without a space before', `All good.${TAG}`, 'in-a-sentence'],
     ['after e.g.', `Say a statement, e.g. ${TAG}`, 'in-a-sentence'],
     ['after e. g.', `Say a statement, e. g. ${TAG}`, 'in-a-sentence'],
     ['after i.e. in a bracket', `Say it (i.e. ${TAG}`, 'in-a-sentence'],
-    ['twice on a line', `${TAG} ${TAG}`, 'in-a-sentence'],
     ['with other tags', '<Promise>COMPLETE</Promise>', 'in-a-sentence'],
     ['in lower case', '<promise>complete</promise>', 'absent'],
     ['with more words', '<promise>COMPLETE soon</promise>', 'in-a-sentence'],
@@ -140,6 +132,17 @@ describe('a tagged statement that can be in doubt', () => {
     ['an opening tag above', `<approval id="x">\n${TAG}`, 'after-open-sentence'],
     ['a dialogue above', `User: Say it.\nAgent: Fine.\n${TAG}`, 'after-open-sentence'],
     ['a command above', `$ cat rules.md\nSay\n\n${TAG}`, 'after-open-sentence'],
+    ['a line without a stop above', `It is all fixed\n\n${TAG}`, 'below-open-paragraph'],
+    ['a long one', `${'this and that, '.repeat(9)}all fixed\n${TAG}`, 'below-open-paragraph'],
+    ['a bullet before it', `- ${TAG}`, 'shared-line'],
+    ['a number before it', `1. ${TAG}`, 'shared-line'],
+    ['a bold number before it', `**1.** ${TAG}`, 'shared-line'],
+    ['a star before it', `* ${TAG}`, 'shared-line'],
+    ['a label before it', `The statement: ${TAG}`, 'shared-line'],
+    ['no space before it', `All good.${TAG}`, 'shared-line'],
+    ['another one before it', `${TAG} ${TAG}`, 'shared-line'],
+    ['a line break behind it', `All good.\n\n${TAG}<br>`, 'shared-line'],
+    ['a soft hyphen inside', 'All good.\n\n<promise>COM\u00adPLETE</promise>', 'veiled'],
   ] as const)('%s', ([, message, where]) => {
     expect(verdict(message)).toBe(where);
     expect(verdict(message, 'tag')).toBe(where);
@@ -168,7 +171,8 @@ describe('a tagged statement that can be in doubt', () => {
 describe('a bare statement', () => {
   test.for([
     ['as the whole message', 'COMPLETE'],
-    ['as the last line', 'All tests pass\n\nCOMPLETE\n'],
+    ['as the last line', 'All tests pass.\n\nCOMPLETE\n'],
+    ['below a label', 'Tests: passed\n\nCOMPLETE'],
     ['bold', '**COMPLETE**'],
     ['in italics with underscores', '__COMPLETE__'],
     ['with a full stop', 'COMPLETE.'],
@@ -236,7 +240,8 @@ describe('a bare statement', () => {
     ['as the closing sentence after a call', 'More? No! COMPLETE', 'closing-sentence'],
     ['as the closing sentence, bold', 'All tests pass! **COMPLETE**.', 'closing-sentence'],
     ['in one bold stretch', '**All tests pass. COMPLETE.**', 'closing-sentence'],
-    ['below a few words', 'All tests pass\nCOMPLETE', 'closing-sentence'],
+    ['below a few words', 'Tests pass\nCOMPLETE', 'closing-sentence'],
+    ['below a short sentence', 'All tests pass\nCOMPLETE', 'below-open-paragraph'],
     ['below half a sentence', 'The state of this work is not yet\nCOMPLETE', 'after-open-sentence'],
     ['below an announcement', 'The state to reach:\n\nCOMPLETE', 'after-open-sentence'],
     ['in a list of states', 'OPEN\nIN PROGRESS\nCOMPLETE', 'after-open-sentence'],
@@ -269,6 +274,8 @@ describe('the promise itself', () => {
     ['that looks like a quote', '> DONE', 'Yes.\n> DONE'],
     ['of an emoji', '✅', 'Yes.\n✅'],
     ['that is not English', 'タスク完了', 'Yes.\nタスク完了'],
+    ['with a joiner that belongs to it', 'کامل\u200cشد', 'Yes.\nکامل\u200cشد'],
+    ['with a selector at its end', '☑\ufe0f', 'Yes.\n☑\ufe0f'],
   ] as const)('%s can be stated', ([, promise, message]) => {
     expect(judgePromise(message, promise, 'statement', []).kind).toBe('stated');
   });
@@ -278,7 +285,10 @@ describe('the promise itself', () => {
     ['with a dot means a dot', 'v1.0', 'v1x0'],
     ['in backticks is not stated in more of them', '`done`', 'Yes.\n`` `done` ``'],
     ['in backticks is not stated in a fence', '`done`', '```\n`done`\n```'],
+    ['with a joiner is not stated with another', 'کامل\u200cشد', 'Yes.\nکامل\u200dشد'],
+    ['of two words with something unseen between', 'all done', 'Yes.\nall \u200b done'],
     ['that is empty', '', 'anything'],
+    ['of nothing that is seen', '\u200b', 'a\u200b'],
     ['of empty tags', '<promise> </promise>', '<promise></promise>'],
     ['of several words is not stated with one left out', 'all tests pass', 'all pass'],
   ] as const)('%s', ([, promise, message]) => {
@@ -304,6 +314,11 @@ describe('the rule contains', () => {
     ['in colour', 'COM\u001b[31mPLETE'],
   ] as const)('takes the promise %s', ([, message]) => {
     expect(verdict(message, 'contains')).toBe('contained');
+  });
+
+  test('takes no promise that has invisible characters inside, unless another has none', () => {
+    expect(verdict('COM\u200bPLETE', 'contains')).toBe('veiled');
+    expect(verdict('not COMPLETE, or COM\u200bPLETE', 'contains')).toBe('contained');
   });
 
   test('folds white space', () => {
@@ -405,6 +420,22 @@ describe('evidence', () => {
 
   test('private-use characters of the message do not count as a mask', () => {
     expect(verdict(`\uE002 ${TAG}`)).toBe('decorated');
+    expect(verdict('\uE010COMPLETE\u200b')).toBe('decorated');
+  });
+
+  test('shows no invisible characters', () => {
+    expect(judgePromise('<promise>COM\u200bPLETE</promise>', 'COMPLETE', 'tag', [])).toEqual({
+      kind: 'in-doubt',
+      where: 'veiled',
+      line: TAG,
+    });
+  });
+
+  test('an echo stays one although the promise has invisible characters itself', () => {
+    const own = [{ kind: 'sentence-wise', text: 'Please ensure DO\u200cNE is said.' }] as const;
+    expect(
+      judgePromise('Please ensure DO\u200cNE is said.', 'DO\u200cNE', 'contains', own).kind,
+    ).toBe('absent');
   });
 });
 
@@ -413,6 +444,7 @@ test('a phrase is stated as a promise is, or as the closing sentence', () => {
   expect(statesPhrase('I tried. I AM STUCK.', 'I AM STUCK', own)).toBe(true);
   expect(statesPhrase('I tried.\n\n<promise>I AM STUCK</promise>', 'I AM STUCK', own)).toBe(true);
   expect(statesPhrase('I tried\nI AM STUCK', 'I AM STUCK', own)).toBe(true);
+  expect(statesPhrase('I tried all I know\n\nI AM STUCK', 'I AM STUCK', own)).toBe(true);
   expect(statesPhrase('<promise>I AM STUCK</promise>\nmore', 'I AM STUCK', own)).toBe(false);
   expect(statesPhrase('If it goes on I shall say:\nI AM STUCK', 'I AM STUCK', own)).toBe(false);
   expect(statesPhrase('I will not say I AM STUCK', 'I AM STUCK', own)).toBe(false);

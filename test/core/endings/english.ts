@@ -231,7 +231,6 @@ export const ENGLISH = [
       'on the last line',
       T,
       `All tests pass.\n\n${T}`,
-      `All tests pass\n${T}`,
       `- fixed the parser\n- added nine tests\n\n${T}`,
       `Everything is merged.\n${T}\n`,
       `## Done\n${T}`,
@@ -312,6 +311,7 @@ export const ENGLISH = [
     ],
     ['a short word before the stop', `I checked it. That is all. ${T}`, `lint ok. tests ok. ${T}`],
     ['an announcement of the statement', `All tests pass, so here is the statement:\n\n${T}`],
+    ['below a line without a full stop', `All tests pass\n${T}`],
     ['about it', `- ${T}`, `"${T}"`, `# ${T}`, `\`${T}\``, `> ${T}`, `${T}!!`],
   ),
 ];

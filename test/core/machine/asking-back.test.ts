@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptFacts } from '../../../src/core/agent/attempt.ts';
-import { backQuestion } from '../../../src/core/completion/back-question.ts';
+import {
+  backQuestion,
+  type DoubtfulPlace,
+  PLACES,
+} from '../../../src/core/completion/back-question.ts';
 import { judgePromise } from '../../../src/core/completion/promise.ts';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
@@ -141,6 +145,9 @@ describe('an answer in doubt', () => {
   test.for<[where: string, message: string]>([
     ['earlier-line', DOUBTFUL],
     ['closing-sentence', 'All tests pass. DONE'],
+    ['below-open-paragraph', `I still cannot honestly output\n\n${TAG}`],
+    ['shared-line', `All tests pass: ${TAG}`],
+    ['veiled', '<promise>DO\u200bNE</promise>'],
   ])('%s: the question says where the promise stood', ([where, message]) => {
     expect(nonstop().iterate(answered(message)).told).toMatchObject([{ where }]);
   });
@@ -266,7 +273,7 @@ describe('nothing is asked', () => {
   test('and the reminder says where the promise belongs', () => {
     const { addition } = nonstop({ askBack: false }).iterate(DOUBT);
     expect(addition).toContain(
-      `on an earlier line, with more text behind it: "${TAG}". When the task is truly complete, state it as the last line of your final message.`,
+      `on an earlier line, with more text behind it: "${TAG}". When the task is truly complete, state it as the last line of your final message. Give it a line of its own, below a finished sentence.`,
     );
     expect(addition).not.toContain('Asked whether');
   });
@@ -335,8 +342,6 @@ describe('a driver that dies while the question is asked', () => {
 });
 
 describe('the question', () => {
-  const PLACES = ['earlier-line', 'closing-sentence', 'after-open-sentence'] as const;
-
   test('repeated line by line it states no promise that happens to stand in it', () => {
     const promise = 'Do no further work now';
     const loop = nonstop({ promise });
@@ -345,14 +350,17 @@ describe('the question', () => {
     expect(loop.iterate(answered(echo)).ending).toBeNull();
   });
 
-  test.for(PLACES)('%s: repeated by the agent it states nothing', (where) => {
-    const question = backQuestion('DONE', where);
-    expect(judgePromise(question, 'DONE', 'statement', []).kind).toBe('near-miss');
-    for (const echo of [question, `> ${question}`, question.replaceAll('. ', '.\n')]) {
-      const loop = asked();
-      expect(loop.iterate(answered(echo)).ending).toBeNull();
-      const again = asked();
-      expect(again.iterate(answered(`${echo}\n\n${TAG}`)).ending?.status).toBe('completed');
-    }
-  });
+  test.for(Object.keys(PLACES) as DoubtfulPlace[])(
+    '%s: repeated by the agent it states nothing',
+    (where) => {
+      const question = backQuestion('DONE', where);
+      expect(judgePromise(question, 'DONE', 'statement', []).kind).toBe('near-miss');
+      for (const echo of [question, `> ${question}`, question.replaceAll('. ', '.\n')]) {
+        const loop = asked();
+        expect(loop.iterate(answered(echo)).ending).toBeNull();
+        const again = asked();
+        expect(again.iterate(answered(`${echo}\n\n${TAG}`)).ending?.status).toBe('completed');
+      }
+    },
+  );
 });

@@ -974,7 +974,7 @@ describe('what the state stores', () => {
     const long = 'x'.repeat(10_000);
     const refused = Array.from({ length: 50 }, () => refusedTool('Bash', long));
     const loop = running();
-    const { state, told } = loop.iterate(answered(`${long} ${TAG}`, { refused }));
+    const { state, told } = loop.iterate(answered(`${long} ${TAG} is not due`, { refused }));
     const [record] = state.task.iterations;
     expect(record?.output_preview.length).toBe(200);
     expect(record?.refused).toHaveLength(5);
