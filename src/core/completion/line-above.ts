@@ -2,7 +2,15 @@ import { foldSpace } from '../markdown/phrase.ts';
 import { whyMasked } from '../markdown/prose.ts';
 import { CHEERS, endsInCheer, sentenceEnd } from '../markdown/sentence.ts';
 import { hasWords } from '../markdown/words.ts';
-import { isHedged, isOnWriting, namesWhatIsToDo, pointsBelow } from './wording.ts';
+import { isListMarked, lastItem, titleOfList } from './list-above.ts';
+import {
+  isHedged,
+  isOnWriting,
+  namesWhatIsToDo,
+  pointsBelow,
+  saysNo,
+  takesObject,
+} from './wording.ts';
 
 /**
  * How the text above a statement ends.
@@ -26,7 +34,6 @@ const LONGEST_WRAPPED = 120;
 /** A colon, a comma, an arrow, an opening bracket or tag at the end of a line announces the next one. */
 const ANNOUNCES =
   /(?:[:：,，、;；؛،(（[{«„“‘「『→⇒⟶➜➡⬇⤵⇩↓▼▶►➤🔽👇👉`=]\uFE0F?|[-=>]>|[-–—]|\s[/+|&\\]|&&|\|\||<(?!(?:br|hr|img)\b)[a-z][^<>]*>)$/iu;
-const SAYS_NO = /[❌🚫⛔✗✘⏳🚧🔴]/u;
 /** Markdown's hard line breaks. */
 const HARD_BREAK = /(?:(?<=\S)\\|<(?:br|hr|img)\b[^<>]*>)$/i;
 /** A line that consists only of an opening mark: `[quote]`, `{noformat}`, `{% if done %}`. */
@@ -70,13 +77,13 @@ export function readAbove(
   if (ANNOUNCES.test(said) || ANNOUNCES.test(line)) return 'open';
   if (isDialogue(above, isRightAbove) || (isRightAbove && isUnclosed(line))) return 'open';
   if (isIndentedBelow(line, isRightAbove, masked, lineStart)) return 'open';
-  if (isRightAbove && (OPENING_MARK.test(line) || SAYS_NO.test(line))) return 'open';
+  if (isRightAbove && (OPENING_MARK.test(line) || saysNo(line))) return 'open';
   if (/^\s*(?:[-*+•]|\d{1,9}[.)])$/.test(line)) return 'open';
   // The line ends with a removed echo, which does not continue below.
   if (line.endsWith('\uE000') || line.endsWith('\uE000.')) return 'closed';
   if (endsInCheer(line)) return 'closed';
-  const item = listItem(line);
-  if (item !== null && isToDo(item, above, original)) return 'unfinished';
+  const item = lastItem(above);
+  if (item !== null && isToDo(item, original.slice(0, above.length))) return 'unfinished';
   // An element that is never closed masks the rest of its paragraph.
   const ended = why === 'in-code' ? shown : line;
   if (sentenceEnd(`${ended} `) !== 'none') return pointsBelow(line) ? 'unfinished' : 'closed';
@@ -86,8 +93,7 @@ export function readAbove(
   if (isState) return 'open';
   const isElement = /<\/[a-z][^<>]*>$/i.test(line);
   if (!isRightAbove && (item !== null || isElement)) return 'closed';
-  const isFew =
-    countWords(lastOf(above, said)) <= FEW_WORDS && !isHedged(line) && !isOnWriting(line);
+  const isFew = countWords(lastOf(above, said)) <= FEW_WORDS && !isHalf(line);
   if (!isRightAbove) {
     if (statement.bare && endsInStates(above)) return 'open';
     return isFew ? 'closed' : 'unfinished';
@@ -98,26 +104,17 @@ export function readAbove(
   return mayBeWrapped ? 'open' : 'unfinished';
 }
 
-/** Matches a line that begins a list item, or is indented like one that goes on. */
-const ITEM = /^(?:\s*(?:[-*+•‣◦]|\(?\d{1,9}[.)])\s+|\s{2,})/;
-
-/** Returns what a list item says, or null if the line is none. */
-function listItem(line: string): string | null {
-  const mark = ITEM.exec(line);
-  return mark === null ? null : line.slice(mark[0].length);
-}
-
-/** Whether a list item says what is to be done: write the promise, or what the line above the list names. */
-function isToDo(item: string, above: string, original: string): boolean {
+/** Whether a list item says what is to be done: write the promise, or what the title of the list names. */
+function isToDo(item: string, above: string): boolean {
   if (/^\[[xX]\]/.test(item)) return false;
-  if (pointsBelow(item) || isOnWriting(firstWords(item))) return true;
-  const lines = original.slice(0, above.length).split('\n');
-  const title = lines.findLast((line) => /\S/.test(line) && listItem(line) === null);
-  return title !== undefined && /^\s*#|[:：][*_\s]*$/.test(title) && namesWhatIsToDo(title);
+  const [first = '', second = ''] = item.split(/\s+/, 2);
+  const isAsking = pointsBelow(item) || isOnWriting(`${first} ${second}`);
+  return isAsking || namesWhatIsToDo(titleOfList(above));
 }
 
-function firstWords(item: string): string {
-  return item.split(/\s+/, 2).join(' ');
+/** Whether a few words are half a sentence: they deny something, or lead to what is below. */
+function isHalf(line: string): boolean {
+  return isHedged(line) || isOnWriting(line) || takesObject(line);
 }
 
 /** Returns the last line of a paragraph, with the line above if that one is long enough to go on in it. */
@@ -125,8 +122,7 @@ function lastOf(above: string, said: string): string {
   const before = above.slice(0, above.lastIndexOf('\n') + 1).trimEnd();
   const isGap = /\n[^\S\n]*\n[^\n]*$/.test(above);
   const line = before.slice(before.lastIndexOf('\n') + 1);
-  const goesOn =
-    !isGap && listItem(line) === null && countWords(line) > FEW_WORDS && !isEnded(line);
+  const goesOn = !isGap && !isListMarked(line) && countWords(line) > FEW_WORDS && !isEnded(line);
   return goesOn ? `${line} ${said}` : said;
 }
 

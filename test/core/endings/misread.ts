@@ -13,6 +13,15 @@ function all(verdict: Misread['verdict'], rows: readonly Row[]): readonly Misrea
   return rows.map(([why, text]) => ({ text, verdict, why }));
 }
 
+/** One row for each of some words. */
+function each(
+  why: string,
+  words: readonly string[],
+  text: (word: string) => string,
+): readonly Row[] {
+  return words.map((word) => [`${why}: ${word}`, text(word)]);
+}
+
 /** The promise with something inside, right behind its first letters. */
 const inside = (sign: string) => `<promise>COM${sign}PLETE</promise>`;
 
@@ -73,6 +82,62 @@ const BELOW: readonly Misread[] = [
     ['Arabic: a list', `1. إصلاح الاختبارات.\n2. اكتب النهاية.\n\n${T}`],
     ['Hindi: half a sentence', `मैं अभी ईमानदारी से यह नहीं लिख सकता\n\n${T}`],
     ['Hindi: a list', `1. परीक्षण ठीक करें।\n2. नीचे की पंक्ति।\n\n${T}`],
+    ['half a sentence that is indented', `  I still cannot honestly output\n\n${T}`],
+    ['half a sentence below a list', `- tests\n\nI still cannot honestly output\n\n${T}`],
+    ['Japanese: a sentence that points', `テストが通ったら以下の行で終わる。\n\n${T}`],
+    ['a list that points at the next line', `1. Run the tests.\n2. See the next line.\n\n${T}`],
+    ['an item that goes on, and asks for it', `- Run the tests\n- Then\n  see below\n\n${T}`],
+    ...each(
+      'two words that ask for it',
+      ['print', 'say', 'emit', 'post', 'reply', 'answer', 'finish', 'close'],
+      (word) => `To ${word}\n\n${T}`,
+    ),
+    ['two words that lead to it', `Goes with\n\n${T}`],
+    ...each(
+      'two words in another language',
+      [
+        'Bitte schreib',
+        'Ich schreibe',
+        'Bitte sag',
+        'Ich sage',
+        'Puis écris',
+        'Puis dis',
+        'Ahora escribe',
+      ],
+      (words) => `${words}\n\n${T}`,
+    ),
+    ...each(
+      'a few signs that ask for it',
+      ['最後に表示', '然后打印', 'ثم اطبع', 'अब लिखें', 'Ahora muestra', '然后输出', '最後に出力'],
+      (words) => `${words}\n\n${T}`,
+    ),
+    ...each(
+      'an item that points at it',
+      [
+        'die nachstehende Zeile',
+        'la línea a continuación',
+        '下の行',
+        '次の行',
+        '下面这一行',
+        'السطر أدناه',
+      ],
+      (item) => `1. tests\n2. ${item}\n\n${T}`,
+    ),
+    ...each(
+      'a list below a title',
+      ['Next', 'Left', 'To do', 'Todo', 'Still open', 'Plan', 'Nächste Schritte', 'Offen'],
+      (title) => `**${title}:**\n\n- docs\n- tests\n\n${T}`,
+    ),
+    ...each(
+      'a list below a title in another language',
+      ['Reste', 'À faire', 'Prochaines étapes', 'Falta', 'Faltan', 'Pendiente', 'Próximos pasos'],
+      (title) => `## ${title}\n\n- docs\n- tests\n\n${T}`,
+    ),
+    ...each(
+      'a list below a title in another script',
+      ['次の作業', '待办', '剩余工作', '下一步', 'المتبقي', 'बाकी काम'],
+      (title) => `${title}：\n\n- docs\n- tests\n\n${T}`,
+    ),
   ]),
   ...all('accepted', [
     ['a full stop', `All 42 tests pass and the docs are written.\n\n${T}`],
@@ -91,6 +156,7 @@ const BELOW: readonly Misread[] = [
     ],
     ['a ticked box that was to be done', `- [x] Print the report\n\n${T}`],
     ['a done item that was to be done', `- Output is sorted ✅\n\n${T}`],
+    ['a list below a line that is no title', `The plan is done.\n\n- parser\n- docs\n\n${T}`],
     ['a table', `| check | result of the last run |\n|---|---|\n| all | ok |\n\n${T}`],
     ['code', `\`\`\`\nTests run: 42, failures: 0, errors: 0\n\`\`\`\n\n${T}`],
     ['a line of a log', `42 passed\n\n${T}`],
@@ -178,6 +244,7 @@ const SHARED: readonly Misread[] = [
     ['a denied sentence before', `It was not easy. Result: ${T}`],
     ['a condition that is none', `All tests pass after the fix: ${T}`],
     ['no failure', `No failures left: ${T}`],
+    ['Japanese: a denied sentence before', `昨日はまだでした。今日の結果：${T}`],
     ['German: a clause', `Alle Tests laufen durch: ${T}`],
     ['German: a label', `Ergebnis: ${T}`],
     ['German: keine', `Keine Fehler mehr: ${T}`],
@@ -257,6 +324,36 @@ const SHARED: readonly Misread[] = [
     ['Arabic: denied', `العمل ليس مكتملا: ${T}`],
     ['Arabic: if', `إذا نجحت الاختبارات: ${T}`],
     ['Hindi: denied', `काम पूरा नहीं हुआ: ${T}`],
+    ...each(
+      'denied',
+      [
+        'まだ途中です',
+        '終わっていません',
+        'これは書くことができません',
+        '还没做完',
+        '这还不能说',
+        'لن أقول هذا',
+      ],
+      (words) => `${words}：${T}`,
+    ),
+    ...each(
+      'on a condition',
+      ['And if CI agrees', 'Then, if CI agrees', '一旦通过', 'テストが通れば', 'जब सब सफल हो'],
+      (words) => `${words}: ${T}`,
+    ),
+    ...each(
+      'what takes it',
+      [
+        '80% of the way to',
+        'Still waiting for',
+        'Luego termino con',
+        '明天才能写',
+        '先写文档，然后是',
+      ],
+      (words) => `${words} ${T}`,
+    ),
+    ['Spanish: not ready', `Esto no está listo: ${T}`],
+    ['Spanish: not going to', `No voy a decirlo: ${T}`],
     ['Hindi: if', `अगर सब सफल हो: ${T}`],
   ]),
 ];
