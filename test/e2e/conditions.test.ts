@@ -236,7 +236,7 @@ describe('words about limits and logins are words', () => {
     'Fixed the 429 handler; "usage limit reached" is now shown; not logged in users are redirected';
 
   test('with the promise: complete', async () => {
-    const scene = await makeScene([{ text: `${TALK}\n\nTASK_COMPLETE` }]);
+    const scene = await makeScene([{ text: `${TALK}.\n\nTASK_COMPLETE` }]);
     expect((await scene.run(['-n', '1'])).exitCode).toBe(0);
     expect(scene.state()).toMatchObject({ errors: [] });
   });

@@ -109,7 +109,7 @@ describe('standard output and standard error', () => {
   });
 
   test('a final message of 300 kB comes whole, also through a slow pipe', async () => {
-    const text = `${'é漢😀 text\n'.repeat(15_000)}\nTASK_COMPLETE`;
+    const text = `${'é漢😀 text.\n'.repeat(15_000)}\nTASK_COMPLETE`;
     const scene = await makeScene({ text });
     const { exitCode, stdout } = await scene.run();
     expect(exitCode).toBe(0);
@@ -257,7 +257,12 @@ describe('what the agent writes never acts on the terminal', () => {
 
   test.for<[string, readonly Turn[], readonly string[], number]>([
     ['in all it says', [everywhere, { text: `${EVIL}\nTASK_COMPLETE\n${EVIL}` }], [], 3],
-    ['in the final message', [{ text: `${EVIL}.\n\n<promise>TASK_COMPLETE</promise>` }], [], 0],
+    [
+      'in the final message',
+      [{ text: `${EVIL}\nAll good.\n\n<promise>TASK_COMPLETE</promise>` }],
+      [],
+      0,
+    ],
     [
       'in a message that is asked about',
       [

@@ -191,7 +191,7 @@ describe('what looks wrong and is not', () => {
     [['-n5']],
     [['--max-iterations=5', '--context=none', '--no-color']],
     [['--agent-command', 'sh -c "echo TASK_COMPLETE"', '--agent', 'command']],
-    [['--agent-command', 'echo TASK_COMPLETE', '--', '--output-format', 'json\n\nTASK_COMPLETE']],
+    [['--agent-command', 'echo TASK_COMPLETE', '--', '--output-format', 'json.\n\nTASK_COMPLETE']],
     [['--vault', 'deep/not/yet/there']],
   ])('%j', async ([args]) => {
     const scene = await makeScene(DONE);

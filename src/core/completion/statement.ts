@@ -85,8 +85,7 @@ export function readPlacement(text: string, mention: Mention, phrase: string): P
   ) {
     return { kind: 'closing', isLast, behind: ends, isListed: isListed(before) };
   }
-  const rest = behind.replace(LINE_BREAKS, '');
-  const signs = isLong ? null : BEHIND.exec(rest);
+  const signs = isLong ? null : BEHIND.exec(behind.replace(LINE_BREAKS, ''));
   if (
     mention.tagged &&
     isLast &&
@@ -110,9 +109,9 @@ const LISTED =
 /** Line breaks of HTML behind a statement. */
 const LINE_BREAKS = /(?:\s*<br\s*\/?>)+$/i;
 /** A bullet or a number, alone. */
-const MARKER = /^[\s*_]*(?:[-+•‣◦]|\(?(?:\d{1,9}|\p{L})[.)])?[\s*_]*$/u;
-/** Cannot stand before a statement: what quotes it, a question, an ellipsis, a sign right before it. */
-const LEADS_ELSEWHERE = /(?:["'“„«‹「『([{【（`+=\\/~-]|[?？؟…][\s"'”’»)*_]*|\.\.\s*|\uE000\s*)$/u;
+const MARKER = /^[\s*_]*(?:[-+•‣◦]|(?:\d{1,9}|\p{L})\.)?[\s*_]*$/u;
+/** What quotes a statement or belongs to code, right before it; a question, an ellipsis, a removed echo. */
+const LEADS_ELSEWHERE = /(?:['‹{【`+=\\/~-]|[?？؟…][\s"'”’»)*_]*|\.\.\s*|\uE000\s*)$/u;
 
 /** Whether a line may lead to a statement at its end: it denies nothing, and quotes nobody. */
 function mayLeadTo(before: string): boolean {

@@ -365,6 +365,13 @@ describe("an echo of ralph's own texts", () => {
     expect(verdict(`All done.\n${TAG}`, 'statement', 'COMPLETE', own)).toBe('tagged');
   });
 
+  test('does not lead to what is behind it', () => {
+    const own = [{ kind: 'whole', text: `The note: ${TAG} it is` }] as const;
+    expect(verdict(`All pass, The note: ${TAG} it is ${TAG}`, 'tag', 'COMPLETE', own)).toBe(
+      'in-a-sentence',
+    );
+  });
+
   test('does not make a sentence of the rest of its line', () => {
     const own = [{ kind: 'whole', text: `The note: ${TAG} it is` }] as const;
     const message = `The note: ${TAG} it is COMPLETE`;
