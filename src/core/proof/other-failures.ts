@@ -50,7 +50,7 @@ function tellsOfFailure(line: string): boolean {
 
 /** Numbers, times and addresses differ from run to run. */
 function withoutDigits(line: string): string {
-  return line.replace(/0x[\da-f]+|\d+/gi, '').slice(0, LONGEST_LINE);
+  return line.replace(/0x[\da-f]+|\d+(?:\.\d+)*/gi, '').slice(0, LONGEST_LINE);
 }
 
 /** Returns the first line that tells of a failure and was there less often at the start; null if there is none. */
@@ -67,7 +67,7 @@ export function newFailure(now: readonly string[], atStart: readonly string[]): 
 
 /** What runners say when they leave out tests since one has failed. */
 const STOPPED =
-  /^!+ stopping after \d+ failures? !+$|^error: test failed, to rerun pass|^Bailing out after \d+ failed/;
+  /^!+ stopping after \d+ failures? !+$|^error: test failed, to rerun pass|^Bail(?:ing|ed) out after \d+ fail|^Bail out!/;
 
 /** Whether a line says that the runner left out tests since one has failed. */
 export function saysStopped(line: string): boolean {

@@ -104,6 +104,63 @@ export function mocha(tally: TestTally): Runner {
   };
 }
 
+/** Ava: says how many passed only if none failed, so those are counted one by one. */
+export function ava(tally: TestTally): Runner {
+  let passed = 0;
+  let isSummary = false;
+  return {
+    read(line) {
+      const [, count, what = ''] =
+        (isSummary && /^ {2}(\d+) (tests? failed|tests? passed|[a-z ]+)$/.exec(line)) || [];
+      const [, name] = /^ {2}✘ \[fail\]: (.+)$/.exec(line) ?? [];
+      isSummary = line === '  ─' || count !== undefined || (isSummary && line === '');
+      if (what.endsWith(' failed')) {
+        tally.add(passed, Number(count));
+        passed = 0;
+      } else if (what.endsWith(' passed')) {
+        tally.add(Number(count), 0);
+        passed = 0;
+      } else if (/^uncaught exceptions?$|^unhandled rejections?$/.test(what))
+        tally.unnamed(Number(count));
+      else if (/^ {2}✘ Couldn’t find any (?:files to test|matching tests)$/.test(line))
+        tally.add(0, 0);
+      else if (/^ {2}✔ (?!\[expected fail\])/.test(line)) passed += 1;
+      else if (name !== undefined) tally.name(name.replace(/ \([\d.]+m?s\)$/, ''));
+    },
+  };
+}
+
+/** `bun test`: a block of numbers right above `Ran 3 tests across 1 file.` With `--bail` it leaves out the numbers. */
+export function bun(tally: TestTally): Runner {
+  let file = '';
+  let names = 0;
+  let values = new Map<string, number>();
+  return {
+    read(line) {
+      const [, value, word = ''] =
+        /^ ?(\d+) (pass|fail|errors?|[a-z]+(?:\(\))?(?: calls|, \d+ expect\(\) calls| out)?)$/.exec(
+          line,
+        ) ?? [];
+      const [, ran] = /^Ran (\d+) tests? across \d+ files?\.(?: \[[\d.]+m?s\])?$/.exec(line) ?? [];
+      const [, inFile] = /^(\S+\.[cm]?[jt]sx?):$/.exec(line) ?? [];
+      const [, name] = /^(?:\(fail\)|✗) (.+?)(?: \[[\d.]+m?s\])?$/.exec(line) ?? [];
+      if (ran !== undefined) {
+        // A file that does not load counts as an error, and as a failed test.
+        const failed = values.get('fail') ?? names;
+        const errors = values.get('error') ?? values.get('errors') ?? 0;
+        tally.add(values.get('pass') ?? Number(ran) - names, Math.max(0, failed - errors), failed);
+        names = 0;
+      } else if (inFile !== undefined) file = inFile;
+      else if (name !== undefined) {
+        names += 1;
+        tally.name(`${file}: ${name}`);
+      } else if (/^error: regex .+ matched 0 tests\. /.test(line)) tally.add(0, 0);
+      if (value === undefined) values = new Map();
+      else values.set(word, Number(value));
+    },
+  };
+}
+
 /** The lines of the summary of `node --test`, in their order. */
 const NODE_SUMMARY = [
   ...['tests', 'suites', 'pass', 'fail', 'cancelled', 'skipped', 'todo', 'duration_ms'],

@@ -1,12 +1,16 @@
 import { withoutControls } from '../text/untrusted-text.ts';
+import { dotnet, gradle, maven } from './build-runners.ts';
 import { OtherFailures, saysStopped } from './other-failures.ts';
 import { cargo, go, pytest, unittest } from './other-runners.ts';
-import { jest, mocha, nodeTest, vitest } from './script-runners.ts';
+import { exunit, minitest, phpunit, rspec } from './ruby-php-elixir-runners.ts';
+import { ava, bun, jest, mocha, nodeTest, vitest } from './script-runners.ts';
+import { tap } from './tap-runners.ts';
 import { type Runner, sumOfCounts, type TestCounts, TestTally } from './test-tally.ts';
 
 /** The runners whose output is read. A new runner is one more row. */
 const RUNNERS: readonly ((tally: TestTally) => Runner)[] = [
-  ...[vitest, jest, mocha, nodeTest, pytest, unittest, cargo, go],
+  ...[vitest, jest, mocha, nodeTest, ava, bun, tap, pytest, unittest, cargo, go],
+  ...[maven, gradle, dotnet, rspec, minitest, phpunit, exunit],
 ];
 
 /** What programs put before each line of a task: `web:test: `, `packages/a test: `, `[unit] `. */

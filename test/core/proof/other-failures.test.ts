@@ -59,6 +59,8 @@ test('lines are compared without their digits, each as often as it was there', (
   const [then, now] = ['make: *** [Makefile:3: a] Error 1', 'make: *** [Makefile:12: a] Error 2'];
   const start = reportOf(`${then}\n`).otherFailures;
   expect(newFailure(reportOf('', `${now}\n`).otherFailures, start)).toBeNull();
+  const [brief, long] = ['[ERROR] bad  Time elapsed: 0 s', '[ERROR] bad  Time elapsed: 0.02 s'];
+  expect(newFailure(reportOf(brief).otherFailures, reportOf(long).otherFailures)).toBeNull();
   const twice = reportOf(`${now}\n${now}\n`).otherFailures;
   expect(newFailure(twice, start)).toBe('make: *** [Makefile:: a] Error ');
 });
@@ -97,6 +99,7 @@ test.for<readonly [string, string | null]>([
 test.for([
   ['!!!!!!!!!! stopping after 1 failures !!!!!!!!!!'],
   ['error: test failed, to rerun pass `-p demo --lib`'],
+  ['Bailed out after 1 failure'],
   ['> vitest run --bail 1'],
   ['$ pytest -x'],
 ])('a runner stopped early that prints: %s', ([line = '']) => {
