@@ -102,6 +102,18 @@ describe('honest work', () => {
       },
     ],
     [
+      'a suite that a script ran again where it failed',
+      {
+        files: {
+          ...TWO,
+          'package.json': manifest({ test: 'node --test' }),
+          'again.sh': 'for try in 1 2 3; do npm test && exit; done; exit 1\n',
+        },
+        args: ['--verify', 'sh again.sh'],
+        shell: WORK,
+      },
+    ],
+    [
       'a check that looks at the work itself',
       { args: ['--verify', 'grep -q ok report.md'], shell: 'echo ok > report.md' },
     ],

@@ -1,4 +1,4 @@
-import type { Runner, TestTally } from './test-tally.ts';
+import { MOST_NAMES, type Runner, type TestTally } from './test-tally.ts';
 
 const POINT = /^((?: {4})*)(not ok|ok) (\d+)(?: -)?(?: (.*))?$/;
 const TIME = / # time=[\d.]+m?s\b/;
@@ -11,10 +11,12 @@ class TapDocument {
   points = 0;
   private passed = 0;
   private unnamed = 0;
-  /** The names of failed tests, empty if they have none. */
+  /** The names of failed tests, empty if they have none, or there are too many to keep. */
   private readonly failed: string[] = [];
   /** For each depth, how many had failed before the first test there. */
   private readonly failedBefore: number[] = [];
+  /** The pass of its first test: its end is known only when something else begins. */
+  private pass = 0;
 
   /** Whether a first test belongs to the next file. */
   get isBegun(): boolean {
@@ -22,16 +24,17 @@ class TapDocument {
   }
 
   /** Takes a test. One that sums up those inside of it is no test of its own. */
-  take(depth: number, isOk: boolean, isIdle: boolean, name: string): void {
+  take(pass: number, depth: number, isOk: boolean, isIdle: boolean, name: string): void {
     const before = this.failedBefore[depth + 1];
     this.failedBefore.length = Math.min(this.failedBefore.length, depth + 1);
     for (let at = 0; at <= depth; at += 1) this.failedBefore[at] ??= this.failed.length;
+    if (depth === 0 && this.points === 0) this.pass = pass;
     if (depth === 0) this.points += 1;
     if (before !== undefined && isIdle) this.failed.length = Math.min(this.failed.length, before);
     else if (before !== undefined && !isOk && this.failed.length === before) this.unnamed += 1;
     else if (before === undefined && !isIdle) {
       if (isOk) this.passed += 1;
-      else this.failed.push(name);
+      else this.failed.push(this.failed.length > MOST_NAMES ? '' : name);
     }
   }
 
@@ -43,10 +46,13 @@ class TapDocument {
   /** Adds what it says. Without a plan it is no TAP: false. */
   addTo(tally: TestTally): boolean {
     if (this.planned === null || (this.points === 0 && this.planned > 0)) return false;
+    const { pass } = tally;
+    tally.pass = this.pass;
     tally.add(this.passed, this.failed.length);
     for (const name of this.failed) if (name !== '') tally.name(name);
     const broken = this.unnamed + (this.points < this.planned ? 1 : 0);
     if (broken > 0) tally.unnamed(broken);
+    tally.pass = pass;
     return true;
   }
 }
@@ -85,7 +91,13 @@ export function tap(tally: TestTally): Runner {
     const named = text.replace(TIME, '');
     const name = named.replace(DIRECTIVE, '');
     const around = (depth === 0 ? [group] : path.slice(0, depth)).filter(Boolean);
-    document.take(depth, isOk, name !== named, name === '' ? '' : [...around, name].join(' > '));
+    document.take(
+      tally.pass,
+      depth,
+      isOk,
+      name !== named,
+      name === '' ? '' : [...around, name].join(' > '),
+    );
     path.length = Math.min(path.length, depth);
     isAfterFailure = !isOk;
   };

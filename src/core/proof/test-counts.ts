@@ -2,6 +2,7 @@ import { withoutControls } from '../text/untrusted-text.ts';
 import { dotnet, gradle, maven } from './build-runners.ts';
 import { OtherFailures, saysStopped } from './other-failures.ts';
 import { cargo, go, pytest, unittest } from './other-runners.ts';
+import { Passes } from './repeats.ts';
 import { exunit, minitest, phpunit, rspec } from './ruby-php-elixir-runners.ts';
 import { ava, bun, jest, mocha, nodeTest, vitest } from './script-runners.ts';
 import { tap } from './tap-runners.ts';
@@ -34,12 +35,18 @@ export interface OutputReport extends TestCounts {
  * its own, since two streams may meet in the middle of a line.
  */
 export class OutputReader {
+  private readonly passes: Passes;
   private rest = '';
   private readonly plain = new Voice('');
   private readonly prefixed = new Map<string, Voice>();
   private readonly others = new OtherFailures();
   private isCoverageTooLow = false;
   private stoppedEarly = false;
+
+  /** The streams of one check share their passes. */
+  constructor(passes: Passes = new Passes()) {
+    this.passes = passes;
+  }
 
   /** Takes the next piece of the output, which may end within a line. */
   read(piece: string): void {
@@ -48,14 +55,20 @@ export class OutputReader {
     for (const line of lines) this.readLine(line);
   }
 
-  /** Returns what all streams of one check say. Nothing may be read after it. */
-  static reportOf(streams: readonly OutputReader[]): OutputReport {
+  /**
+   * Returns what all streams of one check say. Nothing may be read after it. `tries` says how often the check's words
+   * run one command until it passes, see `triesOf`.
+   */
+  static reportOf(streams: readonly OutputReader[], tries = 1): OutputReport {
     for (const stream of streams) stream.end();
     const voices = new Map<string, Voice[]>();
     for (const voice of streams.flatMap(({ plain, prefixed }) => [plain, ...prefixed.values()])) {
       voices.set(voice.prefix, [...(voices.get(voice.prefix) ?? []), voice]);
     }
-    const { ran, failures, failed } = sumOfCounts([...voices.values()].map(Voice.counts));
+    const countsOf = (start: number, end: number): TestCounts =>
+      sumOfCounts([...voices.values()].map((same) => Voice.counts(same, start, end)));
+    const passes = streams[0]?.passes ?? new Passes();
+    const { ran, failures, failed } = passes.countsOfLastTry(tries, countsOf);
     return {
       ...{ ran, failures },
       failed: streams.some(({ isCoverageTooLow }) => isCoverageTooLow) ? null : failed,
@@ -72,7 +85,8 @@ export class OutputReader {
 
   private readLine(raw: string): void {
     const line = withoutControls(lastDrawn(raw)).replaceAll('\n', ' ').trimEnd();
-    this.plain.read(line);
+    const pass = this.passes.take(line);
+    this.plain.read(line, pass);
     this.isCoverageTooLow ||= COVERAGE_TOO_LOW.test(line);
     // A prefix with nothing behind it has lost its last space.
     const [, prefix = line, text = null] = PREFIX.exec(line) ?? [];
@@ -80,7 +94,7 @@ export class OutputReader {
     this.stoppedEarly ||= saysStopped(line) || saysStopped(text ?? '');
     const voice = this.prefixed.get(prefix) ?? (text === null ? null : new Voice(prefix));
     if (voice === null) return;
-    voice.read(text ?? '');
+    voice.read(text ?? '', pass);
     this.keep(prefix, voice);
   }
 
@@ -115,8 +129,11 @@ class Voice {
     this.prefix = prefix;
   }
 
-  read(line: string): void {
-    for (const { runner } of this.tallies) runner.read(line);
+  read(line: string, pass: number): void {
+    for (const { tally, runner } of this.tallies) {
+      tally.pass = pass;
+      runner.read(line);
+    }
   }
 
   end(): void {
@@ -127,12 +144,15 @@ class Voice {
     return this.tallies.every(({ tally }) => tally.isSilent);
   }
 
-  /** Counts what voices of one prefix said in several streams: what each runner said belongs together. */
-  static counts(voices: readonly Voice[]): TestCounts {
+  /**
+   * Counts what voices of one prefix said in several streams, in the passes from `start` to before `end`: what each
+   * runner said belongs together.
+   */
+  static counts(voices: readonly Voice[], start: number, end: number): TestCounts {
     const counts = sumOfCounts(
       RUNNERS.map((_, at) => {
         const tallies = voices.flatMap(({ tallies: all }) => all[at]?.tally ?? []);
-        return TestTally.joined(tallies).counts();
+        return TestTally.joined(tallies, start, end).counts();
       }),
     );
     const prefix = voices[0]?.prefix ?? '';

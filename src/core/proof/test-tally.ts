@@ -15,72 +15,91 @@ export interface TestCounts {
 const NO_COUNTS: TestCounts = { ran: null, failures: null, failed: null };
 
 /** More names than these are not kept: the tests that failed count as unknown. */
-const MOST_NAMES = 1000;
+export const MOST_NAMES = 1000;
 const LONGEST_NAME = 500;
+
+/** What one runner said in one pass through a check. */
+interface Said {
+  ran: number | null;
+  failures: number;
+  /** Failures that no summary counts. */
+  others: number;
+  hasUnnamed: boolean;
+  readonly names: Set<string>;
+}
 
 /** Collects what one runner says, line by line. */
 export class TestTally {
-  private ran: number | null = null;
-  private failures = 0;
-  /** Failures that no summary counts. */
-  private others = 0;
-  private hasUnnamed = false;
-  private readonly names = new Set<string>();
+  /** The pass that the lines belong to, see `Passes`. */
+  pass = 0;
+  private readonly passes = new Map<number, Said>();
 
   /**
-   * Collects what one runner said in several streams: through a pipe, vitest says the numbers in one and the names in
-   * the other.
+   * Collects what one runner said in several streams, in the passes from `start` to before `end`: through a pipe, vitest
+   * says the numbers in one and the names in the other.
    */
-  static joined(tallies: readonly TestTally[]): TestTally {
+  static joined(tallies: readonly TestTally[], start: number, end: number): TestTally {
     const joined = new TestTally();
-    for (const { ran, failures, others, hasUnnamed, names } of tallies) {
-      if (ran !== null) joined.ran = (joined.ran ?? 0) + ran;
-      joined.failures += failures;
-      joined.others += others;
-      joined.hasUnnamed ||= hasUnnamed;
-      for (const name of names) joined.name(name);
+    for (const [pass, said] of tallies.flatMap(({ passes }) => [...passes])) {
+      if (pass >= start && pass < end) joined.take(said);
     }
     return joined;
   }
 
   /** Adds the tests of one summary. `failures` counts all that needs a name, by default the failed tests. */
   add(passed: number, failed: number, failures: number = failed): void {
-    this.ran = (this.ran ?? 0) + passed + failed;
-    this.failures += failures;
+    this.now.ran = (this.now.ran ?? 0) + passed + failed;
+    this.now.failures += failures;
   }
 
   /** Adds failed tests where the runner does not always say how many ran. */
   fail(failures: number): void {
-    this.failures += failures;
+    this.now.failures += failures;
   }
 
   /** Notes the name of a failed test. A runner may say it twice. */
   name(name: string): void {
     const short = name.replace(/\s+/g, ' ').trim();
-    if (short.length > LONGEST_NAME || this.names.size >= MOST_NAMES) this.hasUnnamed = true;
-    else this.names.add(short);
+    const { names } = this.now;
+    if (short.length > LONGEST_NAME || names.size >= MOST_NAMES) this.now.hasUnnamed = true;
+    else names.add(short);
   }
 
   /** Notes that something failed which is no test. `more` of it is in no summary of failed tests. */
   unnamed(more = 0): void {
-    this.hasUnnamed = true;
-    this.others += more;
+    this.now.hasUnnamed = true;
+    this.now.others += more;
   }
 
   /** Whether the runner has said nothing so far. */
   get isSilent(): boolean {
-    return this.ran === null && this.failures + this.others + this.names.size === 0;
+    return this.passes.size === 0;
   }
 
+  /** Counts what was said in the current pass. */
   counts(): TestCounts {
+    const { ran, failures, others, hasUnnamed, names } = this.now;
     // A name without any number may be a line of another program.
-    if (this.ran === null && this.failures + this.others === 0) return NO_COUNTS;
-    const isComplete = !this.hasUnnamed && this.names.size === this.failures;
-    return {
-      ran: this.ran,
-      failures: this.failures + this.others,
-      failed: isComplete ? [...this.names] : null,
+    if (ran === null && failures + others === 0) return NO_COUNTS;
+    const isComplete = !hasUnnamed && names.size === failures;
+    return { ran, failures: failures + others, failed: isComplete ? [...names] : null };
+  }
+
+  private get now(): Said {
+    const now = this.passes.get(this.pass) ?? {
+      ...{ ran: null, failures: 0, others: 0, hasUnnamed: false, names: new Set<string>() },
     };
+    this.passes.set(this.pass, now);
+    return now;
+  }
+
+  private take({ ran, failures, others, hasUnnamed, names }: Said): void {
+    const { now } = this;
+    if (ran !== null) now.ran = (now.ran ?? 0) + ran;
+    now.failures += failures;
+    now.others += others;
+    now.hasUnnamed ||= hasUnnamed;
+    for (const name of names) this.name(name);
   }
 }
 

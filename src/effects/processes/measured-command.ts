@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { MeasuredResult } from '../../core/completion/command-result.ts';
+import { Passes, triesOf } from '../../core/proof/repeats.ts';
 import { OutputReader } from '../../core/proof/test-counts.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import { runShellCommand, type ShellOptions } from './shell-command.ts';
@@ -12,7 +13,8 @@ export async function runMeasuredCommand(
   command: string,
   options: ShellOptions,
 ): Promise<MeasuredResult> {
-  const readers = { stdout: new OutputReader(), stderr: new OutputReader() };
+  const passes = new Passes();
+  const readers = { stdout: new OutputReader(passes), stderr: new OutputReader(passes) };
   const hash = createHash('sha256');
   const startedAt = new Date().toISOString();
   const startedAtMs = monotonicMs();
@@ -23,7 +25,7 @@ export async function runMeasuredCommand(
       readers[stream].read(text);
     },
   });
-  const { ran, ...report } = OutputReader.reportOf(Object.values(readers));
+  const { ran, ...report } = OutputReader.reportOf(Object.values(readers), triesOf(command));
   return {
     ...result,
     startedAt,

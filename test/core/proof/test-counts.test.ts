@@ -353,6 +353,18 @@ describe.for(Object.entries(EXPECTED))('%s', ([file, rows]) => {
     }
   });
 
+  test('run again where it failed', () => {
+    for (const [name, row] of Object.entries(rows)) {
+      const failures = 'ran' in row ? row.failures : row.length - 1;
+      if (failures === 0) continue;
+      const first = outputs.get(name) ?? '';
+      const again = first.replace(/(?<![[;\d.])\d+(?:\.\d+)? ?m?s\b/g, (time) =>
+        time.replace(/\d/g, '7'),
+      );
+      expect(inOrder(countTests(first + again)), name).toEqual(countsOf(row));
+    }
+  });
+
   test('behind the name of a workspace', () => {
     for (const [name, row] of Object.entries(file === 'workspaces' ? {} : rows)) {
       if (name === 'at a terminal') continue;
@@ -386,7 +398,11 @@ describe('several runs in one output', () => {
 
   test('are known only by number if two failed tests share a name', () => {
     const twice = output('mocha', 'dot reporter').repeat(2);
-    expect(countTests(twice)).toEqual({ ran: 4, failures: 2, failed: null });
+    expect(countTests(`${twice}in another folder\n`)).toEqual({
+      ran: 4,
+      failures: 2,
+      failed: null,
+    });
     const once = countTests(output('mocha', 'dot reporter'));
     expect(sumOfCounts([once, once])).toEqual({ ran: 4, failures: 2, failed: null });
   });

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runMeasuredCommand } from '../../../src/effects/processes/measured-command.ts';
 import { newRunId, stopsByHand } from '../../helpers/agent-life.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
-async function run(command: string) {
+async function run(command: string, cwd?: string) {
   return runMeasuredCommand(command, {
-    cwd: await tempFolder(),
+    cwd: cwd ?? (await tempFolder()),
     env: { PATH: process.env.PATH, RALPH_RUN_ID: newRunId() },
     timeoutMs: 60_000,
     stops: stopsByHand(),
@@ -28,6 +30,16 @@ describe('a measured command', () => {
   test('adds up what both streams count', async () => {
     const result = await run('echo "2 passed in 0.01s"; echo "3 passed in 0.02s" >&2');
     expect(result).toMatchObject({ exitCode: 0, tests: 5, failed: [] });
+  });
+
+  test('counts the last try of a command that is run again where it failed', async () => {
+    const cwd = await tempFolder();
+    await writeFile(
+      join(cwd, 'suite.sh'),
+      'echo suite; test -f tried && exec echo "3 passed in 0.02s"; : > tried; echo "FAILED a.py::adds - no"; echo "1 failed, 2 passed in 0.01s"; exit 1\n',
+    );
+    const result = await run('sh suite.sh || (echo again; sh suite.sh)', cwd);
+    expect(result).toMatchObject({ exitCode: 0, tests: 3, failures: 0, failed: [] });
   });
 
   test('has the checksum of its whole output, and knows no tests where none are told', async () => {

@@ -1,0 +1,93 @@
+import type { TestCounts } from './test-tally.ts';
+
+/*
+ * A suite that is run again where it failed, by `npm test || npm test` or by a script, runs each test twice. That the
+ * second run repeats the first is told by its output, or, where it passes, by the words of the check.
+ */
+
+/** More than these are not kept: then nothing is known to repeat. */
+const MOST_PASSES = 100;
+const MOST_LINES = 20_000;
+const LONGEST_LINE = 200;
+
+/** The passes through the output of a check: each begins with the line with which the output began. */
+export class Passes {
+  private readonly lines: Set<string>[] = [];
+  private first: string | null = null;
+  private kept = 0;
+
+  /** Takes the next line of any stream, and returns the number of its pass. */
+  take(line: string): number {
+    const text = steady(line);
+    if (text !== '' && this.lines.length <= MOST_PASSES) {
+      this.first ??= text;
+      if (text === this.first) this.lines.push(new Set());
+      this.kept += 1;
+      if (this.kept <= MOST_LINES) this.lines.at(-1)?.add(text);
+    }
+    return Math.max(0, this.lines.length - 1);
+  }
+
+  /**
+   * Returns the counts of the last try, if the tries before it ran the same suite and failed; otherwise those of the
+   * whole output. It is the same suite if as many tests ran, and either all was said before, too, or the check's words
+   * run one command up to `tries` times. `countsOf` counts what was said in the passes from one to before another.
+   */
+  countsOfLastTry(tries: number, countsOf: (start: number, end: number) => TestCounts): TestCounts {
+    const isKnown = this.lines.length <= MOST_PASSES && this.kept <= MOST_LINES;
+    for (let parts = isKnown ? this.lines.length : 1; parts > 1; parts -= 1) {
+      const size = this.lines.length / parts;
+      const isTry = parts <= tries;
+      if (!Number.isInteger(size) || !(isTry || this.isSaidAgain(size))) continue;
+      const counts = Array.from({ length: parts }, (_, at) => countsOf(at * size, (at + 1) * size));
+      const isAgain = counts.every((after, at) => {
+        const before = counts[at - 1];
+        if (before === undefined) return true;
+        const isNext = (before.failures ?? 0) > 0 && after.ran === before.ran;
+        return isNext && (isTry || isSameFailure(before, after));
+      });
+      const last = counts.at(-1);
+      if (isAgain && last !== undefined) return last;
+    }
+    return countsOf(0, Infinity);
+  }
+
+  /** Whether each part, of `size` passes, says only what the part before said, too. */
+  private isSaidAgain(size: number): boolean {
+    return this.lines.every((lines, at) =>
+      [...lines].every((line) => at < size || this.lines[at - size]?.has(line) === true),
+    );
+  }
+}
+
+/** Returns a line without what differs from run to run: numbers, times, and the dots of tests in any order. */
+function steady(line: string): string {
+  const text = line
+    .slice(0, LONGEST_LINE)
+    .replace(/0x[\da-f]+|\d+(?:[.,:]\d+)*(?: ?[mnµ]?s\b)?/gi, '')
+    .replace(/\(\s*\)|\s+/g, ' ')
+    .trim();
+  return /\p{L}/u.test(text.replace(/^[A-Z.*?]+$/, '')) ? text : '';
+}
+
+function isSameFailure(before: TestCounts, after: TestCounts): boolean {
+  const [then, now] = [before, after].map(({ failed }) => failed?.toSorted().join('\n'));
+  return after.failures === before.failures && then === now;
+}
+
+/**
+ * Returns how often a check runs one command until it passes: 2 for `npm test || (sleep 1; npm test)`, and 1 for all
+ * that is not written so.
+ */
+export function triesOf(check: string): number {
+  const [first = '', ...others] = check.split('||').map((part) => part.trim());
+  if (/[;&|(){}]/.test(first)) return 1;
+  const isAgain = others.every((other) => {
+    const steps = other
+      .replace(/^[({]|;?\s*[)}]$/g, '')
+      .split(/;|&&/)
+      .map((step) => step.trim());
+    return steps.pop() === first && steps.every((step) => /^(?:sleep|echo)\b[^|&<>]*$/.test(step));
+  });
+  return isAgain ? others.length + 1 : 1;
+}
