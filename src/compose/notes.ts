@@ -4,7 +4,7 @@ import { commandsToCheck, describeCompletion } from '../core/completion/conditio
 import type { Ending, LoopState } from '../core/machine/loop-state.ts';
 import { describeMissing } from '../core/prompt/describe-missing.ts';
 import { failedOutputs } from '../core/prompt/failed-outputs.ts';
-import type { Handover } from '../core/prompt/handover.ts';
+import type { Handover, Missing } from '../core/prompt/handover.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import { leadsOut } from '../effects/files/real-path.ts';
@@ -75,7 +75,7 @@ export function proofKeeper(
 export async function leaveNote(
   facts: NoteFacts,
   paths: Pick<TaskPaths, 'stateFile' | 'folder'>,
-  { task, carry }: LoopState,
+  { task, carry, toldServers = [] }: LoopState,
   ending: Ending,
   at: string,
 ): Promise<string | null> {
@@ -92,12 +92,18 @@ export async function leaveNote(
     logDir: paths.folder,
     completion: describeCompletion(policy),
     lastOutput: carry.output === null ? null : withoutControls(carry.output).slice(-8_000),
-    missing: carry.missing.map((missing) => describeMissing(missing, policy)),
+    missing: withServers(carry.missing, toldServers).map((each) => describeMissing(each, policy)),
     commandOutputs: failedOutputs(carry),
     checkout: keptCheckout(carry),
     again: facts.again ?? resumeCommand(facts, ending.status, ending.exitReason, ending.accepting),
   });
   return writeNote({ folder, reason: ending.note, taskId, at, text: maskSecrets(note) });
+}
+
+/** Adds the servers of tools that did not start, where no iteration was counted that would name them. */
+function withServers(missing: readonly Missing[], servers: readonly string[]): readonly Missing[] {
+  const isNamed = servers.length === 0 || missing.some(({ kind }) => kind === 'lost-servers');
+  return isNamed ? missing : [...missing, { kind: 'lost-servers', servers }];
 }
 
 /** Returns where the clean checkout is kept that held the last claim, or null. */

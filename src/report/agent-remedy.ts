@@ -4,7 +4,8 @@ const AS_SAID = 'do as the message says';
 
 /** Words about which model is asked, or about how much the prompt or the session holds. */
 const OF_MODEL = /\bmodels?\b/i;
-const OF_LENGTH = /\btoo (?:long|large)\b|\blength\b|\btokens?\b/i;
+const OF_LENGTH =
+  /\btoo (?:long|large|many tokens)\b|\b(?:prompt|context|input) (?:length|window|tokens)\b|\bexceeds the maximum size\b/i;
 
 /**
  * Returns what to do about a fatal cause, given the agent's words about it, or null if the agent has no advice.

@@ -47,6 +47,7 @@ export function resultFacts(changes: Partial<ResultFacts> = {}): ResultFacts {
     errors: [],
     terminalReason: 'completed',
     numTurns: 1,
+    isRefusal: false,
     isLocal: false,
     ...changes,
   };

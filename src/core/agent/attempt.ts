@@ -45,6 +45,8 @@ export interface ResultFacts {
   readonly errors: readonly string[];
   readonly terminalReason: string | null;
   readonly numTurns: number | null;
+  /** Whether the model itself refused to go on (`stop_reason: "refusal"`). */
+  readonly isRefusal: boolean;
   /** Whether the agent says that a command of its own answered, and not the model. */
   readonly isLocal: boolean;
 }

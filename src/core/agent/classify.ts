@@ -3,7 +3,7 @@ import type { Agent, HostMachine } from './agent.ts';
 import type { AttemptFacts, CutCause, ResultFacts } from './attempt.ts';
 import { errored, fatal, type Outcome, tooLong, transient } from './outcome.ts';
 import { readResetTime } from './reset-time.ts';
-import { sharedFailure } from './shared-wordings.ts';
+import { OF_A_TOOL, sharedFailure } from './shared-wordings.ts';
 import { readUsageLimit } from './usage-limit.ts';
 import { failureIn, type ToldFailure } from './wordings.ts';
 
@@ -87,7 +87,7 @@ function classifyAnswer({ end }: AttemptFacts): Outcome {
 function readReport(report: ResultFacts, attempt: Attempt): Outcome | null {
   if (report.subtype === 'error_max_turns') return { kind: 'bounded', by: 'max-turns' };
   if (report.subtype === 'error_max_budget_usd') return { kind: 'bounded', by: 'max-budget' };
-  return report.isError || report.subtype !== 'success'
+  return report.isError || report.isRefusal || report.subtype !== 'success'
     ? readErrorReport(report, attempt)
     : (attempt.agent.readAnswer?.(report, attempt.facts, attempt.prompt) ?? null);
 }
@@ -100,7 +100,8 @@ function readErrorReport(report: ResultFacts, attempt: Attempt): Outcome {
   const { facts, agent, at, machine } = attempt;
   const words = oneLine(report.text ?? report.errors.join('; '), READ_CHARS);
   const text = shown(words);
-  const status = report.apiErrorStatus ?? statusIn(words);
+  const status = report.apiErrorStatus ?? statusIn(words, facts.worked);
+  if (report.isRefusal) return fatal('refused-request', text);
   const told = failureIn(words, agent.wordings, facts.worked);
   if (told?.means === 'session-gone') return { kind: 'session-gone', message: text };
   const limit = readUsageLimit(words, status, facts.rateLimit, at, machine.timeZone);
@@ -128,13 +129,15 @@ function readErrorReport(report: ResultFacts, attempt: Attempt): Outcome {
   return byExitCode ?? errored(text === '' ? `the agent reported ${report.subtype}` : text);
 }
 
-/** Matches the HTTP status of a failure as agents and services word it, such as `API Error: 401 …` or `"code": 429`. */
-const STATUS =
-  /(?:(?:^|[.:;·[(][ \t]*)api error|\bstatus(?: code)?\b|\bhttp(?:\/[\d.]+)?|"code"|"status(?:code)?")["\s:(]*(?:repeated )?([45]\d\d)\b/im;
+/** The HTTP status as agents and services word it in a report, such as `API Error: 401 …` or `"code": 429`. */
+const SERVICE_STATUS =
+  /(?:(?:^|[.:;·[(][ \t]*)api error|\bunexpected status|\blast status|"code")["\s:(]*(?:repeated )?([45]\d\d)\b/im;
+/** Before the model has worked, nothing but the service can have answered so. */
+const ANY_STATUS = /\b(?:status(?: code)?|http(?:\/[\d.]+)?)["\s:(]*([45]\d\d)\b/i;
 
-function statusIn(words: string): number | null {
-  const found = STATUS.exec(words)?.[1];
-  return found === undefined ? null : Number(found);
+function statusIn(words: string, worked: boolean): number | null {
+  const [, found] = SERVICE_STATUS.exec(words) ?? (worked ? null : ANY_STATUS.exec(words)) ?? [];
+  return found === undefined || OF_A_TOOL.test(words) ? null : Number(found);
 }
 
 /** What follows from a failure. `text` may name the reset of a limit in a later line. */
@@ -186,7 +189,7 @@ function classifyWithoutResult(attempt: Attempt): Outcome {
   // Only before a session exists: later, the text may come from any program that the agent ran.
   const isBeforeSession = facts.sessionId === null;
   const isTold = isBeforeSession && agent.readLastWords === undefined;
-  const told = isTold ? (sharedFailure(stderr) ?? failureIn(stderr, agent.wordings, false)) : null;
+  const told = isTold ? toldBefore(stderr, agent) : null;
   const byExitCode = exitCodeFailure(attempt, told?.words ?? lastWords);
   if (byExitCode !== null) return byExitCode;
   if (isBeforeSession) {
@@ -196,10 +199,6 @@ function classifyWithoutResult(attempt: Attempt): Outcome {
       return outcomeOf({ ...named, words }, attempt, oneLine(named.words, READ_CHARS));
     }
     if (told !== null) return outcomeOf(told, attempt, stderr);
-    // Shells and env use these exit codes if they do not find a program, here in a wrapper script.
-    if (agent.requiresReport && (exitCode === 127 || exitCode === 126)) {
-      return fatal('agent-not-found', lastWords);
-    }
   }
   return errored(`the agent exited with code ${exitCode ?? 'unknown'}${saying(lastWords)}`);
 }
@@ -213,6 +212,17 @@ function describeRetries(facts: AttemptFacts): string {
   return shown(`the agent's own retries ended with ${status}`);
 }
 
+/** What only the agent itself can say, wherever it stands. */
+const OWN_MATTERS: ReadonlySet<string> = new Set(['session-gone', 'bad-option', 'root-refused']);
+
+/** Returns the failure that standard error tells of an agent that never got a session, or null. */
+function toldBefore(stderr: string, { wordings }: Agent): ToldFailure | null {
+  const own = failureIn(stderr, wordings, false);
+  if (own !== null && OWN_MATTERS.has(own.means)) return own;
+  // Servers of tools and npm write there, too; the last error is what ended the agent.
+  return sharedFailure(lastErrorOf(stderr).join('\n')) ?? own;
+}
+
 function saying(words: string): string {
   return words === '' ? '' : `: ${words}`;
 }
@@ -222,20 +232,27 @@ const LAST_LINES = 5;
 /** Behind its error, a program can print a long stack trace. */
 const SEARCHED_LINES = 80;
 /** A line that names an error. */
-const ERROR_LINE = /\b\w*[Ee]rror(?:\[\w+\])?:|\b(?:ERROR|FATAL)\b|\b[Ff]atal:|\bpanic(?:ked)?\b/;
+const ERROR_LINE =
+  /^Error\b|\b\w*[Ee]rror(?:\[\w+\])?:|\b(?:ERROR|FATAL)\b|\b[Ff]atal:|\bpanic(?:ked)?\b/;
+
+/** Returns the last lines, from the last one that names an error. */
+function lastErrorOf(text: string): readonly string[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const searched = lines.slice(-SEARCHED_LINES);
+  const error = searched.findLastIndex((line) => ERROR_LINE.test(line));
+  return error === -1 ? lines.slice(-LAST_LINES) : searched.slice(error, error + LAST_LINES);
+}
 
 /**
  * Returns what a failed program said last, from the last line that names an error. Without such a line it is the
  * end of the text, or nothing with `isError`.
  */
 function lastWordsOf(text: string, { isError = false } = {}): string {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const searched = lines.slice(-SEARCHED_LINES);
-  const error = searched.findLastIndex((line) => ERROR_LINE.test(line));
-  if (error !== -1) return shown(searched.slice(error, error + LAST_LINES).join(' | '));
+  const lines = lastErrorOf(text);
+  const words = oneLine(lines.join(' | '), READ_CHARS);
+  if (ERROR_LINE.test(lines[0] ?? '')) return shown(words);
   if (isError) return '';
-  const end = oneLine(lines.slice(-LAST_LINES).join(' | '), READ_CHARS);
-  return end.length > SHOWN_CHARS ? `…${end.slice(1 - SHOWN_CHARS)}` : end;
+  return words.length > SHOWN_CHARS ? `…${words.slice(1 - SHOWN_CHARS)}` : words;
 }
 
 function shown(text: string): string {

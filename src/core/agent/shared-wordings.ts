@@ -63,12 +63,12 @@ const STATEMENTS: readonly (readonly [FailureKind, readonly string[]])[] = [
   [
     'not-logged-in',
     [
-      '(?:your )?(?:oauth|access|session|login|api) ?(?:session|token|key)? (?:has |is )?(?:expired|revoked|been revoked)\\b',
-      '(?:your )?(?:(?:oauth|access) )?(?:session|login|token) (?:has )?expired\\b',
+      '(?:your )?(?:oauth|access|api) (?:session|token|key) (?:has |is )?(?:expired|revoked|been revoked)\\b',
+      'your (?:session|login|token) (?:has )?expired\\b',
       'your access token could not be refreshed\\b',
       '(?:failed to refresh (?:the |your )?(?:oauth |access )?token\\b)',
       '(?:your )?refresh token (?:has (?:already )?been|was(?: already)?|has|is) (?:used|expired|revoked|invalid)\\b',
-      'please (?:log out and )?(?:try )?(?:log|sign)(?:ging|ing)? in again\\b',
+      'please log out and (?:log|sign) in again\\b',
       '(?:you are )?not logged in\\b',
       'please run /login\\b',
       'invalid api key\\b',
@@ -100,9 +100,13 @@ function wording(begin: string, flags: string) {
   });
 }
 
+/** Matches words about something else that has accounts, too: a server of tools, or npm. */
+export const OF_A_TOOL = /\bMCP\b|\btools?\b|^npm (?:notice|warn)\b/i;
+
 /** Returns what an agent's error report says of the account or the request, or null if the list knows nothing of it. */
 export function sharedFailure(report: string): ToldFailure | null {
-  return failureIn(report, IN_REPORTS, false);
+  const told = failureIn(report, IN_REPORTS, false);
+  return told === null || OF_A_TOOL.test(told.words) ? null : told;
 }
 
 /** As `sharedFailure`, for a line of a command: only what the line begins with counts. */

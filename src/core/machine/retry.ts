@@ -36,7 +36,8 @@ export function retry(
     case 'session-gone': {
       // A new session begins; the previous output returns as context in the prompt.
       const task = { ...state.task, session_id: null };
-      return { state: { ...state, task }, decision: RETRY };
+      const why = { status: null, delay_ms: 0, error: outcome.message };
+      return { state: { ...state, task }, announced: [retried(state, why)], decision: RETRY };
     }
     case 'failed-start':
       return (
@@ -193,7 +194,8 @@ function fatal(
   const skip = (why: NonNullable<typeof skipped>): Decided =>
     loseShift(state, { why, until: null, error: message }, moment, false);
   if (skipped !== null && hasOthers(state.task, policy)) return skip(skipped);
-  if (MAY_PASS.has(cause) && state.hasAnswered && fatalRetries < FATAL_RETRIES) {
+  const mayGoOn = state.hasAnswered && endUsedUp(state, moment) === null;
+  if (MAY_PASS.has(cause) && mayGoOn && fatalRetries < FATAL_RETRIES) {
     const why = { status: null, delay_ms: FATAL_RETRY_MS, error: describeOutcome(outcome) };
     return {
       state: withTrouble(state, { fatalRetries: fatalRetries + 1 }),
@@ -203,7 +205,7 @@ function fatal(
   }
   if (skipped !== null) return skip(skipped);
   // The same prompt was accepted a moment ago.
-  const wasAccepted = cause === 'refused-request' && state.hasAnswered;
+  const wasAccepted = cause === 'refused-request' && mayGoOn;
   return (
     (wasAccepted ? startAgain(state, message, event, moment) : null) ?? {
       state,

@@ -81,9 +81,10 @@ function readItem(item: JsonObject, say: Sink, isDone: boolean): void {
       if (isDone) say.text(stringAt(item, 'text') ?? '');
       return;
     case 'reasoning':
+    // Its plan is a call of a tool that changes nothing.
+    case 'todo_list':
       say.thinking();
       return;
-    case 'todo_list':
     case 'error':
       return;
   }

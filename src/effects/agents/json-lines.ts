@@ -12,7 +12,8 @@ interface JsonLines {
 }
 
 interface JsonLinesOptions {
-  readonly onEvent: (event: JsonObject) => void;
+  /** `isEmbedded`: other words stood before it in its line. */
+  readonly onEvent: (event: JsonObject, isEmbedded: boolean) => void;
   /** Called with each line that is not a JSON object. */
   readonly onOther?: ((line: Buffer) => void) | undefined;
   /** Returns the part of a line to parse: '' for a line without interest, null if it cannot be read. */
@@ -23,7 +24,7 @@ interface JsonLinesOptions {
 const EVENT = Buffer.from('{"type":"');
 /** A byte order mark, or escape sequences of a terminal: cursor and modes, or a title. */
 const NOISE =
-  '(?:\\ufeff|[ \\t\\r]|\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[ -/]*[0-~]))+';
+  '(?:\\ufeff|\\u00ef\\u00bb\\u00bf|[ \\t\\r]|\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[ -/]+[0-~]|[0-Z\\\\^-~]))+';
 const NOISE_BEFORE = new RegExp(`^${NOISE}`);
 const NOISE_BEHIND = new RegExp(`${NOISE}$`);
 /** Longer noise is none of a status line or a shell. */
@@ -33,14 +34,16 @@ const MAX_NOISE_BYTES = 512;
  * Returns the event in a line that is none by itself, since a shell or a status line wrote something before or
  * behind it; null if there is none.
  */
-function eventIn(line: Buffer): Buffer | null {
+function eventIn(line: Buffer): { readonly part: Buffer; readonly isEmbedded: boolean } | null {
   const brace = line.indexOf('{');
   if (brace === -1) return null;
   const isNoise =
     brace <= MAX_NOISE_BYTES && line.toString('utf8', 0, brace).replace(NOISE_BEFORE, '') === '';
   const inner = line.indexOf(EVENT, isNoise ? brace + 1 : brace);
   const whole = isNoise ? eventFrom(line, brace) : null;
-  return whole ?? (inner === -1 ? null : eventFrom(line, inner));
+  if (whole !== null) return { part: whole, isEmbedded: false };
+  const part = inner === -1 || inner > MAX_NOISE_BYTES ? null : eventFrom(line, inner);
+  return part === null ? null : { part, isEmbedded: true };
 }
 
 /** Returns the event from an index of a line to its end, but for noise; null if that is none. */
@@ -61,13 +64,13 @@ export function createJsonLines({
   let skipped = 0;
   let broken = 0;
   /** Whether a line is an event, or was meant to be one and cannot be read. */
-  const read = (line: Buffer): boolean => {
+  const read = (line: Buffer, isEmbedded = false): boolean => {
     // An error must be caught here, because it would end the driver.
     try {
       const json = select === undefined ? line.toString() : select(line);
       if (json === '') return true;
       const event = json === null ? null : parseObject(json);
-      if (event !== null) onEvent(event);
+      if (event !== null) onEvent(event, isEmbedded);
       else if (json === null || exceedsBounds(json)) broken += 1;
       else return false;
     } catch {
@@ -79,7 +82,7 @@ export function createJsonLines({
     const braced = isBraced(line);
     if (braced && read(line)) return;
     const inner = eventIn(line);
-    if (inner !== null) read(inner);
+    if (inner !== null) read(inner.part, inner.isEmbedded);
     else if (!braced) onOther?.(line);
   };
   const lines = createLineSplitter({

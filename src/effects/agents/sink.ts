@@ -251,6 +251,7 @@ const NO_RESULT: Omit<ResultFacts, 'subtype' | 'isError' | 'text'> = {
   errors: [],
   terminalReason: null,
   numTurns: null,
+  isRefusal: false,
   isLocal: false,
 };
 

@@ -37,8 +37,8 @@ interface Conversation {
   readonly readReport: (event: JsonObject) => void;
   /** Returns the last 1 MiB of text in the main agent's last message; null if it has no text. */
   readonly lastMessage: () => string | null;
-  /** As `lastMessage`; null if a tool was called behind its text, which then is not the agent's last word. */
-  readonly closingMessage: () => string | null;
+  /** As `lastMessage`, but empty if anything came behind its text, which then is not the agent's last word. */
+  readonly closingMessage: () => string;
   readonly partialOutput: () => string;
   readonly usage: () => Usage;
   readonly refused: () => readonly RefusedTool[];
@@ -79,7 +79,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
     const call = toolCall(nameAt(block, 'name') ?? 'unknown', input);
     const { tool, target } = call;
     tools += 1;
-    if (by === null) message.isLast = false;
+    message.isLast = false;
     if (id !== null) {
       ledger.called(id, call, input);
       listeners.onDeed?.({ kind: 'called', id, by, tool, input });
@@ -114,6 +114,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
       }
     },
     readToolResults: (event) => {
+      message.isLast = false;
       const body = objectAt(event, 'message');
       if (body === null) return;
       for (const block of contentBlocks(body)) {
@@ -127,12 +128,16 @@ export function createConversation(listeners: ConversationListeners): Conversati
       }
     },
     readDenial: ledger.readDenial,
-    readReport: ledger.readReport,
+    readReport: (event) => {
+      // A further report is about what comes behind this one.
+      message.isLast = false;
+      ledger.readReport(event);
+    },
     lastMessage: () => {
       const text = message.text.read();
       return text === '' ? null : text;
     },
-    closingMessage: () => (message.isLast ? message.text.read() : null),
+    closingMessage: () => (message.isLast ? message.text.read() : ''),
     partialOutput: partial.read,
     usage: meter.read,
     refused: ledger.refused,

@@ -94,6 +94,7 @@ export function readResult(event: JsonObject): ResultFacts {
       .map((error) => oneLine(error, MAX_ERROR_CHARS)),
     terminalReason: nameAt(event, 'terminal_reason'),
     numTurns: numberAt(event, 'num_turns'),
+    isRefusal: event.stop_reason === 'refusal',
     isLocal: (event.local_command ?? false) !== false,
   };
 }

@@ -18,6 +18,7 @@ import {
   readRetry,
   readStopHook,
   saysSomething,
+  subAgentOf,
 } from './stream-events.ts';
 import { readResultUsage } from './usage-meter.ts';
 
@@ -53,6 +54,7 @@ export function createClaudeStream(
   let reportedTurns: number | null = null;
   let sessionId: string | null = null;
   let worked = false;
+  let message: string | null = null;
   let errorCode: string | null = null;
   let hook: HookFacts | null = null;
   let lostServers: readonly LostServer[] = [];
@@ -79,20 +81,24 @@ export function createClaudeStream(
         if (limit !== null) limits.add(limit);
         return;
       }
-      case 'assistant':
+      case 'assistant': {
+        const isOfMainAgent = subAgentOf(event) === null;
         if (isFromModel(event)) {
           retryLog.over();
-          worked ||= saysSomething(event);
-          if (hook?.did === 'held') hook = null;
-        } else {
-          errorCode = nameAt(event, 'error') ?? errorCode;
+          const says = saysSomething(event);
+          worked ||= says;
+          errorCode = null;
+          if (says && isOfMainAgent && hook?.did === 'held') hook = null;
+        } else if (isOfMainAgent) {
+          errorCode = nameAt(event, 'error');
         }
         conversation.readAssistant(event);
         return;
+      }
       case 'user': {
-        conversation.readToolResults(event);
         const said = readStopHook(event);
-        if (said !== null) hook = { did: 'held', said };
+        if (said === null) conversation.readToolResults(event);
+        else hook = { did: 'held', said };
         return;
       }
       case 'system/task_started':
@@ -109,6 +115,11 @@ export function createClaudeStream(
   // contains the cost of both, but only the turns since the first.
   const readReport = (event: JsonObject, report: ResultFacts): void => {
     result = report;
+    // A Stop hook of the user empties the report, though the agent has spoken.
+    message =
+      report.text === ''
+        ? conversation.closingMessage()
+        : (report.text ?? conversation.lastMessage());
     resultUsage = readResultUsage(event, resultUsage) ?? resultUsage;
     if (report.numTurns !== null) reportedTurns = (reportedTurns ?? 0) + report.numTurns;
     conversation.readReport(event);
@@ -125,7 +136,11 @@ export function createClaudeStream(
   };
 
   const lines = createJsonLines({
-    onEvent: (event) => readEvent(kindOf(event), event),
+    onEvent: (event, isEmbedded) => {
+      // A log that quotes an event of another session tells nothing of this one.
+      if (isEmbedded && nameAt(event, 'session_id') !== sessionId && sessionId !== null) return;
+      readEvent(kindOf(event), event);
+    },
     select,
     maxLineBytes: options.maxLineBytes,
   });
@@ -135,11 +150,7 @@ export function createClaudeStream(
     end: lines.end,
     facts: () => ({
       result,
-      // A Stop hook of the user empties the report, though the agent has spoken.
-      finalMessage:
-        result?.text === ''
-          ? (conversation.closingMessage() ?? '')
-          : (result?.text ?? conversation.lastMessage()),
+      finalMessage: result === null ? conversation.lastMessage() : message,
       ...(hook === null ? {} : { hook }),
       ...(lostServers.length === 0 ? {} : { lostServers }),
       partialOutput: conversation.partialOutput(),

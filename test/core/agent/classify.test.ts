@@ -545,12 +545,12 @@ describe('an end without a report', () => {
     [
       'a shim that finds no agent',
       withoutReport(127, 'env: claude: not found\n'),
-      'fatal:agent-not-found',
+      'errored',
     ],
     [
       'a shim that may not run it',
       withoutReport(126, 'sh: claude: denied\n'),
-      'fatal:agent-not-found',
+      'errored',
     ],
     ['code 127 once it was at work', withoutReport(127, '', { sessionId: 'session-1' }), 'errored'],
     [

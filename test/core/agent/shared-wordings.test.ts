@@ -105,7 +105,6 @@ const REPORTS: readonly (readonly [words: string, status: number | null, means: 
     'not-logged-in',
   ],
   ['The login is gone. Please log out and sign in again.', null, 'not-logged-in'],
-  ['The login is gone. Please try signing in again.', null, 'not-logged-in'],
   ['You are not logged in', null, 'not-logged-in'],
   ['API Error: 401 {"type":"error"} · Please run /login', null, 'not-logged-in'],
   ['Invalid API key · Fix external API key', 400, 'not-logged-in'],
@@ -156,6 +155,11 @@ describe('what the services say of an account', () => {
     'You have exceeded your disk quota.',
     'You have reached the context limit.',
     'The refresh token test failed',
+    // Others have accounts, too.
+    'UnknownError: MCP error -32001: Your session has expired',
+    'MCP tool failed: daily quota exceeded',
+    'Failed to reconnect to MCP server jira: HTTP 401 Unauthorized',
+    'Session expired',
   ])('is no part of other words: %s', (words) => {
     expect(meaning(errorReport(words))).toBe('errored');
   });
@@ -236,4 +240,39 @@ test.for([
 ] as const)('a reset with a date: %s', ([said, resetsAt]) => {
   const limit = errorReport(`You have reached your usage limit. ${said}`, 429);
   expect(outcome(limit)).toMatchObject({ kind: 'usage-limited', resetsAt });
+});
+
+test('a status in the words counts after work only where the service itself names it', () => {
+  const worked = { worked: true };
+  expect(
+    meaning(errorReport('AxiosError: Request failed with status code 403', null, worked)),
+  ).toBe('errored');
+  expect(meaning(errorReport('API Error: 401 {}', null, worked))).toBe('not-logged-in');
+  expect(meaning(errorReport('unexpected status 503', null, worked), 'codex')).toBe('transient');
+});
+
+describe('standard error before a session', () => {
+  test.for<[AgentName, words: string, means: string]>([
+    [
+      'codex',
+      'npm notice Access token expired or revoked. Please log in.\nnpm error code ENOSPC',
+      'errored',
+    ],
+    [
+      'gemini',
+      "Error during discovery for MCP server 'x': OAuth token expired\nError resuming session: Invalid session identifier",
+      'session-gone',
+    ],
+    ['claude', "warning: MCP server x: Not logged in\nerror: unknown option '--y'", 'bad-option'],
+    ['claude', 'Not logged in\nTypeError: x is not a function\n    at y', 'errored'],
+    ['claude', "/usr/bin/env: 'node': No such file or directory", 'errored'],
+  ])('is about what ended %s: %j', ([agent, words, means]) => {
+    expect(meaning(withoutReport(127, words), agent)).toBe(means);
+  });
+});
+
+test('the model that refuses to go on is a refused request, also in a report of success', () => {
+  const refusal = answered('I cannot go on with this.');
+  const result = refusal.result && { ...refusal.result, isRefusal: true };
+  expect(meaning({ ...refusal, result })).toBe('refused-request');
 });

@@ -249,7 +249,7 @@ describe('the agent’s own session', () => {
     const loop = nonstop(CONTINUE);
     loop.iterate(WORK);
     const again = loop.iterate(facts);
-    expect(again.actions).toEqual(['iteration_started', 'start-agent 2.2']);
+    expect(again.actions).toEqual(['agent_retry', 'iteration_started', 'start-agent 2.2']);
     expect(again.agent?.resumeSession).toBeNull();
     expect(again.addition).toContain('I did a part of it.');
     expect(again.state.task.iterations).toHaveLength(1);

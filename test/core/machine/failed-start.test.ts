@@ -157,6 +157,14 @@ describe('a refused request', () => {
     expect(loop.state().task.exit_reason).toBe('failed:refused-request');
   });
 
+  test('is not tried again once the budget is spent', () => {
+    const cost = { cost_usd: 1, input_tokens: 1, output_tokens: 0 };
+    const loop = nonstop({ maxCostUsd: 2 });
+    loop.iterate({ ...WORK, usage: cost });
+    const { ending } = loop.iterate({ ...REFUSED, usage: cost });
+    expect(ending?.exitReason).toBe('failed:refused-request');
+  });
+
   test.for<[name: string, facts: AttemptFacts]>([
     ['by a filter', errorReport('API Error: 400 Output blocked by content filtering policy', 400)],
     ['for its length', errorReport('Prompt is too long', 400)],

@@ -120,6 +120,7 @@ describe('where the bytes are cut', () => {
         errors: [],
         terminalReason: null,
         numTurns: 2,
+        isRefusal: false,
         isLocal: false,
       },
       finalMessage: 'Fertig ✓',
@@ -192,9 +193,20 @@ describe('what nobody expected', () => {
     ['a line that looks like an event', '{app} ', ''],
     ['sequences behind it', '', '\u001b[0m\u001b[?25h'],
     ['both', '\u001b[2K\r', ' \u001b[K'],
+    ['a mark behind it', '', '\ufeff'],
   ])('reads an event behind or before %s', ([, before, behind]) => {
     const facts = read([`${before}${JSON.stringify(INIT)}${behind}`]);
     expect(facts).toMatchObject({ sessionId: 'session-1', brokenLines: 0 });
+  });
+
+  test('ignores an event of another session that a log quotes', () => {
+    const other = JSON.stringify(result({ session_id: 'another' }));
+    expect(read([INIT, `[debug] last event: ${other}`]).result).toBeNull();
+  });
+
+  test('is not held up by sequences that can be read in two ways', () => {
+    const line = `{${'\u001b]\u001b\\'.repeat(120)}x}`;
+    expect(read([line, INIT]).sessionId).toBe('session-1');
   });
 
   test('never looks for an event inside of one', () => {
@@ -342,6 +354,11 @@ describe('the final message', () => {
     expect(read([said, assistant('m2', call), answer, empty]).finalMessage).toBe('');
     expect(read([said, assistant('m1', call), answer, empty]).finalMessage).toBe('');
     expect(read([empty]).finalMessage).toBe('');
+    // What a second report is about came behind the first one.
+    expect(read([said, result(), empty]).finalMessage).toBe('');
+    expect(read([assistant('m1', call), said, answer, empty]).finalMessage).toBe('');
+    const subAgent = assistant('s1', call, { parent_tool_use_id: 't0' });
+    expect(read([said, subAgent, empty]).finalMessage).toBe('');
   });
 
   test('is the last message of the main agent where no report came, all its blocks', () => {
@@ -1006,6 +1023,11 @@ describe('what claude says around its work', () => {
     // What the model's own event says of an error is no code of claude.
     const other = { ...assistant('m1', [text('x')]), error: 'billing_error' };
     expect(read([other, result({ is_error: true })]).result?.errorCode).toBeNull();
+    // Nor is what a sub-agent met, or what the main agent has got over.
+    const ofSubAgent = { ...own, parent_tool_use_id: 't1' };
+    expect(read([ofSubAgent, result({ is_error: true })]).result?.errorCode).toBeNull();
+    const over = [own, assistant('m1', [text('on')]), result({ is_error: true })];
+    expect(read(over).result?.errorCode).toBeNull();
   });
 
   test('is that a command of its own answered', () => {
@@ -1050,9 +1072,9 @@ describe('what claude says around its work', () => {
       hook: held,
       finalMessage: 'done',
     });
-    expect(
-      read([said, feedback, assistant('m2', [text('done now')]), result()]).hook,
-    ).toBeUndefined();
+    const goesOn = (event: object) => read([said, feedback, event, result({ result: '' })]).hook;
+    expect(goesOn(assistant('m2', [text('done now')]))).toBeUndefined();
+    expect(goesOn(assistant('s1', [text('x')], { parent_tool_use_id: 't1' }))).toEqual(held);
   });
 
   test('is which MCP servers did not start', () => {
