@@ -103,6 +103,11 @@ export function judgedBy(files: readonly string[]): string {
   return `The checks are decided by ${listed(files)}.`;
 }
 
+/** Says that a word of a check hides which file it runs. */
+export function isNotWatched(word: string): string {
+  return `What "${word}" runs is not watched; name it with --protect.`;
+}
+
 /** Says which files of the user the checks have changed. */
 export function changedByChecks(files: readonly string[]): string {
   return `The checks changed ${listed(files)}.`;

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { AGENTS } from '../../core/agent/agents/agents.ts';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
-import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
+import {
+  commandsToCheck,
+  describeCompletion,
+} from '../../core/completion/conditions/conditions.ts';
 import { judgePromise } from '../../core/completion/promise.ts';
 import { runOf } from '../../core/proof/check-words.ts';
 import { isGiven } from '../../core/settings/setting-source.ts';
@@ -12,6 +15,7 @@ import { promptNotice } from '../../effects/plan/prompt-source.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import {
   doesNotHold,
+  isNotWatched,
   limitsNothing,
   mayDoEverything,
   promptIncludesFiles,
@@ -68,6 +72,10 @@ export function planWarnings(plan: RunPlan): readonly string[] {
     if (isMeant && settings.supervise && deaf.length > 0) {
       warnings.push(doesNotHold(sources[setting].where, deaf));
     }
+  }
+  if (settings.protect.length === 0) {
+    const hidden = commandsToCheck(policy).flatMap((command) => runOf(command).hidden);
+    warnings.push(...[...new Set(hidden)].map((word) => isNotWatched(oneLine(word, 200))));
   }
   const { promise } = policy;
   const text = new TextDecoder().decode(plan.prompt);

@@ -6,8 +6,14 @@ import {
   INTERPRETERS,
   KEYWORDS,
   LOOKERS,
+  SETTINGS_FILE,
+  SETTINGS_OPTION,
+  TASK_FILE_OPTION,
+  TASK_PROGRAMS,
+  type TaskTool,
   WRAPPERS,
 } from './command-words.ts';
+import { noteValues, type Values, withValues } from './shell-values.ts';
 
 /** What a shell command runs, as far as its words tell. */
 export interface CommandRun {
@@ -19,6 +25,19 @@ export interface CommandRun {
   readonly words: readonly string[];
   /** Folders that the command says it works in. */
   readonly folders: readonly string[];
+  /** Calls of programs that run the recipes of a task file. */
+  readonly tasks: readonly TaskCall[];
+  /** Words that hide what runs, such as `$D/check.sh`, as far as they can be read. */
+  readonly hidden: readonly string[];
+}
+
+/** A call such as `make -f build/rules test`. */
+export interface TaskCall {
+  readonly tool: TaskTool;
+  /** The task files that it is given; without any, the program takes the one of its folder. */
+  readonly files: readonly string[];
+  /** Words that may name recipes. */
+  readonly words: readonly string[];
 }
 
 /** Nobody writes longer lines, more commands in commands, or more programs that start each other. */
@@ -28,18 +47,34 @@ const MOST_WRAPPERS = 20;
 
 /**
  * Reads what a shell command runs: the path that is the first word of a command in it, or the file that an
- * interpreter is given; never what a command only looks at. Expands nothing, so a path with a variable in it
- * is not known, except below `$PWD`. A very long line is read as far as its first 4,000 code units.
+ * interpreter is given; never what a command only looks at. A variable that the command itself sets is known, and
+ * so is the list of a loop; nothing else is expanded, except `$PWD`. A very long line is read as far as its first
+ * 4,000 code units.
  */
 export function runOf(line: string): CommandRun {
-  const run: Collected = { files: [], programs: [], words: [], folders: [] };
+  return readLine(line, new Map());
+}
+
+/** Reads what the lines of a script run, one by one. A variable that one line sets is known in the next ones. */
+export function runsOf(lines: readonly string[]): readonly CommandRun[] {
+  const values = new Map<string, readonly string[]>();
+  return lines.map((line) => readLine(line, values));
+}
+
+function readLine(line: string, values: Collected['values']): CommandRun {
+  const run: Collected = {
+    ...{ files: [], programs: [], words: [], folders: [], tasks: [], hidden: [] },
+    values,
+  };
   addLine(run, line.slice(0, LONGEST_LINE), 0);
-  const { files, programs, words, folders } = run;
+  const { files, programs, words, folders, tasks, hidden } = run;
   return {
     files: [...new Set(files)],
     programs: [...new Set(programs)],
     words: [...new Set(words)],
     folders: [...new Set(folders)],
+    tasks,
+    hidden: [...new Set(hidden)],
   };
 }
 
@@ -48,6 +83,10 @@ interface Collected {
   readonly programs: string[];
   readonly words: string[];
   readonly folders: string[];
+  readonly tasks: TaskCall[];
+  readonly hidden: string[];
+  /** What variables may be. */
+  readonly values: Values;
 }
 
 function addLine(run: Collected, line: string, depth: number): void {
@@ -56,13 +95,15 @@ function addLine(run: Collected, line: string, depth: number): void {
   const commands = commandsIn(line) ?? line.split(/&&|\|\||[;|&\n()]/);
   for (const command of commands) {
     const words = shellWords(command) ?? command.split(/\s+/).filter((word) => word !== '');
-    addCommand(run, words, depth);
+    noteValues(run.values, words);
+    for (const each of withValues(words, run.values)) addCommand(run, each, depth);
   }
 }
 
 function addCommand(run: Collected, words: readonly string[], depth: number): void {
   const { plain, input } = withoutRedirections(words);
   addFolders(run, plain);
+  addSettingsFiles(run, plain);
   let rest: readonly string[] = plain;
   for (let wrappers = 0; wrappers <= MOST_WRAPPERS; ) {
     const [first, ...more] = rest;
@@ -111,6 +152,16 @@ function addFolders(run: Collected, words: readonly string[]): void {
   }
 }
 
+/** `--env-file=.env`, `-c lint/rules.json`: what decides what a program says, unless it only looks at files. */
+function addSettingsFiles(run: Collected, words: readonly string[]): void {
+  if (LOOKERS.has(nameOf(words[0] ?? ''))) return;
+  for (const [at, word] of words.entries()) {
+    const [, option = word, value = words[at + 1]] = /^(--[\w-]+)=(.+)$/.exec(word) ?? [];
+    if (value !== undefined && SETTINGS_OPTION.test(option) && SETTINGS_FILE.test(value))
+      addFile(run, value);
+  }
+}
+
 function addFolder(run: Collected, folder: string): void {
   const known = withoutVariables(folder);
   if (known !== null) run.folders.push(known);
@@ -130,17 +181,23 @@ const SCRIPT_FILE = /^[^/]+\.(?:py|sh|rb|[cm]?[jt]s)$/;
 function addProgram(run: Collected, word: string): void {
   if (word.includes('/')) addFile(run, word);
   else if (SCRIPT_FILE.test(word)) addFile(run, word);
-  else if (/^[\w.+-]+$/.test(word) && !BUILTINS.has(word)) run.programs.push(word);
+  else if (/^[\w.+-]+$/.test(word)) {
+    if (!BUILTINS.has(word)) run.programs.push(word);
+  } else if (/^\$\{?\w+\}?$/.test(word)) run.hidden.push(word);
 }
 
 function addFile(run: Collected, word: string, endings: readonly string[] = []): void {
   const path = withoutVariables(word);
+  if (path === null && HIDES.test(word)) run.hidden.push(word);
   if (path === null || path.endsWith('/')) return;
   run.files.push(path);
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (name.includes('.') && !/^\.+$/.test(name)) return;
   run.files.push(...endings.map((ending) => `${path}${ending}`));
 }
+
+/** A variable or a pattern in a path, and no option or program text. */
+const HIDES = /^(?!-)[^\s`(]*[$*?][^\s`(]*$/;
 
 /** Returns a path without `$PWD/` before it; null if a shell would make another word of it. */
 function withoutVariables(word: string): string | null {
@@ -177,7 +234,7 @@ function addWhatItRuns(
 ): void {
   const name = nameOf(program);
   if (name === 'eval') addLine(run, words.join(' '), depth + 1);
-  if (name === 'make' || name === 'gmake' || name === 'just') addMakefiles(run, words);
+  addTaskCall(run, name, words);
   const interpreter = INTERPRETERS.get(name);
   if (interpreter === undefined) return;
   const { values = [], files = [], without = [], after = [], endings } = interpreter;
@@ -226,18 +283,27 @@ function addTextOfOption(run: Collected, words: readonly string[], depth: number
   }
 }
 
-/** `make -f FILE`. A Makefile by its own name is found by that name. */
-function addMakefiles(run: Collected, words: readonly string[]): void {
-  for (const [at, word] of words.entries()) {
-    const [, value] = /^(?:--(?:file|makefile|justfile)=|-f(?=.))(.*)$/.exec(word) ?? [];
-    if (value !== undefined) addFile(run, value);
-    else if (/^(?:-f|--file|--makefile|--justfile)$/.test(word)) addFile(run, words[at + 1] ?? '');
-  }
+/** `make -f FILE test`. A task file by its own name is found by that name. */
+function addTaskCall(run: Collected, program: string, words: readonly string[]): void {
+  const tool = TASK_PROGRAMS.get(program);
+  if (tool === undefined || (tool === 'deno' && words[0] !== 'task')) return;
+  const named = words.flatMap((word, at) => {
+    const [, joint] =
+      /^(?:--(?:file|makefile|justfile|taskfile|noxfile|conf)=|-f(?=.))(.*)$/.exec(word) ?? [];
+    if (joint !== undefined) return [joint];
+    return TASK_FILE_OPTION.test(word) && !(word === '-t' && tool !== 'task')
+      ? [words[at + 1] ?? '']
+      : [];
+  });
+  for (const file of named) addFile(run, file);
+  const files = named.flatMap((file) => withoutVariables(file) ?? []);
+  run.tasks.push({ tool, files, words: words.filter((word) => !files.includes(word)) });
 }
 
 /** `python -m a.b` runs an installed module, or one of the work tree if there is one of that name. */
 function addModule(run: Collected, module: string): void {
   if (!/^[\w.]+$/.test(module)) return;
+  addTaskCall(run, module, []);
   const path = module.replaceAll('.', '/');
   run.files.push(`${path}.py`, `${path}/__main__.py`);
 }

@@ -91,6 +91,8 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['hatch', { values: ['-e'], after: ['run'] }],
   ['bundle', { after: ['exec'] }],
   ['mise', { after: ['exec', 'x'] }],
+  ['uvx', { values: ['--with', '--from', '-p', '--python'] }],
+  ['pipx', { values: ['--spec'], after: ['run'] }],
 ]);
 
 /** How an interpreter is given what it runs. */
@@ -147,3 +149,22 @@ export const INTERPRETERS: ReadonlyMap<string, Interpreter> = new Map<string, In
 
 /** Options of many programs whose value is the folder that they work in. */
 export const FOLDER_OPTIONS = /^(?:-C|--dir|--directory|--prefix|--cwd|--chdir)$/;
+
+/** Programs that run the recipes of a task file. */
+export type TaskTool = 'make' | 'just' | 'task' | 'tox' | 'nox' | 'composer' | 'deno';
+
+export const TASK_PROGRAMS: ReadonlyMap<string, TaskTool> = new Map<string, TaskTool>([
+  ...['make', 'gmake', 'remake'].map((name) => [name, 'make'] as const),
+  ...['task', 'go-task'].map((name) => [name, 'task'] as const),
+  ...(['just', 'tox', 'nox', 'composer', 'deno'] as const).map((name) => [name, name] as const),
+]);
+
+/** Options of those programs whose value is a task file. */
+export const TASK_FILE_OPTION = /^(?:-[fct]|--(?:file|makefile|justfile|taskfile|noxfile|conf))$/;
+
+/** Options of many programs whose value is a file that decides what they say. */
+export const SETTINGS_OPTION =
+  /^(?:-[cp]|--(?:env-file(?:-if-exists)?|config(?:uration)?(?:-?file)?|conf|rc-?file|ini|settings|project|preset|global-?setup|rulesdir|bootstrap))$/i;
+/** The names of such files: `tsc -p .` names a folder, and `sh -c` is given a text. */
+export const SETTINGS_FILE =
+  /^[^\s=]*(?:\.(?:jsonc?|json5|ya?ml|toml|ini|cfg|conf|xml|env|[cm]?[jt]s|php|neon)|rc|\.env(?:\.\w+)?)$/;

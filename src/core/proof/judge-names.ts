@@ -20,7 +20,7 @@ const JUDGES = [
   ...['.rubocop.yml', 'jasmine.json'],
 ];
 /** Files that carry dependencies, too: what they say to tools is all that counts (`toolSection`). */
-const SHARED = ['package.json', 'pyproject.toml', 'setup.cfg'];
+const SHARED = ['package.json', 'composer.json', 'pyproject.toml', 'setup.cfg'];
 const JUDGE_NAME = new RegExp(
   `(?:^|/)(?:${[...JUDGES, ...SHARED].map(asPattern).join('|')})$`,
   'i',

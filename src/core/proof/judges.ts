@@ -1,6 +1,11 @@
-import { runOf } from './check-words.ts';
+import { runsOf } from './check-words.ts';
 import { isInstalled, isTestName } from './judge-names.ts';
-import { fieldsOfJson, isFields } from './tool-section.ts';
+import { namedByJudges } from './readers/named-by-judges.ts';
+import { folderOf, joined } from './readers/named-places.ts';
+import type { Recipe } from './readers/recipes.ts';
+import { recipesFor, taskFilesOf, type UsedTaskFile } from './readers/task-files.ts';
+import { isWork } from './readers/work-names.ts';
+import { fieldsOfJson, isFields, toolSection } from './tool-section.ts';
 
 /** A line of a `package.json` that a check runs. */
 interface JudgeScript {
@@ -28,38 +33,114 @@ const SHORT_FOR = new Map([
   ['tst', 'test'],
 ]);
 
-/**
- * Finds what checks run, through scripts, scripts of scripts and workspaces. `packageJsons` has the text of
- * every `package.json` of the work tree by its path; `folder` is the one that checks run in, relative to the
- * top, or empty. Files that decide by their name are none of this: see `isJudgeName`.
- */
+/** What judges are looked for with. */
+export interface JudgeSearch {
+  readonly checks: readonly string[];
+  /**
+   * The text of every `package.json` of the work tree by its path, and of what else was read: empty for a file that
+   * is no text, null for one that is not there.
+   */
+  readonly texts: ReadonlyMap<string, string | null>;
+  /** The folder that checks run in, relative to the top, or empty. */
+  readonly folder?: string;
+  /** Files that decide by their name, and may name others. */
+  readonly byName?: readonly string[];
+}
+
+export interface JudgesFound {
+  readonly judges: Judges;
+  /** Files that may be judges, or lead to some, and that nobody has read yet. */
+  readonly unread: readonly string[];
+}
+
+/** Finds what checks run, as `searchJudges` does. */
 export function judgesOf(
   checks: readonly string[],
-  packageJsons: ReadonlyMap<string, string>,
+  texts: JudgeSearch['texts'],
   folder = '',
 ): Judges {
-  const all = [...packageJsons].flatMap(([file, text]) => scriptsIn(file, text));
+  return searchJudges({ checks, texts, folder }).judges;
+}
+
+/** A line that runs something, or one recipe or script of several lines. */
+interface OpenLines {
+  readonly lines: readonly string[];
+  readonly folder: string;
+  /** Whether a recipe has it: then some of what it runs is rather the work. */
+  readonly isRecipe: boolean;
+}
+
+/**
+ * Finds what checks run, through scripts, recipes of task files, scripts of scripts and workspaces, and the files that
+ * judges name, one step deep, or two through a package of the workspace. Files that decide by their name are no
+ * part of it: see `isJudgeName`.
+ */
+export function searchJudges({
+  checks,
+  texts,
+  folder = '',
+  byName = [],
+}: JudgeSearch): JudgesFound {
+  const all = [...texts].flatMap(([file, text]) =>
+    text !== null && isPackageJson(file) ? scriptsIn(file, text) : [],
+  );
   const files = new Set<string>();
   const programs = new Set<string>();
   const scripts = new Set<JudgeScript>();
-  const open = checks.map((line) => ({ line, folder }));
+  const recipes = new Set<Recipe>();
+  const unread = new Set<string>();
+  const textOf = (path: string): string | null => {
+    const text = texts.get(path);
+    if (text === undefined) unread.add(path);
+    return text ?? null;
+  };
+  const taskFiles = new Map<string, UsedTaskFile | null>();
+  const open: OpenLines[] = checks.map((line) => ({ lines: [line], folder, isRecipe: false }));
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const run = runOf(next.line);
-    const folders = [next.folder, ...run.folders.map((each) => joined(next.folder, each))];
-    for (const path of run.files.flatMap((file) => folders.map((each) => joined(each, file))))
-      if (!isTestName(path) && !isInstalled(path) && !/^\.\.(?:\/|$)/.test(path)) files.add(path);
-    for (const program of run.programs) programs.add(program);
-    for (const script of scriptsNamed(run.words, all)) {
-      if (scripts.has(script)) continue;
-      scripts.add(script);
-      open.push({ line: script.line, folder: script.file.replace(/\/?[^/]*$/, '') });
+    const runs = runsOf(next.lines);
+    const named = runs.flatMap((run) => run.folders);
+    const folders = [next.folder, ...named.map((each) => joined(next.folder, each))];
+    for (const [at, run] of runs.entries()) {
+      const line = next.lines[at] ?? '';
+      for (const path of run.files.flatMap((file) => folders.map((each) => joined(each, file))))
+        if (mayJudge(path) && !(next.isRecipe && isWork(path, line))) files.add(path);
+      for (const program of run.programs) programs.add(program);
+      for (const script of scriptsNamed(run.words, all)) {
+        if (scripts.has(script)) continue;
+        scripts.add(script);
+        open.push({ lines: [script.line], folder: folderOf(script.file), isRecipe: false });
+      }
+      for (const call of run.tasks) {
+        const used = taskFilesOf(call, folders, { textOf, known: taskFiles });
+        for (const path of used.flatMap((each) => each.paths))
+          if (toolSection(path, '') === null) files.add(path);
+        for (const { recipes: known, folder: home } of used)
+          for (const recipe of recipesFor(call.tool, call.words, known)) {
+            if (recipes.has(recipe)) continue;
+            recipes.add(recipe);
+            open.push({ lines: recipe.lines, folder: home, isRecipe: true });
+          }
+      }
     }
   }
+  for (const path of namedByJudges({ run: files, byName, folder, texts, textOf })) files.add(path);
   return {
-    files: [...files].toSorted(),
-    scripts: [...scripts].toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1)),
-    programs: [...programs].toSorted(),
+    judges: {
+      files: [...files].toSorted(),
+      scripts: [...scripts].toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1)),
+      programs: [...programs].toSorted(),
+    },
+    unread: [...unread].toSorted(),
   };
+}
+
+/** Whether a file may judge, and is not looked at as a test or as something installed. */
+function mayJudge(path: string): boolean {
+  return !isTestName(path) && !isInstalled(path) && !/^\.\.(?:\/|$)/.test(path);
+}
+
+function isPackageJson(path: string): boolean {
+  return /(?:^|\/)package\.json$/i.test(path);
 }
 
 function orderOf({ file, name }: JudgeScript): string {
@@ -113,15 +194,4 @@ function patternOf(word: string): RegExp {
     .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
     .replace(/\*+/g, (stars) => (stars.length > 1 ? '.*' : '[^:]*'));
   return new RegExp(`^${source}$`);
-}
-
-/** Joins two paths, and takes `.` and `..` out of them as far as it can. */
-function joined(folder: string, path: string): string {
-  if (path.startsWith('/')) return path;
-  const parts: string[] = folder.startsWith('/') ? [''] : [];
-  for (const part of [...folder.split('/'), ...path.split('/')]) {
-    if (part === '..' && parts.length > 0 && parts.at(-1) !== '..') parts.pop();
-    else if (part !== '' && part !== '.') parts.push(part);
-  }
-  return parts.join('/');
 }

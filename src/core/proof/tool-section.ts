@@ -16,7 +16,7 @@ const IN_SETUP_CFG =
 const DEPENDENCIES = /^(?:extra-)?dependenc(?:y|ies)$/;
 
 /**
- * Returns what `package.json`, `pyproject.toml` or `setup.cfg` say to tools that check, as a text to compare:
+ * Returns what `package.json`, `composer.json`, `pyproject.toml` or `setup.cfg` say to tools that check, as a text to compare:
  * order, comments and white space do not matter, and dependencies are no part of it. The scripts of
  * `package.json` are none either: only those that a check runs count. Returns null for every other file,
  * which counts as a whole. A file that cannot be read as what it should be counts as a whole, too.
@@ -25,6 +25,8 @@ export function toolSection(path: string, text: string): string | null {
   switch (path.slice(path.lastIndexOf('/') + 1).toLowerCase()) {
     case 'package.json':
       return ofPackageJson(text);
+    case 'composer.json':
+      return ofComposer(text);
     case 'pyproject.toml':
       return ofPyproject(tomlEntries(text));
     case 'setup.cfg':
@@ -41,6 +43,12 @@ function ofPackageJson(text: string): string {
     .filter((key) => Object.hasOwn(fields, key))
     .map((key) => `${key} = ${canonical(fields[key])}\n`)
     .join('');
+}
+
+function ofComposer(text: string): string {
+  const fields = fieldsOfJson(text);
+  if (fields === null) return text;
+  return isFields(fields.scripts) ? `scripts = ${canonical(fields.scripts)}\n` : '';
 }
 
 /** Reads a text as a JSON object. Returns null if it is none. */

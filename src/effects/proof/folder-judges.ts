@@ -1,10 +1,12 @@
+import { readlinkSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { accepting } from '../../core/proof/accepted.ts';
 import type { BentJudge } from '../../core/proof/findings.ts';
 import { isInstalled } from '../../core/proof/judge-names.ts';
-import { type Judges, judgesOf } from '../../core/proof/judges.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
+import { isInside, realPath } from '../files/real-path.ts';
 import { filesThatMatch, markFile } from '../workspace/file-marks.ts';
+import { LONGEST_READ, searchAndRead } from './search-judges.ts';
 
 /*
  * Outside git there is no tree to compare with: what checks run is known by its hash alone. Files that
@@ -14,8 +16,8 @@ import { filesThatMatch, markFile } from '../workspace/file-marks.ts';
 /** What decided what checks say in a folder, to be kept as JSON. */
 export interface FolderJudges {
   /**
-   * SHA-256 in hex, by the path relative to the folder: empty for a file that is not there, null for one that
-   * could not be read.
+   * SHA-256 in hex, by the path relative to the folder; for a link, where it leads. Empty for a file that is not
+   * there, null for one that could not be read.
    */
   readonly files: Readonly<Record<string, string | null>>;
   readonly scripts: readonly {
@@ -53,13 +55,55 @@ export async function markJudges(
     const text = tryReadText(file, PACKAGE_MAX_BYTES);
     if (text !== null && !isInstalled(name)) packageJsons.set(name, text);
   }
-  const { files, scripts, programs }: Judges = judgesOf(checks, packageJsons);
+  const search = { checks, texts: packageJsons };
+  const { judges } = await searchAndRead(search, (paths) => readIn(cwd, paths));
+  const { files, scripts, programs } = judges;
   const marks: Record<string, string | null> = {};
-  for (const name of atStart === null ? files : Object.keys(atStart.files)) {
+  for (const name of atStart === null
+    ? [...files, ...targetsOf(files, cwd)]
+    : Object.keys(atStart.files)) {
     const mark = await markFile(path.resolve(cwd, name));
-    marks[name] = mark === null ? '' : mark.sha256;
+    const target = mark === null ? linkAt(path.resolve(cwd, name)) : null;
+    marks[name] = mark !== null ? mark.sha256 : target === null ? '' : `link to ${target}`;
   }
   return { files: marks, scripts, programs };
+}
+
+/** Reads files of a folder; for what is no text, or too long, see `ReadFiles`. */
+export function readIn(cwd: string, paths: readonly string[]): ReadonlyMap<string, string | null> {
+  return new Map(
+    paths.map((name) => {
+      const file = path.resolve(cwd, name);
+      return [name, isFile(file) ? (tryReadText(file, LONGEST_READ) ?? '') : null];
+    }),
+  );
+}
+
+function isFile(place: string): boolean {
+  try {
+    return statSync(place).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Returns where those of the files lead that are links, relative to the folder, as far as it has that. */
+function targetsOf(names: readonly string[], cwd: string): readonly string[] {
+  const root = realPath(cwd);
+  return names.flatMap((name) => {
+    const file = path.resolve(cwd, name);
+    const target = linkAt(file) === null ? root : realPath(file);
+    return isInside(root, target) ? [path.relative(root, target)] : [];
+  });
+}
+
+/** Returns what a link says; null for what is none. */
+function linkAt(place: string): string | null {
+  try {
+    return readlinkSync(place);
+  } catch {
+    return null;
+  }
 }
 
 /**

@@ -11,6 +11,7 @@ import { isRepository } from '../snapshots/restore/restore-files.ts';
 import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
+import { searchAndRead, treeReader } from './search-judges.ts';
 import { asText, asTreePath, listTree, readEntries } from './tree-files.ts';
 
 /*
@@ -38,6 +39,8 @@ export interface JudgesOfTree {
   readonly hasTests: boolean;
   /** The text of every `package.json`, by its path as a text. */
   readonly packageJsons: ReadonlyMap<string, string>;
+  /** The texts of what leads to judges, by their paths; null for a file that is not there. */
+  readonly texts: ReadonlyMap<string, string | null>;
 }
 
 /** What a path gets back for the old exam. */
@@ -79,19 +82,35 @@ export async function findJudges(
   const packageJsons = new Map(
     [...texts].filter(([path]) => isPackageJson(path)).map(([path, text]) => [asText(path), text]),
   );
-  const named = judgesOf(checks, packageJsons, folder);
-  const own = programs.filter((file) => !isInstalled(file));
-  const judges = { ...named, files: [...new Set([...named.files, ...own])].toSorted() };
-  const run = new Set(judges.files.map((file) => pathInTree(git, file)));
-  const scripted = new Set(judges.scripts.map(({ file }) => asTreePath(file)));
-  const found = [...files.keys()].filter(
+  const byName = [...files.keys()].filter(
     (path) =>
-      run.has(path) ||
-      scripted.has(path) ||
-      (isJudgeName(path) && (!isShared(path) || toolSection(path, texts.get(path) ?? '') !== '')),
+      isJudgeName(path) && (!isShared(path) || toolSection(path, texts.get(path) ?? '') !== ''),
   );
+  const reader = await treeReader(git, files);
+  const search = {
+    ...{ checks, folder, byName: byName.map(asText) },
+    texts: new Map([...texts].map(([path, text]) => [asText(path), text])),
+  };
+  const named = await searchAndRead(search, reader.read);
+  const own = programs.filter((file) => !isInstalled(file));
+  const led = search.byName.flatMap((path) => reader.linked(path).slice(1));
+  const run = new Set([
+    ...[...named.judges.files, ...own].flatMap((path) => reader.linked(path)),
+    ...led,
+  ]);
+  const judges = { ...named.judges, files: [...run].map(asText).toSorted() };
+  const scripted = new Set(judges.scripts.map(({ file }) => asTreePath(file)));
+  const decides = new Set([...run, ...scripted, ...byName]);
+  const found = [...files.keys()].filter((path) => decides.has(path));
   const hasTests = [...files.keys()].some((path) => isTestName(path));
-  return { judges, files: found.toSorted(), stands: found.length > 0, hasTests, packageJsons };
+  return {
+    judges,
+    files: found.toSorted(),
+    stands: found.length > 0,
+    hasTests,
+    packageJsons,
+    texts: named.texts,
+  };
 }
 
 /** Hashes judge files of a tree, for the proof. Rejects with a `SnapshotError` if git fails. */
@@ -148,10 +167,11 @@ export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook
     if (text === null) packageJsons.delete(asText(path));
     else packageJsons.set(asText(path), text);
   }
-  const judges = judgesOf(checks, packageJsons, folder);
+  const ledBy = [...atStart.texts].filter(([name]) => !atStart.packageJsons.has(name));
+  const judges = judgesOf(checks, new Map([...ledBy, ...packageJsons]), folder);
   const all = [atStart.judges, judges];
   // A file that only a changed line runs is not reached by the line of the start.
-  const run = new Set(atStart.judges.files.map((file) => pathInTree(git, file)));
+  const run = new Set(atStart.judges.files.map(asTreePath));
   const isAccepted = accepting(acceptChanged, folder);
   const bent: BentJudge[] = [];
   const undone = new Map<TreePath, Undone>();
@@ -250,9 +270,4 @@ function isPackageJson(path: TreePath): boolean {
 /** Whether an entry is a file, and neither a link nor a repository. */
 function isPlain(entry: TreeEntry): entry is string {
   return entry?.startsWith('100') === true;
-}
-
-/** A check may name a file of the work tree by its absolute path. */
-function pathInTree({ repository: { root } }: PrivateGit, file: string): TreePath {
-  return asTreePath(file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file);
 }

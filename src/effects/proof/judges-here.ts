@@ -3,13 +3,14 @@ import { isJudgeName } from '../../core/proof/judge-names.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import { gitAsker } from '../branches/open-repository.ts';
 import { findGitAbove } from '../workspace/find-git-above.ts';
-import { type FolderJudges, type FolderOfChecks, markJudges } from './folder-judges.ts';
+import { type FolderJudges, type FolderOfChecks, markJudges, readIn } from './folder-judges.ts';
+import { searchAndRead } from './search-judges.ts';
 import { asText } from './tree-files.ts';
 
 /**
  * Names the files that decide what checks say now, relative to the folder, in order: what the checks run, and
- * in a git work tree what configures their tools. `known` is what they run, if
- * that was just looked at. Never rejects for what cannot be read.
+ * in a git work tree what configures their tools, and what that names. `known` is what they run, if that was just
+ * looked at. Never rejects for what cannot be read.
  */
 export async function judgeFilesHere(
   place: FolderOfChecks,
@@ -19,8 +20,10 @@ export async function judgeFilesHere(
   const { files, scripts } = known ?? (await markJudges(place));
   const run = Object.keys(files).filter((file) => files[file] !== '');
   const names = new Set([...run, ...scripts.map(({ file }) => file)]);
-  for (const name of await judgesByName(place.cwd, env)) names.add(name);
-  return [...names].toSorted();
+  const byName = await judgesByName(place.cwd, env);
+  const search = { checks: [], texts: new Map<string, string | null>(), byName };
+  const { judges } = await searchAndRead(search, (paths) => readIn(place.cwd, paths));
+  return [...new Set([...names, ...byName, ...judges.files])].toSorted();
 }
 
 const LISTED = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'];

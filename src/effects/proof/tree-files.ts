@@ -44,6 +44,22 @@ export async function readEntries(
   return contents;
 }
 
+/** Returns the sizes of entries in bytes, without reading them. Rejects with a `SnapshotError`. */
+export async function sizesOf(
+  git: PrivateGit,
+  entries: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const wanted = [...new Set(entries)];
+  if (wanted.length === 0) return new Map();
+  const input = Buffer.from(wanted.map((entry) => `${idOf(entry)}\n`).join(''));
+  const { exitCode, output } = await git.run(['cat-file', '--batch-check=%(objectsize)'], {
+    input,
+  });
+  if (exitCode !== 0) throw new SnapshotError('git cannot look at files of a snapshot');
+  const sizes = output.split('\n');
+  return new Map(wanted.map((entry, at) => [entry, Number(sizes[at])]));
+}
+
 function idOf(entry: string): string {
   return entry.slice(entry.indexOf(' ') + 1);
 }

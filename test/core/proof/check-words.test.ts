@@ -57,6 +57,9 @@ describe('files that a check runs', () => {
     ['./a > out.txt 2>&1', './a'],
     ['>out.txt 2>&1 ./a', './a'],
     ['./a \\\n  && ./b', './a', './b'],
+    [`D=tools; E=$D/x && sh "\${E}/a.sh"`, 'tools/x/a.sh'],
+    ['D=$PWD/tools; . $D/a.sh', './tools/a.sh'],
+    ['for f in a.sh b.sh; do sh $f; done', 'a.sh', 'b.sh'],
     ['cat <<EOF\nx\nEOF\n./a', './a'],
   ])('%s', ([line, ...files]) => {
     expect(runOf(line).files).toEqual(files);
@@ -148,6 +151,8 @@ describe('a line that nobody writes is read at once', () => {
     'npx -c "a" ',
     'concurrently "a b" ',
     'sh -c ',
+    'A=$A$A; ',
+    'for a in $a $a; do b; ',
   ])('%s', (part) => {
     expect(runOf(`${part.repeat(100_000)}./a`).files).toEqual([]);
   });
@@ -156,4 +161,19 @@ describe('a line that nobody writes is read at once', () => {
     expect(runOf(`./a ${'x '.repeat(100_000)}`).files).toEqual(['./a']);
     expect(runOf(`${'env '.repeat(20)}./a`).files).toEqual(['./a']);
   });
+});
+
+test.for<[line: string, ...hidden: string[]]>([
+  ['sh "$D/check.sh"', '$D/check.sh'],
+  ['D=$(pwd)/x; sh "$E/check.sh"', '$E/check.sh'],
+  ['for f in checks/*.sh; do sh "$f"; done', 'checks/*.sh'],
+  ['while read f; do sh "$f"; done < list', '$f'],
+  ['$RUN x && sh -c "$CMD"', '$RUN', '$CMD'],
+  ['./*.sh', './*.sh'],
+  ['D=tools; sh $D/check.sh', ...[]],
+  ['npm test -- src/*.test.js && pytest tests/$X', ...[]],
+  ['perl -ne "print $_" a && grep $X b', ...[]],
+  ['"$(npm bin)/vitest" run && sh "$PWD/a.sh"', ...[]],
+])('words that hide what runs: %s', ([line, ...hidden]) => {
+  expect(runOf(line).hidden).toEqual(hidden);
 });

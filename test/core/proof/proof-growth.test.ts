@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { judgesOf } from '../../../src/core/proof/judges.ts';
+import { judgesOf, searchJudges } from '../../../src/core/proof/judges.ts';
 import { toolSection } from '../../../src/core/proof/tool-section.ts';
 import { countTests } from '../../helpers/count-tests.ts';
 import { expectLinear, SHORT } from '../../helpers/growth.ts';
@@ -62,4 +62,27 @@ test('the time that the line of a script takes grows with its length', () => {
     judgesOf(['npm test'], new Map([['package.json', JSON.stringify({ scripts })]]));
   };
   expectLinear(find, ['a ', 'a*b* ', '* ', 'a#', 'npm:'], [SHORT]);
+});
+
+test('the time that a task file, a script and a configuration take grows with their length', () => {
+  const find = (file: string, check: string) => (bulk: string) => {
+    const texts = new Map([[file, bulk]]);
+    searchJudges({ checks: [check], texts, byName: [file] });
+  };
+  const parts = [
+    ...['a', ' ', '\t', '\n', ':', '= ', '$(', `\${A}`, '\\\n', '"', "'", '#', '[', '- ', '@'],
+    ...['a: a\n', '\tsh a.sh\n', 'A = $(A)$(A)\n', '  a: ', 'include a\n', 'import "a"\n'],
+    ...['session.run("a", ', 'extends: ', '"extends": [', "import './a'\n", '/*', '"a", }', '..'],
+  ];
+  for (const [file, check] of [
+    ['Makefile', 'make'],
+    ['justfile', 'just'],
+    ['Taskfile.yml', 'task'],
+    ['tox.ini', 'tox'],
+    ['noxfile.py', 'nox'],
+    ['deno.json', 'deno task a'],
+    ['check.sh', 'sh check.sh'],
+    ['vitest.config.ts', 'vitest'],
+  ] as const)
+    expectLinear(find(file, check), parts, [SHORT]);
 });

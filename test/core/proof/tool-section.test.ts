@@ -119,3 +119,10 @@ describe('setup.cfg', () => {
     expect(same(PATH, start, start.replace(from, to))).toBe(false);
   });
 });
+
+test('of composer.json the scripts count', () => {
+  const start = '{"require":{"a":"1"},"scripts":{"test":"phpunit"}}';
+  expect(same('composer.json', start, start.replace('"1"', '"2"'))).toBe(true);
+  expect(same('composer.json', start, start.replace('phpunit', 'true'))).toBe(false);
+  expect(toolSection('composer.json', '{"require":{}}')).toBe('');
+});

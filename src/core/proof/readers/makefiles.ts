@@ -1,0 +1,62 @@
+import { joinedLines, type Recipe, type TaskFile } from './recipes.ts';
+
+const ASSIGNMENT = /^ *(?:(?:export|override) +)?([\w.-]+) *(?:[:?+!]|::?:)?= *(.*)$/;
+const INCLUDE = /^ *(?:-|s)?include +(.+)$/;
+/** `targets: prerequisites ; recipe`, and not `A := b`. */
+const RULE = /^([^\s#:=][^:=#]*?)(?:&?::?)(?!=)([^;#]*)(?:;(.*))?/;
+
+/** Expansions in expansions are not followed any further, nor are longer lines. */
+const MOST_ROUNDS = 3;
+const LONGEST_LINE = 4000;
+
+/** Reads a Makefile by its lines. Variables that it sets plainly are replaced; no function is called. */
+export function readMakefile(text: string): TaskFile {
+  const values = new Map([
+    ['MAKE', 'make'],
+    ['CURDIR', '.'],
+    ['PWD', '.'],
+  ]);
+  const rules: Recipe[] = [];
+  const includes: string[] = [];
+  let lines: string[] = [];
+  for (const line of joinedLines(text)) {
+    if (line.startsWith('\t')) {
+      lines.push(line);
+      continue;
+    }
+    const [, variable, value = ''] = ASSIGNMENT.exec(line) ?? [];
+    const [, files] = INCLUDE.exec(line) ?? [];
+    if (variable !== undefined) values.set(variable, value.split(' #', 1).join(''));
+    else if (files !== undefined) includes.push(files);
+    else {
+      const [, names, needs = '', first] = RULE.exec(line) ?? [];
+      if (names === undefined) continue;
+      lines = first === undefined ? [] : [first];
+      rules.push({ names: [names], needs: [needs], lines });
+    }
+  }
+  const filled = (part: string): string => withMakeValues(part, values);
+  const wordsOf = (parts: readonly string[]): readonly string[] =>
+    filled(parts.join(' ')).match(/\$\([^)]*\)|\S+/g) ?? [];
+  return {
+    includes: wordsOf(includes),
+    recipes: rules.map((rule) => ({
+      names: wordsOf(rule.names),
+      needs: wordsOf(rule.needs),
+      lines: rule.lines.map((line) =>
+        filled(line.trim().replace(/^[@+-]+ */, '')).replaceAll('$$', '$'),
+      ),
+    })),
+  };
+}
+
+function withMakeValues(text: string, values: ReadonlyMap<string, string>): string {
+  let known = text;
+  for (let round = 0; round < MOST_ROUNDS && known.length <= LONGEST_LINE; round += 1) {
+    known = known.replace(
+      /(?<!\$)\$(?:\(([\w.-]+)\)|\{([\w.-]+)\})/g,
+      (whole, inRound?: string, curly?: string) => values.get(inRound ?? curly ?? '') ?? whole,
+    );
+  }
+  return known.slice(0, LONGEST_LINE);
+}

@@ -1,0 +1,93 @@
+import { runsOf } from '../check-words.ts';
+import { isInstalled, isJudgeName, isTestName } from '../judge-names.ts';
+import { toolSection } from '../tool-section.ts';
+import { importsIn, namedIn } from './named-files.ts';
+import { folderOf, joined, packagesIn, placesInPackage, placesOf } from './named-places.ts';
+import { joinedLines } from './recipes.ts';
+import { isPartOfChecks, isToolName } from './work-names.ts';
+
+/*
+ * Which files judges name. What a tool is told to load decides as the tool's own file does. A script that judges also
+ * runs and imports the work, so only what looks like a part of the checks counts there.
+ */
+
+export interface JudgesThatName {
+  /** What checks run. */
+  readonly run: ReadonlySet<string>;
+  /** What decides by its name. */
+  readonly byName: readonly string[];
+  /** The folder that checks run in. */
+  readonly folder: string;
+  readonly texts: ReadonlyMap<string, string | null>;
+  /** Returns the text of a file; null if it is not there, or not read yet. */
+  readonly textOf: (path: string) => string | null;
+}
+
+/** More judges than these are not asked what they name. */
+const MOST_ASKED = 300;
+const MOST_LINES = 2000;
+
+/** Returns the files that judges name and that are there, one step deep; two through a package of the workspace. */
+export function namedByJudges({
+  run,
+  byName,
+  folder,
+  texts,
+  textOf,
+}: JudgesThatName): ReadonlySet<string> {
+  const packages = packagesIn(texts);
+  const found = new Set<string>();
+  const add = (path: string): boolean => {
+    if (isTestName(path) || isInstalled(path) || toolSection(path, '') !== null) return false;
+    if (textOf(path) === null) return false;
+    found.add(path);
+    return true;
+  };
+  const addNamed = (path: string, isLast: boolean): void => {
+    const text = textOf(path) ?? '';
+    for (const name of namedIn(path, toolSection(path, text) ?? text)) {
+      for (const place of placesOf(name, [folderOf(path), folder])) add(place);
+      if (isLast) continue;
+      for (const place of placesInPackage(name, packages)) if (add(place)) addNamed(place, true);
+    }
+  };
+  for (const path of byName.slice(0, MOST_ASKED)) addNamed(path, false);
+  for (const path of [...run].slice(0, MOST_ASKED)) {
+    const text = textOf(path);
+    if (text === null || isJudgeName(path)) continue;
+    if (SETTINGS.test(path)) addNamed(path, false);
+    for (const name of importsIn(path, text))
+      for (const place of placesOf(name, [folderOf(path)])) if (isToolName(place)) add(place);
+    for (const place of runByScript(path, text, folder)) add(place);
+  }
+  return found;
+}
+
+const SETTINGS = /\.(?:jsonc?|ya?ml|toml|ini|cfg|xml)$|(?:^|\/)\.\w+rc$/;
+const SHELL_NAME = /(?:^|\/)[^./]+$|\.(?:sh|bash|zsh|ksh)$/;
+/** `"$(dirname "$0")"`, `$(cd "$(dirname "$0")" && pwd)`, `${BASH_SOURCE%/*}` and the like. */
+const OWN_FOLDER =
+  /"?\$\((?:cd (?:-- )?"?\$\()?dirname (?:-- )?"?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?"?\)"?(?: ?(?:&&|;) ?pwd(?: -P)?\))?"?|"?\$\{(?:0|BASH_SOURCE(?:\[0\])?)%\/\*\}"?/g;
+
+/** Returns what a shell script runs, as far as that is a part of the checks. */
+function runByScript(path: string, text: string, folder: string): readonly string[] {
+  const first = text.slice(0, 200).split('\n', 1).join('');
+  if (!SHELL_NAME.test(path) || (first.startsWith('#!') && !/sh\b/.test(first))) return [];
+  const own = folderOf(path);
+  const placed = (base: string, name: string): string =>
+    name === OWN || name.startsWith(`${OWN}/`)
+      ? joined(own, name.slice(OWN.length + 1))
+      : joined(base, name);
+  const lines = joinedLines(text.replace(OWN_FOLDER, () => OWN)).slice(0, MOST_LINES);
+  const runs = runsOf(lines);
+  const named = runs.flatMap((run) => run.folders.map((each) => placed(folder, each)));
+  const folders = [...new Set([folder, ...named, own])];
+  return runs.flatMap((run, at) =>
+    run.files
+      .flatMap((file) => folders.map((each) => placed(each, file)))
+      .filter((place) => isPartOfChecks(place, lines[at] ?? '')),
+  );
+}
+
+/** Stands for the folder of the script that is read. */
+const OWN = './:own:';

@@ -1,0 +1,79 @@
+/** Files of settings or code that name other files. */
+const CODE = /\.[cm]?[jt]sx?$/;
+/** What lists sources, or is a program: only it itself could tell which of these judge. */
+const BUILD =
+  /(?:^|\/)(?:CMakeLists\.txt|pom\.xml|Directory\.Build\.[^/]+|(?:GNU)?Makefile|\.?justfile|Rakefile|[^/]+\.(?:csproj|exs|mk|py|rs))$/i;
+
+/** The keys by which tools are told what to load. */
+const KEYS = [
+  ...[
+    'extends',
+    'setup\\w*',
+    'global_?setup',
+    'global_?teardown',
+    'teardown',
+    'presets?',
+    'requires?',
+  ],
+  ...[
+    'import',
+    'preload',
+    'loader',
+    'reporters?',
+    'runner',
+    'test_?runner',
+    'resolver',
+    'transform',
+  ],
+  ...['(?:test_?)?environment', 'snapshot_?serializers', '(?:test_?)?sequencer', '(?:js)?plugins?'],
+  ...['processors?', 'rulesdir', 'rule_?paths', 'rules_?directory', 'bootstrap', 'inherit_from'],
+  ...['config(?:_?file|_?location|uration)?', 'env_?files?', 'dotenv', 'script-shell', 'from'],
+].join('|');
+/** A key, and where its value begins. */
+const KEY = new RegExp(`(?<![\\w-])(?:${KEYS})["']?\\s*(?:[:=>]\\s*|(?=["']))`, 'gi');
+const IMPORT = /(?:\bfrom|\bimport|\brequire|\bresolve)\s*\(?\s*["'`]([^"'`\n]+)["'`]/g;
+
+/** Longer values, and more of them, are not looked at. */
+const LONGEST_VALUE = 2000;
+const MOST_KEYS = 200;
+
+/** Returns what a program of JavaScript imports, as it is written there. */
+export function importsIn(path: string, text: string): readonly string[] {
+  if (!CODE.test(path)) return [];
+  return [...text.matchAll(IMPORT)].map(([, name = '']) => name);
+}
+
+/** Returns what a file that configures a tool names for it to load, as it is written there. */
+export function namedIn(path: string, text: string): readonly string[] {
+  if (BUILD.test(path)) return [];
+  const keys = [...text.matchAll(KEY)].slice(0, MOST_KEYS);
+  const values = keys.map(({ 0: key, index }) => {
+    const from = index + key.length;
+    return valueIn(text.slice(from, from + LONGEST_VALUE));
+  });
+  return [...importsIn(path, text), ...values.flatMap(stringsIn)];
+}
+
+const CLOSED: Readonly<Record<string, string>> = {
+  '[': ']',
+  '{': '}',
+  '"': '"',
+  "'": "'",
+  '`': '`',
+};
+
+/** Returns the value at the beginning of a text: up to its bracket, or to the end of the line and of a list below it. */
+function valueIn(text: string): string {
+  const end = CLOSED[text.charAt(0)];
+  if (end !== undefined) return text.slice(1, (text.indexOf(end, 1) + 1 || text.length) - 1);
+  const [line = '', ...below] = text.split('\n');
+  const listEnd = below.findIndex((each) => !/^\s*-\s/.test(each));
+  return [line, ...below.slice(0, listEnd === -1 ? below.length : listEnd)].join('\n');
+}
+
+function stringsIn(value: string): readonly string[] {
+  return value
+    .replaceAll('<rootDir>/', './')
+    .split(/["'`\s,[\]{}()<>]+/)
+    .filter((word) => /^[\w@./][^:*$]*$/.test(word));
+}

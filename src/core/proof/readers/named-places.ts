@@ -1,0 +1,85 @@
+import { fieldsOfJson, isFields } from '../tool-section.ts';
+
+/** What may be left away at the end of a name. */
+const ENDINGS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.json'];
+
+/** The folders of the packages of a workspace, with the texts of their `package.json`, by their names. */
+export type Packages = ReadonlyMap<string, { readonly folder: string; readonly text: string }>;
+
+/** Finds the packages of the work tree. Takes the texts of files by their paths. */
+export function packagesIn(
+  texts: Iterable<readonly [path: string, text: string | null]>,
+): Packages {
+  const found = new Map<string, { folder: string; text: string }>();
+  for (const [path, text] of texts) {
+    if (text === null || !/(?:^|\/)package\.json$/.test(path)) continue;
+    const name = fieldsOfJson(text)?.name;
+    if (typeof name === 'string') found.set(name, { folder: folderOf(path), text });
+  }
+  return found;
+}
+
+/** Where a file that is named may lie, as paths relative to the top; without its ending, too. */
+export function placesOf(name: string, folders: readonly string[]): readonly string[] {
+  const isRelative = /^\.\.?(?:\/|$)/.test(name);
+  const bases = (isRelative ? folders.slice(0, 1) : folders).map((folder) => joined(folder, name));
+  return bases
+    .filter((path) => path !== '' && !/^\.\.(?:\/|$)|^\//.test(path))
+    .flatMap(withEndings);
+}
+
+/** Where the files of a package of the workspace may lie that `name` names; empty if there is no such package. */
+export function placesInPackage(name: string, packages: Packages): readonly string[] {
+  const [scope = '', rest = ''] = name.split('/');
+  const own = name.startsWith('@') ? `${scope}/${rest}` : scope;
+  const below = name.slice(own.length + 1);
+  // `extends: "acme"` of eslint means `eslint-config-acme`.
+  const names = [own, `eslint-config-${own}`, `eslint-plugin-${own}`, `${own}/eslint-config`];
+  return names.flatMap((each) => {
+    const known = packages.get(each);
+    if (known === undefined) return [];
+    const { folder, text } = known;
+    if (below !== '') return withEndings(joined(folder, below));
+    const fields = fieldsOfJson(text);
+    const entries = [fields?.main, fields?.module, fields?.exports].flatMap((each) =>
+      stringsOf(each),
+    );
+    return [...entries, 'index'].flatMap((entry) => withEndings(joined(folder, entry)));
+  });
+}
+
+/** Deeper than this nobody writes what a package exports. */
+const DEEPEST = 6;
+
+function stringsOf(value: unknown, depth = 0): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (!isFields(value) || depth > DEEPEST) return [];
+  return Object.values(value).flatMap((each) => stringsOf(each, depth + 1));
+}
+
+function withEndings(path: string): readonly string[] {
+  const bare = path.replace(/\.([cm]?)js$/, '.$1ts');
+  return [
+    ...new Set([
+      path,
+      bare,
+      ...ENDINGS.flatMap((ending) => [path + ending, `${path}/index${ending}`]),
+    ]),
+  ];
+}
+
+/** Returns the folder of a path; empty for the top. */
+export function folderOf(path: string): string {
+  return path.replace(/\/?[^/]*$/, '');
+}
+
+/** Joins two paths, and takes `.` and `..` out of them as far as it can. */
+export function joined(folder: string, path: string): string {
+  if (path.startsWith('/')) return path;
+  const parts: string[] = folder.startsWith('/') ? [''] : [];
+  for (const part of [...folder.split('/'), ...path.split('/')]) {
+    if (part === '..' && parts.length > 0 && parts.at(-1) !== '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return parts.join('/');
+}

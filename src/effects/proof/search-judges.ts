@@ -1,0 +1,100 @@
+import { type JudgeSearch, type Judges, searchJudges } from '../../core/proof/judges.ts';
+import { joined } from '../../core/proof/readers/named-places.ts';
+import { KB } from '../files/bounded-read.ts';
+import type { PrivateGit } from '../snapshots/private-git.ts';
+import type { TreePath } from '../snapshots/tree-changes.ts';
+import { asText, asTreePath, readEntries, sizesOf } from './tree-files.ts';
+
+/*
+ * What judges lead to is known once they are read: so they are searched, what the search has not read yet is read,
+ * and they are searched once more, until nothing new turns up.
+ */
+
+/** A longer file is no recipe, script or configuration, and is not followed. */
+export const LONGEST_READ = 256 * KB;
+/** Task files and scripts that lead further than this are followed no more. */
+const MOST_ROUNDS = 8;
+/** More places are not looked at; many of them are names with endings that nothing has. */
+const MOST_PLACES = 20_000;
+
+/** Reads files: empty for one that is no text or too long, null for one that is not there. */
+export type ReadFiles = (
+  paths: readonly string[],
+) => Promise<ReadonlyMap<string, string | null>> | ReadonlyMap<string, string | null>;
+
+/** Finds judges, and reads what leads to them. */
+export async function searchAndRead(
+  search: JudgeSearch,
+  read: ReadFiles,
+): Promise<{ readonly judges: Judges; readonly texts: JudgeSearch['texts'] }> {
+  const texts = new Map(search.texts);
+  for (let round = 1; ; round += 1) {
+    const { judges, unread } = searchJudges({ ...search, texts });
+    const wanted = unread.slice(0, Math.max(0, MOST_PLACES - texts.size));
+    if (wanted.length === 0 || round > MOST_ROUNDS) return { judges, texts };
+    const found = await read(wanted);
+    for (const path of wanted) texts.set(path, found.get(path) ?? null);
+  }
+}
+
+/** A tree of git, as its files are found by the paths that checks name. */
+export interface TreeReader {
+  readonly read: ReadFiles;
+  /** Returns the path itself, each link of the tree on the way, and where they lead. */
+  readonly linked: (path: string) => readonly TreePath[];
+}
+
+/** More links in a tree, or in a row, are not followed. */
+const MOST_LINKS = 2000;
+const LONGEST_CHAIN = 20;
+
+/** Opens a tree whose files are listed. Rejects with a `SnapshotError` if git fails; so does reading. */
+export async function treeReader(
+  git: PrivateGit,
+  files: ReadonlyMap<TreePath, string>,
+): Promise<TreeReader> {
+  const listed = [...files].filter(([, entry]) => entry.startsWith('120000 '));
+  const links = listed.slice(0, MOST_LINKS);
+  const contents = await readEntries(
+    git,
+    links.map(([, entry]) => entry),
+  );
+  const { root } = git.repository;
+  const belowRoot = (path: string): string =>
+    path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+  const targets = new Map(
+    links.map(([path, entry]) => {
+      const target = contents.get(entry)?.toString() ?? '';
+      return [asText(path), belowRoot(joined(asText(path).replace(/\/?[^/]*$/, ''), target))];
+    }),
+  );
+  const linked = (named: string): readonly TreePath[] => {
+    const found = [belowRoot(named)];
+    for (let path = found[0] ?? ''; targets.size > 0 && found.length < LONGEST_CHAIN; ) {
+      const parts = path.split('/');
+      const heads = parts.map((_, at) => parts.slice(0, at + 1).join('/'));
+      const link = heads.find((head) => targets.has(head));
+      if (link === undefined) break;
+      path = joined(targets.get(link) ?? '', path.slice(link.length + 1));
+      found.push(link, path);
+    }
+    return [...new Set(found)].map(asTreePath);
+  };
+  const entryOf = (path: string): string | null => files.get(linked(path).at(-1) ?? '') ?? null;
+  return {
+    linked,
+    async read(paths) {
+      const entries = new Map(paths.map((path) => [path, entryOf(path)]));
+      const known = [...entries.values()].flatMap((entry) =>
+        entry?.startsWith('100') === true ? [entry] : [],
+      );
+      const sizes = await sizesOf(git, known);
+      const short = known.filter((entry) => (sizes.get(entry) ?? LONGEST_READ) < LONGEST_READ);
+      const read = await readEntries(git, short);
+      const textOf = (entry: string) => read.get(entry)?.toString() ?? '';
+      return new Map(
+        [...entries].map(([path, entry]) => [path, entry === null ? null : textOf(entry)]),
+      );
+    },
+  };
+}
