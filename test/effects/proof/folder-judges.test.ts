@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bentInFolder, markJudges } from '../../../src/effects/proof/folder-judges.ts';
@@ -68,4 +68,26 @@ test.for<readonly [string, Changed, readonly unknown[]]>([
   const now = await markJudges(where, atStart);
   expect(bentInFolder(JSON.parse(JSON.stringify(atStart)), now, [])).toEqual(bent);
   expect(bentInFolder(atStart, now, ['**'])).toEqual([]);
+});
+
+test('outside git: links, and what a Makefile runs', async () => {
+  const cwd = await tempFolder();
+  put(cwd, {
+    Makefile: 'test:\n\tsh scripts/test.sh\n',
+    ...{ 'scripts/test.sh': 'a\n', 'tools/check.sh': 'a\n', 'tools/other.sh': 'a\n' },
+  });
+  symlinkSync('tools/check.sh', join(cwd, 'check.sh'));
+  const where = { cwd, checks: ['make test', './check.sh'], isOwn: () => false };
+  const atStart = await markJudges(where);
+  const bent = async () => {
+    const found = bentInFolder(atStart, await markJudges(where, atStart), []);
+    return found.map((judge) => 'path' in judge && judge.path);
+  };
+  expect(await bent()).toEqual([]);
+  put(cwd, { 'scripts/test.sh': '', 'tools/check.sh': '' });
+  expect(await bent()).toEqual(['scripts/test.sh', 'tools/check.sh']);
+  put(cwd, { 'scripts/test.sh': 'a\n', 'tools/check.sh': 'a\n', Makefile: '' });
+  rmSync(join(cwd, 'check.sh'));
+  symlinkSync('tools/other.sh', join(cwd, 'check.sh'));
+  expect(await bent()).toEqual(['Makefile', 'check.sh']);
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { symlinkSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findJudges, judgeDigests, lookAtJudges } from '../../../src/effects/proof/judge-look.ts';
@@ -37,6 +37,30 @@ test.for<
     { 'check.sh': 'exit 0\n', 'tools/judge.mjs': null, 'look.md': 'ok\n' },
     [file('check.sh', 'changed'), file('tools/judge.mjs', 'removed')],
     { 'check.sh': 'true\n', 'tools/judge.mjs': '' },
+  ],
+  [
+    'a script that a recipe of a Makefile runs, and not what other recipes run',
+    {
+      Makefile: 'test:\n\tsh scripts/test.sh\nserve:\n\tnode server.js\n',
+      'scripts/test.sh': 'a\nb\n',
+      'server.js': 'a\n',
+    },
+    ['make test'],
+    { 'scripts/test.sh': 'a\n', 'server.js': 'b\n' },
+    [file('scripts/test.sh', 'changed')],
+    { 'scripts/test.sh': 'a\nb\n' },
+  ],
+  [
+    'what a configuration names, and the scripts of a composer.json',
+    {
+      'eslint.config.js': "import rules from './lint/rules.js';\n",
+      'lint/rules.js': 'a\n',
+      'composer.json': '{"scripts":{"test":"phpunit"}}\n',
+    },
+    ['npx eslint .'],
+    { 'lint/rules.js': 'b\n', 'composer.json': '{"scripts":{"test":"true"}}\n' },
+    [file('composer.json', 'changed'), file('lint/rules.js', 'changed')],
+    { 'lint/rules.js': 'a\n', 'composer.json': '{"scripts":{"test":"phpunit"}}\n' },
   ],
   [
     'a file that hides the one that ran',
@@ -208,6 +232,53 @@ describe('whether a judge stood at the start', () => {
     );
     expect(look.bent).toEqual([]);
   });
+});
+
+describe('a link that judges', () => {
+  const LINKS = { 'check.sh': 'tools/check.sh', Makefile: 'build/rules', all: 'ci' };
+  const FILES: Files = {
+    ...{ 'tools/check.sh': 'a\n', 'build/rules': 'a:\n\tsh deep/a.sh\n', 'ci/all.sh': 'a\n' },
+    'deep/a.sh': 'a\n',
+  };
+  const checks = ['sh check.sh && make', 'sh all/all.sh'];
+
+  async function linked() {
+    const task = await makeExam(FILES, { checks });
+    for (const [name, target] of Object.entries(LINKS))
+      symlinkSync(target, join(task.folder, name));
+    const start = await task.claim({});
+    const where = { git: task.own, checks, folder: '' };
+    const atStart = await findJudges(where, start);
+    const look = async (work: Changed) => {
+      const claimed = await task.claim(work);
+      return lookAtJudges({ ...where, start, atStart, claimed, acceptChanged: [] });
+    };
+    return { task, atStart, look };
+  }
+
+  test('leads to its target, which is a judge, too', async () => {
+    const { atStart, look } = await linked();
+    const targets = Object.keys(FILES);
+    expect(atStart.files).toEqual([...Object.keys(LINKS), ...targets].toSorted());
+    const { bent } = await look(Object.fromEntries(targets.map((name) => [name, 'b\n'])));
+    expect(bent).toEqual(targets.toSorted().map((name) => file(name, 'changed')));
+  });
+
+  test('is bent if it leads elsewhere', async () => {
+    const { task, look } = await linked();
+    rmSync(join(task.folder, 'all'));
+    symlinkSync('tools', join(task.folder, 'all'));
+    expect((await look({})).bent).toEqual([file('all', 'changed')]);
+  });
+});
+
+test('a file too long to be read leads nowhere, and judges', async () => {
+  const long = `${'#'.repeat(300_000)}\nsh more.sh\n`;
+  const files = { 'check.sh': long, 'short.sh': 'sh more.sh\n', 'more.sh': '' };
+  const task = await makeExam(files, { checks: ['sh check.sh'] });
+  expect(task.atStart.files).toEqual(['check.sh']);
+  const other = await makeExam(files, { checks: ['sh short.sh'] });
+  expect(other.atStart.files).toEqual(['more.sh', 'short.sh']);
 });
 
 test('a judge that became a link is bent', async () => {
