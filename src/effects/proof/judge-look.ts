@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { accepting } from '../../core/proof/accepted.ts';
+import { moduleSystemsOf } from '../../core/proof/at-start/module-system.ts';
+import { packageAtStart, scriptLine } from '../../core/proof/at-start/package-at-start.ts';
+import { isTsconfig, tsconfigAtStart } from '../../core/proof/at-start/tsconfig-at-start.ts';
 import type { BentJudge, ChangedTestFile } from '../../core/proof/findings.ts';
 import { isInstalled, isJudgeName, isTestName } from '../../core/proof/judge-names.ts';
 import { type Judges, judgesOf } from '../../core/proof/judges.ts';
-import { packageAtStart, scriptLine } from '../../core/proof/package-at-start.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
@@ -154,10 +156,12 @@ export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook
   const paths = [...difference.keys()].toSorted();
   const contents = await readEntries(
     git,
-    paths.filter(isShared).flatMap((path) => {
-      const { from = null, to = null } = difference.get(path) ?? {};
-      return [from, to].filter(isPlain);
-    }),
+    paths
+      .filter((path) => isShared(path) || isTsconfig(path))
+      .flatMap((path) => {
+        const { from = null, to = null } = difference.get(path) ?? {};
+        return [from, to].filter(isPlain);
+      }),
   );
   const textOf = (entry: TreeEntry): string | null =>
     isPlain(entry) ? (contents.get(entry)?.toString() ?? '') : null;
@@ -198,7 +202,9 @@ export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook
       undoneTests.set(path, before);
     } else if (!isReadable || run.has(path)) {
       bent.push(file);
-      undone.set(path, before);
+      const [was, is] = isTsconfig(path) ? [textOf(from), textOf(to)] : [null, null];
+      const text = was === null || is === null ? null : tsconfigAtStart(is, was);
+      undone.set(path, text === null ? before : { kind: 'text', text });
     } else {
       const [was, is] = [textOf(from), textOf(to)];
       const isSectionBent = sectionOf(path, was) !== sectionOf(path, is);
@@ -214,6 +220,12 @@ export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook
       undone.set(path, text === null ? before : { kind: 'text', text });
     }
   }
+  const stood = [...undoneTests].flatMap(([path, how]) =>
+    how.kind === 'entry' && how.entry !== null ? [asText(path)] : [],
+  );
+  const systems = { atStart: atStart.packageJsons, claimed: packageJsons };
+  for (const [name, text] of moduleSystemsOf(stood, systems))
+    for (const each of [undone, undoneTests]) each.set(asTreePath(name), { kind: 'text', text });
   return { bent, undone, undoneTests, changedTestFiles, openTestFiles, touchedTests, judges };
 }
 

@@ -55,7 +55,7 @@ function turnedGreen(result: CheckResult, start: CheckResult): boolean {
 }
 
 /** Whether a failed test is named by its file: it could not be loaded, so all in it was red. */
-function isFile(name: string): boolean {
+export function isFile(name: string): boolean {
   const file = name.replace(/ \[.*\]$/, '');
   return !/ > |::/.test(file) && isTestName(file);
 }

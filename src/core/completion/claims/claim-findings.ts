@@ -2,7 +2,7 @@ import { AGENTS } from '../../agent/agents/agents.ts';
 import { type Finding, fewerBoxes, fewerTests } from '../../proof/findings.ts';
 import { type CheckResult, judgeCheck, redChecks, resultOf } from '../check-result.ts';
 import type { Rerun } from '../examination.ts';
-import { asksChangedTests, changedTests } from './changed-tests.ts';
+import { asksChangedTests, changedTests, isFile } from './changed-tests.ts';
 import type { ClaimFinding, FindingsView } from './findings-view.ts';
 import { judgedNothing } from './judged-nothing.ts';
 import { isAnythingShown } from './shown-by-checks.ts';
@@ -70,25 +70,52 @@ export function needsStartTests(view: FindingsView): boolean {
     examination.oldExam.kind === 'ran' &&
     oldExamOf(view)?.kind === 'failed' &&
     bent.some(({ kind }) => kind === 'file' || kind === 'script') &&
-    numbersKnown(view)
+    notClearedBy(examination.oldExam, view).every(
+      (check) =>
+        (resultOf(check, view.checks)?.tests ?? 0) > 0 && testsWanted(check, view) !== null,
+    )
   );
 }
 
-/** Whether the number of tests that each check ran at the start is known: without it nothing tells that all ran. */
-function numbersKnown({ checks, checksAtStart }: FindingsView): boolean {
-  return checks.every((check) => (resultOf(check, checksAtStart)?.tests ?? 0) > 0);
+/**
+ * Returns how many tests a check has to run with the tests of the start, so that all of these did run: a file that could
+ * not be loaded then has at least one. Null if nothing tells.
+ */
+function testsWanted(check: CheckResult, view: ExamView): number | null {
+  const start = resultOf(check, view.checksAtStart);
+  if (start === undefined || start.tests === null) return null;
+  const known = start.tests + (start.failed ?? []).filter(isFile).length;
+  const hadTests = view.examination.judges?.hadTests === true;
+  if (known === 0 && (start.verdict === 'passed' || !hadTests)) return null;
+  return Math.max(1, known);
 }
 
-/** Whether all tests of the start pass with what decides as it is claimed. */
+/** Returns the checks that fail in an exam, or run fewer tests than at the start. */
+function notClearedBy(
+  exam: Extract<Rerun, { kind: 'ran' }>,
+  view: ExamView,
+): readonly CheckResult[] {
+  const results = judgedIn(exam, view).filter((result) => !isNew(result, view));
+  return results.filter(
+    (result) => redChecks([result]).length > 0 || fewerThanAtStart([result], view).length > 0,
+  );
+}
+
+/** Whether all tests of the start pass with what decides as it is claimed, in each check that the old exam did not clear. */
 function startTestsPass(view: FindingsView): boolean {
   const { oldExam, startTests } = view.examination;
-  if (oldExam?.kind !== 'ran' || startTests?.kind !== 'ran' || !numbersKnown(view)) return false;
+  if (oldExam?.kind !== 'ran' || startTests?.kind !== 'ran') return false;
   const results = judgedIn(startTests, view);
-  const isFewer = results.some((result) => {
-    const then = resultOf(result, view.checksAtStart)?.tests ?? 0;
-    return (result.tests ?? 0) < then;
+  return notClearedBy(oldExam, view).every((check) => {
+    const result = resultOf(check, results);
+    const wanted = testsWanted(check, view);
+    return (
+      result !== undefined &&
+      wanted !== null &&
+      redChecks([result]).length === 0 &&
+      (result.tests ?? 0) >= wanted
+    );
   });
-  return redChecks(results).length === 0 && !isFewer;
 }
 
 /** Returns how the exam failed that holds a claim; null if none did. */
@@ -103,6 +130,8 @@ export function failedExamOf(
   return { kind: 'failed', failed: redChecks(judgedIn(startTests, view)), why: null };
 }
 
+type ExamView = Pick<FindingsView, 'examination' | 'checks' | 'checksAtStart' | 'policy'>;
+
 type OldExamAnswer =
   | { readonly kind: 'passed' }
   | {
@@ -116,16 +145,14 @@ type OldExamAnswer =
  * Judges the old exam: all checks pass in it, with as many tests as at the start. A check that had nothing to
  * judge by then has nothing there, so it is left out if it judges now. Null if there was no exam.
  */
-export function oldExamOf(
-  view: Pick<FindingsView, 'examination' | 'checks' | 'checksAtStart' | 'policy'>,
-): OldExamAnswer | null {
+export function oldExamOf(view: ExamView): OldExamAnswer | null {
   const { oldExam } = view.examination;
   if (oldExam === undefined) return null;
   if (oldExam.kind === 'not-made') return { kind: 'failed', failed: [], why: oldExam.why };
-  const results = judgedIn(oldExam, view).filter((result) => !isNew(result, view));
-  const failed = redChecks(results);
-  const isPassed = failed.length === 0 && fewerThanAtStart(results, view).length === 0;
-  return isPassed ? { kind: 'passed' } : { kind: 'failed', failed, why: null };
+  const left = notClearedBy(oldExam, view);
+  return left.length === 0
+    ? { kind: 'passed' }
+    : { kind: 'failed', failed: redChecks(left), why: null };
 }
 
 /** Whether a check had nothing to judge by at the start, and has tests now. */

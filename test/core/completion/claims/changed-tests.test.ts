@@ -115,10 +115,36 @@ describe('a configuration that the work needs', () => {
     ['with which fewer run', RED, raw(0, 2), true],
     ['with which nothing says how many ran', RED, raw(0, null), true],
     ['where nothing said how many ran', atStart(1, null), raw(0, null), true],
+    ['which loads tests that could not be loaded', atStart(1, 0), raw(0, 2), false],
+    ['which leaves those out', atStart(1, 0), raw(0, 0), true],
+    ['which loads one of two files', atStart(1, 2, ['a.test.js']), raw(0, 3), false],
+    ['which leaves it out', atStart(1, 2, ['a.test.js']), raw(0, 2), true],
   ])('%s', ([, start, rerun, isHeld]) => {
     expect(findAgainst(second(start, ran(rerun)))).toMatchObject([
       { found: { finding: 'bent-judge' }, held: isHeld, isOpen: true },
     ]);
+  });
+
+  test.for<[what: string, lint: [old: number, second: number], isHeld: boolean]>([
+    ['that the old exam cleared', [0, 1], false],
+    ['that it did not clear, and that counts no tests', [1, 0], true],
+  ])('beside a check %s', ([, [old, again], isHeld]) => {
+    const lint = (code: number) => ({ ...raw(code, null), name: 'lint', command: 'lint' });
+    const seen = second(RED, null);
+    const both = (unit: RawCheckResult, code: number): Rerun => ({
+      ...{ kind: 'ran', results: [unit, lint(code)], folder: null },
+    });
+    const answer = findAgainst({
+      ...seen,
+      checks: [...seen.checks, { ...lint(0), verdict: 'passed' }],
+      checksAtStart: [RED, { ...lint(0), verdict: 'passed' }],
+      examination: {
+        ...seen.examination,
+        oldExam: both(raw(1, 0), old),
+        startTests: both(raw(0, 3), again),
+      },
+    });
+    expect(answer).toMatchObject([{ held: isHeld, isOpen: true }]);
   });
 
   test('is asked for once the old exam has failed', () => {

@@ -1,0 +1,33 @@
+import { isTestName } from '../judge-names.ts';
+import { folderOf } from '../readers/named-places.ts';
+import { fieldsOfJson } from '../tool-section.ts';
+
+type Texts = ReadonlyMap<string, string>;
+
+/**
+ * Finds the folders of tests that need the module system of the start, since the work has changed that of the package:
+ * returns the `package.json` that gives it to each, by its path. A folder that has one already, or that is none
+ * of tests alone, gets none.
+ */
+export function moduleSystemsOf(
+  tests: readonly string[],
+  { atStart, claimed }: { readonly atStart: Texts; readonly claimed: Texts },
+): Texts {
+  const found = new Map<string, string>();
+  for (const test of tests.filter((path) => /\.[jt]sx?$/.test(path))) {
+    const folder = folderOf(test);
+    const place = `${folder}/package.json`;
+    const type = typeFor(folder, atStart);
+    if (!isTestName(`${folder}/x`) || claimed.has(place) || type === typeFor(folder, claimed))
+      continue;
+    found.set(place, `${JSON.stringify({ type })}\n`);
+  }
+  return found;
+}
+
+/** Returns the module system that Node.js takes for files of a folder. */
+function typeFor(folder: string, packages: Texts): string {
+  const text = packages.get(folder === '' ? 'package.json' : `${folder}/package.json`);
+  if (text === undefined) return folder === '' ? 'commonjs' : typeFor(folderOf(folder), packages);
+  return fieldsOfJson(text)?.type === 'module' ? 'module' : 'commonjs';
+}
