@@ -57,5 +57,6 @@ function turnedGreen(result: CheckResult, start: CheckResult): boolean {
 /** Whether a failed test is named by its file: it could not be loaded, so all in it was red. */
 export function isFile(name: string): boolean {
   const file = name.replace(/ \[.*\]$/, '');
-  return !/ > |::/.test(file) && isTestName(file);
+  // unittest has the class in parentheses: `test_adds (test_calc.T.test_adds)`.
+  return !/ > |::|[()]/.test(file) && isTestName(file);
 }

@@ -63,6 +63,12 @@ describe('red tests that were changed', () => {
       raw(1, 3, ['a.test.js > adds']),
       true,
     ],
+    [
+      'of unittest pass, and another one fails',
+      atStart(1, 3, ['test_a (test_b.T.test_a)']),
+      raw(1, 3, ['test_c (test_b.T.test_c)']),
+      false,
+    ],
     ['of which nothing is known', atStart(1, null), raw(1, null), true],
   ])('%s', ([, start, rerun, isHeld]) => {
     const found = findAgainst(view(start, ran(rerun)));
