@@ -93,6 +93,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...[
       'proof',
+      'proof/judges',
       'completion',
       'completion/conditions',
       'completion/claims',
@@ -117,6 +118,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'snapshots/restore',
       'branches',
       'branches/commit',
+      'proof/exam',
       'proof',
     ],
     ...[

@@ -12,7 +12,7 @@ import { runMeasuredCommand } from '../../effects/processes/measured-command.ts'
 import type { ShellOptions } from '../../effects/processes/shell-command.ts';
 import type { CheckPlace } from '../../effects/proof/check-place.ts';
 import { checkClean } from '../../effects/proof/clean-checkout.ts';
-import { envInExam } from '../../effects/proof/exam-env.ts';
+import { envInExam } from '../../effects/proof/exam/exam-env.ts';
 import type { JudgeLook } from '../../effects/proof/judge-look.ts';
 import { sitOldExam } from '../../effects/proof/old-exam.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { accepting } from '../../core/proof/accepted.ts';
-import { moduleSystemsOf } from '../../core/proof/at-start/module-system.ts';
-import { packageAtStart, scriptLine } from '../../core/proof/at-start/package-at-start.ts';
-import { isTsconfig, tsconfigAtStart } from '../../core/proof/at-start/tsconfig-at-start.ts';
 import type { BentJudge, ChangedTestFile } from '../../core/proof/findings.ts';
 import { isInstalled, isJudgeName, isTestName } from '../../core/proof/judge-names.ts';
-import { type Judges, judgesOf } from '../../core/proof/judges.ts';
+import { type Judges, judgesOf } from '../../core/proof/judges/judges.ts';
+import { moduleSystemsOf } from '../../core/proof/judges/module-system.ts';
+import { packageAtStart, scriptLine } from '../../core/proof/judges/package-at-start.ts';
+import { isTsconfig, tsconfigAtStart } from '../../core/proof/judges/tsconfig-at-start.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';

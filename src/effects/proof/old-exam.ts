@@ -17,7 +17,7 @@ import { isInside, realPath } from '../files/real-path.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { type CheckPlace, placeIn } from './check-place.ts';
-import { examCopies, MOST_BYTES, sizeBelow } from './exam-copies.ts';
+import { examCopies, MOST_BYTES, sizeBelow } from './exam/exam-copies.ts';
 import { IGNORED } from './ignored-judges.ts';
 import type { JudgeLook } from './judge-look.ts';
 import { asText, listTree } from './tree-files.ts';

@@ -1,5 +1,5 @@
-import { type JudgeSearch, type Judges, searchJudges } from '../../core/proof/judges.ts';
-import { joined } from '../../core/proof/readers/named-places.ts';
+import { type JudgeSearch, type Judges, searchJudges } from '../../core/proof/judges/judges.ts';
+import { joined } from '../../core/proof/judges/named-places.ts';
 import { KB } from '../files/bounded-read.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { judgesOf, searchJudges } from '../../../src/core/proof/judges.ts';
+import { judgesOf, searchJudges } from '../../../src/core/proof/judges/judges.ts';
 import { toolSection } from '../../../src/core/proof/tool-section.ts';
 import { countTests } from '../../helpers/count-tests.ts';
 import { expectLinear, SHORT } from '../../helpers/growth.ts';

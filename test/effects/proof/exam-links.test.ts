@@ -6,7 +6,7 @@ import {
   type ExamPlaces,
   targetInExam,
   textInExam,
-} from '../../../src/effects/proof/exam-links.ts';
+} from '../../../src/effects/proof/exam/exam-links.ts';
 import { makeExam, untouched } from '../../helpers/exams.ts';
 import { type Files, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judgesOf, searchJudges } from '../../../src/core/proof/judges.ts';
+import { judgesOf, searchJudges } from '../../../../src/core/proof/judges/judges.ts';
 
 type Scripts = Readonly<Record<string, string>>;
 

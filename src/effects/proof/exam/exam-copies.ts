@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { isInside, realPath } from '../files/real-path.ts';
-import { removeTree } from '../files/remove-tree.ts';
+import { isInside, realPath } from '../../files/real-path.ts';
+import { removeTree } from '../../files/remove-tree.ts';
 import { bringInstalled, isInstalledFolder } from './exam-installed.ts';
 import { type ExamPlaces, linkAgain, targetInExam, textInExam } from './exam-links.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { CheckoutError } from '../branches/checkout.ts';
-import { realPath } from '../files/real-path.ts';
+import { CheckoutError } from '../../branches/checkout.ts';
+import { realPath } from '../../files/real-path.ts';
 import { type ExamPlaces, placeInExam } from './exam-links.ts';
 
 /*

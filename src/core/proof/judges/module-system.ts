@@ -1,6 +1,6 @@
 import { isTestName } from '../judge-names.ts';
-import { folderOf } from '../readers/named-places.ts';
 import { fieldsOfJson } from '../tool-section.ts';
+import { folderOf } from './named-places.ts';
 
 type Texts = ReadonlyMap<string, string>;
 

@@ -1,5 +1,5 @@
-import { plainJson } from '../readers/json-comments.ts';
 import { fieldsOfJson, isFields } from '../tool-section.ts';
+import { plainJson } from './json-comments.ts';
 
 /** Options that say where modules are found and in which form, and nothing of what is right. */
 const MODULES = [

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { checkBelow, type NamedPlace } from '../../core/proof/check-places.ts';
-import { isInside, realPath } from '../files/real-path.ts';
+import { checkBelow, type NamedPlace } from '../../../core/proof/check-places.ts';
+import { isInside, realPath } from '../../files/real-path.ts';
 import { type ExamPlaces, placeInExam } from './exam-links.ts';
 import { editableFolders } from './python-path.ts';
 

@@ -1,6 +1,6 @@
 import { readlinkSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { isInside, realPath } from '../files/real-path.ts';
+import { isInside, realPath } from '../../files/real-path.ts';
 
 /** The work tree and its old exam: absolute paths of both, links resolved. */
 export interface ExamPlaces {

@@ -1,11 +1,11 @@
-import { runsOf } from './check-words.ts';
-import { isInstalled, isTestName } from './judge-names.ts';
-import { namedByJudges } from './readers/named-by-judges.ts';
-import { folderOf, joined } from './readers/named-places.ts';
-import type { Recipe } from './readers/recipes.ts';
-import { recipesFor, taskFilesOf, type UsedTaskFile } from './readers/task-files.ts';
-import { isWork } from './readers/work-names.ts';
-import { fieldsOfJson, isFields, toolSection } from './tool-section.ts';
+import { runsOf } from '../check-words.ts';
+import { isInstalled, isTestName } from '../judge-names.ts';
+import { fieldsOfJson, isFields, toolSection } from '../tool-section.ts';
+import { namedByJudges } from './named-by-judges.ts';
+import { folderOf, joined } from './named-places.ts';
+import type { Recipe } from './recipes.ts';
+import { recipesFor, taskFilesOf, type UsedTaskFile } from './task-files.ts';
+import { isWork } from './work-names.ts';
 
 /** A line of a `package.json` that a check runs. */
 interface JudgeScript {
