@@ -542,16 +542,8 @@ describe('an end without a report', () => {
       withoutReport(1, "npm warn: error: unknown option '--bogus'\n"),
       'errored',
     ],
-    [
-      'a shim that finds no agent',
-      withoutReport(127, 'env: claude: not found\n'),
-      'errored',
-    ],
-    [
-      'a shim that may not run it',
-      withoutReport(126, 'sh: claude: denied\n'),
-      'errored',
-    ],
+    ['a shim that finds no agent', withoutReport(127, 'env: claude: not found\n'), 'errored'],
+    ['a shim that may not run it', withoutReport(126, 'sh: claude: denied\n'), 'errored'],
     ['code 127 once it was at work', withoutReport(127, '', { sessionId: 'session-1' }), 'errored'],
     [
       "a tool's unknown option, once the agent was at work",
