@@ -2,7 +2,14 @@ import { runsOf } from '../check-words.ts';
 import { isInstalled, isJudgeName, isTestName } from '../judge-names.ts';
 import { toolSection } from '../tool-section.ts';
 import { importsIn, namedIn } from './named-files.ts';
-import { folderOf, joined, packagesIn, placesInPackage, placesOf } from './named-places.ts';
+import {
+  folderOf,
+  joined,
+  type Packages,
+  packagesIn,
+  placesInPackage,
+  placesOf,
+} from './named-places.ts';
 import { joinedLines } from './recipes.ts';
 import { isPartOfChecks, isToolName } from './work-names.ts';
 
@@ -35,7 +42,12 @@ export function namedByJudges({
   texts,
   textOf,
 }: JudgesThatName): ReadonlySet<string> {
-  const packages = packagesIn(texts);
+  // Most projects name no package of their own.
+  let known: Packages | null = null;
+  const packages = (): Packages => {
+    known ??= packagesIn(texts);
+    return known;
+  };
   const found = new Set<string>();
   const add = (path: string): boolean => {
     if (isTestName(path) || isInstalled(path) || toolSection(path, '') !== null) return false;
@@ -48,7 +60,7 @@ export function namedByJudges({
     for (const name of namedIn(path, toolSection(path, text) ?? text)) {
       for (const place of placesOf(name, [folderOf(path), folder])) add(place);
       if (isLast) continue;
-      for (const place of placesInPackage(name, packages)) if (add(place)) addNamed(place, true);
+      for (const place of placesInPackage(name, packages())) if (add(place)) addNamed(place, true);
     }
   };
   for (const path of byName.slice(0, MOST_ASKED)) addNamed(path, false);
