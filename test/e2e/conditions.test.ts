@@ -60,7 +60,11 @@ describe('--until', () => {
   });
 
   test('one that fails has its output in the next prompt, one that succeeds has not', async () => {
-    const scene = await makeScene([does(':'), { ...does(': > ok'), text: 'TASK_COMPLETE' }]);
+    const scene = await makeScene([
+      does(':'),
+      { ...does(': > ok'), text: 'TASK_COMPLETE' },
+      { ...does(':'), text: 'TASK_COMPLETE' },
+    ]);
     const until = 'test -f ok && echo all green || { echo "2 tests fail @home" >&2; exit 7; }';
     const { exitCode } = await scene.run(['--until', until, '--confirm', '2', '-n', '3']);
     expect(exitCode).toBe(0);

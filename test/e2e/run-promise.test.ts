@@ -137,8 +137,8 @@ describe('none of these completes', () => {
 
   test('the promise of a call that failed', async () => {
     const rows: readonly (readonly [string, Turn])[] = [
-      ['is_error', { isError: true, text: `Done.\n\n${TAG}`, exitCode: 0 }],
-      ['is_error and exit code 1', { isError: true, text: TAG }],
+      ['is_error', { before: ['On it.'], isError: true, text: `Done.\n\n${TAG}`, exitCode: 0 }],
+      ['is_error and exit code 1', { before: ['On it.'], isError: true, text: TAG }],
       ['a non-zero exit', { text: TAG, exitCode: 3 }],
       ['no result line', { text: TAG, noResult: true }],
       ['its own turn limit', { before: [TAG], subtype: 'error_max_turns', isError: true }],

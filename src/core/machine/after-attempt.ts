@@ -127,8 +127,10 @@ function outcomeOf(
   { at, policy }: Moment,
 ): Outcome {
   const agent = AGENTS[policy.agent];
-  const resumed = step.kind === 'asking-back' || (step.kind === 'working' && step.resumed);
-  return inContext(classify(facts, agent, at, policy, task.task_prompt), facts, resumed);
+  const resumed = step.kind === 'working' && step.resumed;
+  const outcome = classify(facts, agent, at, policy, task.task_prompt);
+  // Whatever becomes of a question, the first answer is judged.
+  return step.kind === 'asking-back' ? outcome : inContext(outcome, facts, resumed);
 }
 
 /**
