@@ -76,7 +76,7 @@ describe('limits of the plan', () => {
 
   test('words about limits and logins are words', async () => {
     const talk =
-      'Fixed the 429 handler; "usage limit reached" is now shown; not logged in users are redirected';
+      'Fixed the 429 handler; "usage limit reached" is now shown; not logged in users are redirected.';
     const scene = await makeRealScene([text(talk), text(`${talk}\n\nTASK_COMPLETE`)]);
     const end = await scene.run(QUICK);
     expect(end.exitCode).toBe(0);
