@@ -26,7 +26,7 @@ import type { CheckPlace } from '../../effects/proof/check-place.ts';
 import { checkClean } from '../../effects/proof/clean-checkout.ts';
 import { judgeDigests } from '../../effects/proof/judge-look.ts';
 import { type ReadProof, readProof, readProofFile } from '../../effects/proof/proof-file.ts';
-import { asTreePath } from '../../effects/proof/tree-files.ts';
+import { asTreePath } from '../../effects/snapshots/objects/tree-files.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/snapshots/private-git.ts';
 import type { Repository } from '../../effects/snapshots/repository.ts';
 import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';

@@ -1,11 +1,11 @@
 import { leftBy } from '../../core/snapshots/timeline.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { compareTrees } from '../snapshots/objects/trees.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
 import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import { listSnapshots } from '../snapshots/snapshot-list.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
-import { compareTrees } from '../snapshots/trees.ts';
 
 export interface BroughtBack {
   readonly restored: readonly TreePath[];

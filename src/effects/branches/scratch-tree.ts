@@ -5,11 +5,11 @@ import type { LandingRefusal, Stays, StaysReason } from '../../core/snapshots/la
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { realPath } from '../files/real-path.ts';
+import { compareTrees } from '../snapshots/objects/trees.ts';
 import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
-import { compareTrees } from '../snapshots/trees.ts';
 import { asInput, asText, type GitAnswer, type GitSetting } from '../workspace/git-command.ts';
 import { withoutOwnFilters, withoutOwnMergeDrivers } from '../workspace/git-filters.ts';
 import {

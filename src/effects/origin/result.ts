@@ -2,11 +2,11 @@ import { type CommitFacts, commitMessage } from '../../core/snapshots/commit-mes
 import { emptyTree } from '../branches/dirty-paths.ts';
 import { gitIdentity, isKnown, RALPH } from '../branches/identity.ts';
 import { removeTree } from '../files/remove-tree.ts';
+import { compareTrees } from '../snapshots/objects/trees.ts';
 import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
 import { writeTreeWords } from '../snapshots/repository.ts';
 import { addChanges, dropPaths, type TreePath } from '../snapshots/tree-changes.ts';
 import type { TreeKeeper } from '../snapshots/tree-keeper.ts';
-import { compareTrees } from '../snapshots/trees.ts';
 import type { GitSetting } from '../workspace/git-command.ts';
 import { LegError, must } from './leg-repository.ts';
 import type { KeptLegTree } from './leg-snapshots.ts';

@@ -3,9 +3,9 @@ import type { accepting } from '../../core/proof/accepted.ts';
 import type { BentJudge } from '../../core/proof/findings.ts';
 import { isJudgeName } from '../../core/proof/judge-names.ts';
 import type { AskGit } from '../branches/checkout.ts';
+import { asText } from '../snapshots/objects/tree-files.ts';
 import { markFile } from '../workspace/file-marks.ts';
 import { findGitAbove } from '../workspace/find-git-above.ts';
-import { asText } from './tree-files.ts';
 
 /*
  * Files that git ignores are in no snapshot. Those that decide by their name are known by their hash, but not

@@ -8,13 +8,13 @@ import { packageAtStart, scriptLine } from '../../core/proof/judges/package-at-s
 import { isTsconfig, tsconfigAtStart } from '../../core/proof/judges/tsconfig-at-start.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { asText, asTreePath, listTree, readEntries } from '../snapshots/objects/tree-files.ts';
+import { compareTrees } from '../snapshots/objects/trees.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import { isRepository } from '../snapshots/restore/restore-files.ts';
 import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
-import { compareTrees } from '../snapshots/trees.ts';
 import { searchAndRead, treeReader } from './search-judges.ts';
-import { asText, asTreePath, listTree, readEntries } from './tree-files.ts';
 
 /*
  * Which of the files that decide what checks say are not what they were at the start. What is found bent is

@@ -2,10 +2,10 @@ import path from 'node:path';
 import { isJudgeName } from '../../core/proof/judge-names.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import { gitAsker } from '../branches/open-repository.ts';
+import { asText } from '../snapshots/objects/tree-files.ts';
 import { findGitAbove } from '../workspace/find-git-above.ts';
 import { type FolderJudges, type FolderOfChecks, markJudges, readIn } from './folder-judges.ts';
 import { searchAndRead } from './search-judges.ts';
-import { asText } from './tree-files.ts';
 
 /**
  * Names the files that decide what checks say now, relative to the folder, in order: what the checks run, and

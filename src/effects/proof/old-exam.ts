@@ -14,13 +14,13 @@ import type { AskGit } from '../branches/checkout.ts';
 import { CheckoutError, reasonOf } from '../branches/checkout.ts';
 import { type FreshCheckout, makeFreshCheckout } from '../branches/fresh-checkout.ts';
 import { isInside, realPath } from '../files/real-path.ts';
+import { asText, listTree } from '../snapshots/objects/tree-files.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { type CheckPlace, placeIn } from './check-place.ts';
 import { examCopies, MOST_BYTES, sizeBelow } from './exam/exam-copies.ts';
 import { IGNORED } from './ignored-judges.ts';
 import type { JudgeLook } from './judge-look.ts';
-import { asText, listTree } from './tree-files.ts';
 
 /*
  * The old exam: the claimed tree, with judge files and test files as they were at the start. What git

@@ -1,6 +1,6 @@
-import type { PrivateGit } from '../snapshots/private-git.ts';
-import { SnapshotError } from '../snapshots/snapshot-error.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
+import type { PrivateGit } from '../private-git.ts';
+import { SnapshotError } from '../snapshot-error.ts';
+import type { TreePath } from '../tree-changes.ts';
 
 /** Lists the files of a tree: mode and id by path. Rejects with a `SnapshotError` if git fails. */
 export async function listTree(

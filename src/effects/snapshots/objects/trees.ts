@@ -1,12 +1,12 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { TreePair } from '../../core/snapshots/timeline.ts';
-import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import type { LineChanges } from '../../core/task/line-changes.ts';
-import { indexOf } from './filtered-restore.ts';
-import type { PrivateGit } from './private-git.ts';
-import { SnapshotError } from './snapshot-error.ts';
-import type { TreePath } from './tree-changes.ts';
+import type { TreePair } from '../../../core/snapshots/timeline.ts';
+import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
+import type { LineChanges } from '../../../core/task/line-changes.ts';
+import { indexOf } from '../filtered-restore.ts';
+import type { PrivateGit } from '../private-git.ts';
+import { SnapshotError } from '../snapshot-error.ts';
+import type { TreePath } from '../tree-changes.ts';
 
 const RAW = ['diff-tree', '-r', '-z', '--raw', '--no-renames'];
 
