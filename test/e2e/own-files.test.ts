@@ -109,7 +109,7 @@ test('a hint for a task that is completed is refused', async () => {
 });
 
 test('the command in a note has the prompt, also where no flag gave it', async () => {
-  const scene = await makeScene([WORKING, WORKING]);
+  const scene = await makeScene(Array.from({ length: 20 }, () => WORKING));
   const env = { RALPH_PROMPT: 'from it\'s "environment"' };
   await scene.ralph(['run', '-n', '1', '--task-id=t'], { env });
   const [note] = scene.notes();

@@ -15,7 +15,7 @@ const HOSTILE = Buffer.concat([
     [
       '- fix the "quotes", the \'apostrophes\' and the `touch backticks`;',
       '$(touch dollar) $HOME $& $1 $$ $` %s %n \\ \\n !! * ? ~ #{x} <(touch process); touch semicolon &',
-      'CRLF\r\nlone CR\rtab\tvertical\u000bform\u000cNUL\u0000bell\u0007escape\u001b[31m',
+      'CRLF\r\nlone CR\rtab\tvertical\u000bform\u000cSOH\u0001bell\u0007escape\u001b[31m',
       '@/etc/passwd @~/x é ü 漢字 😀 \u2028 \u202e \ufeff',
       '--dangerously-skip-permissions',
       '=====',

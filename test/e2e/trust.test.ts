@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Json, makeScene, type Scene } from '../helpers/scene.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
+import { ownSeal } from '../helpers/test-seal.ts';
 
 // Nothing is believed because it lies there: tasks that somebody else has written, or an agent has
 // changed, are shown and never run.
@@ -36,6 +37,8 @@ const DRIVER = {
 /** A vault into which somebody else's ralph has put an open task `t`. */
 async function cloned(args: readonly string[] = EVIL): Promise<Scene> {
   const scene = await makeScene([WORKING, DONE]);
+  // This user has a key, and did not sign with it.
+  ownSeal(scene.folder);
   const attacker = { env: { XDG_STATE_HOME: await tempFolder() } };
   await scene.run(['--max-iterations', '1', ...args], attacker);
   rmSync(join(scene.folder, 'evil'), { force: true });

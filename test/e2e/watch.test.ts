@@ -76,7 +76,7 @@ describe('ralph watch', () => {
   });
 
   test('starts no notes, no links, and nothing half-written; a task that fails ends nothing', async () => {
-    const scene = await makeScene([{ exitCode: 3, noResult: true }, DONE]);
+    const scene = await makeScene([{ before: ['On it.'], exitCode: 3, noResult: true }, DONE]);
     await mkdir(join(scene.folder, 'Needs_Action'));
     for (const name of ['.hidden.md', 'x.md.part', 'y.tmp', 'z.pdf', '~w.md', 'empty.md']) {
       await scene.write(`Needs_Action/${name}`, name === 'empty.md' ? '' : 'No.\n');

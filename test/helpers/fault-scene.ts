@@ -20,6 +20,7 @@ import {
 import type { FaultScenario } from './fault-scenarios.ts';
 import { guardsOf } from './guard-of.ts';
 import { livingIn } from './living-in.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { fixture, until } from './processes.ts';
 import { installReplayedClaude } from './replayed-claude.ts';
 import { type RalphEnd, startRalph } from './run-ralph.ts';
@@ -152,7 +153,7 @@ async function drive(
   if (under.length > 0) Object.assign(env, { UV_THREADPOOL_SIZE: '1', FAULT_FOLDER: root });
   const ahead = death?.kind === 'call' ? aheadBy(death.before) : 0;
   if (death?.kind === 'call' && ahead > 0) env.FAULT_AHEAD = `${death.before.call} ${ahead}`;
-  const options = { path: [claude.dir], cwd: folder, home, env, under, timeoutMs: 60_000 };
+  const options = { path: [claude.dir], cwd: folder, home, env, under, timeoutMs: PATIENCE_MS };
   const ralph = await startRalph(command, options);
   if (death?.kind === 'after') {
     const timer = setTimeout(() => kill(ralph.pid, death.withGuard), death.ms);

@@ -1,6 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Turn } from './fake-turn.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { makeScene, type Scene } from './scene.ts';
 
 /*
@@ -10,7 +11,7 @@ import { makeScene, type Scene } from './scene.ts';
 /** The packages of this project, for real runners. */
 const PACKAGES = join(import.meta.dirname, '..', '..', 'node_modules');
 /** Real runners start slowly on a loaded machine. */
-export const PATIENCE = { timeoutMs: 60_000 };
+export const PATIENCE = { timeoutMs: 2 * PATIENCE_MS };
 export const CLAIM = 'All good.\n\nTASK_COMPLETE';
 
 type Files = Readonly<Record<string, string>>;

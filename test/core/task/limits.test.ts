@@ -120,7 +120,7 @@ describe('a missing session', () => {
     expect(resumed.agent?.resumeSession).toBe('session-1');
     expect(resumed.addition).not.toContain('Part of it.');
     const afresh = loop.iterate(gone);
-    expect(afresh.actions).toEqual(['iteration_started', 'start-agent 2.2']);
+    expect(afresh.actions).toEqual(['agent_retry', 'iteration_started', 'start-agent 2.2']);
     expect(afresh.agent?.resumeSession).toBeNull();
     expect(afresh.addition).toContain('Part of it.');
   });

@@ -138,7 +138,7 @@ describe('a request to pause', () => {
     loop.iterate(WORK);
     loop.pause();
     const turn = loop.iterate(errorReport('No conversation found with session ID: session-1'));
-    expect(turn.actions).toEqual(['stop:paused']);
+    expect(turn.actions).toEqual(['agent_retry', 'stop:paused']);
     expect(loop.resume().agent).toMatchObject({ iteration: 2, attempt: 2, resumeSession: null });
   });
 

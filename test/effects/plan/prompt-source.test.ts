@@ -29,7 +29,7 @@ describe('a prompt file', () => {
   test('is read afresh each time, byte for byte', async () => {
     const { file, read, warnings } = await stage();
     expect((await read()).toString()).toBe('first');
-    const edited = Buffer.from([0xef, 0xbb, 0xbf, 0xff, 0x0d, 0x0a, 0x00]);
+    const edited = Buffer.from([0xef, 0xbb, 0xbf, 0xff, 0x0d, 0x0a, 0x01]);
     await writeFile(file, edited);
     expect((await read()).equals(edited)).toBe(true);
     expect(warnings).toEqual([]);
@@ -68,8 +68,12 @@ describe('a prompt', () => {
     expect(promptProblem(Buffer.from(text))).toBe('is empty');
   });
 
-  test.for(['x', ' x ', '\0', '-', '\uFEFF'])('of anything (%j) is none', (text) => {
+  test.for(['x', ' x ', '\u0001', '-', '\uFEFF'])('of anything (%j) is none', (text) => {
     expect(promptProblem(Buffer.from(text))).toBe(null);
+  });
+
+  test('with a NUL byte is no text', () => {
+    expect(promptProblem(Buffer.from('a\0b'))).toMatch(/^contains a NUL byte/);
   });
 
   test('may be 1 MB long and no longer', () => {

@@ -163,7 +163,7 @@ describe('the prompt', () => {
   });
 
   test('is standard input for a dash alone', async () => {
-    const bytes = Buffer.from([0x20, 0xff, 0x00, 0x0d]);
+    const bytes = Buffer.from([0x20, 0xff, 0x01, 0x0d]);
     const found = await sound({ prompt: '-' }, { readStdin: async () => bytes });
     expect(Buffer.from(found.prompt).equals(bytes)).toBe(true);
     expect(found.promptFile).toBe(null);
