@@ -3,13 +3,14 @@
 // repository, how many files change, and how often.
 import { findJudges, lookAtJudges } from '../../src/effects/proof/judge-look.ts';
 import { takeJudges } from '../../src/effects/proof/judges-at-start.ts';
+import { NO_SNAPSHOT_IDS } from '../../src/effects/snapshots/snapshot-ids.ts';
 import { createSnapshotStore } from '../../src/effects/snapshots/snapshot-store.ts';
 import { openTimedTree } from './timed-tree.ts';
 
 const [root = '.', changes = '1', runs = '10'] = process.argv.slice(2);
 const { git, refs, change } = await openTimedTree(root);
 const store = createSnapshotStore({
-  ...{ git, refs, newest: null },
+  ...{ git, refs, ids: NO_SNAPSHOT_IDS, newest: null },
   ...{ maxBytes: 1e6, pathspecs: [] },
 });
 const { env } = process;

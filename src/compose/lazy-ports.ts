@@ -12,16 +12,17 @@ import type { Start } from './start.ts';
 /** Returns the port that examines claims. Its code is loaded with the first claim whose checks passed. */
 export function examinerOf(
   run: ClaimedRun,
-  { tree: { keeper }, judges }: Start,
+  { tree: { keeper }, judges, state }: Start,
   sandbox: Sandbox | null,
   env: () => NodeJS.ProcessEnv,
 ): Examiner {
   let opened: Promise<Examiner> | null = null;
+  const hasSnapshots = run.plan.settings.snapshots !== false && state.task.git.snapshots !== null;
   return {
     async examine(request) {
       if (judges === null) throw new Error('a task without checks has nothing to examine');
       opened ??= import('./proof/examiner.ts').then(({ createExaminer }) =>
-        createExaminer({ run, keeper, sandbox, atStart: judges, env }),
+        createExaminer({ run, keeper, hasSnapshots, sandbox, atStart: judges, env }),
       );
       return (await opened).examine(request);
     },

@@ -27,6 +27,7 @@ import type { WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
 import { makePrivateFolder, removeFile } from '../effects/files/write-file.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import { openPrivateGit } from '../effects/snapshots/private-git.ts';
+import { storedSnapshotIds } from '../effects/snapshots/snapshot-ids.ts';
 import { ownFiles, uncountedFolders } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
 import type { RunEnd } from '../loop/stop.ts';
@@ -188,13 +189,13 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
 
   /** The snapshots of this task, seen from its own work tree. */
   const snapshots = async (task: TaskState, root: string) => {
-    const refs = task.git.snapshots;
-    const opened = refs === null ? null : await openRepository(root, ask);
-    if (refs === null || opened?.kind !== 'repository') return null;
+    if (task.git.snapshots === null) return null;
+    const opened = await openRepository(root, ask);
+    if (opened.kind !== 'repository') return null;
     const { repository } = opened;
     const folder = path.join(paths.folder, 'git');
     const git = openPrivateGit({ folder, repository, env: plan.gitEnv, timeoutMs: GIT_TIMEOUT_MS });
-    const newest = await newestSnapshot(git, refs);
+    const newest = await newestSnapshot(git, storedSnapshotIds(paths.folder).all);
     return newest === null ? null : { git, newest };
   };
 

@@ -4,6 +4,7 @@ import type {
   TreeToSettle,
   Uncommitted,
 } from '../core/snapshots/settlement.ts';
+import type { Timeline } from '../core/snapshots/timeline.ts';
 import { stage } from '../effects/branches/commit/commit-index.ts';
 import { type Committed, commitIteration } from '../effects/branches/commit/commit-iteration.ts';
 import type {
@@ -130,7 +131,7 @@ export function workTreeSettler(
   const requestFor = async (tree: TreeToSettle): Promise<CommitRequest | string> => {
     if (keeper === null || !keeper.isWorking || !keeper.isHere()) return NO_SNAPSHOT;
     const timeline = await keeper.timeline();
-    if (timeline === null) return 'git cannot list the snapshots';
+    if (timeline.lost.length > 0) return lostSnapshots(timeline);
     if (setup === null) return NO_SETUP;
     return {
       ...{ git: keeper.git, store: keeper.store, timeline, tree, setup, lag },
@@ -204,7 +205,7 @@ export function workTreeSettler(
   const revert = async ({ iteration }: TreeToSettle): Promise<Settlement> => {
     if (keeper === null || !keeper.isWorking || !keeper.isHere()) return notReverted(NO_SNAPSHOT);
     const timeline = await keeper.timeline();
-    if (timeline === null) return notReverted('git cannot list the snapshots');
+    if (timeline.lost.length > 0) return notReverted(lostSnapshots(timeline));
     const { settlement, headStays } = await revertIteration({
       ...{ git: keeper.git, store: keeper.store, timeline, iteration },
       taskId: plan.taskId,
@@ -242,6 +243,10 @@ const NO_SNAPSHOT = 'there is no snapshot that tells what the iteration changed'
 const NO_SETUP = 'it is not known which hooks and settings git had when the task began';
 
 const ENDED_BEFORE = 'ralph was ended before it could try once more';
+
+function lostSnapshots({ lost }: Timeline): string {
+  return `git has lost snapshots, or somebody has replaced them (${lost.join(', ')})`;
+}
 
 function notReverted(why: string): Settlement {
   return { kind: 'not-reverted', why };

@@ -25,8 +25,17 @@ export interface WatchedTree {
 
 const KEEPS_NOTHING: Snapshots = { before: async () => {}, after: async () => {} };
 
-/** Opens the work tree of a run. `refs` is how the refs of the task's earlier snapshots begin, or null. */
-export async function watchTree(run: ClaimedRun, refs: string | null): Promise<WatchedTree> {
+/** What is known of the snapshots of a task before this run. */
+interface EarlierSnapshots {
+  /** How their refs begin; null without any. */
+  readonly refs: string | null;
+  /** Whether the agent has not begun yet. */
+  readonly isNew: boolean;
+  readonly startedAt: string;
+}
+
+/** Opens the work tree of a run. */
+export async function watchTree(run: ClaimedRun, earlier: EarlierSnapshots): Promise<WatchedTree> {
   const { plan, driver, stops } = run;
   const request: GitProgressRequest = {
     cwd: plan.cwd,
@@ -35,7 +44,7 @@ export async function watchTree(run: ClaimedRun, refs: string | null): Promise<W
     runId: driver.run_id,
     signal: stops.signal,
   };
-  const keeper = plan.settings.snapshots === false ? null : await openKeeper(run, request, refs);
+  const keeper = plan.settings.snapshots === false ? null : await openKeeper(run, request, earlier);
   if (keeper !== null) {
     const { createTreeProgress } = await import('../effects/snapshots/tree-progress.ts');
     return { keeper, snapshots: keeper, progress: createTreeProgress(keeper, request) };
@@ -47,17 +56,20 @@ export async function watchTree(run: ClaimedRun, refs: string | null): Promise<W
 }
 
 async function openKeeper(
-  { plan, paths, driver, stops, warn }: ClaimedRun,
+  { plan, paths, driver, stops, warn, seal }: ClaimedRun,
   { cwd, excluded, env }: GitProgressRequest,
-  refs: string | null,
+  { refs, isNew, startedAt }: EarlierSnapshots,
 ): Promise<TreeKeeper | null> {
   try {
     // Outside a repository, the code for snapshots need not be loaded.
     if (findGitAbove(cwd) === null) return null;
     makeTaskFolder(paths);
     const { openTreeKeeper } = await import('../effects/snapshots/tree-keeper.ts');
-    return await openTreeKeeper({
-      ...{ cwd, excluded, env, refs },
+    const { openSnapshotIds } = await import('../effects/snapshots/snapshot-ids.ts');
+    const task = { task_id: plan.taskId, started_at: startedAt };
+    const ids = openSnapshotIds({ folder: paths.folder, seal, task }, isNew);
+    const keeper = await openTreeKeeper({
+      ...{ cwd, excluded, env, refs, ids },
       excludedGlobs: plan.settings.snapshotExclude,
       maxBytes: plan.settings.snapshotLimit,
       folder: path.join(paths.folder, 'git'),
@@ -69,6 +81,11 @@ async function openKeeper(
       warn: (why) => warn(noSnapshots(why)),
       notice: warn,
     });
+    if (keeper !== null && refs !== null) {
+      const { putRefsRight } = await import('../effects/snapshots/snapshot-ref.ts');
+      for (const sentence of await putRefsRight(keeper.git, refs, ids.all)) warn(sentence);
+    }
+    return keeper;
   } catch (error) {
     warn(noSnapshots(messageOf(error)));
     return null;

@@ -19,7 +19,7 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
   const { folder, git } = await makeRepository(files);
   for (const setting of USER) git('config', ...setting.split('='));
   git('checkout', '-q', '-b', 'work');
-  const { own, store } = await snapshotsOf(folder);
+  const { own, ids, store } = await snapshotsOf(folder);
   let order = 0;
   const keep = async (name: string): Promise<void> => {
     const kept = await store.keepTree();
@@ -63,8 +63,7 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
     },
     /** Commits what the snapshots say. */
     async commit(tree: Partial<TreeToSettle> = {}, more: Partial<CommitRequest> = {}) {
-      const timeline = await listSnapshots(own, 'refs/ralph/t');
-      if (timeline === null) throw new Error('there are no snapshots');
+      const timeline = await listSnapshots(own, ids.all);
       const { iteration = 1 } = tree;
       return commitIteration({
         ...{ git: own, store, timeline, setup, asUser },
@@ -87,8 +86,7 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
     },
     /** Takes an iteration back. */
     async revert(iteration = 1) {
-      const timeline = await listSnapshots(own, 'refs/ralph/t');
-      if (timeline === null) throw new Error('there are no snapshots');
+      const timeline = await listSnapshots(own, ids.all);
       return revertIteration({
         ...{ git: own, store, timeline, taskId: 't', iteration },
         order() {

@@ -8,6 +8,7 @@ import { findTaskWork } from '../../src/effects/branches/task-work.ts';
 import { createPatience } from '../../src/effects/workspace/git-locks.ts';
 import { checkoutsOf } from './checkouts.ts';
 import { type Files, GIT_ENV, gitIn, makeRepository } from './repository.ts';
+import { idsBelow, idsInMemory } from './snapshots.ts';
 import { tempFolder } from './temp-folder.ts';
 
 const NAMED = {
@@ -39,6 +40,7 @@ interface LandOptions {
 export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n' }) {
   const { folder, git } = await makeRepository(files);
   const trees = await tempFolder();
+  const landedIds = idsInMemory();
   /** Gives a task a work tree on the branch `ralph/<id>`. */
   const addTask = (taskId: string) => {
     const place = join(trees, taskId);
@@ -69,7 +71,7 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
     const gitFolder = await tempFolder();
     const own = { repository, ask, gitFolder, env: { ...GIT_ENV, ...env } };
     const work = await findTaskWork({
-      ...{ ...own, taskId, branch: tree.branch, tree, refs: `refs/ralph/${taskId}` },
+      ...{ ...own, taskId, branch: tree.branch, tree, ids: idsBelow(folder) },
       ...{ maxBytes: 1_000, excludedGlobs },
     });
     if ('kind' in work) {
@@ -84,7 +86,7 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
     };
     return land({
       ...{ ...own, askToEnd, parent, taskId, work, base: tree.base, onto, form },
-      refs: `refs/ralph/${taskId}`,
+      ...{ refs: `refs/ralph/${taskId}`, ids: landedIds },
       message: `Do ${taskId}\n\nRalph-Task: ${taskId}\n`,
       identity: gitIdentity(NAMED),
       check: check ?? (async () => null),

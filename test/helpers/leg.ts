@@ -4,6 +4,7 @@ import { type LegTreeRequest, makeLegTree } from '../../src/effects/origin/leg-t
 import { type Mirror, openMirror } from '../../src/effects/origin/mirror.ts';
 import { openTreeKeeper, type TreeKeeper } from '../../src/effects/snapshots/tree-keeper.ts';
 import { type Files, GIT_ENV, gitIn, makeRepository } from './repository.ts';
+import { idsInMemory } from './snapshots.ts';
 import { tempFolder } from './temp-folder.ts';
 
 export const NO_SIGNAL = new AbortController().signal;
@@ -60,6 +61,7 @@ export async function keeperOf(
 ): Promise<TreeKeeper> {
   const keeper = await openTreeKeeper({
     ...{ cwd: tree, excluded: [], excludedGlobs: [], maxBytes: 1_000, taskId: 't', refs: null },
+    ids: idsInMemory(),
     ...{ folder: await tempFolder(), env, runId: 'run', signal: NO_SIGNAL, now: () => NOW },
     warn(why) {
       throw new Error(why);

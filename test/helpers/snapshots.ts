@@ -1,13 +1,41 @@
 import { openPrivateGit, type PrivateGit } from '../../src/effects/snapshots/private-git.ts';
 import { findRepository } from '../../src/effects/snapshots/repository.ts';
+import type { SnapshotId, SnapshotIds } from '../../src/effects/snapshots/snapshot-ids.ts';
 import {
   createSnapshotStore,
   type SnapshotRequest,
 } from '../../src/effects/snapshots/snapshot-store.ts';
 import { runGit } from '../../src/effects/workspace/git-command.ts';
 import { PATIENCE_MS } from './patience.ts';
-import { GIT_ENV } from './repository.ts';
+import { GIT_ENV, gitIn } from './repository.ts';
 import { tempFolder } from './temp-folder.ts';
+
+/** Ids of snapshots that only this process knows. */
+export function idsInMemory(): SnapshotIds {
+  let all: readonly SnapshotId[] = [];
+  return {
+    isFromStart: true,
+    get all() {
+      return all;
+    },
+    async add(added) {
+      all = [...all, added];
+    },
+    async remove(names) {
+      all = all.filter(({ name }) => !names.has(name));
+    },
+  };
+}
+
+/** The ids of all snapshots below `refs/ralph/t`, whoever has made them. */
+export function idsBelow(folder: string): readonly SnapshotId[] {
+  const format = '--format=%(refname:lstrip=3) %(objectname)';
+  const listed = gitIn(folder)('for-each-ref', format, 'refs/ralph/t/');
+  return listed.split('\n').flatMap((line) => {
+    const [name = '', commit] = line.split(' ');
+    return commit === undefined ? [] : [{ name, commit }];
+  });
+}
 
 /** Snapshots of the work tree around a folder, under `refs/ralph/t/`. */
 export async function snapshotsOf(
@@ -22,9 +50,11 @@ export async function snapshotsOf(
   if (repository === null) throw new Error(`there is no repository around ${folder}`);
   const request = { repository, env, timeoutMs: PATIENCE_MS };
   const own: PrivateGit = openPrivateGit({ folder: ownFolder ?? (await tempFolder()), ...request });
+  const ids = idsInMemory();
   const store = createSnapshotStore({
     git: own,
     refs: 'refs/ralph/t',
+    ids,
     newest: null,
     maxBytes: 1_000,
     pathspecs: [],
@@ -36,5 +66,5 @@ export async function snapshotsOf(
     if (!kept.isAsNewest) await store.keep(kept, names, () => 'about');
     return { ...kept, ref: store.newest?.ref };
   };
-  return { own, store, take };
+  return { own, ids, store, take };
 }

@@ -5,6 +5,7 @@ import type { TaskState } from '../../core/task/task-state.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { countLinesBetween } from '../../effects/snapshots/objects/trees.ts';
 import type { PrivateGit } from '../../effects/snapshots/private-git.ts';
+import { storedSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { listSnapshots } from '../../effects/snapshots/snapshot-list.ts';
 import { callGit } from '../../effects/workspace/git-command.ts';
 
@@ -20,12 +21,12 @@ export async function linesByIteration(
   folder: string,
   env: NodeJS.ProcessEnv,
 ): Promise<LinesByIteration> {
-  const refs = task.git.snapshots;
-  if (refs === null) return {};
+  const ids = storedSnapshotIds(folder).all;
+  if (ids.length === 0) return {};
   for (const cwd of placesOf(task, folder)) {
     const git = gitIn(cwd, env);
-    const timeline = await listSnapshots(git, refs);
-    if (timeline === null) continue;
+    const timeline = await listSnapshots(git, ids);
+    if (timeline.snapshots.length === 0) continue;
     const changed = iterationsWithStart(timeline).flatMap((number) => {
       const pair = changesIn(timeline, number, number);
       return pair === null ? [] : [{ number, pair }];
@@ -54,11 +55,11 @@ function placesOf({ git }: TaskState, folder: string): readonly string[] {
 }
 
 /** Git, which finds the repository by itself, and only reads. */
-function gitIn(cwd: string, env: NodeJS.ProcessEnv): Pick<PrivateGit, 'onRepository'> {
+function gitIn(cwd: string, env: NodeJS.ProcessEnv): Pick<PrivateGit, 'run'> {
   return {
-    onRepository: (args, { input } = {}) =>
+    run: (args, { input, onOutput } = {}) =>
       callGit({
-        ...{ cwd, args, env, timeoutMs: TIMEOUT_MS },
+        ...{ cwd, args: ['--no-replace-objects', ...args], env, timeoutMs: TIMEOUT_MS, onOutput },
         ...(input === undefined ? {} : { input }),
       }),
   };

@@ -13,6 +13,7 @@ import { thisDriver } from '../../effects/lock/driver-identity.ts';
 import { outerEnvironment } from '../../effects/plan/outer-environment.ts';
 import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
 import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
+import { openSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { callGit } from '../../effects/workspace/git-command.ts';
 import { createPatience } from '../../effects/workspace/git-locks.ts';
@@ -114,10 +115,11 @@ async function landClaimed(
   const env = outerEnvironment(task.env, stored);
   const { settings } = stored;
   const tree = state.git.work_tree;
+  const ids = openSnapshotIds({ folder: task.folder, seal: task.seal, task: state });
   const hold = await holdTask(paths, state.task_id, thisDriver(systemClock.now(), randomUUID()));
   const work = await findTaskWork({
     ...{ repository, ask, branch, tree, gitFolder, env, taskId: state.task_id },
-    refs: state.git.snapshots,
+    ids: ids.all,
     maxBytes: settings.snapshotLimit,
     excludedGlobs: settings.snapshotExclude,
   }).finally(() => hold.release());
@@ -132,7 +134,7 @@ async function landClaimed(
     parent: tree === null ? `${main?.path ?? repository.root}.ralph` : path.dirname(tree.path),
     taskId: state.task_id,
     base: tree?.base ?? state.git_base,
-    refs: state.git.snapshots,
+    ...{ refs: state.git.snapshots, ids },
     branches: state.git.branches ?? [],
     message: landingMessage(state.task_id, state.task_prompt),
     check: (scratch) => checkIn(scratch, task, { repository, ask, stops, ...world }),

@@ -1,7 +1,8 @@
+import { isRepository } from '../../core/snapshots/undo-plan.ts';
 import type { PathChange, ShownMove } from '../../core/snapshots/undo-preview.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { HeadMove } from '../../effects/snapshots/move-head.ts';
-import { type BlockedReason, isRepository } from '../../effects/snapshots/restore/restore-files.ts';
+import type { BlockedReason } from '../../effects/snapshots/restore/restore-files.ts';
 import type { LeftOutReason } from '../../effects/snapshots/tree-changes.ts';
 
 /** Follows a path that stays since git ignored it then. */
@@ -36,6 +37,8 @@ export function inWords(reason: BlockedReason): string {
       return 'its own repository, from which it could be filled, is gone or lacks the commit';
     case 'no-filter':
       return 'only its filter can bring it back, which failed or is not in your own configuration';
+    case 'no-object':
+      return "git's copy of it is gone, or somebody has replaced it";
     case 'failed':
       return oneLine(reason.why, 200);
   }

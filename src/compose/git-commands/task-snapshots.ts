@@ -10,6 +10,7 @@ import type { TaskState } from '../../core/task/task-state.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
 import { outerEnvironment } from '../../effects/plan/outer-environment.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
+import { readSnapshotIds, type SnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { openTreeKeeper, type TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import { systemClock } from '../../effects/time/clock.ts';
@@ -42,6 +43,7 @@ export async function openTaskSnapshots(
   task: NamedTask,
   runId: string,
   needsTree: boolean,
+  ids: SnapshotIds = readSnapshotIds(task.paths.folder),
 ): Promise<TaskSnapshots> {
   const { state, paths } = task;
   const taskId = state.task_id;
@@ -66,7 +68,7 @@ export async function openTaskSnapshots(
   const place = places.find((each) => existsSync(each)) ?? (own === null ? nearest(cwd) : null);
   if (place === null) throw none(taskId, `its work tree ${own?.path} is gone`);
   const keeper = await openTreeKeeper({
-    ...{ cwd: place, taskId, refs, runId, env: outerEnvironment(process.env, stored) },
+    ...{ cwd: place, taskId, refs, ids, runId, env: outerEnvironment(process.env, stored) },
     excluded: uncountedFolders(task.vault, paths.stateDir),
     excludedGlobs: stored.settings.snapshotExclude,
     maxBytes: stored.settings.snapshotLimit,
@@ -80,9 +82,10 @@ export async function openTaskSnapshots(
   });
   if (keeper === null) throw none(taskId, `git opens no work tree at ${place}`);
   const timeline = await keeper.timeline();
-  const newest = timeline?.snapshots.at(-1);
-  if (timeline === null || newest === undefined) {
-    throw none(taskId, `there is none at ${refs}/; it could not be made, or somebody removed it`);
+  const newest = timeline.snapshots.at(-1);
+  if (newest === undefined) {
+    const why = timeline.lost.length > 0 ? 'git has lost them' : 'they could not be made';
+    throw none(taskId, `${why}, or somebody has removed or replaced them`);
   }
   return { taskId, keeper, timeline, newest, iterations: iterationsWithStart(timeline) };
 }

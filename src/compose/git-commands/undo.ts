@@ -18,6 +18,7 @@ import { type Repository, textOrNone } from '../../effects/snapshots/repository.
 import { isUndoCutOff } from '../../effects/snapshots/restore/begun-undo.ts';
 import { type PreparedUndo, prepareUndo } from '../../effects/snapshots/restore/undo.ts';
 import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
+import { openSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
@@ -80,7 +81,8 @@ export async function openUndo(task: UndoneTask, wish: UndoWish): Promise<OpenUn
   try {
     const doubt = doubtOf(paths, { kind: 'task', state, isOwn }, seal);
     if (doubt !== null) throw new UntrustedTaskError(taskId, paths.stateDir, doubt, []);
-    const snapshots = await openTaskSnapshots(task, driver.run_id, true);
+    const ids = openSnapshotIds({ folder: paths.folder, seal, task: state });
+    const snapshots = await openTaskSnapshots(task, driver.run_id, true, ids);
     const tree = await holdWorkTree(task, snapshots, driver);
     const close = (): void => {
       tree.release();

@@ -2,7 +2,7 @@ import type { FleetSpec } from '../../core/fleet/fleet-task.ts';
 import { leftSentence, somePaths } from '../../core/fleet/left-sentence.ts';
 import { isSandboxed } from '../../core/fleet/worker-policy.ts';
 import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
-import { snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
+import { START, snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
 import { isSamePlace } from '../../effects/files/real-path.ts';
 import type {
   CheckpointSnapshot,
@@ -81,16 +81,11 @@ export async function openLegGit(
       `${claim.taskId}: a filter did not write ${names}; the agent finds there what git stores`,
     );
   }
-  const before = kept?.before ?? null;
-  if (before !== null) {
-    await patience('tree', () => mirror.fetch([before.ref]));
-    const ref = `${snapshotRefs(claim.taskId, 1)}/${nameOf(before)}`;
-    await runGit({
-      ...git,
-      cwd: leg.tree,
-      args: ['update-ref', ref, before.commit],
-      timeoutMs: GIT_MS,
-    });
+  for (const { name, commit, ref } of earlierSnapshots(kept)) {
+    await patience('tree', () => mirror.fetch([ref]));
+    const here = `${snapshotRefs(claim.taskId, 1)}/${name}`;
+    const args = ['update-ref', here, commit];
+    await runGit({ ...git, cwd: leg.tree, args, timeoutMs: GIT_MS });
   }
   const parts = {
     mirror: openMirror({ ...origin, signal: dropped }),
@@ -104,9 +99,16 @@ export async function openLegGit(
 /** For a call of git that reads or writes a ref, in milliseconds. */
 const GIT_MS = 30_000;
 
-/** The name under which the work tree's own snapshots have the one before an iteration. */
-function nameOf({ iteration }: SnapshotBefore): string {
-  return iteration <= 1 ? '0' : `${iteration}.0`;
+/** Returns the snapshots of earlier legs that the work tree of the next one has, by the names that they have there. */
+export function earlierSnapshots(
+  kept: CheckpointSnapshot | null,
+): readonly (SnapshotBefore & { readonly name: string })[] {
+  const nameOf = ({ iteration }: SnapshotBefore): string =>
+    iteration <= 1 ? START : `${iteration}.0`;
+  const all = [kept?.start, kept?.before ?? undefined].filter((each) => each !== undefined);
+  return all
+    .map((each) => ({ ...each, name: nameOf(each) }))
+    .filter(({ name }, place, named) => named.findIndex((each) => each.name === name) === place);
 }
 
 /** Finds the commit from which the task begins, and keeps it in the fleet. */
@@ -165,6 +167,7 @@ function createLegGit(
   let keeper: TreeKeeper | null = null;
   let snapshots: LegSnapshots | null = null;
   let before = newest?.before ?? null;
+  let start = newest?.start;
   const { taskId, fence } = claim;
   const requireOpen = (): { keeper: TreeKeeper; snapshots: LegSnapshots } => {
     if (keeper === null || snapshots === null) {
@@ -195,7 +198,8 @@ function createLegGit(
       const { commit, ref } = snapshot;
       // A further attempt belongs to the same iteration.
       if (isStarting && before?.iteration !== iteration) before = { commit, ref, iteration };
-      return { ...snapshot, before };
+      if (before !== null && before.iteration <= 1) start ??= before;
+      return { ...snapshot, before, start };
     },
     async thin() {
       await thinSnapshotsAtOrigin(mirror, taskId).catch(() => undefined);

@@ -7,6 +7,7 @@ import { MB } from '../../effects/files/bounded-read.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { watchAbort } from '../../effects/processes/signals.ts';
+import { openSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { packStep, unpackState } from '../../effects/state/packed-state.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
@@ -18,7 +19,7 @@ import { createCheckpoints } from './leg-checkpoints.ts';
 import { legDesk } from './leg-desk.ts';
 import { createLegEvents } from './leg-events.ts';
 import { LegFailed, LegStopped } from './leg-failed.ts';
-import { type LegGit, openLegGit } from './leg-git.ts';
+import { earlierSnapshots, type LegGit, openLegGit } from './leg-git.ts';
 import { createLegLogs } from './leg-logs.ts';
 import { planLeg } from './leg-plan.ts';
 import { setUpLeg } from './leg-set-up.ts';
@@ -52,7 +53,7 @@ export async function runInLeg(
   if (unusable !== null) throw new WorkerSick(unusable);
   state.over.throwIfAborted();
   if (spec.setup !== null) await setUpLeg(spec.setup, plan, folder, state);
-  const leg = furnish(state, plan, folder, git);
+  const leg = await furnish(state, plan, folder, git);
   const ageLimit = setTimeout(() => handOver(state, 'the leg is old'), world.longestLegMs);
   try {
     const end = await startRun({
@@ -109,13 +110,19 @@ function refuseWayOut({ subdir }: FleetSpec, { tree }: LegFolder): void {
 }
 
 /** Lays the task's state out, and makes what its leg writes with. */
-function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit) {
+async function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit) {
   const { claim, world, dropped } = state;
   const { queue } = world;
   const paths = pathsOf(folder, claim.taskId);
   const seal = sealOf(folder);
   if (claim.checkpoint !== null) {
-    unpackState(paths, claim.checkpoint.packed, seal, woken);
+    const task = unpackState(paths, claim.checkpoint.packed, seal, woken);
+    const { snapshot } = claim.checkpoint;
+    const ids = openSnapshotIds(
+      { folder: paths.folder, seal, task },
+      snapshot?.start !== undefined,
+    );
+    for (const { name, commit } of earlierSnapshots(snapshot)) await ids.add({ name, commit });
   }
   const events = createLegEvents(
     (event) => eventLine(event, { agent: plan.policy.agent, task: null, inFleet: true }),

@@ -23,8 +23,10 @@ interface ExaminedRun {
 /** A task whose claims are examined. */
 export interface ExaminedTask {
   readonly run: ExaminedRun;
-  /** Null outside git, and with `--no-snapshots`. */
+  /** Null outside git, with `--no-snapshots`, and if git cannot open what it once could. */
   readonly keeper: TreeKeeper | null;
+  /** Whether a driver of the task has made snapshots: then no claim is judged without them. */
+  readonly hasSnapshots: boolean;
   readonly atStart: JudgesAtStart;
   readonly sandbox: Sandbox | null;
   /** The environment of the user's commands. */

@@ -32,7 +32,7 @@ export async function lookAtTask(
   // What a check writes belongs to the claim: to its proof, its commit and its checkouts.
   const unchecked = (await keeper?.keepChecked(iteration)) ?? null;
   const { cwd, env, settings } = run.plan;
-  const tree = keeper?.isWorking === true ? (keeper.store.newest?.tree ?? null) : null;
+  const tree = claimedTree(task);
   const commands = checks.map(({ command }) => command);
   const place = { env, cwd };
   const isSamePath = atStart.path === (env.PATH ?? '');
@@ -43,7 +43,7 @@ export async function lookAtTask(
   const programs = programsRun(commands, place);
   try {
     const found =
-      tree === null
+      keeper === null && !task.hasSnapshots
         ? await lookInFolder(task, commands)
         : await lookInTree(task, commands, { before: unchecked ?? tree, earlier: rewritten });
     return { ...found, bent: [...found.bent, ...switched], tree, programs };
@@ -54,6 +54,11 @@ export async function lookAtTask(
 }
 
 type Found = Omit<JudgesSeen, 'tree' | 'programs'>;
+
+/** Returns the newest snapshot's tree; null if the claim could not be kept. */
+function claimedTree({ keeper }: ExaminedTask): string | null {
+  return keeper?.isWorking === true ? (keeper.store.newest?.tree ?? null) : null;
+}
 
 /** Where nothing is known of test files. */
 const NO_TESTS = { changedTestFiles: [], openTestFiles: [], touchedTests: null, hadTests: false };
@@ -75,13 +80,21 @@ async function lookInFolder(
 async function lookInTree(
   task: Examined,
   checks: readonly string[],
-  seen: Pick<RewriteRequest, 'before' | 'earlier'>,
+  seen: { readonly before: string | null; readonly earlier: RewriteRequest['earlier'] },
 ): Promise<Found> {
   const { git, start, claimed, atStart, look } = await compare(task, checks);
+  const before = seen.before ?? claimed;
   const { bent } = await lookAtIgnored(task);
   const { changedTestFiles, openTestFiles, touchedTests } = look;
   const judges = new Set(atStart.files);
-  const { rewritten, others } = await findRewrites({ ...seen, git, start, after: claimed, judges });
+  const { rewritten, others } = await findRewrites({
+    ...seen,
+    before,
+    git,
+    start,
+    after: claimed,
+    judges,
+  });
   tellOnce(task, others.map(asText));
   const isAccepted = accepting(task.run.plan.settings.acceptChanged, belowRoot(task));
   return {
@@ -114,18 +127,16 @@ export async function lookAtIgnored(task: ExaminedTask) {
 /** Compares the claimed tree with that of the start. Rejects if there is no snapshot of the claim. */
 export async function compare(task: Examined, checks: readonly string[]) {
   const { run, keeper, known } = task;
-  const ends = keeper?.ends() ?? null;
-  const claimed = keeper?.store.newest?.tree;
-  if (keeper === null || ends === null || claimed === undefined) {
-    throw new Error('there is no snapshot of the claim');
-  }
-  const { git } = keeper;
+  const claimed = claimedTree(task);
+  if (keeper === null || claimed === null) throw new Error('there is no snapshot of the claim');
+  const { git, start } = keeper;
+  if (start === null) throw new Error('there is no snapshot from before the task');
   const folder = belowRoot(task);
   const places = placesOf(task);
   const read = checks.map((check) => relativeCheck(check, places, folder));
   const common = { git, checks: read, folder, programs: programsInTree(task) };
   const key = JSON.stringify(checks);
-  const found = known.get(key) ?? findJudges(common, ends.first);
+  const found = known.get(key) ?? findJudges(common, start);
   known.set(key, found);
   const atStart = await found.catch((error) => {
     known.delete(key);
@@ -134,13 +145,13 @@ export async function compare(task: Examined, checks: readonly string[]) {
   const { acceptChanged, acceptFewer } = run.plan.settings;
   const look = await lookAtJudges({
     ...common,
-    start: ends.first,
+    start,
     atStart,
     claimed,
     acceptChanged,
     acceptFewer,
   });
-  return { git, folder, start: ends.first, claimed, atStart, look };
+  return { git, folder, start, claimed, atStart, look };
 }
 
 /** Returns which program each command runs first, as it is found on PATH. */

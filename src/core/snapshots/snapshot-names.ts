@@ -9,6 +9,9 @@
  *   undo.1 …     before an undo or a redo
  */
 
+/** The snapshot from before the first iteration. */
+export const START = '0';
+
 export type SnapshotName =
   | { readonly kind: 'start'; readonly iteration: number }
   | { readonly kind: 'attempt'; readonly iteration: number; readonly number: number }
@@ -30,7 +33,7 @@ export function readSnapshotName(name: string): SnapshotName | null {
 
 /** The names for the tree before an iteration: the first one that is free is taken. */
 export function* startNames(iteration: number, isFirst: boolean): Generator<string> {
-  if (isFirst) yield '0';
+  if (isFirst) yield START;
   for (let number = 0; ; number += 1) yield `${iteration}.${number}`;
 }
 

@@ -14,17 +14,22 @@ type PlacedSnapshot = ListedSnapshot & { readonly what: SnapshotName };
 /** The snapshots of a task in the order in which they were taken. */
 export interface Timeline {
   readonly snapshots: readonly PlacedSnapshot[];
+  /** Names of those whose commits are gone, or are not what their ids say. */
+  readonly lost: readonly string[];
 }
 
-/** Puts snapshots in order; skips refs that are none. */
-export function timelineOf(listed: readonly ListedSnapshot[]): Timeline {
+/** Puts snapshots in order; skips those whose names ralph does not give. */
+export function timelineOf(
+  listed: readonly ListedSnapshot[],
+  lost: readonly string[] = [],
+): Timeline {
   const snapshots = listed
     .flatMap((snapshot) => {
       const what = readSnapshotName(snapshot.name);
       return what === null ? [] : [{ ...snapshot, what }];
     })
     .sort((one, other) => one.order - other.order);
-  return { snapshots };
+  return { snapshots, lost };
 }
 
 /** Two trees, of which the second one came later. */

@@ -4,6 +4,11 @@
  */
 export type TreeEntry = string | null;
 
+/** Whether an entry is a submodule or another repository inside the work tree. */
+export function isRepository(entry: TreeEntry): boolean {
+  return entry?.startsWith('160000 ') === true;
+}
+
 /** How two trees differ: every path whose entries are not the same. */
 export type TreeDifference = ReadonlyMap<
   string,

@@ -1,9 +1,11 @@
 import { leftBy } from '../../core/snapshots/timeline.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { readParents } from '../snapshots/move-head.ts';
 import { compareTrees } from '../snapshots/objects/trees.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
 import { SnapshotError } from '../snapshots/snapshot-error.ts';
+import type { SnapshotId } from '../snapshots/snapshot-ids.ts';
 import { listSnapshots } from '../snapshots/snapshot-list.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 
@@ -20,16 +22,15 @@ export interface NewestSnapshot {
   readonly tree: string;
 }
 
-/** Returns the newest snapshot below `refs`, or null. */
+/** Returns the newest snapshot of a task, or null. */
 export async function newestSnapshot(
   git: PrivateGit,
-  refs: string,
+  ids: readonly SnapshotId[],
 ): Promise<NewestSnapshot | null> {
-  const newest = (await listSnapshots(git, refs))?.snapshots.at(-1);
+  const newest = (await listSnapshots(git, ids)).snapshots.at(-1);
   if (newest === undefined) return null;
-  const { exitCode, output } = await git.run(['rev-parse', '--verify', `${newest.commit}^1`]);
   // After an undo the files are as it left them.
-  return { head: exitCode === 0 ? output.trim() : null, tree: leftBy(newest) };
+  return { head: (await readParents(git, newest.commit)).head, tree: leftBy(newest) };
 }
 
 /**

@@ -10,11 +10,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { restoreFiltered } from '../snapshots/filtered-restore.ts';
+import { idOf, requireTree } from '../snapshots/objects/tree-files.ts';
+import { requireObjects } from '../snapshots/objects/verified.ts';
 import { type GitCall, type PrivateGit, quoted } from '../snapshots/private-git.ts';
 import type { Repository } from '../snapshots/repository.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
@@ -60,7 +62,7 @@ const MOST_NAMES = 100;
 
 /**
  * Makes a checkout of exactly a tree, and removes what an earlier one of the same task left there. Rejects
- * with a `CheckoutError`, or the system's error; then nothing of it remains.
+ * with a `CheckoutError`, a `SnapshotError` or the system's error; then nothing of it remains.
  */
 export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<FreshCheckout> {
   const folder = freeFolder(request);
@@ -240,6 +242,11 @@ async function writeFiles(
   const index = path.join(git.folder, 'index-of-checkout');
   const run = (args: readonly string[], call: GitCall = {}): Promise<GitAnswer> =>
     must(git.run(args, { index, ...call }));
+  await requireTree(git, tree);
+  const added = [...changes.values()].flatMap((entry) =>
+    entry === null || isRepository(entry) ? [] : [idOf(entry)],
+  );
+  await requireObjects(git, added);
   for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
   try {
     await run(['read-tree', tree]);

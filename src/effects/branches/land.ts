@@ -11,6 +11,7 @@ import type {
 import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
 import type { Repository } from '../snapshots/repository.ts';
+import type { SnapshotIds } from '../snapshots/snapshot-ids.ts';
 import type { GitSetting } from '../workspace/git-command.ts';
 import type { Patience } from '../workspace/git-locks.ts';
 import { type AskGit, CheckoutError, reasonOf, refOf, runGitOf } from './checkout.ts';
@@ -42,6 +43,7 @@ export interface LandRequest {
   readonly branches: readonly string[];
   /** How the refs of the task's snapshots begin; null if it has none. */
   readonly refs: string | null;
+  readonly ids: SnapshotIds;
   /** The commit at which the task began; null if it is unknown. */
   readonly base: string | null;
   /** The branch to land on, without `refs/heads/`. */
@@ -142,30 +144,30 @@ async function mergeSince(
   earlier: string | null,
   { target, whole }: { readonly target: string; readonly whole: string },
   scratch: ScratchTree,
-  { repository, ask, refs }: LandRequest,
+  { ids }: LandRequest,
 ): ReturnType<ScratchTree['merge']> {
-  if (earlier === null || refs === null) return scratch.merge(target, whole);
-  const args = ['rev-parse', '-q', '--verify', `${landedRef(refs, earlier)}^{commit}`];
-  const landed = (await runGitOf(ask)(repository.commonDir, args))?.trim();
+  const landed = ids.all.find(({ name }) => name === landedName(earlier ?? ''))?.commit;
   if (landed === undefined) return scratch.merge(target, whole);
   const withLanded = async (commit: string): Promise<string> =>
     scratch.commit(await scratch.treeOf(commit), [commit, landed], 'landed before\n');
   return scratch.merge(await withLanded(target), await withLanded(whole));
 }
 
-/** Where it is noted what a squashed landing contained. */
-function landedRef(refs: string, landing: string): string {
-  return `${refs}/landed/${landing}`;
+/** The name under which it is noted what a squashed landing contained. */
+function landedName(landing: string): string {
+  return `landed/${landing}`;
 }
 
 /** Without this note, only a later landing of the same lines is refused. */
 async function noteLanded(
-  { repository, askToEnd, refs }: LandRequest,
+  { repository, askToEnd, refs, ids }: LandRequest,
   landing: string,
   whole: string,
 ): Promise<void> {
   if (refs === null) return;
-  await askToEnd(repository.commonDir, ['update-ref', landedRef(refs, landing), whole]);
+  const name = landedName(landing);
+  await ids.add({ name, commit: whole }).catch(() => {});
+  await askToEnd(repository.commonDir, ['update-ref', `${refs}/${name}`, whole]);
 }
 
 const STOPPED: LandingRefusal = { kind: 'stopped' };

@@ -3,7 +3,11 @@ import { rmdirSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import type { LandingRefusal, Stays, StaysReason } from '../../core/snapshots/landing.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
-import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import {
+  isRepository,
+  type TreeDifference,
+  type TreeEntry,
+} from '../../core/snapshots/undo-plan.ts';
 import { realPath } from '../files/real-path.ts';
 import { compareTrees } from '../snapshots/objects/trees.ts';
 import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
@@ -290,8 +294,4 @@ export async function withoutOwnPrograms(
     throw new CheckoutError('git cannot tell which filters and merge drivers are configured');
   }
   return [...filters, ...drivers];
-}
-
-function isRepository(entry: TreeEntry): boolean {
-  return entry?.startsWith('160000 ') === true;
 }

@@ -6,6 +6,7 @@ import { compareTrees } from '../snapshots/objects/trees.ts';
 import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
 import { SnapshotError } from '../snapshots/snapshot-error.ts';
+import { NO_SNAPSHOT_IDS, type SnapshotId } from '../snapshots/snapshot-ids.ts';
 import { createSnapshotStore } from '../snapshots/snapshot-store.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
@@ -34,8 +35,8 @@ export interface TaskWorkRequest {
   readonly branch: string;
   /** The work tree that ralph made for the task; null if it worked in the user's own. */
   readonly tree: OwnWorkTree | null;
-  /** How the refs of its snapshots begin; null if it has none. */
-  readonly refs: string | null;
+  /** Its snapshots. */
+  readonly ids: readonly SnapshotId[];
   /** A folder for ralph's own git files, the same as for the landing; it is created. */
   readonly gitFolder: string;
   readonly env: NodeJS.ProcessEnv;
@@ -82,10 +83,9 @@ const NOTHING_KEPT: KeptWork = { kept: null, isOpen: false, leftOut: new Map() }
  * since, as filters and hooks have made it.
  */
 async function newestTree(request: TaskWorkRequest, tip: string): Promise<KeptWork> {
-  const { repository, refs } = request;
-  if (refs === null) return NOTHING_KEPT;
+  const { repository, ids } = request;
   const git = openGit(request, repository);
-  const newest = await newestSnapshot(git, refs);
+  const newest = await newestSnapshot(git, ids);
   if (newest === null || newest.head === null) return NOTHING_KEPT;
   if (newest.head === tip) return { kept: newest.tree, isOpen: true, leftOut: new Map() };
   const left = await compareTrees(git, newest.head, newest.tree);
@@ -122,6 +122,7 @@ async function keepTree(request: TaskWorkRequest, folder: string): Promise<KeptW
   const store = createSnapshotStore({
     git: openGit(request, repository),
     refs: '',
+    ids: NO_SNAPSHOT_IDS,
     newest: null,
     maxBytes,
     pathspecs: globs.length === 0 ? [] : ['--', ...globs],

@@ -213,6 +213,8 @@ export interface CheckpointSnapshot {
   readonly head: string;
   /** The one from which the running iteration began: both tell what that iteration has changed. */
   readonly before: SnapshotBefore | null;
+  /** The one from before the first iteration, with which a proof compares; absent if it was never pushed. */
+  readonly start?: SnapshotBefore | undefined;
 }
 
 /** A snapshot of the work tree before an iteration. */

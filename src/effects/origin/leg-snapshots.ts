@@ -96,7 +96,7 @@ async function untrackedSecrets(
 }
 
 /** A snapshot at the origin, as a checkpoint names it. */
-type SnapshotAtOrigin = Omit<CheckpointSnapshot, 'before'>;
+type SnapshotAtOrigin = Omit<CheckpointSnapshot, 'before' | 'start'>;
 
 /** What became of a snapshot for the origin; `why` is a sentence. */
 type SnapshotPush =

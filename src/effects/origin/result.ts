@@ -1,4 +1,5 @@
 import { type CommitFacts, commitMessage } from '../../core/snapshots/commit-message.ts';
+import { isRepository } from '../../core/snapshots/undo-plan.ts';
 import { emptyTree } from '../branches/dirty-paths.ts';
 import { gitIdentity, isKnown, RALPH } from '../branches/identity.ts';
 import { removeTree } from '../files/remove-tree.ts';
@@ -111,7 +112,6 @@ async function committedRepositories(
 ): Promise<readonly TreePath[]> {
   // An origin that has lost the base leaves nothing to compare with.
   const difference = await compareTrees(git, base, tree);
-  const isRepository = (entry: string | null): boolean => entry?.startsWith('160000') === true;
   const added = [...(difference ?? [])].flatMap(([name, { from, to }]) =>
     isRepository(to) && !isRepository(from) ? [name] : [],
   );

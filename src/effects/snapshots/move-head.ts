@@ -3,9 +3,12 @@ import { asInput, type RunGit } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import { lockIn } from '../workspace/git-locks.ts';
 import { underWayIn } from '../workspace/under-way.ts';
+import { listTree } from './objects/tree-files.ts';
+import { lacks, readCommits } from './objects/verified.ts';
 import { type PrivateGit, runOnRepository } from './private-git.ts';
 import { type Head, readHead } from './repository.ts';
 import { SnapshotError } from './snapshot-error.ts';
+import { INDEX_MESSAGE } from './snapshot-store.ts';
 
 /*
  * HEAD, its branch and the user's index go back to what a snapshot says. Each step is skipped if it is
@@ -75,20 +78,20 @@ async function readTip(ask: RunGit, branch: string) {
  * index as its tree, null while the index had conflicts.
  */
 export async function readParents(git: PrivateGit, commit: string) {
-  const format = '--format=%H%x00%ae%x00%s%x00%P';
-  const log = async (...ids: readonly string[]): Promise<readonly (readonly string[])[]> => {
-    const { exitCode, output } = await git.run(['log', '--no-walk=unsorted', format, ...ids]);
-    if (exitCode !== 0) throw new SnapshotError('git cannot read the snapshot');
-    return output.split('\n').map((line) => line.split('\0'));
+  const read = async (ids: readonly string[]) => {
+    const commits = await readCommits(git, ids);
+    return ids.map((id) => {
+      const found = commits.get(id);
+      if (found === undefined) throw new SnapshotError(lacks(id));
+      return { id, ...found };
+    });
   };
-  const [[, , , ids = ''] = []] = await log(commit);
-  const parents = ids === '' ? [] : await log(...ids.split(' '));
-  const isOwn = ([, email]: readonly string[]): boolean => email === OWN_EMAIL;
-  const index = parents.find((parent) => isOwn(parent) && parent[2] === 'index');
-  const [first] = parents;
+  const parents = (await read([commit])).flatMap((snapshot) => snapshot.parents);
+  const [first, ...others] = await read(parents);
+  const own = [first, ...others].filter((parent) => parent?.author === OWN_EMAIL);
   return {
-    head: first === undefined || isOwn(first) ? null : (first[0] ?? null),
-    index: index?.[0] ?? null,
+    head: first === undefined || own.includes(first) ? null : first.id,
+    index: own.find((parent) => parent?.message === INDEX_MESSAGE)?.id ?? null,
   };
 }
 
@@ -100,10 +103,7 @@ async function indexLines(
   tree: string,
 ): Promise<Pick<HeadMove, 'index' | 'skipped'>> {
   const listed = await git.onRepository(['ls-files', '-s', '-v', '-z']);
-  const wanted = await git.run(['ls-tree', '-r', '-z', '--full-tree', tree]);
-  if (listed.exitCode !== 0 || wanted.exitCode !== 0) {
-    throw new SnapshotError('git cannot read the index');
-  }
+  if (listed.exitCode !== 0) throw new SnapshotError('git cannot read the index');
   const now = new Map<string, string>();
   const left = new Set<string>();
   for (const [, tag = '', mode, id, stage, name = ''] of matches(
@@ -113,10 +113,7 @@ async function indexLines(
     if (/s/i.test(tag)) left.add(name);
     now.set(name, stage === '0' ? `${mode} ${id}` : 'conflict');
   }
-  const then = new Map<string, string>();
-  for (const [, mode, id, name = ''] of matches(wanted.output, /(\d+) \w+ (\w+)\t([^\0]+)\0/g)) {
-    then.set(name, `${mode} ${id}`);
-  }
+  const then = await listTree(git, tree);
   const none = '0'.repeat(tree.length);
   const gone = [...now].filter(([name, entry]) => !then.has(name) || entry === 'conflict');
   const back = [...then].filter(([name, entry]) => now.get(name) !== entry);

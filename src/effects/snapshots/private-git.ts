@@ -28,6 +28,8 @@ export interface GitCall {
   readonly env?: Readonly<Record<`GIT_${string}`, string>>;
   /** Settings that override all others. */
   readonly settings?: readonly GitSetting[];
+  /** Takes standard output piece by piece, however long it is; the answer then has none. */
+  readonly onOutput?: (chunk: Buffer) => void;
 }
 
 export interface PrivateGit {
@@ -93,11 +95,12 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
   return {
     folder,
     repository,
-    run(args, { input, index = path.join(folder, 'index'), env: extra, settings } = {}) {
+    run(args, { input, index = path.join(folder, 'index'), env: extra, settings, onOutput } = {}) {
       // The agent can write here, and a configuration may name programs.
       putRight();
       return callGit({
         ...common,
+        onOutput,
         ...(input === undefined ? {} : { input }),
         ...(settings === undefined ? {} : { settings }),
         args: [...DURABLE, ...args],

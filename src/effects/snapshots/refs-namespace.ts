@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
+import { START, snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
 import type { PrivateGit } from './private-git.ts';
 import type { Head } from './repository.ts';
@@ -44,12 +44,9 @@ export interface ClaimedRefs {
 export async function claimRefs({ taskId, about, ...request }: ClaimRequest): Promise<ClaimedRefs> {
   const { git } = request;
   const note = readNote(git);
-  const earlier = note === null ? null : await ownedFirst(git, note);
-  if (note !== null && earlier !== null) {
-    const { refs } = note;
-    const store = createSnapshotStore({ ...request, refs, newest: earlier });
-    return { refs, store, kept: await store.keepTree() };
-  }
+  // What an earlier process of this task kept is no start of this one: files have changed since, or somebody says so.
+  if (note !== null)
+    await git.onRepository(['update-ref', '-d', `${note.refs}/${START}`, note.commit]);
   let mayUnlock = note;
   for (let run = 1; ; run += 1) {
     const refs = snapshotRefs(taskId, run);
@@ -58,13 +55,13 @@ export async function claimRefs({ taskId, about, ...request }: ClaimRequest): Pr
     const store = createSnapshotStore({ ...request, refs, newest: null, claiming });
     try {
       const kept = await store.keepTree();
-      await store.keep(kept, ['0'], about);
+      await store.keep(kept, [START], about);
       return { refs, store, kept };
     } catch (error) {
       if (!(error instanceof NameTakenError)) throw error;
       if (mayUnlock?.refs !== refs || (await hasRefs(git, refs))) continue;
       // An earlier process of this task died in here, and the lock has stood since.
-      rmSync(path.join(git.repository.commonDir, `${refs}/0.lock`), { force: true });
+      rmSync(path.join(git.repository.commonDir, `${refs}/${START}.lock`), { force: true });
       mayUnlock = null;
       run -= 1;
     }
@@ -93,18 +90,6 @@ function readNote(git: PrivateGit): Note | null {
   } catch {
     return null;
   }
-}
-
-/** Returns the first snapshot of an earlier process of this task, or null if another task's is there. */
-async function ownedFirst(git: PrivateGit, { refs, commit }: Note) {
-  const ref = `${refs}/0`;
-  const { exitCode, output } = await git.onRepository([
-    'rev-parse',
-    `${ref}^{commit}`,
-    `${ref}^{tree}`,
-  ]);
-  const [id, tree] = output.split('\n');
-  return exitCode === 0 && id === commit && tree !== undefined ? { ref, commit, tree } : null;
 }
 
 /** Whether there is a ref of this name or below it. */

@@ -2,12 +2,14 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { PrivateGit } from './private-git.ts';
 import { NameTakenError, reasonOf, SnapshotError } from './snapshot-error.ts';
+import type { SnapshotId, SnapshotIds } from './snapshot-ids.ts';
 
 /** Where the refs of a task's snapshots are. */
 export interface RefPlace {
   readonly git: PrivateGit;
   /** For example `refs/ralph/fix-login`. */
   readonly refs: string;
+  readonly ids: SnapshotIds;
   /**
    * Called before the first ref is created. Without it the refs are this task's, and what a killed git
    * of its own left locked there is removed; with it they may be those of another task that is running.
@@ -20,11 +22,13 @@ export interface RefPlace {
  * `NameTakenError` if every name is taken, or a `SnapshotError`.
  */
 export async function createRef(
-  { git, refs, claiming }: RefPlace,
+  { git, refs, ids, claiming }: RefPlace,
   names: Iterable<string>,
   commit: string,
 ): Promise<string> {
   for (const name of names) {
+    if (ids.all.some((each) => each.name === name)) continue;
+    await ids.add({ name, commit });
     const ref = `${refs}/${name}`;
     if (claiming === undefined) {
       // Of this task, whose only driver this is.
@@ -41,6 +45,7 @@ export async function createRef(
       NO_COMMIT,
     ]);
     if (exitCode === 0) return ref;
+    await ids.remove(new Set([name]));
     const isTaken = claiming === undefined ? /already exists/ : /already exists|File exists/;
     // Somebody may have made a ref below it, and then git takes none of this name.
     const isFolder = complaint.includes(`'${ref}/`);
@@ -48,6 +53,43 @@ export async function createRef(
       throw new SnapshotError(reasonOf(['update-ref'], complaint));
   }
   throw new NameTakenError('no name was free');
+}
+
+/**
+ * Makes the refs of snapshots that are gone, so that git keeps their commits. Returns a sentence for each ref that
+ * somebody else has moved or removed; the snapshots are not read from them.
+ */
+export async function putRefsRight(
+  git: PrivateGit,
+  refs: string,
+  ids: readonly SnapshotId[],
+): Promise<readonly string[]> {
+  const format = '--format=%(objectname) %(refname)';
+  const listed = await git.onRepository(['for-each-ref', format, `${refs}/`]);
+  if (listed.exitCode !== 0) return [];
+  const there = new Map(
+    listed.output
+      .trim()
+      .split('\n')
+      .map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]),
+  );
+  const sentences: string[] = [];
+  for (const { name, commit } of ids) {
+    const ref = `${refs}/${name}`;
+    const now = there.get(ref);
+    if (now === commit) continue;
+    // The last driver may have been killed before it made the newest one.
+    const made = now === undefined && (await makeRef(git, ref, commit));
+    if (now === undefined && made && name === ids.at(-1)?.name) continue;
+    sentences.push(
+      `${ref} ${now === undefined ? 'was gone' : 'names another commit'}: ralph goes on with the snapshot that it took itself.`,
+    );
+  }
+  return sentences;
+}
+
+async function makeRef(git: PrivateGit, ref: string, commit: string): Promise<boolean> {
+  return (await git.onRepository(['update-ref', ref, commit, NO_COMMIT])).exitCode === 0;
 }
 
 /** As the old value of a ref, it means that the ref must not be there. */

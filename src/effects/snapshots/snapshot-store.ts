@@ -105,7 +105,7 @@ const IDENTITY = {
 
 /** Keeps snapshots of one work tree for one task. */
 export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
-  const { git, refs, maxBytes, pathspecs } = request;
+  const { git, refs, ids, maxBytes, pathspecs } = request;
   const { repository } = git;
   const ask = async (args: readonly string[], call?: GitCall): Promise<string> =>
     outputOf(args, await git.run(args, call));
@@ -254,7 +254,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     commit,
     async keep({ tree }, names, about, extra) {
       const commitOfTree = await commit(tree, about, extra);
-      const ref = await createRef({ git, refs, claiming }, names, commitOfTree);
+      const ref = await createRef({ git, refs, ids, claiming }, names, commitOfTree);
       claiming = undefined;
       newest = { ref, commit: commitOfTree, tree };
       keptHead = head;
@@ -283,7 +283,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
 }
 
 /** The message of the commit that keeps the user's index. */
-const INDEX_MESSAGE = 'index\n';
+export const INDEX_MESSAGE = 'index\n';
 
 function isOpenSecret(name: TreePath, tracked: ReadonlySet<TreePath>, root: string): boolean {
   return !tracked.has(name) && looksSecret(name) && statsOf(treePlace(root, name)) !== null;

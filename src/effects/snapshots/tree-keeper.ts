@@ -4,10 +4,11 @@ import {
   attemptNames,
   endNames,
   readSnapshotName,
+  START,
   startNames,
 } from '../../core/snapshots/snapshot-names.ts';
 import { NEWEST_KEPT } from '../../core/snapshots/thinning.ts';
-import type { Timeline } from '../../core/snapshots/timeline.ts';
+import { type Timeline, timelineOf } from '../../core/snapshots/timeline.ts';
 import type { Snapshots } from '../../loop/ports.ts';
 import { realPath } from '../files/real-path.ts';
 import { findGitAbove } from '../workspace/find-git-above.ts';
@@ -21,6 +22,7 @@ import { findLeakyRemotes } from './remotes.ts';
 import { thinSnapshots } from './remove-snapshots.ts';
 import { findRepository } from './repository.ts';
 import { SnapshotError } from './snapshot-error.ts';
+import type { SnapshotIds } from './snapshot-ids.ts';
 import { listSnapshots } from './snapshot-list.ts';
 import { createSnapshotStore, type KeptTree, type SnapshotStore } from './snapshot-store.ts';
 import type { TreePath } from './tree-changes.ts';
@@ -38,6 +40,7 @@ export interface TreeKeeperRequest {
   readonly taskId: string;
   /** How the refs of an earlier driver of the task begin; null for a new task. */
   readonly refs: string | null;
+  readonly ids: SnapshotIds;
   readonly env: NodeJS.ProcessEnv;
   readonly runId: string;
   /** Kills git at once. */
@@ -81,8 +84,10 @@ export interface TreeKeeper extends Snapshots {
   filesTouched(): readonly TreePath[] | null;
   /** Tells a person of work in repositories inside the tree that no snapshot keeps. */
   tellInner(repositories: readonly InnerRepository[]): void;
-  /** Ids of the first and the newest snapshot's commits; null if there is none. */
+  /** The trees of the first and the newest snapshot; null if there is none. */
   ends(): { readonly first: string; readonly newest: string } | null;
+  /** The tree from before the first iteration; null if it is not known, since its snapshot is gone or was never made. */
+  readonly start: string | null;
   /** Returns the number of the next snapshot, for one that is made past the keeper. */
   nextOrder(): number;
   /**
@@ -90,8 +95,8 @@ export interface TreeKeeper extends Snapshots {
    * not happened. Rejects with a `SnapshotError`, or the system's error.
    */
   keepUnnamed(): Promise<KeptTree>;
-  /** Lists the snapshots; null if git fails. */
-  timeline(): Promise<Timeline | null>;
+  /** Lists the snapshots. */
+  timeline(): Promise<Timeline>;
   /** Drops some of very many snapshots, once the run has ended. */
   close(): Promise<void>;
 }
@@ -106,7 +111,7 @@ const FAILURES_AT_MOST = 5;
  * `SnapshotError` if the repository's configuration names another folder: an undo would write there.
  */
 export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKeeper | null> {
-  const { cwd, excluded, folder, env, runId, signal, refs } = request;
+  const { cwd, excluded, folder, env, runId, signal, refs, ids } = request;
   const place = findGitAbove(cwd);
   if (place === null) return null;
   const ask: RunGit = (where, args, extras) =>
@@ -119,29 +124,27 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   const git = openPrivateGit({ folder, repository, env, runId, signal, timeoutMs: TIMEOUT_MS });
   const pathspecs = withGlobs(pathspecsWithout(excluded, repository.root), request.excludedGlobs);
   const open = { ...request, git, ask, place, pathspecs };
-  return createTreeKeeper(
-    refs === null
-      ? { ...open, ...(await claim(open)) }
-      : { ...open, refs, earlier: await listSnapshots(git, refs), claimed: null },
-  );
+  if (refs === null) return createTreeKeeper({ ...open, ...(await claim(open)) });
+  const earlier = await listSnapshots(git, ids.all);
+  return createTreeKeeper({ ...open, refs, earlier, claimed: null });
 }
 
 /** Finds refs for a new run by making its first snapshot. If that fails, the refs are only chosen. */
 async function claim(open: Omit<OpenKeeper, 'refs' | 'earlier' | 'claimed'>): Promise<Claimed> {
-  const { git, ask, taskId, now, notice, maxBytes, pathspecs } = open;
+  const { git, ask, taskId, now, notice, maxBytes, pathspecs, ids } = open;
   const about = { taskId, order: 1, at: now(), subject: 'before iteration 1' };
   for (const { says, remedy } of await findLeakyRemotes(git.repository.root, ask)) {
     notice(`${says}; to keep them here: ${remedy}`);
   }
   try {
     const claimed = await claimRefs({
-      ...{ git, taskId, maxBytes, pathspecs },
+      ...{ git, taskId, maxBytes, pathspecs, ids },
       about: ({ branch }) => snapshotMessage({ ...about, branch }),
     });
     const { refs } = claimed;
-    return { refs, claimed, earlier: await listSnapshots(git, refs) };
+    return { refs, claimed, earlier: await listSnapshots(git, ids.all) };
   } catch {
-    return { refs: await freeRefs(git, taskId), claimed: null, earlier: null };
+    return { refs: await freeRefs(git, taskId), claimed: null, earlier: timelineOf([]) };
   }
 }
 
@@ -155,7 +158,7 @@ interface Claimed {
   readonly refs: string;
   /** What this process has already kept. */
   readonly claimed: ClaimedRefs | null;
-  readonly earlier: Timeline | null;
+  readonly earlier: Timeline;
 }
 
 interface OpenKeeper extends Omit<TreeKeeperRequest, 'refs'>, Claimed {
@@ -166,14 +169,16 @@ interface OpenKeeper extends Omit<TreeKeeperRequest, 'refs'>, Claimed {
 }
 
 function createTreeKeeper(request: OpenKeeper): TreeKeeper {
-  const { git, cwd, place, refs, earlier, claimed, pathspecs, maxBytes, taskId } = request;
+  const { git, cwd, place, refs, ids, earlier, claimed, pathspecs, maxBytes, taskId } = request;
   const { now, warn, notice } = request;
-  const last = earlier?.snapshots.at(-1) ?? null;
-  const names = new Set(earlier?.snapshots.map(({ name }) => name));
+  const last = earlier.snapshots.at(-1) ?? null;
+  const names = new Set(ids.all.map(({ name }) => name));
   const newStore = (newest: SnapshotStore['newest']): SnapshotStore =>
-    createSnapshotStore({ git, refs, newest, maxBytes, pathspecs });
+    createSnapshotStore({ git, refs, ids, newest, maxBytes, pathspecs });
   let store = claimed?.store ?? newStore(last && { ref: `${refs}/${last.name}`, ...last });
-  let first = earlier?.snapshots[0]?.commit ?? null;
+  let first = earlier.snapshots[0]?.tree ?? null;
+  const treeAtStart = earlier.snapshots.find(({ name }) => name === START)?.tree ?? null;
+  let start = ids.isFromStart ? treeAtStart : null;
   let order = last?.order ?? 0;
   let known = claimed === null ? null : wholeTree(claimed.kept);
   let failures = 0;
@@ -226,12 +231,14 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
 
   const keepAs = async (kept: KeptTree, free: Iterable<string>, subject: string): Promise<void> => {
     const about = { taskId, order: order + 1, at: now(), subject };
-    const { ref, commit } = await store.keep(kept, free, ({ branch }) =>
+    const { ref, tree } = await store.keep(kept, free, ({ branch }) =>
       snapshotMessage({ ...about, branch }),
     );
     order += 1;
-    first ??= commit;
-    names.add(ref.slice(refs.length + 1));
+    first ??= tree;
+    const name = ref.slice(refs.length + 1);
+    if (name === START && ids.isFromStart) start = tree;
+    names.add(name);
   };
 
   const tryToKeep = async (free: () => Iterable<string>, subject: string) => {
@@ -318,8 +325,11 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       for (const each of innerNotices(newestKept, repositories, said)) notice(each);
     },
     ends() {
-      const newest = store.newest?.commit ?? null;
+      const newest = store.newest?.tree ?? null;
       return first === null || newest === null ? null : { first, newest };
+    },
+    get start() {
+      return start;
     },
     nextOrder() {
       order += 1;
@@ -333,9 +343,9 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       unnamed = kept;
       return kept;
     },
-    timeline: () => listSnapshots(git, refs),
+    timeline: () => listSnapshots(git, ids.all),
     async close() {
-      if (names.size > NEWEST_KEPT) await thinSnapshots(git, refs);
+      if (names.size > NEWEST_KEPT) await thinSnapshots(git, refs, ids);
     },
   };
 }

@@ -15,7 +15,7 @@ export function foreignFiles(
   task: Pick<TaskState, 'task_id' | 'started_at'>,
   seal: Seal,
 ): readonly string[] {
-  return (['settings', 'baseline', 'git-setup', 'judges'] as const).flatMap((kind) => {
+  return (['settings', 'baseline', 'git-setup', 'judges', 'snapshots'] as const).flatMap((kind) => {
     const name = `${kind}.json`;
     const text = tryReadText(path.join(folder, name), BASELINE_MAX_BYTES);
     if (text === null || parseObject(text) === null) return [];

@@ -27,7 +27,14 @@ export interface Seal {
 }
 
 /** The sealed files beside the state file. */
-type SealedKind = 'settings' | 'memory' | 'baseline' | 'git-setup' | 'judges' | 'proof';
+type SealedKind =
+  | 'settings'
+  | 'memory'
+  | 'baseline'
+  | 'git-setup'
+  | 'judges'
+  | 'snapshots'
+  | 'proof';
 
 export const STATE = 'state';
 

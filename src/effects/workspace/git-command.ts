@@ -43,6 +43,8 @@ export interface GitCommand extends GitExtras {
   readonly asUser?: boolean;
   /** Puts git and what it runs into the sandbox. */
   readonly confine?: Confine;
+  /** Takes standard output piece by piece, however long it is; the answer then has none. */
+  readonly onOutput?: ((chunk: Buffer) => void) | undefined;
 }
 
 /** What a call of git came to. */
@@ -109,6 +111,7 @@ export async function callGit(command: GitCommand): Promise<GitAnswer> {
   signal?.addEventListener('abort', giveUp);
   const settled = giveUpAtExit(giveUp);
   child.stdout?.on('data', (chunk: Buffer) => {
+    if (command.onOutput !== undefined) return command.onOutput(chunk);
     length += chunk.length;
     if (length > OUTPUT_AT_MOST) giveUp();
     else chunks.push(chunk);

@@ -119,6 +119,15 @@ export function stillHolds(results: readonly CheckResult[], { what, tree }: Repe
   return `${what} still holds: ${names.join(', ')} on tree ${tree.slice(0, 7)} in a clean checkout`;
 }
 
+/** Says that the checks pass once more, and that they proved nothing the first time. */
+export function heldNever(
+  results: readonly CheckResult[],
+  { what, tree, finding }: RepeatFacts & { readonly finding: string },
+): string {
+  const names = results.map(({ name }) => oneLine(name, 150)).join(', ');
+  return `${names} passed again on tree ${tree.slice(0, 7)}, but ${what} does not say proven: ${oneLine(finding, 300)}`;
+}
+
 /** Says what is not as a proof has it, with the end of each failed command's output. */
 export function holdsNoLonger(differences: readonly ProofDifference[], facts: RepeatFacts): string {
   const failed = differences.filter(({ kind }) => kind === 'check-failed').length;

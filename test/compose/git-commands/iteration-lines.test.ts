@@ -2,19 +2,23 @@ import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { linesByIteration } from '../../../src/compose/git-commands/iteration-lines.ts';
 import type { TaskGit } from '../../../src/core/task/task-state.ts';
+import { openSnapshotIds } from '../../../src/effects/snapshots/snapshot-ids.ts';
 import { openTreeKeeper } from '../../../src/effects/snapshots/tree-keeper.ts';
 import { newTask } from '../../helpers/new-task.ts';
 import { GIT_ENV, makeRepository, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
+import { testSeal } from '../../helpers/test-seal.ts';
 
 const REFS = 'refs/ralph/t';
 
 /** A repository in which four iterations have worked; the third one changed nothing. */
 async function worked() {
-  const { folder, git } = await makeRepository({ 'a.txt': '1\n2\n' });
+  const task = await tempFolder();
+  const ids = openSnapshotIds({ folder: task, seal: testSeal(task), task: newTask() }, true);
+  const { folder } = await makeRepository({ 'a.txt': '1\n2\n' });
   const keeper = await openTreeKeeper({
     ...{ cwd: folder, excluded: [], excludedGlobs: [], maxBytes: 1_000 },
-    ...{ folder: await tempFolder(), taskId: 't', refs: REFS, env: GIT_ENV, runId: 'run' },
+    ...{ folder: await tempFolder(), taskId: 't', refs: REFS, ids, env: GIT_ENV, runId: 'run' },
     signal: new AbortController().signal,
     now: () => '2026-01-01T00:00:00.000Z',
     warn: () => {},
@@ -29,16 +33,13 @@ async function worked() {
     put(folder, files);
     await keeper?.after({ iteration, as: 'end', outcome: 'answered' });
   }
-  return { folder, git };
+  const linesIn = (git: TaskGit) => linesByIteration({ ...newTask(), git }, task, GIT_ENV);
+  return { folder, ids, linesIn };
 }
 
 const treeIn = (path: string, origin: string): TaskGit['work_tree'] => ({
   ...{ path, origin, branch: 'ralph/t', base: 'abc', onto: 'main' },
 });
-
-async function linesOf(git: TaskGit) {
-  return linesByIteration({ ...newTask(), git }, await tempFolder(), GIT_ENV);
-}
 
 const ALL = {
   1: { added: 1, removed: 0 },
@@ -48,29 +49,28 @@ const ALL = {
 
 describe('the lines of the iterations', () => {
   test('are those between what each began with and what it came to', async () => {
-    const { folder } = await worked();
+    const { folder, linesIn } = await worked();
     const work_tree = treeIn(folder, folder);
-    expect(await linesOf({ snapshots: REFS, work_tree })).toEqual(ALL);
-    expect(await linesOf({ snapshots: null, work_tree })).toEqual({});
-    expect(await linesOf({ snapshots: 'refs/ralph/other', work_tree })).toEqual({});
+    expect(await linesIn({ snapshots: REFS, work_tree })).toEqual(ALL);
+    expect(await linesByIteration(newTask(), await tempFolder(), GIT_ENV)).toEqual({});
   });
 
   test('are found where the work tree of the task is gone', async () => {
-    const { folder } = await worked();
+    const { folder, linesIn } = await worked();
     const gone = await tempFolder();
     rmSync(gone, { recursive: true });
-    expect(await linesOf({ snapshots: REFS, work_tree: treeIn(gone, folder) })).toEqual(ALL);
-    expect(await linesOf({ snapshots: REFS, work_tree: treeIn(gone, gone) })).toEqual({});
+    expect(await linesIn({ snapshots: REFS, work_tree: treeIn(gone, folder) })).toEqual(ALL);
+    expect(await linesIn({ snapshots: REFS, work_tree: treeIn(gone, gone) })).toEqual({});
   });
 
   test('are unknown for an iteration whose beginning is gone', async () => {
-    const { folder, git } = await worked();
-    git('update-ref', '-d', `${REFS}/1`);
+    const { folder, ids, linesIn } = await worked();
+    await ids.remove(new Set(['1']));
     const { 1: _one, 4: four } = ALL;
-    const lines = await linesOf({ snapshots: REFS, work_tree: treeIn(folder, folder) });
+    const lines = await linesIn({ snapshots: REFS, work_tree: treeIn(folder, folder) });
     expect(lines).toEqual({ 2: ALL[2], 4: four });
-    git('update-ref', '-d', `${REFS}/2.0`);
-    expect(await linesOf({ snapshots: REFS, work_tree: treeIn(folder, folder) })).toEqual({
+    await ids.remove(new Set(['2.0']));
+    expect(await linesIn({ snapshots: REFS, work_tree: treeIn(folder, folder) })).toEqual({
       4: four,
     });
   });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { snapshotMessage } from '../../../src/core/snapshots/snapshot-message.ts';
 import { bringBack, newestSnapshot } from '../../../src/effects/branches/bring-back.ts';
 import { type Files, gitIn, makeRepository, put } from '../../helpers/repository.ts';
-import { snapshotsOf } from '../../helpers/snapshots.ts';
+import { idsBelow, snapshotsOf } from '../../helpers/snapshots.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** A work tree with a snapshot of uncommitted work; it is removed and made again from its branch. */
@@ -23,7 +23,7 @@ async function stage(work: Files, afterwards: (path: string) => void = () => {})
   git('worktree', 'remove', '--force', path);
   git('worktree', 'add', '-q', path, 'x');
   const { own } = await snapshotsOf(path);
-  const newest = await newestSnapshot(own, 'refs/ralph/t');
+  const newest = await newestSnapshot(own, idsBelow(path));
   if (newest === null) throw new Error('there is no snapshot');
   const result = await bringBack(own, newest, gitIn(path)('rev-parse', 'HEAD'));
   const read = (name: string) => readFileSync(join(path, name), 'utf8');
@@ -61,5 +61,5 @@ test('what was committed as it was is no conflict', async () => {
 
 test('a task without snapshots has none to bring back', async () => {
   const { own } = await stage({});
-  expect(await newestSnapshot(own, 'refs/ralph/other')).toBeNull();
+  expect(await newestSnapshot(own, [])).toBeNull();
 });

@@ -4,7 +4,7 @@ import { removeSnapshots, thinSnapshots } from '../../../src/effects/snapshots/r
 import { runGit } from '../../../src/effects/workspace/git-command.ts';
 import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { GIT_ENV, gitIn, makeRepository } from '../../helpers/repository.ts';
-import { snapshotsOf } from '../../helpers/snapshots.ts';
+import { idsBelow, idsInMemory, snapshotsOf } from '../../helpers/snapshots.ts';
 
 /** A repository in which task `t` has `0` and so many ends, and task `t@2` has one. */
 async function stage(ends: number) {
@@ -18,16 +18,19 @@ async function stage(ends: number) {
   });
   gitIn(folder, commits.join('\n'))('fast-import', '--quiet');
   git('update-ref', 'refs/ralph/t@2/0', 'HEAD');
+  const ids = idsInMemory();
+  for (const each of idsBelow(folder)) await ids.add(each);
   const refs = () => git('for-each-ref', '--format=%(refname)', 'refs/ralph').split('\n');
-  return { folder, git, own, refs };
+  return { folder, git, own, ids, refs };
 }
 
 test('the newest 200 and every tenth of the older ones stay', async () => {
-  const { own, refs, git } = await stage(249);
-  expect(await thinSnapshots(own, 'refs/ralph/t')).toBe(50 - 1 - 5 - 5);
+  const { own, ids, refs, git } = await stage(249);
+  expect(await thinSnapshots(own, 'refs/ralph/t', ids)).toBe(50 - 1 - 5 - 5);
   expect(refs()).toHaveLength(200 + 11 + 1);
+  expect(ids.all).toHaveLength(200 + 11);
   expect(git('rev-parse', '-q', '--verify', 'refs/ralph/t/19')).toMatch(/^[0-9a-f]{40}$/);
-  expect(await thinSnapshots(own, 'refs/ralph/t')).toBe(0);
+  expect(await thinSnapshots(own, 'refs/ralph/t', ids)).toBe(0);
 });
 
 test('the refs of a task are removed, packed or not, and no others', async () => {

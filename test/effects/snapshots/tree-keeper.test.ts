@@ -9,6 +9,7 @@ import {
 } from '../../../src/effects/snapshots/tree-keeper.ts';
 import { createTreeProgress } from '../../../src/effects/snapshots/tree-progress.ts';
 import { GIT_ENV, gitIn, makeRepository, put } from '../../helpers/repository.ts';
+import { idsInMemory } from '../../helpers/snapshots.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 async function keeperOf(folder: string, more: Partial<TreeKeeperRequest> = {}) {
@@ -22,6 +23,7 @@ async function keeperOf(folder: string, more: Partial<TreeKeeperRequest> = {}) {
     folder: await tempFolder(),
     taskId: 't',
     refs: null,
+    ids: idsInMemory(),
     env: GIT_ENV,
     runId: 'run',
     signal: new AbortController().signal,
@@ -36,8 +38,8 @@ async function keeperOf(folder: string, more: Partial<TreeKeeperRequest> = {}) {
   const progress = createTreeProgress(keeper, { cwd, excluded, env });
   const ended = (iteration: number, as: 'end' | 'attempt' | 'missing-end' = 'end') =>
     keeper.after({ iteration, as, outcome: 'answered' });
-  const names = async () => (await keeper.timeline())?.snapshots.map(({ name }) => name);
-  return { keeper, progress, ended, names, warnings, notices };
+  const names = async () => (await keeper.timeline()).snapshots.map(({ name }) => name);
+  return { keeper, ids: request.ids, progress, ended, names, warnings, notices };
 }
 
 async function stage(files = { 'a.txt': 'a' }) {
@@ -109,11 +111,11 @@ describe('the snapshots of a task', () => {
   });
 
   test('go on in a later process, which keeps what a dead driver could not', async () => {
-    const { folder, ended, names } = await stage();
+    const { folder, ids, ended, names } = await stage();
     put(folder, { b: '1' });
     await ended(1);
     put(folder, { b: 'half done' });
-    const later = await keeperOf(folder, { refs: 'refs/ralph/t' });
+    const later = await keeperOf(folder, { refs: 'refs/ralph/t', ids });
     await later.ended(2, 'attempt');
     await later.ended(1, 'missing-end');
     put(folder, { b: 'whole' });
@@ -197,7 +199,13 @@ describe('the snapshots of a task', () => {
     const request = { cwd: await tempFolder(), excluded: [], env: GIT_ENV };
     const opened = await openTreeKeeper({
       ...{ ...request, excludedGlobs: [], maxBytes: 1, folder: request.cwd, taskId: 't' },
-      ...{ refs: null, runId: 'r', signal: new AbortController().signal, now: () => '' },
+      ...{
+        refs: null,
+        ids: idsInMemory(),
+        runId: 'r',
+        signal: new AbortController().signal,
+        now: () => '',
+      },
       warn: () => {},
       notice: () => {},
     });

@@ -19,6 +19,7 @@ import { EXIT_FAILED } from '../../../exit-codes.ts';
 import { proofText } from '../../../report/ending-lines.ts';
 import {
   commandsToRun,
+  heldNever,
   holdsNoLonger,
   proofScreen,
   setupFailed,
@@ -158,8 +159,13 @@ async function repeat(
   });
   const about = { what, tree: repeated.tree, folder: repeated.folder };
   if (repeated.kind === 'ran' && repeated.differences.length === 0) {
-    say(maskSecrets(stillHolds(repeated.results, about)));
-    return 0;
+    const [finding] = facts.findings;
+    const text =
+      finding === undefined
+        ? stillHolds(repeated.results, about)
+        : heldNever(repeated.results, { ...about, finding: finding.detail });
+    say(maskSecrets(text));
+    return finding === undefined ? 0 : EXIT_FAILED;
   }
   const text =
     repeated.kind === 'ran'

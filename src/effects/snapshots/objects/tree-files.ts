@@ -1,47 +1,54 @@
+import { isRepository } from '../../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from '../private-git.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { TreePath } from '../tree-changes.ts';
+import { lacks, readObjects, requireObjects, treesOf } from './verified.ts';
 
-/** Lists the files of a tree: mode and id by path. Rejects with a `SnapshotError` if git fails. */
+/** Lists the files of a tree or a commit: mode and id by path. Rejects with a `SnapshotError` if git fails. */
 export async function listTree(
   git: PrivateGit,
-  tree: string,
+  treeOrCommit: string,
 ): Promise<ReadonlyMap<TreePath, string>> {
-  const { exitCode, output } = await git.run(['ls-tree', '-r', '-z', tree]);
+  const [tree = ''] = await treesOf(git, [treeOrCommit]);
+  const { exitCode, output } = await git.run(['ls-tree', '-r', '-t', '-z', tree]);
   if (exitCode !== 0) throw new SnapshotError(`git cannot list the tree ${tree}`);
   const files = new Map<TreePath, string>();
+  const folders: string[] = [];
   for (const line of output.split('\0')) {
     const end = line.indexOf('\t');
     if (end === -1) continue;
-    const [mode = '', , id = ''] = line.slice(0, end).split(' ');
-    files.set(line.slice(end + 1), `${mode} ${id}`);
+    const [mode = '', type, id = ''] = line.slice(0, end).split(' ');
+    if (type === 'tree') folders.push(id);
+    else files.set(line.slice(end + 1), `${mode} ${id}`);
   }
+  await requireObjects(git, folders);
   return files;
 }
 
-/** Reads the contents of entries such as `100644 <id>`, by entry. Rejects with a `SnapshotError`. */
+/** Rejects with a `SnapshotError` unless git has all files of a tree as their ids say. */
+export async function requireTree(git: PrivateGit, treeOrCommit: string): Promise<void> {
+  const entries = [...(await listTree(git, treeOrCommit)).values()];
+  await requireObjects(git, entries.filter((entry) => !isRepository(entry)).map(idOf));
+}
+
+/**
+ * Reads the contents of entries such as `100644 <id>`, by entry. Rejects with a `SnapshotError` if one is missing or
+ * is not what its id says.
+ */
 export async function readEntries(
   git: PrivateGit,
   entries: Iterable<string>,
 ): Promise<ReadonlyMap<string, Buffer>> {
   const wanted = [...new Set(entries)];
   if (wanted.length === 0) return new Map();
-  const input = Buffer.from(wanted.map((entry) => `${idOf(entry)}\n`).join(''));
-  const { exitCode, output } = await git.run(['cat-file', '--batch'], { input });
-  if (exitCode !== 0) throw new SnapshotError('git cannot read files of a snapshot');
-  const contents = new Map<string, Buffer>();
-  let at = 0;
-  for (const entry of wanted) {
-    const end = output.indexOf('\n', at);
-    const [, size] = / blob (\d+)$/.exec(output.slice(at, end)) ?? [];
-    if (end === -1 || size === undefined) {
-      throw new SnapshotError(`git has not got ${idOf(entry)}, which a snapshot needs`);
-    }
-    const from = end + 1;
-    at = from + Number(size) + 1;
-    contents.set(entry, Buffer.from(output.slice(from, at - 1), 'latin1'));
-  }
-  return contents;
+  const objects = await readObjects(git, wanted.map(idOf));
+  return new Map(
+    wanted.map((entry) => {
+      const object = objects.get(idOf(entry));
+      if (object?.type !== 'blob') throw new SnapshotError(lacks(idOf(entry)));
+      return [entry, object.content];
+    }),
+  );
 }
 
 /** Returns the sizes of entries in bytes, without reading them. Rejects with a `SnapshotError`. */
@@ -60,7 +67,8 @@ export async function sizesOf(
   return new Map(wanted.map((entry, at) => [entry, Number(sizes[at])]));
 }
 
-function idOf(entry: string): string {
+/** The id in an entry such as `100644 <id>`. */
+export function idOf(entry: string): string {
   return entry.slice(entry.indexOf(' ') + 1);
 }
 

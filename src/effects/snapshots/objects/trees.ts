@@ -1,23 +1,35 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { TreePair } from '../../../core/snapshots/timeline.ts';
-import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
+import {
+  isRepository,
+  type TreeDifference,
+  type TreeEntry,
+} from '../../../core/snapshots/undo-plan.ts';
 import type { LineChanges } from '../../../core/task/line-changes.ts';
 import { indexOf } from '../filtered-restore.ts';
 import type { PrivateGit } from '../private-git.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { TreePath } from '../tree-changes.ts';
+import { idOf, listTree } from './tree-files.ts';
+import { requireObjects, treesOf, wrongObjects } from './verified.ts';
 
 const RAW = ['diff-tree', '-r', '-z', '--raw', '--no-renames'];
 
-/** Compares two trees or commits; null if git fails, for example because one of them is gone. */
+/**
+ * Compares two trees or commits; null if git fails, for example because one of them is gone, or is not what its id
+ * says.
+ */
 export async function compareTrees(
   git: PrivateGit,
   from: string,
   to: string,
 ): Promise<TreeDifference | null> {
-  const { exitCode, output } = await git.run([...RAW, from, to]);
+  const trees = await treesOf(git, [from, to]).catch(() => null);
+  if (trees === null) return null;
+  const { exitCode, output } = await git.run([...RAW, '-t', ...trees]);
   if (exitCode !== 0) return null;
+  const folders: string[] = [];
   const difference = new Map<string, { from: TreeEntry; to: TreeEntry }>();
   const parts = output.split('\0');
   for (let at = 0; at + 1 < parts.length; at += 2) {
@@ -25,9 +37,17 @@ export async function compareTrees(
     const path = parts[at + 1];
     if (found === null || path === undefined) continue;
     const [, oldMode = '', newMode = '', oldId = '', newId = ''] = found;
-    difference.set(path, { from: entryOf(oldMode, oldId), to: entryOf(newMode, newId) });
+    const [was, is] = [entryOf(oldMode, oldId), entryOf(newMode, newId)];
+    // Where a file became a folder, both are listed: the folder by itself, and the file with what is in it.
+    for (const entry of [was, is]) if (isFolder(entry)) folders.push(idOf(entry));
+    const change = { from: isFolder(was) ? null : was, to: isFolder(is) ? null : is };
+    if (change.from !== change.to) difference.set(path, change);
   }
-  return difference;
+  return (await wrongObjects(git, folders)).size === 0 ? difference : null;
+}
+
+function isFolder(entry: TreeEntry): entry is string {
+  return entry?.startsWith('040000 ') === true;
 }
 
 function entryOf(mode: string, id: string): TreeEntry {
@@ -86,13 +106,13 @@ const NUMSTAT = [
  * pair of which a tree is gone, and for all of them if git fails. Binary files have no lines.
  */
 export async function countLinesBetween(
-  git: Pick<PrivateGit, 'onRepository'>,
+  git: Pick<PrivateGit, 'run'>,
   pairs: readonly TreePair[],
 ): Promise<readonly (LineChanges | null)[]> {
   if (pairs.length === 0) return [];
   const names = pairs.map(({ from, to }) => `${from} ${to}`);
   const input = Buffer.from(`${names.join('\n')}\n`);
-  const { exitCode, output } = await git.onRepository(NUMSTAT, { input });
+  const { exitCode, output } = await git.run(NUMSTAT, { input });
   // It was killed, so the last count may not be whole.
   if (exitCode === null) return pairs.map(() => null);
   // Git repeats each pair before its files. Of a pair that it cannot read it only complains.
@@ -130,12 +150,16 @@ export async function ignoredThen(
   names: readonly TreePath[],
 ): Promise<ReadonlySet<TreePath>> {
   if (names.length === 0) return new Set();
-  const listed = await git.run(['ls-tree', '-r', '-z', tree]);
-  if (listed.exitCode !== 0) throw new SnapshotError('git cannot read the snapshot');
-  const rules = [...listed.output.matchAll(/(100\d+) blob (\w+)\t((?:[^\0]*\/)?\.gitignore)\0/g)];
-  const files = rules.map(([, mode, id, name = '']) => ({ name, entry: `${mode} ${id}` }));
+  const listed = [...(await listTree(git, tree))].map(([name, entry]) => ({ name, entry }));
+  const files = listed.filter(
+    ({ name, entry }) => /(?:^|\/)\.gitignore$/.test(name) && entry.startsWith('100'),
+  );
+  await requireObjects(
+    git,
+    files.map(({ entry }) => idOf(entry)),
+  );
   const repositories = new Set(
-    [...listed.output.matchAll(/160000 commit \w+\t([^\0]+)\0/g)].map(([, name]) => name),
+    listed.filter(({ entry }) => isRepository(entry)).map(({ name }) => name),
   );
   const inside = names.filter((name) =>
     [...name.matchAll(/\//g)].some(({ index }) => repositories.has(name.slice(0, index))),

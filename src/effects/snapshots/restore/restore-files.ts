@@ -18,11 +18,13 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { looksSecret } from '../../../core/snapshots/secret-names.ts';
-import type { TreeEntry } from '../../../core/snapshots/undo-plan.ts';
+import { isRepository, type TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import { messageOf } from '../../../errors.ts';
 import { errorCode } from '../../files/write-file.ts';
 import { indexOf, restoreFiltered, type WantedFile } from '../filtered-restore.ts';
 import { besideName, besideNote } from '../leftovers.ts';
+import { idOf } from '../objects/tree-files.ts';
+import { wrongObjects } from '../objects/verified.ts';
 import type { PrivateGit } from '../private-git.ts';
 import { isBehindLink, parentOf, statsOf, type TreePath, treePlace } from '../tree-changes.ts';
 
@@ -51,6 +53,8 @@ export type BlockedReason =
   | { readonly kind: 'no-submodule' }
   /** Only a filter could bring it back, which failed or is not in the user's own configuration. */
   | { readonly kind: 'no-filter' }
+  /** Git's object of it is gone, or has another content: somebody has written it. */
+  | { readonly kind: 'no-object' }
   /** `why` is the system's error. */
   | { readonly kind: 'failed'; readonly why: string };
 
@@ -60,11 +64,6 @@ export interface Restored {
 }
 
 const SUBMODULE = /^160000 /;
-
-/** Whether an entry is a submodule or another repository inside the work tree. */
-export function isRepository(entry: TreeEntry): boolean {
-  return entry !== null && SUBMODULE.test(entry);
-}
 
 /**
  * Brings paths of the work tree back. Null if git fails before anything was changed. A path that cannot be
@@ -78,9 +77,14 @@ export async function restoreFiles({
   const { root } = git.repository;
   const store = path.join(git.folder, 'restore');
   rmSync(store, { recursive: true, force: true });
-  const wanted = [...entries].flatMap(([name, entry]) =>
+  const files = [...entries].flatMap(([name, entry]) =>
     entry === null || isRepository(entry) ? [] : [{ name, entry }],
   );
+  const wrong = await wrongObjects(
+    git,
+    files.map(({ entry }) => idOf(entry)),
+  );
+  const wanted = files.filter(({ entry }) => !wrong.has(idOf(entry)));
   const filtered = await restoreFiltered(git, store, wanted);
   const raw = wanted.filter(({ name }) => !filtered.has(name));
   if (!(await writeInto(store, git, raw))) {
@@ -95,6 +99,7 @@ export async function restoreFiles({
       if (filtered.get(name) === false) return { kind: 'no-filter' };
       if (entry === null) return removePath(root, name, mayReplace);
       if (isRepository(entry)) return placeRepository(root, name, entry);
+      if (wrong.has(idOf(entry))) return { kind: 'no-object' };
       return placeFile(git, name, treePlace(store, name), mayReplace);
     });
     if (why === null) restored.push(name);

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { UndoPlan } from '../../../core/snapshots/undo-plan.ts';
+import { isRepository, type UndoPlan } from '../../../core/snapshots/undo-plan.ts';
 import type { RunGit } from '../../workspace/git-command.ts';
 import { withoutOwnFilters } from '../../workspace/git-filters.ts';
 import type { PrivateGit } from '../private-git.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import { statsOf, type TreePath, treePlace } from '../tree-changes.ts';
-import { type Blocked, type BlockedReason, isRepository } from './restore-files.ts';
+import type { Blocked, BlockedReason } from './restore-files.ts';
 
 /*
  * A snapshot has a submodule only as the id of a commit. The files are in the submodule's repository,

@@ -2,6 +2,7 @@ import type { UndoTrees } from '../../../core/snapshots/snapshot-message.ts';
 import { undoNames } from '../../../core/snapshots/snapshot-names.ts';
 import type { TreePair, UndoSpan } from '../../../core/snapshots/timeline.ts';
 import { planUndo, type TreeDifference, type UndoPlan } from '../../../core/snapshots/undo-plan.ts';
+import { listTree } from '../objects/tree-files.ts';
 import { compareTrees, ignoredThen } from '../objects/trees.ts';
 import type { PrivateGit } from '../private-git.ts';
 import { type Head, timeOf } from '../repository.ts';
@@ -149,8 +150,6 @@ function signsOf({ repository }: PrivateGit, names: Iterable<TreePath>): Map<Tre
 
 /** Whether a path is in the tree that was kept a moment ago: then it may be replaced. */
 async function keptPaths(git: PrivateGit, tree: string): Promise<(name: TreePath) => boolean> {
-  const { exitCode, output } = await git.run(['ls-tree', '-r', '-z', '--name-only', tree]);
-  if (exitCode !== 0) throw new SnapshotError('git cannot read the snapshot');
-  const names = new Set(output.split('\0'));
-  return (name) => names.has(name);
+  const files = await listTree(git, tree);
+  return (name) => files.has(name);
 }

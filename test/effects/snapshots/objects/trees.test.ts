@@ -10,14 +10,13 @@ import { tempFolder } from '../../../helpers/temp-folder.ts';
 /** Counts lines in a repository, and how often git is started. */
 function counter(folder: string, env = GIT_ENV) {
   let calls = 0;
-  const onRepository = (args: readonly string[], { input }: { input?: Uint8Array } = {}) => {
+  const run = (args: readonly string[], { input }: { input?: Uint8Array } = {}) => {
     calls += 1;
     return callGit({ cwd: folder, args, env, timeoutMs: PATIENCE_MS, input: input ?? '' });
   };
   return {
     calls: () => calls,
-    count: (pairs: Parameters<typeof countLinesBetween>[1]) =>
-      countLinesBetween({ onRepository }, pairs),
+    count: (pairs: Parameters<typeof countLinesBetween>[1]) => countLinesBetween({ run }, pairs),
   };
 }
 
@@ -76,7 +75,7 @@ describe('the lines between trees', () => {
     const killed = counter(folder, { ...GIT_ENV, PATH: bin });
     expect([await killed.count(pairs), killed.calls()]).toEqual([[null], 1]);
     const half = `${first} ${second}\n1\t0\ta.txt\n`;
-    const onRepository = async () => ({ exitCode: null, output: half, complaint: '' });
-    expect(await countLinesBetween({ onRepository }, pairs)).toEqual([null]);
+    const run = async () => ({ exitCode: null, output: half, complaint: '' });
+    expect(await countLinesBetween({ run }, pairs)).toEqual([null]);
   });
 });

@@ -12,7 +12,7 @@ import { isUndoCutOff } from '../../../../src/effects/snapshots/restore/begun-un
 import { prepareUndo } from '../../../../src/effects/snapshots/restore/undo.ts';
 import { listSnapshots } from '../../../../src/effects/snapshots/snapshot-list.ts';
 import { type Files, gitIn, makeRepository, put } from '../../../helpers/repository.ts';
-import { snapshotsOf } from '../../../helpers/snapshots.ts';
+import { idsBelow, snapshotsOf } from '../../../helpers/snapshots.ts';
 
 async function stage(files: Files = {}) {
   const { folder, git } = await makeRepository();
@@ -30,8 +30,7 @@ async function stage(files: Files = {}) {
     await store.keep(kept, names, ({ branch }) => snapshotMessage({ ...about, branch }));
   };
   const prepared = async (iteration: number | 'redo', force = false) => {
-    const timeline = await listSnapshots(own, 'refs/ralph/t');
-    if (timeline === null) throw new Error('no timeline');
+    const timeline = await listSnapshots(own, idsBelow(folder));
     const isCutOff = isUndoCutOff(own, store.newest);
     const spans =
       iteration === 'redo' ? redoSpans(timeline, isCutOff) : [undoSpan(timeline, iteration)];

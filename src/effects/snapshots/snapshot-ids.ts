@@ -1,0 +1,98 @@
+import path from 'node:path';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
+import { parseObject } from '../files/json-fields.ts';
+import { writeFileAtomic } from '../files/write-file.ts';
+import { fileOf, type Seal } from '../trust/seal.ts';
+
+/*
+ * The agent can write the refs of snapshots. Which commits are a task's snapshots, only this file says, which it cannot
+ * seal; the refs just keep git from removing them:
+ *
+ *   commit ──► its id in snapshots.json ──► its ref
+ *
+ * Cut off in between, the next driver makes the ref.
+ */
+
+/** A snapshot of a task. */
+export interface SnapshotId {
+  /** The last part of its ref, such as `3` or `undo.1`. */
+  readonly name: string;
+  readonly commit: string;
+}
+
+/** The snapshots of a task, in the order in which they were taken. */
+export interface SnapshotIds {
+  readonly all: readonly SnapshotId[];
+  /** Whether the first of them was taken before the agent began. */
+  readonly isFromStart: boolean;
+  /** Adds a snapshot, or replaces the one of this name. It is durable once this has resolved. */
+  add(added: SnapshotId): Promise<void>;
+  remove(names: ReadonlySet<string>): Promise<void>;
+}
+
+/** Where the ids of a task are, and how they are sealed. */
+export interface IdsPlace {
+  /** The folder of the task. */
+  readonly folder: string;
+  readonly seal: Seal;
+  readonly task: { readonly task_id: string; readonly started_at: string };
+}
+
+/**
+ * Opens the ids of a task. There are none for a new one, or if the file is missing or damaged: then the start of the
+ * task is not known either.
+ */
+export function openSnapshotIds({ folder, seal, task }: IdsPlace, isNew = false): SnapshotIds {
+  const stored = isNew ? { isFromStart: true, all: [] } : storedSnapshotIds(folder);
+  const { isFromStart } = stored;
+  let { all } = stored;
+  const write = async (next: readonly SnapshotId[]): Promise<void> => {
+    const lines = next.map((each) => safeJson(each));
+    const json = `{"from_start":${isFromStart},"snapshots":[\n${lines.join(',\n')}\n]}\n`;
+    await writeFileAtomic(path.join(folder, FILE), seal.close(json, fileOf('snapshots', task)));
+    all = next;
+  };
+  return {
+    isFromStart,
+    get all() {
+      return all;
+    },
+    add: (added) => write([...all.filter(({ name }) => name !== added.name), added]),
+    remove: (names) => write(all.filter(({ name }) => !names.has(name))),
+  };
+}
+
+/** For a store that makes no snapshots with names. */
+export const NO_SNAPSHOT_IDS: SnapshotIds = {
+  all: [],
+  isFromStart: false,
+  add: async () => {},
+  remove: async () => {},
+};
+
+const FILE = 'snapshots.json';
+const MAX_BYTES = 16 * MB;
+
+/** Reads the ids of a task for a command that makes no snapshots. */
+export function readSnapshotIds(taskFolder: string): SnapshotIds {
+  return { ...NO_SNAPSHOT_IDS, ...storedSnapshotIds(taskFolder) };
+}
+
+/** Reads the ids in a task's folder, whose seal is checked elsewhere; empty if they are missing or damaged. */
+export function storedSnapshotIds(taskFolder: string): Pick<SnapshotIds, 'all' | 'isFromStart'> {
+  const text = tryReadText(path.join(taskFolder, FILE), MAX_BYTES);
+  const { snapshots, from_start } = (text === null ? null : parseObject(text)) ?? {};
+  const isWhole = Array.isArray(snapshots) && snapshots.every(isId);
+  return isWhole
+    ? { all: snapshots, isFromStart: from_start === true }
+    : { all: [], isFromStart: false };
+}
+
+function isId(value: unknown): value is SnapshotId {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, commit } = value as Partial<Record<keyof SnapshotId, unknown>>;
+  return typeof name === 'string' && typeof commit === 'string' && COMMIT.test(commit);
+}
+
+const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
