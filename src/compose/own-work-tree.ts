@@ -210,7 +210,10 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
       return;
     }
     const { output } = await ask(tree.path, ['rev-parse', '--verify', 'HEAD']);
-    const { kept } = await bringBack(found.git, found.newest, output.trim());
+    const { kept } = await bringBack(found.git, found.newest, {
+      ...{ tip: output.trim(), base: tree.base },
+      denied: await sandbox.denied(),
+    });
     if (kept.length === 0) return;
     const names = kept.map((name) => Buffer.from(name, 'latin1').toString()).join(', ');
     warn(`Not brought back, since the branch has changed them meanwhile: ${oneLine(names, 300)}.`);
@@ -277,8 +280,8 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
         await sandbox.open();
         return READY;
       }
-      await restore(task);
       mkdirSync(plan.cwd, { recursive: true });
+      await restore(task);
       await copy();
       const failure = await setUp(await sandbox.open());
       if (failure === null) removeFile(sign);

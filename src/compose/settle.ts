@@ -33,6 +33,7 @@ import type { WorkTreeSettler } from '../loop/ports.ts';
 import {
   branchMade,
   headNotMoved,
+  heldBack,
   indexBehind,
   leftBecause,
   leftUncommitted,
@@ -206,12 +207,15 @@ export function workTreeSettler(
     if (keeper === null || !keeper.isWorking || !keeper.isHere()) return notReverted(NO_SNAPSHOT);
     const timeline = await keeper.timeline();
     if (timeline.lost.length > 0) return notReverted(lostSnapshots(timeline));
-    const { settlement, headStays } = await revertIteration({
+    const denied = (sandbox?.rules.denyWrite ?? []).map(({ value }) => value);
+    const { settlement, headStays, held } = await revertIteration({
       ...{ git: keeper.git, store: keeper.store, timeline, iteration },
       taskId: plan.taskId,
       order: keeper.nextOrder,
       at: systemClock.now(),
+      places: { denied, start: keeper.start },
     });
+    if (held.length > 0) warn(heldBack(held));
     if (headStays !== null) warn(headNotMoved(iteration, headStays));
     return settlement;
   };

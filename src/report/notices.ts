@@ -161,6 +161,11 @@ export function branchMade(branch: string): string {
   return `The commits of this task go to the new branch ${branch}, which is now checked out: the branch before is protected, or there was none.`;
 }
 
+/** `paths` are to be shown. */
+export function heldBack(paths: readonly string[]): string {
+  return `Not restored, since the sandbox keeps the agent from writing there: ${oneLine(paths.join(', '), 300)}.`;
+}
+
 export function headNotMoved(iteration: number, why: string): string {
   return `The files are as before iteration ${iteration}, but the branch and the index stay as they are: ${why}.`;
 }

@@ -54,6 +54,7 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
     folder,
     git,
     own,
+    ids,
     keep,
     asUser,
     /** What is configured from now on counts as there when the task began. */
@@ -94,6 +95,7 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
           return order;
         },
         at: '2026-01-01T00:00:00.000Z',
+        places: { denied: [], start: null },
       });
     },
     /** An agent works: its files are written, and the end of the iteration is kept. */

@@ -71,7 +71,7 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
     const gitFolder = await tempFolder();
     const own = { repository, ask, gitFolder, env: { ...GIT_ENV, ...env } };
     const work = await findTaskWork({
-      ...{ ...own, taskId, branch: tree.branch, tree, ids: idsBelow(folder) },
+      ...{ ...own, taskId, branch: tree.branch, tree, ids: idsBelow(folder, taskId) },
       ...{ maxBytes: 1_000, excludedGlobs },
     });
     if ('kind' in work) {

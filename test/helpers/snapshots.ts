@@ -27,10 +27,10 @@ export function idsInMemory(): SnapshotIds {
   };
 }
 
-/** The ids of all snapshots below `refs/ralph/t`, whoever has made them. */
-export function idsBelow(folder: string): readonly SnapshotId[] {
+/** The ids of all snapshots of a task that have refs, whoever has made them. */
+export function idsBelow(folder: string, taskId = 't'): readonly SnapshotId[] {
   const format = '--format=%(refname:lstrip=3) %(objectname)';
-  const listed = gitIn(folder)('for-each-ref', format, 'refs/ralph/t/');
+  const listed = gitIn(folder)('for-each-ref', format, `refs/ralph/${taskId}/`);
   return listed.split('\n').flatMap((line) => {
     const [name = '', commit] = line.split(' ');
     return commit === undefined ? [] : [{ name, commit }];

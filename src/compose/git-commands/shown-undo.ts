@@ -8,6 +8,9 @@ import type { LeftOutReason } from '../../effects/snapshots/tree-changes.ts';
 /** Follows a path that stays since git ignored it then. */
 export const IGNORED_THEN = ' (in no snapshot then, so it may have been there)';
 
+/** Follows a path that stays since the sandbox holds it. */
+export const HELD = ' (the sandbox keeps the agent from writing there)';
+
 /** Returns where HEAD and the index go back to, as a person is shown it. */
 export function shownMove({ to, now, tip, index, ends }: HeadMove): ShownMove {
   const { branch } = to;

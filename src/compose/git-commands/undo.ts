@@ -8,6 +8,8 @@ import type { KeptPath, UndoPreview } from '../../core/snapshots/undo-preview.ts
 import type { Driver } from '../../core/task/task-state.ts';
 import type { WorkTreeClaim } from '../../effects/branches/work-tree-claim.ts';
 import { thisDriver } from '../../effects/lock/driver-identity.ts';
+import { outerEnvironment } from '../../effects/plan/outer-environment.ts';
+import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import {
   type HeadMove,
   moveHead,
@@ -16,6 +18,7 @@ import {
 } from '../../effects/snapshots/move-head.ts';
 import { type Repository, textOrNone } from '../../effects/snapshots/repository.ts';
 import { isUndoCutOff } from '../../effects/snapshots/restore/begun-undo.ts';
+import type { HeldPlaces } from '../../effects/snapshots/restore/held.ts';
 import { type PreparedUndo, prepareUndo } from '../../effects/snapshots/restore/undo.ts';
 import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
 import { openSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
@@ -23,7 +26,7 @@ import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
 import { underWayIn } from '../../effects/workspace/under-way.ts';
-import { messageOf, SnapshotsError } from '../../errors.ts';
+import { messageOf, SandboxError, SnapshotsError } from '../../errors.ts';
 import {
   TaskAlreadyActiveError,
   UntrustedTaskError,
@@ -32,7 +35,7 @@ import {
 import { doubtOf, holdTask } from '../open-task.ts';
 import { workTreeHolds } from '../work-tree-hold.ts';
 import { otherTasksInTree } from './other-tasks.ts';
-import { IGNORED_THEN, inWords, kindOf, LEFT_OUT, shownMove } from './shown-undo.ts';
+import { HELD, IGNORED_THEN, inWords, kindOf, LEFT_OUT, shownMove } from './shown-undo.ts';
 import {
   changedNothing,
   missingIterations,
@@ -88,7 +91,8 @@ export async function openUndo(task: UndoneTask, wish: UndoWish): Promise<OpenUn
       tree.release();
       hold.release();
     };
-    return await withinSnapshots(task, wish, snapshots).then(
+    const places = { denied: await deniedTo(task, snapshots), start: snapshots.keeper.start };
+    return await withinSnapshots(task, wish, snapshots, places).then(
       (undo) => ({ ...undo, close }),
       (error: unknown) => {
         tree.release();
@@ -98,6 +102,26 @@ export async function openUndo(task: UndoneTask, wish: UndoWish): Promise<OpenUn
   } catch (error) {
     hold.release();
     throw asNothingDone(error);
+  }
+}
+
+/** Returns what the sandbox of the task keeps from its agent; nothing without one. */
+async function deniedTo(
+  { state, paths, vault, place }: UndoneTask,
+  { taskId, keeper }: TaskSnapshots,
+): Promise<readonly string[]> {
+  const stored = readStoredRun(paths.folder);
+  if (stored?.settings.sandbox !== true) return [];
+  const { deniedLater } = await import('../sandbox/run-sandbox.ts');
+  const env = outerEnvironment(process.env, stored);
+  const facts = { state, stored, vault, env, stateDir: place.stateDir, keyFile: place.keyFile };
+  try {
+    return await deniedLater(facts, keeper.git.repository.root);
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    throw new SnapshotsError(
+      `ralph undo cannot tell what the sandbox of task ${taskId} keeps from its agent: ${error.message}`,
+    );
   }
 }
 
@@ -124,6 +148,7 @@ async function withinSnapshots(
   task: UndoneTask,
   wish: UndoWish,
   snapshots: TaskSnapshots,
+  places: HeldPlaces,
 ): Promise<Omit<OpenUndo, 'close'>> {
   const { keeper, newest, taskId } = snapshots;
   const { git, store } = keeper;
@@ -131,11 +156,11 @@ async function withinSnapshots(
   const { prepared, move, isNothing } = await firstToDo(spans, async (span) => {
     if (!wish.hard) refuseUnderWay(git.repository, span, taskId);
     return {
-      prepared: await prepareUndo({ git, store, span, force: wish.force }),
+      prepared: await prepareUndo({ git, store, span, force: wish.force, places }),
       move: wish.hard ? await planHeadMove(git, span.base) : { kind: 'none' },
     };
   });
-  const { plan, span, ignored, submodules, leftOut } = prepared;
+  const { plan, span, held, ignored, submodules, leftOut } = prepared;
   const restored = [...plan.restore].filter(([name]) => !submodules.has(name));
   const preview: UndoPreview = {
     ...{ taskId, iteration },
@@ -143,7 +168,10 @@ async function withinSnapshots(
       ...restored.map(([name, change]) => ({ path: shownPath(name), kind: kindOf(change) })),
       ...[...submodules.keys()].map((name) => ({ path: shownPath(name), kind: 'filled' as const })),
     ],
-    kept: plan.kept.map((name) => `${shownPath(name)}${ignored.has(name) ? IGNORED_THEN : ''}`),
+    kept: [
+      ...plan.kept.map((name) => `${shownPath(name)}${ignored.has(name) ? IGNORED_THEN : ''}`),
+      ...held.map((name) => `${shownPath(name)}${HELD}`),
+    ],
     leftOut: [...leftOut].map(([name, why]) => ({ path: shownPath(name), why: LEFT_OUT[why] })),
     missing: missingIterations(task, snapshots),
     others: otherTasksInTree(task, git.repository.root, span.base.at),

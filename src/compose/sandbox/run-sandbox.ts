@@ -7,7 +7,7 @@ import type { TaskState } from '../../core/task/task-state.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { requireSandbox } from '../../effects/sandbox/examine.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
-import type { SandboxRequest } from '../../effects/sandbox/surroundings.ts';
+import { planSandbox, type SandboxRequest } from '../../effects/sandbox/surroundings.ts';
 import { metLines } from '../../report/sandbox-words.ts';
 import { openSandbox } from './open-sandbox.ts';
 import { askedRules, sandboxRequest } from './sandbox-request.ts';
@@ -16,6 +16,8 @@ import { askedRules, sandboxRequest } from './sandbox-request.ts';
 export interface RunSandbox {
   /** Returns the sandbox, which the first call opens; null without `--sandbox`. Rejects with a `SandboxError`. */
   open(): Promise<Sandbox | null>;
+  /** Returns what it keeps from the agent, without opening it. Rejects with a `SandboxError`. */
+  denied(): Promise<readonly string[]>;
   /** Call this last, when nothing in it lives. */
   close(): Promise<void>;
 }
@@ -38,10 +40,15 @@ export function createRunSandbox(plan: RunPlan, run: RunInSandbox): RunSandbox {
       opened ??= request().then((each) => openSandbox({ ...each, runId, warn }));
       return opened;
     },
+    denied: async () => deniedBy(await request()),
     async close() {
       await (await opened?.catch(() => null))?.close();
     },
   };
+}
+
+async function deniedBy(request: SandboxRequest): Promise<readonly string[]> {
+  return (await planSandbox(request)).rules.denyWrite.map(({ value }) => value);
 }
 
 /** A task whose checks run again after its run, as in a landing. */
@@ -69,20 +76,14 @@ export interface LaterSandbox {
 
 /** Creates the sandbox for later checks. Import this file only for a task that has one. */
 export function createLaterSandbox(checks: LaterChecks): LaterSandbox {
-  const { state, stored, vault, stateDir, keyFile, env, runId, warn } = checks;
+  const { env, runId, warn } = checks;
   const opened = new Map<string, Promise<Sandbox>>();
   return {
     require: (cwd) => requireSandbox(cwd, env, new AbortController().signal),
     open(cwd) {
       const known = opened.get(cwd);
       if (known !== undefined) return known;
-      const sandbox = openSandbox({
-        ...{ cwd, vault, stateDir, keyFile, env, runId, warn },
-        doneFolder: path.resolve(vault, state.done_folder === '' ? 'Done' : state.done_folder),
-        fixed: [],
-        agents: storedPolicy(state, stored).agents,
-        asked: askedFrom(stored),
-      });
+      const sandbox = openSandbox({ ...laterRequest(checks, cwd), runId, warn });
       opened.set(cwd, sandbox);
       return sandbox;
     },
@@ -95,6 +96,27 @@ export function createLaterSandbox(checks: LaterChecks): LaterSandbox {
       }
     },
   };
+}
+
+/** What the rules of a task that has run are made of. */
+type LaterFacts = Omit<LaterChecks, 'runId' | 'warn'>;
+
+function laterRequest(
+  { state, stored, vault, stateDir, keyFile, env }: LaterFacts,
+  cwd: string,
+): SandboxRequest {
+  return {
+    ...{ cwd, vault, stateDir, keyFile, env },
+    doneFolder: path.resolve(vault, state.done_folder === '' ? 'Done' : state.done_folder),
+    fixed: [],
+    agents: storedPolicy(state, stored).agents,
+    asked: askedFrom(stored),
+  };
+}
+
+/** Returns what the sandbox of a task that has run keeps from its agent. Rejects with a `SandboxError`. */
+export function deniedLater(facts: LaterFacts, cwd: string): Promise<readonly string[]> {
+  return deniedBy(laterRequest(facts, cwd));
 }
 
 /** Paths are relative to where the task was started, and not to a checkout. */

@@ -14,6 +14,7 @@ export async function sandboxOfRun(plan: RunPlan, run: RunInSandbox): Promise<Ru
 const NO_SANDBOX = {
   require: async () => {},
   open: async () => null,
+  denied: async () => [],
   close: async () => {},
 } satisfies RunSandbox & LaterSandbox;
 

@@ -3,6 +3,7 @@ import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { readParents } from '../snapshots/move-head.ts';
 import { compareTrees } from '../snapshots/objects/trees.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
+import { heldIn } from '../snapshots/restore/held.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
 import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { SnapshotId } from '../snapshots/snapshot-ids.ts';
@@ -33,21 +34,39 @@ export async function newestSnapshot(
   return { head: (await readParents(git, newest.commit)).head, tree: leftBy(newest) };
 }
 
+/** A work tree that was made again. */
+export interface MadeAgain {
+  /** The commit that is checked out in it. */
+  readonly tip: string;
+  /** The commit at which the task began. */
+  readonly base: string;
+  /** Absolute paths that the agent may not write; empty without a sandbox. */
+  readonly denied: readonly string[];
+}
+
 /**
- * Brings what was not committed back into a work tree that was made again from the commit `tip`, and
- * writes over nothing but files that are as the branch has them. Rejects with a `SnapshotError`.
+ * Brings what was not committed back into a work tree that was made again, and writes over nothing but files that are
+ * as the branch has them. What the agent may not write is as when the task began. Rejects with a `SnapshotError`.
  */
 export async function bringBack(
   git: PrivateGit,
   { head, tree }: NewestSnapshot,
-  tip: string,
+  { tip, base, denied }: MadeAgain,
 ): Promise<BroughtBack> {
   if (head === null) return { restored: [], kept: [] };
-  const [work, moved] = [await compareTrees(git, head, tree), await compareTrees(git, head, tip)];
-  if (work === null || moved === null) throw new SnapshotError('a part of the snapshot is missing');
-  const entries = new Map<TreePath, TreeEntry>();
+  const isHeld = heldIn(git.repository.root, denied);
+  const work = await compareTrees(git, head, tree);
+  const moved = await compareTrees(git, head, tip);
+  const since = denied.length === 0 ? new Map() : await compareTrees(git, tip, base);
+  if (work === null || moved === null || since === null) {
+    throw new SnapshotError('a part of the snapshot is missing');
+  }
+  const entries = new Map<TreePath, TreeEntry>(
+    [...since].filter(([name]) => isHeld(name)).map(([name, { to }]) => [name, to]),
+  );
   const kept: TreePath[] = [];
   for (const [name, { to }] of work) {
+    if (isHeld(name)) continue;
     const now = moved.get(name);
     if (now === undefined) entries.set(name, to);
     else if (now.to !== to) kept.push(name);

@@ -11,6 +11,7 @@ import {
 } from '../../core/snapshots/timeline.ts';
 import { moveHead, type PlannedMove, planHeadMove, readParents } from '../snapshots/move-head.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
+import type { HeldPlaces } from '../snapshots/restore/held.ts';
 import { prepareUndo } from '../snapshots/restore/undo.ts';
 import type { SnapshotStore } from '../snapshots/snapshot-store.ts';
 import { underWayIn } from '../workspace/under-way.ts';
@@ -26,12 +27,15 @@ export interface RevertRequest {
   readonly order: () => number;
   /** The current instant. */
   readonly at: string;
+  readonly places: HeldPlaces;
 }
 
 export interface Reverted {
   readonly settlement: Settlement;
   /** Why HEAD and the index stay as they are, as a clause; null if they need not. */
   readonly headStays: string | null;
+  /** Paths that stay since the sandbox holds them, to be shown. */
+  readonly held: readonly string[];
 }
 
 /**
@@ -40,14 +44,15 @@ export interface Reverted {
  * `SnapshotError`, or the system's error.
  */
 export async function revertIteration(request: RevertRequest): Promise<Reverted> {
-  const { git, store, timeline, taskId, iteration, at } = request;
+  const { git, store, timeline, taskId, iteration, at, places } = request;
   const works = timeline.snapshots.filter(({ what }) => isWorkOf(what, iteration));
   const end = works.at(-1);
-  if (end === undefined) return { settlement: { kind: 'nothing' }, headStays: null };
+  if (end === undefined) return NOTHING_TO_REVERT;
   const span = undoSpan(timeline, iteration);
   if (span === null) return notReverted('the snapshot from before the iteration is missing');
-  const prepared = await prepareUndo({ git, store, span, force: false });
+  const prepared = await prepareUndo({ git, store, span, force: false, places });
   const { plan } = prepared;
+  const held = prepared.held.map(shownPath);
   const planned = await movePast(request, span, end);
   const begun = underWayIn(git.repository.gitDir).find(
     (name) => !span.base.underWay.includes(name),
@@ -58,7 +63,7 @@ export async function revertIteration(request: RevertRequest): Promise<Reverted>
   const move = planned.kind === 'move' ? planned.move : null;
   const files = plan.restore.size + plan.already.size;
   if (prepared.isNothing && move === null && files + plan.kept.length === 0) {
-    return { settlement: { kind: 'nothing' }, headStays: null };
+    return { ...NOTHING_TO_REVERT, held };
   }
   const subject = `before iteration ${iteration} is taken back`;
   const about = { taskId, order: request.order(), at, subject };
@@ -75,11 +80,17 @@ export async function revertIteration(request: RevertRequest): Promise<Reverted>
   return {
     settlement: { kind: 'reverted', files: files - blocked.size, kept, diff },
     headStays: planned.kind === 'refused' ? planned.why : null,
+    held,
   };
 }
 
+const NOTHING_TO_REVERT: Reverted = {
+  settlement: { kind: 'nothing' },
+  ...{ headStays: null, held: [] },
+};
+
 function notReverted(why: string): Reverted {
-  return { settlement: { kind: 'not-reverted', why }, headStays: null };
+  return { settlement: { kind: 'not-reverted', why }, headStays: null, held: [] };
 }
 
 function isWorkOf(what: Timeline['snapshots'][number]['what'], iteration: number): boolean {

@@ -8,7 +8,11 @@ import { idsBelow, snapshotsOf } from '../../helpers/snapshots.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** A work tree with a snapshot of uncommitted work; it is removed and made again from its branch. */
-async function stage(work: Files, afterwards: (path: string) => void = () => {}) {
+async function stage(
+  work: Files,
+  afterwards: (path: string) => void = () => {},
+  held: readonly string[] = [],
+) {
   const { git } = await makeRepository({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'gone.txt': 'g\n' });
   const path = join(await tempFolder(), 'x');
   git('worktree', 'add', '-q', '-b', 'x', path);
@@ -25,7 +29,10 @@ async function stage(work: Files, afterwards: (path: string) => void = () => {})
   const { own } = await snapshotsOf(path);
   const newest = await newestSnapshot(own, idsBelow(path));
   if (newest === null) throw new Error('there is no snapshot');
-  const result = await bringBack(own, newest, gitIn(path)('rev-parse', 'HEAD'));
+  const result = await bringBack(own, newest, {
+    ...{ tip: gitIn(path)('rev-parse', 'HEAD'), base: git('rev-parse', 'main') },
+    denied: held.map((name) => join(path, name)),
+  });
   const read = (name: string) => readFileSync(join(path, name), 'utf8');
   return { path, read, result, own };
 }
@@ -57,6 +64,20 @@ test('what was committed as it was is no conflict', async () => {
   });
   expect(result.kept).toEqual([]);
   expect(gitIn(path)('status', '--porcelain')).toBe('');
+});
+
+test('what the agent may not write is as when the task began, whatever was kept or committed', async () => {
+  const commit = (path: string): void => {
+    put(path, { 'b.txt': 'committed\n', '.husky/pre-commit': 'evil\n' });
+    gitIn(path)('add', '-A');
+    gitIn(path)('commit', '-q', '-m', 'planted');
+  };
+  const held = ['a.txt', 'b.txt', '.husky', '.envrc'];
+  const work = { 'a.txt': 'evil\n', 'c.txt': 'work\n', '.envrc': 'evil\n' };
+  const { path, read } = await stage(work, commit, held);
+  expect([read('a.txt'), read('b.txt'), read('c.txt')]).toEqual(['a\n', 'b\n', 'work\n']);
+  expect(existsSync(join(path, '.husky/pre-commit'))).toBe(false);
+  expect(existsSync(join(path, '.envrc'))).toBe(false);
 });
 
 test('a task without snapshots has none to bring back', async () => {

@@ -10,6 +10,7 @@ import { SnapshotError } from '../snapshot-error.ts';
 import type { KeptTree, SnapshotStore } from '../snapshot-store.ts';
 import { statsOf, type TreePath, treePlace } from '../tree-changes.ts';
 import { endUndo, isUndoCutOff, noteUndo } from './begun-undo.ts';
+import { type HeldPlaces, withoutHeld } from './held.ts';
 import { type Blocked, restoreFiles } from './restore-files.ts';
 import { fillSubmodules, lostSubmodules } from './submodules.ts';
 
@@ -25,12 +26,15 @@ export interface UndoRequest {
   readonly store: SnapshotStore;
   readonly span: UndoSpan;
   readonly force: boolean;
+  readonly places: HeldPlaces;
 }
 
 /** An undo that is ready to be shown and carried out. */
 export interface PreparedUndo {
   readonly span: UndoSpan;
   readonly plan: UndoPlan;
+  /** Paths that stay since the sandbox holds them. */
+  readonly held: readonly TreePath[];
   /** Paths that stay since git ignored them then: a person may have had them before. */
   readonly ignored: ReadonlySet<TreePath>;
   /** Submodules that lost their files, also those whose commit is the same. */
@@ -52,7 +56,7 @@ export interface PreparedUndo {
 
 /** Looks at the work tree and decides what an undo would do; changes no file of the user's. */
 export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
-  const { git, store, span, force } = request;
+  const { git, store, span, force, places } = request;
   const kept = await store.keepTree();
   const compare = async ({ from, to }: TreePair): Promise<TreeDifference> => {
     const difference = await compareTrees(git, from, to);
@@ -73,18 +77,20 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
   const added = span.isRedo ? [] : [...done].filter(([, { from }]) => from === null);
   const names = added.map(([name]) => name);
   const ignored = await ignoredThen(git, span.before, names);
-  const plan = planUndo({
+  const wished = planUndo({
     ...{ done, since, begun, force },
     changedBetween: new Set([...changedBetween, ...ignored]),
     goesOn: span.begun?.isSame === true,
     isCutOff: isUndoCutOff(git, store.newest),
   });
+  const { plan, held } = await withoutHeld(git, wished, places);
   const submodules = await lostSubmodules(git, span.before, plan);
   let mayReplace: ((name: TreePath) => boolean) | null = null;
 
   return {
     span,
     plan,
+    held,
     ignored,
     submodules,
     leftOut: kept.leftOut,

@@ -14,7 +14,7 @@ import { listSnapshots } from '../../../../src/effects/snapshots/snapshot-list.t
 import { type Files, gitIn, makeRepository, put } from '../../../helpers/repository.ts';
 import { idsBelow, snapshotsOf } from '../../../helpers/snapshots.ts';
 
-async function stage(files: Files = {}) {
+async function stage(files: Files = {}, held: readonly string[] = []) {
   const { folder, git } = await makeRepository();
   put(folder, files);
   const { own, store } = await snapshotsOf(folder);
@@ -32,11 +32,15 @@ async function stage(files: Files = {}) {
   const prepared = async (iteration: number | 'redo', force = false) => {
     const timeline = await listSnapshots(own, idsBelow(folder));
     const isCutOff = isUndoCutOff(own, store.newest);
+    const places = {
+      denied: held.map((name) => join(folder, name)),
+      start: timeline.snapshots[0]?.tree ?? null,
+    };
     const spans =
       iteration === 'redo' ? redoSpans(timeline, isCutOff) : [undoSpan(timeline, iteration)];
     const known = spans.filter((span): span is UndoSpan => span !== null);
     for (const span of known) {
-      const undo = await prepareUndo({ git: own, store, span, force });
+      const undo = await prepareUndo({ git: own, store, span, force, places });
       if (!undo.isNothing) return undo;
     }
     throw new Error('nothing to undo');
@@ -52,7 +56,7 @@ async function stage(files: Files = {}) {
     const undo = await begin(iteration, force);
     const blocked = await undo.restore();
     undo.end(blocked);
-    return { kept: undo.plan.kept, blocked: [...blocked.keys()] };
+    return { kept: [...undo.plan.kept, ...undo.held], blocked: [...blocked.keys()] };
   };
   const read = (name: string): string | null =>
     existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : null;
@@ -120,6 +124,21 @@ describe('an undo', () => {
     expect(git('show', 'refs/ralph/t/1:inner/a')).toBe('mine');
     expect((await carryOut(1)).kept).toEqual(['inner/a']);
     expect([read('inner/a'), read('new')]).toEqual(['mine', null]);
+  });
+
+  test('writes nothing where the agent may not write, and removes what was not there', async () => {
+    const { iterate, carryOut, read } = await stage({ '.husky/pre-commit': 'mine', a: '0' }, [
+      '.husky',
+      '.envrc',
+    ]);
+    await iterate(1, { '.husky/pre-commit': 'theirs', a: '1', '.envrc': 'born' });
+    await iterate(2, { '.envrc': 'changed', '.husky/new': 'born' });
+    expect(await carryOut(2)).toEqual({ kept: [], blocked: [] });
+    expect([read('.envrc'), read('.husky/new')]).toEqual([null, null]);
+    expect((await carryOut(1)).kept).toContain('.husky/pre-commit');
+    expect([read('.husky/pre-commit'), read('a')]).toEqual(['theirs', '0']);
+    await carryOut('redo');
+    expect([read('.husky/pre-commit'), read('.envrc'), read('a')]).toEqual(['theirs', null, '1']);
   });
 
   test('takes back everything by force, and redo brings it again', async () => {
