@@ -207,6 +207,7 @@ export function workTreeSettler(
     if (keeper === null || !keeper.isWorking || !keeper.isHere()) return notReverted(NO_SNAPSHOT);
     const timeline = await keeper.timeline();
     if (timeline.lost.length > 0) return notReverted(lostSnapshots(timeline));
+    await keeper.mendRefs();
     const denied = (sandbox?.rules.denyWrite ?? []).map(({ value }) => value);
     const { settlement, headStays, held } = await revertIteration({
       ...{ git: keeper.git, store: keeper.store, timeline, iteration },

@@ -81,10 +81,7 @@ async function openKeeper(
       warn: (why) => warn(noSnapshots(why)),
       notice: warn,
     });
-    if (keeper !== null && refs !== null) {
-      const { putRefsRight } = await import('../effects/snapshots/snapshot-ref.ts');
-      for (const sentence of await putRefsRight(keeper.git, refs, ids.all)) warn(sentence);
-    }
+    if (refs !== null) await keeper?.mendRefs();
     return keeper;
   } catch (error) {
     warn(noSnapshots(messageOf(error)));

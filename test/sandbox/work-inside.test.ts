@@ -148,6 +148,21 @@ test('births of dangerous names and of repositories are told, the dangerous ones
   expect(rules?.denyWrite.filter(({ value }) => value.includes('/logs/'))).toEqual([]);
 });
 
+test('what git alone has for a held place is told, whether in the index or in a commit', async () => {
+  const scene = await sandboxScene();
+  const plant = (name: string): string =>
+    `git update-index --add --cacheinfo "100755,$(echo evil | git hash-object -w --stdin),${name}"`;
+  const { ran, planted } = await inSandbox(scene, {
+    scripts: asAgent([`${plant('.envrc')} && git commit -qm planted`, plant('.husky/pre-commit')]),
+  });
+  expect(ran.map(({ code }) => code)).toEqual([0, 0]);
+  expect(planted).toEqual(
+    ['.envrc (in a commit)', '.envrc (in the index)', '.husky/pre-commit (in the index)'].map(
+      (name) => join(scene.work, name),
+    ),
+  );
+});
+
 test('a repository that the user lets the agent write is held and searched like its own', async () => {
   const scene = await sandboxScene();
   const lib = join(scene.base, 'neighbour');

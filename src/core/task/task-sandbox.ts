@@ -144,7 +144,8 @@ function bounded(
   { refused, planted, more = { refused: 0, planted: 0 } }: MetInSandbox,
   fixed: ReadonlySet<string>,
 ): MetInSandbox {
-  const rank = (each: string): number => (fixed.has(each) ? 0 : isOfGit(each) ? 1 : 2);
+  const rank = (each: string): number =>
+    fixed.has(each.replace(/ \([^()]*\)$/, '')) ? 0 : isOfGit(each) ? 1 : 2;
   const inOrder = planted.toSorted((one, other) => rank(one) - rank(other));
   const all = {
     refused: more.refused + Math.max(0, refused.length - MOST),

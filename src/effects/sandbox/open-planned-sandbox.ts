@@ -83,7 +83,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
       writable,
     );
     helpers = createHelpers({ ...options, component, run });
-    planted = watchPlanted(plan);
+    planted = await watchPlanted(plan, options.env);
     const mountsOf = mountsBy(rules, run, options.warn);
     const use = { hasRun: false };
     const parts = { helpers, placeholders, planted, use };

@@ -3,6 +3,7 @@ import { isWithinAny } from '../../core/sandbox/places.ts';
 import { messageOf } from '../../errors.ts';
 import { realPath } from '../files/real-path.ts';
 import { gitPlaces, watchGitLinks } from './repositories/git-links.ts';
+import { watchEntries } from './repositories/planted-in-git.ts';
 import {
   type FoundPlace,
   type FoundPlaces,
@@ -23,16 +24,24 @@ export interface PlantedWatch {
 }
 
 /**
- * Watches the names that stay as they are, since a mount cannot hold all of them, and everywhere in the folders
- * of the agent repositories, other dangerous names, and links in folders of git.
+ * Watches the names that stay as they are, since a mount cannot hold all of them, what git holds of them, and
+ * everywhere in the folders of the agent repositories, other dangerous names, and links in folders of git.
  */
-export function watchPlanted({ rules, surroundings, searched, found }: SandboxPlan): PlantedWatch {
+export async function watchPlanted(
+  { rules, surroundings, searched, found, outerPath }: SandboxPlan,
+  env: NodeJS.ProcessEnv,
+): Promise<PlantedWatch> {
   const writable = rules.allowWrite.map((rule) => rule.value);
   const denied = new Set(rules.denyWrite.map((rule) => rule.value));
   const names = [...denied].filter((place) => isWithinAny(place, writable));
   const signs = new Map(names.map((place) => [place, signOf(place)]));
   const links = watchGitLinks(gitPlaces(surroundings.gitFolders, rules));
   const gitFolders = new Set(surroundings.gitFolders.map((each) => each.path));
+  const entries = await watchEntries({
+    root: surroundings.treeRoot,
+    denied: surroundings.commonGitFolder === null ? [] : [...denied],
+    env: { ...env, PATH: outerPath },
+  });
   let known = found;
   return {
     async take() {
@@ -42,14 +51,15 @@ export function watchPlanted({ rules, surroundings, searched, found }: SandboxPl
         signs.set(place, now);
         return now !== before && now !== '';
       });
+      const first = [...born.sort(), ...(await entries.take()), ...removed];
       try {
         const now = withUnread(await searchFolders(searched, { held: denied, gitFolders }), known);
         const fresh = newIn(now, known).filter((place) => !denied.has(place));
         known = now;
-        return [...born.sort(), ...removed, ...fresh];
+        return [...first, ...fresh];
       } catch (error) {
         const unread = `${searched.join(', ')} (could not be searched: ${messageOf(error)})`;
-        return [...born.sort(), ...removed, unread];
+        return [...first, unread];
       }
     },
     sweep: links.sweep,

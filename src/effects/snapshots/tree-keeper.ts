@@ -24,6 +24,7 @@ import { findRepository } from './repository.ts';
 import { SnapshotError } from './snapshot-error.ts';
 import type { SnapshotIds } from './snapshot-ids.ts';
 import { listSnapshots } from './snapshot-list.ts';
+import { putRefsRight } from './snapshot-ref.ts';
 import { createSnapshotStore, type KeptTree, type SnapshotStore } from './snapshot-store.ts';
 import type { TreePath } from './tree-changes.ts';
 
@@ -97,6 +98,8 @@ export interface TreeKeeper extends Snapshots {
   keepUnnamed(): Promise<KeptTree>;
   /** Lists the snapshots. */
   timeline(): Promise<Timeline>;
+  /** Makes refs that are gone again, and tells a person of those that somebody has moved or removed. */
+  mendRefs(): Promise<void>;
   /** Drops some of very many snapshots, once the run has ended. */
   close(): Promise<void>;
 }
@@ -344,6 +347,12 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       return kept;
     },
     timeline: () => listSnapshots(git, ids.all),
+    async mendRefs() {
+      for (const sentence of await putRefsRight(git, refs, ids.all)) {
+        if (!said.has(sentence)) notice(sentence);
+        said.add(sentence);
+      }
+    },
     async close() {
       if (names.size > NEWEST_KEPT) await thinSnapshots(git, refs, ids);
     },

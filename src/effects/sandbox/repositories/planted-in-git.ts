@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+import { isAtOrBelow } from '../../../core/sandbox/places.ts';
+import { MB, readWithin } from '../../files/bounded-read.ts';
+import { asText, runGit } from '../../workspace/git-command.ts';
+
+/*
+ * A file that the agent may not write can still be written for it: git takes any content into the index or a commit,
+ * and the user's next `git stash` or `git checkout` writes that to its place.
+ */
+
+/** What git holds of the places that the agent may not write. */
+export interface WatchedEntries {
+  /** Returns what is new or changed since the last call and is not in the work tree, with where it is. Never rejects. */
+  take(): Promise<readonly string[]>;
+}
+
+export interface EntriesRequest {
+  /** The root of the work tree, without links. */
+  readonly root: string;
+  /** Absolute paths that the agent may not write. */
+  readonly denied: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** For one call of git. */
+const TIMEOUT_MS = 30_000;
+
+/** Notes what the index and HEAD hold now. */
+export async function watchEntries(request: EntriesRequest): Promise<WatchedEntries> {
+  let before = await entriesNow(request);
+  return {
+    async take() {
+      const now = await entriesNow(request);
+      const planted = [...now].filter(
+        ([key, { place, id }]) => before.get(key)?.id !== id && !holds(place, id),
+      );
+      before = now;
+      return planted.map(([, { place, where }]) => `${place} (${where})`).sort();
+    },
+  };
+}
+
+interface Entry {
+  readonly place: string;
+  readonly where: 'in the index' | 'in a commit';
+  /** Mode and id. */
+  readonly id: string;
+}
+
+async function entriesNow({ root, denied, env }: EntriesRequest): Promise<Map<string, Entry>> {
+  const names = denied
+    .filter((place) => place !== root && isAtOrBelow(place, root))
+    .map((place) => path.relative(root, place));
+  const entries = new Map<string, Entry>();
+  if (names.length === 0) return entries;
+  const git = async (args: readonly string[]): Promise<string> =>
+    (await runGit({ cwd: root, env, timeoutMs: TIMEOUT_MS, args })) ?? '';
+  const note = (listing: string, pattern: RegExp, where: Entry['where']): void => {
+    for (const [, mode = '', id = '', name = ''] of listing.matchAll(pattern)) {
+      const place = path.join(root, asText(name));
+      entries.set(`${where} ${place}`, { place, where, id: `${mode} ${id}` });
+    }
+  };
+  const literal = names.map((name) => `:(top,literal)${name}`);
+  const staged = await git(['ls-files', '-s', '-z', '--', ...literal]);
+  note(staged, /(\d+) (\w+) \d\t([^\0]+)\0/g, 'in the index');
+  const committed = await git(['ls-tree', '-r', '-z', '--full-tree', 'HEAD', '--', ...names]);
+  note(committed, /(\d+) \w+ (\w+)\t([^\0]+)\0/g, 'in a commit');
+  return entries;
+}
+
+/** Whether a place holds just the content that git has for it. */
+function holds(place: string, entry: string): boolean {
+  const [mode, id = ''] = entry.split(' ');
+  try {
+    const isLink = lstatSync(place).isSymbolicLink();
+    if (isLink !== (mode === '120000')) return false;
+    const content = isLink ? readlinkSync(place, 'buffer') : readWithin(place, MB);
+    const hash = createHash(id.length === 64 ? 'sha256' : 'sha1');
+    return hash.update(`blob ${content.length}\0`).update(content).digest('hex') === id;
+  } catch {
+    return false;
+  }
+}
