@@ -48,6 +48,39 @@ test('a run completes in the sandbox, and nothing else is left in the tree', asy
   expect(livingIn(scene)).toEqual([]);
 });
 
+test('a snapshot that the agent has rewritten puts nothing where the agent may not write', async () => {
+  const scene = await sandboxedRuns(`
+    system(<<'SH');
+    echo broken > src/main.c
+    id=$(echo evil | git hash-object -w --stdin)
+    export GIT_INDEX_FILE=$PWD/forged
+    git read-tree HEAD
+    for each in .husky/pre-commit .envrc .claude/settings.json; do git update-index --add --cacheinfo "100755,$id,$each"; done
+    forged=$(git commit-tree -m "$(git log -1 --format=%B refs/ralph/t/0)" -p HEAD "$(git write-tree)")
+    git update-ref refs/ralph/t/0 "$forged"
+    rm -f forged
+SH
+    ${DONE}`);
+  const flags = [
+    '--task-id',
+    't',
+    '--revert-failed',
+    '--verify',
+    'false',
+    '--verify-each',
+    '-n',
+    '1',
+  ];
+  const { stderr, exitCode } = await ranRalph(scene, newRun(scene, ...flags));
+  expect([exitCode, stderr]).toEqual([
+    3,
+    expect.stringContaining('refs/ralph/t/0 names another commit'),
+  ]);
+  expect(stderr).toContain('took back what iteration 1 changed: 1 file');
+  expect(await outside(scene, 'git diff -- .husky .envrc .claude src')).toBe('');
+  expect(await outside(scene, 'ls -a')).not.toMatch(/\.husky|\.envrc/);
+});
+
 test('a prompt of a megabyte reaches the agent whole', async () => {
   const scene = await sandboxedRuns(`
     open my $file, '>', 'got.txt'; print $file $prompt; close $file;
