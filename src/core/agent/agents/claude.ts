@@ -32,7 +32,11 @@ export const claude: Agent = {
   sandbox: {
     hosts: ['api.anthropic.com', 'console.anthropic.com', 'platform.claude.com'],
     addressVariables: ['ANTHROPIC_BASE_URL'],
-    loginVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    loginVariables: [
+      ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+      ...['AWS_BEARER_TOKEN_BEDROCK', 'ANTHROPIC_FOUNDRY_API_KEY'],
+      ...['CLAUDE_CODE_CLIENT_KEY', 'CLAUDE_CODE_CLIENT_KEY_PASSPHRASE'],
+    ],
     folders: [{ inHome: '.claude', variable: 'CLAUDE_CONFIG_DIR', inVariable: '' }],
     fixed: [
       ...['settings.json', 'settings.local.json', 'CLAUDE.md', '.mcp.json', '.claude.json'],

@@ -34,6 +34,7 @@ export const copilot: Agent = {
     loginVariables: [
       'COPILOT_GITHUB_TOKEN',
       'COPILOT_PROVIDER_API_KEY',
+      'COPILOT_PROVIDER_BEARER_TOKEN',
       'GH_TOKEN',
       'GITHUB_TOKEN',
     ],

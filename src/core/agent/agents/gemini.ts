@@ -29,7 +29,7 @@ export const gemini: Agent = {
       'oauth2.googleapis.com',
     ],
     addressVariables: ['GOOGLE_GEMINI_BASE_URL'],
-    loginVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    loginVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_APPLICATION_CREDENTIALS'],
     folders: [{ inHome: '.gemini', variable: '', inVariable: '' }],
     fixed: [
       ...['settings.json', 'GEMINI.md', '.env', 'trustedFolders.json'],
