@@ -1,8 +1,24 @@
 import type { MetInSandbox, RefusedHost } from '../core/agent/attempt.ts';
+import type { SandboxRules } from '../core/sandbox/rules.ts';
 import type { TaskState } from '../core/task/task-state.ts';
+import { oneLine } from '../core/text/untrusted-text.ts';
 import { shellQuote } from './resume-command.ts';
 
 type Held = Pick<TaskState, 'sandbox'>;
+
+/** More variables than these are not named, and no longer names than these many characters. */
+const MOST_VARIABLES = 12;
+const NAME_CHARS = 60;
+
+/** Names the variables that the agent does not get, without their values; null for none. */
+export function notPassedOn({ dropEnv }: Pick<SandboxRules, 'dropEnv'>): string | null {
+  if (dropEnv.length === 0) return null;
+  const names = dropEnv.map(({ value }) => oneLine(value, NAME_CHARS));
+  const more = names.length - MOST_VARIABLES;
+  const listed = names.slice(0, MOST_VARIABLES).join(', ');
+  const rest = more > 0 ? ` and ${more} more` : '';
+  return `Not passed on: ${listed}${rest} (--keep-env NAME passes one on).`;
+}
 
 /** Names a host that the sandbox refused: `evil.example.com:443 (3 times)`. */
 export function refusedHost({ host, port, count }: RefusedHost): string {

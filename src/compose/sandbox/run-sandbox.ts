@@ -8,7 +8,7 @@ import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { requireSandbox } from '../../effects/sandbox/examine.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import { planSandbox, type SandboxRequest } from '../../effects/sandbox/surroundings.ts';
-import { metLines } from '../../report/sandbox-words.ts';
+import { metLines, notPassedOn } from '../../report/sandbox-words.ts';
 import { openSandbox } from './open-sandbox.ts';
 import { askedRules, sandboxRequest } from './sandbox-request.ts';
 
@@ -35,9 +35,15 @@ export function createRunSandbox(plan: RunPlan, run: RunInSandbox): RunSandbox {
   const { runId, warn } = run;
   let opened: Promise<Sandbox> | null = null;
   const request = (): Promise<SandboxRequest> => sandboxRequest(plan, run.programs());
+  const start = async (): Promise<Sandbox> => {
+    const sandbox = await openSandbox({ ...(await request()), runId, warn });
+    const notice = notPassedOn(sandbox.rules);
+    if (notice !== null) warn(notice);
+    return sandbox;
+  };
   return {
     open() {
-      opened ??= request().then((each) => openSandbox({ ...each, runId, warn }));
+      opened ??= start();
       return opened;
     },
     denied: async () => deniedBy(await request()),

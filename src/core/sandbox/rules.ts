@@ -16,7 +16,7 @@ export interface SandboxRules {
   readonly allowRead: readonly SandboxRule[];
   /** `HOST`, `HOST:PORT` or `*.HOST`. Those by default are the agent's own, and no check has them. */
   readonly allowNet: readonly SandboxRule[];
-  /** Variables that are kept although they look like secrets. */
+  /** Variables that are kept although their names or values are like those of secrets. */
   readonly keepEnv: readonly SandboxRule[];
   /** Variables that are dropped, by name; their values are nowhere in the rules. */
   readonly dropEnv: readonly SandboxRule[];

@@ -47,7 +47,7 @@ export const SANDBOX_ROWS = {
     type: { kind: 'texts' },
     group: 'Sandbox',
     trust: 'beyond-default',
-    help: 'a variable of the environment that the agent sees although it looks like a secret; may be repeated',
+    help: 'a variable of the environment that the agent and the checks see although its name or its value is like that of a secret; may be repeated',
   },
   allowUnixSockets: {
     flag: '--allow-unix-sockets',
