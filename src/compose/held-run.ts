@@ -6,7 +6,7 @@ import type { TreeLacks } from '../core/task/tree-lacks.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { Lease } from '../effects/processes/lease.ts';
 import type { SignalWatch } from '../effects/processes/signals.ts';
-import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
+import type { TreeKeeper } from '../effects/snapshots/keeper/tree-keeper.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import type { Seal } from '../effects/trust/seal.ts';
 import type { ApprovalDesk, RunClock } from '../loop/ports.ts';

@@ -9,7 +9,7 @@ import { maskSecrets } from '../core/secrets/secrets.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import { leadsOut } from '../effects/files/real-path.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
-import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
+import type { TreeKeeper } from '../effects/snapshots/keeper/tree-keeper.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { removeNotesOf, writeNote } from '../effects/vault/note-file.ts';

@@ -22,9 +22,9 @@ import { type IndexLag, keepLag, NO_LAG, readLag } from '../effects/branches/com
 import { countUncommitted, stillLacking } from '../effects/branches/commit/iteration-changes.ts';
 import { revertIteration } from '../effects/branches/revert-iteration.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
+import type { TreeKeeper } from '../effects/snapshots/keeper/tree-keeper.ts';
 import type { PrivateGit } from '../effects/snapshots/private-git.ts';
 import type { TreePath } from '../effects/snapshots/tree-changes.ts';
-import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { asText, callGit } from '../effects/workspace/git-command.ts';
 import { createPatience, lockText } from '../effects/workspace/git-locks.ts';

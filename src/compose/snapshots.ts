@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
+import type { TreeKeeper } from '../effects/snapshots/keeper/tree-keeper.ts';
 import { makeTaskFolder } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { uncountedFolders } from '../effects/vault/vault-folders.ts';
@@ -46,7 +46,7 @@ export async function watchTree(run: ClaimedRun, earlier: EarlierSnapshots): Pro
   };
   const keeper = plan.settings.snapshots === false ? null : await openKeeper(run, request, earlier);
   if (keeper !== null) {
-    const { createTreeProgress } = await import('../effects/snapshots/tree-progress.ts');
+    const { createTreeProgress } = await import('../effects/snapshots/keeper/tree-progress.ts');
     return { keeper, snapshots: keeper, progress: createTreeProgress(keeper, request) };
   }
   const { noProgressLimit, sameErrorLimit } = plan.policy;
@@ -64,7 +64,7 @@ async function openKeeper(
     // Outside a repository, the code for snapshots need not be loaded.
     if (findGitAbove(cwd) === null) return null;
     makeTaskFolder(paths);
-    const { openTreeKeeper } = await import('../effects/snapshots/tree-keeper.ts');
+    const { openTreeKeeper } = await import('../effects/snapshots/keeper/tree-keeper.ts');
     const { openSnapshotIds } = await import('../effects/snapshots/snapshot-ids.ts');
     const task = { task_id: plan.taskId, started_at: startedAt };
     const ids = openSnapshotIds({ folder: paths.folder, seal, task }, isNew);

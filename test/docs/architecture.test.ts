@@ -116,6 +116,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'workspace',
       'snapshots',
       'snapshots/restore',
+      'snapshots/keeper',
       'branches',
       'branches/commit',
       'proof/exam',

@@ -3,10 +3,10 @@ import { changesIn, iterationsWithStart } from '../../core/snapshots/timeline.ts
 import type { LineChanges, LinesByIteration } from '../../core/task/line-changes.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
-import { countLinesBetween } from '../../effects/snapshots/objects/trees.ts';
 import type { PrivateGit } from '../../effects/snapshots/private-git.ts';
 import { storedSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { listSnapshots } from '../../effects/snapshots/snapshot-list.ts';
+import { countLinesBetween } from '../../effects/snapshots/trees.ts';
 import { callGit } from '../../effects/workspace/git-command.ts';
 
 /** For one call of git, in ms: a person waits for what is shown. */

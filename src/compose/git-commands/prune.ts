@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
-import { removeSnapshots } from '../../effects/snapshots/remove-snapshots.ts';
+import { removeSnapshots } from '../../effects/snapshots/keeper/remove-snapshots.ts';
 import { findRepository } from '../../effects/snapshots/repository.ts';
 import { type Pruned, pruneHistory } from '../../effects/state/prune-history.ts';
 import { tryReadStateFile } from '../../effects/state/state-file.ts';

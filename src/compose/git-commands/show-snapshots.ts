@@ -1,6 +1,6 @@
 import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { changesIn, changesSinceStart, type TreePair } from '../../core/snapshots/timeline.ts';
-import { compareTrees, countLines, countPaths } from '../../effects/snapshots/objects/trees.ts';
+import { compareTrees, countLines, countPaths } from '../../effects/snapshots/trees.ts';
 import { SnapshotsError } from '../../errors.ts';
 import {
   changedNothing,

@@ -1,5 +1,5 @@
 import { probeFolder } from '../../effects/files/folder-probe.ts';
-import { findLeakyRemotes } from '../../effects/snapshots/remotes.ts';
+import { findLeakyRemotes } from '../../effects/snapshots/keeper/remotes.ts';
 import { findRepository } from '../../effects/snapshots/repository.ts';
 import { type RunGit, runGit } from '../../effects/workspace/git-command.ts';
 import type { SnapshotFacts } from '../../report/screens/snapshot-findings.ts';

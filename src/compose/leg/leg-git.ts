@@ -15,7 +15,7 @@ import { makeLegTree } from '../../effects/origin/leg-tree.ts';
 import { type Mirror, openMirror } from '../../effects/origin/mirror.ts';
 import { thinSnapshotsAtOrigin } from '../../effects/origin/origin-snapshots.ts';
 import { makeResult } from '../../effects/origin/result.ts';
-import type { TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
+import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { momentNow } from '../../effects/time/clock-reading.ts';
 import { runGit } from '../../effects/workspace/git-command.ts';

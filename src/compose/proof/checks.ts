@@ -2,7 +2,7 @@ import { asCheckResult, type RawCheckResult } from '../../core/completion/check-
 import type { MeasuredResult } from '../../core/completion/command-result.ts';
 import type { Check } from '../../core/settings/checks.ts';
 import type { ShellOptions } from '../../effects/processes/shell-command.ts';
-import type { TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
+import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 
 /** Runs a check of `--verify`. */
 export async function runCheck(check: Check, options: ShellOptions): Promise<RawCheckResult> {

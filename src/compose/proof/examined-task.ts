@@ -8,7 +8,7 @@ import type { SignalWatch } from '../../effects/processes/signals.ts';
 import type { JudgesOfTree } from '../../effects/proof/judge-look.ts';
 import { type JudgesAtStart, programsOf } from '../../effects/proof/judges-at-start.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
-import type { TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
+import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 
 /** The run whose claims are examined. */
 interface ExaminedRun {

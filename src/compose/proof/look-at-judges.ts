@@ -9,7 +9,7 @@ import { findJudges, lookAtJudges } from '../../effects/proof/judge-look.ts';
 import { findPrograms, switchedPrograms } from '../../effects/proof/judge-programs.ts';
 import { programsOf } from '../../effects/proof/judges-at-start.ts';
 import { findRewrites, type RewriteRequest } from '../../effects/proof/rewritten-by-checks.ts';
-import { asText } from '../../effects/snapshots/objects/tree-files.ts';
+import { asText } from '../../effects/snapshots/tree-files.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { messageOf } from '../../errors.ts';
 import { changedByChecks } from '../../report/notices.ts';

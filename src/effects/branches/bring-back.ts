@@ -1,7 +1,6 @@
 import { leftBy } from '../../core/snapshots/timeline.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { readParents } from '../snapshots/move-head.ts';
-import { compareTrees } from '../snapshots/objects/trees.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import { heldIn } from '../snapshots/restore/held.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
@@ -9,6 +8,7 @@ import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { SnapshotId } from '../snapshots/snapshot-ids.ts';
 import { listSnapshots } from '../snapshots/snapshot-list.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
+import { compareTrees } from '../snapshots/trees.ts';
 
 export interface BroughtBack {
   readonly restored: readonly TreePath[];

@@ -1,10 +1,10 @@
 import { type ListedSnapshot, leftBy, type Timeline } from '../../core/snapshots/timeline.ts';
 import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { readParents } from '../snapshots/move-head.ts';
-import { compareTrees } from '../snapshots/objects/trees.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
+import { compareTrees } from '../snapshots/trees.ts';
 
 /** Compares two trees that must be there. Rejects with a `SnapshotError`. */
 export async function differenceOf(

@@ -15,11 +15,11 @@ import { tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { restoreFiltered } from '../snapshots/filtered-restore.ts';
-import { idOf, requireTree } from '../snapshots/objects/tree-files.ts';
-import { requireObjects } from '../snapshots/objects/verified.ts';
 import { type GitCall, type PrivateGit, quoted } from '../snapshots/private-git.ts';
 import type { Repository } from '../snapshots/repository.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
+import { idOf, requireTree } from '../snapshots/tree-files.ts';
+import { requireObjects } from '../snapshots/verified.ts';
 import type { GitAnswer } from '../workspace/git-command.ts';
 import { type AskGit, CheckoutError, reasonOf } from './checkout.ts';
 

@@ -9,11 +9,11 @@ import {
   type TreeEntry,
 } from '../../core/snapshots/undo-plan.ts';
 import { realPath } from '../files/real-path.ts';
-import { compareTrees } from '../snapshots/objects/trees.ts';
 import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
+import { compareTrees } from '../snapshots/trees.ts';
 import { asInput, asText, type GitAnswer, type GitSetting } from '../workspace/git-command.ts';
 import { withoutOwnFilters, withoutOwnMergeDrivers } from '../workspace/git-filters.ts';
 import {

@@ -5,12 +5,12 @@ import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
 import { messageOf } from '../../errors.ts';
 import { emptyTree } from '../branches/dirty-paths.ts';
 import type { CheckpointSnapshot } from '../fleet/fleet-queue.ts';
+import type { TreeKeeper } from '../snapshots/keeper/tree-keeper.ts';
 import { readParents } from '../snapshots/move-head.ts';
-import { compareTrees } from '../snapshots/objects/trees.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import { SnapshotError, saysFull } from '../snapshots/snapshot-error.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
-import type { TreeKeeper } from '../snapshots/tree-keeper.ts';
+import { compareTrees } from '../snapshots/trees.ts';
 import type { Mirror } from './mirror.ts';
 
 /*

@@ -3,7 +3,7 @@ import type { accepting } from '../../core/proof/accepted.ts';
 import type { BentJudge } from '../../core/proof/findings.ts';
 import { isJudgeName } from '../../core/proof/judge-names.ts';
 import type { AskGit } from '../branches/checkout.ts';
-import { asText } from '../snapshots/objects/tree-files.ts';
+import { asText } from '../snapshots/tree-files.ts';
 import { markFile } from '../workspace/file-marks.ts';
 import { findGitAbove } from '../workspace/find-git-above.ts';
 

@@ -8,11 +8,11 @@ import { packageAtStart, scriptLine } from '../../core/proof/judges/package-at-s
 import { isTsconfig, tsconfigAtStart } from '../../core/proof/judges/tsconfig-at-start.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import { asText, asTreePath, listTree, readEntries } from '../snapshots/objects/tree-files.ts';
-import { compareTrees } from '../snapshots/objects/trees.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
+import { asText, asTreePath, listTree, readEntries } from '../snapshots/tree-files.ts';
+import { compareTrees } from '../snapshots/trees.ts';
 import { searchAndRead, treeReader } from './search-judges.ts';
 
 /*

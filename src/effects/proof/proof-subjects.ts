@@ -3,10 +3,10 @@ import path from 'node:path';
 import type { ProofFacts } from '../../core/proof/statement.ts';
 import { isRepository } from '../../core/snapshots/undo-plan.ts';
 import { differenceOf } from '../branches/dirty-paths.ts';
-import { listTree } from '../snapshots/objects/tree-files.ts';
 import { type PrivateGit, runOnRepository } from '../snapshots/private-git.ts';
 import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
+import { listTree } from '../snapshots/tree-files.ts';
 import { asInput } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
 

@@ -1,10 +1,10 @@
 import type { RewrittenFile } from '../../core/completion/examination.ts';
 import { isJudgeName, isTestName } from '../../core/proof/judge-names.ts';
-import { asText, asTreePath, listTree } from '../snapshots/objects/tree-files.ts';
-import { compareTrees, countLines } from '../snapshots/objects/trees.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
+import { asText, asTreePath, listTree } from '../snapshots/tree-files.ts';
+import { compareTrees, countLines } from '../snapshots/trees.ts';
 
 export interface RewriteRequest {
   readonly git: PrivateGit;

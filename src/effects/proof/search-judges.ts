@@ -1,9 +1,9 @@
 import { type JudgeSearch, type Judges, searchJudges } from '../../core/proof/judges/judges.ts';
 import { joined } from '../../core/proof/judges/named-places.ts';
 import { KB } from '../files/bounded-read.ts';
-import { asText, asTreePath, readEntries, sizesOf } from '../snapshots/objects/tree-files.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
+import { asText, asTreePath, readEntries, sizesOf } from '../snapshots/tree-files.ts';
 
 /*
  * What judges lead to is known once they are read: so they are searched, what the search has not read yet is read,

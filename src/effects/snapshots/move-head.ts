@@ -3,12 +3,12 @@ import { asInput, type RunGit } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import { lockIn } from '../workspace/git-locks.ts';
 import { underWayIn } from '../workspace/under-way.ts';
-import { listTree } from './objects/tree-files.ts';
-import { lacks, readCommits } from './objects/verified.ts';
 import { type PrivateGit, runOnRepository } from './private-git.ts';
 import { type Head, readHead } from './repository.ts';
 import { SnapshotError } from './snapshot-error.ts';
 import { INDEX_MESSAGE } from './snapshot-store.ts';
+import { listTree } from './tree-files.ts';
+import { lacks, readCommits } from './verified.ts';
 
 /*
  * HEAD, its branch and the user's index go back to what a snapshot says. Each step is skipped if it is

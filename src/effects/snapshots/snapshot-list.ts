@@ -1,8 +1,8 @@
 import { readSnapshotMessage } from '../../core/snapshots/snapshot-message.ts';
 import { readSnapshotName } from '../../core/snapshots/snapshot-names.ts';
 import { type ListedSnapshot, type Timeline, timelineOf } from '../../core/snapshots/timeline.ts';
-import { type ObjectReader, readCommits } from './objects/verified.ts';
 import type { SnapshotId } from './snapshot-ids.ts';
+import { type ObjectReader, readCommits } from './verified.ts';
 
 /** Reads the snapshots of a task. */
 export async function listSnapshots(

@@ -31,8 +31,7 @@ export async function createRef(
     await ids.add({ name, commit });
     const ref = `${refs}/${name}`;
     if (claiming === undefined) {
-      // Of this task, whose only driver this is.
-      rmSync(path.join(git.repository.commonDir, `${ref}.lock`), { force: true });
+      removeLock(git, ref);
     } else {
       await claiming(ref, commit);
     }
@@ -89,7 +88,13 @@ export async function putRefsRight(
 }
 
 async function makeRef(git: PrivateGit, ref: string, commit: string): Promise<boolean> {
+  removeLock(git, ref);
   return (await git.onRepository(['update-ref', ref, commit, NO_COMMIT])).exitCode === 0;
+}
+
+/** Removes what a killed git has left; only for a ref of this task, whose only driver this is. */
+function removeLock({ repository }: PrivateGit, ref: string): void {
+  rmSync(path.join(repository.commonDir, `${ref}.lock`), { force: true });
 }
 
 /** As the old value of a ref, it means that the ref must not be there. */

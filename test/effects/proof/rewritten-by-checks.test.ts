@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findRewrites } from '../../../src/effects/proof/rewritten-by-checks.ts';
-import { listTree } from '../../../src/effects/snapshots/objects/tree-files.ts';
+import { listTree } from '../../../src/effects/snapshots/tree-files.ts';
 import { makeExam } from '../../helpers/exams.ts';
 
 const FILES = {

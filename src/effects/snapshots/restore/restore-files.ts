@@ -23,10 +23,10 @@ import { messageOf } from '../../../errors.ts';
 import { errorCode } from '../../files/write-file.ts';
 import { indexOf, restoreFiltered, type WantedFile } from '../filtered-restore.ts';
 import { besideName, besideNote } from '../leftovers.ts';
-import { idOf } from '../objects/tree-files.ts';
-import { wrongObjects } from '../objects/verified.ts';
 import type { PrivateGit } from '../private-git.ts';
 import { isBehindLink, parentOf, statsOf, type TreePath, treePlace } from '../tree-changes.ts';
+import { idOf } from '../tree-files.ts';
+import { wrongObjects } from '../verified.ts';
 
 /*
  * Git writes the files into a folder of ralph's first. Only then each is renamed to its place, so

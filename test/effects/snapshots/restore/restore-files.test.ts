@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { compareTrees } from '../../../../src/effects/snapshots/objects/trees.ts';
 import { restoreFiles } from '../../../../src/effects/snapshots/restore/restore-files.ts';
+import { compareTrees } from '../../../../src/effects/snapshots/trees.ts';
 import { bytesBelow, type Files, makeRepository, put } from '../../../helpers/repository.ts';
 import { snapshotsOf } from '../../../helpers/snapshots.ts';
 import { tempFolder } from '../../../helpers/temp-folder.ts';

@@ -1,16 +1,16 @@
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { START, snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
-import { writeFileAtomic } from '../files/write-file.ts';
-import type { PrivateGit } from './private-git.ts';
-import type { Head } from './repository.ts';
-import { NameTakenError } from './snapshot-error.ts';
+import { START, snapshotRefs } from '../../../core/snapshots/snapshot-names.ts';
+import { writeFileAtomic } from '../../files/write-file.ts';
+import type { PrivateGit } from '../private-git.ts';
+import type { Head } from '../repository.ts';
+import { NameTakenError } from '../snapshot-error.ts';
 import {
   createSnapshotStore,
   type KeptTree,
   type SnapshotRequest,
   type SnapshotStore,
-} from './snapshot-store.ts';
+} from '../snapshot-store.ts';
 
 /*
  * Ids of tasks come again, in other vaults and in later runs. A run owns the refs below

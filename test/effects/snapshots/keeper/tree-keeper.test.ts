@@ -1,16 +1,16 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { snapshotMessage } from '../../../src/core/snapshots/snapshot-message.ts';
-import { undoNames } from '../../../src/core/snapshots/snapshot-names.ts';
+import { snapshotMessage } from '../../../../src/core/snapshots/snapshot-message.ts';
+import { undoNames } from '../../../../src/core/snapshots/snapshot-names.ts';
 import {
   openTreeKeeper,
   type TreeKeeperRequest,
-} from '../../../src/effects/snapshots/tree-keeper.ts';
-import { createTreeProgress } from '../../../src/effects/snapshots/tree-progress.ts';
-import { GIT_ENV, gitIn, makeRepository, put } from '../../helpers/repository.ts';
-import { idsInMemory } from '../../helpers/snapshots.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
+} from '../../../../src/effects/snapshots/keeper/tree-keeper.ts';
+import { createTreeProgress } from '../../../../src/effects/snapshots/keeper/tree-progress.ts';
+import { GIT_ENV, gitIn, makeRepository, put } from '../../../helpers/repository.ts';
+import { idsInMemory } from '../../../helpers/snapshots.ts';
+import { tempFolder } from '../../../helpers/temp-folder.ts';
 
 async function keeperOf(folder: string, more: Partial<TreeKeeperRequest> = {}) {
   const warnings: string[] = [];

@@ -1,16 +1,16 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { TreePair } from '../../../core/snapshots/timeline.ts';
+import type { TreePair } from '../../core/snapshots/timeline.ts';
 import {
   isRepository,
   type TreeDifference,
   type TreeEntry,
-} from '../../../core/snapshots/undo-plan.ts';
-import type { LineChanges } from '../../../core/task/line-changes.ts';
-import { indexOf } from '../filtered-restore.ts';
-import type { PrivateGit } from '../private-git.ts';
-import { SnapshotError } from '../snapshot-error.ts';
-import type { TreePath } from '../tree-changes.ts';
+} from '../../core/snapshots/undo-plan.ts';
+import type { LineChanges } from '../../core/task/line-changes.ts';
+import { indexOf } from './filtered-restore.ts';
+import type { PrivateGit } from './private-git.ts';
+import { SnapshotError } from './snapshot-error.ts';
+import type { TreePath } from './tree-changes.ts';
 import { idOf, listTree } from './tree-files.ts';
 import { requireObjects, treesOf, wrongObjects } from './verified.ts';
 

@@ -1,7 +1,7 @@
-import { isRepository } from '../../../core/snapshots/undo-plan.ts';
-import type { PrivateGit } from '../private-git.ts';
-import { SnapshotError } from '../snapshot-error.ts';
-import type { TreePath } from '../tree-changes.ts';
+import { isRepository } from '../../core/snapshots/undo-plan.ts';
+import type { PrivateGit } from './private-git.ts';
+import { SnapshotError } from './snapshot-error.ts';
+import type { TreePath } from './tree-changes.ts';
 import { lacks, readObjects, requireObjects, treesOf } from './verified.ts';
 
 /** Lists the files of a tree or a commit: mode and id by path. Rejects with a `SnapshotError` if git fails. */

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { PrivateGit } from '../../../src/effects/snapshots/private-git.ts';
-import { claimRefs } from '../../../src/effects/snapshots/refs-namespace.ts';
-import { makeRepository, put } from '../../helpers/repository.ts';
-import { idsInMemory, snapshotsOf } from '../../helpers/snapshots.ts';
+import { claimRefs } from '../../../../src/effects/snapshots/keeper/refs-namespace.ts';
+import type { PrivateGit } from '../../../../src/effects/snapshots/private-git.ts';
+import { makeRepository, put } from '../../../helpers/repository.ts';
+import { idsInMemory, snapshotsOf } from '../../../helpers/snapshots.ts';
 
 /** Claims refs for a run of task `t` whose git folder is this one. */
 function claim(git: PrivateGit) {

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { countLinesBetween } from '../../../../src/effects/snapshots/objects/trees.ts';
-import { callGit } from '../../../../src/effects/workspace/git-command.ts';
-import { PATIENCE_MS } from '../../../helpers/patience.ts';
-import { GIT_ENV, makeRepository, put } from '../../../helpers/repository.ts';
-import { tempFolder } from '../../../helpers/temp-folder.ts';
+import { countLinesBetween } from '../../../src/effects/snapshots/trees.ts';
+import { callGit } from '../../../src/effects/workspace/git-command.ts';
+import { PATIENCE_MS } from '../../helpers/patience.ts';
+import { GIT_ENV, makeRepository, put } from '../../helpers/repository.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** Counts lines in a repository, and how often git is started. */
 function counter(folder: string, env = GIT_ENV) {

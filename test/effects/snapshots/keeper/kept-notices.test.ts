@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { innerNotices, keptNotices } from '../../../src/effects/snapshots/kept-notices.ts';
-import { makeRepository, put } from '../../helpers/repository.ts';
-import { snapshotsOf } from '../../helpers/snapshots.ts';
+import {
+  innerNotices,
+  keptNotices,
+} from '../../../../src/effects/snapshots/keeper/kept-notices.ts';
+import { makeRepository, put } from '../../../helpers/repository.ts';
+import { snapshotsOf } from '../../../helpers/snapshots.ts';
 
 async function stage() {
   const { folder, git } = await makeRepository();

@@ -2,12 +2,12 @@ import { chmodSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { listTree, readEntries } from '../../../../src/effects/snapshots/objects/tree-files.ts';
-import { compareTrees } from '../../../../src/effects/snapshots/objects/trees.ts';
-import { readCommits, wrongObjects } from '../../../../src/effects/snapshots/objects/verified.ts';
-import { gitIn, makeRepository, put } from '../../../helpers/repository.ts';
-import { snapshotsOf } from '../../../helpers/snapshots.ts';
-import { tempFolder } from '../../../helpers/temp-folder.ts';
+import { listTree, readEntries } from '../../../src/effects/snapshots/tree-files.ts';
+import { compareTrees } from '../../../src/effects/snapshots/trees.ts';
+import { readCommits, wrongObjects } from '../../../src/effects/snapshots/verified.ts';
+import { gitIn, makeRepository, put } from '../../helpers/repository.ts';
+import { snapshotsOf } from '../../helpers/snapshots.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const FILES = { a: 'a\n', 'sub/b': 'b\n', 'sub/deep/c': 'c\n' };
 

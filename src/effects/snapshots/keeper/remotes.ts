@@ -2,8 +2,8 @@ import {
   type LeakyRemote,
   leakyRemotes,
   type RemoteFacts,
-} from '../../core/snapshots/shared-refs.ts';
-import type { RunGit } from '../workspace/git-command.ts';
+} from '../../../core/snapshots/shared-refs.ts';
+import type { RunGit } from '../../workspace/git-command.ts';
 
 const QUESTION = ['config', '-z', '--get-regexp', '^remote\\..*\\.(mirror|push)$'];
 

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { PrivateGit } from '../private-git.ts';
-import { SnapshotError } from '../snapshot-error.ts';
+import type { PrivateGit } from './private-git.ts';
+import { SnapshotError } from './snapshot-error.ts';
 
 /*
  * The agent can write git's objects, and git reads them without comparing them with their ids. So whatever ralph acts

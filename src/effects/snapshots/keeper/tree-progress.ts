@@ -1,17 +1,17 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { callGit, type RunGit, runGit } from '../workspace/git-command.ts';
+import { callGit, type RunGit, runGit } from '../../workspace/git-command.ts';
 import {
   countFiles,
   createGitProgress,
   type GitChange,
   type GitProgress,
   type GitProgressRequest,
-} from '../workspace/git-progress.ts';
-import { REFS, tipsIn } from '../workspace/git-view.ts';
-import { createInnerRepositories } from '../workspace/inner-repositories.ts';
-import { countNewCommits } from '../workspace/new-commits.ts';
-import { headSign, type Repository, readHead, timeOf } from './repository.ts';
+} from '../../workspace/git-progress.ts';
+import { REFS, tipsIn } from '../../workspace/git-view.ts';
+import { createInnerRepositories } from '../../workspace/inner-repositories.ts';
+import { countNewCommits } from '../../workspace/new-commits.ts';
+import { headSign, type Repository, readHead, timeOf } from '../repository.ts';
 import type { TreeKeeper } from './tree-keeper.ts';
 
 /** For one call of git, in ms. */

@@ -1,32 +1,32 @@
-import type { TreeToKeep } from '../../core/machine/action.ts';
-import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
+import type { TreeToKeep } from '../../../core/machine/action.ts';
+import { snapshotMessage } from '../../../core/snapshots/snapshot-message.ts';
 import {
   attemptNames,
   endNames,
   readSnapshotName,
   START,
   startNames,
-} from '../../core/snapshots/snapshot-names.ts';
-import { NEWEST_KEPT } from '../../core/snapshots/thinning.ts';
-import { type Timeline, timelineOf } from '../../core/snapshots/timeline.ts';
-import type { Snapshots } from '../../loop/ports.ts';
-import { realPath } from '../files/real-path.ts';
-import { findGitAbove } from '../workspace/find-git-above.ts';
-import { type RunGit, runGit } from '../workspace/git-command.ts';
-import { pathspecsWithout } from '../workspace/git-view.ts';
-import type { InnerRepository } from '../workspace/inner-repositories.ts';
+} from '../../../core/snapshots/snapshot-names.ts';
+import { NEWEST_KEPT } from '../../../core/snapshots/thinning.ts';
+import { type Timeline, timelineOf } from '../../../core/snapshots/timeline.ts';
+import type { Snapshots } from '../../../loop/ports.ts';
+import { realPath } from '../../files/real-path.ts';
+import { findGitAbove } from '../../workspace/find-git-above.ts';
+import { type RunGit, runGit } from '../../workspace/git-command.ts';
+import { pathspecsWithout } from '../../workspace/git-view.ts';
+import type { InnerRepository } from '../../workspace/inner-repositories.ts';
+import { openPrivateGit, type PrivateGit } from '../private-git.ts';
+import { findRepository } from '../repository.ts';
+import { SnapshotError } from '../snapshot-error.ts';
+import type { SnapshotIds } from '../snapshot-ids.ts';
+import { listSnapshots } from '../snapshot-list.ts';
+import { putRefsRight } from '../snapshot-ref.ts';
+import { createSnapshotStore, type KeptTree, type SnapshotStore } from '../snapshot-store.ts';
+import type { TreePath } from '../tree-changes.ts';
 import { createSigns, innerNotices, keptNotices } from './kept-notices.ts';
-import { openPrivateGit, type PrivateGit } from './private-git.ts';
 import { type ClaimedRefs, claimRefs, freeRefs } from './refs-namespace.ts';
 import { findLeakyRemotes } from './remotes.ts';
 import { thinSnapshots } from './remove-snapshots.ts';
-import { findRepository } from './repository.ts';
-import { SnapshotError } from './snapshot-error.ts';
-import type { SnapshotIds } from './snapshot-ids.ts';
-import { listSnapshots } from './snapshot-list.ts';
-import { putRefsRight } from './snapshot-ref.ts';
-import { createSnapshotStore, type KeptTree, type SnapshotStore } from './snapshot-store.ts';
-import type { TreePath } from './tree-changes.ts';
 
 export interface TreeKeeperRequest {
   readonly cwd: string;

@@ -1,8 +1,8 @@
-import { thinnedOut } from '../../core/snapshots/thinning.ts';
-import type { RunGit } from '../workspace/git-command.ts';
-import type { PrivateGit } from './private-git.ts';
-import type { SnapshotIds } from './snapshot-ids.ts';
-import { listSnapshots } from './snapshot-list.ts';
+import { thinnedOut } from '../../../core/snapshots/thinning.ts';
+import type { RunGit } from '../../workspace/git-command.ts';
+import type { PrivateGit } from '../private-git.ts';
+import type { SnapshotIds } from '../snapshot-ids.ts';
+import { listSnapshots } from '../snapshot-list.ts';
 
 /**
  * Drops snapshots of a task that has ended: of those older than the newest 200 only every tenth stays, and
