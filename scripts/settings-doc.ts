@@ -1,4 +1,4 @@
-import type { SettingRow } from '../src/core/settings/rows/setting-row.ts';
+import type { FlagRow } from '../src/core/settings/rows/setting-row.ts';
 import {
   choicesOf,
   keyOf,
@@ -70,7 +70,7 @@ function groupTable(group: string): string {
       return [
         flags.map((flag) => code(`${flag}${argument}`)).join(', '),
         code(variableOf(name)),
-        `${code(keyOf(name))}${row.trust === undefined ? '' : ' †'}`,
+        `${code(keyOf(name))}${row.trust === false ? '' : ' †'}`,
         row.default === undefined ? '' : code(row.default),
         `${row.help.replaceAll('|', '\\|')}${kindNote(row)}`,
       ];
@@ -78,7 +78,7 @@ function groupTable(group: string): string {
   return table(['flag', 'variable', 'key', 'default', 'what it sets'], rows);
 }
 
-function kindNote(row: SettingRow): string {
+function kindNote(row: FlagRow): string {
   const choices = choicesOf(row);
   return choices.length === 0 ? '' : `: ${choices.map(code).join(', ')}`;
 }

@@ -7,7 +7,7 @@ import {
   type VaultLayer,
   type VaultSettingName,
 } from '../../core/settings/rescue-settings.ts';
-import type { SettingRow } from '../../core/settings/rows/setting-row.ts';
+import type { FlagRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import {
   choicesOf,
@@ -18,7 +18,7 @@ import {
 } from '../../core/settings/settings.ts';
 
 /** The settings that a command has, by name: those of a run, and its own. */
-type Rows = Readonly<Record<string, SettingRow>>;
+type Rows = Readonly<Record<string, FlagRow>>;
 
 /** What the words of a command line say. The values are not yet validated. */
 export interface ReadFlags {
@@ -50,7 +50,7 @@ export function readFlags(
 export function readFlagsWith<Own extends string>(
   argv: readonly string[],
   name: string,
-  own: Readonly<Record<Own, SettingRow>>,
+  own: Readonly<Record<Own, FlagRow>>,
 ): ReadFlags & { readonly layer: Readonly<Partial<Record<Own, Written>>> } {
   const rows: Rows = { ...SETTINGS, ...own };
   const dashes = argv.indexOf('--');
@@ -120,7 +120,7 @@ function splitWord(word: string): { flag: string; value: string | undefined } {
 
 interface Flag {
   readonly setting: string;
-  readonly row: SettingRow;
+  readonly row: FlagRow;
   /** The long form, for messages. */
   readonly where: string;
   readonly isNegation: boolean;
@@ -181,15 +181,15 @@ export function declareSettings(command: Command, but: readonly SettingName[] = 
 }
 
 /** Declares one setting as a flag of a command, in a group of its help. */
-export function declareRow(command: Command, row: SettingRow, group: string): void {
+export function declareRow(command: Command, row: FlagRow, group: string): void {
   command.addOption(command.createOption(flagsOf(row), helpOf(row)).helpGroup(`${group}:`));
 }
 
-function flagsOf({ flag, short, argument }: SettingRow): string {
+function flagsOf({ flag, short, argument }: FlagRow): string {
   return `${short === undefined ? '' : `${short}, `}${flag}${argument === undefined ? '' : ` <${argument}>`}`;
 }
 
-function helpOf(row: SettingRow): string {
+function helpOf(row: FlagRow): string {
   const words = choicesOf(row).join(', ');
   const choices = words === '' ? '' : ` (${words})`;
   return `${row.help}${choices}${row.default === undefined ? '' : ` (default: ${row.default})`}`;

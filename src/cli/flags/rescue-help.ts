@@ -5,33 +5,22 @@ import {
   VAULT_SETTINGS,
   type VaultCommand,
 } from '../../core/settings/rescue-settings.ts';
-import type { SettingRow } from '../../core/settings/rows/setting-row.ts';
-import type { SettingName } from '../../core/settings/settings.ts';
+import type { VaultRow } from '../../core/settings/rows/setting-row.ts';
+import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
 import { declareSettings } from './flags.ts';
-
-/** Settings that come from the task file, or make no sense for several tasks. */
-const NOT_OF_MANY: readonly SettingName[] = [
-  'prompt',
-  'promptFile',
-  'taskFile',
-  'taskId',
-  'watchFile',
-  'detach',
-  'resumeIfOpen',
-  'noWait',
-  'dryRun',
-  'json',
-];
 
 /** The settings of a run that the command does not accept. */
 export function notTaken(name: VaultCommand): readonly SettingName[] {
-  return name === 'rescue' ? [...NOT_OF_MANY, ...conditionSettings()] : NOT_OF_MANY;
+  const ofOneTask = settingNames().filter((each) =>
+    ['file', 'off'].includes(SETTINGS[each].rescue),
+  );
+  return name === 'rescue' ? [...ofOneTask, ...conditionSettings()] : ofOneTask;
 }
 
 /** Declares the flags of `ralph rescue` or `ralph watch`: its own, and those of its runs. */
 export function declareVaultFlags(command: Command, name: VaultCommand): Command {
   for (const each of VAULT_COMMANDS[name]) {
-    const row: SettingRow = VAULT_SETTINGS[each];
+    const row: VaultRow = VAULT_SETTINGS[each];
     const argument = row.argument === undefined ? '' : ` <${row.argument}>`;
     const help = `${row.help}${row.default === undefined ? '' : ` (default: ${row.default})`}`;
     command.addOption(command.createOption(`${row.flag}${argument}`, help).helpGroup('The vault:'));

@@ -3,6 +3,7 @@ import { BATCH_KEYS, type SubmitLayer } from '../../core/fleet/submit-settings.t
 import { configKeys, withUnit } from '../../core/settings/config-keys.ts';
 import { nearest } from '../../core/settings/nearest.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
+import { SETTINGS } from '../../core/settings/settings.ts';
 import { parseObject } from '../../effects/files/json-fields.ts';
 import { messageOf } from '../../errors.ts';
 
@@ -30,9 +31,6 @@ const MOST_BYTES = 256 * 1024 * 1024;
 
 /** What is passed to the agent unchanged. */
 const PASSTHROUGH_KEY = 'agent_arguments';
-
-/** These say how a task is submitted, which flags do for the whole batch. */
-const NOT_IN_LINES = ['dry_run', 'json'];
 
 /**
  * Reads the text of a batch: a file, or standard input for `-`. Resolves to a problem if it cannot be read or has
@@ -108,13 +106,13 @@ function readLine(fields: Readonly<Record<string, unknown>>, reader: LineReader)
   let passthrough: readonly string[] = [];
   for (const [key, value] of Object.entries(fields)) {
     const known = keys.get(key);
-    const name = known?.name ?? (isBatchKey(key) ? BATCH_KEYS[key] : undefined);
+    const name = known?.name ?? BATCH_KEYS.get(key);
     // The line itself is named by each problem, and where it stands is no part of the task.
     const source = { kind: 'flag' as const, where: key };
     if (key === PASSTHROUGH_KEY) {
       if (isTexts(value)) passthrough = value;
       else tell(`${key} expects a list of texts; found ${shown(value)}.`);
-    } else if (NOT_IN_LINES.includes(key)) {
+    } else if (known !== undefined && SETTINGS[known.name].batch === 'whole') {
       tell(`${key} is for the whole batch; give it as a flag.`);
     } else if (name === undefined) tell(unknownKey(key, keys));
     else if (layer[name] !== undefined) {
@@ -128,16 +126,12 @@ function readLine(fields: Readonly<Record<string, unknown>>, reader: LineReader)
   return { number, layer, passthrough };
 }
 
-function isBatchKey(key: string): key is keyof typeof BATCH_KEYS {
-  return Object.hasOwn(BATCH_KEYS, key);
-}
-
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
 function unknownKey(key: string, keys: LineReader['keys']): string {
-  const near = nearest(key, [...keys.keys(), ...Object.keys(BATCH_KEYS), PASSTHROUGH_KEY]);
+  const near = nearest(key, [...keys.keys(), ...BATCH_KEYS.keys(), PASSTHROUGH_KEY]);
   return `${key} is not a key of a task${near === null ? '' : `; did you mean ${near}?`}`;
 }
 

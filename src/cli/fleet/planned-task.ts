@@ -20,7 +20,7 @@ import { whyNotSubmitted } from '../../core/fleet/submitted-settings.ts';
 import { policyOf, promiseProblems } from '../../core/policy/policy-of.ts';
 import { promptTooLong } from '../../core/prompt/prompt-room.ts';
 import type { Layer, SourcedSettings, Written } from '../../core/settings/setting-source.ts';
-import { type SettingName, settingNames } from '../../core/settings/settings.ts';
+import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
 import { agentsOf, settingsProblems } from '../../core/settings/settings-problems.ts';
 import type { Policy } from '../../core/task/policy.ts';
 import { readPrompt } from '../../effects/plan/prompt-source.ts';
@@ -121,13 +121,12 @@ export function variablesOfTask(variables: Layer): {
 } {
   const notices = given(variables).flatMap(([name, { source }]) => {
     const why = whyNotSubmitted(name);
-    return why === null || NOT_TOLD.includes(name) ? [] : [`${source.where} is ignored: ${why}.`];
+    // What says how ralph prints does so in every shell of the user.
+    const isTold = why !== null && SETTINGS[name].group !== 'Output';
+    return isTold ? [`${source.where} is ignored: ${why}.`] : [];
   });
   return { layer: withoutMachine(variables), notices };
 }
-
-/** They say how ralph prints, in every shell of the user. */
-const NOT_TOLD: readonly SettingName[] = ['verbose', 'quiet', 'noColor'];
 
 function withoutMachine(layer: Layer): Layer {
   return Object.fromEntries(given(layer).filter(([name]) => whyNotSubmitted(name) === null));

@@ -1,5 +1,7 @@
-import type { SubmitLayer } from '../../core/fleet/submit-settings.ts';
+import { SUBMIT_SETTINGS, type SubmitLayer } from '../../core/fleet/submit-settings.ts';
+import type { SubmitRow } from '../../core/settings/rows/setting-row.ts';
 import { type Layer, textOf } from '../../core/settings/setting-source.ts';
+import { SETTINGS } from '../../core/settings/settings.ts';
 import { defaultTaskId } from '../../core/task/task-id.ts';
 import { type LineProblem, readBatch, readBatchText } from './batch-lines.ts';
 import { type PlannedTask, planTask } from './planned-task.ts';
@@ -37,8 +39,7 @@ export async function planOne(
   return [];
 }
 
-/** The flags that mean a whole batch; what describes a task stands in its line. */
-const OF_A_BATCH: readonly string[] = ['batch', 'fleet', 'again', 'dryRun', 'json'];
+const ROWS: Readonly<Record<string, SubmitRow>> = { ...SETTINGS, ...SUBMIT_SETTINGS };
 
 /** Plans every line of a batch. Resolves to the tasks, and adds what is wrong, by its line, to `problems`. */
 export async function planBatch(
@@ -47,7 +48,7 @@ export async function planBatch(
   problems: string[],
 ): Promise<readonly PlannedTask[]> {
   for (const [name, { source }] of Object.entries(layer)) {
-    if (OF_A_BATCH.includes(name)) continue;
+    if (ROWS[name]?.batch === 'whole') continue;
     problems.push(
       name === 'wait'
         ? '--wait follows one task; found --batch.'

@@ -11,9 +11,10 @@ import { rulesForAll } from '../../core/agent/agents/agents.ts';
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import { RESCUE_PROMISE, rescuePrompt } from '../../core/rescue/rescue-prompt.ts';
 import type { VaultCommand, VaultLayer } from '../../core/settings/rescue-settings.ts';
-import type { SettingRow } from '../../core/settings/rows/setting-row.ts';
+import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+import type { FlagRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
-import { SETTINGS, type Settings } from '../../core/settings/settings.ts';
+import { SETTINGS, type Settings, settingsWith } from '../../core/settings/settings.ts';
 import { sharingProblems } from '../../core/settings/settings-problems.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
@@ -191,7 +192,7 @@ async function planOf(
     ...collected,
     settings: {
       ...settings,
-      ...NOT_OF_MANY,
+      ...offInPass(),
       // A waiting task would delay all others; the next pass resumes it.
       noWait: true,
       maxWait: isGiven ? settings.maxWait : 0,
@@ -213,14 +214,10 @@ async function planOf(
 }
 
 /** Settings that an environment or a configuration may contain, but that make no sense for several tasks. */
-const NOT_OF_MANY = {
-  prompt: null,
-  promptFile: null,
-  detach: false,
-  resumeIfOpen: false,
-  dryRun: false,
-  json: false,
-} as const;
+function offInPass(): Partial<Settings> {
+  const { settings } = resolveSettings([]);
+  return Object.fromEntries(settingsWith({ rescue: 'off' }).map((name) => [name, settings[name]]));
+}
 
 /** Turns all other conditions off: a rescue is complete by its own promise, or after its file was moved. */
 function onlyPromise(): Partial<Settings> {
@@ -228,7 +225,7 @@ function onlyPromise(): Partial<Settings> {
   return Object.fromEntries(others.map((name) => [name, emptyOf(SETTINGS[name].type)]));
 }
 
-function emptyOf({ kind }: SettingRow['type']): [] | false | null {
+function emptyOf({ kind }: FlagRow['type']): [] | false | null {
   if (kind === 'texts') return [];
   return kind === 'switch' ? false : null;
 }

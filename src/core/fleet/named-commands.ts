@@ -1,15 +1,12 @@
 import { readChecks } from '../settings/checks.ts';
-import type { SettingName } from '../settings/settings.ts';
+import { type SettingName, settingsWith } from '../settings/settings.ts';
 import type { FleetSpec, SubmittedSetting } from './fleet-task.ts';
 import type { WorkerPolicy } from './worker-policy.ts';
 
 /** The settings that name one command, beside `--verify` and `--setup`. */
-export const COMMANDS_OF_TASK = [
-  'until',
-  'after',
-  'onEnd',
-  'agentCommand',
-] as const satisfies readonly SettingName[];
+export const COMMANDS_OF_TASK = settingsWith({ rescue: 'program', fleet: 'stored' }).filter(
+  (name) => name !== 'verify',
+);
 
 /** Returns the command line that a policy has under a name such as `@test`; null if it has none. */
 export function commandNamed(text: string, { commands }: WorkerPolicy): string | null {

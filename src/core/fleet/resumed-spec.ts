@@ -6,7 +6,6 @@ import type { TaskState } from '../task/task-state.ts';
 import { storedRunOf } from './fleet-spec.ts';
 import type { FleetSpec } from './fleet-task.ts';
 import { legProblems } from './spec-problems.ts';
-import { submittedSettings } from './submitted-settings.ts';
 
 /** The settings of a task after a resume that changes its limits. */
 export interface ResumedSpec {
@@ -19,9 +18,8 @@ export interface ResumedSpec {
 
 /** Whether a resume may change a setting of a task of a fleet: its limits, and nothing that says what it does. */
 export function isResumable(name: SettingName): boolean {
-  return (
-    SETTINGS[name].group === 'Limits' && name !== 'taskType' && submittedSettings().includes(name)
-  );
+  const { group, resume, fleet } = SETTINGS[name];
+  return group === 'Limits' && resume !== 'fixed' && fleet === 'stored';
 }
 
 /** Applies the flags of a resume. `+5` adds 5 to what the task has used by its state. */

@@ -1,6 +1,6 @@
-import type { SettingRow } from '../settings/rows/setting-row.ts';
+import type { SubmitRow } from '../settings/rows/setting-row.ts';
 import type { Written } from '../settings/setting-source.ts';
-import { SETTINGS } from '../settings/settings.ts';
+import { SETTINGS, snakeCase } from '../settings/settings.ts';
 
 /** The settings of `ralph submit`: its own, and those of a run that mean something else there. */
 const TABLE = {
@@ -9,6 +9,7 @@ const TABLE = {
     argument: 'URL',
     type: { kind: 'text' },
     group: 'Around it',
+    batch: 'whole',
     help: 'the database of the fleet (default: RALPH_FLEET)',
   },
   repo: {
@@ -16,6 +17,7 @@ const TABLE = {
     argument: 'URL',
     type: { kind: 'text' },
     group: 'Git',
+    batch: 'line',
     help: 'the repository to work on, which a worker clones; no password in it',
   },
   base: {
@@ -27,6 +29,7 @@ const TABLE = {
     argument: 'DIR',
     type: { kind: 'text' },
     group: 'Git',
+    batch: 'line',
     help: 'the folder in the repository in which the agent works (default: its root)',
   },
   branch: {
@@ -34,6 +37,7 @@ const TABLE = {
     argument: 'NAME',
     type: { kind: 'text' },
     group: 'Git',
+    batch: 'line',
     help: 'the branch that gets the work of a completed task (default: ralph/ID)',
   },
   setup: {
@@ -46,6 +50,7 @@ const TABLE = {
     type: { kind: 'text' },
     group: 'Around it',
     default: '0',
+    batch: 'line',
     help: 'from -100 to 100; higher is taken first',
   },
   account: {
@@ -54,6 +59,7 @@ const TABLE = {
     type: { kind: 'text' },
     group: 'Around it',
     default: 'default',
+    batch: 'line',
     help: 'the account whose usage limit the task shares',
   },
   queue: {
@@ -62,6 +68,7 @@ const TABLE = {
     type: { kind: 'text' },
     group: 'Around it',
     default: 'default',
+    batch: 'line',
     help: 'queue whose workers take the task (up to 40 of a-z 0-9 -)',
   },
   notBefore: {
@@ -69,18 +76,21 @@ const TABLE = {
     argument: 'TIME',
     type: { kind: 'text' },
     group: 'Around it',
+    batch: 'line',
     help: 'when it may be taken: a time such as 2027-01-31T22:00+01:00, or a duration from now',
   },
   wait: {
     flag: '--wait',
     type: { kind: 'switch' },
     group: 'Around it',
+    batch: 'no',
     help: 'follow the task and exit with its code; Ctrl-C stops following, not the task',
   },
   again: {
     flag: '--again',
     type: { kind: 'switch' },
     group: 'Around it',
+    batch: 'whole',
     help: 'run an ended task of this id again from the beginning',
   },
   batch: {
@@ -88,29 +98,25 @@ const TABLE = {
     argument: 'FILE',
     type: { kind: 'text' },
     group: 'Around it',
+    batch: 'whole',
     help: 'queue many tasks: a JSON object on each line, with the keys of a configuration; "-" reads standard input',
   },
   promptFile: { ...SETTINGS.promptFile, help: 'a file with the task, read once' },
   maxWait: { ...SETTINGS.maxWait, default: '7d' },
   dryRun: { ...SETTINGS.dryRun, help: 'print what would be queued, and queue nothing' },
   json: { ...SETTINGS.json, help: 'with --dry-run: as JSON, a task on each line' },
-} as const satisfies Readonly<Record<string, SettingRow>>;
+} as const satisfies Readonly<Record<string, SubmitRow>>;
 
 export type SubmitSettingName = keyof typeof TABLE;
 
-export const SUBMIT_SETTINGS: Readonly<Record<SubmitSettingName, SettingRow>> = TABLE;
+export const SUBMIT_SETTINGS: Readonly<Record<SubmitSettingName, SubmitRow>> = TABLE;
 
 /** The settings of `ralph submit` from one source. */
 export type SubmitLayer = Readonly<Partial<Record<SubmitSettingName, Written>>>;
 
-/** The keys of a line of `--batch` that no configuration has, and what they set. */
-export const BATCH_KEYS = {
-  task_id: 'taskId',
-  repo: 'repo',
-  subdir: 'subdir',
-  branch: 'branch',
-  priority: 'priority',
-  account: 'account',
-  queue: 'queue',
-  not_before: 'notBefore',
-} as const;
+/** The keys of a line of `--batch`, and what they set. */
+export const BATCH_KEYS: ReadonlyMap<string, string> = new Map(
+  Object.entries({ ...SETTINGS, ...SUBMIT_SETTINGS }).flatMap(([name, { batch }]) =>
+    batch === 'line' ? [[snakeCase(name), name]] : [],
+  ),
+);

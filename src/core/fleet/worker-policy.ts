@@ -3,9 +3,9 @@ import { nearest } from '../settings/nearest.ts';
 import { isMap, parseValue } from '../settings/parse-value.ts';
 import { resolveSettings } from '../settings/resolve-settings.ts';
 import type { SettingKind } from '../settings/rows/setting-row.ts';
-import { SANDBOX_RULES, sandboxProblems } from '../settings/sandbox-problems.ts';
+import { sandboxProblems } from '../settings/sandbox-problems.ts';
 import type { Layer, Written } from '../settings/setting-source.ts';
-import { SETTINGS, type SettingName, snakeCase } from '../settings/settings.ts';
+import { SETTINGS, type SettingName, settingsWith, snakeCase } from '../settings/settings.ts';
 import { patternProblem } from './repository-url.ts';
 
 /** What a worker allows the tasks that it takes. */
@@ -65,7 +65,7 @@ const KEYS: Readonly<Record<string, readonly [keyof WorkerPolicy, (written: unkn
 };
 
 const SANDBOX_KEYS: ReadonlyMap<string, SettingName> = new Map(
-  (['sandbox', ...SANDBOX_RULES] as const).map((name) => [snakeCase(name), name]),
+  settingsWith({ rescue: 'wall' }).map((name) => [snakeCase(name), name]),
 );
 
 /**

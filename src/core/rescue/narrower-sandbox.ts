@@ -1,15 +1,11 @@
 import { isAtOrBelow } from '../sandbox/places.ts';
-import { SANDBOX_RULES } from '../settings/sandbox-problems.ts';
 import { type SourcedSettings, withSettings } from '../settings/setting-source.ts';
-import type { Settings } from '../settings/settings.ts';
+import { type Settings, type SettingWith, settingsWith } from '../settings/settings.ts';
 
 /*
  * A pass over the vault and the task that it resumes may each have a sandbox. It is on where one of them has
  * it on, and allows only what both allow.
  */
-
-const PLACES = ['allowWrite', 'allowRead'] as const;
-const NAMES = ['allowNet', 'keepEnv'] as const;
 
 /**
  * Returns the settings of a task with the narrower sandbox of its own and the one of a pass. `placeOf` returns
@@ -22,23 +18,26 @@ export function withNarrowerSandbox(
 ): SourcedSettings {
   if (pass.settings.sandbox !== true) return task;
   if (task.settings.sandbox !== true)
-    return withSettings(task, pass, ['sandbox', ...SANDBOX_RULES]);
+    return withSettings(task, pass, settingsWith({ rescue: 'wall' }));
   const { settings: own } = task;
   const { settings: bound } = pass;
   const isPlaceWithin = (narrower: string, wider: string): boolean =>
     isAtOrBelow(placeOf(narrower), placeOf(wider));
-  const allowed = Object.fromEntries([
-    ...PLACES.map((name) => [name, allowedByBoth(own[name], bound[name], isPlaceWithin)]),
-    ...NAMES.map((name) => [name, allowedByBoth(own[name], bound[name], isNameWithin)]),
-  ]);
-  const narrowed: Settings = {
-    ...own,
-    ...allowed,
+  const places = (name: 'allowWrite' | 'allowRead') =>
+    allowedByBoth(own[name], bound[name], isPlaceWithin);
+  const names = (name: 'allowNet' | 'keepEnv') =>
+    allowedByBoth(own[name], bound[name], isNameWithin);
+  const narrower: Pick<Settings, SettingWith<{ rescue: 'wall' }>> = {
+    sandbox: true,
+    allowWrite: places('allowWrite'),
+    allowRead: places('allowRead'),
+    allowNet: names('allowNet'),
+    keepEnv: names('keepEnv'),
     denyRead: [...new Set([...own.denyRead, ...bound.denyRead])],
     allowUnixSockets: own.allowUnixSockets && bound.allowUnixSockets,
     sandboxChecks: own.sandboxChecks || bound.sandboxChecks,
   };
-  return { ...task, settings: narrowed };
+  return { ...task, settings: { ...own, ...narrower } };
 }
 
 /** Returns what lies within both lists, what is the same only once. */

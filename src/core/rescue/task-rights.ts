@@ -1,10 +1,4 @@
-import { SANDBOX_RULES } from '../settings/sandbox-problems.ts';
-import {
-  commandSettings,
-  SETTINGS,
-  type SettingName,
-  type Settings,
-} from '../settings/settings.ts';
+import { SETTINGS, type SettingName, type Settings, settingsWith } from '../settings/settings.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 
 /*
@@ -13,29 +7,21 @@ import { oneLine } from '../text/untrusted-text.ts';
  * resumes a task that would start programs that the pass itself was not given.
  */
 
-/** The settings that name a program for ralph to start. */
-function programs(): readonly SettingName[] {
-  return ['agentCommand', 'agentBin', 'verify', ...commandSettings()];
-}
+const PROGRAMS = settingsWith({ rescue: 'program' });
 
 /** Settings that give the agent permissions. */
-export const PERMISSIONS = [
-  'dangerouslySkipPermissions',
-  'permissionMode',
-  'allowedTools',
-  'acceptRefused',
-  'keepBackground',
-] as const satisfies readonly SettingName[];
+export const PERMISSIONS = settingsWith({ rescue: 'permission' });
+
+const WALLS = settingsWith({ rescue: 'wall' });
 
 /** Settings by which ralph itself changes the repository. */
-const CHANGES = ['commit', 'revertFailed'] as const satisfies readonly SettingName[];
+const CHANGES = settingsWith({ rescue: 'shown' });
 
 const LONGEST = 200;
 
 /** Returns, as flags to show to a person, what a task may run and do; the agent's arguments after `--` come last. */
 export function rightsOf(settings: Settings, passthrough: readonly string[]): readonly string[] {
-  const walls = ['sandbox', ...SANDBOX_RULES] as const;
-  const flags = [...programs(), ...PERMISSIONS, ...walls, ...CHANGES].flatMap((name) =>
+  const flags = [...PROGRAMS, ...PERMISSIONS, ...WALLS, ...CHANGES].flatMap((name) =>
     asFlags(name, settings),
   );
   return passthrough.length === 0
@@ -45,7 +31,7 @@ export function rightsOf(settings: Settings, passthrough: readonly string[]): re
 
 /** Returns, as flags, the programs of a task that differ from the allowed ones. */
 export function programsBeyond(settings: Settings, allowed: Settings): readonly string[] {
-  return programs().flatMap((name) => {
+  return PROGRAMS.flatMap((name) => {
     if (name === 'agentBin') {
       const agentBin = settings.agentBin.filter((text) => !allowed.agentBin.includes(text));
       return asFlags(name, { ...settings, agentBin });

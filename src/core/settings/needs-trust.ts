@@ -37,7 +37,7 @@ export function settingsNeedingTrust(
   });
   const ofVault = vaultSettingNames().flatMap((name) => {
     const written = vault[name];
-    if (written === undefined || VAULT_SETTINGS[name].trust !== true) return [];
+    if (written === undefined || !VAULT_SETTINGS[name].trust) return [];
     return [{ name, key: snakeCase(name), value: written.value }];
   });
   return [...ofRun, ...ofVault];
@@ -46,7 +46,7 @@ export function settingsNeedingTrust(
 /** Whether a value needs trust: some values of a setting may lift no wall. An invalid value might. */
 function lifts(name: SettingName, written: unknown): boolean {
   const row = SETTINGS[name];
-  if (row.trust === undefined || row.trust === true) return true;
+  if (typeof row.trust === 'boolean') return row.trust;
   const parsed = parseValue(row.type, written);
   if (!('value' in parsed)) return true;
   if (row.trust === 'unless-true') return parsed.value !== true;

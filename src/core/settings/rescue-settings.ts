@@ -1,4 +1,4 @@
-import type { SettingRow } from './rows/setting-row.ts';
+import type { VaultRow } from './rows/setting-row.ts';
 import type { Written } from './setting-source.ts';
 import { snakeCase } from './settings.ts';
 
@@ -10,6 +10,7 @@ const TABLE = {
     type: { kind: 'duration', minMs: 0 },
     group: 'Around it',
     default: '20m',
+    trust: false,
     help: 'how long a file must be untouched to count as stuck',
   },
   interval: {
@@ -18,6 +19,7 @@ const TABLE = {
     type: { kind: 'duration', minMs: 1 },
     group: 'Around it',
     default: '30s',
+    trust: false,
     help: 'pause between two passes over the vault',
   },
   concurrency: {
@@ -26,6 +28,7 @@ const TABLE = {
     type: { kind: 'count', min: 1 },
     group: 'Around it',
     default: '1',
+    trust: false,
     help: 'how many tasks run at a time',
   },
   startNew: {
@@ -35,11 +38,11 @@ const TABLE = {
     trust: true,
     help: 'also start each file that appears in Needs_Action; anyone who can write there commands the agent',
   },
-} as const satisfies Readonly<Record<string, SettingRow>>;
+} as const satisfies Readonly<Record<string, VaultRow>>;
 
 export type VaultSettingName = keyof typeof TABLE;
 
-export const VAULT_SETTINGS: Readonly<Record<VaultSettingName, SettingRow>> = TABLE;
+export const VAULT_SETTINGS: Readonly<Record<VaultSettingName, VaultRow>> = TABLE;
 
 /** The settings of the vault from one source. A setting that is absent comes from the next source. */
 export type VaultLayer = Readonly<Partial<Record<VaultSettingName, Written>>>;

@@ -1,16 +1,8 @@
 import type { SourcedSettings } from './setting-source.ts';
-import type { SettingName } from './settings.ts';
+import { settingsWith } from './settings.ts';
 
 /** The settings that say what the sandbox allows and denies. */
-export const SANDBOX_RULES = [
-  'allowWrite',
-  'allowNet',
-  'denyRead',
-  'allowRead',
-  'keepEnv',
-  'allowUnixSockets',
-  'sandboxChecks',
-] as const satisfies readonly SettingName[];
+const SANDBOX_RULES = settingsWith({ rescue: 'wall' }).filter((name) => name !== 'sandbox');
 
 const PATHS = ['allowWrite', 'denyRead', 'allowRead'] as const;
 

@@ -6,7 +6,7 @@ import { LIMIT_ROWS } from './rows/limits.ts';
 import { LOCATION_AND_OUTPUT_ROWS } from './rows/places.ts';
 import { PROOF_ROWS } from './rows/proof.ts';
 import { SANDBOX_ROWS } from './rows/sandbox.ts';
-import type { SettingRow } from './rows/setting-row.ts';
+import type { FlagRow, SettingRow } from './rows/setting-row.ts';
 import { SUPERVISOR_ROWS } from './rows/supervisor.ts';
 
 /** Every setting, in the order of the help. */
@@ -55,6 +55,22 @@ export function settingNames(): readonly SettingName[] {
   return NAMES;
 }
 
+/** The settings whose rows have these columns. */
+export type SettingWith<Columns> = {
+  [Name in SettingName]: (typeof TABLE)[Name] extends Columns ? Name : never;
+}[SettingName];
+
+/** Returns the settings whose rows have these columns, such as `{ resume: 'fixed' }`, in the order of the help. */
+export function settingsWith<const Columns extends Partial<SettingRow>>(
+  columns: Columns,
+): readonly SettingWith<Columns>[] {
+  const wanted = Object.entries(columns);
+  return NAMES.filter((name): name is SettingWith<Columns> => {
+    const row: Readonly<Record<string, unknown>> = { ...SETTINGS[name] };
+    return wanted.every(([column, value]) => row[column] === value);
+  });
+}
+
 /** The settings that name one shell command. `verify` names several. */
 export type CommandSetting = {
   [Name in SettingName]: (typeof TABLE)[Name]['type']['kind'] extends 'command' ? Name : never;
@@ -68,18 +84,18 @@ export function commandSettings(): readonly CommandSetting[] {
 }
 
 /** Whether a setting has several values, so that its flag may be repeated. */
-export function isRepeatable({ type }: SettingRow): boolean {
+export function isRepeatable({ type }: FlagRow): boolean {
   return type.kind === 'texts' || type.kind === 'checks' || type.kind === 'agent-texts';
 }
 
 /** Returns the words that a setting can have as its value; empty if it takes other values. */
-export function choicesOf({ type }: SettingRow): readonly string[] {
+export function choicesOf({ type }: FlagRow): readonly string[] {
   return type.kind === 'choice' || type.kind === 'choices' ? type.choices : [];
 }
 
 /** Returns the settings that a configuration file found by ralph may set only after a person trusted it. */
 export function settingNamesNeedingTrust(): readonly SettingName[] {
-  return settingNames().filter((name) => SETTINGS[name].trust !== undefined);
+  return settingNames().filter((name) => SETTINGS[name].trust !== false);
 }
 
 /** Returns the environment variable of a setting, such as `RALPH_MAX_ITERATIONS`, or null if it has none. */

@@ -11,6 +11,7 @@ export const COMPLETION_ROWS = {
     argument: 'TEXT',
     type: { kind: 'text' },
     group: 'Prompt',
+    ...{ trust: false, fleet: 'beside', resume: 'fixed', rescue: 'off', batch: 'line' },
     help: 'the task; "-" reads it from standard input',
   },
   promptFile: {
@@ -18,7 +19,7 @@ export const COMPLETION_ROWS = {
     argument: 'FILE',
     type: { kind: 'text' },
     group: 'Prompt',
-    trust: true,
+    ...{ trust: true, fleet: 'beside', resume: 'fixed', rescue: 'off', batch: 'line' },
     help: 'a file with the task, read again for each iteration',
   },
   taskFile: {
@@ -26,6 +27,8 @@ export const COMPLETION_ROWS = {
     argument: 'FILE',
     type: { kind: 'text' },
     group: 'Prompt',
+    fleet: { not: 'it is a file of a vault; give its text with --prompt-file' },
+    ...{ trust: false, resume: 'fixed', rescue: 'file', batch: 'no' },
     help: 'a file of the vault to work on; it moves to In_Progress, and to Done when it is complete',
   },
   promise: {
@@ -34,6 +37,7 @@ export const COMPLETION_ROWS = {
     argument: 'TEXT',
     type: { kind: 'text' },
     group: 'Completion',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: `the words by which the agent states that the task is complete (${DEFAULT_PROMISE} if no condition is given)`,
   },
   match: {
@@ -42,6 +46,7 @@ export const COMPLETION_ROWS = {
     type: { kind: 'choice', choices: ['statement', 'tag', 'contains'] },
     group: 'Completion',
     default: 'statement',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'where the promise must stand: at the end, in its tags or bare; at the end, in its tags only; or anywhere',
   },
   watchGlob: {
@@ -49,12 +54,14 @@ export const COMPLETION_ROWS = {
     argument: 'GLOB',
     type: { kind: 'texts' },
     group: 'Completion',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'complete when a new or changed file matches; may be repeated',
   },
   watchExisting: {
     flag: '--watch-existing',
     type: { kind: 'switch' },
     group: 'Completion',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'also count files that matched before the task began',
   },
   watchFile: {
@@ -62,6 +69,7 @@ export const COMPLETION_ROWS = {
     argument: 'FILE',
     type: { kind: 'text' },
     group: 'Completion',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'file', batch: 'line' },
     help: 'complete when this file has been moved to the done folder',
   },
   doneFolder: {
@@ -69,6 +77,7 @@ export const COMPLETION_ROWS = {
     argument: 'DIR',
     type: { kind: 'text' },
     group: 'Completion',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'where the watched file is moved to (default: Done in the vault)',
   },
   until: {
@@ -76,7 +85,7 @@ export const COMPLETION_ROWS = {
     argument: 'COMMAND',
     type: { kind: 'command' },
     group: 'Completion',
-    trust: true,
+    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'program', batch: 'line' },
     help: 'complete when this shell command exits 0 after an iteration',
   },
   signal: {
@@ -84,6 +93,7 @@ export const COMPLETION_ROWS = {
     argument: 'TEXT',
     type: { kind: 'texts' },
     group: 'Completion',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'complete when the agent states this in two iterations in a row; may be repeated',
   },
   planFile: {
@@ -91,6 +101,7 @@ export const COMPLETION_ROWS = {
     argument: 'FILE',
     type: { kind: 'text' },
     group: 'Completion',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'complete when every checkbox in this Markdown file is ticked',
   },
   confirm: {
@@ -99,6 +110,7 @@ export const COMPLETION_ROWS = {
     type: { kind: 'count', min: 1 },
     group: 'Completion',
     default: '1',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'accept completion only if it is claimed in N iterations in a row',
   },
   minIterations: {
@@ -107,6 +119,7 @@ export const COMPLETION_ROWS = {
     type: { kind: 'count', min: 1 },
     group: 'Completion',
     default: '1',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'accept no completion before iteration N',
   },
   protect: {
@@ -114,6 +127,7 @@ export const COMPLETION_ROWS = {
     argument: 'GLOB',
     type: { kind: 'texts' },
     group: 'Completion',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'accept no completion if a file that matched at the start has changed; may be repeated',
   },
   acceptRefused: {
@@ -121,7 +135,7 @@ export const COMPLETION_ROWS = {
     argument: 'PATTERN',
     type: { kind: 'texts' },
     group: 'Completion',
-    trust: true,
+    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'permission', batch: 'line' },
     help: 'refused tools that do not block completion, such as "Bash(git push:*)", or * for all; may be repeated',
   },
   abortPromise: {
@@ -129,6 +143,7 @@ export const COMPLETION_ROWS = {
     argument: 'TEXT',
     type: { kind: 'text' },
     group: 'Completion',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'end the task as failed when the agent states this',
   },
   askBack: {
@@ -137,6 +152,7 @@ export const COMPLETION_ROWS = {
     type: { kind: 'switch' },
     group: 'Completion',
     default: 'true',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'ask claude, in its own session, whether it is done if it states the promise, but not as its last line; --no-ask-back does not',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;

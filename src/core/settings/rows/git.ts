@@ -1,5 +1,7 @@
 import type { SettingRow } from './setting-row.ts';
 
+const OWN_TREE = { not: 'each task of a fleet has a clone of its own' } as const;
+
 /** Snapshots, work trees and commits. */
 export const GIT_ROWS = {
   snapshots: {
@@ -7,7 +9,8 @@ export const GIT_ROWS = {
     negation: '--no-snapshots',
     type: { kind: 'switch' },
     group: 'Git',
-    trust: true,
+    fleet: { not: 'a fleet hands a task on by its snapshots' },
+    ...{ trust: true, resume: 'changes', rescue: 'own', batch: 'no' },
     help: 'keep the files as they are after each iteration, for diff and undo; --no-snapshots does not (default: on in a git work tree)',
   },
   snapshotLimit: {
@@ -16,6 +19,7 @@ export const GIT_ROWS = {
     type: { kind: 'size' },
     group: 'Git',
     default: '50MB',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'an untracked file larger than this is in no snapshot',
   },
   snapshotExclude: {
@@ -23,14 +27,14 @@ export const GIT_ROWS = {
     argument: 'GLOB',
     type: { kind: 'texts' },
     group: 'Git',
-    trust: true,
+    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'files that are in no snapshot; may be repeated',
   },
   worktree: {
     flag: '--worktree',
     type: { kind: 'switch' },
     group: 'Git',
-    trust: true,
+    ...{ trust: true, fleet: OWN_TREE, resume: 'fixed', rescue: 'own', batch: 'no' },
     help: 'work in a git work tree of its own, on a new branch ralph/ID',
   },
   base: {
@@ -38,7 +42,7 @@ export const GIT_ROWS = {
     argument: 'REF',
     type: { kind: 'text' },
     group: 'Git',
-    trust: true,
+    ...{ trust: true, fleet: 'beside', resume: 'fixed', rescue: 'own', batch: 'line' },
     help: 'where the branch of --worktree begins (default: HEAD)',
   },
   worktreeDir: {
@@ -46,7 +50,7 @@ export const GIT_ROWS = {
     argument: 'DIR',
     type: { kind: 'text' },
     group: 'Git',
-    trust: true,
+    ...{ trust: true, fleet: OWN_TREE, resume: 'fixed', rescue: 'own', batch: 'no' },
     help: 'the folder of the work trees of --worktree (default: REPOSITORY.ralph beside the repository)',
   },
   setup: {
@@ -54,7 +58,7 @@ export const GIT_ROWS = {
     argument: 'COMMAND',
     type: { kind: 'command' },
     group: 'Git',
-    trust: true,
+    ...{ trust: true, fleet: 'beside', resume: 'changes', rescue: 'program', batch: 'line' },
     help: 'shell command once in a new work tree, for example "npm ci"',
   },
   copy: {
@@ -62,21 +66,22 @@ export const GIT_ROWS = {
     argument: 'GLOB',
     type: { kind: 'texts' },
     group: 'Git',
-    trust: true,
+    fleet: { not: 'it copies files of this machine; make them with --setup' },
+    ...{ trust: true, resume: 'changes', rescue: 'own', batch: 'no' },
     help: 'ignored files such as .env to copy into a new work tree; may be repeated',
   },
   shareWorktree: {
     flag: '--share-worktree',
     type: { kind: 'switch' },
     group: 'Git',
-    trust: true,
+    ...{ trust: true, fleet: OWN_TREE, resume: 'changes', rescue: 'own', batch: 'no' },
     help: 'run even though another task works in the same work tree',
   },
   commit: {
     flag: '--commit',
     type: { kind: 'switch' },
     group: 'Git',
-    trust: true,
+    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'shown', batch: 'line' },
     help: 'commit what each iteration changed, and nothing else',
   },
   commitMessage: {
@@ -84,7 +89,7 @@ export const GIT_ROWS = {
     argument: 'TEXT',
     type: { kind: 'text' },
     group: 'Git',
-    trust: true,
+    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'message of these commits; {summary}, {task}, {iteration} and {outcome} stand for the facts',
   },
   protectBranch: {
@@ -92,14 +97,14 @@ export const GIT_ROWS = {
     argument: 'NAME',
     type: { kind: 'texts' },
     group: 'Git',
-    trust: true,
+    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: "a branch that --commit leaves alone; may be repeated (default: main, master, the remote's own)",
   },
   revertFailed: {
     flag: '--revert-failed',
     type: { kind: 'switch' },
     group: 'Git',
-    trust: true,
+    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'shown', batch: 'line' },
     help: 'take back what an iteration changed that was cut off',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;

@@ -9,6 +9,7 @@ export const LIMIT_ROWS = {
     type: { kind: 'count', min: 1 },
     group: 'Limits',
     default: '5',
+    ...{ trust: false, fleet: 'stored', resume: 'adds', rescue: 'own', batch: 'line' },
     help: 'iterations before it gives up',
   },
   iterationTimeout: {
@@ -17,6 +18,7 @@ export const LIMIT_ROWS = {
     type: { kind: 'duration', minMs: 1 },
     group: 'Limits',
     default: '180s',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'time for one iteration',
   },
   idleTimeout: {
@@ -24,6 +26,7 @@ export const LIMIT_ROWS = {
     argument: 'TIME',
     type: { kind: 'duration', minMs: 1 },
     group: 'Limits',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'how long the agent may be silent (default: no limit)',
   },
   timeout: {
@@ -32,6 +35,7 @@ export const LIMIT_ROWS = {
     type: { kind: 'duration', minMs: 1 },
     group: 'Limits',
     default: '30m',
+    ...{ trust: false, fleet: 'stored', resume: 'adds', rescue: 'own', batch: 'line' },
     help: 'time for the whole task',
   },
   delay: {
@@ -40,6 +44,7 @@ export const LIMIT_ROWS = {
     type: { kind: 'duration', minMs: 0 },
     group: 'Limits',
     default: '2s',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'pause between iterations',
   },
   maxCost: {
@@ -47,6 +52,7 @@ export const LIMIT_ROWS = {
     argument: 'USD',
     type: { kind: 'cost' },
     group: 'Limits',
+    ...{ trust: false, fleet: 'stored', resume: 'adds', rescue: 'own', batch: 'line' },
     help: 'money for the whole task, in US dollars',
   },
   maxCostPerDay: {
@@ -54,6 +60,8 @@ export const LIMIT_ROWS = {
     argument: 'USD',
     type: { kind: 'cost' },
     group: 'Limits',
+    fleet: { not: 'it counts the tasks of a vault; limit the task with --max-cost' },
+    ...{ trust: false, resume: 'changes', rescue: 'own', batch: 'no' },
     help: 'money for all tasks of the vault since midnight, in US dollars',
   },
   maxUsage: {
@@ -61,6 +69,7 @@ export const LIMIT_ROWS = {
     argument: 'PERCENT',
     type: { kind: 'percent' },
     group: 'Limits',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: "stop when this much of the account's usage limit is used",
   },
   noProgressLimit: {
@@ -69,6 +78,7 @@ export const LIMIT_ROWS = {
     type: { kind: 'count', min: 0 },
     group: 'Limits',
     default: '3',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'iterations without progress before it stops; 0 never stops',
   },
   sameErrorLimit: {
@@ -77,6 +87,7 @@ export const LIMIT_ROWS = {
     type: { kind: 'count', min: 0 },
     group: 'Limits',
     default: '3',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'iterations that fail with the same error before it stops; 0 never stops',
   },
   retries: {
@@ -85,6 +96,7 @@ export const LIMIT_ROWS = {
     type: { kind: 'count', min: 0 },
     group: 'Limits',
     default: '5',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'quick attempts after a passing fault, before an attempt every 5 minutes',
   },
   maxWait: {
@@ -93,6 +105,7 @@ export const LIMIT_ROWS = {
     type: { kind: 'duration', minMs: 0 },
     group: 'Limits',
     default: '6h',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'how long a usage limit or an outage is waited for; 0 does not wait',
   },
   taskType: {
@@ -100,6 +113,7 @@ export const LIMIT_ROWS = {
     argument: 'TYPE',
     type: { kind: 'text' },
     group: 'Limits',
+    ...{ trust: false, fleet: 'stored', resume: 'fixed', rescue: 'own', batch: 'line' },
     help: 'a set of limits by name: coding, weekly_audit, … (docs/settings.md)',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;

@@ -1,5 +1,10 @@
 import type { SettingRow } from './setting-row.ts';
 
+const OWN_FOLDERS = { not: 'a worker keeps the state of its tasks itself' } as const;
+const SHOWN = {
+  not: 'nobody watches a worker; ralph logs ID and ralph status ID show the task',
+} as const;
+
 /** Where things are stored, and what is printed. */
 export const LOCATION_AND_OUTPUT_ROWS = {
   taskId: {
@@ -9,6 +14,7 @@ export const LOCATION_AND_OUTPUT_ROWS = {
     group: 'Around it',
     variable: false,
     key: false,
+    ...{ trust: false, fleet: 'beside', resume: 'fixed', rescue: 'file', batch: 'line' },
     help: 'name of the task: A-Z a-z 0-9 . _ -, up to 128 (default: date, time and six digits)',
   },
   vault: {
@@ -16,7 +22,7 @@ export const LOCATION_AND_OUTPUT_ROWS = {
     argument: 'DIR',
     type: { kind: 'text' },
     group: 'Around it',
-    trust: true,
+    ...{ trust: true, fleet: OWN_FOLDERS, resume: 'changes', rescue: 'own', batch: 'no' },
     help: 'the folder with Needs_Action, Done and .ralph_state (default: here)',
   },
   stateDir: {
@@ -24,7 +30,7 @@ export const LOCATION_AND_OUTPUT_ROWS = {
     argument: 'DIR',
     type: { kind: 'text' },
     group: 'Around it',
-    trust: true,
+    ...{ trust: true, fleet: OWN_FOLDERS, resume: 'changes', rescue: 'own', batch: 'no' },
     help: 'where states and logs are kept (default: .ralph_state in the vault)',
   },
   cwd: {
@@ -32,7 +38,10 @@ export const LOCATION_AND_OUTPUT_ROWS = {
     argument: 'DIR',
     type: { kind: 'text' },
     group: 'Around it',
-    trust: true,
+    fleet: {
+      not: 'the agent works in a clone of the repository; name a folder in it with --subdir',
+    },
+    ...{ trust: true, resume: 'changes', rescue: 'own', batch: 'no' },
     help: 'the folder the agent works in (default: here)',
   },
   after: {
@@ -40,7 +49,7 @@ export const LOCATION_AND_OUTPUT_ROWS = {
     argument: 'COMMAND',
     type: { kind: 'command' },
     group: 'Around it',
-    trust: true,
+    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'program', batch: 'line' },
     help: 'shell command after each iteration; its outcome as JSON on standard input',
   },
   onEnd: {
@@ -48,25 +57,31 @@ export const LOCATION_AND_OUTPUT_ROWS = {
     argument: 'COMMAND',
     type: { kind: 'command' },
     group: 'Around it',
-    trust: true,
+    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'program', batch: 'line' },
     help: 'shell command once at the end; the outcome as JSON on standard input',
   },
   detach: {
     flag: '--detach',
     type: { kind: 'switch' },
     group: 'Around it',
+    fleet: { not: 'a submitted task runs in the background anyway' },
+    ...{ trust: false, resume: 'now', rescue: 'off', batch: 'no' },
     help: 'run in the background, even after a log-out; prints the id and the log',
   },
   resumeIfOpen: {
     flag: '--resume-if-open',
     type: { kind: 'switch' },
     group: 'Around it',
+    fleet: { not: 'a task with --task-id is queued once, so the same command may be repeated' },
+    ...{ trust: false, resume: 'now', rescue: 'off', batch: 'no' },
     help: 'resume the task of --task-id if it is open, else start it: one line for cron',
   },
   noWait: {
     flag: '--no-wait',
     type: { kind: 'switch' },
     group: 'Around it',
+    fleet: { not: 'a task of a fleet waits without a process; --approval-timeout bounds it' },
+    ...{ trust: false, resume: 'changes', rescue: 'off', batch: 'no' },
     help: 'end with exit code 6 if an approval is wanted, instead of waiting for it',
   },
   approvalTimeout: {
@@ -75,6 +90,7 @@ export const LOCATION_AND_OUTPUT_ROWS = {
     type: { kind: 'duration', minMs: 1 },
     group: 'Around it',
     default: '24h',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'how long an approval is waited for',
   },
   logLimit: {
@@ -83,6 +99,7 @@ export const LOCATION_AND_OUTPUT_ROWS = {
     type: { kind: 'size' },
     group: 'Around it',
     default: '1GB',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'how much output of an iteration its log keeps: the head and the tail',
   },
   preventSleep: {
@@ -90,6 +107,8 @@ export const LOCATION_AND_OUTPUT_ROWS = {
     negation: '--no-prevent-sleep',
     type: { kind: 'switch' },
     group: 'Around it',
+    fleet: { not: 'it is about the machine on which the loop runs' },
+    ...{ trust: false, resume: 'changes', rescue: 'own', batch: 'no' },
     help: 'keep the machine awake; --no-prevent-sleep does not (default: on at a terminal)',
   },
   keyFile: {
@@ -98,6 +117,8 @@ export const LOCATION_AND_OUTPUT_ROWS = {
     type: { kind: 'text' },
     group: 'Around it',
     key: false,
+    fleet: { not: 'a worker seals with its own key' },
+    ...{ trust: false, resume: 'now', rescue: 'own', batch: 'no' },
     help: 'the key by which your tasks are known, for a vault that several machines share (default: your own)',
   },
   config: {
@@ -106,36 +127,43 @@ export const LOCATION_AND_OUTPUT_ROWS = {
     type: { kind: 'text' },
     group: 'Around it',
     key: false,
+    fleet: { not: 'no configuration file is read; give its settings as flags or variables' },
+    ...{ trust: false, resume: 'fixed', rescue: 'own', batch: 'no' },
     help: 'the configuration file (default: the nearest ralph.config.yaml upward)',
   },
   dryRun: {
     flag: '--dry-run',
     type: { kind: 'switch' },
     group: 'Output',
+    ...{ trust: false, fleet: 'command', resume: 'now', rescue: 'off', batch: 'whole' },
     help: 'print what would be done, and do nothing',
   },
   json: {
     flag: '--json',
     type: { kind: 'switch' },
     group: 'Output',
+    ...{ trust: false, fleet: 'command', resume: 'now', rescue: 'off', batch: 'whole' },
     help: 'one event a line on standard output, instead of the final message',
   },
   quiet: {
     flag: '--quiet',
     type: { kind: 'switch' },
     group: 'Output',
+    ...{ trust: false, fleet: SHOWN, resume: 'now', rescue: 'own', batch: 'no' },
     help: 'nothing on standard error unless it ends badly',
   },
   verbose: {
     flag: '--verbose',
     type: { kind: 'switch' },
     group: 'Output',
+    ...{ trust: false, fleet: SHOWN, resume: 'now', rescue: 'own', batch: 'no' },
     help: "the agent's text and tool calls as they come",
   },
   noColor: {
     flag: '--no-color',
     type: { kind: 'switch' },
     group: 'Output',
+    ...{ trust: false, fleet: SHOWN, resume: 'now', rescue: 'own', batch: 'no' },
     help: 'no colours (NO_COLOR does the same)',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;

@@ -1,5 +1,7 @@
 import type { SettingRow } from './setting-row.ts';
 
+const POLICY = { not: 'the policy file of the worker decides about its sandbox' } as const;
+
 /** The sandbox, and what it allows beyond the least. */
 export const SANDBOX_ROWS = {
   sandbox: {
@@ -7,7 +9,7 @@ export const SANDBOX_ROWS = {
     negation: '--no-sandbox',
     type: { kind: 'switch' },
     group: 'Sandbox',
-    trust: 'unless-true',
+    ...{ trust: 'unless-true', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
     help: 'keep the agent and the checks in the work folder: other files are read-only, secrets unreadable, and hosts refused; --no-sandbox does not (default: off)',
   },
   allowWrite: {
@@ -15,7 +17,7 @@ export const SANDBOX_ROWS = {
     argument: 'DIR',
     type: { kind: 'texts' },
     group: 'Sandbox',
-    trust: 'beyond-default',
+    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
     help: 'a further folder that the agent may write to; may be repeated',
   },
   allowNet: {
@@ -23,7 +25,7 @@ export const SANDBOX_ROWS = {
     argument: 'HOST',
     type: { kind: 'texts' },
     group: 'Sandbox',
-    trust: 'beyond-default',
+    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
     help: 'a host that the agent and the checks may reach, such as registry.example.org, "*.example.com" or 127.0.0.1:8080; may be repeated (default: only what the agent needs to answer)',
   },
   denyRead: {
@@ -31,6 +33,7 @@ export const SANDBOX_ROWS = {
     argument: 'PATH',
     type: { kind: 'texts' },
     group: 'Sandbox',
+    ...{ trust: false, fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
     help: 'a file or folder that the agent may not read, besides keys, logins and the like; "~" hides the home; may be repeated',
   },
   allowRead: {
@@ -38,7 +41,7 @@ export const SANDBOX_ROWS = {
     argument: 'PATH',
     type: { kind: 'texts' },
     group: 'Sandbox',
-    trust: 'beyond-default',
+    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
     help: 'a file or folder that it may read all the same; the deeper path wins; may be repeated',
   },
   keepEnv: {
@@ -46,14 +49,14 @@ export const SANDBOX_ROWS = {
     argument: 'NAME',
     type: { kind: 'texts' },
     group: 'Sandbox',
-    trust: 'beyond-default',
+    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
     help: 'a variable of the environment that the agent and the checks see although its name or its value is like that of a secret; may be repeated',
   },
   allowUnixSockets: {
     flag: '--allow-unix-sockets',
     type: { kind: 'switch' },
     group: 'Sandbox',
-    trust: 'beyond-default',
+    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
     help: 'let programs in the sandbox use sockets in the file system',
   },
   sandboxChecks: {
@@ -62,7 +65,7 @@ export const SANDBOX_ROWS = {
     type: { kind: 'switch' },
     group: 'Sandbox',
     default: 'true',
-    trust: 'beyond-default',
+    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
     help: 'run --verify, --until and --setup in the sandbox, too; --no-sandbox-checks runs them outside, for those that need Docker',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;

@@ -35,11 +35,8 @@ type SettingGroup =
   | 'Around it'
   | 'Output';
 
-/**
- * A row of the table of settings. The environment variables, the configuration keys, the help and the
- * documentation are derived from the rows.
- */
-export interface SettingRow {
+/** How a setting is written and explained. */
+export interface FlagRow {
   readonly flag: string;
   /** Other names of the flag. */
   readonly aliases?: readonly string[];
@@ -56,12 +53,64 @@ export interface SettingRow {
   readonly variable?: false;
   /** False if no key of the configuration file sets it. */
   readonly key?: false;
+  readonly help: string;
+}
+
+/**
+ * A row of the table of settings. The environment variables, the configuration keys, the help, the
+ * documentation, and who may set what are derived from the rows.
+ */
+export type SettingRow = FlagRow & Rights & OfFleet;
+
+/** Who may set a setting. No column has a default, so that a new setting cannot be forgotten. */
+interface Rights {
   /**
    * True if it decides what is run, what the agent may do, what counts as done, or where ralph reads
    * and writes. A configuration file that the user did not name may set it only after a person trusted it.
    * With `beyond-default` only another value than the default needs that, because only it lifts a wall.
    * With `unless-true` the switch may be turned on without it.
    */
-  readonly trust?: true | 'beyond-default' | 'unless-true';
-  readonly help: string;
+  readonly trust: boolean | 'beyond-default' | 'unless-true';
+  /** What `ralph resume` makes of it. */
+  readonly resume:
+    | 'changes'
+    /** It changes, and `+5` adds 5 to what the task has used. */
+    | 'adds'
+    /** It belongs to the command and not to the task, so that the task's own never counts. */
+    | 'now'
+    /** It defines the task, so that no resume changes it. */
+    | 'fixed';
+  /** Whose value counts when `ralph rescue` or `ralph watch` works on a task of the vault. */
+  readonly rescue: /** The task's own. That of the pass is for the tasks that it starts. */
+    | 'own'
+    /** The task's own, too. Who takes over somebody else's task sees it: ralph changes the repository by it. */
+    | 'shown'
+    /** It names a program for ralph to start: a task with another one than the pass is not resumed. */
+    | 'program'
+    /** It gives the agent permissions: that of the pass. */
+    | 'permission'
+    /** It is the sandbox or a rule of it: the narrower of both. */
+    | 'wall'
+    /** It says which file the task is, so that the pass takes none. */
+    | 'file'
+    /** Nobody's, since it makes no sense for many tasks. */
+    | 'off';
 }
+
+/**
+ * What `ralph submit` makes of a setting, and from where: with `--batch` a setting of a task stands in the
+ * line of the task.
+ */
+type OfFleet =
+  /** Stored with the task among its settings, or as a field of its own. */
+  | { readonly fleet: 'stored' | 'beside'; readonly batch: 'line' }
+  /** It says how tasks are submitted, and does so for a whole batch. */
+  | { readonly fleet: 'command'; readonly batch: 'whole' }
+  /** It concerns one machine: why no task of a fleet has it, and what to do. */
+  | { readonly fleet: { readonly not: string }; readonly batch: 'no' };
+
+/** A row of the settings that only a pass over the vault has. */
+export type VaultRow = FlagRow & { readonly trust: boolean };
+
+/** A row of the settings that only `ralph submit` has. */
+export type SubmitRow = FlagRow & Pick<OfFleet, 'batch'>;

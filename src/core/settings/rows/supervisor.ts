@@ -8,6 +8,7 @@ export const SUPERVISOR_ROWS = {
     type: { kind: 'switch' },
     group: 'Limits',
     default: 'true',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'end an iteration in which the agent only repeats itself; --no-supervise never does',
   },
   sameFailingLimit: {
@@ -16,6 +17,7 @@ export const SUPERVISOR_ROWS = {
     type: { kind: 'count', min: 0 },
     group: 'Limits',
     default: '20',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'repeated calls that failed before an iteration is ended; 0 never ends it',
   },
   sameCallLimit: {
@@ -24,6 +26,7 @@ export const SUPERVISOR_ROWS = {
     type: { kind: 'count', min: 0 },
     group: 'Limits',
     default: '100',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'repeated calls that worked before an iteration is ended; 0 never ends it',
   },
   refusedLimit: {
@@ -32,6 +35,7 @@ export const SUPERVISOR_ROWS = {
     type: { kind: 'count', min: 0 },
     group: 'Limits',
     default: '20',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'refused calls, with none that worked in between, before an iteration is ended; 0 never ends it',
   },
   maxIterationTokens: {
@@ -39,6 +43,7 @@ export const SUPERVISOR_ROWS = {
     argument: 'N',
     type: { kind: 'count', min: 0 },
     group: 'Limits',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'tokens, without those read from the cache, before an iteration is ended (default: no limit)',
   },
   maxSubagents: {
@@ -46,6 +51,7 @@ export const SUPERVISOR_ROWS = {
     argument: 'N',
     type: { kind: 'count', min: 0 },
     group: 'Limits',
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'sub-agents that may start in one iteration; the next one ends it (default: no limit)',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;
