@@ -12,6 +12,14 @@ do $$ begin
   end if;
 end $$;
 
+-- Whoever connects can hold the locks by which ralph takes turns, so nobody else may. If the owner of the database is
+-- somebody else, this warns, too: have that one run it.
+do $$ begin
+  execute format('grant connect on database %I to ralph_submitter, ralph_reader, %I', current_database(),
+    (select pg_get_userbyid(nspowner) from pg_namespace where nspname = 'ralph'));
+  execute format('revoke connect on database %I from public', current_database());
+end $$;
+
 -- Before PostgreSQL 15 everybody may create functions there, which others might run. If its owner is somebody else, such
 -- as postgres, this warns: have that one run it.
 revoke create on schema public from public;

@@ -20,6 +20,8 @@ import { openTestFleet, type Postgres, startPostgres } from '../helpers/postgres
 
 // The roles of docs/fleet.sql, on a real server.
 
+const GRANTS = readFileSync(new URL('../../docs/fleet.sql', import.meta.url), 'utf8');
+
 let postgres: Postgres;
 let url: string;
 let owner: FleetQueue;
@@ -29,12 +31,12 @@ beforeAll(async () => {
   url = await postgres.url();
   // As it is before PostgreSQL 15.
   await postgres.sql(url, 'grant create on schema public to public');
-  const grants = readFileSync(new URL('../../docs/fleet.sql', import.meta.url), 'utf8');
-  await postgres.sql(url, grants);
+  await postgres.sql(url, GRANTS);
   // Each further `ralph fleet init` is followed by one more run.
-  await postgres.sql(url, grants);
+  await postgres.sql(url, GRANTS);
   await postgres.sql(url, 'create role sue login in role ralph_submitter');
   await postgres.sql(url, 'create role rob login in role ralph_reader');
+  await postgres.sql(url, 'create role other login');
   owner = await openTestFleet(url);
 });
 
@@ -101,7 +103,39 @@ test('an operator that a submitter has made is not run by others', async () => {
   expect(await claimed(owner, { queues: ['guarded'] })).toMatchObject({ taskId: 'guarded' });
 });
 
-/** Runs `work` while a submitter holds an advisory lock, which everybody may. */
+test('nobody else connects, in whose database of whatever name the tables are', async () => {
+  await postgres.sql(url, 'create role "Ann" login');
+  const isRefused = (to: string) =>
+    expect(
+      postgres.sql(to.replace('ralph@', 'other@'), 'select pg_advisory_lock(1)'),
+    ).rejects.toThrow(/permission denied for database/);
+  await isRefused(url);
+  await expect(openTestFleet(url.replace('ralph@', 'other@'))).rejects.toThrow(/docs\/fleet\.sql/);
+  // A superuser runs it, and the tables are somebody else's.
+  const odd = await postgres.url('Our Fleet');
+  await postgres.sql(odd, 'alter schema ralph owner to "Ann"');
+  await postgres.sql(odd, GRANTS);
+  await isRefused(odd);
+  expect(await postgres.sql(odd.replace('ralph@', 'Ann@'), 'select 1')).toBe('1');
+});
+
+test('an owner of the tables who does not own the database gives the other rights', async () => {
+  const given = await postgres.emptyUrl('given');
+  await postgres.sql(given, 'create role lee login; grant create on database given to lee');
+  const asLee = given.replace('ralph@', 'lee@');
+  await initFleet({ url: asLee, env: {}, leaseMs: null, engineFrom: ENGINE_FROM });
+  await postgres.sql(asLee, GRANTS);
+  const asSue = given.replace('ralph@', 'sue@');
+  expect(await postgres.sql(asSue, 'select count(*) from ralph.task')).toBe('0');
+  // Then the owner of the database runs it, too.
+  await postgres.sql(given, GRANTS);
+  for (const to of [asLee, asSue]) expect(await postgres.sql(to, 'select 1')).toBe('1');
+  await expect(postgres.sql(given.replace('ralph@', 'other@'), 'select 1')).rejects.toThrow(
+    /permission denied for database/,
+  );
+});
+
+/** Runs `work` while a submitter holds an advisory lock, which everybody may who connects. */
 async function whileHeld(name: string, work: () => Promise<void>): Promise<void> {
   // Until the session of psql ends.
   const held = postgres.sql(
