@@ -14,7 +14,8 @@ interface Story {
   /** In the words of a batch, and as flags. */
   readonly keys: Readonly<Record<string, unknown>>;
   readonly flags: readonly string[];
-  /** What the agent does in its second iteration. */
+  /** What the agent does in its first iteration, and what in its second one. */
+  readonly first?: string;
   readonly act: string;
   readonly text?: string;
   /** The most iterations; default: 3. */
@@ -47,13 +48,22 @@ const STORIES: Readonly<Record<string, Story>> = {
   },
   'protected-untouched': { ...KEPT, act: NOTHING, text: CLAIM },
   'protected-touched': { ...KEPT, act: 'echo more >>README.md', text: CLAIM },
+  'check-gutted': {
+    ...{ keys: { verify: 'sh check.sh' }, flags: ['--verify', 'sh check.sh'], text: CLAIM },
+    ...{ first: 'echo true >check.sh', act: NOTHING },
+  },
   stalled: {
     ...{ keys: { no_progress_limit: 2 }, flags: ['--no-progress-limit', '2'], most: 7 },
     ...{ act: NOTHING, isKilledHere: true },
   },
 };
 const NAMES = Object.keys(STORIES);
-const FILES = { 'README.md': 'a\n', 'task.md': 'do it\n', 'plan.md': '- [ ] all\n' };
+const FILES = {
+  'check.sh': 'grep -q fixed README.md\n',
+  'README.md': 'a\n',
+  'task.md': 'do it\n',
+  'plan.md': '- [ ] all\n',
+};
 const MOST = 3;
 
 const JUDGED = ['event', 'status', 'exit_reason', 'exit_code', 'iterations_used', 'evidence'];
@@ -68,11 +78,13 @@ function verdict(events: readonly object[], tree: string): Readonly<Record<strin
 test('the verdicts after a takeover are those of a task that stayed on its host', async () => {
   const scene = await makeScene({ files: FILES });
   const go = join(scene.folder, 'go');
-  for (const [name, { act, text, isKilledHere = false }] of Object.entries(STORIES)) {
+  for (const [name, { first = NOTHING, act, text, isKilledHere = false }] of Object.entries(
+    STORIES,
+  )) {
     const turn = {
       ...{ seconds: 0, iterations: 99 },
       // The first agent of the second iteration waits to be killed.
-      before: `if [ "$RALPH_ITERATION" = 2 ]; then [ -e ${go} ] || sleep 120; ${act}; fi`,
+      before: `if [ "$RALPH_ITERATION" = 2 ]; then [ -e ${go} ] || sleep 120; ${act}; else ${first}; fi`,
       // No line of work but in the first iteration.
       after: '[ "$RALPH_ITERATION" = 1 ] || sed -i \'$d\' work.txt',
     };
@@ -136,6 +148,7 @@ test('the verdicts after a takeover are those of a task that stayed on its host'
     'glob-old': { exit_code: 3, evidence: null },
     'glob-new': { exit_code: 0, evidence: { kind: 'watch-glob' } },
     'file-moved': { exit_code: 0, evidence: { kind: 'file-moved' } },
+    'check-gutted': { exit_code: 0, evidence: { proof: { proven: false } } },
     'protected-untouched': { exit_code: 0, evidence: { kind: 'promise' } },
     stalled: { status: 'stalled', exit_reason: 'no-progress', iterations_used: 4 },
   });
