@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { LandingRefusal } from '../../core/snapshots/landing.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
 import { thisPlace } from '../lock/driver-identity.ts';
 import type { Repository } from '../snapshots/repository.ts';
@@ -70,7 +71,7 @@ function rebaseOf({ commonDir }: Repository, branch: string): string | null {
   const gitDirs = [commonDir, ...namesIn(linked).map((name) => path.join(linked, name))];
   const notes = ['rebase-merge/head-name', 'rebase-merge/update-refs', 'rebase-apply/head-name'];
   const moves = (file: string): boolean =>
-    existsSync(file) && readFileSync(file, 'utf8').split('\n').includes(refOf(branch));
+    tryReadText(file, MB)?.split('\n').includes(refOf(branch)) === true;
   return gitDirs.find((dir) => notes.some((note) => moves(path.join(dir, note)))) ?? null;
 }
 

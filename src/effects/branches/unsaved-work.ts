@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { MB, tryReadText } from '../files/bounded-read.ts';
+import { KB, MB, tryReadText } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import { repositoryFinder } from '../workspace/find-repositories.ts';
 import { asText, type RunGit } from '../workspace/git-command.ts';
@@ -54,7 +54,7 @@ export async function unsavedPlan(
 function isLocked(gitDir: string): boolean {
   const file = path.join(gitDir, 'locked');
   // So says the lock of a git that was killed while it made the work tree.
-  return existsSync(file) && readFileSync(file, 'latin1').trim() !== 'initializing';
+  return existsSync(file) && tryReadText(file, KB)?.trim() !== 'initializing';
 }
 
 const STATUS = [

@@ -1,6 +1,6 @@
-import { lstatSync, type PathLike, readFileSync } from 'node:fs';
+import { lstatSync, type PathLike } from 'node:fs';
 import path from 'node:path';
-import { KB, readTextWithin } from '../files/bounded-read.ts';
+import { KB, MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
 import { asText, type GitAnswer, type RunGit } from '../workspace/git-command.ts';
 import { reasonOf, SnapshotError } from './snapshot-error.ts';
@@ -134,9 +134,5 @@ function contentOf(file: string): string {
 
 /** Returns the content of a file, or '' if it cannot be read. */
 export function textOrNone(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
+  return tryReadText(file, 16 * MB) ?? '';
 }

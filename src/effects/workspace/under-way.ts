@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 
 /** What git leaves in a work tree's own git folder while something is under way there. */
 const SIGNS: Readonly<Record<string, string>> = {
@@ -27,10 +28,6 @@ export function underWayIn(gitDir: string): readonly string[] {
 }
 
 function sequenceIn(gitDir: string): string {
-  try {
-    const steps = readFileSync(path.join(gitDir, SEQUENCE, 'todo'), 'utf8');
-    return steps.startsWith('revert ') ? 'revert' : 'cherry-pick';
-  } catch {
-    return 'cherry-pick';
-  }
+  const steps = tryReadText(path.join(gitDir, SEQUENCE, 'todo'), MB);
+  return steps?.startsWith('revert ') === true ? 'revert' : 'cherry-pick';
 }
