@@ -9,6 +9,7 @@ import type { SignalWatch } from '../effects/processes/signals.ts';
 import type { TreeKeeper } from '../effects/snapshots/keeper/tree-keeper.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import type { Seal } from '../effects/trust/seal.ts';
+import type { GitLimits } from '../effects/workspace/git-limits.ts';
 import type { ApprovalDesk, RunClock } from '../loop/ports.ts';
 import type { RunEnd } from '../loop/stop.ts';
 import type { RunView } from '../report/terminal/view.ts';
@@ -109,4 +110,5 @@ export interface ClaimedRun extends RunOptions {
   readonly seal: Seal;
   readonly tree: TaskTree;
   readonly sandbox: RunSandbox;
+  readonly gitLimits: GitLimits;
 }

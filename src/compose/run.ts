@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StopCause } from '../core/machine/loop-state.ts';
 import type { Check } from '../core/settings/checks.ts';
+import { laterBy } from '../core/task/task-state.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import {
   type ChildOptions,
@@ -23,9 +24,10 @@ import { type Seal, sealAt } from '../effects/trust/seal.ts';
 import { watchPending } from '../effects/vault/pending-requests.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
 import { findGitAbove } from '../effects/workspace/find-git-above.ts';
+import { createGitLimits } from '../effects/workspace/git-limits.ts';
 import { baselineJson } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
-import type { Ports, Reporter } from '../loop/ports.ts';
+import type { Ports, Reporter, StateStore } from '../loop/ports.ts';
 import { runLoop } from '../loop/run-loop.ts';
 import type { RunEnd } from '../loop/stop.ts';
 import { judgedBy, unsupportedFlagNotice } from '../report/notices.ts';
@@ -63,7 +65,9 @@ export async function startRun(
   const { leg } = options;
   const asked = options.stops ?? watchSignals();
   const stops = leg === undefined ? asked : legStops(asked, leg);
-  try {
+  // What a stopped leg hands over may take until the end of `--drain-timeout`, which hurries it.
+  const gitLimits = createGitLimits({ stops, ...(leg === undefined ? {} : { closingMs: null }) });
+  const running = gitLimits.keepIn(async () => {
     const sandbox = await sandboxOfRun(plan, {
       programs: () => agentPrograms(plan),
       runId: driver.run_id,
@@ -83,7 +87,7 @@ export async function startRun(
       const isAsked = settings.preventSleep === true;
       const awake = isWanted ? preventSleep({ taskId, env: gitEnv, isAsked }) : null;
       const clock = startClock();
-      const run = { ...options, paths, warn, driver, hold, tree, stops, clock, sandbox };
+      const run = { ...options, paths, warn, driver, hold, tree, stops, clock, sandbox, gitLimits };
       const end = await tree
         .whileHeld(() => runHeld({ ...run, seal: sealOf(plan, warn) }))
         .finally(() => {
@@ -96,10 +100,12 @@ export async function startRun(
       await sandbox.close();
       hold.release();
     }
-  } finally {
+  });
+  return running.finally(() => {
     view.close();
+    gitLimits.close();
     stops.close();
-  }
+  });
 }
 
 /** Warns if there is no key: the task still runs, but a person has to trust it before a resume. */
@@ -125,6 +131,8 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     prefixArgs: run.agentPrefixArgs,
     inSandbox: plan.settings.sandbox === true,
   });
+  // The first snapshot is part of the task's time, too; what a resume has left is known later.
+  run.gitLimits.setDeadline(laterBy(systemClock.now(), plan.taskTimeoutMs), run.clock.heldUpMs);
   const start =
     run.resume === undefined ? await begin(run, watch) : await resumeRun({ ...run, kindOf }, watch);
   for (const name of policy.agents) kindOf(name).interferences?.().forEach(warn);
@@ -228,7 +236,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
         },
         close: (hurry) => agent.close(hurry),
       },
-      store: leg === undefined ? store : legStore(store, leg),
+      store: withDeadline(leg === undefined ? store : legStore(store, leg), run),
       prompt:
         plan.promptFile === null
           ? fixedPrompt(plan.prompt)
@@ -265,6 +273,15 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     journal.close();
     unkept.tell();
   }
+}
+
+/** Has the end of the task's time end what git hangs in, also where no agent is at work. */
+function withDeadline(store: StateStore, { gitLimits, clock }: ClaimedRun): StateStore {
+  const save: StateStore['save'] = (state, events) => {
+    gitLimits.setDeadline(state.task.timeout_at, clock.heldUpMs);
+    return store.save(state, events);
+  };
+  return { ...store, save };
 }
 
 /** Outside a repository, the code for work trees need not be loaded. */

@@ -46,7 +46,7 @@ const QUESTION_MS = 60_000;
 
 /**
  * Runs git as the user would, and in the sandbox if there is one and git starts programs. A second request to
- * stop ends it.
+ * stop ends it at once.
  */
 function gitAsUser(
   { plan, stops }: ClaimedRun,
@@ -58,6 +58,7 @@ function gitAsUser(
       ...{ ...call, args, timeoutMs, cwd: repository.root },
       env: startsPrograms ? plan.env : plan.gitEnv,
       ...{ signal: stops.hurry, asUser: true },
+      ...(startsPrograms ? { waitsFor: 'hooks' as const } : {}),
     };
     if (startsPrograms && sandbox?.rules.checksInside === true) {
       return callGitInside(sandbox, command, index);

@@ -11,7 +11,7 @@ import {
 } from '../effects/workspace/git-progress.ts';
 import { messageOf } from '../errors.ts';
 import type { Snapshots } from '../loop/ports.ts';
-import { noSnapshots } from '../report/notices.ts';
+import { noSnapshot, noSnapshots } from '../report/notices.ts';
 import type { ClaimedRun } from './held-run.ts';
 
 /** How a task's work tree is looked at and kept. */
@@ -78,7 +78,7 @@ async function openKeeper(
       // An attempt that a first request cut off is kept, too.
       signal: stops.hurry,
       now: systemClock.now,
-      warn: (why) => warn(noSnapshots(why)),
+      warn: (why, missing) => warn(missing === null ? noSnapshots(why) : noSnapshot(missing, why)),
       notice: warn,
     });
     if (refs !== null) await keeper?.mendRefs();

@@ -180,6 +180,11 @@ export function noSnapshots(why: string): string {
   return `No snapshot of the work tree could be made, so undo cannot bring back what the agent changes: ${why}`;
 }
 
+/** `missing` is which snapshot there is not, such as `of iteration 3`. */
+export function noSnapshot(missing: string, why: string): string {
+  return `${why}, so there is no snapshot ${missing}`;
+}
+
 /** `why` is half a sentence. */
 export function proofNotKept(why: string): string {
   return `The proof of this task could not be written: ${why.replace(/\.$/, '')}.`;

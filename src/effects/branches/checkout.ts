@@ -5,9 +5,10 @@ import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { realPath } from '../files/real-path.ts';
 import type { Repository } from '../snapshots/repository.ts';
-import { asText, type GitAnswer, type GitSetting, type RunGit } from '../workspace/git-command.ts';
+import { asText, type GitAnswer, type RunGit } from '../workspace/git-command.ts';
 import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import { lockIn } from '../workspace/git-locks.ts';
+import type { GitSetting } from '../workspace/git-program.ts';
 
 /*
  * A checkout is a linked git work tree that ralph makes. It is made in steps, so that a kill between any

@@ -1,6 +1,7 @@
 import type { LandingRefusal } from '../../core/snapshots/landing.ts';
-import { asText, type GitSetting } from '../workspace/git-command.ts';
+import { asText } from '../workspace/git-command.ts';
 import { indexLockOf, lockIn, locksOf, lockText, type Patience } from '../workspace/git-locks.ts';
+import type { GitSetting } from '../workspace/git-program.ts';
 import { type AskGit, type CheckoutPlace, reasonOf, refOf, runGitOf } from './checkout.ts';
 import { withoutOwnPrograms } from './scratch-tree.ts';
 

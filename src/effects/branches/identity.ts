@@ -1,4 +1,5 @@
-import type { GitAnswer, GitSetting } from '../workspace/git-command.ts';
+import type { GitAnswer } from '../workspace/git-command.ts';
+import type { GitSetting } from '../workspace/git-program.ts';
 
 /** The variables by which git may be told who commits, and the settings that say the same. */
 const VARIABLES = {

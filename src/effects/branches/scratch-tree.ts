@@ -14,8 +14,9 @@ import { findRepository, type Repository } from '../snapshots/repository.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
-import { asInput, asText, type GitAnswer, type GitSetting } from '../workspace/git-command.ts';
+import { asInput, asText, type GitAnswer } from '../workspace/git-command.ts';
 import { withoutOwnFilters, withoutOwnMergeDrivers } from '../workspace/git-filters.ts';
+import type { GitSetting } from '../workspace/git-program.ts';
 import {
   type AskGit,
   CheckoutError,

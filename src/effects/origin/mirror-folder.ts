@@ -151,7 +151,7 @@ export function mirrorGit({ folder, parent }: MirrorPlace, git: GitBase): Mirror
     Object.entries(env).filter(([name]) => OF_THE_USER.test(name)),
   );
   const places = { ...ownWays, GIT_DIR: folder, GIT_ALLOW_PROTOCOL: PROTOCOLS };
-  const base = { ...git, env, cwd: parent };
+  const base = { ...git, env, cwd: parent, waitsFor: 'network' as const };
   let ssh: Promise<Readonly<Record<string, string>>> | null = null;
   const findSsh = async () => {
     if (ownWays.GIT_SSH_COMMAND !== undefined || ownWays.GIT_SSH !== undefined) return {};

@@ -8,7 +8,7 @@ import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
 import { writeTreeWords } from '../snapshots/repository.ts';
 import { addChanges, dropPaths, type TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
-import type { GitSetting } from '../workspace/git-command.ts';
+import type { GitSetting } from '../workspace/git-program.ts';
 import { LegError, must } from './leg-repository.ts';
 import type { KeptLegTree } from './leg-snapshots.ts';
 import type { GitBase } from './mirror-folder.ts';

@@ -21,6 +21,8 @@ export interface ProcessEntry extends ProcessIdentity {
   readonly pgid: number;
   /** Null if the system does not report it. */
   readonly sessionId: number | null;
+  /** Processor time, with that of children that have ended; null if the system does not report it. */
+  readonly ticks: number | null;
   /** The system's state letter: `R` runs, `S` sleeps, `T` is stopped, `Z` is a zombie, … */
   readonly state: string;
 }
@@ -210,6 +212,7 @@ function parseStat(pid: number, stat: string): ProcessEntry | null {
     ppid: Number(ppid),
     pgid: Number(pgid),
     sessionId: Number(sessionId),
+    ticks: fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0),
     startedAt,
     state,
   };
@@ -264,6 +267,7 @@ function parsePsLine(line: string): ProcessDetails | null {
     ppid: Number(ppid),
     pgid: Number(pgid),
     sessionId: null,
+    ticks: null,
     startedAt: String(Date.parse(`${lstart} UTC`) / 1000),
     state,
     command,

@@ -1,12 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import {
-  callGit,
-  type GitAnswer,
-  type GitSetting,
-  type RunGit,
-  showGit,
-} from '../workspace/git-command.ts';
+import { callGit, type GitAnswer, type RunGit, showGit } from '../workspace/git-command.ts';
+import { subcommandOf } from '../workspace/git-limits.ts';
+import type { GitSetting } from '../workspace/git-program.ts';
 import { type Repository, textOrNone } from './repository.ts';
 
 /*
@@ -40,6 +36,8 @@ export interface PrivateGit {
    * Of a later one the snapshots have the content, since the store in this work tree stays here.
    */
   shared?: string;
+  /** The newest command of git's that did not answer, such as `add`; null if none, or if somebody has seen it. */
+  unanswered: string | null;
   /** Runs git with ralph's own folder, after its files were put right. */
   run(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
   /** Runs git on the user's repository itself, for its refs and its index. */
@@ -92,13 +90,19 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
   };
   putRight();
   const common = { cwd: repository.root, env, runId, timeoutMs, signal };
-  return {
+  const heard = async (args: readonly string[], call: Promise<GitAnswer>): Promise<GitAnswer> => {
+    const answer = await call;
+    if (answer.isUnanswered === true) git.unanswered = subcommandOf(args);
+    return answer;
+  };
+  const git: PrivateGit = {
     folder,
     repository,
+    unanswered: null,
     run(args, { input, index = path.join(folder, 'index'), env: extra, settings, onOutput } = {}) {
       // The agent can write here, and a configuration may name programs.
       putRight();
-      return callGit({
+      const answer = callGit({
         ...common,
         onOutput,
         ...(input === undefined ? {} : { input }),
@@ -112,6 +116,7 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
           ...extra,
         },
       });
+      return heard(args, answer);
     },
     show(args) {
       putRight();
@@ -119,7 +124,7 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
       return showGit({ cwd: repository.root, env, args, places });
     },
     onRepository(args, { input, index, env: extra, settings } = {}) {
-      return callGit({
+      const answer = callGit({
         ...common,
         ...(input === undefined ? {} : { input }),
         ...(settings === undefined ? {} : { settings }),
@@ -131,8 +136,10 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
           ...extra,
         },
       });
+      return heard(args, answer);
     },
   };
+  return git;
 }
 
 /** Git on the user's repository as a function that resolves to the output, or to null. */

@@ -17,6 +17,11 @@ export function outputOf(
   return output.endsWith('\n') ? output.slice(0, -1) : output;
 }
 
+/** Says that this command of git's was ended since it took too long, or seemed to hang. */
+export function didNotAnswer(command: string): string {
+  return `git did not answer (git ${command})`;
+}
+
 /** The words of the system stand at the end of a line of git's; before that may be any name of a file. */
 const FULL =
   /\b(?:ENOSPC|EDQUOT): |(?:^|: |\. )(?:no space left on device|disk quota exceeded|out of diskspace)\W?$/im;

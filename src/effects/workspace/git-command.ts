@@ -2,13 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { messageOf } from '../../errors.ts';
 import type { Confine, ConfinedCommand, PlacedCommand } from '../processes/find-program.ts';
 import { MARKER_NAME } from '../processes/process-table.ts';
-import { gitProgram } from './git-program.ts';
-
-/** A git setting, passed to git in environment variables because its name can contain any character. */
-export interface GitSetting {
-  readonly name: string;
-  readonly value: string;
-}
+import { beginCall, type WaitsFor } from './git-limits.ts';
+import {
+  type GitSetting,
+  gitEnvironment,
+  gitProgram,
+  SAFE_SETTINGS,
+  SAFELY,
+  userEnvironment,
+} from './git-program.ts';
 
 interface GitExtras {
   /** Standard input; a string is written as UTF-8. */
@@ -45,6 +47,7 @@ export interface GitCommand extends GitExtras {
   readonly confine?: Confine;
   /** Takes standard output piece by piece, however long it is; the answer then has none. */
   readonly onOutput?: ((chunk: Buffer) => void) | undefined;
+  readonly waitsFor?: WaitsFor | undefined;
 }
 
 /** What a call of git came to. */
@@ -55,6 +58,8 @@ export interface GitAnswer {
   readonly output: string;
   /** The beginning of standard error, as latin1; with `asUser` its end. */
   readonly complaint: string;
+  /** Whether it was ended since it took too long, or seemed to hang. */
+  readonly isUnanswered?: boolean;
 }
 
 const NO_ANSWER: GitAnswer = { exitCode: null, output: '', complaint: '' };
@@ -107,7 +112,14 @@ export async function callGit(command: GitCommand): Promise<GitAnswer> {
     child.stdout?.destroy();
     child.stderr?.destroy();
   };
-  const timer = setTimeout(giveUp, timeoutMs);
+  let isUnanswered = false;
+  const tooLong = (): void => {
+    isUnanswered = true;
+    giveUp();
+  };
+  const timer = setTimeout(tooLong, timeoutMs);
+  const { args, waitsFor = null } = command;
+  const ended = beginCall({ pid: child.pid, args, waitsFor, giveUp: tooLong });
   signal?.addEventListener('abort', giveUp);
   const settled = giveUpAtExit(giveUp);
   child.stdout?.on('data', (chunk: Buffer) => {
@@ -129,11 +141,15 @@ export async function callGit(command: GitCommand): Promise<GitAnswer> {
   return new Promise((resolve) => {
     const settle = (exitCode: number | null): void => {
       clearTimeout(timer);
+      ended(!failed);
       signal?.removeEventListener('abort', giveUp);
       settled();
       confined.ended?.();
       const output = Buffer.concat(chunks).toString('latin1');
-      resolve({ exitCode: failed ? null : exitCode, output, complaint });
+      resolve({
+        ...{ exitCode: failed ? null : exitCode, output, complaint },
+        ...(isUnanswered ? { isUnanswered } : {}),
+      });
     };
     child.once('error', () => settle(null));
     child.once('exit', () => endGroup(child));
@@ -229,83 +245,4 @@ function endGroup({ pid }: ChildProcess): void {
   } catch {
     // The group is already empty.
   }
-}
-
-/**
- * Options that keep git from starting programs that the repository chooses: a file watcher (which can
- * also stay as a daemon), hooks, and a program that checks signatures.
- */
-const SAFE_SETTINGS = [
-  'core.fsmonitor=false',
-  'core.hooksPath=/dev/null',
-  'commit.gpgSign=false',
-  'log.showSignature=false',
-  'submodule.recurse=false',
-].flatMap((setting) => ['-c', setting]);
-
-const SAFELY = ['--no-pager', ...SAFE_SETTINGS];
-
-/**
- * Matches the GIT_ variables that are passed on: those that configure git or limit how far up it
- * searches. Others would do harm: GIT_DIR and GIT_INDEX_FILE, which hooks set, point to another
- * repository, and GIT_LITERAL_PATHSPECS would turn ralph's exclusions into file names.
- */
-const KEPT =
-  /^GIT_(?:EXEC_PATH|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+))$/;
-
-function gitEnvironment(
-  env: NodeJS.ProcessEnv,
-  settings: readonly GitSetting[],
-): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([name]) => !name.startsWith('GIT_') || KEPT.test(name));
-  return {
-    ...Object.fromEntries(kept),
-    ...settingVariables(env, settings),
-    LC_ALL: 'C',
-    // The agent may lock the index at any moment, and must never find it locked by ralph.
-    GIT_OPTIONAL_LOCKS: '0',
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_NO_LAZY_FETCH: '1',
-    // For older versions, which do not know GIT_NO_LAZY_FETCH. A setting would not work: the
-    // repository's own setting for a single protocol, such as a program, overrides the one for all.
-    GIT_ALLOW_PROTOCOL: 'none',
-  };
-}
-
-/** Variables that bind git to one repository, index or way to read paths; a hook around ralph sets some. */
-const BOUND =
-  /^GIT_(?:DIR|WORK_TREE|IMPLICIT_WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|QUARANTINE_PATH|SHALLOW_FILE|GRAFT_FILE|NO_REPLACE_OBJECTS|REPLACE_REF_BASE|CONFIG|CONFIG_PARAMETERS|REFLOG_ACTION|EDITOR|(?:LITERAL|GLOB|NOGLOB|ICASE)_PATHSPECS)$/;
-
-/** The variables of a loop around this one, and the terminal that nobody sits at. */
-const OF_THE_LOOP =
-  /^(?:RALPH_(?:RUN_ID|TASK_ID|ITERATION|MAX_ITERATIONS|STATE_FILE)|GPG_TTY|SSH_ASKPASS)$/;
-
-/** What an outer git gives its hooks about its own commit. */
-const OF_OUTER_COMMIT = /^GIT_(?:AUTHOR|COMMITTER)_/;
-
-function userEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  // Where no git has started this, a user has set an author on purpose.
-  const isInHook = env.GIT_DIR !== undefined || env.GIT_INDEX_FILE !== undefined;
-  const kept = Object.entries(env).filter(
-    ([name]) =>
-      !BOUND.test(name) && !OF_THE_LOOP.test(name) && !(isInHook && OF_OUTER_COMMIT.test(name)),
-  );
-  return { ...Object.fromEntries(kept), GIT_TERMINAL_PROMPT: '0', SSH_ASKPASS_REQUIRE: 'never' };
-}
-
-/** Appends `settings` to those that `env` already contains: of several with one name, git uses the last. */
-function settingVariables(
-  env: NodeJS.ProcessEnv,
-  settings: readonly GitSetting[],
-): NodeJS.ProcessEnv {
-  if (settings.length === 0) return {};
-  const first = Number(env.GIT_CONFIG_COUNT ?? 0) || 0;
-  const variables = settings.flatMap(({ name, value }, index) => [
-    [`GIT_CONFIG_KEY_${first + index}`, name],
-    [`GIT_CONFIG_VALUE_${first + index}`, value],
-  ]);
-  return {
-    ...Object.fromEntries(variables),
-    GIT_CONFIG_COUNT: String(first + settings.length),
-  };
 }

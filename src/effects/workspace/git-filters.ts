@@ -1,8 +1,9 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
-import type { GitSetting, RunGit } from './git-command.ts';
+import type { RunGit } from './git-command.ts';
 import { gitFoldersAt } from './git-folders-at.ts';
+import type { GitSetting } from './git-program.ts';
 
 /*
  * A filter is a program, named in git's configuration, that converts a file's content into what git

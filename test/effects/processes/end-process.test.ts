@@ -19,6 +19,7 @@ describe('the escalation', () => {
     pgid,
     ppid: 1,
     sessionId: pgid,
+    ticks: 0,
     startedAt: '5',
     state: 'S',
   });

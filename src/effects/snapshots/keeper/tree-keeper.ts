@@ -9,15 +9,17 @@ import {
 } from '../../../core/snapshots/snapshot-names.ts';
 import { NEWEST_KEPT } from '../../../core/snapshots/thinning.ts';
 import { type Timeline, timelineOf } from '../../../core/snapshots/timeline.ts';
+import { messageOf } from '../../../errors.ts';
 import type { Snapshots } from '../../../loop/ports.ts';
 import { realPath } from '../../files/real-path.ts';
 import { findGitAbove } from '../../workspace/find-git-above.ts';
-import { type RunGit, runGit } from '../../workspace/git-command.ts';
+import { callGit, type RunGit } from '../../workspace/git-command.ts';
+import { subcommandOf } from '../../workspace/git-limits.ts';
 import { pathspecsWithout } from '../../workspace/git-view.ts';
 import type { InnerRepository } from '../../workspace/inner-repositories.ts';
 import { openPrivateGit, type PrivateGit } from '../private-git.ts';
 import { findRepository } from '../repository.ts';
-import { SnapshotError } from '../snapshot-error.ts';
+import { didNotAnswer, SnapshotError } from '../snapshot-error.ts';
 import type { SnapshotIds } from '../snapshot-ids.ts';
 import { listSnapshots } from '../snapshot-list.ts';
 import { putRefsRight } from '../snapshot-ref.ts';
@@ -48,8 +50,11 @@ export interface TreeKeeperRequest {
   readonly signal: AbortSignal;
   /** Returns the current instant. */
   readonly now: () => string;
-  /** Tells a person, once, why there is no snapshot. */
-  readonly warn: (why: string) => void;
+  /**
+   * Tells a person, once, why there is no snapshot; `missing` is which one, such as `of iteration 3`, if git did not
+   * answer, and otherwise null.
+   */
+  readonly warn: (why: string, missing: string | null) => void;
   /** Tells a person what is in no snapshot, or goes further than they may want. */
   readonly notice: (sentence: string) => void;
 }
@@ -117,10 +122,18 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   const { cwd, excluded, folder, env, runId, signal, refs, ids } = request;
   const place = findGitAbove(cwd);
   if (place === null) return null;
-  const ask: RunGit = (where, args, extras) =>
-    runGit({ ...extras, cwd: where, args, env, runId, signal, timeoutMs: TIMEOUT_MS });
+  let unanswered: string | null = null;
+  const ask: RunGit = async (where, args, extras) => {
+    const call = { ...extras, cwd: where, args, env, runId, signal, timeoutMs: TIMEOUT_MS };
+    const { exitCode, output, isUnanswered } = await callGit(call);
+    if (isUnanswered === true) unanswered = subcommandOf(args);
+    return exitCode === 0 ? output : null;
+  };
   const repository = await findRepository(cwd, ask);
-  if (repository === null) return null;
+  if (repository === null) {
+    if (unanswered !== null) throw new SnapshotError(didNotAnswer(unanswered));
+    return null;
+  }
   if (realPath(repository.root) !== place) {
     throw new SnapshotError(`core.worktree leads from ${place} to ${repository.root}`);
   }
@@ -244,12 +257,15 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     names.add(name);
   };
 
-  const tryToKeep = async (free: () => Iterable<string>, subject: string) => {
+  const tryToKeep = async (free: () => Iterable<string>, subject: string, missing: string) => {
     known = null;
     if (failures >= FAILURES_AT_MOST) return null;
+    git.unanswered = null;
     try {
-      const kept = await keep(free(), subject).catch(() => {
+      const kept = await keep(free(), subject).catch((error) => {
         startOver();
+        // It would hang once more.
+        if (git.unanswered !== null) throw error;
         return keep(free(), subject);
       });
       failures = 0;
@@ -263,16 +279,21 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       failures += 1;
       // A hole in the order shows that a snapshot is missing.
       order += 1;
-      if (!hasWarned) warn(error instanceof Error ? error.message : String(error));
+      if (!hasWarned) tell(error, missing);
       hasWarned = true;
       return null;
     }
   };
 
+  const tell = (error: unknown, missing: string): void => {
+    if (git.unanswered === null) warn(messageOf(error), null);
+    else warn(didNotAnswer(git.unanswered), missing);
+  };
+
   const before = async (iteration: number): Promise<void> => {
     const isFirst = first === null && iteration === 1;
     const free = () => startNames(iteration, isFirst);
-    await tryToKeep(free, `before iteration ${iteration}`);
+    await tryToKeep(free, `before iteration ${iteration}`, `from before iteration ${iteration}`);
   };
 
   return {
@@ -298,7 +319,8 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
         return;
       }
       const free = () => (as === 'attempt' ? attemptNames(iteration) : endNames(iteration));
-      const kept = await tryToKeep(free, `iteration ${iteration}: ${outcome}`);
+      const subject = `iteration ${iteration}: ${outcome}`;
+      const kept = await tryToKeep(free, subject, `of iteration ${iteration}`);
       if (kept === null || touched === null) return;
       for (const name of [...kept.changed, ...kept.moved]) touched.add(name);
     },
@@ -315,7 +337,8 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     },
     async keepChecked(iteration) {
       const before = store.newest?.tree ?? null;
-      await tryToKeep(() => endNames(iteration), `iteration ${iteration}: after its checks`);
+      const subject = `iteration ${iteration}: after its checks`;
+      await tryToKeep(() => endNames(iteration), subject, `of iteration ${iteration}`);
       return before;
     },
     filesTouched() {
