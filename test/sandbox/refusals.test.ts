@@ -265,6 +265,24 @@ test.skipIf(!isRoot)('it is refused where the kernel gives users no namespaces',
   expect(await outside(scene, 'ls')).not.toContain('agent-was-here');
 });
 
+test('a sandbox that shares memory with other programs is refused', async () => {
+  const scene = await sandboxScene();
+  await outside(
+    scene,
+    `mkdir "$BASE/bin" && cat > "$BASE/bin/bwrap" <<'EOF' && chmod +x "$BASE/bin/bwrap"
+#!/bin/bash
+exec /usr/bin/bwrap "\${@/#--unshare-ipc/--unshare-uts}"
+EOF`,
+  );
+  const PATH = `${join(scene.base, 'bin')}:${scene.env.PATH}`;
+  const refusal = await refusalOf(scene, { env: { PATH } });
+  expect(refusal).toMatchObject({
+    code: 'does-not-hold',
+    sentence:
+      'The sandbox does not hold: it shares memory segments and message queues with this machine (namespace ipc). Nothing was started.',
+  });
+});
+
 test('what the agent plants on PATH or as the package runs neither in this run nor in the next', async () => {
   const scene = await sandboxScene();
   const bin = 'node_modules/.bin';

@@ -61,6 +61,22 @@ export function doesNotHold(what: string): Refusal {
   };
 }
 
+/** The namespaces that a command has for itself, with what it would share without. */
+const OWN = {
+  pid: 'the processes',
+  net: 'the network',
+  mnt: 'the mounts',
+  ipc: 'memory segments and message queues',
+} as const;
+
+export type Namespace = keyof typeof OWN;
+
+export const NAMESPACES: readonly Namespace[] = ['pid', 'net', 'mnt', 'ipc'];
+
+export function shares(namespace: Namespace): Refusal {
+  return doesNotHold(`it shares ${OWN[namespace]} with this machine (namespace ${namespace})`);
+}
+
 /** `what` is the thing that runs outside, `place` the folder that the agent may write. */
 export function runsInside(what: string, place: string): Refusal {
   return {

@@ -63,6 +63,23 @@ function noProxy({ allowNet }: SandboxRules): string {
   return 'export NO_PROXY=localhost,127.0.0.1,::1 no_proxy=localhost,127.0.0.1,::1';
 }
 
+/** With these, each line of the component starts bwrap. */
+const FIRST_OPTIONS = ' --new-session --die-with-parent ';
+
+/** The component itself may use 9. */
+const FILTER_FD = 8;
+
+/**
+ * Returns a line of the component with what its configuration cannot ask for: shared memory, semaphores and message
+ * queues of its own, and a filter for the kernel. Throws if the line does not begin as expected.
+ */
+export function withOwnKernelObjects(line: string, filter: string): string {
+  const at = line.indexOf(FIRST_OPTIONS);
+  if (at === -1) throw new Error('the line of the component does not start bwrap as expected');
+  const own = ` --unshare-ipc --add-seccomp-fd ${FILTER_FD}`;
+  return `${line.slice(0, at)}${own}${line.slice(at)} ${FILTER_FD}< ${quoted(filter)}`;
+}
+
 function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
-import { release } from 'node:os';
+import { arch, release } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type RefusedHost, sumRefused } from '../../core/agent/attempt.ts';
 import { rulesForChecks } from '../../core/sandbox/default-rules.ts';
+import { holdsKeys, keyFilter, openKeys } from '../../core/sandbox/key-filter.ts';
 import { openVsock } from '../../core/sandbox/open-vsock.ts';
 import { AS_ROOT, notStarted, type Refusal, unknownPlatform } from '../../core/sandbox/refusals.ts';
 import { BY_DEFAULT, type SandboxRule, type SandboxRules } from '../../core/sandbox/rules.ts';
@@ -15,12 +16,13 @@ import { makePrivateFolder, tryToRemove } from '../files/write-file.ts';
 import type { ConfinedCommand, PlacedCommand } from '../processes/find-program.ts';
 import { findComponent } from './component.ts';
 import { type Helper, type HelperOptions, startHelper } from './helper.ts';
-import { innerEnvironment, innerLine } from './inner-environment.ts';
+import { innerEnvironment, innerLine, withOwnKernelObjects } from './inner-environment.ts';
 import { type Mounts, mountsBy } from './mounts.ts';
 import { makePlaceholders, type Placeholders, removeAbandoned } from './placeholders.ts';
 import { type PlantedWatch, watchPlanted } from './planted.ts';
 import { probeSandbox } from './probe.ts';
 import {
+  filterFile,
   makeCheckFolder,
   makeRunFolder,
   ownerFile,
@@ -31,6 +33,8 @@ import {
 } from './run-folder.ts';
 import type { OwnPlace, Sandbox, SandboxRole } from './sandbox.ts';
 import type { SandboxPlan } from './surroundings.ts';
+
+const isLinux = process.platform === 'linux';
 
 /** How often a start is tried while other programs come and go. */
 const PROBES_AT_MOST = 5;
@@ -74,6 +78,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
   };
   try {
     writeFileSync(ownerFile(run), ownerText());
+    writeFileSync(filterFile(run), keyFilter());
     removeAbandoned(run);
     // The component drops a folder that does not exist without a word.
     for (const place of writable.filter((each) => !existsSync(each))) makePrivateFolder(place);
@@ -106,6 +111,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
     use.hasRun = false;
     const open = openVsock(release());
     if (open !== null) options.warn(open);
+    if (isLinux && !holdsKeys(arch())) options.warn(openKeys(arch()));
     return sandbox;
   } catch (error) {
     await close();
@@ -157,7 +163,8 @@ function createSandbox(
     // Several programs hand the exit code on. A check must not pass by a fault of one of them.
     const exitFile = as === 'check' ? path.join(tmp, `.exit-${randomUUID()}`) : null;
     const inner = innerLine(command, own, tmp, exitFile);
-    const line = await helper.wrap(inner, mountsOf(own, tmp));
+    const wrapped = await helper.wrap(inner, mountsOf(own, tmp));
+    const line = isLinux ? withOwnKernelObjects(wrapped, filterFile(run)) : wrapped;
     use.hasRun = true;
     // The shell becomes bwrap, so that the kernel ends what is inside together with ralph.
     return {

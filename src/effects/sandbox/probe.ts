@@ -4,7 +4,14 @@ import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { createServer, type ListenOptions, type Server } from 'node:net';
 import path from 'node:path';
 import { isAtOrBelow, isWithinAny } from '../../core/sandbox/places.ts';
-import { doesNotHold, notStarted, type Refusal } from '../../core/sandbox/refusals.ts';
+import {
+  doesNotHold,
+  NAMESPACES,
+  type Namespace,
+  notStarted,
+  type Refusal,
+  shares,
+} from '../../core/sandbox/refusals.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf } from '../../errors.ts';
 import { namesIn } from '../files/folder.ts';
@@ -33,7 +40,7 @@ done
 try 'a connection to this machine' '"$socat" -u OPEN:/dev/null "TCP:127.0.0.1:$port,connect-timeout=2"'
 [ -z "$socket" ] || try 'a socket in the file system' '"$socat" -u OPEN:/dev/null "UNIX-CONNECT:$socket"'
 [ -w "$work" ] || printf 'fixed\\n'
-for each in pid net mnt; do printf 'namespace %s\\n' "$(readlink "/proc/self/ns/$each")"; done
+for each in ${NAMESPACES.join(' ')}; do printf 'namespace %s\\n' "$(readlink "/proc/self/ns/$each")"; done
 printf 'end\\n'
 `;
 
@@ -103,8 +110,8 @@ function judge(
       isRestricted(),
     );
   }
-  const shared = lines.find((line) => ownNamespaces().includes(line));
-  if (shared !== undefined) return doesNotHold(`it shares the ${shared} with this machine`);
+  const shared = NAMESPACES.find((each) => lines.includes(`namespace ${ownNamespace(each)}`));
+  if (shared !== undefined) return shares(shared);
   if (lines.includes('fixed')) return notStarted(`${workFolder} is not writable in it`, false);
   return null;
 }
@@ -118,9 +125,8 @@ function hiddenIn(place: string, { allowRead, allowWrite }: Mounts): string | nu
   return hidden === undefined ? null : `hidden:${hidden}`;
 }
 
-function ownNamespaces(): readonly string[] {
-  if (process.platform !== 'linux') return [];
-  return ['pid', 'net', 'mnt'].map((each) => `namespace ${readlinkSync(`/proc/self/ns/${each}`)}`);
+function ownNamespace(name: Namespace): string | null {
+  return process.platform === 'linux' ? readlinkSync(`/proc/self/ns/${name}`) : null;
 }
 
 interface ProbeOutcome {

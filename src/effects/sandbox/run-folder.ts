@@ -26,6 +26,7 @@ import { isAlive, type ProcessIdentity, readProcess } from '../processes/process
  *     outside/    never writable in the sandbox
  *       owner     PID:START of ralph, so that the folder of a killed ralph is recognised
  *       made      the placeholders that this run relies on
+ *       filter    what the kernel refuses to do for the command (Linux)
  *       sockets/  the helper's TMPDIR
  *       empty/    the helper's current folder
  *
@@ -71,6 +72,11 @@ export function isRunFolder(name: string): boolean {
 /** The path of the file that names the owner. */
 export function ownerFile(folder: RunFolder): string {
   return path.join(folder.outside, 'owner');
+}
+
+/** The path of the file with the filter for the kernel. */
+export function filterFile(folder: RunFolder): string {
+  return path.join(folder.outside, 'filter');
 }
 
 /** What the file with the owner says of this process. */
