@@ -224,17 +224,20 @@ describe('ralph proof ID --again', () => {
     const { predicate } = JSON.parse(scene.read(PROOF));
     expect(predicate.warnedTests).toEqual(['sh pytest.sh']);
     expect(predicate.ralph_checks[0].known_failures).toEqual(['a.py::one', 'a.py::two']);
-    expect(await scene.ralph(['proof', 't', '--again'])).toMatchObject({ exitCode: 0 });
+    // The task has shown nothing new, so its proof says nothing: what passes again stays unproven.
+    const passed = { exitCode: 1, stderr: expect.stringContaining('passed again on tree') };
+    expect(await scene.ralph(['proof', 't', '--again'])).toMatchObject(passed);
     const landed = await scene.ralph(['land', 't', '--onto', 'main']);
     expect(landed.stderr).toContain('t has landed on main');
 
     const { clone: repo, ralph, change } = await clone(scene);
     const again = ['proof', 'theirs.json', '--repo', repo, '--again', '--yes'];
-    expect(await ralph(...again)).toMatchObject({ exitCode: 0 });
+    expect(await ralph(...again)).toMatchObject(passed);
     change((proof) => {
       proof.predicate.ralph_checks[0].known_failures = ['a.py::one'];
     });
-    expect(await ralph(...again)).toMatchObject({ exitCode: 1 });
+    const differs = { exitCode: 1, stderr: expect.stringContaining('does not hold on tree') };
+    expect(await ralph(...again)).toMatchObject(differs);
   });
 
   test('removes the checkout that a killed one has left', async () => {
