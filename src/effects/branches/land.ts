@@ -118,6 +118,8 @@ async function landFrom(
   const parents = form.kind === 'merge' ? [target, whole] : [target];
   const commit = await scratch.commit(merged.tree, parents, message);
   await scratch.become(commit);
+  // The agent can have replaced what git laid out.
+  await scratch.verify(commit);
   const why = signal.aborted ? STOPPED : await check(scratch.folder);
   if (signal.aborted) return refused(STOPPED, stays);
   if (why !== null) return refused(why, stays);

@@ -13,6 +13,7 @@ import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
+import { requireTree } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 import { asInput, asText, type GitAnswer } from '../workspace/git-command.ts';
 import { withoutOwnFilters, withoutOwnMergeDrivers } from '../workspace/git-filters.ts';
@@ -68,6 +69,8 @@ export interface ScratchTree {
   treeOf(commit: string): Promise<string>;
   /** Makes its files those of a commit, and nothing else. */
   become(commit: string): Promise<void>;
+  /** Rejects with a `SnapshotError` if git has an object of a commit's tree that is not what its id says. */
+  verify(commit: string): Promise<void>;
   /** Merges two commits. Resolves to the tree, or to the conflict. */
   merge(into: string, other: string): Promise<{ readonly tree: string } | LandingRefusal>;
   /** Puts what a task left uncommitted on top of its newest commit, at which the work tree has to be. */
@@ -123,6 +126,11 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
   trustFiles();
   const treeOf = (commit: string): Promise<string> =>
     git.must(['rev-parse', '--verify', `${commit}^{tree}`]);
+  const openPrivately = async (): Promise<PrivateGit> => {
+    const repository = await findRepository(folder, runGitOf(place.ask));
+    if (repository === null) throw new CheckoutError(`git cannot open ${folder}`);
+    return openPrivateGit({ folder: gitFolder, repository, env, timeoutMs: TIMEOUT_MS });
+  };
   /** Adds entries of a snapshot to the files and the index. Resolves to the tree. */
   const addEntries = async (privately: PrivateGit, entries: Entries): Promise<string> => {
     const files = new Map([...entries].filter(([, entry]) => !isRepository(entry)));
@@ -161,13 +169,12 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       if (paths.length === 0) throw new CheckoutError(reasonOf(answer));
       return { kind: 'conflict', paths: [...new Set(paths.map(asText))].sort() };
     },
+    async verify(commit) {
+      await requireTree(await openPrivately(), commit);
+    },
     async add({ tip, kept, isOpen, leftOut }) {
       if (kept === null) return { tree: await treeOf(tip), stays: leftOut, left: null };
-      const repository = await findRepository(folder, runGitOf(place.ask));
-      if (repository === null) throw new CheckoutError(`git cannot open ${folder}`);
-      const privately = openPrivateGit({
-        ...{ folder: gitFolder, repository, env, timeoutMs: TIMEOUT_MS },
-      });
+      const privately = await openPrivately();
       const difference = await compareTrees(privately, tip, kept);
       if (difference === null) throw new CheckoutError('a snapshot that it needs is missing');
       const { lands, left, stays } = divided(difference, { isOpen, leftOut });

@@ -47,10 +47,19 @@ export function openSnapshotIds({ folder, seal, task }: IdsPlace, isNew = false)
   const stored = isNew ? { isFromStart: true, all: [] } : storedSnapshotIds(folder);
   const { isFromStart } = stored;
   let { all } = stored;
+  const file = path.join(folder, FILE);
+  const what = fileOf('snapshots', task);
+  /** A landing and the driver of a resumed task may both have added some. */
+  const known = (): readonly SnapshotId[] => {
+    const text = tryReadText(file, MAX_BYTES);
+    const others = text !== null && seal.isClosed(text, what) ? storedSnapshotIds(folder).all : [];
+    const names = new Set(all.map(({ name }) => name));
+    return [...all, ...others.filter(({ name }) => !names.has(name))];
+  };
   const write = async (next: readonly SnapshotId[]): Promise<void> => {
     const lines = next.map((each) => safeJson(each));
     const json = `{"from_start":${isFromStart},"snapshots":[\n${lines.join(',\n')}\n]}\n`;
-    await writeFileAtomic(path.join(folder, FILE), seal.close(json, fileOf('snapshots', task)));
+    await writeFileAtomic(file, seal.close(json, what));
     all = next;
   };
   return {
@@ -58,8 +67,8 @@ export function openSnapshotIds({ folder, seal, task }: IdsPlace, isNew = false)
     get all() {
       return all;
     },
-    add: (added) => write([...all.filter(({ name }) => name !== added.name), added]),
-    remove: (names) => write(all.filter(({ name }) => !names.has(name))),
+    add: (added) => write([...known().filter(({ name }) => name !== added.name), added]),
+    remove: (names) => write(known().filter(({ name }) => !names.has(name))),
   };
 }
 

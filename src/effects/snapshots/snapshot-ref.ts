@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
+import { readSnapshotName } from '../../core/snapshots/snapshot-names.ts';
 import type { PrivateGit } from './private-git.ts';
 import { NameTakenError, reasonOf, SnapshotError } from './snapshot-error.ts';
 import type { SnapshotId, SnapshotIds } from './snapshot-ids.ts';
@@ -39,12 +40,14 @@ export async function createRef(
       '-c',
       `core.filesRefLockTimeout=${LOCK_TIMEOUT_MS}`,
       'update-ref',
+      '--no-deref',
       ref,
       commit,
       NO_COMMIT,
     ]);
     if (exitCode === 0) return ref;
-    await ids.remove(new Set([name]));
+    // An id without a ref does no harm: the next driver makes the ref.
+    await ids.remove(new Set([name])).catch(() => {});
     const isTaken = claiming === undefined ? /already exists/ : /already exists|File exists/;
     // Somebody may have made a ref below it, and then git takes none of this name.
     const isFolder = complaint.includes(`'${ref}/`);
@@ -63,7 +66,8 @@ export async function putRefsRight(
   refs: string,
   ids: readonly SnapshotId[],
 ): Promise<readonly string[]> {
-  const format = '--format=%(objectname) %(refname)';
+  // A ref that leads to another one is nobody's snapshot.
+  const format = '--format=%(objectname)%(symref) %(refname)';
   const listed = await git.onRepository(['for-each-ref', format, `${refs}/`]);
   if (listed.exitCode !== 0) return [];
   const there = new Map(
@@ -73,13 +77,14 @@ export async function putRefsRight(
       .map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]),
   );
   const sentences: string[] = [];
+  const newest = ids.findLast(({ name }) => readSnapshotName(name) !== null)?.name;
   for (const { name, commit } of ids) {
     const ref = `${refs}/${name}`;
     const now = there.get(ref);
     if (now === commit) continue;
     // The last driver may have been killed before it made the newest one.
     const made = now === undefined && (await makeRef(git, ref, commit));
-    if (now === undefined && made && name === ids.at(-1)?.name) continue;
+    if (now === undefined && made && name === newest) continue;
     sentences.push(
       `${ref} ${now === undefined ? 'was gone' : 'names another commit'}: ralph goes on with the snapshot that it took itself.`,
     );
@@ -89,7 +94,9 @@ export async function putRefsRight(
 
 async function makeRef(git: PrivateGit, ref: string, commit: string): Promise<boolean> {
   removeLock(git, ref);
-  return (await git.onRepository(['update-ref', ref, commit, NO_COMMIT])).exitCode === 0;
+  return (
+    (await git.onRepository(['update-ref', '--no-deref', ref, commit, NO_COMMIT])).exitCode === 0
+  );
 }
 
 /** Removes what a killed git has left; only for a ref of this task, whose only driver this is. */

@@ -1,6 +1,6 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, type Hash, randomUUID } from 'node:crypto';
 import type { PrivateGit } from './private-git.ts';
-import { SnapshotError } from './snapshot-error.ts';
+import { didNotAnswer, SnapshotError } from './snapshot-error.ts';
 
 /*
  * The agent can write git's objects, and git reads them without comparing them with their ids. So whatever ralph acts
@@ -97,10 +97,10 @@ export function lacks(id: string): string {
 
 /** An object that is being read. */
 interface Reading {
-  readonly id: string;
   readonly type: string;
   readonly hash: Hash;
   readonly parts: Buffer[];
+  /** How many bytes are still to come, with the line break behind them. */
   left: number;
 }
 
@@ -111,69 +111,95 @@ async function scan(
   isKept: boolean,
   onRight: (id: string, object: VerifiedObject) => void,
 ): Promise<void> {
-  let wanted = [...new Set(ids)];
-  for (let tries = 0; wanted.length > 0 && tries < TRIES_AT_MOST; tries += 1) {
-    const answered = await scanOnce(git, wanted, isKept, onRight);
-    // Git ends at an object that it cannot unpack: that one is wrong, and the others are still to be read.
-    wanted = wanted.slice(answered + 1);
+  const open = [[...new Set(ids)]];
+  for (let runs = 0; runs < RUNS_AT_MOST; runs += 1) {
+    const wanted = open.pop();
+    if (wanted === undefined) return;
+    if (wanted.length === 0) continue;
+    const found = await scanOnce(git, wanted, isKept);
+    if (found !== null) for (const [id, object] of found) onRight(id, object);
+    else if (wanted.length > 1) {
+      // One of them ends git, or is longer than its head says: whatever follows it cannot be believed.
+      const half = Math.ceil(wanted.length / 2);
+      open.push(wanted.slice(half), wanted.slice(0, half));
+    }
   }
 }
 
-/** A repository with more broken objects has lost the others, too. */
-const TRIES_AT_MOST = 50;
+/** A repository with so many broken objects has lost the others, too. */
+const RUNS_AT_MOST = 200;
 
-/** Resolves to the number of objects that git has answered for. */
+/**
+ * Resolves to those of the objects that are what their ids say; null if git has not answered for just these, in their
+ * order. Rejects with a `SnapshotError` if git was ended.
+ */
 async function scanOnce(
   git: ObjectReader,
   wanted: readonly string[],
   isKept: boolean,
-  onRight: (id: string, object: VerifiedObject) => void,
-): Promise<number> {
-  let answered = 0;
+): Promise<ReadonlyMap<string, VerifiedObject> | null> {
+  // The content of an object can look like the head of the next one, but for this.
+  const sign = randomUUID();
+  const found = new Map<string, VerifiedObject>();
+  let at = 0;
+  let isInStep = true;
   let head = '';
   let reading: Reading | null = null;
+  const takeHead = (line: string): void => {
+    const id = wanted[at] ?? '';
+    if (line === `${id} missing`) at += 1;
+    else reading = begin(line, `${sign} ${id} `, id);
+    isInStep = at <= wanted.length && (reading !== null || line === `${id} missing`);
+  };
+  const takeContent = (chunk: Buffer, now: Reading): void => {
+    const isEnd = chunk.length === now.left;
+    const content = isEnd ? chunk.subarray(0, -1) : chunk;
+    now.hash.update(content);
+    if (isKept) now.parts.push(Buffer.from(content));
+    now.left -= chunk.length;
+    if (!isEnd) return;
+    isInStep = chunk.at(-1) === LINE_BREAK;
+    const id = wanted[at] ?? '';
+    if (now.hash.digest('hex') === id) {
+      found.set(id, { type: now.type, content: Buffer.concat(now.parts) });
+    }
+    at += 1;
+    reading = null;
+  };
   const onOutput = (chunk: Buffer): void => {
-    let at = 0;
-    while (at < chunk.length) {
-      if (reading === null) {
-        const end = chunk.indexOf(LINE_BREAK, at);
-        head += chunk.subarray(at, end === -1 ? chunk.length : end).toString('latin1');
-        if (end === -1) return;
-        at = end + 1;
-        reading = begin(head);
-        if (reading === null) answered += 1;
-        head = '';
-      } else {
-        const part = chunk.subarray(at, at + reading.left);
-        const isEnd = part.length === reading.left;
-        // A line break follows the content.
-        const content = isEnd ? part.subarray(0, -1) : part;
-        reading.hash.update(content);
-        if (isKept) reading.parts.push(Buffer.from(content));
-        reading.left -= part.length;
-        at += part.length;
-        if (!isEnd) continue;
-        const { id, type, hash, parts } = reading;
-        if (hash.digest('hex') === id) onRight(id, { type, content: Buffer.concat(parts) });
-        answered += 1;
-        reading = null;
+    let place = 0;
+    while (isInStep && place < chunk.length) {
+      if (reading !== null) {
+        const part = chunk.subarray(place, place + reading.left);
+        place += part.length;
+        takeContent(part, reading);
+        continue;
       }
+      const end = chunk.indexOf(LINE_BREAK, place);
+      head += chunk.subarray(place, end === -1 ? chunk.length : end).toString('latin1');
+      if (end === -1) return;
+      place = end + 1;
+      takeHead(head);
+      head = '';
     }
   };
   const input = Buffer.from(wanted.map((id) => `${id}\n`).join(''));
-  await git.run(['cat-file', '--batch'], { input, onOutput });
-  return answered;
+  const format = `--batch=${sign} %(objectname) %(objecttype) %(objectsize)`;
+  const { exitCode } = await git.run(['cat-file', format], { input, onOutput });
+  if (exitCode === null) throw new SnapshotError(didNotAnswer('cat-file'));
+  const isWhole = isInStep && at === wanted.length && reading === null && head === '';
+  return exitCode === 0 && isWhole ? found : null;
 }
 
 const LINE_BREAK = 10;
 
-/** Reads a line such as `<id> blob 12`; null for one that says that the object is missing. */
-function begin(line: string): Reading | null {
-  const [, id, type, size] = /^([0-9a-f]+) (\w+) (\d+)$/.exec(line) ?? [];
-  if (id === undefined || type === undefined || size === undefined) return null;
+/** Reads the head of an object, which begins with `start` and goes on as `blob 12`; null for any other line. */
+function begin(line: string, start: string, id: string): Reading | null {
+  const [, type, size] = /^(\w+) (\d+)$/.exec(line.slice(start.length)) ?? [];
+  if (!line.startsWith(start) || type === undefined || size === undefined) return null;
   const hash = createHash(id.length === SHA256_LENGTH ? 'sha256' : 'sha1');
   hash.update(`${type} ${size}\0`);
-  return { id, type, hash, parts: [], left: Number(size) + 1 };
+  return { type, hash, parts: [], left: Number(size) + 1 };
 }
 
 const SHA256_LENGTH = 64;

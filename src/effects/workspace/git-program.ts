@@ -71,6 +71,8 @@ export function gitEnvironment(
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_LAZY_FETCH: '1',
+    // The agent can say in a ref that one object stands for another.
+    GIT_NO_REPLACE_OBJECTS: '1',
     // For older versions, which do not know GIT_NO_LAZY_FETCH. A setting would not work: the
     // repository's own setting for a single protocol, such as a program, overrides the one for all.
     GIT_ALLOW_PROTOCOL: 'none',

@@ -65,6 +65,18 @@ describe('an object with another content than its id says', () => {
     expect(await wrongObjects(own, [a])).toEqual(new Set([a]));
   });
 
+  test('vouches for no other, and is wrong itself, where it is longer than its head says', async () => {
+    const { folder, own, idOf } = await stage();
+    const [a, b, c] = [idOf('a'), idOf('sub/b'), idOf('sub/deep/c')];
+    const objects = join(folder, '.git/objects');
+    for (const more of [`\n${b} blob 2\nb\n`, `\n${b} missing`, '\n', 'x']) {
+      putObject(objects, a, deflateSync(`blob 2\0a\n${more}`));
+      putObject(objects, b, blob('x\n'));
+      expect(await wrongObjects(own, [a, b, c])).toEqual(new Set([a, b]));
+      expect(await wrongObjects(own, [c, a])).toEqual(new Set([a]));
+    }
+  });
+
   test('is wrong where git cannot unpack it, or has none', async () => {
     const { folder, own, idOf } = await stage();
     const [a, b, c] = [idOf('a'), idOf('sub/b'), idOf('sub/deep/c')];

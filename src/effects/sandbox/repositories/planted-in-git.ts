@@ -29,10 +29,11 @@ const TIMEOUT_MS = 30_000;
 
 /** Notes what the index and HEAD hold now. */
 export async function watchEntries(request: EntriesRequest): Promise<WatchedEntries> {
-  let before = await entriesNow(request);
+  let before = (await entriesNow(request)) ?? new Map<string, Entry>();
   return {
     async take() {
       const now = await entriesNow(request);
+      if (now === null) return [`${request.root} (git's index and HEAD could not be read)`];
       const planted = [...now].filter(
         ([key, { place, id }]) => before.get(key)?.id !== id && !holds(place, id),
       );
@@ -49,25 +50,36 @@ interface Entry {
   readonly id: string;
 }
 
-async function entriesNow({ root, denied, env }: EntriesRequest): Promise<Map<string, Entry>> {
+/** Null if git fails. */
+async function entriesNow({
+  root,
+  denied,
+  env,
+}: EntriesRequest): Promise<ReadonlyMap<string, Entry> | null> {
   const names = denied
     .filter((place) => place !== root && isAtOrBelow(place, root))
     .map((place) => path.relative(root, place));
   const entries = new Map<string, Entry>();
   if (names.length === 0) return entries;
-  const git = async (args: readonly string[]): Promise<string> =>
-    (await runGit({ cwd: root, env, timeoutMs: TIMEOUT_MS, args })) ?? '';
+  const git = (args: readonly string[]): Promise<string | null> =>
+    runGit({ cwd: root, env, timeoutMs: TIMEOUT_MS, args });
   const note = (listing: string, pattern: RegExp, where: Entry['where']): void => {
-    for (const [, mode = '', id = '', name = ''] of listing.matchAll(pattern)) {
+    for (const [, mode = '', id = '', stage = '', name = ''] of listing.matchAll(pattern)) {
       const place = path.join(root, asText(name));
-      entries.set(`${where} ${place}`, { place, where, id: `${mode} ${id}` });
+      entries.set(`${where} ${stage} ${place}`, { place, where, id: `${mode} ${id}` });
     }
   };
   const literal = names.map((name) => `:(top,literal)${name}`);
   const staged = await git(['ls-files', '-s', '-z', '--', ...literal]);
-  note(staged, /(\d+) (\w+) \d\t([^\0]+)\0/g, 'in the index');
-  const committed = await git(['ls-tree', '-r', '-z', '--full-tree', 'HEAD', '--', ...names]);
-  note(committed, /(\d+) \w+ (\w+)\t([^\0]+)\0/g, 'in a commit');
+  // Before the first commit there is no tree, and nothing is in it.
+  const isBorn = (await git(['rev-parse', '-q', '--verify', 'HEAD'])) !== null;
+  const committed = isBorn
+    ? await git(['ls-tree', '-r', '-z', '--full-tree', 'HEAD', '--', ...names])
+    : '';
+  if (staged === null || committed === null) return null;
+  // Of a path in conflict each side counts.
+  note(staged, /(\d+) (\w+) (\d)\t([^\0]+)\0/g, 'in the index');
+  note(committed, /(\d+) \w+ (\w+)()\t([^\0]+)\0/g, 'in a commit');
   return entries;
 }
 

@@ -46,7 +46,13 @@ export async function claimRefs({ taskId, about, ...request }: ClaimRequest): Pr
   const note = readNote(git);
   // What an earlier process of this task kept is no start of this one: files have changed since, or somebody says so.
   if (note !== null)
-    await git.onRepository(['update-ref', '-d', `${note.refs}/${START}`, note.commit]);
+    await git.onRepository([
+      'update-ref',
+      '--no-deref',
+      '-d',
+      `${note.refs}/${START}`,
+      note.commit,
+    ]);
   let mayUnlock = note;
   for (let run = 1; ; run += 1) {
     const refs = snapshotRefs(taskId, run);

@@ -16,13 +16,11 @@ export async function thinSnapshots(
   const timeline = await listSnapshots(git, ids.all);
   const names = new Set(thinnedOut(timeline));
   if (names.size === 0) return 0;
-  const dropped = timeline.snapshots.filter(({ name }) => names.has(name));
-  const lines = dropped.map(({ name, commit }) => `delete ${refs}/${name} ${commit}\n`);
-  const input = Buffer.from(lines.join(''));
-  const { exitCode } = await git.onRepository(['update-ref', '--stdin'], { input });
-  if (exitCode !== 0) return null;
+  // Their ids go first: what has no id is no snapshot, whatever becomes of its ref.
   await ids.remove(names);
-  return dropped.length;
+  const input = Buffer.from([...names].map((name) => `delete ${refs}/${name}\n`).join(''));
+  const { exitCode } = await git.onRepository(['update-ref', '--no-deref', '--stdin'], { input });
+  return exitCode === 0 ? names.size : null;
 }
 
 /** Removes all refs below `refs`, for example `refs/ralph/fix-login`; false if git fails. */
@@ -35,5 +33,5 @@ export async function removeSnapshots(root: string, refs: string, git: RunGit): 
   if (listed === null) return false;
   if (listed === '') return true;
   const input = Buffer.from(listed, 'latin1');
-  return (await git(root, ['update-ref', '--stdin'], { input })) !== null;
+  return (await git(root, ['update-ref', '--no-deref', '--stdin'], { input })) !== null;
 }
