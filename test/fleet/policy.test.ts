@@ -105,7 +105,7 @@ test('neither a file of the clone nor the agent gets hold of the worker', async 
       `${ralph} approve a --fleet '${scene.hostUrl}' 2>"$FLEET_STUB/approved"; echo $? >>"$FLEET_STUB/approved"`,
     ].join('\n'),
     // What it says goes into its log, the events, the checkpoint, and the row of the task.
-    after: `[ "$RALPH_ITERATION" = 1 ] || text="$(env | tr -c 'A-Za-z0-9=_/.,:@-' ' '). \\n\\n<promise>TASK_COMPLETE</promise>"`,
+    after: `[ "$RALPH_ITERATION" = 1 ] || text="$(env | tr -c 'A-Za-z0-9=_/.,:@-' ' ')\\n\\nAll of it is done.\\n\\n<promise>TASK_COMPLETE</promise>"`,
   });
   const ids = await scene.submit([{ task_id: 'a' }]);
   const worker = await scene.startWorker(scene.host(1), ['--until-empty']);
