@@ -4,7 +4,8 @@ import type { LineChanges, LinesByIteration } from '../../core/task/line-changes
 import type { TaskState } from '../../core/task/task-state.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import type { PrivateGit } from '../../effects/snapshots/private-git.ts';
-import { storedSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
+import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
+import { type SnapshotId, storedSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { listSnapshots } from '../../effects/snapshots/snapshot-list.ts';
 import { countLinesBetween } from '../../effects/snapshots/trees.ts';
 import { callGit } from '../../effects/workspace/git-command.ts';
@@ -24,25 +25,39 @@ export async function linesByIteration(
   const ids = storedSnapshotIds(folder).all;
   if (ids.length === 0) return {};
   for (const cwd of placesOf(task, folder)) {
-    const git = gitIn(cwd, env);
-    const timeline = await listSnapshots(git, ids);
-    if (timeline.snapshots.length === 0) continue;
-    const changed = iterationsWithStart(timeline).flatMap((number) => {
-      const pair = changesIn(timeline, number, number);
-      return pair === null ? [] : [{ number, pair }];
-    });
-    const lines = await countLinesBetween(
-      git,
-      changed.map(({ pair }) => pair),
-    );
-    const found: Record<number, LineChanges> = {};
-    changed.forEach(({ number }, index) => {
-      const count = lines[index] ?? null;
-      if (count !== null) found[number] = count;
-    });
-    return found;
+    const found = await linesIn(gitIn(cwd, env), ids).catch(nullWhereGitFails);
+    if (found !== null) return found;
   }
   return {};
+}
+
+/** Returns null where none of the snapshots is. */
+async function linesIn(
+  git: Pick<PrivateGit, 'run'>,
+  ids: readonly SnapshotId[],
+): Promise<LinesByIteration | null> {
+  const timeline = await listSnapshots(git, ids);
+  if (timeline.snapshots.length === 0) return null;
+  const changed = iterationsWithStart(timeline).flatMap((number) => {
+    const pair = changesIn(timeline, number, number);
+    return pair === null ? [] : [{ number, pair }];
+  });
+  const lines = await countLinesBetween(
+    git,
+    changed.map(({ pair }) => pair),
+  );
+  const found: Record<number, LineChanges> = {};
+  changed.forEach(({ number }, index) => {
+    const count = lines[index] ?? null;
+    if (count !== null) found[number] = count;
+  });
+  return found;
+}
+
+/** A folder that is gone, or a git that hangs, hides these numbers and nothing else. */
+function nullWhereGitFails(error: unknown): null {
+  if (error instanceof SnapshotError) return null;
+  throw error;
 }
 
 /** Folders of the task's repository. A work tree of the task's own may be gone. */
@@ -59,7 +74,7 @@ function gitIn(cwd: string, env: NodeJS.ProcessEnv): Pick<PrivateGit, 'run'> {
   return {
     run: (args, { input, onOutput } = {}) =>
       callGit({
-        ...{ cwd, args: ['--no-replace-objects', ...args], env, timeoutMs: TIMEOUT_MS, onOutput },
+        ...{ cwd, args, env, timeoutMs: TIMEOUT_MS, onOutput },
         ...(input === undefined ? {} : { input }),
       }),
   };
