@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { MB, readWithin, tryReadText } from '../files/bounded-read.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
+import { whereContentIsAsNamed } from './lfs-pointer.ts';
 import type { PrivateGit } from './private-git.ts';
 import { timeOf } from './repository.ts';
 import { type IndexEntry, type TreePath, treePlace } from './tree-changes.ts';
@@ -11,6 +12,10 @@ import { type IndexEntry, type TreePath, treePlace } from './tree-changes.ts';
  * tracked file under a filter that git holds for unchanged is kept as the user's index names it: the
  * snapshot then needs no second copy of it, and no decrypted one. Ralph notes which entries it kept so,
  * since only the filter can bring them back. No filter runs for this.
+ *
+ * Once the agent has worked, git's word is not enough: the agent can write the index, and name any file in
+ * the attributes. Then the file itself has to be the one of which git said so before, or to have the
+ * content that its pointer of LFS names.
  */
 
 export interface FilteredFiles {
@@ -18,15 +23,25 @@ export interface FilteredFiles {
   readonly asIndexed: ReadonlySet<TreePath>;
   /** Looks for filters among what the user's index names. */
   findAmong(entries: readonly IndexEntry[]): Promise<void>;
-  /** Looks which of the files are unchanged. Resolves to the paths whose entries were replaced. */
+  /**
+   * Looks which of the files are unchanged; with `isBefore` no agent has worked yet. Resolves to the paths
+   * whose entries were replaced.
+   */
   update(
     addEntries: (entries: readonly IndexEntry[]) => Promise<void>,
+    isBefore: boolean,
   ): Promise<readonly TreePath[]>;
   forget(): void;
 }
 
 interface Filtered extends IndexEntry {
   readonly filter: string;
+}
+
+/** A file as it is in the work tree. */
+interface Seen extends Filtered {
+  /** Its time: the kernel alone sets a part of it. */
+  readonly sign: string;
 }
 
 export function createFilteredFiles(git: PrivateGit): FilteredFiles {
@@ -45,15 +60,17 @@ export function createFilteredFiles(git: PrivateGit): FilteredFiles {
       const found = mayHaveFilters(git, entries) ? await underFilters(git, entries) : [];
       filtered = await withoutUnshared(git, found);
     },
-    async update(addEntries) {
+    async update(addEntries, isBefore) {
       if (filtered.length + asIndexed.size === 0) return [];
-      const now = filtered.map(({ name }) => timeOf(treePlace(root, name))).join('\n');
+      const seen = filtered.map((each) => ({ ...each, sign: timeOf(treePlace(root, each.name)) }));
+      const now = seen.map(({ sign }) => sign).join('\n');
       if (signs !== '' && now === signs) return [];
-      const unchanged = await unchangedForGit(git, filtered);
+      const forGit = await unchangedForGit(git, seen);
+      const unchanged = isBefore ? forGit : await thatAreSo(git, forGit);
       const before = asIndexed;
       asIndexed = new Set(unchanged.map(({ name }) => name));
       const fresh = signs === '' ? unchanged : unchanged.filter(({ name }) => !before.has(name));
-      await noteFiltered(git, fresh);
+      await noteFiltered(git, unchanged);
       await flag(
         git,
         [...before].filter((name) => !asIndexed.has(name)),
@@ -113,7 +130,7 @@ async function withoutUnshared(
   git: PrivateGit,
   filtered: readonly Filtered[],
 ): Promise<readonly Filtered[]> {
-  const isOfStore = ({ filter }: Filtered): boolean => filter === 'lfs';
+  const isOfStore = ({ filter }: Filtered): boolean => filter === LFS;
   if (git.shared === undefined || !filtered.some(isOfStore)) return filtered;
   const args = ['diff-index', '--cached', '--name-only', '--no-renames', '-z', git.shared];
   const { exitCode, output } = await git.onRepository(args);
@@ -140,8 +157,8 @@ const NAMEABLE = /^(?!(?:unspecified|unset|set)$)[^=\n]+$/;
 
 async function unchangedForGit(
   git: PrivateGit,
-  filtered: readonly Filtered[],
-): Promise<readonly Filtered[]> {
+  filtered: readonly Seen[],
+): Promise<readonly Seen[]> {
   if (filtered.length === 0) return [];
   // Where a time stamp leaves a doubt git compares contents, and would run the filter for that.
   const names = new Set(filtered.map(({ filter }) => filter));
@@ -154,6 +171,18 @@ async function unchangedForGit(
   const changed = new Set(output.split('\0'));
   return filtered.filter(({ name }) => !changed.has(name));
 }
+
+/** Those that ralph knows to be what their entries say. */
+async function thatAreSo(git: PrivateGit, files: readonly Seen[]): Promise<readonly Seen[]> {
+  const notes = readFilterNotes(git);
+  const isNoted = ({ name, id, sign }: Seen): boolean =>
+    notes.get(entryKey(name, id))?.sign === sign;
+  const pointers = files.filter((file) => file.filter === LFS && !isNoted(file));
+  const same = await whereContentIsAsNamed(git, pointers);
+  return files.filter((file) => isNoted(file) || same.has(file));
+}
+
+const LFS = 'lfs';
 
 /** Those whose entries ralph's index does not have. */
 async function notYetInIndex(
@@ -172,8 +201,15 @@ async function flag(git: PrivateGit, names: readonly TreePath[], how: string): P
   await git.run(['update-index', how, '-z', '--stdin'], { input });
 }
 
-/** The filter under which an entry was kept as the index named it, by `entryKey`. */
-export type FilterNotes = ReadonlyMap<string, string>;
+/** How an entry was kept as the index named it. */
+export interface FilterNote {
+  readonly filter: string;
+  /** The time of the file that is what the entry says. */
+  readonly sign: string;
+}
+
+/** The notes, by `entryKey`. */
+export type FilterNotes = ReadonlyMap<string, FilterNote>;
 
 /** How an entry is named in the notes. */
 export function entryKey(name: TreePath, id: string): string {
@@ -188,18 +224,21 @@ export function readFilterNotes({ folder }: PrivateGit): FilterNotes {
   const parts = existsSync(file)
     ? readWithin(file, NOTES_MAX_BYTES).toString('latin1').split('\0')
     : [];
-  const notes = new Map<string, string>();
-  for (let at = 0; at + 1 < parts.length; at += 2) notes.set(parts[at + 1] ?? '', parts[at] ?? '');
+  const notes = new Map<string, FilterNote>();
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const [filter = '', sign = ''] = (parts[at] ?? '').split('\n');
+    notes.set(parts[at + 1] ?? '', { filter, sign });
+  }
   return notes;
 }
 
-async function noteFiltered(git: PrivateGit, fresh: readonly Filtered[]): Promise<void> {
-  if (fresh.length === 0) return;
+/** Notes files that are what their entries say. */
+async function noteFiltered(git: PrivateGit, files: readonly Seen[]): Promise<void> {
   const notes = new Map(readFilterNotes(git));
-  const count = notes.size;
-  for (const { name, id, filter } of fresh) notes.set(entryKey(name, id), filter);
-  if (notes.size === count) return;
-  const text = [...notes].map(([key, filter]) => `${filter}\0${key}\0`).join('');
+  const fresh = files.filter(({ name, id, sign }) => notes.get(entryKey(name, id))?.sign !== sign);
+  if (fresh.length === 0) return;
+  for (const { name, id, filter, sign } of fresh) notes.set(entryKey(name, id), { filter, sign });
+  const text = [...notes].map(([key, { filter, sign }]) => `${filter}\n${sign}\0${key}\0`).join('');
   await writeFileAtomic(notesFile(git.folder), Buffer.from(text, 'latin1'));
 }
 

@@ -24,8 +24,8 @@ export async function restoreFiltered(
   const notes = readFilterNotes(git);
   const filters = new Map<string, WantedFile[]>();
   for (const file of notes.size === 0 ? [] : wanted) {
-    const filter = notes.get(entryKey(file.name, file.entry.split(' ')[1] ?? ''));
-    if (filter !== undefined) filters.set(filter, [...(filters.get(filter) ?? []), file]);
+    const note = notes.get(entryKey(file.name, file.entry.split(' ')[1] ?? ''));
+    if (note !== undefined) filters.set(note.filter, [...(filters.get(note.filter) ?? []), file]);
   }
   const done = new Map<TreePath, boolean>();
   for (const [filter, files] of filters) {

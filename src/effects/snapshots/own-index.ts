@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createFilteredFiles } from './filtered-files.ts';
 import type { GitCall, PrivateGit } from './private-git.ts';
@@ -73,6 +73,8 @@ export function createOwnIndex({
   const filtered = createFilteredFiles(git);
   /** How ralph's index was left; a new process trusts none. */
   let ownSign: string | null = null;
+  /** Whether ralph looks at this work tree for the first time, and so before an agent works. */
+  let isBefore = !existsSync(own);
   let userSign: string | null = null;
   let shared = git.shared;
   let userTree: string | null = null;
@@ -137,7 +139,7 @@ export function createOwnIndex({
     await addEntries([...missing.values()]);
     tracked = new Set(entries.map(({ name }) => name));
     const skipped = entries.filter(({ tag }) => /s/i.test(tag)).map(({ name }) => name);
-    mayBeMissing = new Set(skipped.length > 0 && (await isSparse()) ? skipped : []);
+    mayBeMissing = new Set(skipped.length > 0 && (await isSparse()) ? leftOut(skipped) : []);
     submodules = new Set(entries.filter(({ mode }) => mode === SUBMODULE).map(({ name }) => name));
     const isWhole = there.size === 0 && missing.size === entries.length;
     userTree = entries.some(({ stage }) => stage !== '0') ? null : await writeUserTree(isWhole);
@@ -152,6 +154,14 @@ export function createOwnIndex({
   const isSparse = async (): Promise<boolean> => {
     const { output } = await git.onRepository(['config', '--bool', 'core.sparseCheckout']);
     return output.trim() === 'true';
+  };
+
+  /** Which of the files a sparse checkout left out before the agent could say so. */
+  const leftOut = (skipped: readonly TreePath[]): readonly TreePath[] => {
+    const noted = path.join(git.folder, 'left-out');
+    if (isBefore) writeFileSync(noted, skipped.join('\0'), { encoding: 'latin1', mode: 0o600 });
+    const before = new Set(existsSync(noted) ? readFileSync(noted, 'latin1').split('\0') : []);
+    return skipped.filter((name) => before.has(name));
   };
 
   const addEntries: OwnIndex['addEntries'] = async (added, index = own) => {
@@ -193,7 +203,8 @@ export function createOwnIndex({
       const isRestored = await restore(newestTree);
       const excluded = isRestored && newestTree !== null ? await dropExcluded(newestTree) : [];
       const adopted = await adopt();
-      const asIndexed = await filtered.update(addEntries);
+      const asIndexed = await filtered.update(addEntries, isBefore);
+      isBefore = false;
       // Without the times of the files each listing would read all of them.
       if (isRestored || adopted.length > 0) await git.run(['update-index', '-q', '--refresh']);
       return { adopted: [...adopted, ...asIndexed], excluded };

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import { constants, createReadStream, lstatSync, type Stats } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { remember } from '../../core/agent/bounded-map.ts';
-import { MB, openRegular, readBytes, withRegularFile } from '../files/bounded-read.ts';
+import { hashOfFile } from '../files/file-hash.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 
 /** The fingerprint of a regular file. */
@@ -135,7 +134,11 @@ export const CLOCK_STEP_MS = 50;
 
 async function newMark(file: string, { size, ctimeMs }: Stats): Promise<FileMark> {
   const isSettled = Date.now() - ctimeMs > CLOCK_STEP_MS;
-  return { size, changedAt: isSettled ? String(ctimeMs) : '', sha256: await hashOf(file, size) };
+  return {
+    size,
+    changedAt: isSettled ? String(ctimeMs) : '',
+    sha256: await hashOfFile(file, size),
+  };
 }
 
 /** Returns null for anything but a regular file. Synchronous, because ten thousand promises cost more. */
@@ -146,28 +149,4 @@ function statsOf(file: string): Stats | null {
   } catch {
     return null;
   }
-}
-
-/** Files up to this size are read in one piece. */
-const SMALL_BYTES = MB;
-
-/**
- * Returns the SHA-256, in hex, of the first `size` bytes; null if they cannot be read or the file is no
- * longer regular. Reads no more than `size`, because a file such as /proc/kmsg has size 0 and can be
- * endless.
- */
-async function hashOf(file: string, size: number): Promise<string | null> {
-  const hash = createHash('sha256');
-  if (size === 0) return hash.digest('hex');
-  try {
-    if (size <= SMALL_BYTES) {
-      hash.update(withRegularFile(file, constants.O_NOFOLLOW, (fd) => readBytes(fd, size)));
-    } else {
-      const { descriptor: fd } = openRegular(file, constants.O_NOFOLLOW);
-      for await (const chunk of createReadStream(file, { fd, end: size - 1 })) hash.update(chunk);
-    }
-  } catch {
-    return null;
-  }
-  return hash.digest('hex');
 }

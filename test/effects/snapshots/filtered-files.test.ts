@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -54,7 +55,7 @@ async function stage(definedBy: 'user' | 'repository') {
     return { restored: done?.restored, blocked };
   };
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
-  return { folder, git, global, take, show, back, read };
+  return { folder, git, global, own, take, show, back, read };
 }
 
 test('a file that git holds for unchanged is kept as the index names it, a changed one raw', async () => {
@@ -67,17 +68,56 @@ test('a file that git holds for unchanged is kept as the index names it, a chang
   expect(show('1:d/g.loud')).toBe('ALSO SMALL');
 });
 
-test('a file that was staged again is kept as the index names it by then', async () => {
+test('what was staged later is kept raw, since an agent can write the index', async () => {
   const { folder, git, take, show } = await stage('user');
   await take('0');
-  put(folder, { 'f.loud': 'changed' });
-  await take('1');
-  age(folder, 'f.loud');
+  put(folder, { 'f.loud': 'changed', 'a.txt': 'gutted' });
+  // Any file can be named in the attributes, and any content put into the index for it.
+  put(folder, { '.git/info/attributes': 'a.txt filter=loud\n' });
+  age(folder, 'f.loud', 'a.txt');
   git('-c', 'filter.loud.clean=tr a-z A-Z', 'add', 'f.loud');
-  expect(await take('2')).toMatchObject({ changed: ['f.loud'] });
-  expect(show('2:f.loud')).toBe('CHANGED');
-  put(folder, { 'a.txt': 'other' });
-  expect(await take('3')).toMatchObject({ changed: ['a.txt'] });
+  git('-c', 'filter.loud.clean=printf a', 'add', 'a.txt');
+  expect(git('diff-files', '--name-only')).toBe('');
+  expect(await take('1')).toMatchObject({ changed: ['a.txt', 'f.loud'] });
+  expect([show('1:f.loud'), show('1:a.txt')]).toEqual(['changed', 'gutted']);
+  expect(show('1:d/g.loud')).toBe('ALSO SMALL');
+});
+
+test('a later process knows which files are as they were', async () => {
+  const { folder, own, take, show, global } = await stage('user');
+  await take('0');
+  const [commit, tree] = ['', '^{tree}'].map((end) =>
+    gitIn(folder)('rev-parse', `refs/ralph/t/0${end}`),
+  );
+  const newest = { ref: 'refs/ralph/t/0', commit: commit ?? '', tree: tree ?? '' };
+  const env = { ...GIT_ENV, GIT_CONFIG_GLOBAL: global };
+  put(folder, { 'd/g.loud': 'hidden' });
+  age(folder, 'd/g.loud');
+  gitIn(folder)('-c', 'filter.loud.clean=printf "ALSO SMALL"', 'add', 'd/g.loud');
+  const later = await snapshotsOf(folder, { newest }, env, own.folder);
+  expect(await later.take('1')).toMatchObject({ changed: ['d/g.loud'] });
+  expect([show('1:f.loud'), show('1:d/g.loud')]).toEqual(['SMALL', 'hidden']);
+});
+
+test('of LFS, a file that has the content of its pointer is kept as the index names it', async () => {
+  const { folder, git, take, show } = await stage('user');
+  const pointer = (text: string): string => {
+    const hash = createHash('sha256').update(text).digest('hex');
+    return `version https://git-lfs.github.com/spec/v1\noid sha256:${hash}\nsize ${text.length}\n`;
+  };
+  const stageAs = (name: string, text: string): void => {
+    put(folder, { '.git/pointer': pointer(text) });
+    git('-c', 'filter.lfs.clean=cat .git/pointer', 'add', name);
+  };
+  git('config', 'filter.lfs.smudge', 'cat');
+  put(folder, { '.gitattributes': '*.bin filter=lfs\n', 'a.bin': 'one', 'b.bin': 'two' });
+  age(folder, 'a.bin', 'b.bin');
+  await take('0');
+  stageAs('a.bin', 'one');
+  stageAs('b.bin', 'six');
+  await take('1');
+  expect(show('1:a.bin')).toBe(pointer('one').trimEnd());
+  expect(show('1:b.bin')).toBe('two');
 });
 
 test('one that is gone is gone, and one with flags that hide changes is kept raw', async () => {

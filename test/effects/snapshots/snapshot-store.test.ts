@@ -84,6 +84,16 @@ describe('what a snapshot holds', () => {
     expect(tree('refs/ralph/t/0')).toEqual(['in/a', 'out/b']);
   });
 
+  test('what an agent calls left out by a sparse checkout is gone', async () => {
+    const { folder, git, take, tree } = await stage({ 'in/a': 'a', 'in/c': 'c', 'out/b': 'b' });
+    git('sparse-checkout', 'set', 'in');
+    await take('0');
+    git('update-index', '--skip-worktree', 'in/c');
+    rmSync(join(folder, 'in/c'));
+    await take('1');
+    expect(tree('refs/ralph/t/1')).toEqual(['in/a', 'out/b']);
+  });
+
   test('a file once kept stays kept if the agent then ignores it', async () => {
     const { folder, take, tree } = await stage();
     put(folder, { new: 'new' });

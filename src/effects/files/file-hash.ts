@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import { constants, createReadStream, type PathLike } from 'node:fs';
+import { MB, openRegular, readBytes, withRegularFile } from './bounded-read.ts';
+
+/** Files up to this size are read in one piece. */
+const SMALL_BYTES = MB;
+
+/**
+ * Returns the SHA-256, in hex, of the first `size` bytes; null if they cannot be read or the file is no
+ * longer regular. Reads no more than `size`, because a file such as /proc/kmsg has size 0 and can be
+ * endless.
+ */
+export async function hashOfFile(file: PathLike, size: number): Promise<string | null> {
+  const hash = createHash('sha256');
+  if (size === 0) return hash.digest('hex');
+  try {
+    if (size <= SMALL_BYTES) {
+      hash.update(withRegularFile(file, constants.O_NOFOLLOW, (fd) => readBytes(fd, size)));
+    } else {
+      const { descriptor: fd } = openRegular(file, constants.O_NOFOLLOW);
+      for await (const chunk of createReadStream(file, { fd, end: size - 1 })) hash.update(chunk);
+    }
+  } catch {
+    return null;
+  }
+  return hash.digest('hex');
+}

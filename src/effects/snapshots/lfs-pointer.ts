@@ -1,0 +1,38 @@
+import { lstatSync } from 'node:fs';
+import { hashOfFile } from '../files/file-hash.ts';
+import type { PrivateGit } from './private-git.ts';
+import { type IndexEntry, treePlace } from './tree-changes.ts';
+import { sizesOf } from './tree-files.ts';
+import { readObjects } from './verified.ts';
+
+/**
+ * In place of a large file, git-lfs keeps a pointer in git: a few lines with the hash and the size of the content
+ * (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md). A pointer with extensions has the hash of something else.
+ */
+const POINTER = /^version \S+\noid sha256:([0-9a-f]{64})\nsize (\d+)\n$/;
+
+/** In bytes. What is larger is no pointer, and is not read. */
+const POINTER_AT_MOST = 1_024;
+
+/** Returns those of the files in the work tree that have just the content which the pointers in git name. */
+export async function whereContentIsAsNamed<File extends IndexEntry>(
+  git: PrivateGit,
+  files: readonly File[],
+): Promise<ReadonlySet<File>> {
+  const ids = files.map(({ id }) => id);
+  const sizes = await sizesOf(git, ids);
+  const pointers = await readObjects(
+    git,
+    ids.filter((id) => (sizes.get(id) ?? Infinity) <= POINTER_AT_MOST),
+  );
+  const found = new Set<File>();
+  for (const file of files) {
+    const text = pointers.get(file.id)?.content.toString('latin1') ?? '';
+    const [, hash, size] = POINTER.exec(text) ?? [];
+    const place = treePlace(git.repository.root, file.name);
+    const stats = lstatSync(place, { throwIfNoEntry: false });
+    if (hash === undefined || stats?.isFile() !== true || stats.size !== Number(size)) continue;
+    if ((await hashOfFile(place, stats.size)) === hash) found.add(file);
+  }
+  return found;
+}
