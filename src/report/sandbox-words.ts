@@ -20,6 +20,18 @@ export function notPassedOn({ dropEnv }: Pick<SandboxRules, 'dropEnv'>): string 
   return `Not passed on: ${listed}${rest} (--keep-env NAME passes one on).`;
 }
 
+/** More entries of the home than these are not named. */
+const MOST_ENTRIES = 3;
+
+/** Names the entries of the home that can be read; null for none. */
+export function readableHome(names: readonly string[]): string | null {
+  if (names.length === 0) return null;
+  const shown = names.slice(0, MOST_ENTRIES).map((name) => oneLine(name, NAME_CHARS));
+  const more = names.length - shown.length;
+  const listed = `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `Your home can be read but for its dot files: ${listed} (--deny-read ~ hides them).`;
+}
+
 /** Names a host that the sandbox refused: `evil.example.com:443 (3 times)`. */
 export function refusedHost({ host, port, count }: RefusedHost): string {
   return `${host}:${port} (${count === 1 ? 'once' : `${count} times`})`;

@@ -10,6 +10,7 @@ export function sandboxRules(changes: Partial<SandboxRules> = {}): SandboxRules 
     denyWrite: [byDefault('/home/user/app/.git/hooks')],
     denyRead: [byDefault('/home/u/.ssh')],
     allowRead: [],
+    hiddenHome: null,
     allowNet: [byDefault('api.anthropic.com:443')],
     keepEnv: [],
     dropEnv: [byDefault('AWS_SECRET_ACCESS_KEY')],

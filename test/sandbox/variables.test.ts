@@ -18,8 +18,13 @@ async function seenBy(scene: SandboxScene, ...flags: readonly string[]) {
   };
 }
 
-test('a variable with the name of a secret is not passed on, which the start says', async () => {
-  const { stderr, agent, check } = await seenBy(await sandboxScene());
+test('the start says which variables are not passed on, and what of the home can be read', async () => {
+  const scene = await sandboxScene();
+  await outside(scene, 'cd "$HOME" && mkdir -p data go lib');
+  const { stderr, agent, check } = await seenBy(scene);
+  expect(stderr).toContain(
+    'Your home can be read but for its dot files: agent, data, go and 1 more (--deny-read ~ hides them).',
+  );
   expect(stderr.split('\n')).toContainEqual(
     expect.stringMatching(
       /Not passed on: AWS_SECRET_ACCESS_KEY, DB_PASSWORD \(--keep-env NAME passes one on\)\.$/,

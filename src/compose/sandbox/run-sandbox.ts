@@ -6,9 +6,10 @@ import { withinBounds } from '../../core/task/task-sandbox.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { requireSandbox } from '../../effects/sandbox/examine.ts';
+import { namesShownInHome } from '../../effects/sandbox/home-entries.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import { planSandbox, type SandboxRequest } from '../../effects/sandbox/surroundings.ts';
-import { metLines, notPassedOn } from '../../report/sandbox-words.ts';
+import { metLines, notPassedOn, readableHome } from '../../report/sandbox-words.ts';
 import { openSandbox } from './open-sandbox.ts';
 import { askedRules, sandboxRequest } from './sandbox-request.ts';
 
@@ -37,8 +38,12 @@ export function createRunSandbox(plan: RunPlan, run: RunInSandbox): RunSandbox {
   const request = (): Promise<SandboxRequest> => sandboxRequest(plan, run.programs());
   const start = async (): Promise<Sandbox> => {
     const sandbox = await openSandbox({ ...(await request()), runId, warn });
-    const notice = notPassedOn(sandbox.rules);
-    if (notice !== null) warn(notice);
+    const { rules } = sandbox;
+    const shown =
+      rules.hiddenHome === null ? [] : namesShownInHome(rules.hiddenHome, rules.denyRead);
+    for (const notice of [notPassedOn(rules), readableHome(shown)]) {
+      if (notice !== null) warn(notice);
+    }
     return sandbox;
   };
   return {

@@ -36,6 +36,8 @@ export interface Surroundings {
   readonly gitFolders: readonly GitFolder[];
   /** The `.git` files of work trees and submodules. */
   readonly gitLinks: readonly string[];
+  /** What can be read in the entries of the home that are hidden. All of it exists. */
+  readonly shownInHome: readonly string[];
   /** The folders of the vault in which the agent moves files. */
   readonly vaultFolders: readonly string[];
   /** Folders with a person's answers and ralph's states: they exist before the agent starts. */
@@ -82,7 +84,13 @@ export function sandboxRules(facts: Surroundings, asked: AskedRules): SandboxRul
     ],
     denyWrite: byDefault(fixedPlaces(facts, folders, asked)),
     denyRead,
-    allowRead: asked.allowRead.filter((rule) => !asked.denyRead.some(hasValue(rule.value))),
+    allowRead: [
+      ...byDefault([...facts.shownInHome, ...loginFiles]).filter(
+        ({ value }) => !asked.denyRead.some((denied) => isAtOrBelow(value, denied.value)),
+      ),
+      ...asked.allowRead.filter((rule) => !asked.denyRead.some(hasValue(rule.value))),
+    ],
+    hiddenHome: hiddenHome(facts, asked),
     allowNet: [
       ...byDefault([
         ...rows.flatMap((row) => row.hosts),
@@ -116,10 +124,17 @@ export function rulesForChecks(rules: SandboxRules): SandboxRules {
       (rule) => isNamed(rule) || !places.some((place) => isAtOrBelow(rule.value, place)),
     ),
     denyRead: [...rules.denyRead, ...byDefault(places)],
+    allowRead: rules.allowRead.filter((rule) => isNamed(rule) || !places.includes(rule.value)),
     allowNet: rules.allowNet.filter(isNamed),
     keepEnv: rules.keepEnv.filter(isNamed),
     dropEnv: [...rules.dropEnv, ...byDefault(variables.filter((name) => !isNamedVariable(name)))],
   };
+}
+
+/** A user without a home of their own has `/` for one, and who allows the home has thought about it. */
+function hiddenHome({ home }: Surroundings, { allowRead }: AskedRules): string | null {
+  const isShown = home === null || home === '/' || allowRead.some(hasValue(home));
+  return isShown ? null : home;
 }
 
 /** Everything that stays unreadable unless the user allows the very path. */

@@ -50,7 +50,7 @@ function takesIn(folder: string, { home, keyFolder, runsFolder }: WidthFacts): r
 }
 
 /** The component takes these for patterns, and drops without a word what it is to deny. */
-const PATTERN = /[*?[\]]/;
+export const PATTERN = /[*?[\]]/;
 
 function wrongPath(rules: SandboxRules): Refusal | null {
   const all = [rules.allowWrite, rules.denyWrite, rules.denyRead, rules.allowRead].flat();

@@ -14,6 +14,8 @@ export interface SandboxRules {
   readonly denyWrite: readonly SandboxRule[];
   readonly denyRead: readonly SandboxRule[];
   readonly allowRead: readonly SandboxRule[];
+  /** The home whose entries with a dot are hidden, but for what is allowed; null for none. */
+  readonly hiddenHome: string | null;
   /** `HOST`, `HOST:PORT` or `*.HOST`. Those by default are the agent's own, and no check has them. */
   readonly allowNet: readonly SandboxRule[];
   /** Variables that are kept although their names or values are like those of secrets. */

@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { isWithinAny } from '../../core/sandbox/places.ts';
+import { PATTERN } from '../../core/sandbox/rule-problems.ts';
 import { BY_DEFAULT, type SandboxRule, type SandboxRules } from '../../core/sandbox/rules.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { realPath } from '../files/real-path.ts';
+import { hiddenEntries } from './home-entries.ts';
 import type { RunFolder } from './run-folder.ts';
 import { socketPlaces } from './socket-places.ts';
 
@@ -40,6 +43,12 @@ export function mountsBy(
     told.add(value);
     return false;
   };
+  const isPossible = (place: string): boolean => {
+    if (!PATTERN.test(place)) return true;
+    if (!told.has(place)) warn(readable(place));
+    told.add(place);
+    return false;
+  };
   const own: readonly SandboxRule[] = [run.outside, ...OF_COMPONENT].map((value) => ({
     value,
     from: BY_DEFAULT,
@@ -47,15 +56,37 @@ export function mountsBy(
   return (rules, tmp) => {
     const allowRead = existing(rules.allowRead.filter(isAsPlanned));
     const allowWrite = [...existing(rules.allowWrite.filter(isAsPlanned)), tmp];
-    const sockets = rules.unixSockets ? socketPlaces(run, [...allowRead, ...allowWrite]) : [];
-    const denyRead = [...existing(rules.denyRead), ...sockets];
+    const shown = [...allowRead, ...allowWrite];
+    const sockets = rules.unixSockets ? socketPlaces(run, shown) : [];
+    const { hiddenHome } = rules;
+    const ofHome = hiddenHome === null ? [] : hiddenEntries(hiddenHome, shown).filter(isPossible);
+    const hidden = [...new Set([...existing(rules.denyRead), ...sockets, ...ofHome])].filter(
+      (place) => !allowRead.includes(place),
+    );
     return {
       allowWrite,
       denyWrite: existing([...rules.denyWrite, ...own]),
-      denyRead: [...new Set(denyRead)].filter((place) => !allowRead.includes(place)),
+      denyRead: [...hidden, ...writableAgain(allowWrite, allowRead, hidden)],
       allowRead,
     };
   };
+}
+
+/**
+ * The component mounts what may be read in a hidden folder over what may be written in there. It mounts the latter
+ * once more where it is hidden by itself.
+ */
+function writableAgain(
+  allowWrite: readonly string[],
+  allowRead: readonly string[],
+  hidden: readonly string[],
+): readonly string[] {
+  const covering = allowRead.filter((place) => isWithinAny(place, hidden));
+  return allowWrite.filter((place) => isWithinAny(place, covering) && !hidden.includes(place));
+}
+
+function readable(place: string): string {
+  return `${oneLine(place, 300)} stays readable in the sandbox, since its name has one of * ? [ ]: rename it to hide it.`;
 }
 
 function moved(place: string, now: string): string {

@@ -73,7 +73,9 @@ export async function probeSandbox(
   const targets = [
     ...folders.map((place) => `folder:${place}`),
     ...fixed.filter((each) => !isFolder(each) && !isHidden(each)).map((place) => `file:${place}`),
-    ...mounts.denyRead.flatMap((place) => hiddenIn(place, mounts) ?? []),
+    ...mounts.denyRead
+      .filter((place) => !mounts.allowWrite.includes(place))
+      .flatMap((place) => hiddenIn(place, mounts) ?? []),
   ];
   const socket = path.join(run.sockets, 'probe');
   const tcp = await listening({ port: 0, host: '127.0.0.1' });

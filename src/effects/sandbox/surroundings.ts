@@ -8,7 +8,7 @@ import {
 } from '../../core/sandbox/default-rules.ts';
 import { FIXED_IN_GIT } from '../../core/sandbox/fixed-names.ts';
 import { isWithinAny } from '../../core/sandbox/places.ts';
-import { ruleProblem } from '../../core/sandbox/rule-problems.ts';
+import { PATTERN, ruleProblem } from '../../core/sandbox/rule-problems.ts';
 import {
   type AskedRules,
   BY_DEFAULT,
@@ -23,11 +23,13 @@ import { outerPath } from '../processes/outer-path.ts';
 import { defaultKeyFile } from '../trust/key.ts';
 import { APPROVED, IN_PROGRESS, PENDING, REJECTED } from '../vault/vault-folders.ts';
 import { foreignEntries } from './agent-entries.ts';
+import { shownInHome } from './home-entries.ts';
 import { refuseLoadedCode } from './loaded-code.ts';
 import { findTools, type ToolFiles } from './outer-programs.ts';
 import { findGitFolders, type GitFolders } from './repositories/git-folders.ts';
 import { findLeadingOut, gitPlaces } from './repositories/git-links.ts';
 import { type FoundPlaces, searchFolders } from './repositories/search-folders.ts';
+import { userGitFiles } from './repositories/user-git-files.ts';
 import { meetingPlace } from './run-folder.ts';
 
 /** For what a sandbox is asked. Paths are absolute, but for those that the user asked for. */
@@ -94,6 +96,7 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
     commonGitFolder: git.common,
     gitFolders: git.folders,
     gitLinks: git.links,
+    shownInHome: await shownPlaces(request, known, git.treeRoot, env),
   };
   const rules = sandboxRules(surroundings, asked);
   throwIf(ruleProblem(rules, { ...surroundings, runsFolder }));
@@ -114,6 +117,18 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
     path.resolve(workFolder, withHome(value, home ?? homedir())),
   );
   return { rules, surroundings, searched, found, tools, outerPath: outer };
+}
+
+async function shownPlaces(
+  { vault, fixed, env: { PATH = '' } }: SandboxRequest,
+  { home, workFolder }: Pick<Surroundings, 'home' | 'workFolder'>,
+  treeRoot: string,
+  env: NodeJS.ProcessEnv,
+): Promise<readonly string[]> {
+  if (home === null) return [];
+  const ofGit = await userGitFiles(workFolder, home, env);
+  const places = [treeRoot, realPath(vault), ...fixed];
+  return shownInHome({ home, places, ofGit, path: PATH }).filter((place) => !PATTERN.test(place));
 }
 
 function refuseStranger({ stranger, treeRoot }: GitFolders, { allowWrite }: AskedRules): void {
@@ -196,7 +211,7 @@ function linkOnTheWay(place: string, writable: readonly string[]): string | null
   return linkOnTheWay(parent, writable) ?? (isLink ? here : null);
 }
 
-const NO_GIT = { commonGitFolder: null, gitFolders: [], gitLinks: [] };
+const NO_GIT = { commonGitFolder: null, gitFolders: [], gitLinks: [], shownInHome: [] };
 
 function throwIf(problem: ReturnType<typeof ruleProblem>): void {
   if (problem !== null) throw new SandboxError(problem.code, problem.sentence);

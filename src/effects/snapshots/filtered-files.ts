@@ -202,7 +202,7 @@ async function flag(git: PrivateGit, names: readonly TreePath[], how: string): P
 }
 
 /** How an entry was kept as the index named it. */
-export interface FilterNote {
+interface FilterNote {
   readonly filter: string;
   /** The time of the file that is what the entry says. */
   readonly sign: string;

@@ -25,6 +25,11 @@ export function sandboxRuleLines(
     ...rows.flatMap(([what, list]) =>
       list.map(({ value, from }) => `${what.padEnd(width)}  ${value}  (${from})`),
     ),
+    ...(rules.hiddenHome === null
+      ? []
+      : [
+          `entries of ${rules.hiddenHome} whose names begin with a dot are hidden, but for what may be read or written`,
+        ]),
     `sockets in the file system are ${rules.unixSockets ? 'allowed, but for those of other programs in temporary folders' : 'not allowed'}`,
     `checks run ${rules.checksInside ? 'in the sandbox, without the login of the agent' : 'outside the sandbox'}`,
   ];

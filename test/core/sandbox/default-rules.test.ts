@@ -31,6 +31,7 @@ const SURROUNDINGS: Surroundings = {
     },
   ],
   gitLinks: ['/home/u/w/.git'],
+  shownInHome: ['/home/u/.cargo', '/home/u/.config/git'],
   vaultFolders: ['/vault/In_Progress'],
   fixedFolders: ['/vault/.ralph_state', '/vault/Approved'],
   fixed: ['/home/u/w/prompt.md'],
@@ -107,9 +108,23 @@ test('what the user allows by its very path is not hidden, unless the user hides
   expect(valuesOf(sandboxRules(SURROUNDINGS, shown).denyRead)).not.toContain('/home/u/.npmrc');
   const both = sandboxRules(SURROUNDINGS, { ...shown, denyRead: [by('/home/u/.npmrc')] });
   expect(valuesOf(both.denyRead)).toContain('/home/u/.npmrc');
-  expect(valuesOf(both.allowRead)).toEqual([]);
+  expect(valuesOf(both.allowRead)).not.toContain('/home/u/.npmrc');
   const above = sandboxRules(SURROUNDINGS, { ...NOTHING, allowRead: [by('/home/u')] });
   expect(valuesOf(above.denyRead)).toContain('/home/u/.npmrc');
+});
+
+test('of the home the hidden entries show what programs need, unless the user hides it', () => {
+  const plain = sandboxRules(SURROUNDINGS, NOTHING);
+  expect(plain.hiddenHome).toBe('/home/u');
+  expect(valuesOf(plain.allowRead)).toEqual([
+    ...['/home/u/.cargo', '/home/u/.config/git', '/home/u/.claude.json'],
+  ]);
+  expect(valuesOf(rulesForChecks(plain).allowRead)).not.toContain('/home/u/.claude.json');
+  const hidden = sandboxRules(SURROUNDINGS, { ...NOTHING, denyRead: [by('/home/u/.config')] });
+  expect(valuesOf(hidden.allowRead)).toEqual(['/home/u/.cargo', '/home/u/.claude.json']);
+  const shown = sandboxRules(SURROUNDINGS, { ...NOTHING, allowRead: [by('/home/u')] });
+  expect(shown.hiddenHome).toBeNull();
+  expect(sandboxRules({ ...SURROUNDINGS, home: '/' }, NOTHING).hiddenHome).toBeNull();
 });
 
 test('a named key is hidden, and sockets of the desktop where some may be opened', () => {

@@ -3,7 +3,7 @@ import { ruleProblem } from '../../../src/core/sandbox/rule-problems.ts';
 import type { SandboxRules } from '../../../src/core/sandbox/rules.ts';
 
 const RULES: SandboxRules = {
-  ...{ allowWrite: [], denyWrite: [], denyRead: [], allowRead: [], allowNet: [] },
+  ...{ allowWrite: [], denyWrite: [], denyRead: [], allowRead: [], hiddenHome: null, allowNet: [] },
   ...{ keepEnv: [], dropEnv: [], unixSockets: false, checksInside: true },
   ofAgent: { places: [], variables: [] },
 };

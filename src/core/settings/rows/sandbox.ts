@@ -34,7 +34,7 @@ export const SANDBOX_ROWS = {
     type: { kind: 'texts' },
     group: 'Sandbox',
     ...{ trust: false, fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
-    help: 'a file or folder that the agent may not read, besides keys, logins and the like; "~" hides the home; may be repeated',
+    help: 'a file or folder that the agent may not read, besides the dot files of your home; "~" hides all of it; may be repeated',
   },
   allowRead: {
     flag: '--allow-read',

@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { isAtOrBelow, isWithinAny } from '../../core/sandbox/places.ts';
+import type { SandboxRule } from '../../core/sandbox/rules.ts';
+import { isHiddenInHome, SHOWN_IN_HOME } from '../../core/sandbox/shown-in-home.ts';
+import { SECRETS_IN_HOME } from '../../core/sandbox/unreadable.ts';
+import { namesIn } from '../files/folder.ts';
+import { realPath } from '../files/real-path.ts';
+
+/** Where the system keeps its own: a link there leads to nothing of the user's. */
+const OF_SYSTEM: readonly string[] = [
+  ...['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/opt', '/nix', '/gnu', '/var', '/run'],
+  ...['/proc', '/sys', '/dev', '/tmp'],
+];
+
+/**
+ * Returns what has to be hidden of a home as it is now, as real paths: its hidden entries, but for what is in `shown` or
+ * leads there. An entry that is a link stands for what it leads to.
+ */
+export function hiddenEntries(home: string, shown: readonly string[]): readonly string[] {
+  const names = [...shown, ...inHome(home, SHOWN_IN_HOME)];
+  const places = new Set([...names, ...names.map(realPath)]);
+  const hide = (place: string): readonly string[] => {
+    const target = realPath(place);
+    if (places.has(place) || places.has(target)) return [];
+    if (target !== place) return canBeHidden(target, home, places) ? [target] : [];
+    const inside = [...places].filter((each) => isAtOrBelow(each, place));
+    // What is shown in a hidden folder is mounted there. A link that leads out of it cannot be.
+    const leadsOut = inside.some((each) => existsSync(each) && !isAtOrBelow(realPath(each), place));
+    return leadsOut ? namesIn(place).flatMap((name) => hide(path.join(place, name))) : [place];
+  };
+  const entries = namesIn(home).filter(isHiddenInHome);
+  return [...new Set(entries.flatMap((name) => hide(path.join(home, name))))];
+}
+
+/** Whether what a link leads to belongs to the user, and neither is shown nor takes in the home. */
+function canBeHidden(target: string, home: string, shown: ReadonlySet<string>): boolean {
+  const isOfSystem = isWithinAny(target, OF_SYSTEM) && !isAtOrBelow(target, home);
+  return !isOfSystem && !isAtOrBelow(home, target) && !isWithinAny(target, [...shown]);
+}
+
+/** What a run needs of a home beyond the list. */
+export interface NeededPlaces {
+  readonly home: string;
+  /** The folders and files that the task is about, and its programs. */
+  readonly places: readonly string[];
+  /** The files that the user's own settings of git name. */
+  readonly ofGit: readonly string[];
+  /** PATH: what is there can be run, so it can be read. */
+  readonly path: string;
+}
+
+/** Returns what can be read in the hidden entries of a home: places that exist, as real paths. */
+export function shownInHome({ home, places, ofGit, path: searched }: NeededPlaces): string[] {
+  const secrets = inHome(home, SECRETS_IN_HOME).map(realPath);
+  // A whole entry of the home holds more than programs, unless it is in the list.
+  const onPath = searched.split(':').filter((each) => path.dirname(each) !== home);
+  const further = [...onPath, ...ofGit].filter((place) => !isWithinAny(realPath(place), secrets));
+  const needed = [...places, ...further].filter((place) => isInHidden(place, home));
+  const all = [...inHome(home, SHOWN_IN_HOME), ...needed].filter((place) => existsSync(place));
+  return [...new Set(all.map(realPath))];
+}
+
+function isInHidden(place: string, home: string): boolean {
+  const isIn = (each: string): boolean =>
+    each !== home &&
+    isAtOrBelow(each, home) &&
+    isHiddenInHome(path.relative(home, each).split('/')[0] ?? '');
+  return isIn(place) || isIn(realPath(place));
+}
+
+function inHome(home: string, names: readonly string[]): readonly string[] {
+  return names.map((name) => path.join(home, name));
+}
+
+/** Returns the entries of a home that stay readable, in order. */
+export function namesShownInHome(
+  home: string,
+  denyRead: readonly SandboxRule[],
+): readonly string[] {
+  const denied = denyRead.map(({ value }) => value);
+  return namesIn(home)
+    .filter((name) => !isHiddenInHome(name))
+    .filter((name) => !isWithinAny(realPath(path.join(home, name)), denied))
+    .sort();
+}

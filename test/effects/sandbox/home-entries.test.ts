@@ -1,0 +1,76 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  hiddenEntries,
+  namesShownInHome,
+  shownInHome,
+} from '../../../src/effects/sandbox/home-entries.ts';
+
+/** A home with empty files; a name with ` -> ` is a link. */
+function homeWith(...entries: readonly string[]): string {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-home-')));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  for (const entry of entries) {
+    const [name = '', target] = entry.split(' -> ');
+    const place = join(home, name);
+    mkdirSync(dirname(place), { recursive: true });
+    if (target === undefined) writeFileSync(place, '');
+    else symlinkSync(target, place);
+  }
+  return home;
+}
+
+const hiddenIn = (home: string, ...shown: readonly string[]): readonly string[] =>
+  hiddenEntries(home, shown)
+    .map((place) => place.replace(`${home}/`, ''))
+    .sort();
+
+test('each entry with a dot is hidden, whether a list knows it or not, and what is needed is not', () => {
+  const home = homeWith('.signal/key', '.foorc', 'snap/x/y', 'Library/z', 'data/d', '.nvm/v');
+  mkdirSync(join(home, '.config/git'), { recursive: true });
+  writeFileSync(join(home, '.gitconfig'), '');
+  expect(hiddenIn(home)).toEqual(['.config', '.foorc', '.signal', 'Library', 'snap']);
+  expect(hiddenIn(home, join(home, '.signal'))).not.toContain('.signal');
+  expect(namesShownInHome(home, [])).toEqual(['data']);
+  expect(namesShownInHome(home, [{ value: home, from: '--deny-read' }])).toEqual([]);
+});
+
+test('what a link of the user leads to is hidden with it', () => {
+  const home = homeWith('dots/bashrc', '.bashrc -> dots/bashrc', '.gitconfig -> dots/gitconfig');
+  writeFileSync(join(home, 'dots/gitconfig'), '');
+  symlinkSync(home, join(home, '.home'));
+  symlinkSync('/usr/share', join(home, '.share'));
+  symlinkSync('gone', join(home, '.gone'));
+  expect(hiddenIn(home)).toEqual(['.gone', 'dots/bashrc']);
+});
+
+test('a folder from which a needed place leads out is hidden entry by entry', () => {
+  const home = homeWith('dots/git/ignore', '.config/git -> ../dots/git', '.config/other/token');
+  expect(hiddenIn(home)).toEqual(['.config/other']);
+});
+
+test('what is on PATH, what git names and what the task is about can be read', () => {
+  const home = homeWith(
+    ...[
+      '.tool/bin/run',
+      '.tool/key',
+      '.whole/run',
+      '.ssh/bin/run',
+      '.git-things/ignore',
+      'go/bin/x',
+    ],
+    ...['.dots/repo/file', '.cargo/bin/cargo'],
+  );
+  const at = (name: string): string => join(home, name);
+  const shown = shownInHome({
+    home,
+    places: [at('.dots/repo')],
+    ofGit: [at('.git-things/ignore'), at('.gone')],
+    path: [at('.tool/bin'), at('.whole'), at('.ssh/bin'), at('go/bin'), '/usr/bin'].join(':'),
+  });
+  expect(shown.map((place) => place.replace(`${home}/`, '')).sort()).toEqual([
+    ...['.cargo', '.dots/repo', '.git-things/ignore', '.tool/bin'],
+  ]);
+});
