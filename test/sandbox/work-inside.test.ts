@@ -339,6 +339,34 @@ test('the deeper path wins between what may be read and what may not', async () 
   expect(seen).toEqual(['', 'A\n', '', '{"scripts":{"test":"true"}}\n', 'SECRET-NETRC\n']);
 });
 
+test('what other programs run by its name is told where it is born or changed, and some of it is held', async () => {
+  const scene = await sandboxScene();
+  await outside(
+    scene,
+    `mkdir -p pkg/.vscode .gemini .codex
+    for each in pkg/.npmrc pkg/.vscode/tasks.json pkg/mise.toml .gemini/settings.json .codex/config.toml
+    do echo before > $each; done`,
+  );
+  const { ran, planted } = await inSandbox(scene, {
+    scripts: asAgent([
+      `for each in pkg/.npmrc pkg/.vscode/tasks.json pkg/mise.toml; do echo evil > $each; done
+      echo before > pkg/mise.toml
+      mkdir -p new/.devcontainer pkg/.cargo node_modules/p/.vscode
+      touch new/.devcontainer/devcontainer.json app.code-workspace pkg/.cargo/config.toml
+      touch pkg/.cargo/other node_modules/p/.vscode/tasks.json node_modules/.npmrc opencode.json`,
+      'echo evil > .gemini/settings.json',
+      'echo evil > .codex/config.toml',
+    ]),
+  });
+  expect(ran.map(({ code }) => code)).toEqual([0, 2, 2]);
+  expect(planted).toEqual(
+    [
+      ...['opencode.json', 'app.code-workspace', 'new/.devcontainer', 'pkg/.cargo/config.toml'],
+      ...['pkg/.npmrc (changed)', 'pkg/.vscode/tasks.json (changed)'],
+    ].map((name) => join(scene.work, name)),
+  );
+});
+
 test("what the helper stands on stays fixed, even where the temporary folder is the agent's", async () => {
   const scene = await sandboxScene();
   await outside(scene, 'mkdir t');

@@ -98,6 +98,8 @@ interface AgentSandbox {
   readonly folders: readonly AgentFolder[];
   /** Names in these folders that it runs or believes at its next start, so that it may not write them. */
   readonly fixed: readonly string[];
+  /** Names in a tree that it runs or believes when it is started there. */
+  readonly inTree: readonly string[];
   /** What else of these folders is fixed; null for nothing. */
   readonly state: AgentState | null;
   /** Files in the home folder that tell its login and that it may only read. */

@@ -1,4 +1,5 @@
 import { lstatSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
 import { isWithinAny } from '../../core/sandbox/places.ts';
 import { messageOf } from '../../errors.ts';
 import { realPath } from '../files/real-path.ts';
@@ -54,7 +55,7 @@ export async function watchPlanted(
       const first = [...born.sort(), ...(await entries.take()), ...removed];
       try {
         const now = withUnread(await searchFolders(searched, { held: denied, gitFolders }), known);
-        const fresh = newIn(now, known).filter((place) => !denied.has(place));
+        const fresh = newIn(now, known, { start: found, denied });
         known = now;
         return [...first, ...fresh];
       } catch (error) {
@@ -75,15 +76,32 @@ function withUnread(now: FoundPlaces, before: FoundPlaces): FoundPlaces {
 
 const BY_DANGER = ['git', 'name', 'unread'] as const;
 
-function newIn(now: FoundPlaces, known: FoundPlaces): readonly string[] {
+interface Told {
+  /** What was there at the start: who brings that back plants nothing. */
+  readonly start: FoundPlaces;
+  /** Told already, with all that is in it. */
+  readonly denied: ReadonlySet<string>;
+}
+
+/** Returns what is there now and was not known so. */
+function newIn(now: FoundPlaces, known: FoundPlaces, { start, denied }: Told): readonly string[] {
   const rank = ([, { kind }]: readonly [string, FoundPlace]): number => BY_DANGER.indexOf(kind);
-  return [...now]
-    .filter(([place, { sign }]) => known.get(place)?.sign !== sign)
+  const fresh = [...now]
+    .filter(([place, { sign }]) => !denied.has(place) && known.get(place)?.sign !== sign)
+    .filter(([place, { kind, sign }]) => kind !== 'name' || start.get(place)?.sign !== sign);
+  const born = fresh.flatMap(([place, { kind }]) =>
+    kind === 'name' && !known.has(place) ? [place] : [],
+  );
+  const above = [...denied, ...born];
+  return fresh
+    .filter(([place, { kind }]) => kind !== 'name' || !isWithinAny(path.dirname(place), above))
     .sort((one, other) => rank(one) - rank(other) || (one[0] < other[0] ? -1 : 1))
     .map(([place, { kind, sign }]) => {
       if (kind === 'unread') return `${place} (could not be searched)`;
-      const before = known.get(place)?.sign.split(' ') ?? [];
-      const gone = PARTS_OF_GIT.filter((name) => before.includes(name) && !sign.includes(name));
+      const before = known.get(place)?.sign ?? start.get(place)?.sign;
+      if (kind === 'name') return before === undefined ? place : `${place} (changed)`;
+      const parts = before?.split(' ') ?? [];
+      const gone = PARTS_OF_GIT.filter((name) => parts.includes(name) && !sign.includes(name));
       return gone.length === 0 ? place : `${place} (${gone.join(', ')} missing)`;
     });
 }

@@ -43,6 +43,13 @@ export const claude: Agent = {
       ...['commands', 'agents', 'skills', 'hooks', 'plugins', 'local', 'workflows', 'routines'],
       ...['rules', 'output-styles', 'scheduled_tasks.json', 'remote-settings.json'],
     ],
+    inTree: [
+      '.mcp.json',
+      ...[
+        ...['settings.json', 'settings.local.json', 'commands', 'agents', 'skills', 'hooks'],
+        ...['plugins', 'local', 'workflows', 'rules', 'output-styles'],
+      ].map((name) => `.claude/${name}`),
+    ],
     state: {
       names: [
         ...['projects', 'todos', 'tasks', 'teams', 'plans', 'sessions', 'session-env', 'shares'],

@@ -34,6 +34,7 @@ export const codex: Agent = {
       ...['config.toml', 'hooks.json', 'AGENTS.md', 'AGENTS.override.md'],
       ...['prompts', 'skills', 'rules', 'plugins'],
     ],
+    inTree: ['config.toml', 'hooks.json', 'rules', 'skills'].map((name) => `.codex/${name}`),
     state: null,
     loginFiles: [],
   },

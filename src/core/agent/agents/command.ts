@@ -22,6 +22,7 @@ export const command: Agent = {
     loginVariables: [],
     folders: [],
     fixed: [],
+    inTree: [],
     state: null,
     loginFiles: [],
   },

@@ -43,6 +43,7 @@ export const copilot: Agent = {
       ...['config.json', 'mcp-config.json', 'copilot-instructions.md'],
       ...['agents', 'hooks', 'skills', 'installed-plugins', 'pkg'],
     ],
+    inTree: ['.github/hooks'],
     state: null,
     loginFiles: [],
   },

@@ -35,6 +35,18 @@ export const gemini: Agent = {
       ...['settings.json', 'GEMINI.md', '.env', 'trustedFolders.json'],
       ...['commands', 'extensions', 'hooks', 'skills', 'agents', 'policies'],
     ],
+    inTree: [
+      ...[
+        'settings.json',
+        '.env',
+        'commands',
+        'extensions',
+        'hooks',
+        'skills',
+        'agents',
+        'policies',
+      ],
+    ].map((name) => `.gemini/${name}`),
     state: null,
     loginFiles: [],
   },

@@ -40,6 +40,7 @@ export const opencode: Agent = {
       { inHome: '.local/state/opencode', variable: 'XDG_STATE_HOME', inVariable: 'opencode' },
     ],
     fixed: ['bin'],
+    inTree: ['opencode.json', 'opencode.jsonc', '.opencode'],
     state: null,
     loginFiles: [],
   },

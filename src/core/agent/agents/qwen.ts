@@ -39,6 +39,9 @@ export const qwen: Agent = {
       ...['settings.json', 'QWEN.md', '.env', 'trustedFolders.json'],
       ...['commands', 'extensions', 'hooks', 'skills', 'agents'],
     ],
+    inTree: [
+      ...['settings.json', '.env', 'commands', 'extensions', 'hooks', 'skills', 'agents'],
+    ].map((name) => `.qwen/${name}`),
     state: null,
     loginFiles: [],
   },

@@ -1,8 +1,10 @@
-import { type Dirent, opendirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { type Dirent, lstatSync, opendirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { NAMES_IN_CLAUDE, NAMES_IN_TREE } from '../../../core/sandbox/fixed-names.ts';
+import { holdsSuchNames, runsByItself } from '../../../core/sandbox/fixed-names.ts';
 import { isAtOrBelow } from '../../../core/sandbox/places.ts';
+import { MB, readWithin } from '../../files/bounded-read.ts';
 import { errorCode } from '../../files/write-file.ts';
 
 /** A `.git` or a folder of git, a name by which other programs run something, or an unreadable folder. */
@@ -74,7 +76,9 @@ interface Search {
 
 function lookInto(folder: string, { waiting, found, limits }: Search): void {
   const parts = new Set<string>();
-  const isOfClaude = path.basename(folder) === '.claude';
+  // What is in such a folder is run as well.
+  const isNamed = found.get(asText(folder))?.kind === 'name';
+  const parent = path.basename(folder);
   const note = (entry: Dirent, kind: FoundPlace['kind'], sign: string): void => {
     found.set(asText(`${folder}/${entry.name}`), { kind, sign });
   };
@@ -88,8 +92,10 @@ function lookInto(folder: string, { waiting, found, limits }: Search): void {
       if (PARTS_OF_GIT.includes(name)) parts.add(name);
       // Some file systems do not tell capitals from small letters.
       if (name.toLowerCase() === '.git') note(entry, 'git', entry.isDirectory() ? '' : 'no folder');
-      else if (isDangerous(entry, isOfClaude) && !isOfPackages(folder)) note(entry, 'name', '');
       const place = `${folder}/${name}`;
+      if (!isOfPackages(folder) && (isNamed || isDangerous(entry, parent))) {
+        note(entry, 'name', signOf(entry, place));
+      }
       if (entry.isDirectory() && !limits.held.has(asText(place))) waiting.push(place);
       if (waiting.length + found.size > MOST) throw new Error('it has too many folders');
     }
@@ -125,11 +131,27 @@ function isRepository(parts: ReadonlySet<string>): boolean {
   return parts.has('HEAD') && (isWhole || parts.has('commondir'));
 }
 
-/** A link called `.claude` brings everything that it leads to. */
-function isDangerous(entry: Dirent, isOfClaude: boolean): boolean {
+/** A link in the place of such a folder brings everything that it leads to. */
+function isDangerous(entry: Dirent, parent: string): boolean {
   const { name } = entry;
-  if (isOfClaude && NAMES_IN_CLAUDE.has(name)) return true;
-  return NAMES_IN_TREE.has(name) || (name === '.claude' && entry.isSymbolicLink());
+  return runsByItself(name, parent) || (entry.isSymbolicLink() && holdsSuchNames(name));
+}
+
+/** Larger files are told by their size and time. */
+const HASHED_AT_MOST = MB;
+
+/** Differs when a program would run something else. */
+function signOf(entry: Dirent, latin1: string): string {
+  const place = Buffer.from(latin1, 'latin1');
+  try {
+    if (entry.isSymbolicLink()) return `link ${readlinkSync(place, 'latin1')}`;
+    if (!entry.isFile()) return entry.isDirectory() ? 'folder' : 'other';
+    const { mode, size, mtimeMs } = lstatSync(place);
+    if (size > HASHED_AT_MOST) return `${mode} ${size} ${mtimeMs}`;
+    return `${mode} ${createHash('sha256').update(readWithin(place, HASHED_AT_MOST)).digest('hex')}`;
+  } catch {
+    return 'unread';
+  }
 }
 
 /** Nobody opens an installed package as a folder of their own, and many packages have such names. */
