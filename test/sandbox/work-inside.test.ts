@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { ownerText } from '../../src/effects/sandbox/run-folder.ts';
 import { runInSandbox } from '../helpers/run-in-sandbox.ts';
 import {
   driver,
@@ -292,27 +293,38 @@ test('sockets in the file system are allowed where the user says so, but not tho
   expect(ran.map(({ stdout }) => stdout)).toEqual(['listens', '']);
 });
 
-test('where sockets are allowed, those of other programs in temporary folders are hidden', async () => {
+test('where sockets are allowed, the temporary folders with those of other programs are hidden', async () => {
   const scene = await sandboxScene();
   const [folder, socket] = [`/tmp/tmux-${process.pid}`, `/tmp/socket-${process.pid}`];
-  onTestFinished(
-    async () => void (await outside(scene, `rm -r ${folder} ${folder}-deep ${socket}`)),
-  );
+  onTestFinished(async () => void (await outside(scene, `rm -r ${folder} ${socket}`)));
   const listen = (place: string): string =>
     `perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Listen => 1, Local => "${place}") or die'`;
   await outside(
     scene,
-    `mkdir -p ${folder} ${folder}-deep/podman
-    ${[`${folder}/default`, `${folder}-deep/podman/s`, socket].map(listen).join('; ')}`,
+    `mkdir -p ${folder} "$BASE/var"\n${[`${folder}/default`, socket].map(listen).join('; ')}`,
+  );
+  // Another run may have another temporary folder.
+  const other = join('/var/tmp', `ralph-sandbox-${`${process.pid}`.padStart(6, '0')}`);
+  const entry = join('/tmp', basename(other));
+  onTestFinished(async () => void (await outside(scene, `rm -r ${other} ${entry}`)));
+  await outside(
+    scene,
+    `mkdir -p ${other}/tmp ${other}/outside && ln -s ${other} ${entry}
+    printf '%s' '${ownerText()}' > ${other}/outside/owner`,
   );
   const { ran, refusal } = await inSandbox(scene, {
+    env: { TMPDIR: join(scene.base, 'var') },
     scripts: asAgent([
-      `ls -A ${folder} ${folder}-deep/podman; test -S ${socket} || echo hidden; ls "$TMPDIR/.."`,
+      `for each in ${folder} ${socket} ${other}/outside; do test -e "$each" || echo hidden; done`,
+      'ls "$TMPDIR/.." && echo x > "$TMPDIR/x" && cat prompt.md',
     ]),
     asked: { unixSockets: true },
   });
   expect(refusal).toBeNull();
-  expect(ran[0]?.stdout).toBe(`${folder}:\n\n${folder}-deep/podman:\nhidden\noutside\ntmp\n`);
+  expect(ran.map(({ stdout }) => stdout)).toEqual([
+    'hidden\nhidden\nhidden\n',
+    'outside\ntmp\nthe task\n',
+  ]);
 });
 
 test('the deeper path wins between what may be read and what may not', async () => {

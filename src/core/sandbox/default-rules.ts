@@ -36,8 +36,8 @@ export interface Surroundings {
   readonly gitFolders: readonly GitFolder[];
   /** The `.git` files of work trees and submodules. */
   readonly gitLinks: readonly string[];
-  /** What can be read in the entries of the home that are hidden. All of it exists. */
-  readonly shownInHome: readonly string[];
+  /** What can be read of what is hidden by default. All of it exists. */
+  readonly shown: readonly string[];
   /** The folders of the vault in which the agent moves files. */
   readonly vaultFolders: readonly string[];
   /** Folders with a person's answers and ralph's states: they exist before the agent starts. */
@@ -85,7 +85,7 @@ export function sandboxRules(facts: Surroundings, asked: AskedRules): SandboxRul
     denyWrite: byDefault(fixedPlaces(facts, folders, asked)),
     denyRead,
     allowRead: [
-      ...byDefault([...facts.shownInHome, ...loginFiles]).filter(
+      ...byDefault([...facts.shown, ...loginFiles]).filter(
         ({ value }) => !asked.denyRead.some((denied) => isAtOrBelow(value, denied.value)),
       ),
       ...asked.allowRead.filter((rule) => !asked.denyRead.some(hasValue(rule.value))),

@@ -39,9 +39,12 @@ function canBeHidden(target: string, home: string, shown: ReadonlySet<string>): 
   return !isOfSystem && !isAtOrBelow(home, target) && !isWithinAny(target, [...shown]);
 }
 
-/** What a run needs of a home beyond the list. */
+/** What a run needs of what is hidden, beyond the list. */
 export interface NeededPlaces {
-  readonly home: string;
+  /** Null for a user without one. */
+  readonly home: string | null;
+  /** Other folders that are hidden. */
+  readonly hidden: readonly string[];
   /** The folders and files that the task is about, and its programs. */
   readonly places: readonly string[];
   /** The files that the user's own settings of git name. */
@@ -50,14 +53,17 @@ export interface NeededPlaces {
   readonly path: string;
 }
 
-/** Returns what can be read in the hidden entries of a home: places that exist, as real paths. */
-export function shownInHome({ home, places, ofGit, path: searched }: NeededPlaces): string[] {
+/** Returns what can be read of what is hidden: places that exist, as real paths. */
+export function shownPlaces(needed: NeededPlaces): readonly string[] {
+  const { home, hidden, places, ofGit } = needed;
   const secrets = inHome(home, SECRETS_IN_HOME).map(realPath);
   // A whole entry of the home holds more than programs, unless it is in the list.
-  const onPath = searched.split(':').filter((each) => path.dirname(each) !== home);
+  const onPath = needed.path.split(':').filter((each) => path.dirname(each) !== home);
   const further = [...onPath, ...ofGit].filter((place) => !isWithinAny(realPath(place), secrets));
-  const needed = [...places, ...further].filter((place) => isInHidden(place, home));
-  const all = [...inHome(home, SHOWN_IN_HOME), ...needed].filter((place) => existsSync(place));
+  const inHidden = [...places, ...further].filter(
+    (place) => isWithinAny(realPath(place), hidden) || (home !== null && isInHidden(place, home)),
+  );
+  const all = [...inHome(home, SHOWN_IN_HOME), ...inHidden].filter((place) => existsSync(place));
   return [...new Set(all.map(realPath))];
 }
 
@@ -69,8 +75,8 @@ function isInHidden(place: string, home: string): boolean {
   return isIn(place) || isIn(realPath(place));
 }
 
-function inHome(home: string, names: readonly string[]): readonly string[] {
-  return names.map((name) => path.join(home, name));
+function inHome(home: string | null, names: readonly string[]): readonly string[] {
+  return home === null ? [] : names.map((name) => path.join(home, name));
 }
 
 /** Returns the entries of a home that stay readable, in order. */

@@ -7,8 +7,7 @@ import { BY_DEFAULT, type SandboxRule, type SandboxRules } from '../../core/sand
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { realPath } from '../files/real-path.ts';
 import { hiddenEntries } from './home-entries.ts';
-import type { RunFolder } from './run-folder.ts';
-import { socketPlaces } from './socket-places.ts';
+import { otherRunFolders, type RunFolder, temporaryFolders } from './run-folder.ts';
 
 /** What the component is told of the file system: existing paths without links. */
 export interface Mounts {
@@ -54,10 +53,12 @@ export function mountsBy(
     from: BY_DEFAULT,
   }));
   return (rules, tmp) => {
-    const allowRead = existing(rules.allowRead.filter(isAsPlanned));
     const allowWrite = [...existing(rules.allowWrite.filter(isAsPlanned)), tmp];
+    const allowRead = [...existing(rules.allowRead.filter(isAsPlanned)), run.path];
     const shown = [...allowRead, ...allowWrite];
-    const sockets = rules.unixSockets ? socketPlaces(run, shown) : [];
+    const ofOthers = rules.unixSockets ? otherRunFolders(run).map(({ folder }) => folder.path) : [];
+    const temporary = rules.unixSockets ? temporaryFolders() : [];
+    const sockets = [...temporary, ...ofOthers].filter((each) => !isWithinAny(each, allowWrite));
     const { hiddenHome } = rules;
     const ofHome = hiddenHome === null ? [] : hiddenEntries(hiddenHome, shown).filter(isPossible);
     const hidden = [...new Set([...existing(rules.denyRead), ...sockets, ...ofHome])].filter(

@@ -36,8 +36,8 @@ import type { SandboxPlan } from './surroundings.ts';
 
 const isLinux = process.platform === 'linux';
 
-/** How often a start is tried while other programs come and go. */
-const PROBES_AT_MOST = 5;
+/** How often a start is tried while other programs, and their files, come and go. */
+const TRIES_AT_MOST = 5;
 
 /** With what a sandbox is opened. */
 export interface OpenOptions {
@@ -128,10 +128,23 @@ async function probeUntilSteady(
   mountsNow: () => Mounts,
   probe: (mounts: Mounts) => Promise<Refusal | null>,
 ): Promise<Refusal | null> {
-  for (let left = PROBES_AT_MOST - 1; ; left -= 1) {
+  for (let left = TRIES_AT_MOST - 1; ; left -= 1) {
     const mounts = mountsNow();
     const refusal = await probe(mounts);
     if (refusal === null || left === 0 || isDeepStrictEqual(mounts, mountsNow())) return refusal;
+  }
+}
+
+/** Wraps again while what has to be hidden goes away meanwhile: nothing can be mounted in its place. */
+async function wrapSteadily(
+  helper: Helper,
+  inner: string,
+  mountsNow: () => Mounts,
+): Promise<string> {
+  for (let left = TRIES_AT_MOST - 1; ; left -= 1) {
+    const mounts = mountsNow();
+    const wrapped = await helper.wrap(inner, mounts);
+    if (left === 0 || mounts.denyRead.every((place) => existsSync(place))) return wrapped;
   }
 }
 
@@ -163,7 +176,7 @@ function createSandbox(
     // Several programs hand the exit code on. A check must not pass by a fault of one of them.
     const exitFile = as === 'check' ? path.join(tmp, `.exit-${randomUUID()}`) : null;
     const inner = innerLine(command, own, tmp, exitFile);
-    const wrapped = await helper.wrap(inner, mountsOf(own, tmp));
+    const wrapped = await wrapSteadily(helper, inner, () => mountsOf(own, tmp));
     const line = isLinux ? withOwnKernelObjects(wrapped, filterFile(run)) : wrapped;
     use.hasRun = true;
     // The shell becomes bwrap, so that the kernel ends what is inside together with ralph.

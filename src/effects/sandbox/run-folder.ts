@@ -64,11 +64,6 @@ export function futureTemporaryFolder(): string {
   return foldersIn(path.join(base(), `${PREFIX}XXXXXX`)).tmp;
 }
 
-/** Whether this is the name of a folder of a run. */
-export function isRunFolder(name: string): boolean {
-  return NAME.test(name);
-}
-
 /** The path of the file that names the owner. */
 export function ownerFile(folder: RunFolder): string {
   return path.join(folder.outside, 'owner');
@@ -90,7 +85,7 @@ export function otherRunFolders(
   own: RunFolder,
 ): readonly { readonly folder: RunFolder; readonly isAlive: boolean }[] {
   return namesIn(meetingPlace())
-    .filter(isRunFolder)
+    .filter((name) => NAME.test(name))
     .map((name) => folderAt(path.join(meetingPlace(), name)))
     .filter((folder) => folder !== null)
     .filter((folder) => folder.path !== own.path)
@@ -146,6 +141,14 @@ function makeWritable(folder: string): void {
 function base(): string {
   const folder = realPath(tmpdir());
   return Buffer.byteLength(folder) > LONGEST_BASE ? realPath('/tmp') : folder;
+}
+
+/**
+ * Returns the folders in which programs of the user have their sockets, such as tmux, an agent of ssh, or the proxies of
+ * another sandbox.
+ */
+export function temporaryFolders(): readonly string[] {
+  return [...new Set([meetingPlace(), realPath(tmpdir())])];
 }
 
 /** Returns the folder in which runs find each other, whichever temporary folder each of them has. */

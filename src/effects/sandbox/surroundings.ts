@@ -23,14 +23,14 @@ import { outerPath } from '../processes/outer-path.ts';
 import { defaultKeyFile } from '../trust/key.ts';
 import { APPROVED, IN_PROGRESS, PENDING, REJECTED } from '../vault/vault-folders.ts';
 import { foreignEntries } from './agent-entries.ts';
-import { shownInHome } from './home-entries.ts';
+import { shownPlaces } from './home-entries.ts';
 import { refuseLoadedCode } from './loaded-code.ts';
 import { findTools, type ToolFiles } from './outer-programs.ts';
 import { findGitFolders, type GitFolders } from './repositories/git-folders.ts';
 import { findLeadingOut, gitPlaces } from './repositories/git-links.ts';
 import { type FoundPlaces, searchFolders } from './repositories/search-folders.ts';
 import { userGitFiles } from './repositories/user-git-files.ts';
-import { meetingPlace } from './run-folder.ts';
+import { meetingPlace, temporaryFolders } from './run-folder.ts';
 
 /** For what a sandbox is asked. Paths are absolute, but for those that the user asked for. */
 export interface SandboxRequest {
@@ -96,7 +96,7 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
     commonGitFolder: git.common,
     gitFolders: git.folders,
     gitLinks: git.links,
-    shownInHome: await shownPlaces(request, known, git.treeRoot, env),
+    shown: await placesToShow(request, known, git.treeRoot, env),
   };
   const rules = sandboxRules(surroundings, asked);
   throwIf(ruleProblem(rules, { ...surroundings, runsFolder }));
@@ -119,16 +119,17 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   return { rules, surroundings, searched, found, tools, outerPath: outer };
 }
 
-async function shownPlaces(
-  { vault, fixed, env: { PATH = '' } }: SandboxRequest,
+async function placesToShow(
+  { vault, fixed, asked, env: { PATH = '' } }: SandboxRequest,
   { home, workFolder }: Pick<Surroundings, 'home' | 'workFolder'>,
   treeRoot: string,
   env: NodeJS.ProcessEnv,
 ): Promise<readonly string[]> {
-  if (home === null) return [];
-  const ofGit = await userGitFiles(workFolder, home, env);
   const places = [treeRoot, realPath(vault), ...fixed];
-  return shownInHome({ home, places, ofGit, path: PATH }).filter((place) => !PATTERN.test(place));
+  const hidden = asked.unixSockets ? temporaryFolders() : [];
+  const ofGit = home === null ? [] : await userGitFiles(workFolder, home, env);
+  const shown = shownPlaces({ home, hidden, places, ofGit, path: PATH });
+  return shown.filter((place) => !PATTERN.test(place));
 }
 
 function refuseStranger({ stranger, treeRoot }: GitFolders, { allowWrite }: AskedRules): void {
@@ -211,7 +212,7 @@ function linkOnTheWay(place: string, writable: readonly string[]): string | null
   return linkOnTheWay(parent, writable) ?? (isLink ? here : null);
 }
 
-const NO_GIT = { commonGitFolder: null, gitFolders: [], gitLinks: [], shownInHome: [] };
+const NO_GIT = { commonGitFolder: null, gitFolders: [], gitLinks: [], shown: [] };
 
 function throwIf(problem: ReturnType<typeof ruleProblem>): void {
   if (problem !== null) throw new SandboxError(problem.code, problem.sentence);

@@ -30,7 +30,7 @@ export function sandboxRuleLines(
       : [
           `entries of ${rules.hiddenHome} whose names begin with a dot are hidden, but for what may be read or written`,
         ]),
-    `sockets in the file system are ${rules.unixSockets ? 'allowed, but for those of other programs in temporary folders' : 'not allowed'}`,
+    `sockets in the file system are ${rules.unixSockets ? 'allowed, and the temporary folders hidden' : 'not allowed'}`,
     `checks run ${rules.checksInside ? 'in the sandbox, without the login of the agent' : 'outside the sandbox'}`,
   ];
 }

@@ -31,7 +31,7 @@ const SURROUNDINGS: Surroundings = {
     },
   ],
   gitLinks: ['/home/u/w/.git'],
-  shownInHome: ['/home/u/.cargo', '/home/u/.config/git'],
+  shown: ['/home/u/.cargo', '/home/u/.config/git'],
   vaultFolders: ['/vault/In_Progress'],
   fixedFolders: ['/vault/.ralph_state', '/vault/Approved'],
   fixed: ['/home/u/w/prompt.md'],

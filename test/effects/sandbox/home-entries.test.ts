@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import {
   hiddenEntries,
   namesShownInHome,
-  shownInHome,
+  shownPlaces,
 } from '../../../src/effects/sandbox/home-entries.ts';
 
 /** A home with empty files; a name with ` -> ` is a link. */
@@ -61,16 +61,17 @@ test('what is on PATH, what git names and what the task is about can be read', (
       '.git-things/ignore',
       'go/bin/x',
     ],
-    ...['.dots/repo/file', '.cargo/bin/cargo'],
+    ...['.dots/repo/file', '.cargo/bin/cargo', 'data/prompt.md', 'other/prompt.md'],
   );
   const at = (name: string): string => join(home, name);
-  const shown = shownInHome({
+  const shown = shownPlaces({
     home,
-    places: [at('.dots/repo')],
+    hidden: [at('data')],
+    places: [at('.dots/repo'), at('data/prompt.md'), at('other/prompt.md')],
     ofGit: [at('.git-things/ignore'), at('.gone')],
     path: [at('.tool/bin'), at('.whole'), at('.ssh/bin'), at('go/bin'), '/usr/bin'].join(':'),
   });
   expect(shown.map((place) => place.replace(`${home}/`, '')).sort()).toEqual([
-    ...['.cargo', '.dots/repo', '.git-things/ignore', '.tool/bin'],
+    ...['.cargo', '.dots/repo', '.git-things/ignore', '.tool/bin', 'data/prompt.md'],
   ]);
 });
