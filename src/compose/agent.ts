@@ -176,7 +176,6 @@ export function agentRunner(
     keepBackground: plan.settings.keepBackground,
     logLimitBytes: plan.settings.logLimit,
     onLeftovers: (what, processes) => warn(leftoverLine(what, processes)),
-    onOutput: run.onOutput,
     lease: run.leg?.lease,
     warn,
   });

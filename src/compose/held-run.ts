@@ -35,8 +35,6 @@ export interface RunOptions {
   readonly bugs?: AbortSignal;
   /** Whether a person watches at a terminal: by default ralph then keeps the machine awake if it can. */
   readonly isAttended?: boolean;
-  /** Called with the number of bytes that the agent has just written. */
-  readonly onOutput?: (bytes: number) => void;
   /** The work trees that this process holds, for several runs in it; without it, this run holds its own. */
   readonly workTrees?: WorkTreeHolds;
   /** Set if a worker of a fleet runs the task. */

@@ -33,7 +33,6 @@ import { startFolder } from '../tasks/named-folders.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';
-import { limitHeap } from './heap-growth.ts';
 import { planResume } from './plan-resume.ts';
 import { announcements, planWarnings } from './run-notices.ts';
 
@@ -73,7 +72,6 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     if (isInRepository(plan.cwd)) sayUnlessQuiet(tasksShareTree(own.concurrency, plan.cwd));
   }
   const printed = new Map<string, string>();
-  const heap = limitHeap();
   const options: OrchestrateOptions = {
     vault: plan.vault,
     stateDir: plan.stateDir,
@@ -84,7 +82,6 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     prepare: async (request) => ({
       ...(await prepare(request, plan, base)),
       said,
-      onOutput: heap.count,
     }),
     endedByBugs,
     warn: sayUnlessQuiet,

@@ -8,7 +8,6 @@ import type { MessageContext } from '../../report/ending-lines.ts';
 import { allOf, type RunView } from '../../report/terminal/view.ts';
 import { sayPowers } from '../settings/found-config.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
-import { limitHeap } from './heap-growth.ts';
 import { announcements } from './run-notices.ts';
 
 /** A run that is about to start or resume. */
@@ -49,26 +48,20 @@ export async function runPlan(run: PlannedRun): Promise<number> {
   const task = { ...plan, needsTrust };
   const view = await viewFor(settings, { agent: plan.policy.agent, task });
   const views = log === null ? [view] : [view, await backgroundView(log, plan)];
-  const heap = limitHeap();
-  try {
-    const { fields } = await endedByBugs((bugs) =>
-      startRun({
-        plan,
-        view: allOf(views),
-        bugs,
-        onOutput: heap.count,
-        isAttended: isLiveTerminal(),
-        announcements: [...notices, ...announcements(plan)],
-        ...(resume === undefined ? {} : { resume }),
-        announceEnd({ status, final_message }) {
-          if (!settings.json && status === 'completed') printResult(final_message ?? '');
-        },
-      }),
-    );
-    return fields.exit_code;
-  } finally {
-    heap.lift();
-  }
+  const { fields } = await endedByBugs((bugs) =>
+    startRun({
+      plan,
+      view: allOf(views),
+      bugs,
+      isAttended: isLiveTerminal(),
+      announcements: [...notices, ...announcements(plan)],
+      ...(resume === undefined ? {} : { resume }),
+      announceEnd({ status, final_message }) {
+        if (!settings.json && status === 'completed') printResult(final_message ?? '');
+      },
+    }),
+  );
+  return fields.exit_code;
 }
 
 /** The background process must use the task id that the caller sees. */

@@ -34,7 +34,7 @@ import type {
   VaultPorts,
 } from '../../rescue/ports.ts';
 import { TaskAlreadyActiveError, UntrustedTaskError } from '../../task-errors.ts';
-import type { Resume, RunOptions } from '../held-run.ts';
+import type { Resume } from '../held-run.ts';
 import { startRun } from '../run.ts';
 import { type WorkTreeHolds, workTreeHolds } from '../work-tree-hold.ts';
 
@@ -45,7 +45,6 @@ export interface FileRun {
   readonly announcements: readonly string[];
   readonly resume?: Resume;
   readonly said?: Set<string>;
-  readonly onOutput?: NonNullable<RunOptions['onOutput']>;
 }
 
 export interface OrchestrateOptions {

@@ -59,8 +59,6 @@ export interface RunnerOptions extends ChildOptions {
     what: 'left' | 'ended' | 'ended-inside',
     processes: readonly Leftover[],
   ) => void;
-  /** Called with the number of bytes that the agent has just written to standard output. */
-  readonly onOutput?: ((bytes: number) => void) | undefined;
   readonly warn: (sentence: string) => void;
   /** Set in a fleet: nothing may run without a beat for most of it. */
   readonly lease?: Lease | undefined;
@@ -194,10 +192,7 @@ async function runAttempt(
         },
       });
     },
-    onStdout(chunk) {
-      options.onOutput?.(chunk.length);
-      transcript.stdout(chunk);
-    },
+    onStdout: (chunk) => transcript.stdout(chunk),
     onHeard: (chunk) => reader?.push(chunk),
     onStderr(chunk) {
       transcript.stderr(chunk);

@@ -1,8 +1,8 @@
 /** Longer lines are skipped. Up to this size, an agent's own lines are known to arrive whole. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const FIRST_CAPACITY = 64 * 1024;
-/** A buffer that grew beyond this for a long line is released after that line. */
-const KEPT_CAPACITY = 1024 * 1024;
+/** A buffer that grew beyond this for a long line is released after that line: a line of 1 MB needs one of 2 MB. */
+const KEPT_CAPACITY = 2 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const NOTHING = Buffer.alloc(0);
@@ -17,10 +17,7 @@ interface LineSplitterOptions {
 }
 
 interface LineSplitter {
-  /**
-   * Takes the next bytes. They must stay valid until a chunk is pushed that does not follow them
-   * directly in memory.
-   */
+  /** Takes the next bytes. They need to be valid only during the call. */
   readonly push: (chunk: Buffer) => void;
   /** Delivers a last line without a line end. */
   readonly end: () => void;
@@ -30,15 +27,12 @@ interface LineSplitter {
 
 /**
  * Splits a stream of bytes into lines, wherever the chunks are cut. Lines are delivered as bytes,
- * so a character split between chunks is complete before it is decoded. Only a line that is not
- * contiguous in memory is copied.
+ * so a character split between chunks is complete before it is decoded. Only a line that is cut is copied.
  */
 export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
   const { onLine, onSkipped, maxLineBytes = MAX_LINE_BYTES } = options;
   let held = NOTHING;
   let used = 0;
-  /** An unfinished line that is still in the caller's memory. */
-  let begun: Buffer | null = null;
   // Size so far of a line already known to be too long; otherwise 0.
   let dropped = 0;
 
@@ -76,34 +70,21 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
 
   return {
     push: (chunk) => {
-      const bytes = begun === null ? chunk : joined(begun, chunk);
-      // The unfinished line was searched before; if it is contiguous with the chunk, skip it.
-      let from = bytes.length - chunk.length;
-      if (begun !== null && from === 0) hold(begun, 0, begun.length);
-      begun = null;
       let start = 0;
       for (;;) {
-        const stop = bytes.indexOf(NEWLINE, from);
+        const stop = chunk.indexOf(NEWLINE, start);
         if (stop === -1) break;
         if (used === 0 && dropped === 0 && stop - start <= maxLineBytes) {
-          onLine(withoutCarriageReturn(bytes.subarray(start, stop)));
+          onLine(withoutCarriageReturn(chunk.subarray(start, stop)));
         } else {
-          hold(bytes, start, stop);
+          hold(chunk, start, stop);
           finishHeldLine();
         }
         start = stop + 1;
-        from = start;
       }
-      if (start === bytes.length) return;
-      if (used === 0 && dropped === 0 && bytes.length - start <= maxLineBytes) {
-        begun = bytes.subarray(start);
-      } else {
-        hold(bytes, start, bytes.length);
-      }
+      if (start < chunk.length) hold(chunk, start, chunk.length);
     },
     end: () => {
-      if (begun !== null) hold(begun, 0, begun.length);
-      begun = null;
       if (used > 0 || dropped > 0) finishHeldLine();
       held = NOTHING;
     },
@@ -111,14 +92,6 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
       return held.length;
     },
   };
-}
-
-/** Joins both if the second follows the first directly in memory; otherwise returns the second. */
-function joined(first: Buffer, second: Buffer): Buffer {
-  const end = first.byteOffset + first.length;
-  return first.buffer === second.buffer && end === second.byteOffset
-    ? Buffer.from(first.buffer, first.byteOffset, first.length + second.length)
-    : second;
 }
 
 function withoutCarriageReturn(line: Buffer): Buffer {

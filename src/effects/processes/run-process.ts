@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { AttemptEnd, CutCause } from '../../core/agent/attempt.ts';
 import type { StopRequests } from '../../loop/ports.ts';
@@ -10,7 +11,6 @@ import type { AgentCommand } from './find-program.ts';
 import { innerTree, noteLeftInside } from './inner-tree.ts';
 import { countBirths, type ProcessIdentity } from './process-table.ts';
 import type { ProcessTree } from './process-tree.ts';
-import { readPipe } from './read-pipe.ts';
 import { spawnAgent } from './spawn-process.ts';
 import {
   createTreeWatch,
@@ -161,13 +161,13 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     hopeless: cut,
   });
 
-  const stdoutPipe = readPipe(child.stdout, (chunk) => {
+  const stdoutClosed = readPipe(child.stdout, (chunk) => {
     clock.alive();
     request.onStdout(chunk);
     // An agent that lingers has given its result and is being stopped: what it still prints is ignored.
     if (!life.lingered) request.onHeard(chunk);
   });
-  const stderrPipe = readPipe(child.stderr, (chunk) => {
+  const stderrClosed = readPipe(child.stderr, (chunk) => {
     clock.alive();
     stderr.append(decoder.write(chunk));
     request.onStderr(chunk);
@@ -175,7 +175,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   // An agent that does not read its prompt breaks the pipe; its exit code tells why.
   child.stdin.on('error', () => {});
   child.stdin.end(request.prompt);
-  const closed = Promise.all([stdoutPipe.closed, stderrPipe.closed]);
+  const closed = Promise.all([stdoutClosed, stderrClosed]);
 
   const { exitCode, signal } = await exited;
   // From here only the last output is read, for a bounded time: no limit may change the cause.
@@ -187,8 +187,8 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     await life.ending.done;
     await within(closed, LAST_WORDS_MS);
   }
-  stdoutPipe.destroy();
-  stderrPipe.destroy();
+  child.stdout.destroy();
+  child.stderr.destroy();
   child.stdin.destroy();
   request.stops.signal.removeEventListener('abort', onStop);
   request.stops.hurry.removeEventListener('abort', onHurry);
@@ -267,4 +267,15 @@ export interface AgentSigns {
   working(): void;
   /** The attempt can no longer succeed. Returns whether that ends it: something else may have been first. */
   hopeless(cause: CutCause): boolean;
+}
+
+/**
+ * Calls `onChunk` with the bytes of a pipe. Nothing is read during a call, so a slow call slows the child down. Resolves
+ * when the pipe has ended or was destroyed; never rejects.
+ */
+function readPipe(pipe: Readable, onChunk: (chunk: Buffer) => void): Promise<void> {
+  // An error counts as the end of the pipe; the child's exit code says more.
+  pipe.on('error', () => {});
+  pipe.on('data', onChunk);
+  return new Promise((resolve) => void pipe.once('close', () => resolve()));
 }
