@@ -42,11 +42,7 @@ import {
   idleProtections,
   takeBaseline,
 } from '../effects/workspace/baseline.ts';
-import {
-  type EarlierPlace,
-  fitBaseline,
-  readBaseline,
-} from '../effects/workspace/kept-baseline.ts';
+import { fitBaseline, readBaseline } from '../effects/workspace/kept-baseline.ts';
 import { baselineLost, protectsNothing } from '../report/notices.ts';
 import { BaselineMisfitError, TaskAlreadyActiveError } from '../task-errors.ts';
 import { type ClaimedRun, READY, type ReadyTree } from './held-run.ts';
@@ -169,7 +165,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   const ready = tellsOnly ? READY : await run.tree.ready(task);
   await moveLate(task, plan);
   const kept = readBaseline(paths.folder);
-  const fitted = kept === null ? null : await fitBaseline(kept, watch, placeBefore(run, task));
+  const fitted = kept === null ? null : await fitBaseline(kept, watch, run.leg !== undefined);
   if (fitted !== null && 'misfit' in fitted) {
     throw new BaselineMisfitError(plan.taskId, plan.cwd, fitted.misfit);
   }
@@ -235,29 +231,19 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   };
 }
 
-/**
- * Returns the loop's memory. The files have to be observed again if the task's folders have changed, or if an
- * older ralph saved what it saw in another form.
- */
+/** Returns the loop's memory. The files have to be observed again if the task's folders have changed. */
 function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopMemory {
   const { step } = memory;
-  const before = placeBefore(run, task);
-  const isElsewhere = before.cwd !== run.plan.cwd || before.donePath !== run.plan.donePath;
+  const { plan, resume } = run;
+  const cwd = inOwnTree(plan.workTree, resume?.previousCwd ?? plan.cwd);
+  const folder = path.resolve(plan.vault, task.done_folder);
+  const donePath =
+    task.watch_file === null ? null : path.join(folder, path.basename(task.watch_file));
+  const isElsewhere = cwd !== plan.cwd || donePath !== plan.donePath;
   const isChecking = step.kind === 'verifying' || step.kind === 'examining';
-  return isChecking && (isElsewhere || step.sightings.commands === undefined)
+  return isChecking && isElsewhere
     ? { ...memory, step: { kind: 'looking', answer: step.answer } }
     : memory;
-}
-
-/** Returns the folders in which the task worked before this resume. */
-function placeBefore({ plan, resume, leg }: ResumedRun, task: TaskState): EarlierPlace {
-  const { watch_file, done_folder } = task;
-  const folder = path.resolve(plan.vault, done_folder);
-  return {
-    cwd: inOwnTree(plan.workTree, resume?.previousCwd ?? plan.cwd),
-    donePath: watch_file === null ? null : path.join(folder, path.basename(watch_file)),
-    isCarried: leg !== undefined,
-  };
 }
 
 /** Starts a task whose driver died after it saved the first state and before the task began. */

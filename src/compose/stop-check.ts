@@ -79,7 +79,7 @@ export async function observeTask(scene: OpenScene, mayRun: boolean): Promise<Si
   });
   // Without the baseline from the start, no change can be detected.
   const kept = readBaseline(folder);
-  const fitted = kept === null ? null : await fitBaseline(kept, watch, watch);
+  const fitted = kept === null ? null : await fitBaseline(kept, watch);
   const asItIs = { ...watch, protect: [] };
   const baseline =
     fitted === null

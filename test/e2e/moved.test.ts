@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater } from '../helpers/living-in.ts';
-import { type Json, makeScene, type Scene } from '../helpers/scene.ts';
+import { makeScene, type Scene } from '../helpers/scene.ts';
 import { untilThere } from '../helpers/vault.ts';
 
 // `ralph resume` where the folder has come to another place: what was noted of its files goes with it, or
@@ -173,40 +173,5 @@ describe('patterns that are given anew', () => {
     expect(scene.journal().filter(({ event }) => event === 'claim_held')).toMatchObject([
       { detail: 'protected files have changed: test/a.ts' },
     ]);
-  });
-});
-
-describe('a task of ralph 0.1.0, which noted absolute paths', () => {
-  /** Writes the baseline as it was, its names in this folder. */
-  async function asOf010(scene: Scene, folder: string): Promise<void> {
-    const file = '.ralph_state/t/baseline.json';
-    const { sum, taken, ...kept } = JSON.parse(scene.read(file));
-    const absolute = (marks: Json): Json =>
-      Object.fromEntries(
-        Object.entries(marks).map(([name, mark]) => [join(scene.folder, folder, name), mark]),
-      );
-    const old = {
-      ...kept,
-      watched: absolute(kept.watched),
-      protected: absolute(kept.protected),
-    };
-    await scene.write(file, JSON.stringify(old));
-  }
-
-  test('a task of ralph 0.1.0 goes on where it began, and where it was moved to', async () => {
-    const scene = await begun([WORKING, WORKING], [...WATCH, '--protect', 'test']);
-    await asOf010(scene, 'repo');
-    expect(await resumed(scene, 'repo', ['--trust'])).toMatchObject({ exitCode: 3 });
-    await asOf010(scene, 'repo');
-    renameSync(join(scene.folder, 'repo'), join(scene.folder, 'moved'));
-    expect(await resumed(scene, 'moved', ['--trust'])).toMatchObject({ exitCode: 3 });
-  });
-
-  test('a task of ralph 0.1.0 does not go on if its paths name a third folder', async () => {
-    const scene = await begun([WORKING], WATCH);
-    await asOf010(scene, 'before');
-    const { exitCode, stderr } = await resumed(scene, 'repo', ['--trust']);
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain(`${join(scene.folder, 'before/README')}, which is not in`);
   });
 });

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { fileOf } from '../../src/effects/trust/seal.ts';
 import { planLimited } from '../helpers/fake-claude.ts';
 import type { Turn } from '../helpers/fake-turn.ts';
 import { guardOf } from '../helpers/guard-of.ts';
@@ -12,7 +11,6 @@ import { isDead, untilDead } from '../helpers/processes.ts';
 import { type Json, makeScene, type Scene } from '../helpers/scene.ts';
 import { STUBBORN, untilStubborn } from '../helpers/stubborn-agent.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
-import { ownSeal } from '../helpers/test-seal.ts';
 
 // `ralph resume`: every task that is not completed and that nobody drives goes on from where it stood.
 
@@ -293,22 +291,6 @@ describe('nothing to go on with', () => {
     expect(stderr).toContain(`TaskNotFoundError: there is no task '${id}'`);
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(scene.names('.ralph_state/history')).toEqual([]);
-  });
-
-  test('what an older ralph saw in another form is observed again, and completes the task', async () => {
-    const scene = await makeScene([WORKING, WORKING]);
-    const verify = '[ -e verifying ] || { : > verifying; kill -9 $PPID; exit 1; }';
-    const killed = await scene.run(['--until', 'true', '--verify', verify, '-n', '1']);
-    expect(killed).toMatchObject({ signal: 'SIGKILL' });
-    for (const name of ['memory-1.json', 'memory-2.json']) {
-      const { sum, ...fields } = JSON.parse(scene.read(`.ralph_state/t/${name}`));
-      const older = JSON.stringify(fields).replace('"commands":', '"other":');
-      const seal = ownSeal(join(scene.folder, '.ralph_state'));
-      await scene.write(`.ralph_state/t/${name}`, seal.close(older, fileOf('memory', fields.task)));
-    }
-    expect(await scene.ralph(['resume', 't'])).toMatchObject({ exitCode: 0 });
-    expect(scene.state()).toMatchObject({ status: 'completed', evidence: { kind: 'until' } });
-    expect(scene.fake.calls()).toHaveLength(1);
   });
 
   test.for(['{"half":', '', '[]', 'null', '{"schema_version":1}'])(

@@ -144,10 +144,6 @@ export const NOT_IN_SANDBOX: Readonly<Record<string, readonly Entry[]>> = {
   ],
   'test/e2e/resume.test.ts': [
     [
-      'driver',
-      'nothing to go on with > what an older ralph saw in another form is observed again, and completes the task',
-    ],
-    [
       'left',
       'what the driver left when it died > an agent that runs on, its guard dead too: ended before the next one starts',
     ],

@@ -171,8 +171,7 @@ function repeated(state: LoopState, moment: Moment): Decision {
   const { step, task } = state;
   const { policy } = moment;
   if (step.kind === 'looking') return step;
-  // An older ralph saved neither field.
-  if (step.kind === 'verifying') return { ...step, results: [], forClaim: step.forClaim ?? true };
+  if (step.kind === 'verifying') return { ...step, results: [] };
   if (step.kind === 'examining') {
     // The files may have changed meanwhile.
     const { answer, sightings } = step;

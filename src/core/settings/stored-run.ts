@@ -1,6 +1,6 @@
 import { resolveSettings } from './resolve-settings.ts';
 import { layerOf, type Source, type SourcedSettings } from './setting-source.ts';
-import { aliasKeys, type SettingName, settingNames, snakeCase } from './settings.ts';
+import { type SettingName, settingNames, snakeCase } from './settings.ts';
 
 /** The settings of a run, as they are stored beside its state. */
 export interface StoredRun extends SourcedSettings {
@@ -30,11 +30,9 @@ export function storedSettings({ settings, sources }: SourcedSettings): StoredSe
   );
 }
 
-/** Reads stored settings. A setting that is invalid, or that an older ralph did not store, gets its default. */
+/** Reads stored settings. A setting that is invalid or missing gets its default. */
 export function fromStored(stored: StoredSettings): SourcedSettings {
-  // An older ralph stored some settings under another name of their flag.
-  const of = (name: SettingName): StoredSetting | undefined =>
-    [snakeCase(name), ...aliasKeys(name)].flatMap((key) => stored[key] ?? [])[0];
+  const of = (name: SettingName): StoredSetting | undefined => stored[snakeCase(name)];
   const values = settingNames().map((name) => [name, of(name)?.value]);
   const layer = layerOf(Object.fromEntries(values), (name) => {
     const { source = '', from = 'default' } = of(name) ?? {};

@@ -152,7 +152,7 @@ function moneyIn(name: string, fields: JsonObject): MoneyEvent | null {
       return { kind: 'iterated', costUsd: amountAt(fields, 'cost_usd') };
   }
   const usage = objectAt(fields, 'usage');
-  // A request for an approval has none, and the journal of an older ralph neither.
+  // A request for an approval has none.
   if (usage === null) return null;
   const usedUsd = amountAt(usage, 'cost_usd');
   return name === 'iteration_started'

@@ -1,12 +1,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import type { CheckResult } from '../../core/completion/check-result.ts';
-import type { CommandResult } from '../../core/completion/command-result.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
-import { type LoopState, NO_STREAKS } from '../../core/machine/loop-state.ts';
-import type { Missing } from '../../core/prompt/handover.ts';
-import type { Hint } from '../../core/prompt/hints.ts';
-import { readChecks } from '../../core/settings/checks.ts';
+import type { LoopState } from '../../core/machine/loop-state.ts';
 import { SCHEMA_VERSION, type TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { KB, MB, tryReadText } from '../files/bounded-read.ts';
@@ -114,13 +109,12 @@ export function readNamedStep(
   const found = file === null ? null : readMemory(file);
   if (found === null) return null;
   const { fields, memory } = found;
-  // ralph 0.1.0 stored no task here. Later versions do: a memory of another step than the state is ignored.
-  const task = objectAt(fields, 'task');
-  if (task !== null && numberAt(task, 'save') !== save) return null;
+  // A memory of another step than the state is ignored.
+  if (numberAt(objectAt(fields, 'task') ?? {}, 'save') !== save) return null;
   const logBytes = numberAt(fields, 'log_bytes') ?? 0;
   const events = objectsAt(fields, 'events').slice(0, MOST_EVENTS);
   return {
-    memory: upToDate(memory),
+    memory,
     logBytes: Number.isSafeInteger(logBytes) && logBytes >= 0 ? logBytes : 0,
     events: events.filter((event) => isOfStep(event, task_id)) as unknown as readonly RalphEvent[],
   };
@@ -164,62 +158,9 @@ export function removeFreeMemories(taskFolder: string, inUse: string | null = nu
   }
 }
 
-/**
- * ralph 0.1.0 stored hints as plain texts, only the beginning of a refused command, and nothing about
- * stopped sub-agents. An unknown command becomes empty, which is compared with no pattern.
- */
-function upToDate(memory: LoopMemory): LoopMemory {
-  const hints = (kept: readonly (Hint | string)[]): readonly Hint[] =>
-    kept.map((hint) => (typeof hint === 'string' ? { text: hint, isProven: false } : hint));
-  const { carry, step } = memory;
-  const streaks = { ...NO_STREAKS, ...memory.streaks };
-  const known = {
-    ...memory,
-    streaks,
-    hints: hints(memory.hints),
-    carry: { ...carry, hints: hints(carry.hints), missing: carry.missing.map(withChecks) },
-  };
-  if (!('answer' in step)) return known;
-  const refused = step.answer.facts.refused.map((refusal) => ({
-    ...refusal,
-    command: refusal.command ?? (refusal.tool === 'Bash' ? '' : null),
-  }));
-  const { stoppedSubAgents = 0 } = step.answer.facts;
-  const facts = { ...step.answer.facts, stoppedSubAgents, refused };
-  return { ...known, step: { ...step, answer: { ...step.answer, facts } } };
-}
-
-/** Older versions had one check, without a name, and stored only how it ended. */
-function withChecks(missing: Missing): Missing {
-  const result = resultIn(missing);
-  if (result === undefined) return missing;
-  const failed = result === null ? [] : [unnamedResult(result)];
-  if (missing.kind === 'refused') return { ...missing, failed };
-  return { kind: 'held', held: { gate: 'verify', failed } };
-}
-
-/** Returns the result in the form of an older version; undefined if there is none. */
-function resultIn(missing: Missing): CommandResult | null | undefined {
-  if (missing.kind === 'refused' && 'verified' in missing) {
-    return missing.verified as CommandResult | null;
-  }
-  if (missing.kind !== 'held' || missing.held.gate !== 'verify' || !('result' in missing.held)) {
-    return undefined;
-  }
-  return missing.held.result as CommandResult;
-}
-
-function unnamedResult(result: CommandResult): CheckResult {
-  const unread = { tests: null, failures: null, failed: null, stoppedEarly: false };
-  const unknown = { ...unread, otherFailures: [], startedAt: '', durationMs: 0, outputSha256: '' };
-  const [{ name } = { name: '' }] = readChecks(result.command) ?? [];
-  const where = { where: 'work-tree', isReused: false, verdict: 'failed' } as const;
-  return { ...result, ...unknown, ...where, name };
-}
-
-/** Returns the memory in a parsed JSON value, in today's form; null if fields are missing. */
+/** Returns the memory in a parsed JSON value; null if fields are missing. */
 export function memoryIn(value: JsonObject): LoopMemory | null {
-  return isMemory(value) ? upToDate(value) : null;
+  return isMemory(value) ? value : null;
 }
 
 /** Whether a memory has all its fields. Their content is not checked: the file is trusted. */

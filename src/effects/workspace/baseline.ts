@@ -16,7 +16,7 @@ export interface Baseline {
   readonly watched: FileMarks;
   readonly done: FileMark | null;
   readonly protected: FileMarks;
-  /** The boxes of the plan; null without one, or if the baseline is of an older ralph. */
+  /** The boxes of the plan; null without one. */
   readonly plan: PlanCount | null;
 }
 

@@ -20,14 +20,14 @@ import { countPlan } from './plan-count.ts';
  * directory can be moved; all others have absolute paths.
  */
 export interface KeptBaseline extends Baseline {
-  /** The request for the baseline; null in a file of ralph 0.1.0, whose names are all absolute. */
+  /** The request for the baseline. */
   readonly taken: {
     readonly cwd: string;
     readonly globs: readonly string[];
     readonly protect: readonly string[];
     readonly done_path: string | null;
-  } | null;
-  /** The plan that was counted, and the headings whose boxes; null without one, or in an older file. */
+  };
+  /** The plan that was counted, and the headings whose boxes; null without one. */
   readonly plan_of: PlanOf | null;
 }
 
@@ -78,21 +78,13 @@ function keptSchema() {
     done_path: z.nullable(z.string()),
   });
   return z.object({
-    taken: z._default(z.nullable(taken), null),
+    taken,
     watched: z.record(z.string(), mark),
     done: z.nullable(mark),
     protected: z.record(z.string(), mark),
-    plan: z._default(z.nullable(z.object({ open: z.number(), done: z.number() })), null),
-    plan_of: z._default(z.nullable(z.object({ file: z.string(), sections: texts })), null),
+    plan: z.nullable(z.object({ open: z.number(), done: z.number() })),
+    plan_of: z.nullable(z.object({ file: z.string(), sections: texts })),
   });
-}
-
-/** The working directory of a task of ralph 0.1.0, and its watched file's target, from its other files. */
-export interface EarlierPlace {
-  readonly cwd: string;
-  readonly donePath: string | null;
-  /** Whether the work was brought from there as it was: then what differs from the start is the agent's work. */
-  readonly isCarried?: boolean;
 }
 
 /** A baseline adapted to a folder, or why it cannot be used there, as a clause. */
@@ -100,29 +92,19 @@ export type Fitted = { readonly baseline: Baseline } | { readonly misfit: string
 
 /**
  * Adapts a stored baseline to the folder in which the task is resumed. If that is another folder than
- * before, every file must match its fingerprint, unless the work was carried there: a file that differs could be
- * the agent's work or have been different from the start.
+ * before, every file must match its fingerprint, unless the work was carried there as it was (`isCarried`): a file
+ * that differs could be the agent's work or have been different from the start.
  */
 export async function fitBaseline(
   kept: KeptBaseline,
   request: BaselineRequest,
-  earlier: EarlierPlace,
+  isCarried = false,
 ): Promise<Fitted> {
   const { cwd, donePath } = request;
   const { taken } = kept;
-  const isCarried = earlier.isCarried === true;
-  const from = taken?.cwd ?? earlier.cwd;
-  const patterns = [request, ...(taken === null ? [] : [taken])].flatMap(({ globs, protect }) => [
-    ...globs,
-    ...protect,
-  ]);
+  const from = taken.cwd;
+  const patterns = [request, taken].flatMap(({ globs, protect }) => [...globs, ...protect]);
   const reachesOut = patterns.find(reachesOutside);
-  const names = [...Object.keys(kept.watched), ...Object.keys(kept.protected)];
-  const outside = names.find((name) => !isInside(from, path.resolve(from, name)));
-  // ralph 0.1.0 left the old names unchanged if a task was resumed in another folder.
-  if (outside !== undefined && reachesOut === undefined) {
-    return { misfit: `it tells of ${outside}, which is not in ${from}` };
-  }
   const placed: Baseline = {
     watched: renamed(kept.watched, (name) => fileIn(cwd, from, name)),
     done: kept.done,
@@ -136,12 +118,11 @@ export async function fitBaseline(
     const changed = isCarried ? null : await firstChange(placed, request);
     if (changed !== null) return { misfit: `${changed} is not as it was noted in ${from}` };
   }
-  const takenDonePath = taken === null ? earlier.donePath : taken.done_path;
-  if (!isCarried && donePath !== null && donePath !== takenDonePath) {
+  if (!isCarried && donePath !== null && donePath !== taken.done_path) {
     const now = await markFile(donePath);
     const isAsNoted =
       now === null || kept.done === null ? now === kept.done : !isOther(now, kept.done);
-    if (!isAsNoted) return { misfit: `${donePath} is not as ${takenDonePath ?? 'it'} was noted` };
+    if (!isAsNoted) return { misfit: `${donePath} is not as ${taken.done_path ?? 'it'} was noted` };
   }
   return { baseline: await withNewPatterns(placed, taken, request) };
 }
@@ -167,7 +148,6 @@ async function withNewPatterns(
   taken: KeptBaseline['taken'],
   request: BaselineRequest,
 ): Promise<Baseline> {
-  if (taken === null) return placed;
   const isSame = (one: readonly string[], other: readonly string[]): boolean =>
     one.length === other.length && one.every((pattern) => other.includes(pattern));
   const hasNewGlobs = !isSame(taken.globs, request.globs);

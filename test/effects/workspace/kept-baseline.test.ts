@@ -47,15 +47,13 @@ async function readBack(baseline: Baseline, request: BaselineRequest): Promise<K
   return kept;
 }
 
-const unknown = (cwd: string) => ({ cwd, donePath: null });
-
 describe('a baseline', () => {
   test('names files of the folder relative to it, and fits it as it was', async () => {
     const request = await folderWith(['a/b.md', 'c.ts'], { globs: ['**/*.md'], protect: ['c.ts'] });
     const { kept, baseline } = await keptOf(request);
     expect(Object.keys(kept.watched)).toEqual(['a/b.md']);
     expect(Object.keys(kept.protected)).toEqual(['c.ts']);
-    const fitted = await fitBaseline(kept, request, unknown('/elsewhere'));
+    const fitted = await fitBaseline(kept, request);
     expect(fitted).toEqual({ baseline });
   });
 
@@ -64,7 +62,7 @@ describe('a baseline', () => {
     const { kept } = await keptOf(request);
     const outside = join(dirname(request.cwd), 'out/y.md');
     expect(Object.keys(kept.watched).sort()).toEqual([outside, 'x.md'].sort());
-    const fitted = await fitBaseline(kept, request, unknown('/elsewhere'));
+    const fitted = await fitBaseline(kept, request);
     expect(fitted).toMatchObject({ baseline: { watched: { [outside]: {} } } });
   });
 
@@ -73,7 +71,7 @@ describe('a baseline', () => {
     const { kept } = await keptOf(request);
     const cwd = `${request.cwd}-moved`;
     renameSync(request.cwd, cwd);
-    const fitted = await fitBaseline(kept, { ...request, cwd }, unknown(request.cwd));
+    const fitted = await fitBaseline(kept, { ...request, cwd });
     expect(fitted).toMatchObject({ baseline: { watched: { [join(cwd, 'a.md')]: {} } } });
   });
 
@@ -88,7 +86,7 @@ describe('a baseline', () => {
     const request = await folderWith(['a.md'], patterns);
     const { kept } = await keptOf(request);
     const moved = await folderWith(['a.md'], patterns);
-    const fitted = await fitBaseline(kept, moved, unknown(request.cwd));
+    const fitted = await fitBaseline(kept, moved);
     expect(fitted).toMatchObject({ misfit: expect.stringContaining('reaches out') });
   });
 
@@ -98,7 +96,7 @@ describe('a baseline', () => {
       const request = await folderWith(['a.md'], { globs: [glob] });
       const { kept } = await keptOf(request);
       const moved = await folderWith(['a.md'], { globs: [glob] });
-      expect(await fitBaseline(kept, moved, unknown(request.cwd))).toHaveProperty('baseline');
+      expect(await fitBaseline(kept, moved)).toHaveProperty('baseline');
     },
   );
 
@@ -106,18 +104,14 @@ describe('a baseline', () => {
     const request = await folderWith(['a.md'], { globs: ['*.md'], existing: true });
     const { kept } = await keptOf(request);
     const moved = await folderWith(['b.md'], { globs: ['*.md'], existing: true });
-    expect(await fitBaseline(kept, moved, unknown(request.cwd))).toHaveProperty('baseline');
+    expect(await fitBaseline(kept, moved)).toHaveProperty('baseline');
   });
 
   test('keeps the marks of the start for files that new patterns match too', async () => {
     const request = await folderWith(['a.md', 'b.md', 'c.md'], { globs: ['a.md'] });
     const { kept } = await keptOf(request);
     await writeFile(join(request.cwd, 'a.md'), 'changed');
-    const fitted = await fitBaseline(
-      kept,
-      { ...request, globs: ['[ab].md'] },
-      unknown(request.cwd),
-    );
+    const fitted = await fitBaseline(kept, { ...request, globs: ['[ab].md'] });
     if ('misfit' in fitted) throw new Error(fitted.misfit);
     const { watched } = fitted.baseline;
     expect(watched[join(request.cwd, 'a.md')]).toEqual(kept.watched['a.md']);
@@ -128,17 +122,17 @@ describe('a baseline', () => {
     const request = await folderWith(['in/a.md', '../out/old.md'], { globs: ['../out/*.md'] });
     const { kept } = await keptOf(request);
     const inside = { ...request, globs: ['in/*.md'] };
-    const fitted = await fitBaseline(kept, inside, unknown(request.cwd));
+    const fitted = await fitBaseline(kept, inside);
     if ('misfit' in fitted) throw new Error(fitted.misfit);
     expect(Object.keys(fitted.baseline.watched)).toEqual([join(request.cwd, 'in/a.md')]);
     const again = await readBack(fitted.baseline, inside);
-    expect(await fitBaseline(again, inside, unknown(request.cwd))).toEqual(fitted);
+    expect(await fitBaseline(again, inside)).toEqual(fitted);
   });
 
   test('protects no more what is not to be protected any more', async () => {
     const request = await folderWith(['a.md', 'b.md'], { protect: ['a.md'] });
     const { kept } = await keptOf(request);
-    const fitted = await fitBaseline(kept, { ...request, protect: ['b.md'] }, unknown(request.cwd));
+    const fitted = await fitBaseline(kept, { ...request, protect: ['b.md'] });
     if ('misfit' in fitted) throw new Error(fitted.misfit);
     expect(Object.keys(fitted.baseline.protected)).toEqual([join(request.cwd, 'b.md')]);
   });
@@ -164,7 +158,7 @@ describe('a baseline', () => {
       });
       const { kept } = await keptOf(request);
       await rm(join(request.cwd, 'tests'), { recursive: true });
-      const fitted = await fitBaseline(kept, { ...request, protect }, unknown(request.cwd));
+      const fitted = await fitBaseline(kept, { ...request, protect });
       if ('misfit' in fitted) throw new Error(fitted.misfit);
       const file = join(request.cwd, 'tests/a.test');
       expect(fitted.baseline.protected[file]).toEqual(

@@ -21,7 +21,7 @@ test('boxes are compared with those of the same plan and headings', async () => 
   const planOnResume = async (changes: Partial<BaselineRequest>) => {
     const kept = readBaseline(cwd);
     if (kept === null) throw new Error('the baseline cannot be read back');
-    const fitted = await fitBaseline(kept, { ...request, ...changes }, { cwd, donePath: null });
+    const fitted = await fitBaseline(kept, { ...request, ...changes });
     return 'baseline' in fitted ? fitted.baseline.plan : fitted;
   };
   writeFileSync(join(cwd, 'PLAN.md'), '## A\n- [x] one\n');

@@ -224,8 +224,7 @@ export type ClaimVerdict =
   | {
       readonly kind: 'passed';
       readonly claim: Claim;
-      /** Absent in a step that an older ralph saved. */
-      readonly proof?: ClaimProof;
+      readonly proof: ClaimProof;
     }
   | {
       readonly kind: 'held';

@@ -312,7 +312,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     isHere: () => findGitAbove(cwd) === place,
     before,
     async after({ iteration, as, outcome }: TreeToKeep) {
-      // An older ralph, or one without snapshots, drove the task until now.
+      // One without snapshots drove the task until now.
       if (first === null) return before(iteration);
       if (as === 'missing-end' && names.has(String(iteration))) {
         known = null;
