@@ -49,6 +49,7 @@ const scripts = {
   'src/cli/fleet/resume.ts': 'resume-fleet',
   'src/cli/commands/rescue.ts': 'rescue',
   'src/cli/commands/watch.ts': 'watch',
+  'src/cli/commands/fleet/submit.ts': 'submit',
   'src/cli/commands/run.ts': 'run',
   'src/cli/program.ts': 'program',
   'src/cli/main.ts': 'main',

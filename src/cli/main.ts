@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { EXIT_BUG } from '../exit-codes.ts';
 import { IDS_COMMAND } from './completion/names.ts';
 import { sayBug, watchForBugs } from './terminal/bugs.ts';
@@ -9,12 +10,9 @@ declare const __RALPH_VERSION__: string;
  * standard error.
  */
 export async function main(argv: readonly string[]): Promise<number> {
+  if (argv[0] === '--version' || argv[0] === '-V') return printVersion();
   // A closed pipe (`ralph … | head -1`) must not kill ralph and leave an agent running.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  if (argv[0] === '--version' || argv[0] === '-V') {
-    process.stdout.write(`${__RALPH_VERSION__}\n`);
-    return 0;
-  }
   watchForBugs();
   try {
     // Shell completion calls this at every tab, so it skips parsing the command line.
@@ -26,6 +24,16 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     return await explain(error);
   }
+}
+
+/** Opening `process.stdout` takes longer than all the rest of this. */
+function printVersion(): number {
+  try {
+    writeSync(1, `${__RALPH_VERSION__}\n`);
+  } catch {
+    // Nobody reads it.
+  }
+  return 0;
 }
 
 /** Runs a command and loads only what it needs: a command that runs an agent needs no table of commands. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -23,6 +23,10 @@ describe('the package', () => {
     const paths = [...stdout.matchAll(/"path": "(.+)"/g)].map(([, path]) => path);
     expect(paths).toEqual(expect.arrayContaining(['docs/fleet.sql', 'SECURITY.md']));
     expect(paths.filter((path) => path?.endsWith('.gyp'))).toEqual([]);
+  });
+
+  test('starts with a small script, since every command waits for it', () => {
+    expect(statSync(join(ROOT, 'dist', 'main.cjs')).size).toBeLessThan(20_000);
   });
 
   test('is published with its provenance, and not before it names its repository', async () => {
