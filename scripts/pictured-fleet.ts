@@ -1,5 +1,5 @@
-import { fleetPicture } from '../src/core/fleet/fleet-warnings.ts';
-import { fleetStatus } from '../src/report/screens/fleet-status.ts';
+import { fleetPicture } from '../src/fleet/core/fleet-warnings.ts';
+import { fleetStatus } from '../src/fleet/report/fleet-status.ts';
 import {
   accountFacts,
   fleetView,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { FleetSpec } from '../../src/core/fleet/fleet-task.ts';
 import { SETTINGS } from '../../src/core/settings/settings.ts';
-import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
+import type { FleetSpec } from '../../src/fleet/core/fleet-task.ts';
+import type { FleetQueue } from '../../src/fleet/database/fleet-queue.ts';
 import { ANY, COMPLETED, NOTHING, newFleetTask } from '../../test/helpers/fleet-tasks.ts';
 import { installEngine } from '../../test/helpers/install-engine.ts';
 import { openTestFleet, startPostgres } from '../../test/helpers/postgres.ts';

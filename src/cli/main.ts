@@ -49,7 +49,7 @@ async function carryOut(argv: readonly string[]): Promise<number> {
     return watchCommand(words, help);
   }
   if (name === 'submit') {
-    const { submitCommand } = await import('./commands/fleet/submit.ts');
+    const { submitCommand } = await import('../fleet/cli/submit/submit.ts');
     return submitCommand(words, help);
   }
   if (name !== 'run' && name !== 'resume') return fromTable(argv);

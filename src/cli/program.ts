@@ -1,9 +1,9 @@
 import { Argument, Command } from 'commander';
+import { declareFleetCommands } from '../fleet/cli/commands/declare.ts';
 import { explainCommander, refuseUnknownHelp } from './command-mistakes.ts';
 import type { AnswerOptions, ApprovalsOptions } from './commands/approvals.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { DoctorOptions } from './commands/doctor.ts';
-import { declareFleetCommands } from './commands/fleet/declare.ts';
 import { declareGitCommands } from './commands/git/declare.ts';
 import type { InitOptions } from './commands/init.ts';
 import type { LogsOptions } from './commands/logs.ts';

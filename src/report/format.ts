@@ -65,3 +65,8 @@ export function belowSections(sections: readonly string[]): string {
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** Returns `HOST/DATABASE` from the name of a fleet, `fleet HOST/DATABASE`. */
+export function fleetPlace(fleet: string): string {
+  return fleet.replace(/^fleet /, '');
+}

@@ -59,12 +59,58 @@ const ARROWS: Readonly<Record<string, Rule>> = {
   cli: {
     rooms: [
       ...['cli', 'compose', 'service', 'rescue', 'loop/run-loop', 'loop/ports', 'core', 'report'],
-      ...[...FILING, ...LOOKING, ...LEAVES],
+      // What commands do on a fleet; the rest of it only these know.
+      ...['fleet/cli', ...FILING, ...LOOKING, ...LEAVES],
     ],
     outside: true,
   },
   compose: {
     rooms: ['compose', 'effects', 'rescue', 'loop', 'core', 'report', ...LEAVES],
+    outside: true,
+  },
+  // The fleet is a house of its own: its rooms import what the rooms of the same kind outside do, and each other.
+  'fleet/core': { rooms: ['fleet/core', 'core'], outside: false },
+  'fleet/database': {
+    rooms: ['fleet/database', 'fleet/core', 'effects', 'loop/ports', 'core', ...LEAVES],
+    outside: true,
+  },
+  'fleet/origin': {
+    rooms: [
+      'fleet/origin',
+      'fleet/database',
+      'fleet/core',
+      'effects',
+      'loop/ports',
+      'core',
+      ...LEAVES,
+    ],
+    outside: true,
+  },
+  'fleet/worker-files': {
+    rooms: ['fleet/core', 'effects', 'core', ...LEAVES, 'fleet/worker-files'],
+    outside: true,
+  },
+  'fleet/leg': {
+    rooms: ['fleet', 'compose', 'effects', 'loop', 'core', 'report', ...LEAVES],
+    outside: true,
+  },
+  'fleet/worker': {
+    rooms: ['fleet', 'compose', 'effects', 'loop', 'core', 'report', ...LEAVES],
+    outside: true,
+  },
+  'fleet/report': {
+    rooms: [
+      ...['fleet/report', 'report', 'core/text/untrusted-text', 'core/text/safe-json'],
+      ...['core/agent/agents', ENDINGS, ...LEAVES],
+    ],
+    typesOnly: ['fleet/core', 'core'],
+    outside: true,
+  },
+  'fleet/cli': {
+    rooms: [
+      ...['fleet', 'cli', 'compose', 'loop/run-loop', 'loop/ports', 'core', 'report'],
+      ...[...FILING, ...LOOKING, ...LEAVES],
+    ],
     outside: true,
   },
   index: { rooms: ['service', 'loop/ports', 'core', ...LEAVES], outside: false },
@@ -102,7 +148,6 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'snapshots',
       'machine',
       'rescue',
-      'fleet',
     ],
   ],
   effects: [
@@ -122,20 +167,13 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'proof/exam',
       'proof',
     ],
-    ...[
-      'state',
-      'vault',
-      'plan',
-      'sandbox/repositories',
-      'sandbox',
-      'agents',
-      'claude',
-      'fleet/files',
-      'fleet',
-      'origin',
-    ],
+    ...['state', 'vault', 'plan', 'sandbox/repositories', 'sandbox', 'agents', 'claude'],
   ],
-  compose: ['sandbox', 'proof', '.', 'resume', 'rescue', 'git-commands', 'leg', 'fleet'],
+  compose: ['sandbox', 'proof', '.', 'resume', 'rescue', 'git-commands'],
+  fleet: [
+    ...['core', 'worker-files', 'database', 'origin', 'leg', 'worker', 'report'],
+    ...['cli', 'cli/submit', 'cli/commands'],
+  ],
   report: ['.', 'terminal', 'screens', 'notes', 'briefing', 'briefing/html'],
   cli: [
     'completion',
@@ -144,10 +182,8 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     'settings',
     'tasks',
     'run',
-    'fleet',
     'commands',
     'commands/git',
-    'commands/fleet',
     '.',
   ],
 };
@@ -164,7 +200,8 @@ const IMPORT =
 
 /** The arrows that a file of src/ breaks, in words; empty if it breaks none. */
 function violations(path: string, source: string): string[] {
-  const room = path.replace(/\.ts$/, '').split('/')[0] ?? '';
+  const [first = '', second] = path.replace(/\.ts$/, '').split('/');
+  const room = first === 'fleet' ? `${first}/${second}` : first;
   const rule = ARROWS[room];
   if (rule === undefined) return [`${path}: the room "${room}" has no rule`];
   const code = withoutComments(source);
@@ -186,7 +223,7 @@ function violations(path: string, source: string): string[] {
     found.push(`${path}: imports ${resolved}`);
   }
 
-  if (room === 'core') {
+  if (room === 'core' || room === 'fleet/core') {
     for (const [impure] of code.matchAll(IMPURE)) found.push(`${path}: uses ${impure}`);
   }
   return found;
@@ -243,6 +280,9 @@ describe('the arrows of the house', () => {
     ['cli/commands/a.ts', "import('../../effects/agents/a.ts');", 'imports effects/agents/a'],
     ['service/a.ts', "import '../effects/workspace/a.ts';", 'imports effects/workspace/a'],
     ['service/a.ts', "import { main } from '../cli/main.ts';", 'imports cli/main'],
+    ['fleet/core/a.ts', 'const now = Date.now();', 'uses Date.now'],
+    ['compose/a.ts', "import '../fleet/leg/a.ts';", 'imports fleet/leg/a'],
+    ['cli/commands/a.ts', "import '../../fleet/core/a.ts';", 'imports fleet/core/a'],
     ['utils/a.ts', '', 'the room "utils" has no rule'],
   ] as const)('catch a violation in %s: %s', ([path, source, complaint]) => {
     expect(violations(path, source)).toEqual([`${path}: ${complaint}`]);

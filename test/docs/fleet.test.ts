@@ -2,9 +2,9 @@ import { chmodSync, copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readWorkerPolicy } from '../../src/core/fleet/worker-policy.ts';
 import { shellWords } from '../../src/core/settings/shell-words.ts';
-import { readAccountsFile } from '../../src/effects/fleet/files/accounts-file.ts';
+import { readWorkerPolicy } from '../../src/fleet/core/worker-policy.ts';
+import { readAccountsFile } from '../../src/fleet/worker-files/accounts-file.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 // What docs/fleet.md and examples/fleet tell people about a fleet.
@@ -44,7 +44,7 @@ describe('docs/fleet.md', () => {
   });
 
   test('has a row for every warning of ralph fleet status', () => {
-    const [, cases = ''] = read('src/report/screens/fleet-words.ts').split('fleetWarningText');
+    const [, cases = ''] = read('src/fleet/report/fleet-words.ts').split('fleetWarningText');
     const [body = ''] = cases.split('\nexport');
     const kinds = [...body.matchAll(/case '([\w-]+)'/g)].map(([, kind]) => kind);
     expect(kinds.length).toBeGreaterThan(5);
@@ -100,7 +100,7 @@ describe('examples/fleet', () => {
     expect(verb).toBe('worker');
     const flags = rest.filter((word) => word.startsWith('--'));
     expect(flags).toContain('--policy');
-    const declared = read('src/cli/commands/fleet/declare.ts');
+    const declared = read('src/fleet/cli/commands/declare.ts');
     for (const flag of flags) expect(declared).toContain(`${flag} `);
   });
 });

@@ -52,7 +52,7 @@ describe('the tests of the fleet that a change needs', () => {
   test('are all of them where it touches the fleet or what the fleet shares, else a sample', async () => {
     const { change, folder, git, needed } = await makeChanges();
     const touching = [
-      'src/effects/fleet/migrations.ts',
+      'src/fleet/database/migrations.ts',
       'src/compose/run.ts',
       'src/effects/state/task-folder.ts',
       'src/loop/ports.ts',
@@ -65,7 +65,7 @@ describe('the tests of the fleet that a change needs', () => {
     for (let file = 0; file < 2_000; file += 1)
       put(folder, { [`zz/${'x'.repeat(60)}-${file}`]: '' });
     git('add', 'zz');
-    change('src/effects/fleet/tables.ts');
+    change('src/fleet/database/tables.ts');
     expect(needed('HEAD~1')).toHaveLength(3);
     const counts = [...touching, ...others].map((path) => {
       change(path);

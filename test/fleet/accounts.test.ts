@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
+import type { FleetQueue } from '../../src/fleet/database/fleet-queue.ts';
 import { auditFleet } from '../helpers/fleet-audit.ts';
 import { sized, slack } from '../helpers/fleet-size.ts';
 import { stubRuns } from '../helpers/fleet-stub.ts';

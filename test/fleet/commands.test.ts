@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { accountFleet } from '../../src/cli/fleet/account.ts';
-import type { OpenFleet } from '../../src/cli/fleet/on-fleet.ts';
-import { showFleet } from '../../src/cli/fleet/overview.ts';
-import { fleetTasks } from '../../src/cli/fleet/status.ts';
-import { fleetPause, fleetResume, fleetStop, fleetTell } from '../../src/cli/fleet/steer.ts';
+import { accountFleet } from '../../src/fleet/cli/account.ts';
+import type { OpenFleet } from '../../src/fleet/cli/on-fleet.ts';
+import { showFleet } from '../../src/fleet/cli/overview.ts';
+import { fleetTasks } from '../../src/fleet/cli/status.ts';
+import { fleetPause, fleetResume, fleetStop, fleetTell } from '../../src/fleet/cli/steer.ts';
 import { captureOutput } from '../helpers/captured-output.ts';
 import { ANY, claimed, newFleetTask } from '../helpers/fleet-tasks.ts';
 import { openTestFleet, type Postgres, startPostgres } from '../helpers/postgres.ts';

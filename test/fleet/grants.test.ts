@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
-import { initFleet } from '../../src/effects/fleet/init-fleet.ts';
-import { TABLES_VERSION } from '../../src/effects/fleet/migrations.ts';
 import { FleetError } from '../../src/errors.ts';
+import type { FleetQueue } from '../../src/fleet/database/fleet-queue.ts';
+import { initFleet } from '../../src/fleet/database/init-fleet.ts';
+import { TABLES_VERSION } from '../../src/fleet/database/migrations.ts';
 import {
   ANY,
   ASKING,

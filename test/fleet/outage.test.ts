@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
 import { FleetAwayError } from '../../src/errors.ts';
+import type { FleetQueue } from '../../src/fleet/database/fleet-queue.ts';
 import {
   ANY,
   COMPLETED,

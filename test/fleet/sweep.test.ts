@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
+import type { FleetQueue } from '../../src/fleet/database/fleet-queue.ts';
 import { ANY, claimed, newFleetTask } from '../helpers/fleet-tasks.ts';
 import { openTestFleet, type Postgres, startPostgres, whileLocked } from '../helpers/postgres.ts';
 

@@ -1,11 +1,11 @@
 import dns from 'node:dns';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import type { TaskFilter } from '../../src/effects/fleet/fleet-queue.ts';
-import { initFleet } from '../../src/effects/fleet/init-fleet.ts';
-import { TABLES_VERSION } from '../../src/effects/fleet/migrations.ts';
-import { openFleet } from '../../src/effects/fleet/open-fleet.ts';
 import { FleetAwayError, FleetError } from '../../src/errors.ts';
+import type { TaskFilter } from '../../src/fleet/database/fleet-queue.ts';
+import { initFleet } from '../../src/fleet/database/init-fleet.ts';
+import { TABLES_VERSION } from '../../src/fleet/database/migrations.ts';
+import { openFleet } from '../../src/fleet/database/open-fleet.ts';
 import {
   ANY,
   COMPLETED,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Parking } from '../../src/core/fleet/fleet-task.ts';
-import type { Claim, FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
+import type { Parking } from '../../src/fleet/core/fleet-task.ts';
+import type { Claim, FleetQueue } from '../../src/fleet/database/fleet-queue.ts';
 import type { FleetInHand } from './fleet-cases.ts';
 import { ANY, ASKING, claimed, NOTHING, newFleetTask } from './fleet-tasks.ts';
 

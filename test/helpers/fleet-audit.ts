@@ -1,4 +1,4 @@
-import type { FleetTaskFacts } from '../../src/core/fleet/fleet-task.ts';
+import type { FleetTaskFacts } from '../../src/fleet/core/fleet-task.ts';
 import type { FleetScene } from './fleet-scene.ts';
 import { type StubRun, stubProblems, stubRuns } from './fleet-stub.ts';
 

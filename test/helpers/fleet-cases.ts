@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
+import type { FleetQueue } from '../../src/fleet/database/fleet-queue.ts';
 import {
   ANY,
   ASKING,

@@ -1,6 +1,6 @@
-import type { AccountFacts, QueueFacts, WorkerSeen } from '../../src/core/fleet/fleet-facts.ts';
-import type { FleetSpec, FleetTaskFacts } from '../../src/core/fleet/fleet-task.ts';
-import type { FleetView } from '../../src/core/fleet/fleet-warnings.ts';
+import type { AccountFacts, QueueFacts, WorkerSeen } from '../../src/fleet/core/fleet-facts.ts';
+import type { FleetSpec, FleetTaskFacts } from '../../src/fleet/core/fleet-task.ts';
+import type { FleetView } from '../../src/fleet/core/fleet-warnings.ts';
 
 /** The database's time in the tests of what a fleet shows. */
 export const NOW = '2026-01-05T12:00:00.000Z';

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import type { OpenFleet } from '../../src/cli/fleet/on-fleet.ts';
-import type { FleetSpec } from '../../src/core/fleet/fleet-task.ts';
 import { stateJson } from '../../src/core/task/state-json.ts';
 import type { TaskState } from '../../src/core/task/task-state.ts';
-import type { Checkpoint, Claim, PackedLog } from '../../src/effects/fleet/fleet-queue.ts';
 import { taskPaths } from '../../src/effects/state/task-folder.ts';
 import { STATE } from '../../src/effects/trust/seal.ts';
+import type { OpenFleet } from '../../src/fleet/cli/on-fleet.ts';
+import type { FleetSpec } from '../../src/fleet/core/fleet-task.ts';
+import type { Checkpoint, Claim, PackedLog } from '../../src/fleet/database/fleet-queue.ts';
 import { NOW } from './fleet-facts.ts';
 import { claimed, newFleetTask } from './fleet-tasks.ts';
 import { type MemoryFleet, memoryFleet } from './memory-fleet.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FleetRequest } from '../../src/effects/fleet/fleet-queue.ts';
+import type { FleetRequest } from '../../src/fleet/database/fleet-queue.ts';
 import type { FleetInHand } from './fleet-cases.ts';
 import {
   ANY,

@@ -1,8 +1,8 @@
-import { fleetSpec, withFleetDefaults } from '../../src/core/fleet/fleet-spec.ts';
-import type { FleetSpec } from '../../src/core/fleet/fleet-task.ts';
 import { resolveSettings } from '../../src/core/settings/resolve-settings.ts';
 import type { Layer, Written } from '../../src/core/settings/setting-source.ts';
 import { SETTINGS, type SettingName } from '../../src/core/settings/settings.ts';
+import { fleetSpec, withFleetDefaults } from '../../src/fleet/core/fleet-spec.ts';
+import type { FleetSpec } from '../../src/fleet/core/fleet-task.ts';
 
 /** Settings as flags would give them. */
 export function flagLayer(values: Readonly<Partial<Record<SettingName, unknown>>>): Layer {

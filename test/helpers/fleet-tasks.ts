@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { FleetSpec } from '../../src/core/fleet/fleet-task.ts';
 import type { RalphEvent } from '../../src/core/machine/events.ts';
+import type { FleetSpec } from '../../src/fleet/core/fleet-task.ts';
 import type {
   Checkpoint,
   Claim,
@@ -9,7 +9,7 @@ import type {
   FleetSettlement,
   NewFleetTask,
   WrittenBeside,
-} from '../../src/effects/fleet/fleet-queue.ts';
+} from '../../src/fleet/database/fleet-queue.ts';
 import { fleetSpec } from './fleet-facts.ts';
 
 /** A task as `ralph submit` hands it over. Its content is its prompt. */

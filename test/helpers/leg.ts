@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LegTreeRequest, makeLegTree } from '../../src/effects/origin/leg-tree.ts';
-import { type Mirror, openMirror } from '../../src/effects/origin/mirror.ts';
 import { openTreeKeeper, type TreeKeeper } from '../../src/effects/snapshots/keeper/tree-keeper.ts';
+import { type LegTreeRequest, makeLegTree } from '../../src/fleet/origin/leg-tree.ts';
+import { type Mirror, openMirror } from '../../src/fleet/origin/mirror.ts';
 import { type Files, GIT_ENV, gitIn, makeRepository } from './repository.ts';
 import { idsInMemory } from './snapshots.ts';
 import { tempFolder } from './temp-folder.ts';

@@ -1,8 +1,8 @@
-import type { FleetTaskFacts, Parking } from '../../src/core/fleet/fleet-task.ts';
-import { DEFAULT_LEASE_MS } from '../../src/core/fleet/lease.ts';
 import type { RalphEvent } from '../../src/core/machine/events.ts';
-import type * as Port from '../../src/effects/fleet/fleet-queue.ts';
+import { DEFAULT_LEASE_MS } from '../../src/core/supervisor/lease.ts';
 import { FleetAwayError } from '../../src/errors.ts';
+import type { FleetTaskFacts, Parking } from '../../src/fleet/core/fleet-task.ts';
+import type * as Port from '../../src/fleet/database/fleet-queue.ts';
 import { MemorySteering } from './memory-steering.ts';
 import {
   byOwnClock,

@@ -1,7 +1,7 @@
-import type { FleetTaskFacts } from '../../src/core/fleet/fleet-task.ts';
-import { isReadableSpec } from '../../src/core/fleet/spec-problems.ts';
 import { rowOfState } from '../../src/core/task/endings.ts';
-import type * as Port from '../../src/effects/fleet/fleet-queue.ts';
+import type { FleetTaskFacts } from '../../src/fleet/core/fleet-task.ts';
+import { isReadableSpec } from '../../src/fleet/core/spec-problems.ts';
+import type * as Port from '../../src/fleet/database/fleet-queue.ts';
 import {
   instant,
   isClosed,

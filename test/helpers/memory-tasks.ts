@@ -1,5 +1,5 @@
-import type { FleetTaskFacts, Parking } from '../../src/core/fleet/fleet-task.ts';
 import { isEnded } from '../../src/core/task/endings.ts';
+import type { FleetTaskFacts, Parking } from '../../src/fleet/core/fleet-task.ts';
 import type {
   AccountPause,
   Checkpoint,
@@ -10,7 +10,7 @@ import type {
   NewFleetTask,
   NumberedEvent,
   PackedLog,
-} from '../../src/effects/fleet/fleet-queue.ts';
+} from '../../src/fleet/database/fleet-queue.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 

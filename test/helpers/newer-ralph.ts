@@ -11,9 +11,9 @@ const BUILT_FROM = ['src', 'scripts', 'bin', 'package.json', 'tsconfig.json'];
 
 /** What a later release changes: the schema of tasks, and the tables. */
 const CHANGES = [
-  ['src/core/fleet/fleet-task.ts', 'FLEET_SCHEMA = 1;', 'FLEET_SCHEMA = 2;'],
+  ['src/fleet/core/fleet-task.ts', 'FLEET_SCHEMA = 1;', 'FLEET_SCHEMA = 2;'],
   [
-    'src/effects/fleet/migrations.ts',
+    'src/fleet/database/migrations.ts',
     '];\n\n/** The version of the tables',
     "'alter table ralph.task add column newer int not null default 0',\n];\n\n/** The version of the tables",
   ],

@@ -4,12 +4,12 @@ import { appendFile, chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { openDatabase } from '../../src/effects/fleet/connection.ts';
-import { fleetAddress } from '../../src/effects/fleet/fleet-address.ts';
-import type { FleetQueue } from '../../src/effects/fleet/fleet-queue.ts';
-import { initFleet } from '../../src/effects/fleet/init-fleet.ts';
-import { loadEngine } from '../../src/effects/fleet/load-engine.ts';
-import { openFleet } from '../../src/effects/fleet/open-fleet.ts';
+import { openDatabase } from '../../src/fleet/database/connection.ts';
+import { fleetAddress } from '../../src/fleet/database/fleet-address.ts';
+import type { FleetQueue } from '../../src/fleet/database/fleet-queue.ts';
+import { initFleet } from '../../src/fleet/database/init-fleet.ts';
+import { loadEngine } from '../../src/fleet/database/load-engine.ts';
+import { openFleet } from '../../src/fleet/database/open-fleet.ts';
 import { ENGINE_FROM } from './install-engine.ts';
 import { installPackage } from './install-package.ts';
 

@@ -7,10 +7,10 @@ import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
 import { answerRequest, isPending } from '../../effects/vault/answer-request.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
+import { onFleet } from '../../fleet/cli/on-fleet.ts';
+import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { formatDuration } from '../../report/format.ts';
 import { InvalidStateError } from '../../task-errors.ts';
-import { onFleet } from '../fleet/on-fleet.ts';
-import { fleetNamed } from '../fleet/which-fleet.ts';
 import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
 import { foldersOf, type StoreOptions, type TaskFolders } from '../tasks/named-folders.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
@@ -29,7 +29,7 @@ interface Waiting {
 export async function approvals(options: ApprovalsOptions): Promise<number> {
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
-    const { fleetApprovals } = await import('../fleet/approvals.ts');
+    const { fleetApprovals } = await import('../../fleet/cli/approvals.ts');
     return onFleet(fleet, options, (open) => fleetApprovals(open, options));
   }
   const place = foldersOf(options);
@@ -60,7 +60,7 @@ export async function answer(
 ): Promise<number> {
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
-    const { fleetAnswer } = await import('../fleet/approvals.ts');
+    const { fleetAnswer } = await import('../../fleet/cli/approvals.ts');
     return onFleet(fleet, options, (open) => fleetAnswer(open, decision, name, options));
   }
   if (options.as !== undefined) {

@@ -1,9 +1,9 @@
 import { openTaskLogs } from '../../effects/state/task-logs.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
+import { onFleet } from '../../fleet/cli/on-fleet.ts';
+import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { noLogsYet, noSuchIteration } from '../../report/screens/logs.ts';
-import { onFleet } from '../fleet/on-fleet.ts';
-import { fleetNamed } from '../fleet/which-fleet.ts';
 import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { showLogs } from '../tasks/show-logs.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
@@ -23,7 +23,7 @@ export async function logs(taskId: string, options: LogsOptions): Promise<number
   const { follow = false, raw = false } = options;
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
-    const { fleetLogs } = await import('../fleet/logs.ts');
+    const { fleetLogs } = await import('../../fleet/cli/logs.ts');
     return onFleet(fleet, options, (open) => fleetLogs(open, taskId, { iteration, follow, raw }));
   }
   const { stateDir } = foldersOf(options);

@@ -1,6 +1,6 @@
 import { leaveRequest } from '../../effects/state/requests.ts';
-import { onFleet } from '../fleet/on-fleet.ts';
-import { fleetNamed } from '../fleet/which-fleet.ts';
+import { onFleet } from '../../fleet/cli/on-fleet.ts';
+import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { findOpenTask, notLive, refuseInsideOwnLoop } from '../tasks/find-task.ts';
 import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { say } from '../terminal/outlet.ts';
@@ -9,7 +9,7 @@ import { say } from '../terminal/outlet.ts';
 export async function pause(taskId: string, options: StoreOptions): Promise<number> {
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
-    const { fleetPause } = await import('../fleet/steer.ts');
+    const { fleetPause } = await import('../../fleet/cli/steer.ts');
     return onFleet(fleet, options, (open) => fleetPause(open, taskId));
   }
   const found = findOpenTask(taskId, foldersOf(options));

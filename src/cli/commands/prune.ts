@@ -3,9 +3,9 @@ import { parseDuration } from '../../core/settings/duration.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
+import { onFleet } from '../../fleet/cli/on-fleet.ts';
+import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { prunedLine, pruneFailure, pruneSummary } from '../../report/screens/prune.ts';
-import { onFleet } from '../fleet/on-fleet.ts';
-import { fleetNamed } from '../fleet/which-fleet.ts';
 import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { say } from '../terminal/outlet.ts';
 
@@ -28,7 +28,7 @@ export async function prune(options: PruneOptions): Promise<number> {
   }
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
-    const { fleetPrune } = await import('../fleet/prune.ts');
+    const { fleetPrune } = await import('../../fleet/cli/prune.ts');
     const wanted = { ageMs, olderThan, dryRun, keepRefs };
     return onFleet(fleet, options, (open) => fleetPrune(open, wanted));
   }

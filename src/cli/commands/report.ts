@@ -1,5 +1,5 @@
-import { onFleet } from '../fleet/on-fleet.ts';
-import { fleetNamed } from '../fleet/which-fleet.ts';
+import { onFleet } from '../../fleet/cli/on-fleet.ts';
+import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import {
   gatherBriefing,
   printBriefing,
@@ -13,7 +13,7 @@ export async function report(options: ReportOptions): Promise<number> {
   const span = spanOf(options, new Date().toISOString());
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
-    const { fleetReport } = await import('../fleet/report.ts');
+    const { fleetReport } = await import('../../fleet/cli/report.ts');
     return onFleet(fleet, options, (open) => fleetReport(open, options));
   }
   await printBriefing(await gatherBriefing(foldersOf(options), span), options);

@@ -3,10 +3,10 @@ import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
+import { takeFleet } from '../../fleet/cli/resume-words.ts';
+import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { completedByAnother } from '../../report/notices.ts';
 import { readFlags } from '../flags/flags.ts';
-import { takeFleet } from '../fleet/resume-words.ts';
-import { fleetNamed } from '../fleet/which-fleet.ts';
 import { announceBeforeResume } from '../run/announce-missed-end.ts';
 import { planResume, type ResumeFlags } from '../run/plan-resume.ts';
 import { runPlan } from '../run/start-run.ts';
@@ -27,7 +27,7 @@ export async function resumeCommand(
   if (flags.wantsHelp) return help();
   const fleet = fleetNamed({ ...store, ...foldersGiven(flags.layer) }, process.env);
   if (fleet !== null) {
-    const { resumeOnFleet } = await import('../fleet/resume.ts');
+    const { resumeOnFleet } = await import('../../fleet/cli/resume.ts');
     return resumeOnFleet(fleet, store, flags);
   }
   const place = foldersNamed(flags.layer);

@@ -1,5 +1,7 @@
 import { isLive, type ShownTask } from '../../core/task/shown-task.ts';
 import { readStateObject } from '../../effects/state/task-list.ts';
+import { onFleet } from '../../fleet/cli/on-fleet.ts';
+import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { dayJson, dayText } from '../../report/day-text.ts';
 import {
   noTasks,
@@ -8,8 +10,6 @@ import {
   type TableOptions,
 } from '../../report/screens/status.ts';
 import { type TaskDetail, taskDetail } from '../../report/screens/task-detail.ts';
-import { onFleet } from '../fleet/on-fleet.ts';
-import { fleetNamed } from '../fleet/which-fleet.ts';
 import { foldersOf, type StoreOptions, type TaskFolders } from '../tasks/named-folders.ts';
 import { viewTask, viewTasks } from '../tasks/task-view.ts';
 import { jsonText, say, standardOutlet } from '../terminal/outlet.ts';
@@ -25,7 +25,7 @@ export interface StatusOptions extends StoreOptions {
 export async function status(taskId: string | undefined, options: StatusOptions): Promise<number> {
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
-    const { fleetTasks } = await import('../fleet/status.ts');
+    const { fleetTasks } = await import('../../fleet/cli/status.ts');
     return onFleet(fleet, options, (open) => fleetTasks(open, taskId, options));
   }
   const place = foldersOf(options);

@@ -5,8 +5,8 @@ import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { liveClaim } from '../../effects/lock/task-lock.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { onFleet } from '../fleet/on-fleet.ts';
-import { fleetNamed } from '../fleet/which-fleet.ts';
+import { onFleet } from '../../fleet/cli/on-fleet.ts';
+import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import {
   type FoundTask,
   findOpenTask,
@@ -31,7 +31,7 @@ const LOOK_EVERY_MS = 50;
 export async function stop(taskId: string, options: StoreOptions): Promise<number> {
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
-    const { fleetStop } = await import('../fleet/steer.ts');
+    const { fleetStop } = await import('../../fleet/cli/steer.ts');
     return onFleet(fleet, options, (open) => fleetStop(open, taskId));
   }
   const place = foldersOf(options);

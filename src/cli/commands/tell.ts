@@ -2,8 +2,8 @@ import { HINT_MAX_BYTES } from '../../core/prompt/hints.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
-import { onFleet } from '../fleet/on-fleet.ts';
-import { fleetNamed } from '../fleet/which-fleet.ts';
+import { onFleet } from '../../fleet/cli/on-fleet.ts';
+import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { findOpenTask, refuseInsideOwnLoop, resumeCommand } from '../tasks/find-task.ts';
 import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { say } from '../terminal/outlet.ts';
@@ -19,7 +19,7 @@ export async function tell(taskId: string, text: string, options: StoreOptions):
   }
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
-    const { fleetTell } = await import('../fleet/steer.ts');
+    const { fleetTell } = await import('../../fleet/cli/steer.ts');
     return onFleet(fleet, options, (open) => fleetTell(open, taskId, text));
   }
   const place = foldersOf(options);

@@ -1,4 +1,4 @@
-import { KILL_AFTER } from '../../core/fleet/lease.ts';
+import { KILL_AFTER } from '../../core/supervisor/lease.ts';
 import { type ClockReading, momentNow, msSince } from '../time/clock-reading.ts';
 
 /** Measures for the guard how old the last beat of a lease is. */

@@ -1,4 +1,4 @@
-import { START_WITHIN } from '../../core/fleet/lease.ts';
+import { START_WITHIN } from '../../core/supervisor/lease.ts';
 import { type ClockReading, msSince } from '../time/clock-reading.ts';
 
 /** How long a worker may go on without a beat that reached the database. */

@@ -1,6 +1,6 @@
 import type { Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
 import { dayJson } from '../day-text.ts';
-import { fleetPlace } from '../screens/fleet-words.ts';
+import { fleetPlace } from '../format.ts';
 import { statusJson } from '../screens/status.ts';
 import { commandOf, reasonOf, remedyOf } from './briefing-words.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { fleet } from '../../../src/cli/commands/fleet/fleet.ts';
-import { initNamedFleet } from '../../../src/cli/fleet/init.ts';
 import { FleetAwayError } from '../../../src/errors.ts';
+import { fleet } from '../../../src/fleet/cli/commands/fleet.ts';
+import { initNamedFleet } from '../../../src/fleet/cli/init.ts';
 import { captureOutput } from '../../helpers/captured-output.ts';
 
 test.for([

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { followTask } from '../../../src/cli/fleet/follow-task.ts';
-import type { FleetTaskFacts } from '../../../src/core/fleet/fleet-task.ts';
 import type { RalphEvent } from '../../../src/core/machine/events.ts';
 import { NOTHING_IN_GIT } from '../../../src/core/task/task-state.ts';
 import { FleetAwayError } from '../../../src/errors.ts';
+import { followTask } from '../../../src/fleet/cli/submit/follow-task.ts';
+import type { FleetTaskFacts } from '../../../src/fleet/core/fleet-task.ts';
 import { specWith } from '../../helpers/fleet-specs.ts';
 
 const OPEN: FleetTaskFacts = {

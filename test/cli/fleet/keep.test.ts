@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { accountFleet } from '../../../src/cli/fleet/account.ts';
-import { fleetPrune } from '../../../src/cli/fleet/prune.ts';
-import { takeFleet } from '../../../src/cli/fleet/resume-words.ts';
+import { accountFleet } from '../../../src/fleet/cli/account.ts';
+import { fleetPrune } from '../../../src/fleet/cli/prune.ts';
+import { takeFleet } from '../../../src/fleet/cli/resume-words.ts';
 import { captureOutput } from '../../helpers/captured-output.ts';
 import { type FleetOnHand, fleetOnHand } from '../../helpers/fleet-on-hand.ts';
 import { NOTHING, newFleetTask } from '../../helpers/fleet-tasks.ts';

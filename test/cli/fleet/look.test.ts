@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { patient } from '../../../src/cli/fleet/frames.ts';
-import { fleetLogs } from '../../../src/cli/fleet/logs.ts';
-import { showFleet } from '../../../src/cli/fleet/overview.ts';
-import { fleetReport } from '../../../src/cli/fleet/report.ts';
-import { fleetTasks } from '../../../src/cli/fleet/status.ts';
 import { stamped } from '../../../src/core/machine/events.ts';
 import { SCHEMA_VERSION, type TaskState } from '../../../src/core/task/task-state.ts';
+import { patient } from '../../../src/fleet/cli/frames.ts';
+import { fleetLogs } from '../../../src/fleet/cli/logs.ts';
+import { showFleet } from '../../../src/fleet/cli/overview.ts';
+import { fleetReport } from '../../../src/fleet/cli/report.ts';
+import { fleetTasks } from '../../../src/fleet/cli/status.ts';
 import { captureOutput } from '../../helpers/captured-output.ts';
 import { minutesAgo, NOW } from '../../helpers/fleet-facts.ts';
 import {

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { readFlags } from '../../../src/cli/flags/flags.ts';
-import { fleetAnswer, fleetApprovals } from '../../../src/cli/fleet/approvals.ts';
+import type { TaskState } from '../../../src/core/task/task-state.ts';
+import { packedTask } from '../../../src/effects/state/packed-state.ts';
+import { taskPaths } from '../../../src/effects/state/task-folder.ts';
+import { fleetAnswer, fleetApprovals } from '../../../src/fleet/cli/approvals.ts';
 import {
   fleetPause,
   fleetResume,
   fleetStop,
   fleetTell,
   wordsToResume,
-} from '../../../src/cli/fleet/steer.ts';
-import type { TaskState } from '../../../src/core/task/task-state.ts';
-import { packedTask } from '../../../src/effects/state/packed-state.ts';
-import { taskPaths } from '../../../src/effects/state/task-folder.ts';
+} from '../../../src/fleet/cli/steer.ts';
 import { renderRequest } from '../../../src/report/notes/approval-request.ts';
 import { captureOutput } from '../../helpers/captured-output.ts';
 import { checkpointOf, type FleetOnHand, fleetOnHand } from '../../helpers/fleet-on-hand.ts';

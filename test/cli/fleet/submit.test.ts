@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type SubmitWorld, submit } from '../../../src/cli/commands/fleet/submit.ts';
-import type { FleetSettlement } from '../../../src/effects/fleet/fleet-queue.ts';
 import { FleetError, UsageError } from '../../../src/errors.ts';
+import { type SubmitWorld, submit } from '../../../src/fleet/cli/submit/submit.ts';
+import type { FleetSettlement } from '../../../src/fleet/database/fleet-queue.ts';
 import { claimed, NOTHING } from '../../helpers/fleet-tasks.ts';
 import { type MemoryFleet, memoryFleet } from '../../helpers/memory-fleet.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

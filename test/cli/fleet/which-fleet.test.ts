@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { openNamed } from '../../../src/cli/fleet/on-fleet.ts';
-import { type FleetOptions, fleetNamed, requireFleet } from '../../../src/cli/fleet/which-fleet.ts';
 import { FleetAwayError, FleetError, UsageError } from '../../../src/errors.ts';
+import { openNamed } from '../../../src/fleet/cli/on-fleet.ts';
+import { type FleetOptions, fleetNamed, requireFleet } from '../../../src/fleet/cli/which-fleet.ts';
 
 const HERE = 'postgres://me@host/fleet';
 const THERE = 'postgresql://other/fleet';

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
-import { planFleetResume } from '../../../src/compose/fleet/plan-fleet-resume.ts';
 import { FleetAwayError } from '../../../src/errors.ts';
+import { planFleetResume } from '../../../src/fleet/worker/plan-fleet-resume.ts';
 import { makeFleetStub } from '../../helpers/fleet-stub.ts';
 import {
   originOfTest,

@@ -1,10 +1,10 @@
 import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { Parking } from '../../../src/core/fleet/fleet-task.ts';
-import { CLAIMS_AT_MOST } from '../../../src/core/fleet/lease.ts';
-import type { FleetQueue } from '../../../src/effects/fleet/fleet-queue.ts';
+import { CLAIMS_AT_MOST } from '../../../src/core/supervisor/lease.ts';
 import { FleetAwayError } from '../../../src/errors.ts';
+import type { Parking } from '../../../src/fleet/core/fleet-task.ts';
+import type { FleetQueue } from '../../../src/fleet/database/fleet-queue.ts';
 import { ANY } from '../../helpers/fleet-tasks.ts';
 import { originOfTest, queueWith, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { type MemoryFleet, memoryFleet } from '../../helpers/memory-fleet.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { removeRefsOf } from '../../../src/compose/fleet/prune-origin.ts';
+import { removeRefsOf } from '../../../src/fleet/worker/prune-origin.ts';
 import { fleetTask } from '../../helpers/fleet-facts.ts';
 import { originOfTest } from '../../helpers/fleet-worker.ts';
 import { GIT_ENV } from '../../helpers/repository.ts';

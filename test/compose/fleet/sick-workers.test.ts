@@ -1,7 +1,7 @@
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { CLAIMS_AT_MOST } from '../../../src/core/fleet/lease.ts';
+import { CLAIMS_AT_MOST } from '../../../src/core/supervisor/lease.ts';
 import { FleetError } from '../../../src/errors.ts';
 import { originOfTest, queueWith, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tasksForLater } from '../../../src/compose/fleet/until-empty.ts';
+import { tasksForLater } from '../../../src/fleet/worker/until-empty.ts';
 import { ANY, claimed, NOTHING, newFleetTask } from '../../helpers/fleet-tasks.ts';
 import { originOfTest, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hiddenFrom, keyFileOf, workerHome } from '../../../src/compose/fleet/start-worker.ts';
+import { hiddenFrom, keyFileOf, workerHome } from '../../../src/fleet/worker/start-worker.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 test('the home of a worker is made its own user’s alone', async () => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CLAIMS_AT_MOST } from '../../../src/core/fleet/lease.ts';
+import { CLAIMS_AT_MOST } from '../../../src/core/supervisor/lease.ts';
 import { claimed } from '../../helpers/fleet-tasks.ts';
 import { originOfTest, TEST_POLICY, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { refusePushes } from '../../helpers/leg.ts';

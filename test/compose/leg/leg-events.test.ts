@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createLegEvents } from '../../../src/compose/leg/leg-events.ts';
 import type { RalphEvent } from '../../../src/core/machine/events.ts';
+import { createLegEvents } from '../../../src/fleet/leg/leg-events.ts';
 import { eventLine } from '../../../src/report/event-line.ts';
 import { fleetEvent } from '../../helpers/fleet-tasks.ts';
 

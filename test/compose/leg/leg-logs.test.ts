@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { createLegLogs } from '../../../src/compose/leg/leg-logs.ts';
-import { LOG_BYTES } from '../../../src/effects/fleet/write-claim.ts';
+import { LOG_BYTES } from '../../../src/fleet/database/write-claim.ts';
+import { createLegLogs } from '../../../src/fleet/leg/leg-logs.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** Keeps a log, and returns its size when it is packed, and its text. */

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { planLeg } from '../../../src/compose/leg/leg-plan.ts';
-import { makeLegFolder } from '../../../src/compose/leg/worker-home.ts';
-import { judgeByPolicy } from '../../../src/core/fleet/judge-by-policy.ts';
-import { DEFAULT_POLICY, readWorkerPolicy } from '../../../src/core/fleet/worker-policy.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
+import { judgeByPolicy } from '../../../src/fleet/core/judge-by-policy.ts';
+import { DEFAULT_POLICY, readWorkerPolicy } from '../../../src/fleet/core/worker-policy.ts';
+import { planLeg } from '../../../src/fleet/leg/leg-plan.ts';
+import { makeLegFolder } from '../../../src/fleet/leg/worker-home.ts';
 import { specWith } from '../../helpers/fleet-specs.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { LegFailed } from '../../../src/compose/leg/leg-failed.ts';
-import { createPatience, type Stage } from '../../../src/compose/leg/patience.ts';
-import { WorkerFull } from '../../../src/compose/leg/worker-full.ts';
+import { LegFailed } from '../../../src/fleet/leg/leg-failed.ts';
+import { createPatience, type Stage } from '../../../src/fleet/leg/patience.ts';
+import { WorkerFull } from '../../../src/fleet/leg/worker-full.ts';
 import { NO_SIGNAL } from '../../helpers/leg.ts';
 
 type End =

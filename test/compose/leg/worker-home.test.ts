@@ -16,7 +16,7 @@ import {
   keepLegFolder,
   makeLegFolder,
   removeLegFolder,
-} from '../../../src/compose/leg/worker-home.ts';
+} from '../../../src/fleet/leg/worker-home.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const DAY_MS = 24 * 3_600_000;

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
+import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
+import { type SettingName, settingNames } from '../../../src/core/settings/settings.ts';
 import {
   isFleetSpec,
   specContent,
   specSettings,
   withFleetDefaults,
-} from '../../../src/core/fleet/fleet-spec.ts';
-import { submittedSettings, whyNotSubmitted } from '../../../src/core/fleet/submitted-settings.ts';
-import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
-import { type SettingName, settingNames } from '../../../src/core/settings/settings.ts';
+} from '../../../src/fleet/core/fleet-spec.ts';
+import { submittedSettings, whyNotSubmitted } from '../../../src/fleet/core/submitted-settings.ts';
 import { flagLayer, specWith } from '../../helpers/fleet-specs.ts';
 
 /** A value of each setting that is not its default. */

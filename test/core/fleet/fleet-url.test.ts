@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fleetUrlProblem, hasPassword } from '../../../src/core/fleet/fleet-url.ts';
+import { fleetUrlProblem, hasPassword } from '../../../src/fleet/core/fleet-url.ts';
 
 test.for([
   ['postgres://host/fleet', true],

@@ -4,7 +4,7 @@ import {
   type FleetView,
   type FleetWarning,
   fleetPicture,
-} from '../../../src/core/fleet/fleet-warnings.ts';
+} from '../../../src/fleet/core/fleet-warnings.ts';
 import {
   accountFacts,
   fleetTask,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { FleetSpec } from '../../../src/core/fleet/fleet-task.ts';
-import { judgeByPolicy } from '../../../src/core/fleet/judge-by-policy.ts';
-import { withNamedCommands } from '../../../src/core/fleet/named-commands.ts';
+import type { SettingName } from '../../../src/core/settings/settings.ts';
+import type { FleetSpec } from '../../../src/fleet/core/fleet-task.ts';
+import { judgeByPolicy } from '../../../src/fleet/core/judge-by-policy.ts';
+import { withNamedCommands } from '../../../src/fleet/core/named-commands.ts';
 import {
   DEFAULT_POLICY,
   readWorkerPolicy,
   type WorkerPolicy,
-} from '../../../src/core/fleet/worker-policy.ts';
-import type { SettingName } from '../../../src/core/settings/settings.ts';
+} from '../../../src/fleet/core/worker-policy.ts';
 import { specWith } from '../../helpers/fleet-specs.ts';
 
 type Asked = Partial<Record<SettingName, unknown>>;

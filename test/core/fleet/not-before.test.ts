@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readNotBefore } from '../../../src/core/fleet/not-before.ts';
+import { readNotBefore } from '../../../src/fleet/core/not-before.ts';
 
 test.for([
   ['2h', 7_200_000],

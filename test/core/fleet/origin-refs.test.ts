@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { thinnedAtOrigin } from '../../../src/core/fleet/origin-refs.ts';
+import { thinnedAtOrigin } from '../../../src/fleet/core/origin-refs.ts';
 
 const refs = (fence: number, count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `refs/ralph/t/${at}.${fence}.${at + 1}`);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { parkingOf, restUntil } from '../../../src/core/fleet/parking.ts';
 import type { LoopState } from '../../../src/core/machine/loop-state.ts';
 import type { Approval, Wait } from '../../../src/core/task/task-state.ts';
 import { laterBy } from '../../../src/core/task/task-state.ts';
+import { parkingOf, restUntil } from '../../../src/fleet/core/parking.ts';
 import { loopInHand } from '../../helpers/loop-in-hand.ts';
 
 const NOW = '2026-03-01T12:00:00.000Z';

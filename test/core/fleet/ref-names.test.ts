@@ -4,7 +4,7 @@ import {
   baseProblem,
   fleetTaskIdProblem,
   isBranchName,
-} from '../../../src/core/fleet/ref-names.ts';
+} from '../../../src/fleet/core/ref-names.ts';
 
 const NAMES = [
   ...['main', 'fix/login', 'ralph/t', 'a.b', 'a-b', 'a@b', 'ä', 'x.locked', 'a/b/c', 'a{', 'A_1'],

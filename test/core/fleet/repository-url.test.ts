@@ -3,7 +3,7 @@ import {
   isRepositoryAllowed,
   patternProblem,
   repositoryProblem,
-} from '../../../src/core/fleet/repository-url.ts';
+} from '../../../src/fleet/core/repository-url.ts';
 
 test.for([
   'https://example.com/app.git',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_POLICY, readWorkerPolicy } from '../../../src/core/fleet/worker-policy.ts';
+import { DEFAULT_POLICY, readWorkerPolicy } from '../../../src/fleet/core/worker-policy.ts';
 
 test.for([null, undefined, {}])('an empty file is the default policy: %j', (data) => {
   expect(readWorkerPolicy(data)).toEqual({ policy: DEFAULT_POLICY });

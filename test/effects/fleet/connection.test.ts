@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { openDatabase, Undone } from '../../../src/effects/fleet/connection.ts';
-import type { Engine, PgClient } from '../../../src/effects/fleet/load-engine.ts';
+import { openDatabase, Undone } from '../../../src/fleet/database/connection.ts';
+import type { Engine, PgClient } from '../../../src/fleet/database/load-engine.ts';
 
 // Who gets a connection when there are fewer than wanted.
 

@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { databaseFailure } from '../../../src/effects/fleet/database-failure.ts';
-import { bounded } from '../../../src/effects/fleet/event-rows.ts';
-import { fleetAddress } from '../../../src/effects/fleet/fleet-address.ts';
-import { jobKey, queueName, readJobKey } from '../../../src/effects/fleet/jobs.ts';
 import { FleetAwayError, FleetError } from '../../../src/errors.ts';
+import { databaseFailure } from '../../../src/fleet/database/database-failure.ts';
+import { bounded } from '../../../src/fleet/database/event-rows.ts';
+import { fleetAddress } from '../../../src/fleet/database/fleet-address.ts';
+import { jobKey, queueName, readJobKey } from '../../../src/fleet/database/jobs.ts';
 import { fleetEvent } from '../../helpers/fleet-tasks.ts';
 
 describe('the address of a fleet', () => {

@@ -1,10 +1,10 @@
 import { chmodSync, chownSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_POLICY } from '../../../src/core/fleet/worker-policy.ts';
-import { readAccountsFile } from '../../../src/effects/fleet/files/accounts-file.ts';
-import { readPolicyFile } from '../../../src/effects/fleet/files/policy-file.ts';
 import { UsageError } from '../../../src/errors.ts';
+import { DEFAULT_POLICY } from '../../../src/fleet/core/worker-policy.ts';
+import { readAccountsFile } from '../../../src/fleet/worker-files/accounts-file.ts';
+import { readPolicyFile } from '../../../src/fleet/worker-files/policy-file.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 async function fileWith(text: string, mode = 0o600): Promise<string> {

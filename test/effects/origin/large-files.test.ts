@@ -1,8 +1,8 @@
 import { chmodSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { keepLegTree } from '../../../src/effects/origin/leg-snapshots.ts';
-import { makeResult } from '../../../src/effects/origin/result.ts';
+import { keepLegTree } from '../../../src/fleet/origin/leg-snapshots.ts';
+import { makeResult } from '../../../src/fleet/origin/result.ts';
 import { keeperOf, legTreeOf, makeOrigin, mirrorOf, NO_SIGNAL, NOW } from '../../helpers/leg.ts';
 import { GIT_ENV, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

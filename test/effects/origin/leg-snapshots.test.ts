@@ -1,8 +1,8 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openLegSnapshots } from '../../../src/effects/origin/leg-snapshots.ts';
 import type { GitCall } from '../../../src/effects/snapshots/private-git.ts';
+import { openLegSnapshots } from '../../../src/fleet/origin/leg-snapshots.ts';
 import { keeperOf, legTreeOf, makeOrigin, mirrorOf, NOW, refusePushes } from '../../helpers/leg.ts';
 import { type Files, put } from '../../helpers/repository.ts';
 

@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openLegSnapshots } from '../../../src/effects/origin/leg-snapshots.ts';
-import { makeLegTree } from '../../../src/effects/origin/leg-tree.ts';
-import type { Mirror } from '../../../src/effects/origin/mirror.ts';
+import { openLegSnapshots } from '../../../src/fleet/origin/leg-snapshots.ts';
+import { makeLegTree } from '../../../src/fleet/origin/leg-tree.ts';
+import type { Mirror } from '../../../src/fleet/origin/mirror.ts';
 import { keeperOf, legTreeOf, makeOrigin, mirrorOf, NO_SIGNAL, NOW } from '../../helpers/leg.ts';
 import { bytesBelow, GIT_ENV, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   removeSnapshotsAtOrigin,
   thinSnapshotsAtOrigin,
-} from '../../../src/effects/origin/origin-snapshots.ts';
+} from '../../../src/fleet/origin/origin-snapshots.ts';
 import { makeOrigin, mirrorOf, refusePushes } from '../../helpers/leg.ts';
 import { GIT_ENV, gitIn, makeRepository, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

@@ -9,9 +9,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { landResult } from '../../../src/effects/origin/land-result.ts';
-import { keepLegTree } from '../../../src/effects/origin/leg-snapshots.ts';
-import { makeResult } from '../../../src/effects/origin/result.ts';
+import { landResult } from '../../../src/fleet/origin/land-result.ts';
+import { keepLegTree } from '../../../src/fleet/origin/leg-snapshots.ts';
+import { makeResult } from '../../../src/fleet/origin/result.ts';
 import {
   keeperOf,
   legTreeOf,

@@ -1,8 +1,8 @@
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
-import { type FleetView, fleetPicture } from '../../../src/core/fleet/fleet-warnings.ts';
+import { type FleetView, fleetPicture } from '../../../src/fleet/core/fleet-warnings.ts';
+import { fleetStatus, fleetStatusJson } from '../../../src/fleet/report/fleet-status.ts';
 import { columnsOf } from '../../../src/report/columns.ts';
-import { fleetStatus, fleetStatusJson } from '../../../src/report/screens/fleet-status.ts';
 import {
   accountFacts,
   fleetTask,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { FleetTaskFacts } from '../../../src/core/fleet/fleet-task.ts';
-import type { FleetWarning } from '../../../src/core/fleet/fleet-warnings.ts';
+import type { FleetTaskFacts } from '../../../src/fleet/core/fleet-task.ts';
+import type { FleetWarning } from '../../../src/fleet/core/fleet-warnings.ts';
+import { approvalText } from '../../../src/fleet/report/fleet-approvals.ts';
+import { fleetTaskTable, shownFleetTask } from '../../../src/fleet/report/fleet-tasks.ts';
+import { fleetWarningText, requestText } from '../../../src/fleet/report/fleet-words.ts';
 import { columnsOf } from '../../../src/report/columns.ts';
-import { approvalText } from '../../../src/report/screens/fleet-approvals.ts';
-import { fleetTaskTable, shownFleetTask } from '../../../src/report/screens/fleet-tasks.ts';
-import { fleetWarningText, requestText } from '../../../src/report/screens/fleet-words.ts';
 import { fleetTask, minutesAgo, NOW } from '../../helpers/fleet-facts.ts';
 
 const UNTIL = '2026-01-05T13:00:00.000Z';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { orOnFleet } from '../../../fleet/cli/or-on-fleet.ts';
 import { placed } from '../../flags/shared-flags.ts';
 import type { DiffOptions } from './diff.ts';
 import type { LandOptions } from './land.ts';
-import { orOnFleet } from './or-on-fleet.ts';
 import type { ProofOptions } from './proof.ts';
 import type { SnapshotsOptions } from './snapshots.ts';
 import type { UndoOptions } from './undo.ts';

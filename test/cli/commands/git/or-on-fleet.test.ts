@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { orOnFleet } from '../../../../src/cli/commands/git/or-on-fleet.ts';
 import { FleetError } from '../../../../src/errors.ts';
+import { orOnFleet } from '../../../../src/fleet/cli/or-on-fleet.ts';
 import { TaskNotFoundError } from '../../../../src/task-errors.ts';
 import { captureOutput } from '../../../helpers/captured-output.ts';
 import { COMPLETED, claimed, NOTHING, newFleetTask } from '../../../helpers/fleet-tasks.ts';

@@ -1,0 +1,31 @@
+import { standardOutlet } from '../../cli/terminal/outlet.ts';
+import { parseDuration } from '../../core/settings/duration.ts';
+import { UsageError } from '../../errors.ts';
+import { initText } from '../report/fleet-words.ts';
+import { initFleetAt } from '../worker/init.ts';
+import { type Patience, whenReached } from './on-fleet.ts';
+
+const SHORTEST_MS = 10_000;
+const LONGEST_MS = 60 * 60_000;
+
+/** `ralph fleet init`: makes the tables of a fleet, or brings them up to date. `lease` is as it was written. */
+export async function initNamedFleet(
+  url: string,
+  lease: string | undefined,
+  { init = initFleetAt, ...patience }: Patience & { readonly init?: typeof initFleetAt } = {},
+): Promise<number> {
+  const leaseMs = lease === undefined ? null : leaseOf(lease);
+  const done = await whenReached(() => init({ url, env: process.env, leaseMs }), patience);
+  await standardOutlet().write(initText(done));
+  return 0;
+}
+
+function leaseOf(text: string): number {
+  const ms = parseDuration(text);
+  // The engine counts it in seconds.
+  const isWhole = ms !== null && ms % 1_000 === 0;
+  if (isWhole && ms >= SHORTEST_MS && ms <= LONGEST_MS) return ms;
+  throw new UsageError([
+    `--lease expects whole seconds from 10s to 1h, such as 2m; found '${text}'.`,
+  ]);
+}

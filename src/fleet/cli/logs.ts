@@ -1,0 +1,104 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type LogsShown, showLogs } from '../../cli/tasks/show-logs.ts';
+import { say, signalled, standardOutlet } from '../../cli/terminal/outlet.ts';
+import { isLive } from '../../core/task/shown-task.ts';
+import { openTaskLogs } from '../../effects/state/task-logs.ts';
+import { FleetAwayError } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import { noLogsYet, noSuchIteration } from '../../report/screens/logs.ts';
+import { type TaskCopies, withTaskCopies } from '../worker/task-copy.ts';
+import { type OpenFleet, requireTask } from './on-fleet.ts';
+
+type LogsWanted = Pick<LogsShown, 'iteration' | 'follow' | 'raw'>;
+
+/**
+ * `ralph logs ID` on a fleet: prints the logs that workers have kept. With `follow`, goes on with each further
+ * iteration when its log has been kept, until the task ends or a signal comes.
+ */
+export async function fleetLogs(
+  fleet: OpenFleet,
+  taskId: string,
+  wanted: LogsWanted,
+): Promise<number> {
+  const facts = await requireTask(fleet, taskId);
+  await head(fleet, wanted.raw);
+  return withTaskCopies(async (copies) => {
+    await copies.add(facts, await fleet.queue.checkpoint(taskId));
+    if (wanted.follow) return followed(fleet, copies, taskId, wanted);
+    copies.addLogs(taskId, await fleet.queue.logs(taskId, 0));
+    const there = iterationsIn(copies, taskId);
+    if (wanted.iteration !== null && !there.includes(wanted.iteration)) {
+      say(noSuchIteration(taskId, wanted.iteration, there));
+      return EXIT_FAILED;
+    }
+    if (there.length === 0) say(noLogsYet(taskId));
+    await show(copies, taskId, wanted.iteration, wanted.raw);
+    return 0;
+  });
+}
+
+/** The bytes of a raw log stay as they came, so that another program can read them. */
+async function head({ queue }: OpenFleet, isRaw: boolean): Promise<void> {
+  if (isRaw) say(queue.name);
+  else await standardOutlet().write(`${queue.name}\n`);
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+async function followed(
+  fleet: OpenFleet,
+  copies: TaskCopies,
+  taskId: string,
+  { iteration: only, raw }: LogsWanted,
+): Promise<number> {
+  const stop = signalled();
+  let last = 0;
+  let seen: string | null = null;
+  for (;;) {
+    const task = await unlessAway(() => requireTask(fleet, taskId));
+    const isOver = task !== null && !isLive(task.status);
+    const logs =
+      task === null || task.updated_at === seen
+        ? []
+        : await unlessAway(() => fleet.queue.logs(taskId, only === null ? last : only - 1));
+    if (task !== null && logs !== null) {
+      seen = task.updated_at;
+      copies.addLogs(taskId, logs);
+      for (const number of iterationsIn(copies, taskId)) {
+        // The log of an iteration that still runs is replaced when the iteration is over.
+        const isWhole = number <= task.iterations || isOver;
+        if (number <= last || !isWhole || (only !== null && number !== only)) continue;
+        if (!(await show(copies, taskId, number, raw))) return 0;
+        last = number;
+      }
+      if (isOver || (only !== null && last === only)) return 0;
+    }
+    await pause(LOOK_EVERY_MS, undefined, { signal: stop }).catch(() => undefined);
+    if (stop.aborted) return 0;
+  }
+}
+
+/** Resolves to null while the database cannot be reached. */
+async function unlessAway<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof FleetAwayError) return null;
+    throw error;
+  }
+}
+
+function iterationsIn({ stateDir }: TaskCopies, taskId: string): readonly number[] {
+  return openTaskLogs(stateDir, taskId)?.iterations() ?? [];
+}
+
+async function show(
+  { stateDir }: TaskCopies,
+  taskId: string,
+  iteration: number | null,
+  raw: boolean,
+): Promise<boolean> {
+  const logs = openTaskLogs(stateDir, taskId);
+  if (logs === null) return true;
+  return showLogs(logs, { taskId, stateDir, iteration, follow: false, raw });
+}

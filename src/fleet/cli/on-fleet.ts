@@ -1,0 +1,123 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { nearest } from '../../core/settings/nearest.ts';
+import { FleetAwayError, FleetError } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import { shellQuote } from '../../report/resume-command.ts';
+import { TaskNotFoundError } from '../../task-errors.ts';
+import type { FleetTaskFacts } from '../core/fleet-task.ts';
+import { unreadableText } from '../report/fleet-words.ts';
+import { openFleetAt } from '../worker/open.ts';
+
+/** A fleet that a command works on. */
+export interface OpenFleet {
+  readonly queue: Awaited<ReturnType<typeof openNamed>>;
+  /** What a further command needs to mean the same fleet; empty if a variable names it. */
+  readonly words: readonly string[];
+}
+
+/** Opens the fleet that `fleetNamed` returned, and closes it afterwards. Rejects as `openNamed` does. */
+export async function onFleet<T>(
+  url: string,
+  options: { readonly fleet?: string },
+  run: (fleet: OpenFleet) => Promise<T>,
+): Promise<T> {
+  const queue = await openNamed(url);
+  try {
+    const words =
+      options.fleet === undefined ? [] : ['--fleet', shellQuote(withoutPassword(options.fleet))];
+    return await run({ queue, words });
+  } finally {
+    await queue.close();
+  }
+}
+
+/** Returns the URL of a fleet without its password. */
+function withoutPassword(url: string): string {
+  try {
+    const parsed = new URL(url);
+    parsed.password = '';
+    parsed.searchParams.delete('password');
+    return parsed.href;
+  } catch {
+    // Nothing is known of its form, so neither is where a password may be.
+    return 'URL';
+  }
+}
+
+/** Returns a task. Rejects with a `TaskNotFoundError` if the fleet does not have it. */
+export async function requireTask(fleet: OpenFleet, taskId: string): Promise<FleetTaskFacts> {
+  const facts = await fleet.queue.task(taskId);
+  if (facts === null) throw await unknownFleetTask(fleet, taskId);
+  return facts;
+}
+
+/** How many of the newest tasks are searched for the id that was meant. */
+const SUGGESTED_FROM = 200;
+
+/**
+ * Returns the error for an id of which the fleet shows no task: its row cannot be read, or there is no such row, and
+ * then the error names the id that was probably meant.
+ */
+export async function unknownFleetTask(
+  { queue }: OpenFleet,
+  taskId: string,
+): Promise<TaskNotFoundError | FleetError> {
+  const [row] = await queue.unreadable({ taskId });
+  if (row !== undefined) return new FleetError(unreadableText(queue.name, row), EXIT_FAILED);
+  const tasks = await queue.tasks({ limit: SUGGESTED_FROM, lean: true });
+  const near = nearest(
+    taskId,
+    tasks.map(({ spec }) => spec.task_id),
+  );
+  const advice = near === null ? ' check the id and --fleet.' : ` did you mean ${near}?`;
+  return new TaskNotFoundError(
+    taskId,
+    queue.name,
+    `there is no task '${taskId}' in ${queue.name};${advice}`,
+  );
+}
+
+/** How long a command waits for a database that does not answer. */
+const PATIENCE_MS = 10_000;
+const RETRY_MS = 1_000;
+
+/** How long to wait for a database, and for how long between two attempts, in milliseconds. */
+export interface Patience {
+  readonly patienceMs?: number;
+  readonly retryMs?: number;
+}
+
+/**
+ * Opens a fleet, and tries it again for 10 s while the database cannot be reached. Rejects with a
+ * `FleetError` or a `FleetAwayError`.
+ */
+export async function openNamed(
+  url: string,
+  {
+    open = openFleetAt,
+    purpose = 'command',
+    ...patience
+  }: Patience & {
+    readonly open?: typeof openFleetAt;
+    readonly purpose?: Parameters<typeof openFleetAt>[0]['purpose'];
+  } = {},
+): ReturnType<typeof openFleetAt> {
+  return whenReached(() => open({ url, env: process.env, purpose }), patience);
+}
+
+/** Tries something again for 10 s while the database cannot be reached: it may be starting. */
+export async function whenReached<T>(
+  attempt: () => Promise<T>,
+  { patienceMs = PATIENCE_MS, retryMs = RETRY_MS }: Patience = {},
+): Promise<T> {
+  const startedAt = performance.now();
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isOver = performance.now() - startedAt >= patienceMs;
+      if (!(error instanceof FleetAwayError) || isOver) throw error;
+      await pause(retryMs);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { say, standardOutlet } from '../../cli/terminal/outlet.ts';
+import { laterBy } from '../../core/task/task-state.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import { fleetPruneSummary, pruneFailure } from '../../report/screens/prune.ts';
+import type { FleetTaskFacts } from '../core/fleet-task.ts';
+import { removeRefsOf } from '../worker/prune-origin.ts';
+import type { OpenFleet } from './on-fleet.ts';
+
+interface FleetPrune {
+  /** Milliseconds since a task ended. */
+  readonly ageMs: number;
+  /** As the user wrote it: `30d`. */
+  readonly olderThan: string;
+  readonly dryRun: boolean;
+  /** Leave what the origins have, which may be gone for good. */
+  readonly keepRefs: boolean;
+}
+
+/**
+ * `ralph prune` on a fleet: removes tasks that ended long ago, with all that their origins have of them. A paused task
+ * is open, and stays. A row that cannot be read leads to no origin.
+ */
+export async function fleetPrune(
+  { queue }: OpenFleet,
+  { ageMs, olderThan, dryRun, keepRefs }: FleetPrune,
+  removeRefs: typeof removeRefsOf = removeRefsOf,
+): Promise<number> {
+  const before = laterBy(await queue.readClock(), -ageMs);
+  const old = await queue.tasks({ endedBefore: before, lean: true });
+  const unreadable = await queue.unreadable({ endedBefore: before });
+  const ids = [...old.map(({ spec }) => spec.task_id), ...unreadable.map(({ taskId }) => taskId)];
+  // The refs go first: a task that is gone has nothing that would lead to them.
+  const stillEnded = async ({ spec, ended_at }: FleetTaskFacts): Promise<boolean> =>
+    (await queue.task(spec.task_id))?.ended_at === ended_at;
+  const staying = dryRun || keepRefs ? [] : await removeRefs(old, process.env, stillEnded);
+  const kept = new Set(staying.map(({ taskId }) => taskId));
+  const removed = dryRun
+    ? ids
+    : await queue.prune(
+        ids.filter((id) => !kept.has(id)),
+        before,
+      );
+  for (const { taskId, why } of staying) {
+    say(pruneFailure(oneLine(taskId, 128), oneLine(why.replace(/\.$/, ''), 300)));
+  }
+  if (staying.length > 0) say(REFS_GONE);
+  const listed = dryRun ? removed.map((id) => `${oneLine(id, 128)}\n`).join('') : '';
+  const summary = fleetPruneSummary({ tasks: removed.length, olderThan, dryRun });
+  await standardOutlet().write(`${oneLine(queue.name, 200)}\n${listed}${summary}`);
+  return staying.length === 0 ? 0 : EXIT_FAILED;
+}
+
+const REFS_GONE =
+  'tasks whose refs cannot be removed stay; if their repository is gone for good, ralph prune --keep-refs removes the tasks and leaves the refs';

@@ -1,0 +1,70 @@
+import {
+  gatherBriefing,
+  printBriefing,
+  type ReportOptions,
+  spanOf,
+} from '../../cli/tasks/gather-briefing.ts';
+import { say } from '../../cli/terminal/outlet.ts';
+import type { OpenNote } from '../../core/task/briefing-sources.ts';
+import { rowOfState } from '../../core/task/endings.ts';
+import type { ShownTask } from '../../core/task/shown-task.ts';
+import { StateTooNewError } from '../../errors.ts';
+import { StateCorruptedError } from '../../task-errors.ts';
+import type { FleetTaskFacts } from '../core/fleet-task.ts';
+import { shownFleetTask } from '../report/fleet-tasks.ts';
+import { notReported } from '../report/fleet-words.ts';
+import { withTaskCopies } from '../worker/task-copy.ts';
+import type { OpenFleet } from './on-fleet.ts';
+
+/** `ralph report` on a fleet: shows what happened in a period, and what needs a person. */
+export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Promise<number> {
+  const { queue, words } = fleet;
+  const span = spanOf(options, await queue.readClock());
+  const tasks = await queue.tasks({ endedSince: span.since });
+  const byId = new Map(tasks.map((task) => [task.spec.task_id, task]));
+  const briefing = await withTaskCopies(async (copies) => {
+    // One task after another, since there may be hundreds.
+    for (const task of tasks) {
+      const { spec, fence } = task;
+      // A fleet may have thousands of tasks that nobody has claimed.
+      if (fence === 0) {
+        await copies.add(task, null);
+        continue;
+      }
+      try {
+        await copies.add(task, await queue.checkpoint(spec.task_id));
+      } catch (error) {
+        const isNewer = error instanceof StateTooNewError;
+        if (!isNewer && !(error instanceof StateCorruptedError)) throw error;
+        say(notReported(spec.task_id, isNewer));
+        continue;
+      }
+      copies.addEvents(await queue.events(spec.task_id, 0));
+    }
+    const shown = (task: ShownTask): ShownTask =>
+      asInFleet(task, byId.get(task.taskId), span.until);
+    const place = { vault: queue.name, stateDir: queue.name, fleetWords: words };
+    const notes = tasks.flatMap((task) => notesOf(task, words));
+    return gatherBriefing(copies, span, { shown, notes, place });
+  });
+  await printBriefing(briefing, options, `${queue.name}\n\n`);
+  return 0;
+}
+
+/** Returns the note that the end of a task has left, which its status shows. */
+function notesOf(
+  { spec, note, status, exit_reason, ended_at: at }: FleetTaskFacts,
+  words: readonly string[],
+): readonly OpenNote[] {
+  if (note === null || at === null) return [];
+  const { task_id: taskId } = spec;
+  const reason = rowOfState(status, exit_reason)?.note?.word ?? 'NOTE';
+  return [{ file: ['ralph status', taskId, ...words].join(' '), taskId, reason, at }];
+}
+
+/** The copy has no driver, so that only the row says whether somebody works on the task. */
+function asInFleet(task: ShownTask, facts: FleetTaskFacts | undefined, at: string): ShownTask {
+  if (facts === undefined) return task;
+  const { state, status, runBy, finishedAt } = shownFleetTask(facts, at);
+  return { ...task, state, status, runBy, finishedAt, stateFile: '', logDir: '' };
+}

@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DEFAULT_AGENT, isAgentName } from '../../../core/agent/agents/agents.ts';
+import { isEnded } from '../../../core/task/endings.ts';
+import { FleetAwayError, FleetError } from '../../../errors.ts';
+import { EXIT_FAILED, exitCodeFor } from '../../../exit-codes.ts';
+import { isEnding } from '../../../report/ending-lines.ts';
+import { eventLine } from '../../../report/event-line.ts';
+import type { FleetTaskFacts } from '../../core/fleet-task.ts';
+import { resultText } from '../../report/fleet-words.ts';
+import type { Fleet } from './planned-task.ts';
+
+/** How a task is followed. */
+export interface Following {
+  /** Prints a line for people. */
+  readonly say: (line: string) => void;
+  /** Aborts when the following ends, but not the task. */
+  readonly stop: AbortSignal;
+  readonly pollMs?: number;
+}
+
+const POLL_MS = 1_000;
+/** The wait doubles up to this while the database cannot be reached. */
+const LONGEST_POLL_MS = 30_000;
+
+/**
+ * Follows a task of a fleet through its parks and through outages of the database, and prints its events and
+ * its result. Resolves to the exit code of the task, or to null if `stop` aborts before its end. Rejects with a `FleetError` if the task
+ * is removed meanwhile.
+ */
+export async function followTask(
+  fleet: Pick<Fleet, 'task' | 'events'>,
+  taskId: string,
+  { say, stop, pollMs = POLL_MS }: Following,
+): Promise<number | null> {
+  let since = 0;
+  let waitMs = pollMs;
+  let isAway = false;
+  while (!stop.aborted) {
+    try {
+      // First the task: if it has ended, no event comes after those that are read then.
+      const facts = await fleet.task(taskId);
+      if (facts === null) {
+        throw new FleetError(`Task '${taskId}' is not in the fleet any more.`, EXIT_FAILED);
+      }
+      for (const { number, event } of await fleet.events(taskId, since)) {
+        since = Math.max(since, number);
+        const line = eventLine(event, { agent: agentOf(facts), task: null, inFleet: true });
+        if (line !== null) say(line);
+        if (isEnding(event)) say(`more: ralph status ${taskId}, ralph logs ${taskId}`);
+      }
+      const exitCode = exitCodeOf(facts);
+      const result = resultText(facts);
+      if (exitCode !== null && result !== null) say(`result: ${result}`);
+      if (exitCode !== null) return exitCode;
+      if (isAway) say('The fleet is back.');
+      isAway = false;
+      waitMs = pollMs;
+    } catch (error) {
+      if (!(error instanceof FleetAwayError)) throw error;
+      if (!isAway) say(`${error.message} The task goes on; trying again.`);
+      isAway = true;
+      waitMs = Math.min(waitMs * 2, LONGEST_POLL_MS);
+    }
+    await pause(waitMs, undefined, { signal: stop }).catch(() => {});
+  }
+  return null;
+}
+
+/** Returns the exit code of a task that has ended or is paused; null while it goes on by itself. */
+function exitCodeOf(facts: FleetTaskFacts): number | null {
+  const { status, exit_reason, exit_code, ended_at, paused } = facts;
+  if (paused) return exitCodeFor('paused', 'paused');
+  if (ended_at === null || !isEnded(status)) return null;
+  return exit_code ?? exitCodeFor(status, exit_reason ?? '');
+}
+
+function agentOf({ spec }: FleetTaskFacts) {
+  const { value } = spec.settings.agent ?? {};
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof first === 'string' && isAgentName(first) ? first : DEFAULT_AGENT;
+}

@@ -1,0 +1,62 @@
+import { say } from '../../cli/terminal/outlet.ts';
+import { FLEET_VARIABLE } from '../../core/settings/environment.ts';
+import { UsageError } from '../../errors.ts';
+import { fleetUrlProblem, hasPassword } from '../core/fleet-url.ts';
+
+/** The options of a command that say whether it works on a fleet or on a vault. */
+export interface FleetOptions {
+  readonly fleet?: string;
+  readonly vault?: string;
+  readonly stateDir?: string;
+  readonly json?: boolean;
+}
+
+/**
+ * Returns the URL of the fleet that a command works on: `--fleet`, or else `RALPH_FLEET`. Returns null for the
+ * vault, which `--vault` and `--state-dir` on the command line mean even where the variable is set. Warns of a
+ * password in the flag. Throws a `UsageError` for both, for what is no URL, and inside a loop.
+ */
+export function fleetNamed(options: FleetOptions, env: NodeJS.ProcessEnv): string | null {
+  const { fleet: flag } = options;
+  const place =
+    options.vault !== undefined ? '--vault' : options.stateDir !== undefined ? '--state-dir' : null;
+  if (flag !== undefined && place !== null) {
+    throw new UsageError([
+      `--fleet and ${place} exclude each other: a task is in a fleet or in a vault.`,
+    ]);
+  }
+  const { [FLEET_VARIABLE]: variable = '' } = env;
+  const url = flag ?? (place !== null || variable.trim() === '' ? null : variable);
+  if (url === null) return null;
+  refuseInsideLoop(env);
+  const problem = fleetUrlProblem(url, flag === undefined ? FLEET_VARIABLE : '--fleet');
+  if (problem !== null) throw new UsageError([problem]);
+  if (flag !== undefined && hasPassword(flag)) {
+    say(
+      `--fleet has a password in it, which other users see in the list of processes; use ${FLEET_VARIABLE}, PGPASSFILE or ~/.pgpass.`,
+    );
+  }
+  return url;
+}
+
+/** Returns the URL of the fleet for a command that works on nothing else. Throws like `fleetNamed`. */
+export function requireFleet(
+  command: string,
+  options: Pick<FleetOptions, 'fleet'>,
+  env: NodeJS.ProcessEnv,
+): string {
+  refuseInsideLoop(env);
+  const url = fleetNamed(options, env);
+  if (url !== null) return url;
+  throw new UsageError([
+    `ralph ${command} needs a fleet, and none was named; name its database with --fleet postgres://USER@HOST/DATABASE or with ${FLEET_VARIABLE}.`,
+  ]);
+}
+
+/** Throws a `UsageError` inside a loop: an agent neither queues tasks nor answers for a person. */
+export function refuseInsideLoop(env: NodeJS.ProcessEnv): void {
+  if (!env.RALPH_RUN_ID) return;
+  throw new UsageError([
+    'Commands on a fleet are refused inside a loop: they are for a person, from another terminal.',
+  ]);
+}

@@ -1,0 +1,145 @@
+import { isMap } from '../../core/settings/parse-value.ts';
+import { defaultValue } from '../../core/settings/resolve-settings.ts';
+import {
+  type Layer,
+  layerOf,
+  type Source,
+  type SourcedSettings,
+} from '../../core/settings/setting-source.ts';
+import { type SettingName, snakeCase } from '../../core/settings/settings.ts';
+import { fromStored, type StoredRun } from '../../core/settings/stored-run.ts';
+import { FLEET_SCHEMA, type FleetSpec, type SubmittedSetting } from './fleet-task.ts';
+import { submittedSettings } from './submitted-settings.ts';
+
+/** How long a task of a fleet waits for a usage limit or an outage by default, since a parked one costs nothing. */
+const FLEET_MAX_WAIT_MS = 7 * 24 * 3_600_000;
+
+/** Where a task of a fleet works and who takes it: what its settings do not say. */
+export type FleetPlace = Pick<
+  FleetSpec,
+  'repo' | 'subdir' | 'branch' | 'priority' | 'account' | 'queue'
+>;
+
+/** A task with its settings, resolved. */
+export interface ResolvedTask extends SourcedSettings {
+  readonly taskId: string;
+  readonly prompt: string;
+  readonly taskType: string;
+  readonly passthrough: readonly string[];
+}
+
+/** Returns settings with the defaults of a fleet in place of those of a run. */
+export function withFleetDefaults({ settings, sources }: SourcedSettings): SourcedSettings {
+  if (sources.maxWait.kind !== 'default') return { settings, sources };
+  return { settings: { ...settings, maxWait: FLEET_MAX_WAIT_MS }, sources };
+}
+
+/** Returns what a fleet stores of a task. Settings that concern one machine are left out. */
+export function fleetSpec(task: ResolvedTask, place: FleetPlace): FleetSpec {
+  const { settings, sources } = task;
+  const stored = submittedSettings().map((name): [SettingName, SubmittedSetting] => {
+    const { where: source, kind: from } = sources[name];
+    return [name, { value: settings[name], source, from }];
+  });
+  return {
+    schema: FLEET_SCHEMA,
+    task_id: task.taskId,
+    prompt: task.prompt,
+    task_type: task.taskType,
+    settings: Object.fromEntries(stored),
+    passthrough: task.passthrough,
+    base: settings.base,
+    setup: settings.setup,
+    ...place,
+  };
+}
+
+/**
+ * Returns the settings of a task as a layer, for planning a leg: every setting with its source, but none that
+ * concerns one machine, even if somebody wrote one into the database. The prompt is in it; `base` is not, since the
+ * worker checks it out itself.
+ */
+export function specSettings(spec: FleetSpec): Layer {
+  const stored = submittedSettings().map((name) => [name, spec.settings[name]?.value]);
+  const beside = { prompt: spec.prompt, taskId: spec.task_id, setup: spec.setup };
+  return layerOf({ ...Object.fromEntries(stored), ...beside }, (name) => sourceIn(spec, name));
+}
+
+/** Returns the settings of a task in the form in which a vault keeps those of a run. */
+export function storedRunOf({ settings, passthrough, task_type: taskType }: FleetSpec): StoredRun {
+  const stored = Object.entries(settings).map(([name, setting]) => [snakeCase(name), setting]);
+  return { ...fromStored(Object.fromEntries(stored)), taskType, passthrough, startDir: '/' };
+}
+
+function sourceIn(spec: FleetSpec, name: SettingName): Source {
+  const stored = spec.settings[name];
+  if (stored !== undefined) return { kind: stored.from, where: stored.source };
+  return { kind: 'flag', where: SOURCES_BESIDE[name] ?? 'ralph submit' };
+}
+
+const SOURCES_BESIDE: Readonly<Partial<Record<SettingName, string>>> = {
+  prompt: '--prompt',
+  taskId: '--task-id',
+  setup: '--setup',
+};
+
+/**
+ * Returns the content of a task as canonical JSON: the same content is the same text, wherever its settings came
+ * from. A setting that is at its default is left out, so that a later release with more settings writes the same.
+ */
+export function specContent(spec: FleetSpec): string {
+  const { schema, settings, ...others } = spec;
+  const given = submittedSettings().flatMap((name) => {
+    const value = settings[name]?.value;
+    if (value === undefined) return [];
+    const usual = name === 'maxWait' ? FLEET_MAX_WAIT_MS : defaultValue(name);
+    return value === usual || canonicalJson(value) === canonicalJson(usual) ? [] : [[name, value]];
+  });
+  return canonicalJson({ ...others, settings: Object.fromEntries(given) });
+}
+
+/** The fields of a spec that hold a text, and those that may be null instead. */
+const TEXTS = ['task_id', 'prompt', 'task_type', 'repo', 'branch', 'account', 'queue'];
+const TEXTS_OR_NULL = ['base', 'subdir', 'setup'];
+
+/** Whether data from a database is a spec; what its texts say is not judged. */
+export function isFleetSpec(data: unknown): data is FleetSpec {
+  if (!isMap(data) || !isMap(data.settings)) return false;
+  return (
+    TEXTS.every((name) => typeof data[name] === 'string') &&
+    TEXTS_OR_NULL.every((name) => data[name] === null || typeof data[name] === 'string') &&
+    Number.isInteger(data.schema) &&
+    Number.isInteger(data.priority) &&
+    Array.isArray(data.passthrough) &&
+    data.passthrough.every((word) => typeof word === 'string') &&
+    Object.values(data.settings).every(isSubmitted)
+  );
+}
+
+function isSubmitted(stored: unknown): boolean {
+  return (
+    isMap(stored) &&
+    typeof stored.source === 'string' &&
+    typeof stored.from === 'string' &&
+    isShallow(stored, LEVELS)
+  );
+}
+
+/** A setting holds a list of checks, and a check two texts. What is nested without an end cannot be written as JSON. */
+const LEVELS = 4;
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1));
+}
+
+/** Returns plain data as JSON with the keys of every object in order. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const pairs = Object.entries(value)
+    .filter(([, each]) => each !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, each]) => `${JSON.stringify(key)}:${canonicalJson(each)}`);
+  return `{${pairs.join(',')}}`;
+}

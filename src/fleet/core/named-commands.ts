@@ -1,0 +1,37 @@
+import { readChecks } from '../../core/settings/checks.ts';
+import { type SettingName, settingsWith } from '../../core/settings/settings.ts';
+import type { FleetSpec, SubmittedSetting } from './fleet-task.ts';
+import type { WorkerPolicy } from './worker-policy.ts';
+
+/** The settings that name one command, beside `--verify` and `--setup`. */
+export const COMMANDS_OF_TASK = settingsWith({ rescue: 'program', fleet: 'stored' }).filter(
+  (name) => name !== 'verify',
+);
+
+/** Returns the command line that a policy has under a name such as `@test`; null if it has none. */
+export function commandNamed(text: string, { commands }: WorkerPolicy): string | null {
+  if (typeof commands === 'string' || !text.startsWith('@')) return null;
+  return commands.get(text.slice(1)) ?? null;
+}
+
+/**
+ * Returns a task with the command lines of a policy in place of their names. It is for a task that the policy
+ * allows: a name that the policy does not have stays.
+ */
+export function withNamedCommands(spec: FleetSpec, policy: WorkerPolicy): FleetSpec {
+  if (typeof policy.commands === 'string') return spec;
+  const filled = (text: string): string => commandNamed(text, policy) ?? text;
+  const settings: Partial<Record<SettingName, SubmittedSetting>> = { ...spec.settings };
+  for (const name of COMMANDS_OF_TASK) {
+    const stored = settings[name];
+    if (typeof stored?.value !== 'string') continue;
+    settings[name] = { ...stored, value: filled(stored.value) };
+  }
+  const { verify } = settings;
+  const checks = verify === undefined ? null : readChecks(verify.value);
+  if (verify !== undefined && checks !== null) {
+    const value = checks.map(({ name, command }) => ({ name, command: filled(command) }));
+    settings.verify = { ...verify, value };
+  }
+  return { ...spec, settings, setup: spec.setup === null ? null : filled(spec.setup) };
+}

@@ -1,0 +1,98 @@
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { systemUser } from '../../effects/files/home-folder.ts';
+import { FleetError } from '../../errors.ts';
+
+/** Where the database of a fleet is. */
+export interface FleetAddress {
+  /** `fleet HOST/DATABASE`: without user and password. */
+  readonly name: string;
+  /** For `pg`; with the password, so it is shown to nobody. */
+  readonly connectionString: string;
+}
+
+/** The variables of libpq that fill the gaps of a URL, with the parameters that say the same. */
+const PARAMETERS = {
+  PGHOST: 'host',
+  PGPORT: 'port',
+  PGUSER: 'user',
+  PGPASSWORD: 'password',
+  PGSSLMODE: 'sslmode',
+  PGSSLROOTCERT: 'sslrootcert',
+} as const;
+
+/** The values of `sslmode`, with those that `pg` gets: of the others it says at length that it checks the certificate. */
+const TLS_MODES: Readonly<Record<string, string>> = {
+  disable: 'disable',
+  'no-verify': 'no-verify',
+  prefer: 'verify-full',
+  require: 'verify-full',
+  'verify-ca': 'verify-full',
+  'verify-full': 'verify-full',
+};
+
+/**
+ * Reads the URL of a fleet and fills its gaps from the variables of libpq. Throws a `FleetError`, which does
+ * not repeat the URL: it may hold a password.
+ */
+export function fleetAddress(text: string, env: NodeJS.ProcessEnv): FleetAddress {
+  const url = parsed(text);
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
+    throw new FleetError(
+      'A fleet is named by the URL of its database, such as postgres://USER@HOST/DATABASE; what was given is not one.',
+    );
+  }
+  const said = {
+    host: plain(url.hostname) === NO_HOST ? '' : plain(url.hostname),
+    port: url.port,
+    user: plain(url.username),
+    password: plain(url.password),
+    sslmode: '',
+    sslrootcert: '',
+  };
+  const { searchParams } = url;
+  for (const [variable, parameter] of Object.entries(PARAMETERS)) {
+    const value = searchParams.get(parameter) || said[parameter as keyof typeof said];
+    const filled = value || env[variable];
+    if (filled) searchParams.set(parameter, filled);
+  }
+  // Cron and containers set no USER.
+  const user = searchParams.get('user') || env.USER || systemUser() || '';
+  if (user !== '') searchParams.set('user', user);
+  checkTls(searchParams);
+  const database = plain(url.pathname.slice(1)) || env.PGDATABASE || user;
+  const host = searchParams.get('host') ?? 'localhost';
+  return {
+    name: `fleet ${host}/${database}`,
+    // Everything but the database is a parameter: a URL without a host can hold neither user nor port.
+    connectionString: `postgres:///${encodeURIComponent(database)}?${searchParams.toString().replaceAll('+', '%20')}`,
+  };
+}
+
+/** Throws a `FleetError` for an unknown `sslmode`. */
+function checkTls(searchParams: URLSearchParams): void {
+  const asked = searchParams.get('sslmode');
+  if (asked === null || searchParams.has('uselibpqcompat')) return;
+  const mode = TLS_MODES[asked];
+  if (mode === undefined) {
+    throw new FleetError(
+      `sslmode expects verify-full, no-verify or disable; found '${oneLine(asked, 40)}'.`,
+    );
+  }
+  searchParams.set('sslmode', mode);
+}
+
+const NO_HOST = 'no-host';
+
+/** Returns null if the text is no URL. libpq lets the host be absent after a user, `URL` does not. */
+function parsed(text: string): URL | null {
+  const whole = text.replace(/@(?=[/?]|$)/, `@${NO_HOST}`);
+  return URL.canParse(whole) ? new URL(whole) : null;
+}
+
+function plain(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

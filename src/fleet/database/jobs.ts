@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { isObject } from '../../effects/files/json-fields.ts';
+import type { Boss, JobAttempt, SqlRunner } from './load-engine.ts';
+
+/*
+ * How the queue uses the engine. The row in `ralph.task` says which job is the task's; every other job with its id is a
+ * leftover, and is removed by the claim that meets it, or when the task gets another job. An open task has a job unless a
+ * person has paused it.
+ */
+
+/** A lost claim never ends a job: the row of the task says when it has been lost too often. */
+const RETRIES = 1_000_000_000;
+/** The engine ends an attempt that gets this old, even if it beats; a leg parks before that. */
+const LONGEST_LEG_S = 24 * 3_600;
+/** The engine removes a job that nobody has fetched for so long. */
+const KEEP_WAITING_S = 60 * 365 * 24 * 3_600;
+/** How long the engine keeps a job that is done. Nothing reads it. */
+const KEEP_DONE_S = 600;
+/** Room for this many tasks between two priorities. */
+const NUMBERS = 10_000_000;
+
+/** What the jobs of a task are made from: columns of its row. */
+export interface QueuedTask {
+  readonly task_id: string;
+  readonly number: string;
+  readonly schema: number;
+  readonly queue: string;
+  readonly account: string;
+  readonly priority: number;
+}
+
+/** The columns of a `QueuedTask`. */
+export const QUEUED_COLUMNS = 'task_id, number, schema, queue, account, priority';
+
+/** The name of the engine's queue for tasks of one schema and one queue. */
+export function queueName({ schema, queue }: Pick<QueuedTask, 'schema' | 'queue'>): string {
+  return `ralph-s${schema}-${queue}`;
+}
+
+/** Returns what `queueName` was made from. */
+export function readQueueName(name: string): Pick<QueuedTask, 'schema' | 'queue'> {
+  const [, schema, queue = ''] = /^ralph-s(\d+)-(.*)$/.exec(name) ?? [];
+  return { schema: Number(schema), queue };
+}
+
+/** `queueName` in SQL, of the row `t` of a task. */
+export const QUEUE_NAME = "('ralph-s' || t.schema || '-' || t.queue)";
+
+/** What names an attempt at a job, in one opaque word. */
+export function jobKey(name: string, { id, retryCount }: JobAttempt): string {
+  return `${name}/${id}/${retryCount}`;
+}
+
+/** Returns what `jobKey` was made from. */
+export function readJobKey(key: string): JobAttempt & { readonly name: string } {
+  const [name = '', id = randomUUID(), attempt = '0'] = key.split('/');
+  return { name, id, retryCount: Number(attempt) };
+}
+
+/** A job to make. */
+interface NewJobOfTask {
+  readonly task: QueuedTask;
+  /** Its id. */
+  readonly job: string;
+  readonly startAt: string | null;
+}
+
+export interface Jobs {
+  readonly boss: Boss;
+  /**
+   * Makes sure that queues exist and that the engine knows them. Call it outside of transactions: within one, the engine
+   * would look a queue up over another connection, and would wait for ever if there is no other.
+   */
+  know(names: Iterable<string>): Promise<void>;
+  /** Whether a queue was made known. */
+  knows(name: string): boolean;
+  /** Gives a task a job that can be claimed from `startAt` on, an ISO instant; null: at once. Resolves to its id. */
+  add(tx: SqlRunner, task: QueuedTask, startAt: string | null): Promise<string>;
+  addAll(tx: SqlRunner, tasks: readonly NewJobOfTask[]): Promise<void>;
+  /** Removes the job of a task that nobody works on. */
+  remove(tx: SqlRunner, task: QueuedTask, job: string | null): Promise<void>;
+}
+
+export function createJobs(boss: Boss, leaseMs: number): Jobs {
+  const known = new Set<string>();
+
+  async function know(name: string): Promise<void> {
+    if (known.has(name)) return;
+    try {
+      await boss.getJobById(name, randomUUID());
+    } catch (error) {
+      if (!isObject(error) || error.code !== 'PGBOSS_QUEUE_NOT_FOUND') throw error;
+      await boss.createQueue(name, {
+        policy: 'stately',
+        retryLimit: RETRIES,
+        retryDelay: 0,
+        retryBackoff: false,
+        expireInSeconds: LONGEST_LEG_S,
+        retentionSeconds: KEEP_WAITING_S,
+        deleteAfterSeconds: KEEP_DONE_S,
+        heartbeatSeconds: leaseMs / 1_000,
+      });
+    }
+    known.add(name);
+  }
+
+  const addAll: Jobs['addAll'] = async (tx, tasks) => {
+    const queues = new Map<string, NewJobOfTask[]>();
+    for (const one of tasks) {
+      const name = queueName(one.task);
+      const those = queues.get(name) ?? [];
+      those.push(one);
+      queues.set(name, those);
+    }
+    for (const [name, those] of queues) {
+      const left = await insert(tx, name, those);
+      if (left.length === 0) continue;
+      await removeLeftovers(tx, name, left);
+      const [still] = await insert(tx, name, left);
+      if (still !== undefined) throw new Error(`task ${still.task.task_id} got no job`);
+    }
+  };
+
+  /** Resolves to the tasks for which the engine took no job, since a leftover is in the way. */
+  async function insert(
+    tx: SqlRunner,
+    name: string,
+    those: readonly NewJobOfTask[],
+  ): Promise<readonly NewJobOfTask[]> {
+    const made = await boss.insert(
+      name,
+      those.map(({ task, job, startAt }) => ({
+        id: job,
+        data: { task: task.task_id },
+        priority: enginePriority(task),
+        singletonKey: task.task_id,
+        group: { id: task.account },
+        ...(startAt === null ? {} : { startAfter: startAt }),
+      })),
+      { db: tx, returnId: true },
+    );
+    const ids = new Set(made);
+    return those.filter(({ job }) => !ids.has(job));
+  }
+
+  return {
+    boss,
+    async know(names) {
+      for (const name of names) await know(name);
+    },
+    knows: (name) => known.has(name),
+    addAll,
+    async add(tx, task, startAt) {
+      const job = randomUUID();
+      await addAll(tx, [{ task, job, startAt }]);
+      return job;
+    },
+    async remove(tx, task, job) {
+      if (job !== null) await boss.deleteJob(queueName(task), job, { db: tx });
+    },
+  };
+}
+
+/** Removes jobs that have the ids of tasks and are not theirs: the tasks are about to get other ones. */
+async function removeLeftovers(
+  tx: SqlRunner,
+  name: string,
+  tasks: readonly NewJobOfTask[],
+): Promise<void> {
+  await tx.executeSql(
+    `delete from ralph_queue.job where name = $1 and singleton_key = any ($2) and state <= 'active'`,
+    [name, tasks.map(({ task }) => task.task_id)],
+  );
+}
+
+/**
+ * The engine takes the highest priority first, and then the job that was made first. A task that was parked or handed
+ * over gets a new job, and must not go to the end of the queue: its number, which it keeps, is part of the priority.
+ */
+function enginePriority({ priority, number }: QueuedTask): number {
+  return priority * NUMBERS - (Number(number) % NUMBERS);
+}

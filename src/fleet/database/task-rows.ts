@@ -1,0 +1,195 @@
+import type { Status } from '../../core/task/task-state.ts';
+import type { FleetSpec, FleetTaskFacts, Parking } from '../core/fleet-task.ts';
+import { isReadableSpec } from '../core/spec-problems.ts';
+import type { Database } from './connection.ts';
+import type { KeptCheckpoint, TaskFilter, UnreadableTask } from './fleet-queue.ts';
+import type { QueuedTask } from './jobs.ts';
+
+/** A row of `ralph.task` with its set of settings. `pg` reads instants as `Date`, and whole numbers of 64 bits as text. */
+export interface TaskRow extends QueuedTask {
+  /** What has no column of its own. */
+  readonly spec: Omit<FleetSpec, keyof QueuedTask | 'settings'>;
+  readonly settings: FleetSpec['settings'];
+  readonly content_sha256: string;
+  readonly not_before: Date | null;
+  readonly job: string | null;
+  readonly fence: number;
+  readonly claims: number;
+  readonly parks: number;
+  readonly hosts: readonly string[];
+  readonly worker: string | null;
+  readonly host: string | null;
+  readonly parked: Parking | null;
+  readonly paused: boolean;
+  readonly status: Status;
+  readonly exit_reason: string | null;
+  readonly exit_code: number | null;
+  readonly warning: string | null;
+  readonly note: string | null;
+  readonly iterations: number;
+  readonly cost_usd: number;
+  readonly base_commit: string | null;
+  readonly branch_commit: string | null;
+  readonly result_commit: string | null;
+  readonly result_ref: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly ended_at: Date | null;
+}
+
+/** Selects whole rows; add conditions on `t`. */
+export const SELECT_TASKS =
+  'select t.*, s.settings from ralph.task t join ralph.setting_set s on s.sha256 = t.setting_set';
+
+/** Of an open task in SQL: it waits for a limit, a person or a resume. One that was handed over may be taken at once. */
+export const IS_PARKED =
+  "(worker is null and (paused or coalesce(parked->>'kind' <> 'handover', false)))";
+
+/** Of an open task in SQL: a worker may take it now. */
+export const IS_WAITING = `(worker is null and not ${IS_PARKED} and (not_before is null or not_before <= now()))`;
+
+/** Returns what the row says of a task. */
+export function factsOf(row: TaskRow): FleetTaskFacts {
+  return {
+    spec: specOf(row),
+    status: row.status,
+    exit_reason: row.exit_reason,
+    exit_code: row.exit_code,
+    warning: row.warning,
+    fence: row.fence,
+    claims_without_iteration: row.claims,
+    hosts: row.hosts,
+    parks_without_iteration: row.parks,
+    worker: row.worker,
+    host: row.host,
+    parked: row.parked,
+    paused: row.paused,
+    not_before: iso(row.not_before),
+    iterations: row.iterations,
+    cost_usd: row.cost_usd,
+    base_commit: row.base_commit,
+    branch_commit: row.branch_commit,
+    result_commit: row.result_commit,
+    result_ref: row.result_ref,
+    note: row.note,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    ended_at: iso(row.ended_at),
+  };
+}
+
+/** Anything may stand beside what a spec has, and nested so deep that it cannot be written again: it is left out. */
+function specOf({ task_id, schema, queue, account, priority, settings, spec }: TaskRow): FleetSpec {
+  const { prompt, task_type, passthrough, repo, base, subdir, branch, setup } = { ...spec };
+  return {
+    ...{ task_id, schema, queue, account, priority, settings },
+    ...{ prompt, task_type, passthrough, repo, base, subdir, branch, setup },
+  };
+}
+
+/** What one statement reads: rows, and bytes of their specs. */
+const ROWS_AT_ONCE = 500;
+const BYTES_AT_ONCE = 16_000_000;
+
+/** A page of tasks, newest first, that ends where its specs get too large. Their settings are not in it. */
+const SELECT_PAGE = `
+  select * from (
+    select t.*, octet_length(t.spec::text) as bytes,
+      sum(octet_length(t.spec::text)) over (order by t.number desc)::float8 as total
+    from (
+      select * from ralph.task t
+      where (not $1 or t.ended_at is null)
+        and (not $2 or (t.ended_at is null and greatest(t.claims, t.parks) >= 2)
+          or (t.status = 'failed' and t.ended_at >= now() - interval '1 day'))
+        and ($3::text is null or t.task_id = $3)
+        and ($4::timestamptz is null or t.ended_at <= $4)
+        and ($5::timestamptz is null or t.ended_at is null or t.ended_at >= $5)
+        and ($6::bigint is null or t.number < $6)
+      order by t.number desc limit $7
+    ) t
+  ) sized where total - bytes < ${BYTES_AT_ONCE} order by number desc`;
+
+/** The tasks that a filter lets through, oldest first. */
+interface TasksRead {
+  readonly readable: readonly FleetTaskFacts[];
+  readonly unreadable: readonly UnreadableTask[];
+}
+
+/** Reads tasks page by page: a fleet may have very many, and their prompts may be long. */
+export async function readTasks(
+  database: Database,
+  filter: TaskFilter & { readonly taskId?: string },
+): Promise<TasksRead> {
+  const { open = false, troubled = false, taskId, endedBefore, endedSince, lean = false } = filter;
+  const readable: FleetTaskFacts[] = [];
+  const unreadable: UnreadableTask[] = [];
+  let below: string | null = null;
+  for (let left = filter.limit ?? Number.POSITIVE_INFINITY; left > 0; ) {
+    const page: readonly (TaskRow & { setting_set: string; total: number })[] = await database.rows(
+      SELECT_PAGE,
+      [
+        ...[open, troubled, taskId ?? null, endedBefore ?? null, endedSince ?? null, below],
+        Math.min(left, ROWS_AT_ONCE),
+      ],
+    );
+    const sets = await settingsOf(database, new Set(page.map(({ setting_set }) => setting_set)));
+    for (const row of page) {
+      const settings = sets.get(row.setting_set);
+      // Somebody has removed the task, or begun it afresh, since the page was read.
+      if (settings === undefined) continue;
+      const facts = factsOf({ ...row, settings });
+      const { spec, ended_at } = facts;
+      if (!isReadableSpec(spec)) unreadable.push({ taskId: spec.task_id, endedAt: ended_at });
+      else readable.push(lean ? { ...facts, spec: { ...spec, prompt: '', settings: {} } } : facts);
+    }
+    left -= page.length;
+    below = page.at(-1)?.number ?? null;
+    const isLast = page.length < ROWS_AT_ONCE && (page.at(-1)?.total ?? 0) < BYTES_AT_ONCE;
+    if (isLast || below === null) break;
+  }
+  return { readable: readable.reverse(), unreadable: unreadable.reverse() };
+}
+
+/** Most tasks share their settings, which are read once for a page. */
+async function settingsOf(
+  database: Database,
+  sets: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, FleetSpec['settings']>> {
+  if (sets.size === 0) return new Map();
+  const rows = await database.rows(
+    'select sha256, settings from ralph.setting_set where sha256 = any ($1)',
+    [[...sets]],
+  );
+  return new Map(rows.map(({ sha256, settings }) => [sha256, settings]));
+}
+
+/** A row of `ralph.checkpoint`. */
+export interface CheckpointRow {
+  readonly fence: number;
+  readonly status: Status;
+  readonly iterations: number;
+  readonly cost_usd: number;
+  readonly snapshot: KeptCheckpoint['snapshot'];
+  readonly packed: Uint8Array;
+  readonly saved_at: Date;
+}
+
+export const SELECT_CHECKPOINT = 'select * from ralph.checkpoint where task_id = $1';
+
+export function checkpointOf(row: CheckpointRow | undefined): KeptCheckpoint | null {
+  if (row === undefined) return null;
+  return {
+    fence: row.fence,
+    status: row.status,
+    iterations: row.iterations,
+    costUsd: row.cost_usd,
+    snapshot: row.snapshot,
+    packed: row.packed,
+    savedAt: row.saved_at.toISOString(),
+  };
+}
+
+/** Returns an instant of a row as text. `infinity`, which `pg` reads as a number, is null. */
+export function iso(instant: Date | number | null | undefined): string | null {
+  return instant instanceof Date ? instant.toISOString() : null;
+}

@@ -1,0 +1,142 @@
+import type { RalphEvent } from '../../core/machine/events.ts';
+import { isAtWork, type LoopState, type Step } from '../../core/machine/loop-state.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import type { FleetSpec } from '../core/fleet-task.ts';
+import { askedFor, parkingOf } from '../core/parking.ts';
+import type {
+  Checkpoint,
+  CheckpointSnapshot,
+  Claim,
+  FleetQueue,
+  WrittenBeside,
+} from '../database/fleet-queue.ts';
+import { whenThere } from './when-there.ts';
+
+/** The steps in which something runs that may change the work tree. */
+const CHANGING: ReadonlySet<Step['kind']> = new Set([
+  ...(['new', 'working', 'asking-back', 'measuring', 'verifying', 'examining'] as const),
+  ...(['settling', 'following'] as const),
+]);
+
+/** What the checkpoints of a leg need of the world. */
+export interface CheckpointWorld {
+  readonly claim: Claim;
+  readonly queue: FleetQueue;
+  /** Aborts with a `RunDropped` when the claim is lost. */
+  readonly dropped: AbortSignal;
+  /** Drops the leg if the guard may have ended what ran, so that its end is no answer of the agent. */
+  readonly dropIfStale: () => void;
+  /** Packs a step that was just saved. */
+  readonly pack: (state: LoopState) => Uint8Array;
+  /** Keeps the work tree as it is at the origin, if it differs from the newest snapshot there. */
+  readonly keepTree: (iteration: number, isStarting: boolean) => Promise<CheckpointSnapshot>;
+  /** Keeps the logs of the iterations up to this one that are not kept yet. */
+  readonly keepLogs: (iteration: number) => Promise<void>;
+  /** Requests that the state has taken in by now. */
+  readonly requestsDone: () => readonly string[];
+  /** Notes that these events are written with the next checkpoint. */
+  readonly written: (events: readonly RalphEvent[]) => void;
+}
+
+/** The checkpoints of one leg. */
+export interface LegCheckpoints {
+  /** Keeps the step that was just saved: see `FleetLeg.saved`. */
+  saved(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
+  /** The checkpoint of the end, and the events that belong to it; null while the task is open. */
+  end(): { readonly checkpoint: Checkpoint; readonly written: WrittenBeside } | null;
+}
+
+/*
+ * The order in which a step is kept, so that a worker that dies at any moment loses one iteration at most:
+ *
+ *   saved here ──► snapshot pushed ──► checkpoint written, if the claim still holds ──► what comes next begins
+ */
+export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
+  const { claim, queue, dropped } = world;
+  const { spec } = claim.task;
+  let snapshot: CheckpointSnapshot | null = claim.checkpoint?.snapshot ?? null;
+  let mayDiffer = true;
+  let wasAtWork = false;
+  let isAnswered = claim.answer !== null;
+  let ended: ReturnType<LegCheckpoints['end']> = null;
+
+  const checkpointOf = (state: LoopState): Checkpoint => ({
+    packed: world.pack(state),
+    status: state.task.status,
+    iterations: state.task.metrics.iterations,
+    costUsd: state.task.usage.cost_usd,
+    snapshot,
+  });
+
+  // How long a request for approval is open is measured by the clock that wakes the leg.
+  const openUntil = async (state: LoopState) => {
+    if (state.step.kind !== 'approving' || isAnswered || askedFor(state) === null) {
+      return { now: systemClock.now() };
+    }
+    return whenThere(dropped, async () => {
+      const asked = (await queue.approvals()).find(({ taskId }) => taskId === claim.taskId);
+      return { now: await queue.readClock(), expiresAt: asked?.expiresAt ?? null };
+    });
+  };
+
+  return {
+    async saved(state, events) {
+      world.dropIfStale();
+      dropped.throwIfAborted();
+      // Once something was running, what it left is pushed before the state that knows of it is kept.
+      const isStarting = isAtWork(state.step);
+      if (mayDiffer || isStarting) {
+        snapshot = await world.keepTree(state.task.current_iteration, isStarting);
+      }
+      mayDiffer = CHANGING.has(state.step.kind);
+      const { metrics, current_iteration } = state.task;
+      // An iteration in which the task ends may not be counted, and still tells why.
+      await world.keepLogs(state.step.kind === 'ended' ? current_iteration : metrics.iterations);
+      const checkpoint = checkpointOf(state);
+      const written: WrittenBeside = {
+        events,
+        requestsDone: [...world.requestsDone(), ...answered(state)],
+        agentEnded: wasAtWork,
+      };
+      wasAtWork = isStarting;
+      world.written(events);
+      if (state.step.kind === 'ended') {
+        ended = { checkpoint, written };
+        return;
+      }
+      ended = null;
+      const parking = parkingOf(state, { ...(await openUntil(state)), isAnswered });
+      if (parking === null) await pauseAccount(queue, spec, state, dropped);
+      if (state.step.kind !== 'approving') isAnswered = false;
+      const isOurs = await whenThere(dropped, () =>
+        parking === null
+          ? queue.save(claim, checkpoint, written)
+          : queue.park(claim, checkpoint, written, parking),
+      );
+      if (!isOurs) throw new RunDropped('the claim is lost');
+      if (parking !== null) throw new RunDropped(`parked (${parking.kind})`);
+    },
+    end: () => ended,
+  };
+}
+
+/** Returns the id of the approval whose answer is in the state by now. */
+function answered({ task: { approval } }: LoopState): readonly string[] {
+  return approval === null || approval.decision === null ? [] : [approval.id];
+}
+
+/** Pauses the account at a usage limit that this leg waits out, so that no other worker claims for it meanwhile. */
+async function pauseAccount(
+  queue: FleetQueue,
+  { account, task_id }: FleetSpec,
+  { step, task }: LoopState,
+  dropped: AbortSignal,
+): Promise<void> {
+  if (step.kind !== 'waiting' || task.wait?.kind !== 'usage-limit') return;
+  const { until } = task.wait;
+  await whenThere(dropped, async () => {
+    await queue.pauseAccount(account, until, `task ${task_id} is at its usage limit`);
+    return true;
+  });
+}

@@ -1,0 +1,47 @@
+import type { PersonsAnswer } from '../../core/machine/loop-event.ts';
+import { preview } from '../../core/secrets/secrets.ts';
+import { msBetween } from '../../core/task/task-state.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import type { ApprovalDesk } from '../../loop/ports.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import { renderRequest } from '../../report/notes/approval-request.ts';
+import type { Claim, ClaimKey, FleetAnswer, FleetApproval } from '../database/fleet-queue.ts';
+
+/** A file of the vault is never the request, so none is there before it. */
+const NOTHING_BEFORE = { approved: null, rejected: null } as const;
+
+interface DeskRequest {
+  readonly claim: Claim;
+  readonly plan: RunPlan;
+  readonly logDir: string;
+  /** Writes the request to the row of the fleet. False if the claim is lost. */
+  readonly ask: (claim: ClaimKey, approval: FleetApproval) => Promise<boolean>;
+}
+
+/**
+ * Asks people through the rows of the fleet. The leg is parked until somebody answers, so `answer` is called in the
+ * leg after that; if there is no answer by then, the request has expired.
+ */
+export function legDesk({ claim, plan, logDir, ask }: DeskRequest): ApprovalDesk {
+  return {
+    async request(approval) {
+      const asked = preview(new TextDecoder().decode(plan.prompt), 500);
+      const text = renderRequest({ taskId: plan.taskId, approval, asked, logDir });
+      const { id, expires_at: expiresAt } = approval;
+      const expiresInMs = Math.max(0, msBetween(systemClock.now(), expiresAt));
+      if (!(await ask(claim, { id, text, expiresInMs }))) throw new RunDropped('the claim is lost');
+      return NOTHING_BEFORE;
+    },
+    async answer() {
+      const { answer } = claim;
+      return answer === null ? { kind: 'none', why: 'expired' } : personsAnswer(answer);
+    },
+  };
+}
+
+/** Returns a row's answer in the form of a file's: the database knows who wrote it, as far as anybody does. */
+function personsAnswer({ verdict, by, sessionUser, comment }: FleetAnswer): PersonsAnswer {
+  const seen = sessionUser === undefined ? '' : ` (database user ${sessionUser})`;
+  return { kind: verdict, file: `the answer of ${by}${seen}`, reason: comment };
+}

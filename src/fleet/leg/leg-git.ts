@@ -1,0 +1,230 @@
+import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
+import { START, snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
+import { isSamePlace } from '../../effects/files/real-path.ts';
+import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { momentNow } from '../../effects/time/clock-reading.ts';
+import { runGit } from '../../effects/workspace/git-command.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import type { FleetSpec } from '../core/fleet-task.ts';
+import { leftSentence, somePaths } from '../core/left-sentence.ts';
+import { isSandboxed } from '../core/worker-policy.ts';
+import type {
+  CheckpointSnapshot,
+  FleetSettlement,
+  SnapshotBefore,
+} from '../database/fleet-queue.ts';
+import { landResult } from '../origin/land-result.ts';
+import { type LegSnapshots, openLegSnapshots } from '../origin/leg-snapshots.ts';
+import { makeLegTree } from '../origin/leg-tree.ts';
+import { type Mirror, openMirror } from '../origin/mirror.ts';
+import { thinSnapshotsAtOrigin } from '../origin/origin-snapshots.ts';
+import { makeResult } from '../origin/result.ts';
+import { LegFailed } from './leg-failed.ts';
+import { legEnvironment } from './leg-plan.ts';
+import type { LegState } from './leg-state.ts';
+import { createPatience, type Patience } from './patience.ts';
+import { whenThere } from './when-there.ts';
+import type { LegFolder } from './worker-home.ts';
+
+/** What the result of a task adds to its settlement. */
+type Landed = Pick<FleetSettlement, 'warning' | 'resultCommit' | 'resultRef' | 'branchCommit'>;
+
+/** The same for a task without a result. */
+export const NOT_LANDED: Landed = {
+  ...{ warning: null, resultCommit: null, resultRef: null, branchCommit: null },
+};
+
+/** The repository of one leg. */
+export interface LegGit {
+  /** Called with the keeper of the work tree, before the loop begins. */
+  opened(keeper: TreeKeeper | null): void;
+  /**
+   * Keeps the work tree at the origin, unless it is as in the newest snapshot there. Rejects with a `LegFailed` if the
+   * origin does not take it for too long, at once if it refuses the first one of a task.
+   */
+  keepTree(iteration: number, isStarting: boolean): Promise<CheckpointSnapshot>;
+  /** Removes some of very many snapshots at the origin. Never rejects: there they only take up room. */
+  thin(): Promise<void>;
+  /** Makes the result of a completed task and moves its branch there. */
+  land(facts: CommitFacts): Promise<Landed>;
+}
+
+/** Makes the work tree of a leg. Rejects with a `LegFailed`, or with what `state.over` aborts with. */
+export async function openLegGit(
+  state: LegState,
+  spec: FleetSpec,
+  leg: LegFolder,
+): Promise<LegGit> {
+  const { claim, world, dropped, over } = state;
+  // A stop ends what makes the tree. What a run has left by then is still pushed.
+  const git = { env: legEnvironment(world.env), runId: leg.runId, signal: over };
+  const origin = { ...git, home: world.home, url: spec.repo };
+  const mirror = openMirror(origin);
+  const patience = createPatience({
+    ...{ ms: world.originPatienceMs, dropped, over },
+    tell: (sentence) => world.say(`${claim.taskId}: ${sentence}`),
+  });
+  const base = claim.task.base_commit ?? (await findBase(state, mirror, spec.base, patience));
+  const kept = claim.checkpoint?.snapshot ?? null;
+  const { unfiltered } = await patience('tree', () =>
+    makeLegTree({
+      ...git,
+      ...{ mirror, folder: leg.folder, branch: spec.branch, url: spec.repo, snapshot: kept },
+      head: kept === null ? base : kept.head,
+      isSelfContained: isSandboxed(world.policy),
+    }),
+  );
+  if (unfiltered.length > 0) {
+    const names = somePaths(unfiltered);
+    world.say(
+      `${claim.taskId}: a filter did not write ${names}; the agent finds there what git stores`,
+    );
+  }
+  for (const { name, commit, ref } of earlierSnapshots(kept)) {
+    await patience('tree', () => mirror.fetch([ref]));
+    const here = `${snapshotRefs(claim.taskId, 1)}/${name}`;
+    const args = ['update-ref', here, commit];
+    await runGit({ ...git, cwd: leg.tree, args, timeoutMs: GIT_MS });
+  }
+  const parts = {
+    mirror: openMirror({ ...origin, signal: dropped }),
+    patience,
+    newest: kept,
+    base,
+  };
+  return createLegGit(state, leg, { ...parts, env: git.env });
+}
+
+/** For a call of git that reads or writes a ref, in milliseconds. */
+const GIT_MS = 30_000;
+
+/** Returns the snapshots of earlier legs that the work tree of the next one has, by the names that they have there. */
+export function earlierSnapshots(
+  kept: CheckpointSnapshot | null,
+): readonly (SnapshotBefore & { readonly name: string })[] {
+  const nameOf = ({ iteration }: SnapshotBefore): string =>
+    iteration <= 1 ? START : `${iteration}.0`;
+  const all = [kept?.start, kept?.before ?? undefined].filter((each) => each !== undefined);
+  return all
+    .map((each) => ({ ...each, name: nameOf(each) }))
+    .filter(({ name }, place, named) => named.findIndex((each) => each.name === name) === place);
+}
+
+/** Finds the commit from which the task begins, and keeps it in the fleet. */
+async function findBase(
+  { claim, world, dropped }: LegState,
+  mirror: Mirror,
+  base: string | null,
+  patience: Patience,
+): Promise<string> {
+  const { commit } = await patience('first-contact', () => mirror.resolve(base));
+  await whenThere(dropped, () => world.queue.noteBase(claim, commit));
+  return commit;
+}
+
+interface GitParts {
+  readonly mirror: Mirror;
+  readonly patience: Patience;
+  readonly env: NodeJS.ProcessEnv;
+  readonly newest: CheckpointSnapshot | null;
+  /** The commit from which the task began. */
+  readonly base: string;
+}
+
+/**
+ * Nobody else may have the task when its branch is moved. A worker that was suspended after the answer of the
+ * database finds its lease too old, and waits for the next beat. Rejects with `RunDropped` if the claim is lost.
+ */
+async function requireClaim({ claim, world, dropped, lease }: LegState): Promise<void> {
+  const sentAt = momentNow();
+  const held = await whenThere(dropped, () => world.queue.beat([claim]));
+  if (!held.has(claim.taskId)) throw new RunDropped('the claim is lost');
+  lease.beaten(sentAt);
+  await lease.fresh();
+}
+
+/** Says what the result lacks, and has the work tree kept for it; null if it lacks nothing. */
+function lackOf(state: LegState, { tree }: LegFolder, names: readonly string[]): string | null {
+  const sentence = leftSentence(names);
+  if (sentence === null) return null;
+  state.hasMore = true;
+  const { keepTrees, host } = state.world;
+  return keepTrees === 'none' ? sentence : `${sentence} The work tree is ${tree} on ${host}.`;
+}
+
+function warningOf(sentences: readonly (string | null)[]): string | null {
+  const said = sentences.filter((sentence) => sentence !== null);
+  return said.length === 0 ? null : said.join(' ');
+}
+
+function createLegGit(
+  state: LegState,
+  leg: LegFolder,
+  { mirror, patience, env, newest, base }: GitParts,
+): LegGit {
+  const { claim, world, dropped } = state;
+  let keeper: TreeKeeper | null = null;
+  let snapshots: LegSnapshots | null = null;
+  let before = newest?.before ?? null;
+  let start = newest?.start;
+  const { taskId, fence } = claim;
+  const requireOpen = (): { keeper: TreeKeeper; snapshots: LegSnapshots } => {
+    if (keeper === null || snapshots === null) {
+      throw new LegFailed('failed:repository', 'the work tree is no repository that git can open');
+    }
+    return { keeper, snapshots };
+  };
+  return {
+    opened(found) {
+      keeper = found;
+      if (found === null) return;
+      if (!isSamePlace(found.git.repository.root, leg.tree)) {
+        throw new LegFailed(
+          'failed:repository',
+          'the folder of the task belongs to a repository other than that of --repo',
+        );
+      }
+      found.git.shared = base;
+      snapshots = openLegSnapshots({
+        ...{ keeper: found, mirror, taskId, fence, newest, now: systemClock.now },
+        notice: (sentence) => world.say(`${taskId}: ${sentence}`),
+      });
+    },
+    async keepTree(iteration, isStarting) {
+      const { snapshots: kept } = requireOpen();
+      const stage = kept.newest === null ? 'first-push' : 'work';
+      const { snapshot } = await patience(stage, () => kept.push(iteration));
+      const { commit, ref } = snapshot;
+      // A further attempt belongs to the same iteration.
+      if (isStarting && before?.iteration !== iteration) before = { commit, ref, iteration };
+      if (before !== null && before.iteration <= 1) start ??= before;
+      return { ...snapshot, before, start };
+    },
+    async thin() {
+      await thinSnapshotsAtOrigin(mirror, taskId).catch(() => undefined);
+    },
+    async land(facts) {
+      const { keeper: open, snapshots: all } = requireOpen();
+      if (all.kept === null)
+        throw new LegFailed('failed:repository', 'the work tree was never kept');
+      const { commit, left: lacks } = await makeResult({
+        ...{ keeper: open, kept: all.kept, base, facts, env, runId: leg.runId, signal: dropped },
+        folder: `${leg.folder}/result`,
+      });
+      const { spec } = claim.task;
+      const { objects } = open.git.repository;
+      const left = claim.task.branch_commit;
+      const landed = await patience('work', async () => {
+        await requireClaim(state);
+        return landResult({ mirror, taskId, commit, branch: spec.branch, left, objects });
+      });
+      const isOnBranch = landed.kind === 'landed';
+      return {
+        ...{ resultCommit: landed.commit, resultRef: landed.ref },
+        branchCommit: isOnBranch ? landed.commit : null,
+        warning: warningOf([isOnBranch ? null : landed.warning, lackOf(state, leg, lacks)]),
+      };
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { settle } from '../../compose/settings.ts';
+import type { Layer, Written } from '../../core/settings/setting-source.ts';
+import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
+import { specSettings } from '../core/fleet-spec.ts';
+import type { FleetSpec } from '../core/fleet-task.ts';
+import { isSandboxed } from '../core/worker-policy.ts';
+import type { LegWorld } from './leg-world.ts';
+import type { LegFolder } from './worker-home.ts';
+
+/**
+ * Plans a leg from the stored settings of its task alone: no configuration file is read, and no variable of the
+ * worker counts. Rejects with a `UsageError` if the task cannot be run as it was submitted.
+ */
+export async function planLeg(
+  spec: FleetSpec,
+  { tree, stateDir }: LegFolder,
+  world: Pick<LegWorld, 'env' | 'accounts' | 'policy' | 'hidden'>,
+): Promise<RunPlan> {
+  const cwd = spec.subdir === null ? tree : path.join(tree, spec.subdir);
+  const source = { kind: 'flag', where: 'the worker' } as const;
+  const own: Layer = {
+    taskId: { value: spec.task_id, source },
+    prompt: { value: spec.prompt, source },
+    vault: { value: tree, source },
+    stateDir: { value: stateDir, source },
+    cwd: { value: cwd, source },
+  };
+  // All settings of the task are stored. Its type would add to a row that somebody has written by hand.
+  const { taskType: _, ...stored } = specSettings(spec);
+  const settled = await settle({
+    flags: { ...stored, ...sandboxLayer(world, tree), ...own },
+    ...{ variables: {}, config: {}, taskTypes: {}, startDir: tree },
+  });
+  const request = {
+    ...settled,
+    taskType: spec.task_type,
+    passthrough: spec.passthrough,
+    startDir: tree,
+    env: { ...legEnvironment(world.env), ...world.accounts?.get(spec.account) },
+    newTaskId: () => spec.task_id,
+  };
+  return requirePlan(request, [...settled.valueProblems, ...settled.problems]);
+}
+
+/** Returns the worker's environment without what leads to the database. */
+export function legEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(PG|RALPH_FLEET|RALPH_RUN_ID)/.test(name)),
+  );
+}
+
+/** Returns the sandbox of the policy, which no task changes. It hides what leads to other tasks or to the database. */
+function sandboxLayer(
+  { policy, hidden }: Pick<LegWorld, 'policy' | 'hidden'>,
+  tree: string,
+): Layer {
+  const { sandbox } = policy;
+  if (!isSandboxed(policy)) return sandbox;
+  const source = { kind: 'config', where: 'the policy of the worker' } as const;
+  const all = (written: Written | undefined, more: readonly string[]): Written => {
+    const given = Array.isArray(written?.value) ? written.value : [];
+    return { value: [...given, ...more], source };
+  };
+  return {
+    ...sandbox,
+    denyRead: all(
+      sandbox.denyRead,
+      hidden.filter((file) => existsSync(file)),
+    ),
+    allowRead: all(sandbox.allowRead, [tree]),
+  };
+}

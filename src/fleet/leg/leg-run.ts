@@ -1,0 +1,185 @@
+import path from 'node:path';
+import { temporaryFolderProblem } from '../../compose/before-start.ts';
+import type { RunOptions } from '../../compose/held-run.ts';
+import { startRun } from '../../compose/run.ts';
+import { isAtWork } from '../../core/machine/loop-state.ts';
+import type { EndedStatus } from '../../core/task/endings.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
+import { MB } from '../../effects/files/bounded-read.ts';
+import { leadsOut } from '../../effects/files/real-path.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { watchAbort } from '../../effects/processes/signals.ts';
+import { openSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
+import { packStep, unpackState } from '../../effects/state/packed-state.ts';
+import { leaveRequest } from '../../effects/state/requests.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { eventLine } from '../../report/event-line.ts';
+import type { FleetSpec } from '../core/fleet-task.ts';
+import { createCheckpoints } from './leg-checkpoints.ts';
+import { legDesk } from './leg-desk.ts';
+import { createLegEvents } from './leg-events.ts';
+import { LegFailed, LegStopped } from './leg-failed.ts';
+import { earlierSnapshots, type LegGit, openLegGit } from './leg-git.ts';
+import { createLegLogs } from './leg-logs.ts';
+import { planLeg } from './leg-plan.ts';
+import { setUpLeg } from './leg-set-up.ts';
+import { handOver, type LegState, pathsOf, sealOf } from './leg-state.ts';
+import { repeat } from './repeat.ts';
+import { settleLeg } from './settle-leg.ts';
+import { whenThere } from './when-there.ts';
+import type { LegFolder } from './worker-home.ts';
+import { sicknessIn, WorkerSick } from './worker-sick.ts';
+
+/** How often events that belong to no checkpoint are written, in milliseconds. */
+const FLUSH_MS = 1_000;
+
+/** With less room than this, in bytes, an iteration could not be kept. */
+const ROOM_FOR_A_LEG = 64 * MB;
+
+/**
+ * Runs a task on from its checkpoint. Resolves to the status in which it ended, or to null if another worker goes on
+ * with it. Rejects with `RunDropped` or `LegFailed`.
+ */
+export async function runInLeg(
+  state: LegState,
+  spec: FleetSpec,
+  folder: LegFolder,
+): Promise<EndedStatus | null> {
+  const { claim, world, dropped, lease } = state;
+  const git = await openLegGit(state, spec, folder);
+  refuseWayOut(spec, folder);
+  const plan = await planLeg(spec, folder, world);
+  const unusable = temporaryFolderProblem(plan);
+  if (unusable !== null) throw new WorkerSick(unusable);
+  state.over.throwIfAborted();
+  if (spec.setup !== null) await setUpLeg(spec.setup, plan, folder, state);
+  const leg = await furnish(state, plan, folder, git);
+  const ageLimit = setTimeout(() => handOver(state, 'the leg is old'), world.longestLegMs);
+  try {
+    const end = await startRun({
+      plan,
+      view: leg.events.view,
+      stops: watchAbort(null),
+      ...resumeOf(state, plan),
+      leg: {
+        ...{ lease, dropped },
+        opened(keeper) {
+          git.opened(keeper);
+          // From here on the run keeps the requests that it finds.
+          state.place = leg.place;
+        },
+        async saved(step, events) {
+          if ((world.roomLeft() ?? ROOM_FOR_A_LEG) < ROOM_FOR_A_LEG) {
+            state.handingOver ??= 'less than 64 MB is free in the home of this worker';
+          }
+          // A request that was left before the run began is dropped by it.
+          if (state.handingOver !== null) state.onHandOver();
+          try {
+            await leg.checkpoints.saved(step, events);
+          } catch (error) {
+            // Any other error than of a dropped run would end the task.
+            const end = sicknessIn(error, world) ?? error;
+            const isLast = end instanceof LegFailed || end instanceof LegStopped;
+            if (isLast) await leg.logs.keep(step.task.current_iteration);
+            throw end;
+          }
+          state.mayHaveRun = isAtWork(step.step);
+        },
+        notes: { folder: folder.folder, again: `ralph resume ${claim.taskId} --fleet URL` },
+        approvals: legDesk({
+          ...{ claim, plan, logDir: plan.stateDir },
+          ask: (key, row) => whenThere(dropped, () => world.queue.askApproval(key, row)),
+        }),
+      },
+    });
+    return await settleLeg({ ...leg, folder }, end);
+  } finally {
+    clearTimeout(ageLimit);
+    state.place = null;
+    await leg.stopTelling();
+  }
+}
+
+/** A link that the repository or the agent has made must not lead the agent into another repository. */
+function refuseWayOut({ subdir }: FleetSpec, { tree }: LegFolder): void {
+  if (subdir === null || !leadsOut(path.join(tree, subdir), tree)) return;
+  throw new LegFailed(
+    'failed:repository',
+    `--subdir expects a folder in the repository; '${subdir}' is a link that leads out of it`,
+  );
+}
+
+/** Lays the task's state out, and makes what its leg writes with. */
+async function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit) {
+  const { claim, world, dropped } = state;
+  const { queue } = world;
+  const paths = pathsOf(folder, claim.taskId);
+  const seal = sealOf(folder);
+  if (claim.checkpoint !== null) {
+    const task = unpackState(paths, claim.checkpoint.packed, seal, woken);
+    const { snapshot } = claim.checkpoint;
+    const ids = openSnapshotIds(
+      { folder: paths.folder, seal, task },
+      snapshot?.start !== undefined,
+    );
+    for (const { name, commit } of earlierSnapshots(snapshot)) await ids.add({ name, commit });
+  }
+  const events = createLegEvents(
+    (event) => eventLine(event, { agent: plan.policy.agent, task: null, inFleet: true }),
+    (line) => world.say(`${claim.taskId}: ${line}`),
+  );
+  const logs = createLegLogs(paths.folder, (log) => queue.keepLog(claim, log));
+  const checkpoints = createCheckpoints({
+    ...{ claim, queue, dropped, keepLogs: logs.keep, written: events.written },
+    dropIfStale: state.dropIfStale,
+    pack: (step) => packStep(paths, seal, step),
+    keepTree: git.keepTree,
+    requestsDone: () => takenIn(state.requests),
+  });
+  state.onHandOver = () => {
+    void leaveRequest(paths.folder, { kind: 'pause' }, systemClock.now()).catch(() => undefined);
+  };
+  const flush = (): Promise<void> => events.flush((waiting) => queue.tell(claim, waiting));
+  const over = new AbortController();
+  const rounds = repeat(FLUSH_MS, over.signal, flush, () => {});
+  return {
+    ...{ state, plan, git, events, checkpoints, logs, place: { folder: paths.folder, seal } },
+    /** The last events of a task that has ended are written with it. */
+    async stopTelling() {
+      over.abort();
+      await rounds;
+      if (!state.settling) await flush().catch(() => undefined);
+    },
+    flush,
+  };
+}
+
+/** The database has found that the wait is over; the clock of this host may not agree, and no guess is left. */
+function woken(task: TaskState): TaskState {
+  if (task.wait === null) return task;
+  return { ...task, wait: { kind: task.wait.kind, until: systemClock.now() } };
+}
+
+function resumeOf({ claim }: LegState, plan: RunPlan): Pick<RunOptions, 'resume'> {
+  if (claim.checkpoint === null) return {};
+  return {
+    resume: {
+      previousTimeoutMs: plan.taskTimeoutMs,
+      previousCwd: plan.cwd,
+      ...{ isTrusted: false, announcesOnly: false },
+    },
+  };
+}
+
+/**
+ * Returns the texts that the state has taken in: what was left before the last save was read for this one at the
+ * latest. A request to stop or to pause is done when the task has ended by it: until then, no state has it.
+ */
+function takenIn(requests: LegState['requests']): readonly string[] {
+  const done: string[] = [];
+  for (const [id, request] of requests) {
+    if (request.kind === 'tell' && request.saves > 0) done.push(id);
+    request.saves += 1;
+  }
+  return done;
+}

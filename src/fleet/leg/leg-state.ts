@@ -1,0 +1,71 @@
+import type { EndedStatus } from '../../core/task/endings.ts';
+import type { ClaimLease } from '../../effects/processes/lease.ts';
+import { type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
+import { type Seal, sealAt } from '../../effects/trust/seal.ts';
+import type { Claim, FleetRequest } from '../database/fleet-queue.ts';
+import type { LegWorld } from './leg-world.ts';
+import type { LegFolder } from './worker-home.ts';
+
+/** Where the requests to a run are left. */
+interface RequestPlace {
+  readonly folder: string;
+  readonly seal: Seal;
+}
+
+/** What the parts of a leg share. */
+export interface LegState {
+  readonly claim: Claim;
+  readonly world: LegWorld;
+  readonly lease: ClaimLease;
+  /** Aborts with a `RunDropped`. */
+  readonly dropped: AbortSignal;
+  /** Drops the leg if no beat came through for so long that the guard has ended what ran. */
+  readonly dropIfStale: () => void;
+  /** Aborts with a `LegStopped` when a person stops the task. */
+  readonly stop: AbortController;
+  /** Aborts with the first of the two. */
+  readonly over: AbortSignal;
+  /** Why another worker is to go on; null if this one does. */
+  handingOver: string | null;
+  /** Called when the leg wants the run to pause. */
+  onHandOver: () => void;
+  settling: boolean;
+  /** Whether the end of the leg is stored: then no beat is needed any more. */
+  settled: boolean;
+  /** Whether an agent may have run since the last checkpoint: then the work tree has what is nowhere else. */
+  mayHaveRun: boolean;
+  place: RequestPlace | null;
+  /** What people asked of the run, by id, with the number of saves since it was left. */
+  readonly requests: Map<string, { readonly kind: FleetRequest['kind']; saves: number }>;
+  /** Whether the work tree has something that the result of a completed task does not have. */
+  hasMore: boolean;
+}
+
+/** Lets the running iteration end, and gives the task to another worker. */
+export function handOver(state: LegState, why: string): void {
+  state.handingOver ??= why;
+  state.onHandOver();
+}
+
+/** Returns the paths of the run's state. */
+export function pathsOf({ stateDir }: LegFolder, taskId: string): TaskPaths {
+  return taskPaths(stateDir, taskId);
+}
+
+/** Whether the folder of a leg stays on the worker when its task has ended so. */
+export function isFolderKept(
+  keepTrees: LegWorld['keepTrees'],
+  status: EndedStatus | null,
+): boolean {
+  return keepTrees === 'all' || (keepTrees === 'failed' && status === 'failed');
+}
+
+/** Returns where a person finds what a leg has left, as the end of a sentence. */
+export function keptAt({ tree, stateDir }: LegFolder, { host }: LegWorld): string {
+  return `its work tree is ${tree} on ${host}, and its logs are in ${stateDir}`;
+}
+
+/** Returns this machine's seal for the state of a leg. */
+export function sealOf(folder: LegFolder): Seal {
+  return sealAt({ stateDir: folder.stateDir, keyFile: null }, true);
+}

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { CLAIMS_AT_MOST, KILL_AFTER } from '../../core/supervisor/lease.ts';
+import { createClaimLease } from '../../effects/processes/lease.ts';
+import { leaveRequest } from '../../effects/state/requests.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import type { ClockReading } from '../../effects/time/clock-reading.ts';
+import { messageOf, SandboxError, UsageError } from '../../errors.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import { judgeByPolicy } from '../core/judge-by-policy.ts';
+import { withNamedCommands } from '../core/named-commands.ts';
+import type { Claim, FleetRequest } from '../database/fleet-queue.ts';
+import { giveBack, leaveToAnother, settleFailed, settleStopped } from './leg-endings.ts';
+import { LegFailed, LegStopped } from './leg-failed.ts';
+import { runInLeg } from './leg-run.ts';
+import { handOver, isFolderKept, keptAt, type LegState } from './leg-state.ts';
+import type { LegWorld } from './leg-world.ts';
+import { orAborted } from './repeat.ts';
+import { keepLegFolder, type LegFolder, makeLegFolder, removeLegFolder } from './worker-home.ts';
+import { sicknessIn } from './worker-sick.ts';
+
+/** A leg of this worker, from its claim until it has ended, is parked or is lost. */
+export interface RunningLeg {
+  readonly claim: Claim;
+  /** Resolves when nothing of the leg runs any more. */
+  readonly ended: Promise<void>;
+  /** Notes a beat that reached the database. */
+  beaten(sentAt: ClockReading): void;
+  /** Drops the leg if its guard has ended the agent by now, because no beat came through. */
+  dropIfStale(): void;
+  /** Ends what runs at once. If the claim still holds, the task goes to another worker, and no claim counts as lost. */
+  drop(why: string): void;
+  /** Gives the task to another worker after the running iteration; at once if no run has begun. */
+  handOver(why: string): void;
+  /** Whether the claim is being given up, so that a beat no longer finds it. */
+  isSettling(): boolean;
+  /** Leaves a request for the run, once. While there is no run, only a stop counts. Rejects with `RequestNotLeftError`. */
+  take(request: FleetRequest): Promise<void>;
+}
+
+/** Begins to work on a claim that was asked for at `askedAt`, as soon as `mayBegin` resolves. */
+export function openLeg(
+  claim: Claim,
+  askedAt: ClockReading,
+  world: LegWorld,
+  mayBegin: Promise<void>,
+): RunningLeg {
+  const dropping = new AbortController();
+  const lease = createClaimLease(world.queue.leaseMs, askedAt, dropping.signal);
+  const drop = (why: string): void => dropping.abort(new RunDropped(why));
+  const dropIfStale = (): void => {
+    if (!state.settled && lease.ageMs() >= lease.ms * KILL_AFTER) {
+      drop('no heartbeat has reached the database');
+    }
+  };
+  const stop = new AbortController();
+  const state: LegState = {
+    ...{ claim, world, lease, dropped: dropping.signal, dropIfStale, requests: new Map() },
+    ...{ stop, over: AbortSignal.any([dropping.signal, stop.signal]), hasMore: false },
+    ...{ handingOver: null, onHandOver: () => {}, settling: false, place: null },
+    ...{ mayHaveRun: false, settled: false },
+  };
+  // The engine would give the job of a leg to another worker when it is 24 h old.
+  const tooOld = setTimeout(() => drop('the leg is too old'), world.oldestLegMs).unref();
+  const ended = runLeg(state, mayBegin).finally(() => clearTimeout(tooOld));
+  // The worker prints it.
+  ended.catch(() => undefined);
+  return {
+    claim,
+    ended,
+    beaten(sentAt) {
+      // A beat that comes too late does not bring back what the guard has ended meanwhile.
+      dropIfStale();
+      lease.beaten(sentAt);
+    },
+    dropIfStale,
+    drop,
+    handOver(why) {
+      if (state.place === null && !state.settling) drop(why);
+      else handOver(state, why);
+    },
+    isSettling: () => state.settling,
+    async take(request) {
+      const { id, kind } = request;
+      const { place, requests } = state;
+      if (kind === 'stop') stop.abort(new LegStopped());
+      if (place === null || requests.has(id)) return;
+      const asked = kind === 'tell' ? { kind, text: request.text } : { kind };
+      await leaveRequest(place.folder, asked, systemClock.now(), place.seal);
+      requests.set(id, { kind, saves: 0 });
+    },
+  };
+}
+
+async function runLeg(state: LegState, mayBegin: Promise<void>): Promise<void> {
+  const { claim, world } = state;
+  const { home, keepTrees } = world;
+  let folder: LegFolder | null = null;
+  let isKept = isFolderKept(keepTrees, null);
+  const place = (): string => (isKept && folder !== null ? `; ${keptAt(folder, world)}` : '');
+  try {
+    refuseLost(claim);
+    await orAborted(mayBegin, state.over);
+    const spec = allowed(claim, world);
+    folder = makeLegFolder(home, claim.taskId, claim.fence, randomUUID());
+    const status = await runInLeg(state, spec, folder);
+    isKept = isFolderKept(keepTrees, status) || (state.hasMore && keepTrees === 'failed');
+  } catch (error) {
+    // What runs in a leg that is dropped fails in many ways.
+    const sick = state.dropped.aborted ? null : sicknessIn(error, world);
+    if (state.dropped.aborted) await giveBack(state);
+    else if (sick !== null) await leaveToAnother(state, sick);
+    else if (error instanceof LegStopped) {
+      isKept ||= keepTrees === 'failed' && state.mayHaveRun;
+      await settleStopped(state, place());
+    } else if (isParked(error)) world.say(`${claim.taskId}: ${error.message}`);
+    else {
+      const failed = asFailure(error);
+      isKept ||= keepTrees === 'failed' && failed.keepsTree;
+      await settleFailed(state, failed, place());
+    }
+  } finally {
+    folder?.endBeats();
+    if (folder !== null && isKept) keepLegFolder(folder.folder);
+    else if (folder !== null) await removeLegFolder(folder.folder);
+  }
+}
+
+/** Whether the run was dropped because its task is parked: the row says so already. */
+function isParked(error: unknown): error is RunDropped {
+  return error instanceof RunDropped && !(error instanceof LegFailed);
+}
+
+/** A task that kills its workers would be handed round for ever. */
+function refuseLost({ task }: Claim): void {
+  if (task.claims_without_iteration <= CLAIMS_AT_MOST) return;
+  const hosts = [...new Set(task.hosts)].join(', ');
+  throw new LegFailed(
+    'failed:worker-died',
+    `${CLAIMS_AT_MOST} workers in a row lost the task before its agent came to an end, on ${hosts}`,
+  );
+}
+
+/** Returns the spec with the commands of the policy filled in. Throws if the policy does not allow it. */
+function allowed({ task }: Claim, { policy }: LegWorld) {
+  const refusal = judgeByPolicy(task.spec, policy);
+  if (refusal !== null) throw new LegFailed('failed:policy', refusal);
+  return withNamedCommands(task.spec, policy);
+}
+
+function asFailure(error: unknown): LegFailed {
+  if (error instanceof LegFailed) return error;
+  // The policy asks for the sandbox.
+  if (error instanceof SandboxError) return new LegFailed('failed:policy', error.message);
+  const why = error instanceof UsageError ? 'failed:bad-option' : 'failed:bug';
+  return new LegFailed(why, messageOf(error));
+}

@@ -1,0 +1,144 @@
+import { runEndCommand } from '../../compose/user-commands.ts';
+import type { RalphEvent } from '../../core/machine/events.ts';
+import { summaryLine } from '../../core/machine/settling.ts';
+import { maskSecrets } from '../../core/secrets/secrets.ts';
+import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
+import type { EndedStatus } from '../../core/task/endings.ts';
+import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { watchAbort } from '../../effects/processes/signals.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { RunDropped } from '../../loop/run-dropped.ts';
+import type { RunEnd } from '../../loop/stop.ts';
+import { commandFailed } from '../../report/notices.ts';
+import { restUntil } from '../core/parking.ts';
+import type { FleetSettlement } from '../database/fleet-queue.ts';
+import type { LegCheckpoints } from './leg-checkpoints.ts';
+import type { LegEvents } from './leg-events.ts';
+import { type LegGit, NOT_LANDED } from './leg-git.ts';
+import { isFolderKept, keptAt, type LegState } from './leg-state.ts';
+import { whenThere } from './when-there.ts';
+import type { LegFolder } from './worker-home.ts';
+
+/** A leg whose run has ended. */
+interface EndingLeg {
+  readonly state: LegState;
+  readonly plan: RunPlan;
+  readonly folder: LegFolder;
+  readonly git: LegGit;
+  readonly events: LegEvents;
+  readonly checkpoints: LegCheckpoints;
+  /** Writes the events that wait. */
+  flush(): Promise<void>;
+}
+
+/**
+ * Ends the task, or parks it: if it has paused only to be handed over, or so that its account stays below its limit.
+ */
+export async function settleLeg(
+  { state, git, checkpoints, events, ...leg }: EndingLeg,
+  run: RunEnd,
+): Promise<EndedStatus | null> {
+  const { claim, world, handingOver } = state;
+  const { queue } = world;
+  const { fields } = run;
+  const end = checkpoints.end();
+  if (end === null) throw new Error('the run has ended without a last step');
+  await leg.flush().catch(() => undefined);
+  // What the run has not taken in stays for the next leg; the end of the task removes all of it.
+  const { written } = end;
+  const isPausedByPerson = [...state.requests.values()].some(({ kind }) => kind === 'pause');
+  if (handingOver !== null && fields.status === 'paused' && !isPausedByPerson) {
+    const open = { ...end.checkpoint, status: 'running' as const };
+    const parking = { kind: 'handover', why: handingOver } as const;
+    await keep(state, () => queue.park(claim, open, written, parking));
+    world.say(`${claim.taskId}: handed over, since ${handingOver}`);
+    return null;
+  }
+  const rest = restAfter(events.ending());
+  if (rest !== null && fields.exit_reason === 'max_usage') {
+    const open = { ...end.checkpoint, status: 'running' as const };
+    const parking = { kind: 'wait', ...rest, account: true } as const;
+    await keep(state, () => queue.park(claim, open, written, parking));
+    const until = `until ${rest.until}`;
+    world.say(`${claim.taskId}: parked ${until}, since its account has reached --max-usage`);
+    return null;
+  }
+  if (rest !== null) {
+    const why = `task ${claim.taskId} is at its usage limit`;
+    await whenThere(state.dropped, () =>
+      queue.pauseAccount(claim.task.spec.account, rest.inMs ?? rest.until, why),
+    );
+  }
+  const isLeft = fields.status !== 'completed' && isFolderKept(world.keepTrees, fields.status);
+  const landed =
+    fields.status === 'completed'
+      ? await git.land(commitFacts(run))
+      : {
+          ...NOT_LANDED,
+          warning: isLeft ? `What the run has left: ${keptAt(leg.folder, world)}.` : null,
+        };
+  const settlement: FleetSettlement = {
+    status: fields.status,
+    exitReason: fields.exit_reason,
+    exitCode: fields.exit_code,
+    note: fields.note === null ? null : maskSecrets(tryReadText(fields.note, MB) ?? ''),
+    ...landed,
+  };
+  const told = { ...written, events: [...written.events, ...events.ending()] };
+  await keep(
+    state,
+    async () =>
+      (await queue.settle(claim, end.checkpoint, told, settlement)) ||
+      (await hasSettled(state, settlement)),
+  );
+  await git.thin();
+  // It may merge or announce the result, which is where it says by now.
+  const ended = events.ending()[0];
+  if (ended !== undefined) await runOnEnd({ state, ...leg }, ended);
+  return fields.status;
+}
+
+/** Runs `--on-end`. What comes of it decides nothing. */
+async function runOnEnd(
+  { state, plan, folder }: Pick<EndingLeg, 'state' | 'plan' | 'folder'>,
+  ended: RalphEvent,
+): Promise<void> {
+  const { claim, world, dropped } = state;
+  // A person's stop has ended the run, and does not end this.
+  const stops = watchAbort(dropped);
+  const exitCode = await runEndCommand(plan, folder.runId, stops, ended);
+  if (exitCode !== 0) world.say(`${claim.taskId}: ${commandFailed('--on-end', exitCode)}`);
+}
+
+/** Returns until when the account rests after a run; null if that has not reached its limit. */
+function restAfter([ended]: readonly RalphEvent[]): ReturnType<typeof restUntil> | null {
+  if (ended?.event !== 'task_usage_limited' || ended.exit_reason === 'outage') return null;
+  return restUntil(ended.until, systemClock.now());
+}
+
+/** Gives the claim up with what it writes last. */
+async function keep(state: LegState, write: () => Promise<boolean>): Promise<void> {
+  // A beat that comes in after it finds no claim any more.
+  state.settling = true;
+  if (!(await whenThere(state.dropped, write))) throw new RunDropped('the claim is lost');
+  state.settled = true;
+}
+
+/** Whether an earlier try has ended the task, and only its answer was lost. */
+async function hasSettled(
+  { claim, world }: LegState,
+  { status, exitReason }: FleetSettlement,
+): Promise<boolean> {
+  const task = await world.queue.task(claim.taskId);
+  if (task === null || task.fence !== claim.fence || task.status !== status) return false;
+  // A paused task is open.
+  return task.paused || (task.ended_at !== null && task.exit_reason === exitReason);
+}
+
+/** What the commit of the result says. */
+function commitFacts({ state, fields }: RunEnd): CommitFacts {
+  const { task_id: taskId, current_iteration: iteration } = state.task;
+  const summary = summaryLine(fields.final_message ?? '', [state.task.completion_promise]);
+  return { taskId, iteration, outcome: fields.status, summary };
+}

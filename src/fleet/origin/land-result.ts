@@ -1,0 +1,108 @@
+import { shownUrl } from '../core/origin-answer.ts';
+import { originRefs } from '../core/origin-refs.ts';
+import type { Mirror } from './mirror.ts';
+
+export interface LandRequest {
+  readonly mirror: Mirror;
+  readonly taskId: string;
+  /** The commit of the result. */
+  readonly commit: string;
+  /** Without `refs/heads/`. */
+  readonly branch: string;
+  /** Where the task left the branch; null if it never moved it: then it must not be there. */
+  readonly left: string | null;
+  /** The folder with the objects of the agent's repository. */
+  readonly objects: string;
+}
+
+/** Where the result of a task is now; `why` and `warning` are sentences. */
+export type LandEnd =
+  /** The branch holds it. `commit` may be that of a killed worker, with the same files on the same commit. */
+  | { readonly kind: 'landed'; readonly commit: string; readonly ref: string }
+  /** Somebody else has moved the branch, which is left alone, or another one is in its way. */
+  | {
+      readonly kind: 'beside';
+      readonly commit: string;
+      readonly ref: string;
+      readonly warning: string;
+    }
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'away'; readonly why: string };
+
+type Away = Extract<LandEnd, { readonly kind: 'away' }>;
+
+/** If this many names are taken, something other than the names is wrong. */
+const NAMES_AT_MOST = 100;
+
+/**
+ * Moves the task's branch at the origin to the result, by compare and swap. If somebody else has moved the
+ * branch, or git cannot have it beside another one, the result is pushed under a name of its own.
+ */
+export async function landResult(request: LandRequest): Promise<LandEnd> {
+  const { mirror, commit, branch, left, objects } = request;
+  const ref = `refs/heads/${branch}`;
+  const end = await mirror.push(commit, ref, { objects, expect: left ?? 'absent' });
+  if (end.kind === 'pushed') return { kind: 'landed', commit, ref };
+  const shown = shownUrl(mirror.url);
+  if (end.kind !== 'moved') {
+    const other = await refInTheWay(mirror, ref);
+    if (other === null) return end;
+    return pushBeside(request, `${other} of ${shown} is in the way of the branch ${branch}`);
+  }
+  const earlier = await landedBefore(request, ref);
+  if (typeof earlier === 'string') return { kind: 'landed', commit: earlier, ref };
+  if (earlier !== null) return earlier;
+  const why = `Somebody else has moved the branch ${branch} of ${shown}, so it was left alone`;
+  return pushBeside(request, why);
+}
+
+/**
+ * Git has no branch `a` beside a branch `a/b`. The words in which an origin says so differ, and it often says only that
+ * the ref cannot be updated. Returns such a ref; null if there is none, or the origin does not answer.
+ */
+async function refInTheWay(mirror: Mirror, ref: string): Promise<string | null> {
+  const below = await mirror.list(`${ref}/`);
+  if (below.kind !== 'listed') return null;
+  const [first] = below.refs.keys();
+  if (first !== undefined) return first;
+  const parts = ref.split('/');
+  for (let count = 3; count < parts.length; count += 1) {
+    const above = parts.slice(0, count).join('/');
+    const listed = await mirror.list(above);
+    if (listed.kind === 'listed' && listed.refs.has(above)) return above;
+  }
+  return null;
+}
+
+async function pushBeside(
+  { mirror, taskId, commit, objects }: LandRequest,
+  why: string,
+): Promise<LandEnd> {
+  for (let number = 1; ; number += 1) {
+    const ref = `${originRefs(taskId)}result${number === 1 ? '' : `.${number}`}`;
+    const end = await mirror.push(commit, ref, { objects });
+    if (end.kind === 'pushed') {
+      return { kind: 'beside', commit, ref, warning: `${why}; the result is at ${ref}.` };
+    }
+    if (end.kind !== 'moved') return end;
+    if (number === NAMES_AT_MOST) return { kind: 'refused', why: end.why };
+  }
+}
+
+/**
+ * A worker may have been killed between its push and the end of the task. Its result has another id, since it was
+ * made at another time; but it holds the same files, on the same commit, for the same task.
+ */
+async function landedBefore(
+  { mirror, commit, taskId, objects }: LandRequest,
+  ref: string,
+): Promise<string | Away | null> {
+  const there = await mirror.resolve(ref);
+  if (there.kind !== 'found') return there.kind === 'away' ? there : null;
+  const format = '--format=%T %P%n%(trailers:key=Ralph-Task,valueonly)';
+  const args = ['log', '--no-walk=unsorted', '-z', format, commit, there.commit];
+  const { exitCode, output } = await mirror.git(args, { objects: [objects] });
+  const [ours, theirs] = output.split('\0').map((text) => text.trim());
+  if (exitCode !== 0 || ours !== theirs) return null;
+  return ours?.split('\n')[1] === taskId ? there.commit : null;
+}

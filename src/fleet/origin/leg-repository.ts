@@ -1,0 +1,89 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { alternate } from '../../effects/branches/fresh-checkout.ts';
+import { makePrivateFolder } from '../../effects/files/write-file.ts';
+import { quoted } from '../../effects/snapshots/private-git.ts';
+import { asText, callGit, type GitAnswer } from '../../effects/workspace/git-command.ts';
+import type { Mirror } from './mirror.ts';
+import { FETCH, type GitBase } from './mirror-folder.ts';
+
+/** Git did not make a part of a leg; `message` is half a sentence. */
+export class LegError extends Error {}
+
+export interface LegRepository {
+  readonly mirror: Mirror;
+  /** Absolute path of the new work tree. */
+  readonly folder: string;
+  /** The commit of HEAD; null for a branch without a commit. */
+  readonly head: string | null;
+  /** Without `refs/heads/`. */
+  readonly branch: string;
+  /** What the agent sees as the URL of `origin`. */
+  readonly url: string;
+  /** Commits whose objects the repository needs besides those of branches and tags. */
+  readonly needs: readonly string[];
+  /** Whether it gets its own copy of the objects: a sandbox hides the mirror. */
+  readonly isSelfContained: boolean;
+  readonly git: GitBase;
+}
+
+/**
+ * Writes the repository of a work tree: what a clone has, made without `git clone`, so that no template, no hook
+ * and no setting comes in. The mirror must have the commits. Rejects with a `LegError`, or the system's error.
+ */
+export async function makeLegRepository(request: LegRepository): Promise<void> {
+  const { folder, mirror, head, branch, url, isSelfContained } = request;
+  const gitDir = path.join(folder, '.git');
+  const put = (name: string, content: string | Uint8Array): void => {
+    mkdirSync(path.dirname(path.join(gitDir, name)), { recursive: true });
+    writeFileSync(path.join(gitDir, name), content);
+  };
+  makePrivateFolder(folder);
+  mkdirSync(path.join(gitDir, 'refs', 'heads'), { recursive: true });
+  mkdirSync(path.join(gitDir, 'objects', 'info'), { recursive: true });
+  put('config', configOf(mirror, branch, url));
+  put('HEAD', `ref: refs/heads/${branch}\n`);
+  if (!isSelfContained) put('objects/info/alternates', `${alternate(mirror.objects)}\n`);
+  else await copyObjects(request);
+  const listed = must(await mirror.git(LISTED), 'git cannot list the branches of the mirror');
+  const refs = [...listed.output.matchAll(/^(\w+) refs\/origin\/(heads|tags)\/(.+)$/gm)].map(
+    ([, id, kind, name]) =>
+      kind === 'tags' ? `${id} refs/tags/${name}` : `${id} refs/remotes/origin/${name}`,
+  );
+  const own = head === null ? [] : [`${head} refs/heads/${branch}`];
+  put('packed-refs', Buffer.from([...refs, ...own, ''].join('\n'), 'latin1'));
+}
+
+const LISTED = ['for-each-ref', '--format=%(objectname) %(refname)', 'refs/origin/'];
+
+function configOf({ hash }: Mirror, branch: string, url: string): string {
+  const isSha256 = hash === 'sha256';
+  const sections = [
+    `[core]\n\trepositoryformatversion = ${isSha256 ? 1 : 0}\n\tbare = false\n`,
+    isSha256 ? '[extensions]\n\tobjectFormat = sha256\n' : '',
+    `[remote "origin"]\n\turl = ${quoted(url)}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`,
+    `[branch ${quoted(branch)}]\n\tremote = origin\n\tmerge = ${quoted(`refs/heads/${branch}`)}\n`,
+  ];
+  return sections.join('');
+}
+
+/** The new repository is still ralph's alone, so git may fetch in it. */
+async function copyObjects({ folder, mirror, needs, git }: LegRepository): Promise<void> {
+  const answer = await callGit({
+    ...git,
+    cwd: folder,
+    args: [...FETCH, '--', mirror.folder, ...COPIED, ...needs],
+    places: { GIT_DIR: path.join(folder, '.git'), GIT_ALLOW_PROTOCOL: 'file' },
+  });
+  must(answer, 'git cannot copy the objects of the mirror');
+}
+
+const COPIED = ['refs/origin/heads/*:refs/remotes/origin/*', 'refs/origin/tags/*:refs/tags/*'];
+
+/** Returns the answer if git has succeeded. Throws a `LegError` with what git says if not. */
+export function must(answer: GitAnswer, why: string): GitAnswer {
+  const said = oneLine(asText(answer.complaint).trim(), 300);
+  if (answer.exitCode !== 0) throw new LegError(said === '' ? why : `${why}: ${said}`);
+  return answer;
+}

@@ -1,0 +1,217 @@
+import { looksSecret } from '../../core/snapshots/secret-names.ts';
+import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
+import { emptyTree } from '../../effects/branches/dirty-paths.ts';
+import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
+import { readParents } from '../../effects/snapshots/move-head.ts';
+import type { PrivateGit } from '../../effects/snapshots/private-git.ts';
+import { SnapshotError, saysFull } from '../../effects/snapshots/snapshot-error.ts';
+import type { TreePath } from '../../effects/snapshots/tree-changes.ts';
+import { compareTrees } from '../../effects/snapshots/trees.ts';
+import { messageOf } from '../../errors.ts';
+import { somePaths } from '../core/left-sentence.ts';
+import { originRefs } from '../core/origin-refs.ts';
+import type { CheckpointSnapshot } from '../database/fleet-queue.ts';
+import type { Mirror } from './mirror.ts';
+
+/*
+ * What a takeover finds: a snapshot of the work tree at the origin, under a name that no other push has.
+ *
+ *   work tree ──► objects ──► less the files that look like secrets ──► commit ──► refs/ralph/<task>/<i>.<fence>.<n>
+ *
+ * The names that `ralph diff` and `ralph undo` use in the work tree are the keeper's, and stay as they are.
+ */
+
+/** The work tree of a leg as a commit that may leave the machine. */
+export interface KeptLegTree {
+  /** Its parents are HEAD and the index, as those of any snapshot. */
+  readonly commit: string;
+  readonly tree: string;
+  /** The agent's HEAD; null before its first commit. */
+  readonly head: string | null;
+  /** The tree of the agent's index; null while it has conflicts. */
+  readonly index: string | null;
+  /** Files that git does not track, that look like secrets, and that are therefore not in it. */
+  readonly secrets: readonly TreePath[];
+  /** Files that no snapshot can have. */
+  readonly leftOut: ReadonlySet<TreePath>;
+}
+
+/** What two trees have to share to be the same for a takeover. */
+type TreeState = Pick<KeptLegTree, 'tree' | 'head' | 'index'>;
+
+export interface KeepRequest {
+  readonly taskId: string;
+  /** Counts up with the trees that are kept. */
+  readonly order: number;
+  /** ISO instant. */
+  readonly at: string;
+  /** A few words, such as `iteration 3`. */
+  readonly subject: string;
+  /** The tree that was kept last: if nothing differs from it, no commit is made. */
+  readonly last: KeptLegTree | null;
+}
+
+/**
+ * Makes a commit of the work tree as it is now, under no name. Resolves to the commit of `last` if nothing differs
+ * from it. Rejects with a `SnapshotError`, or the system's error.
+ */
+export async function keepLegTree(
+  keeper: TreeKeeper,
+  { taskId, order, at, subject, last }: KeepRequest,
+): Promise<KeptLegTree> {
+  const kept = await keeper.keepUnnamed();
+  const { git, store } = keeper;
+  const head = store.head?.commit ?? null;
+  const index = store.indexTree;
+  const leftOut = new Set(kept.leftOut.keys());
+  if (last?.secrets.length === 0 && isSame(last, { tree: kept.tree, head, index })) {
+    return { ...last, leftOut };
+  }
+  const secrets = await untrackedSecrets(git, index ?? head ?? emptyTree(git), kept.tree);
+  const without = new Map(secrets.map((name) => [name, null]));
+  const tree =
+    secrets.length === 0 ? kept.tree : (await store.keepChanged(kept.tree, without)).tree;
+  if (last !== null && isSame(last, { tree, head, index })) return { ...last, secrets, leftOut };
+  const commit = await store.commit(tree, ({ branch }) =>
+    snapshotMessage({ taskId, order, at, subject, branch }),
+  );
+  return { commit, tree, head, index, secrets, leftOut };
+}
+
+function isSame(one: TreeState, other: TreeState): boolean {
+  return one.tree === other.tree && one.head === other.head && one.index === other.index;
+}
+
+/** What git tracks is in the index; while that has conflicts, HEAD stands for it. */
+async function untrackedSecrets(
+  git: PrivateGit,
+  tracked: string,
+  tree: string,
+): Promise<readonly TreePath[]> {
+  const difference = await compareTrees(git, tracked, tree);
+  if (difference === null) throw new SnapshotError('git cannot compare the index with the files');
+  return [...difference].flatMap(([name, { from }]) =>
+    from === null && looksSecret(name) ? [name] : [],
+  );
+}
+
+/** A snapshot at the origin, as a checkpoint names it. */
+type SnapshotAtOrigin = Omit<CheckpointSnapshot, 'before' | 'start'>;
+
+/** What became of a snapshot for the origin; `why` is a sentence. */
+type SnapshotPush =
+  /** It is at the origin. `isNew`: it was pushed just now, since something differs from the one before. */
+  | { readonly kind: 'pushed'; readonly snapshot: SnapshotAtOrigin; readonly isNew: boolean }
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'away'; readonly why: string }
+  /** The work tree cannot be kept: the disk is full, or its repository is damaged. */
+  | { readonly kind: 'not-kept'; readonly why: string; readonly isFull: boolean };
+
+export interface LegSnapshotsRequest {
+  readonly keeper: TreeKeeper;
+  readonly mirror: Mirror;
+  readonly taskId: string;
+  /** The number of the claim: no other leg of the task has it. */
+  readonly fence: number;
+  /** The snapshot from which the work tree was made; null if it was made from a commit. */
+  readonly newest: SnapshotAtOrigin | null;
+  /** Returns the current instant. */
+  readonly now: () => string;
+  /** Tells a person once which files never leave this machine. */
+  readonly notice: (sentence: string) => void;
+}
+
+/** The snapshots that a leg leaves at the origin. */
+export interface LegSnapshots {
+  /** The newest of them; null before the first. */
+  readonly newest: SnapshotAtOrigin | null;
+  /** The tree that was kept last, whether it could be pushed or not. */
+  readonly kept: KeptLegTree | null;
+  /** Keeps the work tree and pushes it, unless nothing differs from the newest one. Never rejects. */
+  push(iteration: number): Promise<SnapshotPush>;
+}
+
+/** If this many names are taken, something other than the names is wrong. */
+const NAMES_AT_MOST = 20;
+
+/** Opens the snapshots of a leg; nothing is kept or pushed yet. */
+export function openLegSnapshots(request: LegSnapshotsRequest): LegSnapshots {
+  const { keeper, mirror, taskId, fence, now, notice } = request;
+  const objects = keeper.git.repository.objects;
+  let newest = request.newest;
+  let pushed: TreeState | null = null;
+  let kept: KeptLegTree | null = null;
+  let isOpen = false;
+  let number = 0;
+  const said = new Set<TreePath>();
+
+  const keep = async (iteration: number): Promise<KeptLegTree> => {
+    if (!isOpen && newest !== null) pushed = await readState(keeper.git, newest.commit);
+    isOpen = true;
+    const about = { taskId, order: number + 1, at: now(), subject: `iteration ${iteration}` };
+    const tree = await keepLegTree(keeper, { ...about, last: kept });
+    const fresh = tree.secrets.filter((name) => !said.has(name));
+    for (const name of fresh) said.add(name);
+    if (fresh.length > 0) notice(secretSentence(fresh));
+    return tree;
+  };
+
+  return {
+    get newest() {
+      return newest;
+    },
+    get kept() {
+      return kept;
+    },
+    async push(iteration) {
+      try {
+        kept = await keep(iteration);
+      } catch (error) {
+        const said = messageOf(error);
+        const why = `The work tree cannot be kept: ${said}.`;
+        return { kind: 'not-kept', why, isFull: saysFull(said) };
+      }
+      if (newest !== null && pushed !== null && isSame(pushed, kept)) {
+        return { kind: 'pushed', snapshot: newest, isNew: false };
+      }
+      for (let tries = 1; ; tries += 1) {
+        const ref = `${originRefs(taskId)}${iteration}.${fence}.${number + 1}`;
+        const end = await mirror.push(kept.commit, ref, { objects });
+        if (end.kind === 'moved' && tries < NAMES_AT_MOST) {
+          number += 1;
+          continue;
+        }
+        if (end.kind === 'moved') return { kind: 'refused', why: end.why };
+        if (end.kind !== 'pushed') return end;
+        number += 1;
+        pushed = kept;
+        newest = { commit: kept.commit, ref, head: kept.head ?? '' };
+        return { kind: 'pushed', snapshot: newest, isNew: true };
+      }
+    },
+  };
+}
+
+/** Reads what a snapshot of another leg holds; null if it is not in this work tree. */
+async function readState(git: PrivateGit, commit: string): Promise<TreeState | null> {
+  try {
+    const { head, index } = await readParents(git, commit);
+    const treeOf = async (id: string): Promise<string | null> => {
+      const asked = await git.run(['rev-parse', '--verify', `${id}^{tree}`]);
+      return asked.exitCode === 0 ? asked.output.trim() : null;
+    };
+    const tree = await treeOf(commit);
+    return tree === null
+      ? null
+      : { tree, head, index: index === null ? null : await treeOf(index) };
+  } catch {
+    return null;
+  }
+}
+
+function secretSentence(names: readonly TreePath[]): string {
+  const all = somePaths(names);
+  return names.length === 1
+    ? `${all} looks like a secret and is not pushed: on another machine the task goes on without it.`
+    : `${all} look like secrets and are not pushed: on another machine the task goes on without them.`;
+}

@@ -1,0 +1,260 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { removeTree } from '../../effects/files/remove-tree.ts';
+import { waitForLock } from '../../effects/lock/wait-for-lock.ts';
+import {
+  type FetchTrouble,
+  fetchTrouble,
+  mayBeDamage,
+  type PushEnd,
+  readPush,
+  shownUrl,
+} from '../core/origin-answer.ts';
+import {
+  FETCH,
+  type GitBase,
+  type Hash,
+  hashOf,
+  isDamaged,
+  type MirrorGit,
+  makeMirror,
+  mirrorGit,
+  mirrorPlace,
+  removeStaleLocks,
+  replaceMirror,
+} from './mirror-folder.ts';
+
+export interface MirrorRequest {
+  /** The worker's home. */
+  readonly home: string;
+  /** The URL of the task's repository, which the policy allows. */
+  readonly url: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly runId?: string;
+  /** Kills git at once; what was asked for then counts as `away`. */
+  readonly signal: AbortSignal;
+  /** For one call of git, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+type Resolved = { readonly kind: 'found'; readonly commit: string } | FetchTrouble;
+
+type Fetched =
+  | { readonly kind: 'fetched'; readonly commits: ReadonlyMap<string, string> }
+  | FetchTrouble;
+
+type Listed =
+  | { readonly kind: 'listed'; readonly refs: ReadonlyMap<string, string> }
+  | FetchTrouble;
+
+interface PushRequest {
+  /** What the ref has to hold before: a commit, or nothing at all, which is the default. */
+  readonly expect?: string | 'absent';
+  /** The folder with the objects of the agent's repository; without it, only those of the mirror are sent. */
+  readonly objects?: string;
+}
+
+/** The one repository in which a worker fetches and pushes for the legs of a URL. */
+export interface Mirror {
+  readonly url: string;
+  readonly folder: string;
+  /** The folder of its objects. */
+  readonly objects: string;
+  /** The kind of its ids; known once something was fetched. */
+  readonly hash: Hash;
+  /** Runs git in it, without its lock. */
+  readonly git: MirrorGit;
+  /** Fetches a branch, a tag, a commit by its whole id, or (null) the origin's HEAD. */
+  resolve(ref: string | null): Promise<Resolved>;
+  /**
+   * Fetches refs, and with them all branches and tags, so that a work tree has what a clone has. Resolves to the
+   * refs' commits.
+   */
+  fetch(refs: readonly string[]): Promise<Fetched>;
+  /** Whether a commit was fetched, with all that it needs. */
+  has(commit: string): Promise<boolean>;
+  /** Makes the origin's ref hold a commit, by compare and swap: nothing is ever pushed over. */
+  push(commit: string, ref: string, request?: PushRequest): Promise<PushEnd>;
+  /** Lists the origin's refs below a prefix that ends with a slash, or the one ref of that name. */
+  list(refs: string): Promise<Listed>;
+}
+
+/** A clone of a large repository may take this long. */
+const TIMEOUT_MS = 20 * 60_000;
+
+/** A ref of the mirror under which something that was fetched by its name is kept. */
+function keptRef(ref: string): string {
+  return `refs/kept/${createHash('sha256').update(ref).digest('hex').slice(0, 40)}`;
+}
+
+/**
+ * Whether a name means one ref of the origin. The others are found among branches and tags: git would prune what
+ * it fetches by a shortened name, since no ref of the origin is called so.
+ */
+function isWhole(ref: string): boolean {
+  return ref === 'HEAD' || ref.startsWith('refs/') || ID.test(ref);
+}
+
+const ALL = ['+refs/heads/*:refs/origin/heads/*', '+refs/tags/*:refs/origin/tags/*'];
+
+/** The worker's own settings must not add anything to a push. */
+const PUSH = ['push', '--porcelain', '--no-verify', '--no-follow-tags', '--no-signed'];
+
+/** A whole id of a commit. */
+const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+/** What no name of a ref contains; in a refspec some of it would mean something. */
+const NO_NAME = /[\p{Cc} ~^:?*[\\]|\.\.|@\{|^$|^-/u;
+
+/** What git says of a lock that is there already. */
+const LOCKED = /\.lock': File exists/;
+
+/** What git says if the mirror has the other kind of ids than the origin. */
+const OTHER_HASH = /mismatched algorithms: client \w+; server (sha1|sha256)/;
+
+/**
+ * Opens the mirror of a URL. It is made with the first fetch. Its methods reject with the system's error if nothing
+ * can be written; everything else comes back as an outcome.
+ */
+export function openMirror(request: MirrorRequest): Mirror {
+  const { home, url, env, runId, signal, timeoutMs = TIMEOUT_MS } = request;
+  const place = mirrorPlace(home, url);
+  const base: GitBase = { env, runId, signal, timeoutMs };
+  const git = mirrorGit(place, base);
+
+  /** Several workers of a user share the mirror: two fetches of one ref would lock each other out. */
+  const locked = async <T>(work: () => Promise<T>): Promise<T | null> => {
+    const release = await waitForLock({ folder: place.parent, name: place.name, signal });
+    if (release === null) return null;
+    try {
+      await makeMirror(place, 'sha1', base);
+      return await work();
+    } finally {
+      release();
+    }
+  };
+  const isMade = () => existsSync(path.join(place.folder, 'HEAD'));
+  const ready = async (): Promise<void> => {
+    if (!isMade()) await locked(async () => {});
+  };
+
+  /** Finds what a name leads to among what was fetched, tags first, as git does. */
+  const commitOf = async (ref: string): Promise<string | null> => {
+    const places = isWhole(ref)
+      ? [keptRef(ref)]
+      : ['', 'tags/', 'heads/'].map((kind) => `refs/origin/${kind}${ref}`);
+    for (const place of places) {
+      const found = await git(['rev-parse', '--verify', '--quiet', `${place}^{commit}`]);
+      if (found.exitCode === 0) return found.output.trim();
+    }
+    return null;
+  };
+
+  const fetchOnce = async (refs: readonly string[]): Promise<Fetched> => {
+    const specs = refs.filter(isWhole).map((ref) => `+${ref}:${keptRef(ref)}`);
+    const args = [...FETCH, '--prune', '--', url, ...ALL, ...specs];
+    let answer = await git(args);
+    const other = OTHER_HASH.exec(answer.complaint)?.[1];
+    if (other === 'sha256') {
+      // Nothing was ever fetched into it.
+      removeTree(place.folder);
+      await makeMirror(place, 'sha256', base);
+      answer = await git(args);
+    }
+    if (LOCKED.test(answer.complaint) && removeStaleLocks(place)) answer = await git(args);
+    if (answer.exitCode !== 0 && mayBeDamage(answer.complaint) && (await isDamaged(git))) {
+      await replaceMirror(place, git, base);
+      answer = await git(args);
+    }
+    const wanted = refs.join(', ');
+    if (answer.exitCode !== 0) return fetchTrouble(answer.complaint, url, wanted);
+    const commits = new Map<string, string>();
+    for (const ref of refs) {
+      const commit = await commitOf(ref);
+      if (commit === null) return noRef(`commit under the name ${ref}`);
+      // The origin may lose it, and the task needs it for as long as it runs.
+      await git(['update-ref', `refs/kept/${commit}`, commit]);
+      commits.set(ref, commit);
+    }
+    return { kind: 'fetched', commits };
+  };
+  const noRef = (what: string): FetchTrouble => ({
+    kind: 'no-ref',
+    why: `${shownUrl(url)} has no ${what}.`,
+  });
+  const stopped = (): FetchTrouble => ({ kind: 'away', why: `${shownUrl(url)} was not asked.` });
+
+  const fetch = async (refs: readonly string[]): Promise<Fetched> => {
+    const unnamed = refs.find((ref) => NO_NAME.test(ref));
+    if (unnamed !== undefined) return noRef(`${JSON.stringify(unnamed)}: git allows no such name`);
+    return (await locked(() => fetchOnce(refs))) ?? stopped();
+  };
+
+  const has = async (commit: string): Promise<boolean> => {
+    if (!ID.test(commit) || !isMade()) return false;
+    const kept = await git(['rev-parse', '--verify', '--quiet', `refs/kept/${commit}`]);
+    if (kept.exitCode === 0) return true;
+    const args = ['for-each-ref', '--count=1', '--format=.', `--contains=${commit}`];
+    const { exitCode, output } = await git(args);
+    return exitCode === 0 && output !== '';
+  };
+
+  const list = async (refs: string): Promise<Listed> => {
+    await ready();
+    const pattern = refs.endsWith('/') ? `${refs}*` : refs;
+    const { exitCode, output, complaint } = await git(['ls-remote', '--quiet', '--', url, pattern]);
+    if (exitCode !== 0) return fetchTrouble(complaint, url, refs);
+    const found = [...output.matchAll(/^([0-9a-f]+)\t(.+)$/gm)].map(
+      ([, id = '', name = '']) => [name, id] as const,
+    );
+    // Git matches a pattern at the end of longer names, too, and names what a tag leads to.
+    const isMeant = (name: string) => (refs.endsWith('/') ? name.startsWith(refs) : name === refs);
+    return { kind: 'listed', refs: new Map(found.filter(([name]) => isMeant(name))) };
+  };
+
+  /** Another push came in between, or an earlier one of ours did arrive although its answer was lost. */
+  const lookInto = async (
+    commit: string,
+    ref: string,
+    expected: string | null,
+    why: string,
+  ): Promise<PushEnd> => {
+    const now = await list(ref);
+    if (now.kind !== 'listed') return { kind: 'away', why: now.why };
+    const there = now.refs.get(ref) ?? null;
+    if (there === commit) return { kind: 'pushed' };
+    if (there === expected) return { kind: 'away', why };
+    return { kind: 'moved', why: `${ref} of ${shownUrl(url)} was moved by somebody else.` };
+  };
+
+  return {
+    url,
+    folder: place.folder,
+    objects: path.join(place.folder, 'objects'),
+    get hash() {
+      return hashOf(place);
+    },
+    git,
+    has,
+    list,
+    fetch,
+    async resolve(ref) {
+      const name = ref ?? 'HEAD';
+      // What was fetched before is here even if the origin is away, or has lost it.
+      if (ID.test(name) && (await has(name))) return { kind: 'found', commit: name };
+      const fetched = await fetch([name]);
+      if (fetched.kind !== 'fetched') return fetched;
+      return { kind: 'found', commit: fetched.commits.get(name) ?? '' };
+    },
+    async push(commit, ref, { expect = 'absent', objects } = {}) {
+      await ready();
+      const expected = expect === 'absent' ? null : expect;
+      const { output, complaint } = await git(
+        [...PUSH, `--force-with-lease=${ref}:${expected ?? ''}`, '--', url, `${commit}:${ref}`],
+        objects === undefined ? {} : { objects: [objects] },
+      );
+      const end = readPush(output, complaint, url, ref);
+      return end.kind === 'raced' ? lookInto(commit, ref, expected, end.why) : end;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { type FetchTrouble, fetchTrouble, shownUrl } from '../core/origin-answer.ts';
+import { originRefs, thinnedAtOrigin } from '../core/origin-refs.ts';
+import type { Mirror } from './mirror.ts';
+
+/** What became of a task's refs; `why` is a sentence. */
+export type RemoveEnd =
+  | { readonly kind: 'removed'; readonly count: number }
+  /** By a hook or by missing permissions. */
+  | { readonly kind: 'refused'; readonly why: string }
+  | FetchTrouble;
+
+/**
+ * Removes all refs of a task at the origin: `refs/ralph/<task_id>/*`, and never its branch. It is no failure if
+ * there are none, or if some are gone already.
+ */
+export function removeSnapshotsAtOrigin(mirror: Mirror, taskId: string): Promise<RemoveEnd> {
+  return removeSome(mirror, taskId, (all) => all);
+}
+
+/** Drops some of very many snapshots at the origin, as those in a work tree are thinned. */
+export function thinSnapshotsAtOrigin(mirror: Mirror, taskId: string): Promise<RemoveEnd> {
+  return removeSome(mirror, taskId, thinnedAtOrigin);
+}
+
+/** More would make a command line too long. */
+const AT_ONCE = 200;
+
+const DELETE = ['push', '--porcelain', '--no-verify', '--no-signed', '--delete', '--'];
+
+async function removeSome(
+  mirror: Mirror,
+  taskId: string,
+  which: (refs: readonly string[]) => readonly string[],
+): Promise<RemoveEnd> {
+  const refs = originRefs(taskId);
+  const listed = await mirror.list(refs);
+  if (listed.kind !== 'listed') return listed;
+  const names = which([...listed.refs.keys()]);
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const some = names.slice(at, at + AT_ONCE);
+    const { exitCode, output, complaint } = await mirror.git([...DELETE, mirror.url, ...some]);
+    if (exitCode === 0) continue;
+    const after = await mirror.list(refs);
+    if (after.kind !== 'listed') return after;
+    if (some.every((name) => !after.refs.has(name))) continue;
+    const reason = /^!\t.*\((.*)\)$/m.exec(output)?.[1];
+    if (reason === undefined) return fetchTrouble(complaint, mirror.url, refs);
+    return { kind: 'refused', why: `${shownUrl(mirror.url)} does not remove ${refs}*: ${reason}.` };
+  }
+  return { kind: 'removed', count: names.length };
+}

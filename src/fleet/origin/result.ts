@@ -1,0 +1,135 @@
+import { type CommitFacts, commitMessage } from '../../core/snapshots/commit-message.ts';
+import { isRepository } from '../../core/snapshots/undo-plan.ts';
+import { emptyTree } from '../../effects/branches/dirty-paths.ts';
+import { gitIdentity, isKnown, RALPH } from '../../effects/branches/identity.ts';
+import { removeTree } from '../../effects/files/remove-tree.ts';
+import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
+import { openPrivateGit, type PrivateGit } from '../../effects/snapshots/private-git.ts';
+import { writeTreeWords } from '../../effects/snapshots/repository.ts';
+import { addChanges, dropPaths, type TreePath } from '../../effects/snapshots/tree-changes.ts';
+import { compareTrees } from '../../effects/snapshots/trees.ts';
+import type { GitSetting } from '../../effects/workspace/git-program.ts';
+import { LegError, must } from './leg-repository.ts';
+import type { KeptLegTree } from './leg-snapshots.ts';
+import type { GitBase } from './mirror-folder.ts';
+
+/*
+ * The result of a task: the agent's HEAD, and one commit of what it left uncommitted. Which files these are is
+ * known from the snapshot. What is in them is taken by git's rules for line ends and encodings, as a person's
+ * `git add` would; but with a git folder of ralph's own, so that nothing that the agent has configured runs.
+ */
+
+export interface ResultRequest {
+  readonly keeper: TreeKeeper;
+  /** The work tree as it was kept last. */
+  readonly kept: KeptLegTree;
+  /** The commit from which the task began. */
+  readonly base: string;
+  /** Absolute path of a folder for ralph's own git files; it is made, and removed again. */
+  readonly folder: string;
+  readonly facts: CommitFacts;
+  readonly env: NodeJS.ProcessEnv;
+  readonly runId?: string;
+  /** Kills git at once. */
+  readonly signal: AbortSignal;
+}
+
+export interface Result {
+  readonly commit: string;
+  /** Whether it holds a commit of ralph's on top of the agent's HEAD. */
+  readonly isNew: boolean;
+  /** Files that the agent left and that are not in it: secrets, repositories, and what git cannot take. */
+  readonly left: readonly TreePath[];
+}
+
+/** For one call of git. */
+const TIMEOUT_MS = 10 * 60_000;
+
+/**
+ * Makes the commit of a task's result; no ref leads to it yet. Rejects with a `LegError`, or the system's error.
+ */
+export async function makeResult(request: ResultRequest): Promise<Result> {
+  const { keeper, kept, base, folder, facts, env, runId, signal } = request;
+  const git: GitBase = { env, runId, signal, timeoutMs: TIMEOUT_MS };
+  const { repository } = keeper.git;
+  removeTree(folder);
+  try {
+    const own = openPrivateGit({ ...git, folder, repository, attributes: WITHOUT_FILTERS });
+    const { head } = kept;
+    const { tree, left: paths } = await writeTree(own, kept);
+    const left = [...new Set([...paths, ...(await committedRepositories(own, base, tree))])];
+    if (head !== null && tree === (await treeOf(own, head))) {
+      return { commit: head, isNew: false, left };
+    }
+    const settings = [...(await identityOf(own, env)), UTF8];
+    const parents = head === null ? [] : ['-p', head];
+    const input = Buffer.from(commitMessage(facts, null));
+    const made = await own.run(['commit-tree', tree, ...parents, '-F', '-'], { input, settings });
+    return { commit: must(made, 'git cannot write the commit').output.trim(), isNew: true, left };
+  } finally {
+    removeTree(folder);
+  }
+}
+
+/** Those of LFS, for example, would need more than a commit. */
+const WITHOUT_FILTERS = '* -filter\n';
+
+const UTF8: GitSetting = { name: 'i18n.commitEncoding', value: 'UTF-8' };
+
+/** Writes HEAD with the files that the agent has changed. */
+async function writeTree(git: PrivateGit, { head, tree, secrets, leftOut }: KeptLegTree) {
+  const start = head === null ? '--empty' : head;
+  must(await git.run(['read-tree', start]), 'git cannot read HEAD');
+  const difference = await compareTrees(git, head ?? emptyTree(git), tree);
+  if (difference === null) throw new LegError('git cannot compare the files');
+  const [removed, changed]: [TreePath[], TreePath[]] = [[], []];
+  // What could not be kept is missing in the snapshot, and not removed.
+  const left = [...secrets, ...leftOut];
+  for (const [name, { from, to }] of difference) {
+    if (leftOut.has(name)) continue;
+    if (to === null) removed.push(name);
+    // Nobody else could find what a new repository inside the tree is at.
+    else if (to.startsWith('160000') && from === null) left.push(name);
+    else changed.push(name);
+  }
+  // What goes makes room for what comes: a file for a folder of the same name.
+  if (!(await dropPaths(git, removed)))
+    throw new LegError('git cannot remove files from the index');
+  const refused = await addChanges(git, changed);
+  if (refused === null) throw new LegError('git cannot take the changed files');
+  const written = must(await git.run(writeTreeWords(git.repository)), 'git cannot write the tree');
+  return { tree: written.output.trim(), left: [...left, ...refused] };
+}
+
+/**
+ * Returns the repositories inside the tree that the agent has committed as such, and that are no submodules: the
+ * commit has only their ids.
+ */
+async function committedRepositories(
+  git: PrivateGit,
+  base: string,
+  tree: string,
+): Promise<readonly TreePath[]> {
+  // An origin that has lost the base leaves nothing to compare with.
+  const difference = await compareTrees(git, base, tree);
+  const added = [...(difference ?? [])].flatMap(([name, { from, to }]) =>
+    isRepository(to) && !isRepository(from) ? [name] : [],
+  );
+  if (added.length === 0) return [];
+  const args = ['config', '-z', '--blob', `${tree}:.gitmodules`, '--get-regexp', '\\.path$'];
+  const { output } = await git.run(args);
+  const submodules = new Set(output.split('\0').map((each) => each.replace(/^[^\n]*\n/, '')));
+  return added.filter((name) => !submodules.has(name));
+}
+
+async function treeOf(git: PrivateGit, commit: string): Promise<string> {
+  const asked = await git.run(['rev-parse', '--verify', `${commit}^{tree}`]);
+  return must(asked, 'git cannot read HEAD').output.trim();
+}
+
+/** Who commits: the worker's user as git knows them, or else ralph. The agent's configuration is not asked. */
+async function identityOf(git: PrivateGit, env: NodeJS.ProcessEnv): Promise<readonly GitSetting[]> {
+  const identity = gitIdentity(env);
+  const known = await isKnown((args) => git.run(args, { settings: identity }));
+  return known ? identity : RALPH;
+}

@@ -1,0 +1,215 @@
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { wrapped } from '../../report/columns.ts';
+import {
+  formatClock,
+  formatCountdown,
+  formatDuration,
+  formatInstant,
+  plural,
+} from '../../report/format.ts';
+import { shellQuote } from '../../report/resume-command.ts';
+import type { TableOptions } from '../../report/screens/status.ts';
+import type { AccountFacts, RequestTaken, UnreadableTask } from '../core/fleet-facts.ts';
+import type { FleetTaskFacts } from '../core/fleet-task.ts';
+import type { FleetWarning } from '../core/fleet-warnings.ts';
+
+// What a person is told of a fleet, in sentences.
+
+/** Says where the result of a task is, and how a clone gets it; null if there is none. */
+export function resultText({ spec, result_commit, result_ref }: FleetTaskFacts): string | null {
+  if (result_commit === null || result_ref === null) return null;
+  const ref = oneLine(result_ref, 300);
+  const branch = ref.replace(/^refs\/heads\//, '');
+  const what = branch === ref ? ref : `the branch ${branch}`;
+  const words = [oneLine(spec.repo, 2_000), branch].map(shellQuote);
+  return `${what} at ${result_commit.slice(0, 12)}: git fetch ${words.join(' ')}`;
+}
+
+/** Says of a task that a command has not found on this machine that a fleet has it. */
+export function onlyOnFleetText(
+  at: { readonly command: string; readonly stateDir: string; readonly fleet: string },
+  facts: FleetTaskFacts,
+): string {
+  const { command, stateDir, fleet } = at;
+  const taskId = oneLine(facts.spec.task_id, 128);
+  const result = resultText(facts);
+  const none =
+    facts.ended_at === null ? 'it has no result yet' : `it ended ${facts.status} without a result`;
+  return `there is no task '${taskId}' in ${stateDir}, but ${oneLine(fleet, 200)} has it, and ralph ${command} works on tasks of this machine alone; ${
+    result === null ? `${none}, see ralph status ${taskId}.` : `its result is ${result}`
+  }`;
+}
+
+const NAMES_SHOWN = 5;
+
+/** Says what is wrong, and what to do about it. */
+export function fleetWarningText(warning: FleetWarning): string {
+  switch (warning.kind) {
+    case 'no-worker':
+      return `no worker takes the queue ${name(warning.queue)}, which has ${plural(warning.tasks, 'task')}; start one with ralph worker --queue ${name(warning.queue)}`;
+    case 'unknown-schema':
+      return `${plural(warning.tasks, 'task')} in the queue ${name(warning.queue)} ${warning.tasks === 1 ? 'has' : 'have'} the schema ${warning.schema}, which no worker knows; start a worker of a newer ralph`;
+    case 'no-worker-for-account':
+      return `no worker claims for the account ${name(warning.account)}, which has ${plural(warning.tasks, 'task')}; add it to the --accounts file of a worker, and restart it`;
+    case 'silent': {
+      const { worker, host, forMs, running } = warning;
+      const tasks = running.length === 0 ? '' : `; other workers take over ${names(running)}`;
+      return `the worker ${workerName(worker, host)} has been silent for ${formatClock(forMs)}${tasks}; look at its host`;
+    }
+    case 'idle':
+      return `the worker ${workerName(warning.worker, warning.host)} claims nothing: ${oneLine(warning.why, 200)}; look at its host`;
+    case 'versions':
+      return `the workers run several versions of ralph: ${names(warning.versions)}; replace the older ones`;
+    case 'waits-long':
+      return `the oldest task in the queue ${name(warning.queue)} has been waiting for ${formatClock(warning.forMs)}; start more workers, or look at the --slots of its account`;
+    case 'account-paused': {
+      const { account, until, why } = warning;
+      const because = why === null || why === '' ? '' : ` (${oneLine(why, 200)})`;
+      const end = until === null ? 'somebody releases it' : formatInstant(until);
+      return `the account ${name(account)} is paused until ${end}${because}; ralph fleet account ${name(account)} --resume releases it`;
+    }
+    case 'claimed-again': {
+      const next = warning.isNextLast ? '; the next worker runs it alone' : '';
+      return `${name(warning.taskId)} was claimed ${warning.claims} times without a finished attempt, on ${names(warning.hosts)}${next}; ralph status ${name(warning.taskId)} shows it`;
+    }
+    case 'parked-again':
+      return `${name(warning.taskId)} was parked ${warning.parks} times without a finished iteration; ralph status ${name(warning.taskId)} says what it waits for`;
+    case 'unreadable':
+      return unreadableWarning(warning.taskIds);
+    case 'failed':
+      return `${plural(warning.taskIds.length, 'task')} failed in the last day: ${names(warning.taskIds)}; ralph status ${name(warning.taskIds[0] ?? 'ID')} says why`;
+  }
+}
+
+/** Returns the lines of a warning, wrapped and in its colour. */
+export function warningText(text: string, { width, paint }: TableOptions): readonly string[] {
+  return wrapped(`warning: ${text}`, width - 2).map((line, index) => {
+    const shown = index === 0 ? line : `  ${line}`;
+    return paint?.yellow(shown) ?? shown;
+  });
+}
+
+/** Returns warnings as JSON. */
+export function warningsJson(warnings: readonly FleetWarning[]): readonly object[] {
+  return warnings.map((warning) => ({ kind: warning.kind, text: fleetWarningText(warning) }));
+}
+
+/** Says of one task why it is not shown, and what to do about it. `fleet`: its name. */
+export function unreadableText(fleet: string, { taskId, endedAt }: UnreadableTask): string {
+  const id = name(taskId);
+  const remedy =
+    endedAt === null
+      ? `ralph stop ${id} holds it, and ralph prune removes it later`
+      : 'ralph prune removes it';
+  return `Task '${id}' in ${name(fleet)} was not written by this version of ralph submit, so it is not shown. Find out who wrote it, or update ralph. ${remedy}.`;
+}
+
+/** Says of one task why a report leaves it out. `isNewer`: a newer ralph has written its checkpoint. */
+export function notReported(taskId: string, isNewer: boolean): string {
+  const why = isNewer ? 'was written by a newer ralph; use that one' : 'cannot be read';
+  return `task ${name(taskId)} is left out, since its checkpoint ${why}`;
+}
+
+function unreadableWarning(taskIds: readonly string[]): string {
+  const [first = 'ID'] = taskIds;
+  const where = taskIds.length === 1 ? 'is in a row' : 'are in rows';
+  return `${plural(taskIds.length, 'task')} ${where} that ralph submit does not write: ${names(taskIds)}; ralph status ${name(first)} says what to do`;
+}
+
+/** The requests that a person makes of a task. */
+export type Steering = 'tell' | 'pause' | 'stop' | 'resume' | 'approve' | 'reject';
+
+/**
+ * Says what became of a request. `resume` is the command that continues the task. `taken` is not a refusal: a
+ * refused request ends the command with an error.
+ */
+export function requestText(
+  act: Steering,
+  taskId: string,
+  taken: Extract<RequestTaken, { kind: 'left' | 'done' }>,
+  resume: string,
+): string {
+  const id = name(taskId);
+  const who = taken.kind === 'left' ? workerName(taken.worker, taken.host) : null;
+  const runs = who === null ? 'nobody runs it now' : `worker ${who} runs it`;
+  switch (act) {
+    case 'tell':
+      return `the next iteration of ${id} gets the hint; ${runs}`;
+    case 'pause':
+      return who === null
+        ? `${id} is paused; ${resume} continues it`
+        : `${id} pauses after its current iteration; ${runs}; ${resume} continues it`;
+    case 'stop':
+      return who === null
+        ? `${id} is stopped; ${resume} continues it`
+        : `worker ${who} was asked to stop ${id}`;
+    case 'resume':
+      return who === null ? `${id} is queued again` : `${id} goes on; ${runs}`;
+    case 'approve':
+    case 'reject': {
+      const verdict = act === 'approve' ? 'approved' : 'rejected';
+      return who === null
+        ? `${verdict}: ${id} goes on with the next free worker`
+        : `${verdict}: ${id} goes on; ${runs}`;
+    }
+  }
+}
+
+/** Says how an account stands at the instant `at`. */
+export function accountText(account: AccountFacts, at: string): string {
+  const { isHeld, pausedUntil, slots, running } = account;
+  const leftMs = pausedUntil === null ? 0 : Date.parse(pausedUntil) - Date.parse(at);
+  const pause = isHeld
+    ? 'is paused until ralph fleet account --resume'
+    : leftMs > 0
+      ? `is paused for ${formatCountdown(leftMs)}`
+      : 'is free';
+  const bound = slots === 0 ? 'no limit on tasks' : `at most ${plural(slots, 'task')}`;
+  return `the account ${name(account.name)} ${pause}; ${bound} at once, ${running} running`;
+}
+
+/** What `ralph fleet init` has done. */
+interface InitFacts {
+  readonly name: string;
+  readonly engine: Migration;
+  readonly tables: Migration;
+  /** Milliseconds. */
+  readonly leaseMs: number;
+}
+
+interface Migration {
+  readonly from: number | null;
+  readonly to: number;
+}
+
+/** Says which versions the tables of a fleet have, and how they came to have them. */
+export function initText({ name: fleet, engine, tables, leaseMs }: InitFacts): string {
+  return [
+    name(fleet),
+    `tables of ralph: ${migrationText(tables)}`,
+    `tables of pg-boss: ${migrationText(engine)}`,
+    `lease: ${formatDuration(leaseMs)}`,
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function migrationText({ from, to }: Migration): string {
+  if (from === null) return `version ${to}, made now`;
+  return from === to ? `version ${to}, as before` : `version ${to}, before ${from}`;
+}
+
+/** Names a worker with its host, unless the worker's name has the host in it already. */
+export function workerName(worker: string, host: string): string {
+  const [shown, where] = [name(worker), name(host)];
+  return where === '' || shown.includes(where) ? shown : `${shown} on ${where}`;
+}
+
+function names(all: readonly string[]): string {
+  const shown = all.slice(0, NAMES_SHOWN).map(name).join(', ');
+  return all.length > NAMES_SHOWN ? `${shown} and ${all.length - NAMES_SHOWN} more` : shown;
+}
+
+function name(text: string): string {
+  return oneLine(text, 128);
+}

@@ -1,0 +1,20 @@
+import type { FleetToInit, initFleet } from '../database/init-fleet.ts';
+
+/** What was done to a fleet's tables. */
+export interface InitDone extends Awaited<ReturnType<typeof initFleet>> {
+  /** `fleet HOST/DATABASE`. */
+  readonly name: string;
+}
+
+/**
+ * Makes the tables of a fleet. What knows the database is loaded only here. Rejects with a `FleetError`, or with a
+ * `FleetAwayError`.
+ */
+export async function initFleetAt(fleet: FleetToInit): Promise<InitDone> {
+  const [{ initFleet }, { fleetAddress }] = await Promise.all([
+    import('../database/init-fleet.ts'),
+    import('../database/fleet-address.ts'),
+  ]);
+  const done = await initFleet(fleet);
+  return { ...done, name: fleetAddress(fleet.url, fleet.env).name };
+}

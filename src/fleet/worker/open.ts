@@ -1,0 +1,8 @@
+import type { FleetQueue } from '../database/fleet-queue.ts';
+import type { FleetToOpen } from '../database/open-fleet.ts';
+
+/** Connects to a fleet, as `openFleet` does. What knows the database is loaded only here. */
+export async function openFleetAt(fleet: FleetToOpen): Promise<FleetQueue> {
+  const { openFleet } = await import('../database/open-fleet.ts');
+  return openFleet(fleet);
+}

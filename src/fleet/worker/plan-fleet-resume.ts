@@ -1,0 +1,29 @@
+import type { Layer } from '../../core/settings/setting-source.ts';
+import { packedTask, withMoreTime } from '../../effects/state/packed-state.ts';
+import { taskPaths } from '../../effects/state/task-folder.ts';
+import { UsageError } from '../../errors.ts';
+import type { FleetTaskFacts } from '../core/fleet-task.ts';
+import { resumedSpec } from '../core/resumed-spec.ts';
+import type { FleetQueue, ResumedSettings } from '../database/fleet-queue.ts';
+import { stateOfRow } from './task-copy.ts';
+
+/**
+ * Plans what a resume with the limits in `flags` changes of a task. `+5` counts from what its checkpoint says. Rejects
+ * with a `UsageError`, or, if the checkpoint cannot be read, as `unpackState` does.
+ */
+export async function planFleetResume(
+  queue: Pick<FleetQueue, 'checkpoint' | 'name'>,
+  facts: FleetTaskFacts,
+  flags: Layer,
+): Promise<ResumedSettings> {
+  const { spec, updated_at: since } = facts;
+  const kept = await queue.checkpoint(spec.task_id);
+  // No file is there: an error names the fleet.
+  const paths = taskPaths(queue.name, spec.task_id);
+  const task = kept === null ? stateOfRow(facts) : packedTask(paths, kept.packed);
+  const { settings, moreMs, problems } = resumedSpec(spec, flags, task);
+  if (problems.length > 0) throw new UsageError(problems);
+  // A leg that has no checkpoint counts its time by the settings alone.
+  const packed = kept === null || moreMs === 0 ? null : withMoreTime(paths, kept.packed, moreMs);
+  return { since, settings, packed };
+}

@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { realPath } from '../../effects/files/real-path.ts';
+import type { FleetTaskFacts } from '../core/fleet-task.ts';
+import { openMirror } from '../origin/mirror.ts';
+import { removeSnapshotsAtOrigin } from '../origin/origin-snapshots.ts';
+
+const TIMEOUT_MS = 60_000;
+
+/** A task whose refs cannot be removed at its origin, and why, in a sentence. */
+export interface StayingTask {
+  readonly taskId: string;
+  readonly why: string;
+}
+
+/**
+ * Removes the refs of tasks at their origins by this user's git, `refs/ralph/<task_id>/*` and never a branch. Asks
+ * `stillEnded` right before, since somebody may go on with a task meanwhile, and leaves its refs alone then. Resolves
+ * to the tasks of which some may be left.
+ */
+export async function removeRefsOf(
+  tasks: readonly FleetTaskFacts[],
+  env: NodeJS.ProcessEnv,
+  stillEnded: (task: FleetTaskFacts) => Promise<boolean>,
+): Promise<readonly StayingTask[]> {
+  const home = mkdtempSync(path.join(realPath(tmpdir()), 'ralph-prune-'));
+  const staying: StayingTask[] = [];
+  try {
+    const { signal } = new AbortController();
+    for (const task of tasks) {
+      const { spec, base_commit } = task;
+      // A task that no worker has begun has pushed nothing. What has its name there is somebody else's.
+      if (base_commit === null || !(await stillEnded(task))) continue;
+      const mirror = openMirror({ home, url: spec.repo, env, signal, timeoutMs: TIMEOUT_MS });
+      const end = await removeSnapshotsAtOrigin(mirror, spec.task_id);
+      if (end.kind !== 'removed') staying.push({ taskId: spec.task_id, why: end.why });
+    }
+  } finally {
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  }
+  return staying;
+}
