@@ -20,6 +20,18 @@ async function install() {
   return {
     compiled,
     kept: () => readdir(compiled).catch(() => []),
+    /** Starts any command; resolves to its exit code. */
+    async ralph(...words: readonly string[]): Promise<number> {
+      const program = join(folder, 'bin', 'ralph.js');
+      const ended = promisify(execFile)(process.execPath, [program, ...words], {
+        cwd: await tempFolder(),
+        env: { PATH: process.env.PATH, HOME: folder },
+      });
+      return ended.then(
+        () => 0,
+        ({ code }) => code,
+      );
+    },
     /** Runs one iteration and returns what it prints. */
     async run(...words: readonly string[]) {
       const agent = ['--agent-command', 'echo TASK_COMPLETE'];
@@ -43,11 +55,20 @@ test('the compiled code of a run is kept for the next one', async () => {
   const { run, kept, compiled } = await install();
   expect(await run()).toBe('TASK_COMPLETE\n');
   const [name = '', ...others] = await kept();
-  expect(name).toMatch(/^run-\w+-v\d+\.\d+\.\d+-\w+$/);
+  expect(name).toMatch(/^run-\w+-run-v\d+\.\d+\.\d+-\w+$/);
   expect(others).toEqual([]);
   const code = await readFile(join(compiled, name));
   expect(await run()).toBe('TASK_COMPLETE\n');
   expect(await readFile(join(compiled, name))).toEqual(code);
+});
+
+test('each command has its own, and a word that is none has nothing', async () => {
+  const { ralph, kept } = await install();
+  expect(await ralph('status')).toBe(0);
+  expect(await ralph('--help')).toBe(0);
+  expect(await ralph('statsu')).toBe(2);
+  const names = (await kept()).map((name) => name.replace(/^(\w+)-\w+-(\w+)-.*$/, '$1 of $2'));
+  expect(names.toSorted()).toEqual(['program of other', 'program of status']);
 });
 
 test('what a run of another end has compiled is kept beside it', async () => {
