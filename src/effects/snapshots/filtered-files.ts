@@ -5,6 +5,7 @@ import { writeFileAtomic } from '../files/write-file.ts';
 import { whereContentIsAsNamed } from './lfs-pointer.ts';
 import type { PrivateGit } from './private-git.ts';
 import { timeOf } from './repository.ts';
+import { outputOf } from './snapshot-error.ts';
 import { type IndexEntry, type TreePath, treePlace } from './tree-changes.ts';
 
 /*
@@ -195,10 +196,15 @@ async function notYetInIndex(
   return entries.filter(({ mode, id, name }) => !lines.has(`${mode} ${id} 0\t${name}`));
 }
 
+/** Git marks none of the files if its index lacks one, as that of a folder which became a link. */
 async function flag(git: PrivateGit, names: readonly TreePath[], how: string): Promise<void> {
   if (names.length === 0) return;
-  const input = Buffer.from(`${names.join('\0')}\0`, 'latin1');
-  await git.run(['update-index', how, '-z', '--stdin'], { input });
+  const known = new Set((await git.run(['ls-files', '-z'])).output.split('\0'));
+  const there = names.filter((name) => known.has(name));
+  if (there.length === 0) return;
+  const input = Buffer.from(`${there.join('\0')}\0`, 'latin1');
+  const args = ['update-index', how, '-z', '--stdin'];
+  outputOf(args, await git.run(args, { input }));
 }
 
 /** How an entry was kept as the index named it. */

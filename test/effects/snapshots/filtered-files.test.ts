@@ -4,7 +4,9 @@ import {
   chmodSync,
   existsSync,
   readFileSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -97,6 +99,18 @@ test('a later process knows which files are as they were', async () => {
   const later = await snapshotsOf(folder, { newest }, env, own.folder);
   expect(await later.take('1')).toMatchObject({ changed: ['d/g.loud'] });
   expect([show('1:f.loud'), show('1:d/g.loud')]).toEqual(['SMALL', 'hidden']);
+});
+
+test('one whose folder became a link does not make another pass for unchanged', async () => {
+  const { folder, take, show } = await stage('user');
+  await take('0');
+  renameSync(join(folder, 'd'), join(folder, 'moved'));
+  symlinkSync('moved', join(folder, 'd'));
+  await take('1');
+  rmSync(join(folder, 'd'));
+  put(folder, { 'f.loud': 'gutted' });
+  await take('2');
+  expect(show('2:f.loud')).toBe('gutted');
 });
 
 test('of LFS, a file that has the content of its pointer is kept as the index names it', async () => {
