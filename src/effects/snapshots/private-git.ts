@@ -160,6 +160,10 @@ function ownFiles({ hash, exclude, excludesFile }: Repository): Readonly<Record<
     'protectNTFS = false',
     'splitIndex = false',
     'untrackedCache = false',
+    // The user's own settings would let a file that was put back in time pass for unchanged.
+    'trustctime = true',
+    'checkStat = default',
+    'ignoreStat = false',
     ...(excludesFile === null ? [] : [`excludesFile = ${quoted(excludesFile)}`]),
     ...(hash === 'sha256' ? ['[extensions]', 'objectFormat = sha256'] : []),
     '',

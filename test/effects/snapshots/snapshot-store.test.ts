@@ -1,5 +1,14 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import {
   bytesBelow,
@@ -75,6 +84,26 @@ describe('what a snapshot holds', () => {
       expect(git('show', `refs/ralph/t/0:${name}`), name).toBe('new');
     }
   });
+
+  test.each(['trustctime = false', 'checkStat = minimal', 'ignoreStat = true'])(
+    'no setting of the user hides a change: %s',
+    async (setting) => {
+      const { folder, git } = await stage({ check: 'test -s out' });
+      const global = join(await tempFolder(), 'gitconfig');
+      writeFileSync(global, `[core]\n\t${setting}\n`);
+      const { take } = await snapshotsOf(folder, {}, { ...GIT_ENV, GIT_CONFIG_GLOBAL: global });
+      const age = (): void => utimesSync(join(folder, 'check'), 1_000_000_000, 1_000_000_000);
+      age();
+      await take('0');
+      // Git looks at whole seconds.
+      await setTimeout(2_100);
+      await take('0');
+      put(folder, { check: 'true || out' });
+      age();
+      await take('1');
+      expect(git('show', 'refs/ralph/t/1:check')).toBe('true || out');
+    },
+  );
 
   test('what a sparse checkout leaves out stays as the index has it', async () => {
     const { folder, git, take, tree } = await stage({ 'in/a': 'a', 'out/b': 'b' });
