@@ -28,8 +28,11 @@ export interface OwnIndex {
   hasUserMoved(): boolean;
   /** Puts the index right. */
   prepare(newestTree: string | null): Promise<PreparedIndex>;
-  /** Trusts the index as it is now, until somebody else writes to it. */
-  remember(): void;
+  /**
+   * Trusts the index as it is now, until somebody else writes to it. `changed` was added since the last `prepare`; what
+   * git could not tell from a later change is compared by its content the next time.
+   */
+  remember(changed: readonly TreePath[]): Promise<void>;
   /** Writes entries into any index. */
   addEntries(entries: readonly IndexEntry[], index?: string): Promise<void>;
 }
@@ -49,6 +52,9 @@ interface UserEntry extends IndexEntry {
 
 /** The mode of a repository inside the tree. */
 const SUBMODULE = '160000';
+
+/** A file that was written so shortly before may be written again in the same second, by a clock that is a little off. */
+const DOUBT_MS = 2_000;
 
 export interface OwnIndexRequest {
   readonly git: PrivateGit;
@@ -75,6 +81,10 @@ export function createOwnIndex({
   let ownSign: string | null = null;
   /** Whether ralph looks at this work tree for the first time, and so before an agent works. */
   let isBefore = !existsSync(own);
+  /** When git began to look at the times of the files. */
+  let lookedAtMs = 0;
+  let isRefreshed = false;
+  let hasDoubts = false;
   let userSign: string | null = null;
   let shared = git.shared;
   let userTree: string | null = null;
@@ -164,6 +174,24 @@ export function createOwnIndex({
     return skipped.filter((name) => before.has(name));
   };
 
+  /**
+   * Git compares times by the second, so a file that is written twice within one, and gets its old time back in between,
+   * would pass for unchanged. Without a size in the index git reads it.
+   */
+  const distrust = async (changed: readonly TreePath[]): Promise<void> => {
+    const isYoung = ({ name }: IndexEntry): boolean =>
+      (statsOf(treePlace(repository.root, name))?.ctimeMs ?? 0) >= lookedAtMs - DOUBT_MS;
+    if (!isRefreshed && changed.length === 0) return;
+    const among = isRefreshed ? null : new Set(changed);
+    const ours = readEntries(await ask(['ls-files', '-s', '-v', '-z']));
+    const young = ours
+      .filter(({ name }) => among?.has(name) !== false && !filtered.asIndexed.has(name))
+      .filter(({ mode }) => mode !== SUBMODULE)
+      .filter(isYoung);
+    hasDoubts = young.length > 0;
+    await addEntries(young);
+  };
+
   const addEntries: OwnIndex['addEntries'] = async (added, index = own) => {
     if (added.length === 0) return;
     const lines = added.map(({ mode, id, name }) => `${mode} ${id} 0\t${name}\0`);
@@ -200,16 +228,20 @@ export function createOwnIndex({
     },
     hasUserMoved: () => timeOf(repository.index) !== userSign,
     async prepare(newestTree) {
+      lookedAtMs = Date.now();
       const isRestored = await restore(newestTree);
       const excluded = isRestored && newestTree !== null ? await dropExcluded(newestTree) : [];
       const adopted = await adopt();
       const asIndexed = await filtered.update(addEntries, isBefore);
       isBefore = false;
       // Without the times of the files each listing would read all of them.
-      if (isRestored || adopted.length > 0) await git.run(['update-index', '-q', '--refresh']);
+      isRefreshed = isRestored || adopted.length > 0 || hasDoubts;
+      hasDoubts = false;
+      if (isRefreshed) await git.run(['update-index', '-q', '--refresh']);
       return { adopted: [...adopted, ...asIndexed], excluded };
     },
-    remember() {
+    async remember(changed) {
+      await distrust(changed);
       ownSign = timeOf(own);
     },
     addEntries,

@@ -222,7 +222,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       );
       if (isSame && newest !== null) {
         const isThere = isNew ? await isWhereNewestIs(newest.commit) : !headMoved && !indexMoved;
-        index.remember();
+        await index.remember([]);
         const tree = isUnkept ? await writeTree() : newest.tree;
         isUnkept ||= !isThere;
         if (!isUnkept) keptHead = head;
@@ -233,7 +233,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         throw new SnapshotError('git cannot keep the changed files');
       }
       const tree = await writeTree();
-      index.remember();
+      await index.remember(changed);
       isUnkept = true;
       const unreadable = [...refused].map((name) => [name, 'unreadable'] as const);
       const kept = [...new Set([...adopted, ...changed, ...replaced])].filter(
