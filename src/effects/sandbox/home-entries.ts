@@ -58,7 +58,7 @@ export function shownPlaces(needed: NeededPlaces): readonly string[] {
   const { home, hidden, places, ofGit } = needed;
   const secrets = inHome(home, SECRETS_IN_HOME).map(realPath);
   // A whole entry of the home holds more than programs, unless it is in the list.
-  const onPath = needed.path.split(':').filter((each) => path.dirname(each) !== home);
+  const onPath = needed.path.split(':').filter((each) => path.dirname(realPath(each)) !== home);
   const further = [...onPath, ...ofGit].filter((place) => !isWithinAny(realPath(place), secrets));
   const inHidden = [...places, ...further].filter(
     (place) => isWithinAny(realPath(place), hidden) || (home !== null && isInHidden(place, home)),

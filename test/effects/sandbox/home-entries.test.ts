@@ -51,6 +51,17 @@ test('a folder from which a needed place leads out is hidden entry by entry', ()
   expect(hiddenIn(home)).toEqual(['.config/other']);
 });
 
+test('a folder of PATH is judged by what it leads to', () => {
+  const home = homeWith('.dots/bin/tool', '.whole/key', 'bin -> .dots/bin', 'all -> .whole');
+  const link = `${home}-link`;
+  symlinkSync(home, link);
+  onTestFinished(() => rmSync(link));
+  const searched = [`${home}/bin`, `${home}/all`, `${link}/.whole`].join(':');
+  expect(shownInHome({ home, places: [], ofGit: [], path: searched })).toEqual([
+    join(home, '.dots/bin'),
+  ]);
+});
+
 test('what is on PATH, what git names and what the task is about can be read', () => {
   const home = homeWith(
     ...[
