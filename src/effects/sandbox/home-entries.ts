@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { isAtOrBelow, isWithinAny } from '../../core/sandbox/places.ts';
 import type { SandboxRule } from '../../core/sandbox/rules.ts';
@@ -6,12 +6,16 @@ import { isHiddenInHome, SHOWN_IN_HOME } from '../../core/sandbox/shown-in-home.
 import { SECRETS_IN_HOME } from '../../core/sandbox/unreadable.ts';
 import { namesIn } from '../files/folder.ts';
 import { realPath } from '../files/real-path.ts';
+import { errorCode } from '../files/write-file.ts';
 
 /** Where the system keeps its own: a link there leads to nothing of the user's. */
 const OF_SYSTEM: readonly string[] = [
-  ...['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/opt', '/nix', '/gnu', '/var', '/run'],
-  ...['/proc', '/sys', '/dev', '/tmp'],
+  ...['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/opt', '/nix', '/gnu', '/run'],
+  ...['/proc', '/sys', '/dev', '/var/lib', '/var/cache', '/var/log'],
 ];
+
+/** Folders of the system in which users have folders of their own. */
+const SHARED: readonly string[] = ['/tmp', '/var', '/var/tmp'];
 
 /**
  * Returns what has to be hidden of a home as it is now, as real paths: its hidden entries, but for what is in `shown` or
@@ -20,22 +24,37 @@ const OF_SYSTEM: readonly string[] = [
 export function hiddenEntries(home: string, shown: readonly string[]): readonly string[] {
   const names = [...shown, ...inHome(home, SHOWN_IN_HOME)];
   const places = new Set([...names, ...names.map(realPath)]);
+  const seen = new Set<string>();
   const hide = (place: string): readonly string[] => {
     const target = realPath(place);
-    if (places.has(place) || places.has(target)) return [];
-    if (target !== place) return canBeHidden(target, home, places) ? [target] : [];
-    const inside = [...places].filter((each) => isAtOrBelow(each, place));
+    if (places.has(place) || places.has(target) || seen.has(target)) return [];
+    seen.add(target);
+    if (target !== place && !canBeHidden(target, home, places)) return [];
+    const inside = [...places].filter((each) => isWithinAny(each, [place, target]));
     // What is shown in a hidden folder is mounted there. A link that leads out of it cannot be.
-    const leadsOut = inside.some((each) => existsSync(each) && !isAtOrBelow(realPath(each), place));
-    return leadsOut ? namesIn(place).flatMap((name) => hide(path.join(place, name))) : [place];
+    const leadsOut = inside.some(
+      (each) => existsSync(each) && !isAtOrBelow(realPath(each), target),
+    );
+    const names = leadsOut ? entriesOf(target) : null;
+    return names?.flatMap((name) => hide(path.join(target, name))) ?? [target];
   };
-  const entries = namesIn(home).filter(isHiddenInHome);
-  return [...new Set(entries.flatMap((name) => hide(path.join(home, name))))];
+  const entries = entriesOf(home)?.filter(isHiddenInHome);
+  return entries?.flatMap((name) => hide(path.join(home, name))) ?? [home];
+}
+
+/** Returns the names in a folder; null if nobody can say what it holds. */
+function entriesOf(folder: string): readonly string[] | null {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    return ['ENOENT', 'ENOTDIR'].includes(errorCode(error)) ? [] : null;
+  }
 }
 
 /** Whether what a link leads to belongs to the user, and neither is shown nor takes in the home. */
 function canBeHidden(target: string, home: string, shown: ReadonlySet<string>): boolean {
-  const isOfSystem = isWithinAny(target, OF_SYSTEM) && !isAtOrBelow(target, home);
+  const isOfSystem =
+    SHARED.includes(target) || (isWithinAny(target, OF_SYSTEM) && !isAtOrBelow(target, home));
   return !isOfSystem && !isAtOrBelow(home, target) && !isWithinAny(target, [...shown]);
 }
 

@@ -51,6 +51,21 @@ test('a folder from which a needed place leads out is hidden entry by entry', ()
   expect(hiddenIn(home)).toEqual(['.config/other']);
 });
 
+test('a needed place behind two links stays, and a link that leads around ends', () => {
+  const home = homeWith('dots/config/other', 'dots/git/config', '.config -> dots/config');
+  symlinkSync('../git', join(home, 'dots/config/git'));
+  symlinkSync('.', join(home, 'dots/config/around'));
+  expect(hiddenIn(home)).toEqual(['dots/config/other']);
+});
+
+test('a link into a temporary folder hides what is there, and not the folder', () => {
+  const home = homeWith('data/x');
+  const beside = homeWith('key');
+  symlinkSync(beside, join(home, '.beside'));
+  symlinkSync('/tmp', join(home, '.tmp'));
+  expect(hiddenIn(home)).toEqual([beside]);
+});
+
 test('a folder of PATH is judged by what it leads to', () => {
   const home = homeWith('.dots/bin/tool', '.whole/key', 'bin -> .dots/bin', 'all -> .whole');
   const link = `${home}-link`;
