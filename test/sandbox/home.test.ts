@@ -81,6 +81,16 @@ test('a named entry is shown, one below what is shown can be hidden, and the hom
   );
 });
 
+test('a home that cannot be listed is hidden, and an entry that cannot be is named', async () => {
+  const scene = await furnished();
+  await outside(scene, 'cd "$HOME" && mkdir "$(printf \'.odd\\377\')" && chmod 300 .');
+  const { ran } = await inSandbox(scene, { scripts: asAgent(readable('.pip.conf', '.gitconfig')) });
+  expect(ran[0]?.stdout).toBe('.gitconfig\n');
+  await outside(scene, 'chmod 700 "$HOME"');
+  const { warnings } = await inSandbox(scene, { scripts: asAgent('true') });
+  expect(warnings).toEqual([expect.stringContaining('since its name is no UTF-8')]);
+});
+
 test.for([
   ['below a hidden entry', '.dots/projects', {}],
   ['in a home that is hidden', 'projects', { denyRead: [by('~')], allowRead: [by('~/projects')] }],

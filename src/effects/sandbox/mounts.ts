@@ -43,7 +43,7 @@ export function mountsBy(
     return false;
   };
   const isPossible = (place: string): boolean => {
-    if (!PATTERN.test(place)) return true;
+    if (!PATTERN.test(place) && !isInNoEncoding(place)) return true;
     if (!told.has(place)) warn(readable(place));
     told.add(place);
     return false;
@@ -86,8 +86,14 @@ function writableAgain(
   return allowWrite.filter((place) => isWithinAny(place, covering) && !hidden.includes(place));
 }
 
+/** The component takes text, in which the bytes of such a name are lost. */
+function isInNoEncoding(place: string): boolean {
+  return place.includes('\uFFFD') && !existsSync(place);
+}
+
 function readable(place: string): string {
-  return `${oneLine(place, 300)} stays readable in the sandbox, since its name has one of * ? [ ]: rename it to hide it.`;
+  const why = PATTERN.test(place) ? 'has one of * ? [ ]' : 'is no UTF-8';
+  return `${oneLine(place, 300)} stays readable in the sandbox, since its name ${why}: rename it to hide it.`;
 }
 
 function moved(place: string, now: string): string {
