@@ -357,12 +357,14 @@ test('what other programs run by its name is told where it is born or changed, a
     scene,
     `mkdir -p pkg/.vscode .gemini .codex
     for each in pkg/.npmrc pkg/.vscode/tasks.json pkg/mise.toml .gemini/settings.json .codex/config.toml
-    do echo before > $each; done`,
+    do echo before > $each; done
+    echo before > pkg/settings && ln -s pkg/settings .npmrc`,
   );
   const { ran, planted } = await inSandbox(scene, {
     scripts: asAgent([
       `for each in pkg/.npmrc pkg/.vscode/tasks.json pkg/mise.toml; do echo evil > $each; done
       echo before > pkg/mise.toml
+      echo evil > pkg/settings
       mkdir -p new/.devcontainer pkg/.cargo node_modules/p/.vscode
       touch new/.devcontainer/devcontainer.json app.code-workspace pkg/.cargo/config.toml
       touch pkg/.cargo/other node_modules/p/.vscode/tasks.json node_modules/.npmrc opencode.json`,
@@ -373,7 +375,13 @@ test('what other programs run by its name is told where it is born or changed, a
   expect(ran.map(({ code }) => code)).toEqual([0, 2, 2]);
   expect(planted).toEqual(
     [
-      ...['opencode.json', 'app.code-workspace', 'new/.devcontainer', 'pkg/.cargo/config.toml'],
+      ...[
+        'opencode.json',
+        '.npmrc (changed)',
+        'app.code-workspace',
+        'new/.devcontainer',
+        'pkg/.cargo/config.toml',
+      ],
       ...['pkg/.npmrc (changed)', 'pkg/.vscode/tasks.json (changed)'],
     ].map((name) => join(scene.work, name)),
   );

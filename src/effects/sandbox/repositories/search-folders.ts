@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Dirent, lstatSync, opendirSync, readlinkSync } from 'node:fs';
+import { type Dirent, opendirSync, readlinkSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { holdsSuchNames, runsByItself } from '../../../core/sandbox/fixed-names.ts';
@@ -144,14 +144,21 @@ const HASHED_AT_MOST = MB;
 function signOf(entry: Dirent, latin1: string): string {
   const place = Buffer.from(latin1, 'latin1');
   try {
-    if (entry.isSymbolicLink()) return `link ${readlinkSync(place, 'latin1')}`;
+    if (entry.isSymbolicLink()) return `link ${readlinkSync(place, 'latin1')} ${signOfFile(place)}`;
     if (!entry.isFile()) return entry.isDirectory() ? 'folder' : 'other';
-    const { mode, size, mtimeMs } = lstatSync(place);
-    if (size > HASHED_AT_MOST) return `${mode} ${size} ${mtimeMs}`;
-    return `${mode} ${createHash('sha256').update(readWithin(place, HASHED_AT_MOST)).digest('hex')}`;
+    return signOfFile(place);
   } catch {
     return 'unread';
   }
+}
+
+/** Follows a link: the program that reads it does. Empty for what is no file. */
+function signOfFile(place: Buffer): string {
+  const stats = statSync(place, { throwIfNoEntry: false });
+  if (stats?.isFile() !== true) return '';
+  const { mode, size, mtimeMs } = stats;
+  if (size > HASHED_AT_MOST) return `${mode} ${size} ${mtimeMs}`;
+  return `${mode} ${createHash('sha256').update(readWithin(place, HASHED_AT_MOST)).digest('hex')}`;
 }
 
 /** Nobody opens an installed package as a folder of their own, and many packages have such names. */
