@@ -81,6 +81,29 @@ test('a named entry is shown, one below what is shown can be hidden, and the hom
   );
 });
 
+test('no link that an agent of an earlier run may have made shows an entry of the home', async () => {
+  const scene = await furnished();
+  await outside(
+    scene,
+    `mkdir -p "$HOME/.db/part" node_modules && echo SECRET > "$HOME/.db/part/key"
+    ln -s "$HOME/.db/part" node_modules/.bin
+    ln -s "$HOME/.db/part/key" ignored
+    ln -s "$HOME/.db/part/key" guarded/link
+    git config --global core.excludesFile "$PWD/ignored"`,
+  );
+  const at = (name: string): string => `${scene.work}/${name}`;
+  const seen = async (PATH: string, fixed: readonly string[]): Promise<string | undefined> => {
+    const scripts = asAgent(readable('.db/part/key'));
+    const { ran } = await inSandbox(scene, { scripts, fixed, env: { PATH } });
+    return ran[0]?.stdout;
+  };
+  const { PATH = '' } = scene.env;
+  expect(await seen(PATH, [])).toBe('');
+  expect(await seen(`${at('node_modules/.bin')}:${PATH}`, [])).toBe('');
+  expect(await seen(PATH, [at('guarded/link')])).toBe('');
+  expect(await seen(`${scene.home}/.db/part:${PATH}`, [])).toBe('.db/part/key\n');
+});
+
 test('a home that cannot be listed is hidden, and an entry that cannot be is named', async () => {
   const scene = await furnished();
   await outside(scene, 'cd "$HOME" && mkdir "$(printf \'.odd\\377\')" && chmod 300 .');

@@ -96,7 +96,12 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
     commonGitFolder: git.common,
     gitFolders: git.folders,
     gitLinks: git.links,
-    shown: await placesToShow(request, known, git.treeRoot, env),
+    shown: await placesToShow(request, {
+      ...known,
+      treeRoot: git.treeRoot,
+      env,
+      writable: writableByGit,
+    }),
   };
   const rules = sandboxRules(surroundings, asked);
   throwIf(ruleProblem(rules, { ...surroundings, runsFolder }));
@@ -119,16 +124,23 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   return { rules, surroundings, searched, found, tools, outerPath: outer };
 }
 
+interface ShownFacts extends Pick<Surroundings, 'home' | 'workFolder' | 'treeRoot'> {
+  readonly env: NodeJS.ProcessEnv;
+  readonly writable: readonly string[];
+}
+
 async function placesToShow(
   { vault, fixed, asked, env: { PATH = '' } }: SandboxRequest,
-  { home, workFolder }: Pick<Surroundings, 'home' | 'workFolder'>,
-  treeRoot: string,
-  env: NodeJS.ProcessEnv,
+  { home, workFolder, treeRoot, env, writable }: ShownFacts,
 ): Promise<readonly string[]> {
-  const places = [treeRoot, realPath(vault), ...fixed];
+  // An agent of an earlier run may have made such a link: then it would say what can be read.
+  const isOfUser = (place: string): boolean => linkOnTheWay(place, writable) === null;
   const hidden = asked.unixSockets ? temporaryFolders() : [];
-  const ofGit = home === null ? [] : await userGitFiles(workFolder, home, env);
-  const shown = shownPlaces({ home, hidden, places, ofGit, path: PATH });
+  const named = home === null ? [] : await userGitFiles(workFolder, home, env);
+  const ofGit = named.filter(isOfUser);
+  const places = [treeRoot, realPath(vault), ...fixed.filter(isOfUser)];
+  const searched = PATH.split(':').filter((folder) => path.isAbsolute(folder) && isOfUser(folder));
+  const shown = shownPlaces({ home, hidden, places, ofGit, path: searched.join(':') });
   return shown.filter((place) => !PATTERN.test(place));
 }
 
