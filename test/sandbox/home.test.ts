@@ -104,6 +104,23 @@ test('no link that an agent of an earlier run may have made shows an entry of th
   expect(await seen(`${scene.home}/.db/part:${PATH}`, [])).toBe('.db/part/key\n');
 });
 
+test('nor does one in dot files on which the agent works', async () => {
+  const scene = await furnished();
+  const work = `${scene.home}/dots`;
+  await outside(
+    scene,
+    `mkdir -p "$HOME/.db/part" ${work}/git && git init -q ${work} && echo SECRET > "$HOME/.db/part/key"
+    rm -r "$HOME/.config/git" && ln -s ../dots/git "$HOME/.config/git"`,
+  );
+  const look = readable('.db/part/key');
+  const seen = async (...scripts: readonly string[]): Promise<readonly string[]> =>
+    (await inSandbox(scene, { cwd: work, scripts: asAgent(...scripts) })).ran.map(
+      ({ stdout }) => stdout,
+    );
+  expect(await seen('rmdir git && ln -s ../.db git', look)).toEqual(['', '']);
+  expect(await seen(look)).toEqual(['']);
+});
+
 test('a home that cannot be listed is hidden, and an entry that cannot be is named', async () => {
   const scene = await furnished();
   await outside(scene, 'cd "$HOME" && mkdir "$(printf \'.odd\\377\')" && chmod 300 .');

@@ -22,8 +22,8 @@ const SHARED: readonly string[] = ['/tmp', '/var', '/var/tmp'];
  * leads there. An entry that is a link stands for what it leads to.
  */
 export function hiddenEntries(home: string, shown: readonly string[]): readonly string[] {
-  const names = [...shown, ...inHome(home, SHOWN_IN_HOME)];
-  const places = new Set([...names, ...names.map(realPath)]);
+  // What these names lead to is in `shown` if that was so when the rules were made: a link may be the agent's by now.
+  const places = new Set([...shown, ...inHome(home, SHOWN_IN_HOME)]);
   const seen = new Set<string>();
   const hide = (place: string): readonly string[] => {
     const target = realPath(place);
@@ -70,11 +70,13 @@ export interface NeededPlaces {
   readonly ofGit: readonly string[];
   /** PATH: what is there can be run, so it can be read. */
   readonly path: string;
+  /** Whether a place leads through nothing that an agent may have made. */
+  readonly isOfUser: (place: string) => boolean;
 }
 
 /** Returns what can be read of what is hidden: places that exist, as real paths. */
 export function shownPlaces(needed: NeededPlaces): readonly string[] {
-  const { home, hidden, places, ofGit } = needed;
+  const { home, hidden, places, ofGit, isOfUser } = needed;
   const secrets = inHome(home, SECRETS_IN_HOME).map(realPath);
   // A whole entry of the home holds more than programs, unless it is in the list.
   const onPath = needed.path.split(':').filter((each) => path.dirname(realPath(each)) !== home);
@@ -82,7 +84,9 @@ export function shownPlaces(needed: NeededPlaces): readonly string[] {
   const inHidden = [...places, ...further].filter(
     (place) => isWithinAny(realPath(place), hidden) || (home !== null && isInHidden(place, home)),
   );
-  const all = [...inHome(home, SHOWN_IN_HOME), ...inHidden].filter((place) => existsSync(place));
+  const all = [...inHome(home, SHOWN_IN_HOME), ...inHidden].filter(
+    (place) => existsSync(place) && isOfUser(place),
+  );
   return [...new Set(all.map(realPath))];
 }
 

@@ -24,6 +24,7 @@ import { defaultKeyFile } from '../trust/key.ts';
 import { APPROVED, IN_PROGRESS, PENDING, REJECTED } from '../vault/vault-folders.ts';
 import { foreignEntries } from './agent-entries.ts';
 import { shownPlaces } from './home-entries.ts';
+import { linksOnWay } from './links-on-way.ts';
 import { refuseLoadedCode } from './loaded-code.ts';
 import { findTools, type ToolFiles } from './outer-programs.ts';
 import { findGitFolders, type GitFolders } from './repositories/git-folders.ts';
@@ -134,13 +135,12 @@ async function placesToShow(
   { home, workFolder, treeRoot, env, writable }: ShownFacts,
 ): Promise<readonly string[]> {
   // An agent of an earlier run may have made such a link: then it would say what can be read.
-  const isOfUser = (place: string): boolean => linkOnTheWay(place, writable) === null;
+  const isOfUser = (place: string): boolean =>
+    path.isAbsolute(place) && !linksOnWay(place).some((link) => isWithinAny(link, writable));
   const hidden = asked.unixSockets ? temporaryFolders() : [];
-  const named = home === null ? [] : await userGitFiles(workFolder, home, env);
-  const ofGit = named.filter(isOfUser);
-  const places = [treeRoot, realPath(vault), ...fixed.filter(isOfUser)];
-  const searched = PATH.split(':').filter((folder) => path.isAbsolute(folder) && isOfUser(folder));
-  const shown = shownPlaces({ home, hidden, places, ofGit, path: searched.join(':') });
+  const ofGit = home === null ? [] : await userGitFiles(workFolder, home, env);
+  const places = [treeRoot, realPath(vault), ...fixed];
+  const shown = shownPlaces({ home, hidden, places, ofGit, path: PATH, isOfUser });
   return shown.filter((place) => !PATTERN.test(place));
 }
 

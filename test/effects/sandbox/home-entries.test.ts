@@ -55,7 +55,7 @@ test('a needed place behind two links stays, and a link that leads around ends',
   const home = homeWith('dots/config/other', 'dots/git/config', '.config -> dots/config');
   symlinkSync('../git', join(home, 'dots/config/git'));
   symlinkSync('.', join(home, 'dots/config/around'));
-  expect(hiddenIn(home)).toEqual(['dots/config/other']);
+  expect(hiddenIn(home, join(home, 'dots/git'))).toEqual(['dots/config/other']);
 });
 
 test('a link into a temporary folder hides what is there, and not the folder', () => {
@@ -72,9 +72,9 @@ test('a folder of PATH is judged by what it leads to', () => {
   symlinkSync(home, link);
   onTestFinished(() => rmSync(link));
   const searched = [`${home}/bin`, `${home}/all`, `${link}/.whole`].join(':');
-  expect(shownInHome({ home, places: [], ofGit: [], path: searched })).toEqual([
-    join(home, '.dots/bin'),
-  ]);
+  expect(
+    shownPlaces({ home, hidden: [], places: [], ofGit: [], path: searched, isOfUser: () => true }),
+  ).toEqual([join(home, '.dots/bin')]);
 });
 
 test('what is on PATH, what git names and what the task is about can be read', () => {
@@ -96,6 +96,7 @@ test('what is on PATH, what git names and what the task is about can be read', (
     places: [at('.dots/repo'), at('data/prompt.md'), at('other/prompt.md')],
     ofGit: [at('.git-things/ignore'), at('.gone')],
     path: [at('.tool/bin'), at('.whole'), at('.ssh/bin'), at('go/bin'), '/usr/bin'].join(':'),
+    isOfUser: () => true,
   });
   expect(shown.map((place) => place.replace(`${home}/`, '')).sort()).toEqual([
     ...['.cargo', '.dots/repo', '.git-things/ignore', '.tool/bin', 'data/prompt.md'],

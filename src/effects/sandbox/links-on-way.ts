@@ -1,0 +1,35 @@
+import { readlinkSync } from 'node:fs';
+import path from 'node:path';
+import { errorCode } from '../files/write-file.ts';
+
+/** As many as Linux follows. */
+const MOST_LINKS = 40;
+
+/** Returns all links through which a path leads, those in the targets of links included. */
+export function linksOnWay(place: string): readonly string[] {
+  const links: string[] = [];
+  const left = place.split('/').reverse();
+  let at = '/';
+  for (let part = left.pop(); part !== undefined; part = left.pop()) {
+    const next = path.join(at, part);
+    const target = targetOf(next);
+    if (target === null) {
+      at = next;
+      continue;
+    }
+    links.push(next);
+    if (links.length > MOST_LINKS) return links;
+    if (path.isAbsolute(target)) at = '/';
+    left.push(...target.split('/').reverse());
+  }
+  return links;
+}
+
+function targetOf(place: string): string | null {
+  try {
+    return readlinkSync(place);
+  } catch (error) {
+    if (errorCode(error) === '') throw error;
+    return null;
+  }
+}
