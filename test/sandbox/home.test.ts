@@ -15,10 +15,10 @@ async function furnished(): Promise<SandboxScene> {
   await outside(
     scene,
     `cd "$HOME"
-    mkdir -p .config/signal .config/git .local/share/mkcert .cargo/bin .dots snap/app data .tool/bin
+    mkdir -p .npm-global/etc .config/signal .config/git .local/share/mkcert .cargo/bin .dots snap/app data .tool/bin
     echo 'export STOLEN=yes' > .bashrc
     for each in .config/signal/key .local/share/mkcert/key .pip.conf snap/app/key \\
-      .cargo/credentials.toml .dots/key; do echo SECRET > $each; done
+      .cargo/credentials.toml .npm-global/etc/npmrc .dots/key; do echo SECRET > $each; done
     echo kept > data/file
     echo '*.mine' > .dots/ignore
     printf '#!/bin/sh\\necho ran\\n' > .local/bin/tool
@@ -38,7 +38,14 @@ test('of the home a program sees no entry with a dot but those it needs', async 
     scripts: asAgent(
       readable(
         ...['.config/signal/key', '.local/share/mkcert/key', '.pip.conf', 'snap/app/key'],
-        ...['.cargo/credentials.toml', '.dots/key', '.bashrc', 'data/file', '.gitconfig'],
+        ...[
+          '.cargo/credentials.toml',
+          '.npm-global/etc/npmrc',
+          '.dots/key',
+          '.bashrc',
+          'data/file',
+          '.gitconfig',
+        ],
       ),
       '"$HOME/.local/bin/tool"; "$HOME/.cargo/bin/cargo"; own-tool',
       'touch x.mine; git status --porcelain; git hello',

@@ -19,6 +19,8 @@ const KEYS_AND_LOGINS = [
   ...['.m2/settings-security.xml', '.ivy2/.credentials', '.local/share/uv/credentials'],
   ...['.cabal/config', '.stack/upload', '.pub-cache/credentials.json', '.julia/servers'],
   ...['.luarocks/upload_config.lua', '.nimble/github_api_token', '.swiftpm/configuration'],
+  // The settings of npm beside the programs that it installs, and keys that .NET has made.
+  ...['.npm-global/etc', '.dotnet/corefx'],
   ...['.pgpass', '.my.cnf', '.mylogin.cnf', '.config/sentry', '.sentryclirc', '.config/stripe'],
   ...['.bitcoin', '.electrum', '.ethereum', '.config/solana', '.config/huggingface'],
   ...['.cache/huggingface/token', '.kaggle', '.config/wandb', '.config/goose', '.config/aider'],
