@@ -24,6 +24,12 @@ async function furnished(): Promise<SandboxScene> {
     printf '#!/bin/sh\\necho ran\\n' > .local/bin/tool
     cp .local/bin/tool .cargo/bin/cargo
     cp .local/bin/tool .tool/bin/own-tool
+    mkdir -p .local/share/pypoetry/venv/bin .config/nvm/v1/bin .config/nvm/v1/lib
+    cp .local/bin/tool .local/share/pypoetry/venv/bin/poetry
+    cp .local/bin/tool .config/nvm/v1/lib/npm
+    chmod +x .local/share/pypoetry/venv/bin/poetry .config/nvm/v1/lib/npm
+    ln -s ../share/pypoetry/venv/bin/poetry .local/bin/poetry
+    ln -s ../lib/npm .config/nvm/v1/bin/npm
     chmod +x .local/bin/tool .cargo/bin/cargo .tool/bin/own-tool
     git config --global core.excludesFile '~/.dots/ignore'
     git config --file .config/git/more alias.hello '!echo hello'
@@ -48,6 +54,7 @@ test('of the home a program sees no entry with a dot but those it needs', async 
         ],
       ),
       '"$HOME/.local/bin/tool"; "$HOME/.cargo/bin/cargo"; own-tool',
+      '"$HOME/.local/bin/poetry"; "$HOME/.config/nvm/v1/bin/npm"',
       'touch x.mine; git status --porcelain; git hello',
       'bash -c \'. "$HOME/.bashrc"; echo $STOLEN\'',
       'cat "$HOME/.claude.json" "$HOME/.claude/.credentials.json"; true',
@@ -56,6 +63,7 @@ test('of the home a program sees no entry with a dot but those it needs', async 
   expect(ran.map(({ stdout }) => stdout)).toEqual([
     'data/file\n.gitconfig\n',
     'ran\nran\nran\n',
+    'ran\nran\n',
     'hello\n',
     '\n',
     'SECRET-LOGIN\n',

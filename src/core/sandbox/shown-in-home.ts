@@ -19,6 +19,8 @@ const PROGRAMS = [
   ...['.local/state/nix/profiles', '.guix-profile', '.linuxbrew', '.npm-global', '.terminfo'],
   ...['.local/share/pipx', '.local/share/uv', '.local/share/pnpm', '.local/share/mise'],
   ...['.local/share/rtx', '.local/share/fnm', '.local/share/virtualenvs', '.local/share/fonts'],
+  ...['.local/share/pypoetry', '.cache/pypoetry/virtualenvs', '.local/pipx'],
+  ...['.local/share/nvm', '.config/nvm'],
   ...['.cache/ms-playwright', '.cache/puppeteer', '.cache/Cypress', '.cache/selenium'],
 ];
 
