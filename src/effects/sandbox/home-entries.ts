@@ -74,13 +74,21 @@ export interface NeededPlaces {
   readonly isOfUser: (place: string) => boolean;
 }
 
+/** Where programs in a folder `bin` have the rest of themselves. */
+const BESIDE_BIN: readonly string[] = ['lib', 'libexec'];
+
 /** Returns what can be read of what is hidden: places that exist, as real paths. */
 export function shownPlaces(needed: NeededPlaces): readonly string[] {
   const { home, hidden, places, ofGit, isOfUser } = needed;
   const secrets = inHome(home, SECRETS_IN_HOME).map(realPath);
   // A whole entry of the home holds more than programs, unless it is in the list.
   const onPath = needed.path.split(':').filter((each) => path.dirname(realPath(each)) !== home);
-  const further = [...onPath, ...ofGit].filter((place) => !isWithinAny(realPath(place), secrets));
+  const besidePath = onPath.flatMap((each) =>
+    BESIDE_BIN.map((name) => path.join(path.dirname(each), name)),
+  );
+  const further = [...onPath, ...besidePath, ...ofGit].filter(
+    (place) => !isWithinAny(realPath(place), secrets),
+  );
   const inHidden = [...places, ...further].filter(
     (place) => isWithinAny(realPath(place), hidden) || (home !== null && isInHidden(place, home)),
   );

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { isWithinAny } from '../../core/sandbox/places.ts';
 import { PATTERN } from '../../core/sandbox/rule-problems.ts';
 import { BY_DEFAULT, type SandboxRule, type SandboxRules } from '../../core/sandbox/rules.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
+import { homeFolder } from '../files/home-folder.ts';
 import { realPath } from '../files/real-path.ts';
 import { hiddenEntries } from './home-entries.ts';
 import { otherRunFolders, type RunFolder, temporaryFolders } from './run-folder.ts';
@@ -18,7 +18,7 @@ export interface Mounts {
 }
 
 /** What the component lets every command write, whatever it is told. */
-const OF_COMPONENT = ['/tmp/claude', path.join(homedir(), '.npm', '_logs')];
+const OF_COMPONENT = ['/tmp/claude', path.join(homeFolder(process.env) ?? '/', '.npm', '_logs')];
 
 /**
  * Returns what makes the mounts of each command, by the paths as they are then. For a path that does not

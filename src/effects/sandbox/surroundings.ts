@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import path from 'node:path';
 import type { AgentName } from '../../core/agent/agents/agents.ts';
 import {
@@ -70,7 +69,7 @@ export interface SandboxPlan {
 export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan> {
   const workFolder = realPath(request.cwd);
   const home = homeFolder(request.env);
-  const asked = resolved(request.asked, workFolder, home ?? homedir());
+  const asked = resolved(request.asked, workFolder, home ?? '/');
   const known = places({ ...request, home, workFolder });
   // The folders of the agent are known before those of git, which the tools have to find.
   const first = sandboxRules({ ...known, ...NO_GIT, treeRoot: workFolder }, asked);
@@ -120,7 +119,7 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   refuseLinks([...ofGit, ...git.hookTargets, ...git.links, request.stateDir, ...ofPeople], rules);
   refuseLinksInGit(git.folders, rules);
   refuseAllowedLinks(request.asked, rules, (value) =>
-    path.resolve(workFolder, withHome(value, home ?? homedir())),
+    path.resolve(workFolder, withHome(value, home ?? '/')),
   );
   return { rules, surroundings, searched, found, tools, outerPath: outer };
 }

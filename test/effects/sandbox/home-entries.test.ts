@@ -81,6 +81,7 @@ test('what is on PATH, what git names and what the task is about can be read', (
   const home = homeWith(
     ...[
       '.tool/bin/run',
+      '.tool/lib/part',
       '.tool/key',
       '.whole/run',
       '.ssh/bin/run',
@@ -99,6 +100,6 @@ test('what is on PATH, what git names and what the task is about can be read', (
     isOfUser: () => true,
   });
   expect(shown.map((place) => place.replace(`${home}/`, '')).sort()).toEqual([
-    ...['.cargo', '.dots/repo', '.git-things/ignore', '.tool/bin', 'data/prompt.md'],
+    ...['.cargo', '.dots/repo', '.git-things/ignore', '.tool/bin', '.tool/lib', 'data/prompt.md'],
   ]);
 });

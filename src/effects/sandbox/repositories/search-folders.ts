@@ -157,8 +157,9 @@ function signOfFile(place: Buffer): string {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats?.isFile() !== true) return '';
   const { mode, size, mtimeMs } = stats;
-  if (size > HASHED_AT_MOST) return `${mode} ${size} ${mtimeMs}`;
-  return `${mode} ${createHash('sha256').update(readWithin(place, HASHED_AT_MOST)).digest('hex')}`;
+  const isProgram = (mode & 0o111) !== 0;
+  if (size > HASHED_AT_MOST) return `${isProgram} ${size} ${mtimeMs}`;
+  return `${isProgram} ${createHash('sha256').update(readWithin(place, HASHED_AT_MOST)).digest('hex')}`;
 }
 
 /** Nobody opens an installed package as a folder of their own, and many packages have such names. */
