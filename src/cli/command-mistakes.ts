@@ -38,7 +38,7 @@ function mistake(
   const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
   switch (code) {
     case 'commander.help':
-      return 'a command is needed, such as: ralph run --prompt "Fix the tests"';
+      return 'a command is needed, such as: ralph run "Fix the tests"';
     case 'commander.unknownCommand':
       return noCommand(quoted, names);
     case 'commander.unknownOption':

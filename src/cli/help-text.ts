@@ -6,9 +6,9 @@ const SETTING_UP = 'Set up and clean up:';
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'Run a task:': {
     run: [
-      'ralph run -p "Fix the failing tests" --task-type coding --verify "npm test"',
+      'ralph run "Fix the failing tests" --task-type coding --verify "npm test"',
       'ralph run --prompt-file plan.md --plan-file plan.md --max-iterations 20',
-      'ralph run -p "Write the report" --until "test -s report.md" -- --model opus',
+      'ralph run "Write the report" --until "test -s report.md" -- --model opus',
     ],
     resume: ['ralph resume', 'ralph resume nightly --max-iterations +5 --timeout +30m'],
     demo: ['ralph demo'],
@@ -64,7 +64,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
 
 const EXAMPLES = [
   'ralph demo',
-  'ralph run -p "Fix the failing tests" --task-type coding --verify "npm test"',
+  'ralph run "Fix the failing tests" --task-type coding --verify "npm test"',
   'ralph status --watch',
 ];
 

@@ -189,7 +189,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   const run = program
     .command('run')
     .description('run one task to its end')
-    .usage('--prompt TEXT [options] [-- agent options]');
+    .usage('"PROMPT" [options] [-- agent options]');
   declareSettings(run);
   const resume = program
     .command('resume')

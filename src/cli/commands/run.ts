@@ -4,6 +4,7 @@ import { UsageError } from '../../errors.ts';
 import { foreignTaskNotice } from '../../report/notices.ts';
 import { type ReadFlags, readFlags } from '../flags/flags.ts';
 import { earlierTask } from '../run/earlier-task.ts';
+import { whyNoPrompt } from '../run/prompt-argument.ts';
 import { runPlan } from '../run/start-run.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { refusalOf } from '../settings/found-config.ts';
@@ -31,9 +32,12 @@ export async function runCommand(
     throw new UsageError([...error.problems, ...foreignTask(flags)]);
   });
   const { settings } = collected;
+  const isOpenTask = (id: string): boolean => isOpen(id, flags);
+  const noPrompt = whyNoPrompt(flags.promptArgument, { startDir, name: 'run', isOpenTask });
   const problems = [
     ...flags.problems,
     ...collected.problems,
+    ...(noPrompt === null ? [] : [noPrompt]),
     ...(settings.resumeIfOpen && settings.taskId === null
       ? ['--resume-if-open needs --task-id, by which the open task is known; none was given.']
       : []),
@@ -86,6 +90,16 @@ function foreignTask({ layer }: ReadFlags): readonly string[] {
   } catch {
     // The error is reported when the task is opened.
     return [];
+  }
+}
+
+function isOpen(taskId: string, { layer }: ReadFlags): boolean {
+  try {
+    const found = findTask(taskId, foldersNamed(layer));
+    return found !== null && !found.isInHistory && found.standing !== 'completed';
+  } catch {
+    // A state that cannot be read is there, too.
+    return true;
   }
 }
 

@@ -16,6 +16,7 @@ import {
   type SettingName,
   settingNames,
 } from '../../core/settings/settings.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
 
 /** The settings that a command has, by name: those of a run, and its own. */
 type Rows = Readonly<Record<string, FlagRow>>;
@@ -29,8 +30,13 @@ export interface ReadFlags {
   readonly problems: readonly string[];
   /** The task id given to `ralph resume`, or null. */
   readonly taskId: string | null;
+  /** The prompt, if it was given as an argument: then `layer` has it as that of `--prompt`. */
+  readonly promptArgument: string | null;
   readonly wantsHelp: boolean;
 }
+
+/** The commands that take the prompt as an argument. */
+const TAKING_PROMPT: readonly string[] = ['run', 'submit'];
 
 /** Reads the arguments of the command `ralph NAME`. Only `ralph resume` takes a task id. */
 export function readFlags(
@@ -61,15 +67,56 @@ export function readFlagsWith<Own extends string>(
   const [first] = others;
   const taskId = name === 'resume' && first !== undefined && !first.startsWith('-') ? first : null;
   const known = [...flags.keys()].filter((flag) => flag.startsWith('--'));
-  problems.push(...strayWords(taskId === null ? others : others.slice(1), known, name));
+  const stray = taskId === null ? others : others.slice(1);
+  const prompt = TAKING_PROMPT.includes(name) ? readPromptArgument(stray, layer, name) : NO_PROMPT;
+  problems.push(...strayWords(stray, known, name, prompt.words), ...prompt.problems);
+  if (prompt.text !== null) layer.prompt = { value: prompt.text, source: FROM_ARGUMENT };
+  // What is wrong with it is said; that there is none would be a second sentence about the same.
+  else if (prompt.problems.length > 0) layer.prompt ??= { value: '…', source: FROM_ARGUMENT };
   const wantsHelp = others.some((word) => word === '--help' || word === '-h');
   return {
     layer: layer as Layer & Partial<Record<Own, Written>>,
     passthrough,
     problems,
     taskId,
+    promptArgument: prompt.text,
     wantsHelp,
   };
+}
+
+/** It counts as the flag does, so that every message about the prompt names something that can be typed. */
+const FROM_ARGUMENT = { kind: 'flag', where: SETTINGS.prompt.flag } as const;
+
+interface PromptArgument {
+  readonly text: string | null;
+  /** How many words were taken for the prompt. */
+  readonly words: readonly string[];
+  readonly problems: readonly string[];
+}
+
+const NO_PROMPT: PromptArgument = { text: null, words: [], problems: [] };
+
+/** Finds the prompt among the words that belong to no flag. */
+function readPromptArgument(
+  stray: readonly string[],
+  layer: Partial<Record<string, Written>>,
+  name: string,
+): PromptArgument {
+  const words = stray.filter((word, at) => !word.startsWith('-') && !isUnknownFlag(stray[at - 1]));
+  const [text] = words;
+  if (text === undefined) return NO_PROMPT;
+  const wrong = (problem: string): PromptArgument => ({ text: null, words, problems: [problem] });
+  if (words.length > 1) {
+    const whole = words.map((word) => oneLine(word, 40)).join(' ');
+    return wrong(
+      `ralph ${name} expects the prompt as one argument, found ${words.length}: put it in quotes, as in ralph ${name} ${JSON.stringify(oneLine(whole, 80))}.`,
+    );
+  }
+  const other = layer.prompt ?? layer.promptFile ?? layer.batch;
+  if (other === undefined) return { text, words, problems: [] };
+  return wrong(
+    `ralph ${name} takes one prompt, found ${JSON.stringify(oneLine(text, 80))} beside ${other.source.where}: remove one of them.`,
+  );
 }
 
 /** Keeps only the flags that say how a task is shown. */
@@ -200,6 +247,7 @@ function strayWords(
   words: readonly string[],
   flags: readonly string[],
   name: string,
+  taken: readonly string[],
 ): readonly string[] {
   const problems: string[] = [];
   words.forEach((word, index) => {
@@ -210,7 +258,7 @@ function strayWords(
           ? `${flag} takes no value; found '${word}'.`
           : unknown(flag, flags, name),
       );
-    } else if (!isUnknownFlag(words[index - 1])) {
+    } else if (!isUnknownFlag(words[index - 1]) && !taken.includes(word)) {
       problems.push(
         `ralph ${name} expects only flags; found '${word}'. Quote a value that has spaces, and put words for the agent after --.`,
       );

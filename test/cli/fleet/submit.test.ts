@@ -226,7 +226,7 @@ describe('nothing is queued', () => {
     [[...REPO, '-p', 'x', '--min-iterations', '9'], /is more than the iterations there are/],
     [[...REPO, '-p', 'x', '--json'], /^--json needs --dry-run/],
     [[...REPO, '-p', 'x', '--agian'], /^--agian is not a flag of ralph submit; did you mean/],
-    [[...REPO, '-p', 'x', 'y'], /^ralph submit expects only flags; found 'y'/],
+    [[...REPO, '-p', 'x', 'y'], /^ralph submit takes one prompt, found "y" beside --prompt/],
     [['--batch', 'x.jsonl', '--wait'], /^--wait follows one task/],
     [['--batch', 'nothing.jsonl'], /^--batch expects a file that can be read/],
     ...[

@@ -11,7 +11,7 @@ export function declareFleetCommands(program: Command, ended: (exitCode: number)
     program
       .command('submit')
       .description('queue a task, or many, for the workers of a fleet')
-      .usage('--repo URL --prompt TEXT [options] [-- agent options]'),
+      .usage('--repo URL "PROMPT" [options] [-- agent options]'),
   );
   program
     .command('worker')

@@ -1,4 +1,5 @@
 import { readFlagsWith } from '../../../cli/flags/flags.ts';
+import { whyNoPrompt } from '../../../cli/run/prompt-argument.ts';
 import { startFolder } from '../../../cli/tasks/named-folders.ts';
 import { readStdin, say, signalled, standardOutlet } from '../../../cli/terminal/outlet.ts';
 import { describeCompletion } from '../../../core/completion/conditions/conditions.ts';
@@ -61,6 +62,11 @@ export async function submit(
   const { dryRun, json } = resolveSettings([layer, variables.layer]).settings;
   const asked = { layer, variables: variables.layer, passthrough: flags.passthrough };
   const problems = [...flags.problems];
+  const noPrompt = whyNoPrompt(flags.promptArgument, {
+    ...{ startDir: world.startDir, name: 'submit' },
+    isOpenTask: () => false,
+  });
+  if (noPrompt !== null) problems.push(noPrompt);
   if (json && !dryRun && layer.json !== undefined) {
     problems.push(
       '--json needs --dry-run: ralph submit prints nothing but ids on standard output.',
