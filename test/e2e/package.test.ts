@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { tempFolder } from '../helpers/temp-folder.ts';
@@ -12,6 +12,12 @@ const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
+/** Whether a file of the package is what a link in one of its documents names, or lies in it. */
+function isBelow(path = '', document = '', link = ''): boolean {
+  const target = posix.join(posix.dirname(document), link).replace(/\/$/, '');
+  return path === target || path.startsWith(`${target}/`);
+}
+
 describe('the package', () => {
   test('runs nothing when it is installed, and has what its documents name', async () => {
     // npm runs these scripts of a package, and one of its own where there is a binding.gyp.
@@ -21,8 +27,23 @@ describe('the package', () => {
     const words = ['pack', '--dry-run', '--json', '--ignore-scripts', '--offline'];
     const { stdout } = await run('npm', words, { cwd: ROOT });
     const paths = [...stdout.matchAll(/"path": "(.+)"/g)].map(([, path]) => path);
-    expect(paths).toEqual(expect.arrayContaining(['docs/fleet.sql', 'SECURITY.md']));
+    expect(paths).toContain('docs/fleet.sql');
     expect(paths.filter((path) => path?.endsWith('.gyp'))).toEqual([]);
+    const documents = paths.filter((path) => /^(?:docs\/[\w-]+|[A-Z]+)\.md$/.test(path ?? ''));
+    expect(documents.length).toBeGreaterThan(15);
+    // What a link names is there by another test, and here too. CONTRIBUTING.md is for a checkout.
+    for (const document of documents.filter((each) => each !== 'CONTRIBUTING.md')) {
+      const text = readFileSync(join(ROOT, document ?? ''), 'utf8');
+      for (const [, link = ''] of text.matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)) {
+        expect({
+          document,
+          link,
+          has: paths.filter((path) => isBelow(path, document, link)).length > 0,
+        }).toEqual({
+          ...{ document, link, has: true },
+        });
+      }
+    }
   });
 
   test('starts with a small script, since every command waits for it', () => {
