@@ -129,7 +129,7 @@ test('a dry run shows every rule with where it came from, and tells the agent of
     expect(stdout.replace(/ +/g, ' ')).toContain(`\n ${what} ${value} (${from})\n`);
   }
   expect(stdout).toContain(
-    '  sockets in the file system are allowed, but for those of other programs',
+    '  sockets in the file system are allowed, and the temporary folders hidden',
   );
   expect(stdout).toContain('  checks run in the sandbox, without the login of the agent\n');
   expect(stdout).not.toContain('hunter2');

@@ -95,7 +95,7 @@ export function openServiceStore(place: StorePlace): ServiceStore {
         writeFileAtomic(
           path.join(paths.folder, 'baseline.json'),
           seal.close(
-            `${JSON.stringify({ watched: {}, done, protected: {} })}\n`,
+            `${JSON.stringify({ taken: null, watched: {}, done, protected: {}, plan: null, plan_of: null })}\n`,
             fileOf('baseline', task),
           ),
         ),

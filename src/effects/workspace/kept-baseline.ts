@@ -20,13 +20,13 @@ import { countPlan } from './plan-count.ts';
  * directory can be moved; all others have absolute paths.
  */
 export interface KeptBaseline extends Baseline {
-  /** The request for the baseline. */
+  /** The request for the baseline; null for a task of the library, which notes only the file in the done folder. */
   readonly taken: {
     readonly cwd: string;
     readonly globs: readonly string[];
     readonly protect: readonly string[];
     readonly done_path: string | null;
-  };
+  } | null;
   /** The plan that was counted, and the headings whose boxes; null without one. */
   readonly plan_of: PlanOf | null;
 }
@@ -78,7 +78,7 @@ function keptSchema() {
     done_path: z.nullable(z.string()),
   });
   return z.object({
-    taken,
+    taken: z.nullable(taken),
     watched: z.record(z.string(), mark),
     done: z.nullable(mark),
     protected: z.record(z.string(), mark),
@@ -102,8 +102,11 @@ export async function fitBaseline(
 ): Promise<Fitted> {
   const { cwd, donePath } = request;
   const { taken } = kept;
-  const from = taken.cwd;
-  const patterns = [request, taken].flatMap(({ globs, protect }) => [...globs, ...protect]);
+  const from = taken?.cwd ?? cwd;
+  const patterns = [request, ...(taken === null ? [] : [taken])].flatMap(({ globs, protect }) => [
+    ...globs,
+    ...protect,
+  ]);
   const reachesOut = patterns.find(reachesOutside);
   const placed: Baseline = {
     watched: renamed(kept.watched, (name) => fileIn(cwd, from, name)),
@@ -118,7 +121,7 @@ export async function fitBaseline(
     const changed = isCarried ? null : await firstChange(placed, request);
     if (changed !== null) return { misfit: `${changed} is not as it was noted in ${from}` };
   }
-  if (!isCarried && donePath !== null && donePath !== taken.done_path) {
+  if (!isCarried && taken !== null && donePath !== null && donePath !== taken.done_path) {
     const now = await markFile(donePath);
     const isAsNoted =
       now === null || kept.done === null ? now === kept.done : !isOther(now, kept.done);
@@ -148,6 +151,7 @@ async function withNewPatterns(
   taken: KeptBaseline['taken'],
   request: BaselineRequest,
 ): Promise<Baseline> {
+  if (taken === null) return placed;
   const isSame = (one: readonly string[], other: readonly string[]): boolean =>
     one.length === other.length && one.every((pattern) => other.includes(pattern));
   const hasNewGlobs = !isSame(taken.globs, request.globs);
