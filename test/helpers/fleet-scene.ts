@@ -100,7 +100,7 @@ export async function makeFleetScene(
       under: host.under,
       cwd: folder,
       home: host.home,
-      timeoutMs: 60_000,
+      timeoutMs: PATIENCE_MS,
       ...options,
       env: { ...environment(host), ...options.env },
     });
@@ -126,7 +126,7 @@ export async function makeFleetScene(
       ]);
       workers.push(worker);
       // Several may start at once on a busy machine.
-      await worker.untilSaid(/^(?:ralph: )?worker \S+ on /m, 60_000);
+      await worker.untilSaid(/^(?:ralph: )?worker \S+ on /m);
       return worker;
     },
     async task(taskId) {

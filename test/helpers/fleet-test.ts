@@ -3,6 +3,7 @@ import type { FleetHost } from './fleet-hosts.ts';
 import { type FleetScene, type FleetSceneOptions, makeFleetScene } from './fleet-scene.ts';
 import { type FleetSite, makeFleetSite } from './fleet-site.ts';
 import type { StubNote } from './fleet-stub.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { until } from './processes.ts';
 
 /** Makes a site for the tests of a file. Returns what makes a fleet on it for the running test. */
@@ -31,7 +32,7 @@ export function useFleetSite(
 export function untilNoted(
   scene: FleetScene,
   sign: (note: StubNote) => boolean,
-  timeoutMs = 60_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<StubNote> {
   return until(
     () => scene.stub.notes().find(sign),
