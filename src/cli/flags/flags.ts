@@ -69,9 +69,9 @@ export function readFlagsWith<Own extends string>(
   const known = [...flags.keys()].filter((flag) => flag.startsWith('--'));
   const stray = taskId === null ? others : others.slice(1);
   const prompt = TAKING_PROMPT.includes(name) ? readPromptArgument(stray, layer, name) : NO_PROMPT;
-  problems.push(...strayWords(stray, known, name, prompt.words), ...prompt.problems);
+  problems.push(...strayWords(stray, known, name), ...prompt.problems);
   if (prompt.text !== null) layer.prompt = { value: prompt.text, source: FROM_ARGUMENT };
-  // What is wrong with it is said; that there is none would be a second sentence about the same.
+  // Its problem is told already; without a text, the missing prompt would be told as well.
   else if (prompt.problems.length > 0) layer.prompt ??= { value: '…', source: FROM_ARGUMENT };
   const wantsHelp = others.some((word) => word === '--help' || word === '-h');
   return {
@@ -89,12 +89,10 @@ const FROM_ARGUMENT = { kind: 'flag', where: SETTINGS.prompt.flag } as const;
 
 interface PromptArgument {
   readonly text: string | null;
-  /** How many words were taken for the prompt. */
-  readonly words: readonly string[];
   readonly problems: readonly string[];
 }
 
-const NO_PROMPT: PromptArgument = { text: null, words: [], problems: [] };
+const NO_PROMPT: PromptArgument = { text: null, problems: [] };
 
 /** Finds the prompt among the words that belong to no flag. */
 function readPromptArgument(
@@ -105,7 +103,7 @@ function readPromptArgument(
   const words = stray.filter((word, at) => !word.startsWith('-') && !isUnknownFlag(stray[at - 1]));
   const [text] = words;
   if (text === undefined) return NO_PROMPT;
-  const wrong = (problem: string): PromptArgument => ({ text: null, words, problems: [problem] });
+  const wrong = (problem: string): PromptArgument => ({ text: null, problems: [problem] });
   if (words.length > 1) {
     const whole = words.map((word) => oneLine(word, 40)).join(' ');
     return wrong(
@@ -113,7 +111,7 @@ function readPromptArgument(
     );
   }
   const other = layer.prompt ?? layer.promptFile ?? layer.batch;
-  if (other === undefined) return { text, words, problems: [] };
+  if (other === undefined) return { text, problems: [] };
   return wrong(
     `ralph ${name} takes one prompt, found ${JSON.stringify(oneLine(text, 80))} beside ${other.source.where}: remove one of them.`,
   );
@@ -242,12 +240,11 @@ function helpOf(row: FlagRow): string {
   return `${row.help}${choices}${row.default === undefined ? '' : ` (default: ${row.default})`}`;
 }
 
-/** Returns one sentence for each word that is neither a known flag nor its value. */
+/** Returns one sentence for each word that is neither a known flag nor its value, nor a prompt. */
 function strayWords(
   words: readonly string[],
   flags: readonly string[],
   name: string,
-  taken: readonly string[],
 ): readonly string[] {
   const problems: string[] = [];
   words.forEach((word, index) => {
@@ -258,7 +255,7 @@ function strayWords(
           ? `${flag} takes no value; found '${word}'.`
           : unknown(flag, flags, name),
       );
-    } else if (!isUnknownFlag(words[index - 1]) && !taken.includes(word)) {
+    } else if (!TAKING_PROMPT.includes(name) && !isUnknownFlag(words[index - 1])) {
       problems.push(
         `ralph ${name} expects only flags; found '${word}'. Quote a value that has spaces, and put words for the agent after --.`,
       );
