@@ -179,15 +179,15 @@ export function createOwnIndex({
    * would pass for unchanged. Without a size in the index git reads it.
    */
   const distrust = async (changed: readonly TreePath[]): Promise<void> => {
-    const isYoung = ({ name }: IndexEntry): boolean =>
+    const isYoung = (name: TreePath): boolean =>
       (statsOf(treePlace(repository.root, name))?.ctimeMs ?? 0) >= lookedAtMs - DOUBT_MS;
-    if (!isRefreshed && changed.length === 0) return;
-    const among = isRefreshed ? null : new Set(changed);
+    const among = isRefreshed ? null : new Set(changed.filter(isYoung));
+    // Most files were written longer ago, and git need not be asked for all of them.
+    if (among?.size === 0) return;
     const ours = readEntries(await ask(['ls-files', '-s', '-v', '-z']));
     const young = ours
-      .filter(({ name }) => among?.has(name) !== false && !filtered.asIndexed.has(name))
-      .filter(({ mode }) => mode !== SUBMODULE)
-      .filter(isYoung);
+      .filter(({ name, mode }) => !filtered.asIndexed.has(name) && mode !== SUBMODULE)
+      .filter(({ name }) => among?.has(name) ?? isYoung(name));
     hasDoubts = young.length > 0;
     await addEntries(young);
   };
