@@ -31,7 +31,7 @@ export async function linesByIteration(
   return {};
 }
 
-/** Returns null where none of the snapshots is. */
+/** Returns null if the repository has none of the snapshots. */
 async function linesIn(
   git: Pick<PrivateGit, 'run'>,
   ids: readonly SnapshotId[],

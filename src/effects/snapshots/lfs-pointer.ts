@@ -1,7 +1,6 @@
-import { lstatSync } from 'node:fs';
 import { hashOfFile } from '../files/file-hash.ts';
 import type { PrivateGit } from './private-git.ts';
-import { type IndexEntry, treePlace } from './tree-changes.ts';
+import { type IndexEntry, statsOf, treePlace } from './tree-changes.ts';
 import { sizesOf } from './tree-files.ts';
 import { readObjects } from './verified.ts';
 
@@ -11,7 +10,7 @@ import { readObjects } from './verified.ts';
  */
 const POINTER = /^version \S+\noid sha256:([0-9a-f]{64})\nsize (\d+)\n$/;
 
-/** In bytes. What is larger is no pointer, and is not read. */
+/** In bytes. A larger object is not a pointer, and is not read. */
 const POINTER_AT_MOST = 1_024;
 
 /** Returns those of the files in the work tree that have just the content which the pointers in git name. */
@@ -30,7 +29,7 @@ export async function whereContentIsAsNamed<File extends IndexEntry>(
     const text = pointers.get(file.id)?.content.toString('latin1') ?? '';
     const [, hash, size] = POINTER.exec(text) ?? [];
     const place = treePlace(git.repository.root, file.name);
-    const stats = lstatSync(place, { throwIfNoEntry: false });
+    const stats = statsOf(place);
     if (hash === undefined || stats?.isFile() !== true || stats.size !== Number(size)) continue;
     if ((await hashOfFile(place, stats.size)) === hash) found.add(file);
   }
