@@ -56,6 +56,9 @@ const SUBMODULE = '160000';
 /** A file that was written so shortly before may be written again in the same second, by a clock that is a little off. */
 const DOUBT_MS = 2_000;
 
+/** So many files git reads at each listing sooner than it looks at all of them again. */
+const FEW_DOUBTS = 100;
+
 export interface OwnIndexRequest {
   readonly git: PrivateGit;
   /** They leave out what never belongs to a snapshot. */
@@ -84,7 +87,7 @@ export function createOwnIndex({
   /** When git began to look at the times of the files. */
   let lookedAtMs = 0;
   let isRefreshed = false;
-  let hasDoubts = false;
+  let hasManyDoubts = false;
   let userSign: string | null = null;
   let shared = git.shared;
   let userTree: string | null = null;
@@ -184,11 +187,11 @@ export function createOwnIndex({
     const among = isRefreshed ? null : new Set(changed.filter(isYoung));
     // Most files were written longer ago, and git need not be asked for all of them.
     if (among?.size === 0) return;
-    const ours = readEntries(await ask(['ls-files', '-s', '-v', '-z']));
+    const ours = readEntries(await ask(['ls-files', '-s', '-v', '-z', ...onlyFew(among)]));
     const young = ours
       .filter(({ name, mode }) => !filtered.asIndexed.has(name) && mode !== SUBMODULE)
       .filter(({ name }) => among?.has(name) ?? isYoung(name));
-    hasDoubts = young.length > 0;
+    hasManyDoubts = young.length > FEW_DOUBTS;
     await addEntries(young);
   };
 
@@ -235,8 +238,8 @@ export function createOwnIndex({
       const asIndexed = await filtered.update(addEntries, isBefore);
       isBefore = false;
       // Without the times of the files each listing would read all of them.
-      isRefreshed = isRestored || adopted.length > 0 || hasDoubts;
-      hasDoubts = false;
+      isRefreshed = isRestored || adopted.length > 0 || hasManyDoubts;
+      hasManyDoubts = false;
       if (isRefreshed) await git.run(['update-index', '-q', '--refresh']);
       return { adopted: [...adopted, ...asIndexed], excluded };
     },
@@ -246,6 +249,14 @@ export function createOwnIndex({
     },
     addEntries,
   };
+}
+
+/** Pathspecs of some paths; none, and so all paths, if they are too many or no plain text. */
+function onlyFew(names: ReadonlySet<TreePath> | null): readonly string[] {
+  if (names === null || names.size > FEW_DOUBTS) return [];
+  const listed = [...names];
+  const isPlain = listed.every((name) => /^[ -~]+$/.test(name));
+  return isPlain ? ['--', ...listed.map((name) => `:(top,literal)${name}`)] : [];
 }
 
 /** Whether the work tree has what the entry is, or a sparse checkout leaves it out. */

@@ -85,28 +85,31 @@ describe('what a snapshot holds', () => {
     }
   });
 
-  test('a file that is written again in the same second, and gets its old time back, has changed', async () => {
-    const { folder, git, take } = await stage({ check: 'test -s out' });
-    const write = (text: string): void => {
-      put(folder, { check: text, [`beside ${text}`]: '' });
-      utimesSync(join(folder, 'check'), 1_000_000_000, 1_000_000_000);
-    };
-    write('test -s out');
-    await take('0');
-    write('test -s out');
-    // Ralph's index then learns the times of all files.
-    git('add', '--all');
-    await take('1');
-    write('true || out');
-    await take('2');
-    expect(git('show', 'refs/ralph/t/1:check')).toBe('test -s out');
-    expect(git('show', 'refs/ralph/t/2:check')).toBe('true || out');
-    write('test -s new');
-    await take('3');
-    write('true || new');
-    await take('4');
-    expect(git('show', 'refs/ralph/t/4:check')).toBe('true || new');
-  });
+  test.each(['check', '[c]heck', 'prüfung'])(
+    '%s: written again in the same second, with its old time back, has changed',
+    async (name) => {
+      const { folder, git, take } = await stage({ [name]: 'test -s out' });
+      const write = (text: string): void => {
+        put(folder, { [name]: text, [`beside ${text}`]: '' });
+        utimesSync(join(folder, name), 1_000_000_000, 1_000_000_000);
+      };
+      write('test -s out');
+      await take('0');
+      write('test -s out');
+      // Ralph's index then learns the times of all files.
+      git('add', '--all');
+      await take('1');
+      write('true || out');
+      await take('2');
+      expect(git('show', `refs/ralph/t/1:${name}`)).toBe('test -s out');
+      expect(git('show', `refs/ralph/t/2:${name}`)).toBe('true || out');
+      write('test -s new');
+      await take('3');
+      write('true || new');
+      await take('4');
+      expect(git('show', `refs/ralph/t/4:${name}`)).toBe('true || new');
+    },
+  );
 
   test.each(['trustctime = false', 'checkStat = minimal', 'ignoreStat = true'])(
     'no setting of the user hides a change: %s',
