@@ -1,6 +1,7 @@
 import type { AgentSetting } from '../core/agent/agent.ts';
 import type { AgentName } from '../core/agent/agents/agents.ts';
 import { textFor } from '../core/settings/agent-texts.ts';
+import { permissionsOf } from '../core/settings/edit-permissions.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import { hasSeveralAgents } from '../core/task/policy.ts';
 import { type AgentKind, type AgentOptions, locate } from '../effects/agents/agent.ts';
@@ -44,14 +45,15 @@ const KINDS: Readonly<Record<AgentName, (options: AgentOptions) => AgentKind>> =
 
 /** The arguments of all agents of a run. */
 export type AgentsOptions = Omit<AgentOptions, 'settings'> & {
-  readonly settings: Pick<Settings, AgentSetting>;
+  readonly settings: Pick<Settings, AgentSetting | 'verify' | 'until'>;
 };
 
 /** Returns how ralph starts an agent and reads its output. */
 export function agentKind(name: AgentName, { settings, ...options }: AgentsOptions): AgentKind {
   const model = textFor(settings.model, name);
   const agentBin = textFor(settings.agentBin, name);
-  return KINDS[name]({ ...options, settings: { ...settings, model, agentBin } });
+  const permissions = permissionsOf(settings, name);
+  return KINDS[name]({ ...options, settings: { ...settings, ...permissions, model, agentBin } });
 }
 
 /** Returns a function that makes each kind of agent once, when it is first asked for. */

@@ -178,6 +178,20 @@ export const ACCEPTANCE: readonly AcceptanceCase[] = [
     },
   },
   {
+    title: '--edit: it may run the command of a check with further words, and no other one',
+    // The sandbox of codex cannot start on every machine.
+    of: ['gemini', 'opencode', 'qwen', 'copilot'],
+    async play(agent) {
+      const run = (command: string): Reply => shell(agent, command);
+      const steps = [run('npm test one'), run('touch made')];
+      const scene = await makeAgentScene(agent, [...steps, text(PROMISED)]);
+      await scene.write('package.json', '{"scripts":{"test":"touch"}}\n');
+      await scene.run([...DONE, '--verify', 'npm test', '--edit', '-n', '1']);
+      expect(scene.has('one')).toBe(agent !== 'gemini');
+      expect(scene.has('made')).toBe(agent === 'opencode');
+    },
+  },
+  {
     title: 'a bad key: failed after one iteration',
     row: 'a bad key',
     play: (agent) => endsAt(agent, failure(agent, 401), 1, 'failed:not-logged-in'),

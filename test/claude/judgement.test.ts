@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   error,
@@ -200,6 +202,18 @@ describe('tools', () => {
     const end = await scene.run(['-n', '1', '--allowed-tools', 'Bash(echo:*)']);
     expect(end).toMatchObject({ exitCode: 0 });
     expect(scene.state().iterations[0].refused).toEqual(['Bash: touch made']);
+  });
+
+  test('--edit: it may edit, and run the command of a check with further words', async () => {
+    const scene = await makeRealScene([
+      bash('npm test made'),
+      bash('npm run other'),
+      text(PROMISED),
+    ]);
+    await scene.write('package.json', '{"scripts":{"test":"touch"}}\n');
+    await scene.run(['-n', '1', '--edit', '--verify', 'npm test']);
+    expect(scene.state().iterations[0].refused).toEqual(['Bash: npm run other']);
+    expect(existsSync(join(scene.folder, 'made'))).toBe(true);
   });
 
   test('refused, and then no result: known where it is told at once', async () => {

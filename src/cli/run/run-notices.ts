@@ -8,6 +8,7 @@ import {
 } from '../../core/completion/conditions/conditions.ts';
 import { judgePromise } from '../../core/completion/promise.ts';
 import { runOf } from '../../core/proof/check-words.ts';
+import { describeEdit, permissionsOf } from '../../core/settings/edit-permissions.ts';
 import { isGiven } from '../../core/settings/setting-source.ts';
 import { isTold, SIGNS } from '../../core/supervisor/signs.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
@@ -37,12 +38,13 @@ export function announcements(plan: RunPlan): readonly string[] {
   return [start, ...planWarnings(plan)].map((each) => oneLine(each, 2_000));
 }
 
-/** Returns warnings about settings that the user perhaps did not mean, one sentence each. */
+/** Returns what `--edit` allows, and warnings about settings that the user perhaps did not mean, one sentence each. */
 export function planWarnings(plan: RunPlan): readonly string[] {
   const { policy, settings, sources } = plan;
   const warnings = [promptNotice(plan.prompt) ?? []].flat();
-  const { permissionMode } = settings;
+  if (settings.edit) warnings.push(...policy.agents.map((agent) => describeEdit(settings, agent)));
   for (const agent of policy.agents) {
+    const { permissionMode } = permissionsOf(settings, agent);
     const { permissionsNotice, readOnlyModes, takes } = AGENTS[agent];
     const allowsNothing =
       (permissionMode === null || readOnlyModes.includes(permissionMode)) &&

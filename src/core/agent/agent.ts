@@ -9,6 +9,7 @@ export type AgentSetting =
   | 'model'
   | 'permissionMode'
   | 'allowedTools'
+  | 'edit'
   | 'dangerouslySkipPermissions'
   | 'maxCost'
   | 'maxCostPerDay'
@@ -52,6 +53,13 @@ export interface Agent {
   readonly permissionsNotice: string | null;
   /** The values of `--permission-mode` with which the agent can change nothing: the notice appears then, too. */
   readonly readOnlyModes: readonly string[];
+  /**
+   * Returns its rule that allows a command of plain words, with further words only if there is more than one; null if
+   * no rule of it says just that. Absent if it cannot be allowed single commands.
+   */
+  readonly commandRule?: (words: readonly string[]) => string | null;
+  /** What `--edit` means for commands where there are no such rules, as the end of a sentence. */
+  readonly editsAnd?: string;
   /** Returns what is wrong with a value of `--permission-mode`, as a sentence without its subject, or null. */
   readonly permissionModeProblem?: (mode: string) => string | null;
   /** The longest prompt that the agent reads, ralph's own words included; null if it cannot be told. */

@@ -22,6 +22,7 @@ const GROUPS: readonly (readonly SettingName[])[] = [
   ['prompt', 'promptFile', 'taskFile'],
   ['agent', 'agentCommand'],
   ['quiet', 'verbose'],
+  ['edit', 'permissionMode', 'dangerouslySkipPermissions'],
 ];
 
 /** Takes each setting from the first layer that has it. Reports every invalid value of every layer. */

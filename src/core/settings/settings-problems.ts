@@ -157,9 +157,24 @@ function agentProblems(run: RequestedSettings): readonly string[] {
   const agents = agentsOf(run);
   return [
     ...agents.flatMap((agent) => problemsOf(agent, run)),
+    ...editProblems(run),
     ...textProblems(run),
     ...(agents.length === 1 ? [] : listProblems(run)),
   ];
+}
+
+/** Finds what says something else than `--edit`. */
+function editProblems({ settings, sources }: RequestedSettings): readonly string[] {
+  const { edit, permissionMode: mode, dangerouslySkipPermissions } = settings;
+  if (!edit) return [];
+  const others = [
+    ...(mode === null || mode === 'acceptEdits' ? [] : [`${sources.permissionMode.where} ${mode}`]),
+    ...(dangerouslySkipPermissions ? [sources.dangerouslySkipPermissions.where] : []),
+  ];
+  return others.map(
+    (other) =>
+      `${sources.edit.where} and ${other} exclude each other: each says what the agent may do. Leave one of them out.`,
+  );
 }
 
 /** Finds what one agent does not take. In a list, a setting from anywhere has to fit all of them. */

@@ -124,7 +124,7 @@ export const ENDINGS = {
       },
       refused: {
         remedy:
-          'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions; or, if you forbade them on purpose, name them with --accept-refused',
+          'allow the tools with --allowed-tools, --edit or --dangerously-skip-permissions; or, if you forbade them on purpose, name them with --accept-refused',
       },
       unproven: {
         remedy:
@@ -140,7 +140,7 @@ export const ENDINGS = {
       },
       'supervisor:refused': {
         remedy:
-          'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions; --refused-limit 0 lets it continue anyway',
+          'allow the tools with --allowed-tools, --edit or --dangerously-skip-permissions; --refused-limit 0 lets it continue anyway',
       },
       'supervisor:tokens': {
         remedy: 'give it a smaller task, or more tokens with --max-iteration-tokens',

@@ -1,11 +1,12 @@
 import { writeCheck } from '../../core/settings/checks.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
+import { permissionsOf } from '../../core/settings/edit-permissions.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import { SETTINGS, type Settings } from '../../core/settings/settings.ts';
 import { agentsOf } from '../../core/settings/settings-problems.ts';
 import { isFleetSpec, specSettings } from './fleet-spec.ts';
 import type { FleetSpec } from './fleet-task.ts';
-import { COMMANDS_OF_TASK, commandNamed } from './named-commands.ts';
+import { COMMANDS_OF_TASK, commandNamed, withNamedCommands } from './named-commands.ts';
 import { isRepositoryAllowed } from './repository-url.ts';
 import { legProblems, placeProblems } from './spec-problems.ts';
 import { isSandboxed, type WorkerPolicy } from './worker-policy.ts';
@@ -27,7 +28,7 @@ export function judgeByPolicy(spec: FleetSpec, policy: WorkerPolicy): string | n
     judgeAgents(resolved, policy) ??
     judgeOutside(settings, policy) ??
     judgeCommands(spec, settings, policy) ??
-    judgePermissions(spec, settings, policy) ??
+    judgePermissions(withNamedCommands(spec, policy), policy) ??
     judgeLimits(settings, policy)
   );
 }
@@ -91,21 +92,31 @@ function judgeCommands(
   return `${why} ${todo} with ralph submit --again --task-id ${taskId}.`;
 }
 
-function judgePermissions(
-  { passthrough }: FleetSpec,
-  settings: Settings,
-  policy: WorkerPolicy,
-): string | null {
-  const { permissionMode: mode } = settings;
-  if (mode !== null && !policy.permissionModes.includes(mode)) {
-    return refusal('permission_modes', `--permission-mode ${mode}`, listed(policy.permissionModes));
+function judgePermissions(spec: FleetSpec, policy: WorkerPolicy): string | null {
+  const resolved = resolveSettings([specSettings(spec)]);
+  const { settings } = resolved;
+  const { passthrough } = spec;
+  const asked = agentsOf(resolved).map((agent) => permissionsOf(settings, agent));
+  const mode = asked.map(({ permissionMode }) => permissionMode).find((each) => each !== null);
+  if (mode !== undefined && !policy.permissionModes.includes(mode)) {
+    return refusal(
+      'permission_modes',
+      settings.edit ? `--edit (${mode})` : `--permission-mode ${mode}`,
+      listed(policy.permissionModes),
+    );
   }
   const { allowedTools } = policy;
   if (allowedTools !== 'any') {
-    const tools = settings.allowedTools.flatMap(toolsIn);
+    const tools = asked.flatMap((each) => each.allowedTools).flatMap(toolsIn);
     const other = tools.find((tool) => !allowedTools.includes(tool));
     if (other !== undefined) {
-      return refusal('allowed_tools', `--allowed-tools '${other}'`, listed(allowedTools));
+      return refusal(
+        'allowed_tools',
+        settings.allowedTools.flatMap(toolsIn).includes(other)
+          ? `--allowed-tools '${other}'`
+          : `--edit (${other})`,
+        listed(allowedTools),
+      );
     }
   }
   if (settings.dangerouslySkipPermissions && !policy.skipPermissions) {

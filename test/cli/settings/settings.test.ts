@@ -337,6 +337,24 @@ describe('settings that replace one another are taken from one source', () => {
     ]);
   });
 
+  test('--edit stands for a permission mode, and overrides that of a configuration', async () => {
+    const config = 'permission_mode: plan\ndangerously_skip_permissions: true\n';
+    const written = { flags: ['--edit'], config };
+    expect((await collect(written)).settings).toMatchObject({
+      ...{ edit: true, permissionMode: null, dangerouslySkipPermissions: false },
+    });
+    expect(await problemsOf(written)).toEqual([]);
+    expect(await problemsOf({ flags: ['--edit', '--permission-mode', 'acceptEdits'] })).toEqual([]);
+    expect(
+      await problemsOf({
+        flags: ['--edit', '--permission-mode', 'plan', '--dangerously-skip-permissions'],
+      }),
+    ).toEqual([
+      '--edit and --permission-mode plan exclude each other: each says what the agent may do. Leave one of them out.',
+      '--edit and --dangerously-skip-permissions exclude each other: each says what the agent may do. Leave one of them out.',
+    ]);
+  });
+
   test('--verbose overrides the quiet of a configuration made for cron', async () => {
     const written = { flags: ['--verbose'], config: 'quiet: true\n' };
     expect((await collect(written)).settings).toMatchObject({ verbose: true, quiet: false });

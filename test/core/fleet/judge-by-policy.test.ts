@@ -65,6 +65,14 @@ describe('a task asks for more than is allowed', () => {
     [{}, { permissionMode: 'bypassPermissions' }, {}, 'permission_modes: '],
     [{ permission_modes: 'plan' }, { permissionMode: 'acceptEdits' }, {}, 'allows plan.'],
     [{}, { allowedTools: ['Bash'] }, {}, "allowed_tools: the task asks for --allowed-tools 'Bash'"],
+    [{ permission_modes: 'plan' }, { edit: true }, {}, 'asks for --edit (acceptEdits)'],
+    [{ commands: 'any' }, { edit: true, verify: ['npm test'] }, {}, '--edit (Bash(npm test:*))'],
+    [
+      { commands: { t: 'npm test' } },
+      { edit: true, verify: ['@t'] },
+      {},
+      '--edit (Bash(npm test:*))',
+    ],
     [{ allowed_tools: ['Edit'] }, { allowedTools: ['Edit,Bash'] }, {}, "'Bash'"],
     [{ allowed_tools: ['Edit'] }, { allowedTools: ['Edit Bash'] }, {}, "'Edit Bash'"],
     [{ allowed_tools: ['Bash(ls:*)'] }, { allowedTools: ['Bash(ls:*),Bash(rm:*)'] }, {}, 'rm'],
@@ -94,6 +102,7 @@ describe('a policy allows it', () => {
     [{ permission_modes: ['dontAsk'] }, { permissionMode: 'dontAsk' }, {}],
     [{ allowed_tools: 'any' }, { allowedTools: ['Bash'] }, {}],
     [{ allowed_tools: ['Edit', 'Bash(ls:*)'] }, { allowedTools: ['Edit, Bash(ls:*)', 'Edit'] }, {}],
+    [{ commands: 'any', allowed_tools: ['Bash(make)'] }, { edit: true, verify: ['make'] }, {}],
     [{ skip_permissions: true }, { dangerouslySkipPermissions: true }, {}],
     [{ agent_arguments: true }, {}, { passthrough: ['--x'] }],
     [

@@ -23,7 +23,14 @@ test('exactly these settings need trust, and each has a key', () => {
   expect(settingNamesNeedingTrust().toSorted()).toEqual(
     [
       ...['acceptRefused', 'after', 'agent', 'agentCommand', 'allowedTools', 'agentBin', 'cwd'],
-      ...['dangerouslySkipPermissions', 'keepBackground', 'onEnd', 'permissionMode', 'promptFile'],
+      ...[
+        'dangerouslySkipPermissions',
+        'edit',
+        'keepBackground',
+        'onEnd',
+        'permissionMode',
+        'promptFile',
+      ],
       ...['stateDir', 'until', 'vault', 'verify'],
       ...['baseline', 'knownFailures', 'verifyEach'],
       ...['acceptChanged', 'acceptEmpty', 'acceptFailed', 'acceptFewer', 'proof', 'verifyClean'],

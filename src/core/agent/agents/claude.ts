@@ -10,6 +10,7 @@ export const claude: Agent = {
     'model',
     'permissionMode',
     'allowedTools',
+    'edit',
     'dangerouslySkipPermissions',
     'maxCost',
     'maxCostPerDay',
@@ -26,8 +27,9 @@ export const claude: Agent = {
   nestingVariables: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT'],
   versionVariables: { DISABLE_AUTOUPDATER: '1' },
   permissionsNotice:
-    'claude runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --permission-mode acceptEdits, --allowed-tools or --dangerously-skip-permissions to allow them.',
+    'claude runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --edit, --allowed-tools or --dangerously-skip-permissions to allow them.',
   readOnlyModes: [],
+  commandRule: (words) => `Bash(${words.join(' ')}${words.length > 1 ? ':*' : ''})`,
   promptLimit: { most: 10_000_000, unit: 'bytes' },
   sandbox: {
     hosts: ['api.anthropic.com', 'console.anthropic.com', 'platform.claude.com'],

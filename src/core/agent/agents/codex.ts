@@ -1,7 +1,7 @@
 import type { Agent } from '../agent.ts';
 
 const MAY_NOTHING =
-  'codex runs in its read-only sandbox: it may read files, but changes no file, so a promise that names changed work cannot be true. codex does not report what its sandbox refuses. Use --permission-mode acceptEdits (its workspace-write) or --dangerously-skip-permissions to allow changes.';
+  'codex runs in its read-only sandbox: it may read files, but changes no file, so a promise that names changed work cannot be true. codex does not report what its sandbox refuses. Use --edit (its workspace-write) or --dangerously-skip-permissions to allow changes.';
 
 /** OpenAI's codex. */
 export const codex: Agent = {
@@ -10,6 +10,7 @@ export const codex: Agent = {
     'agentBin',
     'model',
     'permissionMode',
+    'edit',
     'dangerouslySkipPermissions',
     'session',
     'acceptRefused',
@@ -24,6 +25,7 @@ export const codex: Agent = {
   versionVariables: {},
   permissionsNotice: MAY_NOTHING,
   readOnlyModes: ['plan', 'read-only'],
+  editsAnd: ', and run any command in its own sandbox',
   promptLimit: { most: 1_048_576, unit: 'characters' },
   sandbox: {
     hosts: ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],

@@ -8,6 +8,7 @@ export const copilot: Agent = {
     'model',
     'permissionMode',
     'allowedTools',
+    'edit',
     'dangerouslySkipPermissions',
     'session',
     'acceptRefused',
@@ -21,8 +22,10 @@ export const copilot: Agent = {
   nestingVariables: [],
   versionVariables: { COPILOT_AUTO_UPDATE: 'false' },
   permissionsNotice:
-    'copilot may read only: it asks before it edits files or runs commands, and without anyone to answer these are refused. Use --permission-mode acceptEdits, --allowed-tools or --dangerously-skip-permissions to allow them.',
+    'copilot may read only: it asks before it edits files or runs commands, and without anyone to answer these are refused. Use --edit, --allowed-tools or --dangerously-skip-permissions to allow them.',
   readOnlyModes: [],
+  commandRule: ([program = '', ...rest]) =>
+    rest.length === 1 && WITH_SUBCOMMANDS.includes(program) ? `shell(${program} ${rest[0]})` : null,
   permissionModeProblem: (mode) =>
     mode === 'acceptEdits'
       ? null
@@ -62,3 +65,12 @@ export const copilot: Agent = {
   ],
   exitCodes: {},
 };
+
+/**
+ * The programs of which its rules tell one subcommand from another, as tried with 1.0.102. Of every other program a
+ * rule allows all or nothing.
+ */
+const WITH_SUBCOMMANDS: readonly string[] = [
+  ...['npm', 'yarn', 'pnpm', 'npx', 'cargo', 'go', 'git', 'dotnet', 'mvn', 'gradle'],
+  ...['bundle', 'poetry', 'composer', 'pip'],
+];

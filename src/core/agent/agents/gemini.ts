@@ -7,6 +7,7 @@ export const gemini: Agent = {
     'agentBin',
     'model',
     'permissionMode',
+    'edit',
     'dangerouslySkipPermissions',
     'session',
     'acceptRefused',
@@ -20,8 +21,9 @@ export const gemini: Agent = {
   nestingVariables: ['GEMINI_CLI', 'GEMINI_CLI_NO_RELAUNCH'],
   versionVariables: {},
   permissionsNotice:
-    'gemini may read only: its tools that change files or run commands are taken away. Use --permission-mode acceptEdits (its auto_edit) or --dangerously-skip-permissions (its yolo) to allow them.',
+    'gemini may read only: its tools that change files or run commands are taken away. Use --edit or --dangerously-skip-permissions (its yolo) to allow them.',
   readOnlyModes: ['plan', 'default'],
+  editsAnd: ', but run no command: it cannot be allowed single ones',
   promptLimit: { most: 8 * 1024 * 1024, unit: 'bytes' },
   sandbox: {
     hosts: [

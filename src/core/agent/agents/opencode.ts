@@ -7,6 +7,7 @@ export const opencode: Agent = {
     'agentBin',
     'model',
     'permissionMode',
+    'edit',
     'dangerouslySkipPermissions',
     'maxCost',
     'maxCostPerDay',
@@ -23,6 +24,7 @@ export const opencode: Agent = {
   versionVariables: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
   permissionsNotice: null,
   readOnlyModes: [],
+  editsAnd: ', and run any command',
   permissionModeProblem(mode) {
     if (mode === 'acceptEdits') return null;
     return mode === 'plan'

@@ -8,6 +8,7 @@ export const qwen: Agent = {
     'model',
     'permissionMode',
     'allowedTools',
+    'edit',
     'dangerouslySkipPermissions',
     'session',
     'acceptRefused',
@@ -24,8 +25,10 @@ export const qwen: Agent = {
   nestingVariables: [],
   versionVariables: {},
   permissionsNotice:
-    'qwen runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --permission-mode acceptEdits (its auto-edit), --allowed-tools or --dangerously-skip-permissions to allow them.',
+    'qwen runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --edit, --allowed-tools or --dangerously-skip-permissions to allow them.',
   readOnlyModes: ['plan'],
+  // Each of its rules allows further words.
+  commandRule: (words) => (words.length > 1 ? `run_shell_command(${words.join(' ')})` : null),
   promptLimit: null,
   sandbox: {
     hosts: [

@@ -42,6 +42,13 @@ export const AGENT_ROWS = {
     ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'the model, as the agent names it (opencode: provider/model); AGENT=NAME for one of a list, may be repeated',
   },
+  edit: {
+    flag: '--edit',
+    type: { kind: 'switch' },
+    group: 'Agent',
+    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'permission', batch: 'line' },
+    help: 'the agent may edit files in the work folder and run the commands of --verify and --until',
+  },
   permissionMode: {
     flag: '--permission-mode',
     argument: 'MODE',

@@ -1,0 +1,90 @@
+import { AGENTS, type AgentName } from '../agent/agents/agents.ts';
+import { commandsIn } from '../agent/shell-commands.ts';
+import type { Settings } from './settings.ts';
+
+/*
+ * `--edit` is short for a permission mode and for tools that an agent may use unasked:
+ *
+ *   --verify "cd web && npm test" ──► cd web · npm test ──► Bash(cd web:*) · Bash(npm test:*)
+ *
+ * Only the user's own flags and configuration are read. What an agent or a task file writes never becomes a rule.
+ */
+
+type EditSettings = Pick<Settings, 'edit' | 'permissionMode' | 'allowedTools' | 'verify' | 'until'>;
+
+/** What one agent may do unasked. */
+export interface Permissions {
+  readonly permissionMode: string | null;
+  readonly allowedTools: readonly string[];
+}
+
+/** Returns the permissions of one agent, those by `--edit` included. */
+export function permissionsOf(settings: EditSettings, agent: AgentName): Permissions {
+  const { edit, permissionMode, allowedTools } = settings;
+  if (!edit) return { permissionMode, allowedTools };
+  const rules = editRules(settings, agent).allowed.map(({ rule }) => rule);
+  return {
+    permissionMode: 'acceptEdits',
+    allowedTools: [...new Set([...allowedTools, ...rules])],
+  };
+}
+
+/** Says what an agent may do by `--edit`. */
+export function describeEdit(settings: EditSettings, agent: AgentName): string {
+  const { editsAnd } = AGENTS[agent];
+  if (editsAnd !== undefined) return `${agent} may edit files${editsAnd}`;
+  const { allowed, left } = editRules(settings, agent);
+  const commands = allowed.map(({ command }) => command).join(', ');
+  const may = `${agent} may edit files${commands === '' ? '' : ` and run: ${commands}`}`;
+  if (left.length === 0) return may;
+  return `${may}; no rule of ${agent} allows just '${left.join("' or '")}': add one with --allowed-tools`;
+}
+
+interface EditRules {
+  readonly allowed: readonly { readonly command: string; readonly rule: string }[];
+  /** Commands that get no rule: only a shell knows what they run, or the agent has no rule for them. */
+  readonly left: readonly string[];
+}
+
+function editRules({ verify, until }: EditSettings, agent: AgentName): EditRules {
+  const { commandRule } = AGENTS[agent];
+  const lines = [...verify.map(({ command }) => command), ...(until === null ? [] : [until])];
+  const allowed = new Map<string, string>();
+  const left = new Set<string>();
+  for (const command of lines.flatMap(partsOf)) {
+    const words = plainWords(command);
+    if (words?.length === 0) continue;
+    const rule = words === null ? null : (commandRule?.(words) ?? null);
+    if (words === null || rule === null) left.add(command);
+    else allowed.set(words.join(' '), rule);
+  }
+  return {
+    allowed: [...allowed].map(([command, rule]) => ({ command, rule })),
+    left: [...left],
+  };
+}
+
+/** Splits a command line; one whose words come from another command stays whole. */
+function partsOf(line: string): readonly string[] {
+  return /[$<>]\(|`/.test(line) ? [line] : (commandsIn(line) ?? [line]);
+}
+
+/** No quote, expansion, redirection, pattern or comma, which could end a rule. */
+const PLAIN = /^[\w%+=:./-][\w@%+=:./-]*$/;
+const ASSIGNMENT = /^\w+=/;
+/** Words of the shell that start no program. */
+const KEYWORDS = /^(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|function|select|in)$/;
+
+/** Returns the words of a command without what changes none: assignments, `!` and a joined standard error. */
+function plainWords(command: string): readonly string[] | null {
+  const words = command
+    .replace(/^!\s+/, '')
+    .replace(/ 2>&1$/, '')
+    .split(' ');
+  const start = words.findIndex((word) => !ASSIGNMENT.test(word));
+  if (words.slice(0, start === -1 ? words.length : start).some((word) => !PLAIN.test(word)))
+    return null;
+  const own = start === -1 ? [] : words.slice(start);
+  const isPlain = own.every((word) => PLAIN.test(word)) && !KEYWORDS.test(own[0] ?? '');
+  return isPlain ? own : null;
+}
