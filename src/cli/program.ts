@@ -55,11 +55,11 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     });
   anywhere(program.command('logs'))
     .description("an agent's output, readable")
-    .argument('<id>', 'the task')
+    .argument('[id]', 'the task (default: the newest)')
     .option('--iteration <N>', 'only that iteration')
     .option('--raw', 'every byte as it came')
     .option('--follow', 'go on with the loop as it runs')
-    .action(async (id: string, options: LogsOptions) => {
+    .action(async (id: string | undefined, options: LogsOptions) => {
       const { logs } = await import('./commands/logs.ts');
       exitCode = await logs(id, options);
     });

@@ -13,6 +13,7 @@ import {
 import { SETTINGS, type SettingName } from '../core/settings/settings.ts';
 import { isPayment, TASK_TYPES, type TaskTypeLimits } from '../core/settings/task-type.ts';
 import { readTaskText, splitFrontMatter } from '../effects/vault/task-file.ts';
+import { vaultAbove } from '../effects/vault/vault-above.ts';
 import type { FrontMatter } from './front-matter.ts';
 
 /** The settings of one task as they were written, by source; an absent source is an empty layer. */
@@ -159,7 +160,7 @@ async function frontMatterOf(layers: WrittenLayers): Promise<FrontMatter> {
   if (given.every(({ taskFile }) => taskFile === undefined)) return NO_FRONT_MATTER;
   const { settings } = resolveSettings(given);
   if (settings.taskFile === null) return NO_FRONT_MATTER;
-  const vault = path.resolve(startDir, settings.vault ?? '.');
+  const vault = path.resolve(startDir, settings.vault ?? vaultAbove(startDir));
   const cwd = path.resolve(startDir, settings.cwd ?? '.');
   const text = readTaskText(settings.taskFile, vault, cwd);
   if (text === null) return NO_FRONT_MATTER;

@@ -9,10 +9,10 @@ import { nearest } from '../core/settings/nearest.ts';
 import { type Layer, layerOf } from '../core/settings/setting-source.ts';
 import { type SettingName, type Settings, settingNames } from '../core/settings/settings.ts';
 import type { EndedStatus } from '../core/task/endings.ts';
-import { defaultTaskId } from '../core/task/task-id.ts';
 import type { Evidence, TaskState } from '../core/task/task-state.ts';
 import { type RunPlan, requirePlan } from '../effects/plan/run-plan.ts';
 import { watchAbort } from '../effects/processes/signals.ts';
+import { freeTaskId } from '../effects/state/free-task-id.ts';
 import { readStateFile } from '../effects/state/state-file.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { UsageError } from '../errors.ts';
@@ -116,7 +116,7 @@ async function runNew(options: RunTaskOptions): Promise<RunTaskResult> {
     passthrough: options.agentArguments ?? [],
     startDir: process.cwd(),
     env,
-    newTaskId: () => defaultTaskId(new Date().toISOString(), Math.random()),
+    newTaskId: freeTaskId,
   };
   const plan = await requirePlan(request, [...settled.valueProblems, ...settled.problems]);
   const run = { plan, view: viewOf(options) };

@@ -59,7 +59,7 @@ describe('what the caller is told', () => {
     endAllInLater(scene.home);
     const args = ['run', '--detach', '-p', '-', '--delay', '0'];
     const { stdout } = await scene.ralph(args, { input: 'From a pipe' });
-    expect(stdout).toMatch(/^\d{8}_\d{6}_\d{6}\n$/);
+    expect(stdout).toMatch(/^task-[a-z\d]{4}\n$/);
     await untilNobodyIn(scene.home);
     expect(scene.state(stdout.trim())).toMatchObject({ status: 'completed' });
     expect(scene.prompt(1)).toMatch(/^From a pipe\n/);

@@ -30,7 +30,7 @@ describe('a mistyped word is answered with the one that was probably meant', () 
       ],
       ['logs --zzzzzzzzzz x', /is not a flag of ralph logs; ralph logs --help lists them\./],
       ['zzzzzzzzzz', /is not a command of ralph; expected one of .*run/],
-      ['logs', /ralph logs needs the id of a task; ralph status lists them\./],
+      ['stop', /ralph stop needs the id of a task; ralph status lists them\./],
       ['tell t', /ralph tell needs a hint, but none was given: ralph tell \[options\] <id> <hint>/],
       ['completion', /ralph completion needs one of bash, zsh, fish/],
       ['status a b', /one word too many, 'b': ralph status .*\. Quote/],

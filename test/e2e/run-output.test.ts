@@ -522,11 +522,12 @@ describe('the state folder', () => {
     expect(ends[1].state_file).toBe(join(scene.folder, '.ralph_state/history/t.json'));
   });
 
-  test('without an id a task is named by date, time and six digits', async () => {
+  test('without an id a task is named by its prompt, without what may be a secret', async () => {
     const scene = await makeScene(WORKING);
-    expect((await scene.ralph(['run', '-p', 'x', '-n', '1'])).exitCode).toBe(3);
+    const prompt = 'Rotate the password=correcthorse now';
+    expect((await scene.ralph(['run', '-p', prompt, '-n', '1'])).exitCode).toBe(3);
     expect(scene.names('.ralph_state')).toContainEqual(
-      expect.stringMatching(/^\d{8}_\d{6}_\d{6}\.json$/),
+      expect.stringMatching(/^rotate-now-[a-z\d]{4}\.json$/),
     );
   });
 

@@ -13,6 +13,7 @@ import { formatDuration } from '../../report/format.ts';
 import { InvalidStateError } from '../../task-errors.ts';
 import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
 import { foldersOf, type StoreOptions, type TaskFolders } from '../tasks/named-folders.ts';
+import { steeredTask } from '../tasks/named-task.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { say } from '../terminal/outlet.ts';
 
@@ -87,10 +88,11 @@ export async function answer(
 }
 
 /** Finds a request by the id of its task or by its file name. */
-function requestOf(name: string, place: TaskFolders): { taskId: string | null; file: string } {
+function requestOf(written: string, place: TaskFolders): { taskId: string | null; file: string } {
   const open = waitingIn(place);
+  const byFile = open.find(({ approval }) => approval.file === written);
+  const name = byFile === undefined ? steeredTask(written, place) : written;
   const byTask = open.find(({ task }) => task.task_id === name);
-  const byFile = open.find(({ approval }) => approval.file === name);
   const file = byTask?.approval.file ?? name;
   if (isPending(place.vault, file)) {
     return { taskId: (byTask ?? byFile)?.task.task_id ?? null, file };

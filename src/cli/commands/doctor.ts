@@ -19,6 +19,7 @@ import { isOfAgent, outerEnvironment } from '../../effects/plan/outer-environmen
 import { planRun, type RunPlan } from '../../effects/plan/run-plan.ts';
 import { askVersion } from '../../effects/processes/ask-version.ts';
 import { listTasks, type TaskEntry } from '../../effects/state/task-list.ts';
+import { vaultAbove } from '../../effects/vault/vault-above.ts';
 import { VAULT_FOLDERS } from '../../effects/vault/vault-folders.ts';
 import { probeGit } from '../../effects/workspace/git-probe.ts';
 import { messageOf, SandboxError } from '../../errors.ts';
@@ -87,7 +88,7 @@ async function examine(
   });
   const { settings } = collected;
   const cwd = path.resolve(startDir, settings.cwd ?? '.');
-  const vault = path.resolve(startDir, settings.vault ?? '.');
+  const vault = path.resolve(startDir, settings.vault ?? vaultAbove(startDir));
   const stateDir =
     settings.stateDir === null
       ? path.join(vault, '.ralph_state')

@@ -5,6 +5,7 @@ import { onFleet } from '../../fleet/cli/on-fleet.ts';
 import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { noLogsYet, noSuchIteration } from '../../report/screens/logs.ts';
 import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
+import { requireId, shownTask } from '../tasks/named-task.ts';
 import { showLogs } from '../tasks/show-logs.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { say } from '../terminal/outlet.ts';
@@ -17,16 +18,19 @@ export interface LogsOptions extends StoreOptions {
   readonly follow?: boolean;
 }
 
-/** `ralph logs ID`: prints what the agent wrote, iteration by iteration. */
-export async function logs(taskId: string, options: LogsOptions): Promise<number> {
+/** `ralph logs [ID]`: prints what the agent wrote, iteration by iteration. */
+export async function logs(word: string | undefined, options: LogsOptions): Promise<number> {
   const iteration = options.iteration === undefined ? null : iterationOf(options.iteration);
   const { follow = false, raw = false } = options;
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
     const { fleetLogs } = await import('../../fleet/cli/logs.ts');
+    const taskId = requireId(word, 'logs');
     return onFleet(fleet, options, (open) => fleetLogs(open, taskId, { iteration, follow, raw }));
   }
-  const { stateDir } = foldersOf(options);
+  const place = foldersOf(options);
+  const { stateDir } = place;
+  const taskId = shownTask(word, place);
   const found = openTaskLogs(stateDir, taskId);
   if (found === null) throw unknownTask(taskId, stateDir);
   const there = found.iterations();

@@ -3,16 +3,19 @@ import { onFleet } from '../../fleet/cli/on-fleet.ts';
 import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { findOpenTask, notLive, refuseInsideOwnLoop } from '../tasks/find-task.ts';
 import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
+import { steeredTask } from '../tasks/named-task.ts';
 import { say } from '../terminal/outlet.ts';
 
 /** `ralph pause ID`: asks the task's driver to pause after the current iteration. Does not wait for that. */
-export async function pause(taskId: string, options: StoreOptions): Promise<number> {
+export async function pause(word: string, options: StoreOptions): Promise<number> {
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
     const { fleetPause } = await import('../../fleet/cli/steer.ts');
-    return onFleet(fleet, options, (open) => fleetPause(open, taskId));
+    return onFleet(fleet, options, (open) => fleetPause(open, word));
   }
-  const found = findOpenTask(taskId, foldersOf(options));
+  const place = foldersOf(options);
+  const taskId = steeredTask(word, place);
+  const found = findOpenTask(taskId, place);
   const { paths, standing } = found;
   refuseInsideOwnLoop('pause', taskId, paths.stateFile, process.env);
   if (standing !== 'live') throw notLive(found);

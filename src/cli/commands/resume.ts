@@ -12,6 +12,7 @@ import { planResume, type ResumeFlags } from '../run/plan-resume.ts';
 import { runPlan } from '../run/start-run.ts';
 import { findTask, standingOf } from '../tasks/find-task.ts';
 import { foldersGiven, foldersNamed, type TaskFolders } from '../tasks/named-folders.ts';
+import { steeredTask } from '../tasks/named-task.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { say } from '../terminal/outlet.ts';
@@ -33,7 +34,13 @@ export async function resumeCommand(
   const place = foldersNamed(flags.layer);
   // With an id, these problems are reported together with those of the task. Without one, no task may be found.
   if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);
-  return resumeTask(flags.taskId ?? onlyCandidate(place, flags.isTrusted), place, flags, argv);
+  const taskId =
+    flags.taskId === null
+      ? onlyCandidate(place, flags.isTrusted)
+      : steeredTask(flags.taskId, place);
+  // In the background nobody types, so that the whole id has to be there.
+  const again = argv.map((word) => (word === flags.taskId ? taskId : word));
+  return resumeTask(taskId, place, flags, again);
 }
 
 const TRUST = '--trust';

@@ -1,5 +1,5 @@
-import { defaultTaskId } from '../../core/task/task-id.ts';
 import { requirePlan } from '../../effects/plan/run-plan.ts';
+import { freeTaskId } from '../../effects/state/free-task-id.ts';
 import { UsageError } from '../../errors.ts';
 import { foreignTaskNotice } from '../../report/notices.ts';
 import { type ReadFlags, readFlags } from '../flags/flags.ts';
@@ -49,7 +49,7 @@ export async function runCommand(
       startDir,
       env: process.env,
       readStdin,
-      newTaskId: () => defaultTaskId(new Date().toISOString(), Math.random()),
+      newTaskId: freeTaskId,
     },
     problems,
     collected.notices,

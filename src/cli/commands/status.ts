@@ -1,5 +1,6 @@
 import { isLive, type ShownTask } from '../../core/task/shown-task.ts';
 import { readStateObject } from '../../effects/state/task-list.ts';
+import { tasksAbove } from '../../effects/vault/vault-above.ts';
 import { onFleet } from '../../fleet/cli/on-fleet.ts';
 import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { dayJson, dayText } from '../../report/day-text.ts';
@@ -11,6 +12,7 @@ import {
 } from '../../report/screens/status.ts';
 import { type TaskDetail, taskDetail } from '../../report/screens/task-detail.ts';
 import { foldersOf, type StoreOptions, type TaskFolders } from '../tasks/named-folders.ts';
+import { shownTask } from '../tasks/named-task.ts';
 import { viewTask, viewTasks } from '../tasks/task-view.ts';
 import { jsonText, say, standardOutlet } from '../terminal/outlet.ts';
 import { terminalOf } from '../terminal/terminal-look.ts';
@@ -22,14 +24,15 @@ export interface StatusOptions extends StoreOptions {
 }
 
 /** `ralph status [ID]`: shows running, waiting and ended tasks. Changes nothing. */
-export async function status(taskId: string | undefined, options: StatusOptions): Promise<number> {
+export async function status(word: string | undefined, options: StatusOptions): Promise<number> {
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
     const { fleetTasks } = await import('../../fleet/cli/status.ts');
-    return onFleet(fleet, options, (open) => fleetTasks(open, taskId, options));
+    return onFleet(fleet, options, (open) => fleetTasks(open, word, options));
   }
   const place = foldersOf(options);
   const { stateDir } = place;
+  const taskId = word === undefined ? undefined : shownTask(word, place);
   const terminal = await terminalOf(process.stdout, process.env);
   const json = options.json ?? false;
   const addLines = lineCounter();
@@ -39,7 +42,7 @@ export async function status(taskId: string | undefined, options: StatusOptions)
       : taskFrame(await addLines(viewTask(place, taskId)), json, terminal());
   if (options.watch) return watchView(frame, process.stdout);
   const { text } = await frame();
-  if (text === '') say(noTasks(stateDir));
+  if (text === '') say(noTasks(stateDir, place.isNamed ? null : tasksAbove(place.vault)));
   await standardOutlet().write(text);
   return 0;
 }

@@ -18,6 +18,7 @@ import {
   standingOf,
 } from '../tasks/find-task.ts';
 import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
+import { steeredTask } from '../tasks/named-task.ts';
 import { say } from '../terminal/outlet.ts';
 
 /** How long to wait for the driver, which ends its agent within 5 s after it has noticed the request. */
@@ -28,13 +29,14 @@ const LOOK_EVERY_MS = 50;
  * `ralph stop ID`: asks the task's driver to end its iteration and stop, and waits for it. Sends no
  * signals: if the driver hangs, the message names it, and the person has to end it.
  */
-export async function stop(taskId: string, options: StoreOptions): Promise<number> {
+export async function stop(word: string, options: StoreOptions): Promise<number> {
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
     const { fleetStop } = await import('../../fleet/cli/steer.ts');
-    return onFleet(fleet, options, (open) => fleetStop(open, taskId));
+    return onFleet(fleet, options, (open) => fleetStop(open, word));
   }
   const place = foldersOf(options);
+  const taskId = steeredTask(word, place);
   const found = findOpenTask(taskId, place);
   refuseInsideOwnLoop('stop', taskId, found.paths.stateFile, process.env);
   if (found.standing !== 'live') throw notLive(found);

@@ -6,10 +6,11 @@ import { onFleet } from '../../fleet/cli/on-fleet.ts';
 import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { findOpenTask, refuseInsideOwnLoop, resumeCommand } from '../tasks/find-task.ts';
 import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
+import { steeredTask } from '../tasks/named-task.ts';
 import { say } from '../terminal/outlet.ts';
 
 /** `ralph tell ID "…"`: leaves a hint for the task's next prompt, even if that follows a resume. */
-export async function tell(taskId: string, text: string, options: StoreOptions): Promise<number> {
+export async function tell(word: string, text: string, options: StoreOptions): Promise<number> {
   if (text.trim() === '') throw new UsageError(['ralph tell expects a hint; found an empty text.']);
   const bytes = Buffer.byteLength(text);
   if (bytes > HINT_MAX_BYTES) {
@@ -20,9 +21,10 @@ export async function tell(taskId: string, text: string, options: StoreOptions):
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
     const { fleetTell } = await import('../../fleet/cli/steer.ts');
-    return onFleet(fleet, options, (open) => fleetTell(open, taskId, text));
+    return onFleet(fleet, options, (open) => fleetTell(open, word, text));
   }
   const place = foldersOf(options);
+  const taskId = steeredTask(word, place);
   const found = findOpenTask(taskId, place);
   const { paths, standing } = found;
   refuseInsideOwnLoop('tell', taskId, paths.stateFile, process.env);

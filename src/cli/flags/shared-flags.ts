@@ -6,7 +6,10 @@ export const FLEET_HELP = 'the database of a fleet (default: RALPH_FLEET)';
 /** Adds the flags that name the folders of the task. */
 export function placed(command: Command): Command {
   return command
-    .option('--vault <DIR>', 'the folder with .ralph_state (default: here)')
+    .option(
+      '--vault <DIR>',
+      'the folder with .ralph_state (default: the nearest in this git work tree, or here)',
+    )
     .option('--state-dir <DIR>', 'where states are kept (default: .ralph_state in the vault)')
     .option('--key-file <FILE>', 'the key of a shared vault (default: your own)');
 }

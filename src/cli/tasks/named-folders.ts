@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Layer } from '../../core/settings/setting-source.ts';
+import { vaultAbove } from '../../effects/vault/vault-above.ts';
 import { UsageError } from '../../errors.ts';
 
 /** The flags that say where a task's folders and its key file are. */
@@ -18,28 +19,32 @@ export interface TaskFolders {
   /** Absolute path, as is `stateDir`. */
   readonly vault: string;
   readonly stateDir: string;
+  /** Whether flags or variables name the vault or the state folder. */
+  readonly isNamed?: boolean;
   /** Absolute path of the key that the user named, or null for the user's own key. */
   readonly keyFile: string | null;
 }
 
-/** Returns the folders that flags name, or else variables, or else the working directory. */
+/** Returns the folders that flags name, or else variables, or else the nearest with a state folder (`vaultAbove`). */
 export function foldersOf(
   options: FolderOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): TaskFolders {
   const here = startFolder();
-  const vault = path.resolve(here, options.vault ?? env.RALPH_VAULT ?? '.');
+  const named = options.vault ?? env.RALPH_VAULT;
+  const vault = path.resolve(here, named ?? vaultAbove(here));
   const stateDir = options.stateDir ?? env.RALPH_STATE_DIR;
   const keyFile = options.keyFile ?? env.RALPH_KEY_FILE;
   return {
     vault,
+    isNamed: named !== undefined || stateDir !== undefined,
     keyFile: keyFile === undefined ? null : path.resolve(here, keyFile),
     stateDir:
       stateDir === undefined ? path.join(vault, '.ralph_state') : path.resolve(here, stateDir),
   };
 }
 
-/** Returns the folders that a run's flags name, or else variables, or else the working directory. */
+/** Returns the folders that a run's flags name, or else those of `foldersOf`. */
 export function foldersNamed(flags: Layer): TaskFolders {
   return foldersOf(foldersGiven(flags));
 }

@@ -13,7 +13,41 @@ export function isTaskId(text: string): boolean {
   );
 }
 
-/** The default id, `YYYYMMDD_HHMMSS_<6 digits>`, in UTC. `random` lies in [0, 1). */
+/** Words that say little of what a task is about. */
+const SMALL_WORDS = new Set(
+  'an and are as at be but by can for from has have if in into is it its me my of on or our please so than that the their then there these this those to up was we will with you your'.split(
+    ' ',
+  ),
+);
+
+const NAMED_AT_MOST = 40;
+/** In code units: the words of an id are the first ones. */
+const READ_AT_MOST = 2_000;
+
+/**
+ * The default id of `ralph run`: up to three words of the prompt and four random characters, such as
+ * `make-failing-tests-1a2b`. The id becomes the name of a branch, so credentials in the prompt have to be masked
+ * already, and a word with a digit or a sign is left out. `random` lies in [0, 1).
+ */
+export function namedTaskId(prompt: string, random: number): string {
+  const words = prompt
+    .slice(0, READ_AT_MOST)
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .split(/\s+/)
+    .map((word) => word.replace(/^[("'`*_]+|[)"'`*_.,:;!?]+$/g, ''))
+    .filter((word) => /^[a-z]{2,12}$/.test(word) && !SMALL_WORDS.has(word))
+    .slice(0, 3);
+  const four = Math.floor(random * 36 ** 4)
+    .toString(36)
+    .padStart(4, '0');
+  const id = (): string => [...words, four].join('-');
+  while (id().length > NAMED_AT_MOST) words.pop();
+  return words.length === 0 ? `task-${four}` : id();
+}
+
+/** The default id of a fleet and of the library, `YYYYMMDD_HHMMSS_<6 digits>`, in UTC. `random` lies in [0, 1). */
 export function defaultTaskId(at: string, random: number): string {
   const digits = at.replace(/\D/g, '');
   const six = String(Math.floor(random * 1_000_000)).padStart(6, '0');

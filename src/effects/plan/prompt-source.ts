@@ -6,7 +6,7 @@ import type { RequestedSettings } from '../../core/settings/settings-problems.ts
 import type { MaterialRules } from '../../core/text/untrusted-text.ts';
 import { messageOf } from '../../errors.ts';
 import type { PromptSource } from '../../loop/ports.ts';
-import { MB, readTextWithin, readWithin } from '../files/bounded-read.ts';
+import { MB, readHead, readTextWithin, readWithin } from '../files/bounded-read.ts';
 import { errorCode } from '../files/write-file.ts';
 import {
   intoWorkProblem,
@@ -169,4 +169,17 @@ export function promptNotice(bytes: Uint8Array): string | null {
 
 function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+}
+
+/** In bytes. */
+const FIRST_WORDS = 20_000;
+
+/** Returns the beginning of a prompt, for a name; empty if it cannot be read yet. */
+export function firstWords(prompt: string | null, promptFile: string | null): string {
+  if (prompt !== null) return prompt === '-' ? '' : prompt.slice(0, FIRST_WORDS);
+  try {
+    return promptFile === null ? '' : readHead(promptFile, FIRST_WORDS).toString();
+  } catch {
+    return '';
+  }
 }

@@ -16,10 +16,11 @@ import { leadsOut, realPath } from '../files/real-path.ts';
 import { keyFlag, readKey } from '../trust/key.ts';
 import { distrustPath } from '../trust/owner.ts';
 import { taskIdOfFile } from '../vault/task-file.ts';
+import { vaultAbove } from '../vault/vault-above.ts';
 import { IN_PROGRESS } from '../vault/vault-folders.ts';
 import { planGit } from './git-plan.ts';
 import { outerEnvironment } from './outer-environment.ts';
-import { type PromptRequest, readPrompt } from './prompt-source.ts';
+import { firstWords, type PromptRequest, readPrompt } from './prompt-source.ts';
 
 /** What the user asked for, not checked yet. */
 export interface RunRequest extends StoredRun, PromptRequest {
@@ -28,8 +29,11 @@ export interface RunRequest extends StoredRun, PromptRequest {
   readonly approvalRequired?: boolean;
   /** The work tree of its own that a resumed task has; null if it has none, absent for a new task. */
   readonly workTree?: OwnWorkTree | null;
-  /** Creates a task id; called if neither a setting nor a task file gives one. */
-  readonly newTaskId: () => string;
+  /**
+   * Creates a task id for a prompt and a state folder; called if neither a setting nor a task file gives one. The
+   * prompt is empty if it is on standard input.
+   */
+  readonly newTaskId: (prompt: string, stateDir: string) => string;
 }
 
 /** A run whose settings are checked and whose paths are absolute. */
@@ -66,7 +70,7 @@ export async function planRun(
   const { settings, startDir } = request;
   const env = withoutFleet(request.env);
   const problems: string[] = [];
-  const vault = path.resolve(startDir, settings.vault ?? '.');
+  const vault = path.resolve(startDir, settings.vault ?? vaultAbove(startDir));
   const cwd = path.resolve(startDir, settings.cwd ?? '.');
   if (!isFolder(cwd))
     problems.push(`${request.sources.cwd.where} expects an existing folder; found none at ${cwd}.`);
@@ -80,9 +84,10 @@ export async function planRun(
     );
   }
   const taskFile = settings.taskFile === null ? null : lookUp(settings.taskFile, vault, cwd);
-  const taskId =
-    settings.taskId ?? (taskFile === null ? request.newTaskId() : taskIdOfFile(taskFile));
   const stateDir = settings.stateDir === null ? ownStateDir : path.resolve(cwd, settings.stateDir);
+  const promptFile = settings.promptFile === null ? null : path.resolve(cwd, settings.promptFile);
+  const newId = (): string => request.newTaskId(firstWords(settings.prompt, promptFile), stateDir);
+  const taskId = settings.taskId ?? (taskFile === null ? newId() : taskIdOfFile(taskFile));
   for (const name of isTaskId(taskId) ? writtenBelow(taskId) : []) {
     const file = path.join(stateDir, name);
     if (leadsOut(file, stateDir)) {
@@ -105,7 +110,6 @@ export async function planRun(
   }
   if (!isTaskId(taskId)) problems.push(`--task-id expects ${TASK_ID_RULE}; found '${taskId}'.`);
 
-  const promptFile = settings.promptFile === null ? null : path.resolve(cwd, settings.promptFile);
   const inVaultFirst = (name: string): string => lookUp(name, vault, cwd);
   const doneFolder =
     settings.doneFolder === null ? path.join(vault, 'Done') : inVaultFirst(settings.doneFolder);

@@ -56,6 +56,15 @@ function listed(stateDir: string, archived: readonly string[], seal: Seal | null
   };
 }
 
+/** Returns the ids of all tasks, open and in the history, each once. Reads no state. */
+export function taskIdsIn(stateDir: string): readonly string[] {
+  // In the history a name may end in the start time of an earlier run of the same id.
+  const ended = archivedNames(historyOf(stateDir)).map((name) => name.replace(RUN_TIME, ''));
+  return [...new Set([...stateNames(readNames(stateDir)), ...ended])].sort();
+}
+
+const RUN_TIME = /\.\d{4}-\d\d-\d\dT\w+(\.\w+)?$/;
+
 /** Returns the open task with this id, or its newest run in the history; null if there is none. */
 export function findTaskEntry(
   stateDir: string,

@@ -33,7 +33,11 @@ const WORLD: FleetWorld = {
  * rejects with a `TaskNotFoundError` that says so, and how a clone gets the result.
  */
 export async function orOnFleet(
-  { command, taskId, options }: { command: string; taskId: string; options: FolderOptions },
+  {
+    command,
+    taskId,
+    options,
+  }: { command: string; taskId: string | undefined; options: FolderOptions },
   run: () => Promise<number>,
   { env, open }: FleetWorld = WORLD,
 ): Promise<number> {
@@ -41,7 +45,9 @@ export async function orOnFleet(
     return await run();
   } catch (error) {
     // Inside a loop no command asks a fleet.
-    if (!(error instanceof TaskNotFoundError) || env.RALPH_RUN_ID) throw error;
+    if (!(error instanceof TaskNotFoundError) || env.RALPH_RUN_ID || taskId === undefined) {
+      throw error;
+    }
     const url = fleetNamed(options, env);
     const found = url === null ? null : await findOn(url, taskId, open);
     if (found === null) throw error;

@@ -4,6 +4,7 @@ import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { Wait } from '../../core/task/task-state.ts';
 import { columnsOf, fitted, padded } from '../columns.ts';
 import { formatCost, formatDuration, formatInstant } from '../format.ts';
+import { shellQuote } from '../resume-command.ts';
 
 /** The colours of the table; a chalk of level 0 leaves the text plain. */
 export type Painter = Pick<ChalkInstance, 'bold' | 'dim' | 'green' | 'yellow' | 'red'>;
@@ -166,9 +167,10 @@ export function painted(task: ShownTask, text: string, paint: Painter | null): s
 
 const COLOURS = { nothing: 'green', 'a resume': 'yellow', 'a person': 'red' } as const;
 
-/** Returns the message for a state folder without tasks. */
-export function noTasks(stateDir: string): string {
-  return `no tasks in ${stateDir}; ralph run starts one`;
+/** Returns the message for a state folder without tasks; `above` is a folder that has some, or null. */
+export function noTasks(stateDir: string, above: string | null): string {
+  if (above === null) return `no tasks in ${stateDir}; ralph run starts one`;
+  return `no tasks in ${stateDir}, but some in ${above}: ralph status --vault ${shellQuote(above)}`;
 }
 
 /** Returns one task as JSON. Durations are in seconds, money in US dollars. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defaultTaskId, isTaskId } from '../../../src/core/task/task-id.ts';
+import { defaultTaskId, isTaskId, namedTaskId } from '../../../src/core/task/task-id.ts';
 
 describe('a task id', () => {
   test.for([
@@ -57,7 +57,29 @@ describe('a task id', () => {
   );
 });
 
-describe('the default id', () => {
+describe('the default id of a run', () => {
+  test.for([
+    ['Make the failing tests pass', 'make-failing-tests-0000'],
+    ['make  THE\n"Failing" (tests), pass.', 'make-failing-tests-0000'],
+    ['Répare la façade', 'repare-la-facade-0000'],
+    ['Fix src/a.ts, v2 and user@host', 'fix-0000'],
+    ['Fix a it x', 'fix-0000'],
+    ['internationalisation everywhere', 'everywhere-0000'],
+    ['configurable documentati onbehalfofit', 'configurable-documentati-0000'],
+    ["don't 修复 тест", 'task-0000'],
+    ['', 'task-0000'],
+  ] as const)('%s', ([prompt, id]) => {
+    expect(namedTaskId(prompt, 0)).toBe(id);
+    expect(isTaskId(id)).toBe(true);
+  });
+
+  test('ends in four characters at random', () => {
+    expect(namedTaskId('x', 0.999_999_999)).toBe('task-zzzz');
+    expect(namedTaskId('x', 1 / 36 ** 3)).toBe('task-0010');
+  });
+});
+
+describe('the default id of a fleet and of the library', () => {
   test.for([
     ['2026-01-05T10:00:00.000Z', 0, '20260105_100000_000000'],
     ['2026-01-05T10:00:00.000Z', 0.000042, '20260105_100000_000042'],

@@ -11,11 +11,11 @@ import type { UndoOptions } from './undo.ts';
 export function declareGitCommands(program: Command, ended: (exitCode: number) => void): void {
   placed(program.command('diff'))
     .description('what iterations changed, as git diff shows it')
-    .argument('<id>', 'the task')
+    .argument('[id]', 'the task (default: the newest)')
     .argument('[range]', 'N or N..M, both included (default: all since the start)')
     .option('--stat', 'only how much, file by file')
     .option('--json', 'the files as JSON')
-    .action(async (id: string, range: string | undefined, options: DiffOptions) => {
+    .action(async (id: string | undefined, range: string | undefined, options: DiffOptions) => {
       const { diff } = await import('./diff.ts');
       ended(
         await orOnFleet({ command: 'diff', taskId: id, options }, () => diff(id, range, options)),
@@ -23,9 +23,9 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     });
   placed(program.command('snapshots'))
     .description('the snapshots of a task')
-    .argument('<id>', 'the task')
+    .argument('[id]', 'the task (default: the newest)')
     .option('--json', 'as JSON')
-    .action(async (id: string, options: SnapshotsOptions) => {
+    .action(async (id: string | undefined, options: SnapshotsOptions) => {
       const { snapshots } = await import('./snapshots.ts');
       ended(
         await orOnFleet({ command: 'snapshots', taskId: id, options }, () =>
@@ -35,12 +35,12 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     });
   placed(program.command('proof'))
     .description('what a completed task has proven; or check it once more')
-    .argument('<id>', 'the task; with --repo, the file of a proof')
+    .argument('[id]', 'the task (default: the newest); with --repo, the file of a proof')
     .option('--again', 'run the checks on that very tree, in a clean checkout')
     .option('--repo <DIR>', 'the repository that the proof in a file is about')
     .option('--json', 'as JSON, an in-toto statement')
     .option('--yes', 'run the commands of a file without asking')
-    .action(async (id: string, options: ProofOptions) => {
+    .action(async (id: string | undefined, options: ProofOptions) => {
       const { proof } = await import('./proof.ts');
       ended(await orOnFleet({ command: 'proof', taskId: id, options }, () => proof(id, options)));
     });

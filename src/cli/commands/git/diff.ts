@@ -7,6 +7,7 @@ import {
 import { safeJson } from '../../../core/text/safe-json.ts';
 import { UsageError } from '../../../errors.ts';
 import { type FolderOptions, foldersOf } from '../../tasks/named-folders.ts';
+import { shownTask } from '../../tasks/named-task.ts';
 import { findSnapshotTask, iterationNumber } from '../../tasks/snapshot-task.ts';
 import { standardOutlet } from '../../terminal/outlet.ts';
 
@@ -15,9 +16,9 @@ export interface DiffOptions extends FolderOptions {
   readonly json?: boolean;
 }
 
-/** `ralph diff ID [N|N..M]`: shows what iterations changed, as `git diff` does. */
+/** `ralph diff [ID] [N|N..M]`: shows what iterations changed, as `git diff` does. */
 export async function diff(
-  taskId: string,
+  word: string | undefined,
   range: string | undefined,
   options: DiffOptions,
 ): Promise<number> {
@@ -25,7 +26,8 @@ export async function diff(
     throw new UsageError(['ralph diff expects --stat or --json; found both.']);
   }
   const iterations = range === undefined ? null : iterationsOf(range);
-  const task = findSnapshotTask(taskId, foldersOf(options));
+  const place = foldersOf(options);
+  const task = findSnapshotTask(shownTask(word, place), place);
   const runId = randomUUID();
   if (!options.json) return showChanges(task, runId, iterations, options.stat ?? false);
   const files = await changedFiles(task, runId, iterations);

@@ -31,6 +31,7 @@ import {
   startFolder,
   type TaskFolders,
 } from '../../tasks/named-folders.ts';
+import { steeredTask } from '../../tasks/named-task.ts';
 import { unknownTask } from '../../tasks/unknown-task.ts';
 import { personAt } from '../../terminal/ask-person.ts';
 import { say } from '../../terminal/outlet.ts';
@@ -45,9 +46,10 @@ export interface LandOptions extends FolderOptions {
 }
 
 /** `ralph land ID`: brings what a task did into a branch, after its checks have passed there. */
-export async function land(taskId: string, options: LandOptions): Promise<number> {
+export async function land(word: string, options: LandOptions): Promise<number> {
   const form = formOf(options);
   const place = foldersOf(options);
+  const taskId = steeredTask(word, place);
   const found = findTask(taskId, place);
   if (found === null) throw unknownTask(taskId, place.stateDir);
   const paths = taskPaths(place.stateDir, taskId);

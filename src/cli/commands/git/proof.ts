@@ -32,6 +32,7 @@ import {
   startFolder,
   type TaskFolders,
 } from '../../tasks/named-folders.ts';
+import { shownTask } from '../../tasks/named-task.ts';
 import { unknownTask } from '../../tasks/unknown-task.ts';
 import { personAt } from '../../terminal/ask-person.ts';
 import { say, standardOutlet } from '../../terminal/outlet.ts';
@@ -57,14 +58,14 @@ interface NamedProof extends Pick<ReturnType<typeof proofOfFile>, 'statement' | 
 }
 
 /** `ralph proof ID` or `ralph proof FILE --repo DIR`: shows what a task has proven, or checks it again. */
-export async function proof(idOrFile: string, options: ProofOptions): Promise<number> {
+export async function proof(idOrFile: string | undefined, options: ProofOptions): Promise<number> {
   const { again = false, json = false } = options;
   if (again && json) throw new UsageError(['ralph proof expects --again or --json; found both.']);
   const place = foldersOf(options);
   const named =
     options.repo === undefined
-      ? proofNamed(idOrFile, place)
-      : proofInFile(path.resolve(startFolder(), idOrFile), options.repo);
+      ? proofNamed(shownTask(idOrFile, place), place)
+      : proofInFile(path.resolve(startFolder(), requireFile(idOrFile)), options.repo);
   if (typeof named === 'string') {
     await standardOutlet().write(`${withoutControls(named)}\n`);
     return again ? EXIT_FAILED : 0;
@@ -81,6 +82,11 @@ export async function proof(idOrFile: string, options: ProofOptions): Promise<nu
   const tree = await findProvenTree({ facts, folders, env: process.env });
   say(`${folders[0]} has this tree (${tree.slice(0, 7)}); --again runs the checks on it`);
   return 0;
+}
+
+function requireFile(file: string | undefined): string {
+  if (file !== undefined) return file;
+  throw new UsageError(['ralph proof --repo expects the file of a proof; found none.']);
 }
 
 /** Returns the proof of a task, or a sentence that says why there is none. */

@@ -4,6 +4,7 @@ import { safeJson } from '../../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../../core/text/untrusted-text.ts';
 import { snapshotTable } from '../../../report/screens/snapshots.ts';
 import { type FolderOptions, foldersOf } from '../../tasks/named-folders.ts';
+import { shownTask } from '../../tasks/named-task.ts';
 import { findSnapshotTask } from '../../tasks/snapshot-task.ts';
 import { standardOutlet } from '../../terminal/outlet.ts';
 
@@ -11,9 +12,13 @@ export interface SnapshotsOptions extends FolderOptions {
   readonly json?: boolean;
 }
 
-/** `ralph snapshots ID`: lists the snapshots of a task, the oldest first. */
-export async function snapshots(taskId: string, options: SnapshotsOptions): Promise<number> {
-  const task = findSnapshotTask(taskId, foldersOf(options));
+/** `ralph snapshots [ID]`: lists the snapshots of a task, the oldest first. */
+export async function snapshots(
+  word: string | undefined,
+  options: SnapshotsOptions,
+): Promise<number> {
+  const place = foldersOf(options);
+  const task = findSnapshotTask(shownTask(word, place), place);
   const rows = withoutControlsIn(await listTaskSnapshots(task, randomUUID()));
   const text = options.json ? `${safeJson(rows, 2)}\n` : snapshotTable(rows);
   await standardOutlet().write(text);

@@ -9,6 +9,7 @@ import {
 } from '../../../report/screens/snapshots.ts';
 import { refuseInsideOwnLoop } from '../../tasks/find-task.ts';
 import { type FolderOptions, foldersOf } from '../../tasks/named-folders.ts';
+import { steeredTask } from '../../tasks/named-task.ts';
 import { findSnapshotTask, iterationNumber } from '../../tasks/snapshot-task.ts';
 import { personAt } from '../../terminal/ask-person.ts';
 import { say, standardOutlet } from '../../terminal/outlet.ts';
@@ -23,7 +24,7 @@ export interface UndoOptions extends FolderOptions {
 
 /** `ralph undo ID [N]`: takes back what iteration N and all after it changed. */
 export async function undo(
-  taskId: string,
+  word: string,
   iteration: string | undefined,
   options: UndoOptions,
 ): Promise<number> {
@@ -33,6 +34,7 @@ export async function undo(
   }
   const number = iteration === undefined ? null : iterationNumber(iteration, 'ralph undo');
   const place = foldersOf(options);
+  const taskId = steeredTask(word, place);
   const found = findSnapshotTask(taskId, place);
   refuseInsideOwnLoop('undo', taskId, found.paths.stateFile, process.env);
   const canBeResumed = !found.isInHistory && found.standing !== 'completed';

@@ -15,7 +15,7 @@ export const LOCATION_AND_OUTPUT_ROWS = {
     variable: false,
     key: false,
     ...{ trust: false, fleet: 'beside', resume: 'fixed', rescue: 'file', batch: 'line' },
-    help: 'name of the task: A-Z a-z 0-9 . _ -, up to 128 (default: date, time and six digits)',
+    help: 'name of the task: A-Z a-z 0-9 . _ -, up to 128 (default: words of the prompt and four characters)',
   },
   vault: {
     flag: '--vault',
@@ -23,7 +23,7 @@ export const LOCATION_AND_OUTPUT_ROWS = {
     type: { kind: 'text' },
     group: 'Around it',
     ...{ trust: true, fleet: OWN_FOLDERS, resume: 'changes', rescue: 'own', batch: 'no' },
-    help: 'the folder with Needs_Action, Done and .ralph_state (default: here)',
+    help: 'the folder with Needs_Action, Done and .ralph_state (default: the nearest with .ralph_state up to the root of the git work tree, or here)',
   },
   stateDir: {
     flag: '--state-dir',

@@ -1,0 +1,48 @@
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
+import { realPath } from '../files/real-path.ts';
+import { openTaskIds } from '../state/task-folder.ts';
+import { distrust } from '../trust/owner.ts';
+import { findGitAbove } from '../workspace/find-git-above.ts';
+
+const STATE_FOLDER = '.ralph_state';
+
+/**
+ * Returns the folder that is the vault if nobody names one: in a git work tree the nearest one with a state folder of
+ * this user, up to the root of the work tree, and otherwise `here`. Outside of git only `here` counts: a run in
+ * `~/work/new` must not end up in `~/work`.
+ */
+export function vaultAbove(here: string): string {
+  const root = findGitAbove(here);
+  if (root === null || hasState(here)) return here;
+  return upwards(here).find((folder) => isIn(folder, root) && hasState(folder)) ?? here;
+}
+
+/** Returns the nearest folder above a vault that has open tasks of this user; null if there is none. */
+export function tasksAbove(vault: string): string | null {
+  const hasTasks = (folder: string): boolean =>
+    hasState(folder) && openTaskIds(path.join(folder, STATE_FOLDER)).length > 0;
+  return upwards(vault).find(hasTasks) ?? null;
+}
+
+/** Lists the folders above one, the nearest first. */
+function upwards(folder: string): readonly string[] {
+  const above: string[] = [];
+  let at = realPath(folder);
+  for (let next = path.dirname(at); next !== at; next = path.dirname(at)) {
+    above.push(next);
+    at = next;
+  }
+  return above;
+}
+
+function isIn(folder: string, root: string): boolean {
+  return folder === root || folder.startsWith(`${root}${path.sep}`);
+}
+
+/** Whether a folder has a state folder that only this user can have written. */
+function hasState(folder: string): boolean {
+  const stats = lstatSync(path.join(folder, STATE_FOLDER), { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isDirectory()) return false;
+  return stats.uid === process.getuid?.() && distrust(stats) === null;
+}
