@@ -174,7 +174,14 @@ export function nodeTest(tally: TestTally): Runner {
   let files = 0;
   let isListing = false;
   let tap: string | null = null;
+  let isSuite = false;
   let file = '';
+  /**
+   * How many tests failed by the last summary, less those that are listed below it. A suite may fail by a hook, or by
+   * itself, and the summary counts tests alone.
+   */
+  let unlisted = 0;
+  let isBelowPlace = false;
 
   const closeTap = (): void => {
     if (tap !== null) nameIn(file, tap);
@@ -192,6 +199,7 @@ export function nodeTest(tally: TestTally): Runner {
     const [, , passed = 0, failed = 0, cancelled = 0] = values;
     closeTap();
     tally.add(Math.max(0, passed - files), failed + cancelled);
+    unlisted = failed + cancelled;
     values = [];
     files = 0;
   };
@@ -209,7 +217,13 @@ export function nodeTest(tally: TestTally): Runner {
       if (ok !== undefined) {
         closeTap();
         if (ok === 'not ok' && remark === undefined) tap = name ?? '';
-      } else if (tap !== null && /^ *type: 'suite'$/.test(line)) tap = null;
+        isSuite = false;
+      } else if (tap !== null && /^ *type: 'suite'$/.test(line)) {
+        tap = null;
+        isSuite = true;
+      } else if (isSuite && /^ *failureType: '(?!subtestsFailed')/.test(line)) {
+        tally.unnamed(1);
+      }
       const [, location] = /^ *location: '(.*?)(?::\d+)*'$/.exec(line) ?? [];
       if (tap !== null && location !== undefined) file = location;
 
@@ -217,8 +231,13 @@ export function nodeTest(tally: TestTally): Runner {
       else if (/^TAP version|^✔ |^▶ /.test(line)) isListing = false;
       const [, at] = /^test at (.*?)(?::\d+)*$/.exec(line) ?? [];
       if (at !== undefined) file = at;
+      const isPlaced = isBelowPlace;
+      isBelowPlace = at !== undefined;
       const [, shown] = (isListing && /^✖ (.*) \([\d.]+ms\)$/.exec(line)) || [];
-      if (shown !== undefined) nameIn(file, shown);
+      if (shown === undefined) return;
+      if (isPlaced) unlisted -= 1;
+      if (isPlaced && unlisted < 0) tally.unnamed(1);
+      nameIn(file, shown);
     },
   };
 }
