@@ -61,6 +61,9 @@ export function unittest(tally: TestTally): Runner {
   };
 }
 
+/** A target that does not compile, or that ends in the middle of its tests. */
+const CARGO_BROKEN = /^error: could not compile `|^ {2}process didn't exit successfully: /;
+
 /** cargo: one summary for each binary, and one for the examples in comments. */
 export function cargo(tally: TestTally): Runner {
   let isListing = false;
@@ -71,6 +74,7 @@ export function cargo(tally: TestTally): Runner {
           line,
         ) ?? [];
       if (passed !== undefined) tally.add(Number(passed), Number(failed));
+      else if (CARGO_BROKEN.test(line)) tally.unnamed(1);
       const [, name] = (isListing && /^ {4}(\S.*)$/.exec(line)) || [];
       if (name !== undefined) tally.name(name);
       else isListing = line === 'failures:';

@@ -24,7 +24,7 @@ function outputsOf(file: string): ReadonlyMap<string, string> {
 /** How many tests ran, and the names of those that failed. */
 type Row = readonly [ran: number | null, ...failed: readonly string[]];
 /** The number is known, but not the name of all that failed. */
-type Unnamed = { readonly ran: number; readonly failures: number };
+type Unnamed = { readonly ran: number | null; readonly failures: number };
 const UNKNOWN = [null] as const;
 
 const NODE: Readonly<Record<string, Row | Unnamed>> = {
@@ -164,7 +164,8 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, Row | Unnamed>>>
     'no tests': [0],
     'filter fits none': [0],
     'example in a comment': [2, 'src/lib.rs - f (line 1)'],
-    'does not compile': UNKNOWN,
+    'does not compile': { ran: null, failures: 2 },
+    aborts: { ran: 1, failures: 1 },
     quiet: [2, 'bad'],
     'own output': [2, 'bad'],
     'colours forced': [2, 'bad'],
