@@ -8,7 +8,8 @@ const FAILURES: readonly RegExp[] = [
   // Commands that run others.
   /^(?:g?make|mingw32-make)(?:\[\d+\])?: \*\*\* /,
   /^(?:npm|pnpm|yarn|lerna) (?:error|ERR!)|ELIFECYCLE|ERR_PNPM_|^error Command failed/,
-  /\bCommand failed\b|^ninja: build stopped|^task: Failed to run|^FAILURE: Build failed/,
+  /\bCommand failed\b|^ninja: build stopped|^task: Failed to run/,
+  /^FAILURE: Build (?:failed|completed with)\b|^> Task \S+ FAILED$/,
   /: (?:command )?not found$|^Segmentation fault|^Killed$|^Aborted\b/,
   // What is reached or not.
   /\bthreshold\b.*\bnot (?:met|reached)|\bnot meet\b.*\bthreshold|coverage\b.*(?:not reached|fail-under)/i,
@@ -48,8 +49,9 @@ function tellsOfFailure(line: string): boolean {
   return !OF_A_TEST.test(line) && FAILURES.some((pattern) => pattern.test(line));
 }
 
-/** Numbers, times and addresses differ from run to run. */
+/** Numbers, times and addresses differ from run to run; the `day1` of a target does not. */
 function withoutDigits(line: string): string {
+  if (CARGO_TARGET.test(line)) return line;
   return line.replace(/0x[\da-f]+|\d+(?:\.\d+)*/gi, '').slice(0, LONGEST_LINE);
 }
 
@@ -65,9 +67,18 @@ export function newFailure(now: readonly string[], atStart: readonly string[]): 
   return null;
 }
 
-/** What runners say when they leave out tests since one has failed. */
+/** What runners say when they leave out tests since one has failed: pytest between its signs, jest by its number of files. */
 const STOPPED =
-  /^!+ stopping after \d+ failures? !+$|^error: test failed, to rerun pass|^Bail(?:ing|ed) out after \d+ fail|^Bail out!/;
+  /^!+ \S.* !+$|^Test Suites: .*\b\d+ of \d+ total$|^Bail(?:ing|ed) out after \d+ fail|^Bail out!/;
+
+/** Cargo says the first of each target that failed, and the second at the end, unless it stopped at the first target. */
+const CARGO_TARGET = /^error: (?:doc)?test failed, to rerun pass/;
+const CARGO_TARGETS = /^error: (\d+) targets? failed:$/;
+
+/** Returns how many targets of cargo a line adds to those that failed and are not summed up yet. */
+export function openTargets(line: string): number {
+  return Number(CARGO_TARGET.test(line)) - Number(CARGO_TARGETS.exec(line)?.[1] ?? 0);
+}
 
 /** Whether a line says that the runner left out tests since one has failed. */
 export function saysStopped(line: string): boolean {

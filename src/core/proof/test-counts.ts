@@ -1,6 +1,6 @@
 import { withoutControls } from '../text/untrusted-text.ts';
 import { dotnet, gradle, maven } from './build-runners.ts';
-import { OtherFailures, saysStopped } from './other-failures.ts';
+import { OtherFailures, openTargets, saysStopped } from './other-failures.ts';
 import { cargo, go, pytest, unittest } from './other-runners.ts';
 import { Passes } from './repeats.ts';
 import { exunit, minitest, phpunit, rspec } from './ruby-php-elixir-runners.ts';
@@ -42,6 +42,7 @@ export class OutputReader {
   private readonly others = new OtherFailures();
   private isCoverageTooLow = false;
   private stoppedEarly = false;
+  private openTargets = 0;
 
   /** The streams of one check share their passes. */
   constructor(passes: Passes = new Passes()) {
@@ -72,7 +73,9 @@ export class OutputReader {
     return {
       ...{ ran, failures },
       failed: streams.some(({ isCoverageTooLow }) => isCoverageTooLow) ? null : failed,
-      stoppedEarly: streams.some(({ stoppedEarly }) => stoppedEarly),
+      stoppedEarly: streams.some(
+        ({ stoppedEarly, openTargets }) => stoppedEarly || openTargets > 0,
+      ),
       otherFailures: streams.flatMap(({ others }) => others.lines),
     };
   }
@@ -92,6 +95,7 @@ export class OutputReader {
     const [, prefix = line, text = null] = PREFIX.exec(line) ?? [];
     this.others.read(line, text);
     this.stoppedEarly ||= saysStopped(line) || saysStopped(text ?? '');
+    this.openTargets = Math.max(0, this.openTargets + openTargets(line) + openTargets(text ?? ''));
     const voice = this.prefixed.get(prefix) ?? (text === null ? null : new Voice(prefix));
     if (voice === null) return;
     voice.read(text ?? '', pass);

@@ -37,6 +37,8 @@ test.for([
   ['fatal: not a git repository'],
   ['@org/web:build: error TS5083: Cannot read file'],
   ['Segmentation fault (core dumped)'],
+  ['FAILURE: Build completed with 2 failures.'],
+  ['> Task :core:compileTestJava FAILED'],
 ])('%s tells of a failure that is no test', ([line = '']) => {
   expect(reportOf(`${line}\n`).otherFailures).toHaveLength(1);
 });
@@ -63,6 +65,28 @@ test('lines are compared without their digits, each as often as it was there', (
   expect(newFailure(reportOf(brief).otherFailures, reportOf(long).otherFailures)).toBeNull();
   const twice = reportOf(`${now}\n${now}\n`).otherFailures;
   expect(newFailure(twice, start)).toBe('make: *** [Makefile:: a] Error ');
+});
+
+test('the target of cargo that failed is compared as a whole', () => {
+  const [then, now] = [1, 2].map((day) =>
+    reportOf('', `error: test failed, to rerun pass \`-p day${day} --lib\`\n`),
+  );
+  expect(newFailure(now?.otherFailures ?? [], then?.otherFailures ?? [])).toBe(
+    'error: test failed, to rerun pass `-p day2 --lib`',
+  );
+});
+
+test('cargo went on behind a target that failed if it sums up all of them', () => {
+  const [lib, doc] = [
+    'test failed, to rerun pass `--lib`',
+    'doctest failed, to rerun pass `--doc`',
+  ];
+  const stops = (...lines: readonly string[]) =>
+    reportOf(lines.map((line) => `error: ${line}\n`).join('')).stoppedEarly;
+  expect(stops(lib)).toBe(true);
+  expect(stops(doc)).toBe(true);
+  expect(stops(lib, doc, '2 targets failed:')).toBe(false);
+  expect(stops(lib, '1 target failed:', lib)).toBe(true);
 });
 
 test('too many lines are never the same', () => {
@@ -98,7 +122,10 @@ test.for<readonly [string, string | null]>([
 
 test.for([
   ['!!!!!!!!!! stopping after 1 failures !!!!!!!!!!'],
-  ['error: test failed, to rerun pass `-p demo --lib`'],
+  ['!!!!!!!! xdist.dsession.Interrupted: stopping after 1 failures !!!!!!!!'],
+  ['!!!!!!!! Interrupted: Test failed, continuing from this test next run. !!!!!!!!'],
+  ['!!!!!!!!!! _pytest.outcomes.Exit: no !!!!!!!!!!'],
+  ['Test Suites: 1 failed, 1 passed, 2 of 3 total'],
   ['Bailed out after 1 failure'],
   ['> vitest run --bail 1'],
   ['$ pytest -x'],
