@@ -62,7 +62,7 @@ export function readAbove(
   if (why === 'in-a-transcript') return 'open';
   if (why === 'in-a-heading')
     return ANNOUNCES.test(shown.replace(/[\s*_#=]+$/, '')) ? 'open' : 'closed';
-  if (why === 'in-an-unticked-box' && isRightAbove) return 'open';
+  if (why === 'in-an-unticked-box') return isRightAbove ? 'open' : 'unfinished';
   if (why !== null && why !== 'in-code') return 'closed';
   if (why === 'in-code' && whyMasked(line, line.search(/\S/)) === 'in-code') return 'closed';
   // The line above states a promise, too. If that is a different one, the two are a list of choices.

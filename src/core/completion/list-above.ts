@@ -1,3 +1,5 @@
+import { sentenceEnd } from '../markdown/sentence.ts';
+
 /*
  * Reads the list that ends a text, if one does.
  */
@@ -21,11 +23,11 @@ export function lastItem(text: string): string | null {
     : [first.slice(mark.length), ...lines.slice(start + 1)].join('\n');
 }
 
-/** Returns the heading, or the line with a colon at its end, above the list that ends the text; or nothing. */
+/** Returns the heading, or the line without a full stop, above the list that ends the text; or nothing. */
 export function titleOfList(text: string): string {
   const isInList = (line: string) => isListMarked(line) || isFurther(line);
   const title = text.split('\n').findLast((line) => /\S/.test(line) && !isInList(line)) ?? '';
-  return /^\s*#|[:：][*_\s]*$/.test(title) ? title : '';
+  return /^\s*#/.test(title) || sentenceEnd(`${title} `) === 'none' ? title : '';
 }
 
 /** Whether a line is indented like one that goes on with an item. */

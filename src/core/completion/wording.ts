@@ -11,8 +11,8 @@ function anyWord(...words: readonly string[]): RegExp {
 /** Says that something is not, or not yet: English, German, French, Spanish. */
 const DENIES = anyWord(
   "not|cannot|\\p{L}+n['’]t|never|until|unless|will|shall|would|should|\\p{L}+['’]ll",
-  'nicht|nie|werde|würde',
-  'pas|jamais',
+  'nicht|nie|nein|werde|würde',
+  'non|pas|jamais',
   'nunca|no (?:puedo|está|voy)',
 );
 /** The same in Japanese, Chinese, Arabic and Hindi, as parts of words. */
@@ -35,10 +35,10 @@ export function saysNo(line: string): boolean {
 
 /** Asks for something to be written. */
 const WRITES = anyWord(
-  'print|output|write|say|emit|post|reply|answer|end|finish|close',
-  'gib|schreibe?|sage?',
-  'affiche|écris|dis',
-  'imprime|escribe|muestra',
+  'print|output|write|say|emit|post|reply|answer|end|finish|close|state the',
+  'gib|(?:aus)?geben?|schreib(?:en?)?|sag(?:en?)?',
+  'affiche(?:r|rai)?|écri(?:s|re|rai)|di(?:s|re|rai)',
+  'imprim(?:e|ir|iré)|escrib(?:e|ir|iré)|muestra|mostrar',
 );
 const WRITES_INSIDE = /出力|表示|输出|打印|اكتب|اطبع|लिखें/u;
 
@@ -67,19 +67,24 @@ const POINTS_BELOW = anyWord(
   'أدناه',
   'नीचे',
 );
+/** Only what is written follows: `The following tests pass` points nowhere. */
+const FOLLOWS = anyWord('following', '(?:nach)?folgende\\p{L}?', 'suivante?s?', 'siguientes?');
 const POINTS_BELOW_INSIDE = /以下|下の|次の行|下面/u;
 
 /** Whether the last sentence of a text points at what stands below it. */
 export function pointsBelow(text: string): boolean {
   const sentence = lastSentence(text);
-  return POINTS_BELOW.test(sentence) || POINTS_BELOW_INSIDE.test(sentence);
+  if (POINTS_BELOW.test(sentence) || POINTS_BELOW_INSIDE.test(sentence)) return true;
+  return FOLLOWS.test(sentence) && isOnWriting(sentence);
 }
 
 const TO_DO = anyWord(
-  'next|remaining|left|to ?do|still|plan',
-  'nächste\\p{L}*|offen',
-  'reste|à faire|prochaines',
-  'faltan?|pendientes?|próximos',
+  'next|remaining|left|to ?do|still|plan|outstanding|pending|blockers?|blocked|(?:is|are) missing',
+  'open (?:issues|items|points|questions|tasks)|incomplete|unfinished',
+  'not (?:yet )?(?:done|finished|complete)',
+  'nächste\\p{L}*|offene?\\p{L}?|noch|ausstehend\\p{L}*|verbleibend\\p{L}*|fehl(?:t|en)',
+  'reste(?:nt)?|restante?s?|à faire|prochaines|manque(?:nt)?|en attente',
+  'faltan?|quedan?|restantes?|pendientes?|próximos',
 );
 const TO_DO_INSIDE = /残り|次の|待办|剩余|下一步|المتبقي|बाकी/u;
 

@@ -57,6 +57,25 @@ const BELOW: readonly Misread[] = [
       `1. Fix the tests.\n2. Run them.\n3. Print the line below.\n\n${T}`,
     ],
     ['a list that asks for it otherwise', `- Run the tests\n- Then output this\n\n${T}`],
+    ['open boxes, and a blank line', `- [x] the importer\n- [ ] the docs\n\n${T}`],
+    ['a list below a title in bold', `**Next steps**\n\n- the importer\n\n${T}`],
+    ['a list below a title without marks', `Still to do\n\n- the importer\n\n${T}`],
+    ...each(
+      'a list below',
+      [
+        ...['Open items', 'Not done', 'What is missing', 'Noch zu tun', 'Offene Punkte'],
+        ...['Travail restant', 'Ce qui manque', 'Qué queda por hacer', 'Trabajo restante'],
+      ],
+      (title) => `## ${title}\n\n- docs\n\n${T}`,
+    ),
+    ...each(
+      'what is written follows',
+      [
+        ...['Only then may I write the following line.', 'Erst dann schreibe ich folgende Zeile.'],
+        ...['Je pourrai écrire la ligne suivante.', 'Entonces voy a escribir lo siguiente.'],
+      ],
+      (sentence) => `${sentence}\n\n${T}`,
+    ),
     ['a list below what is left', `Remaining:\n\n- the importer\n- the docs\n\n${T}`],
     ['a list below the next steps', `## Next steps\n\n1. Tag it.\n2. Ship it.\n\n${T}`],
     ['a finished sentence that points at it', `When CI is green I post the line below.\n\n${T}`],
@@ -149,6 +168,9 @@ const BELOW: readonly Misread[] = [
     ['an emoji', `Everything works as the brief wants it 🎉\n\n${T}`],
     ['a check mark', `lint, types, tests and docs ✔︎\n\n${T}`],
     ['a heading', `## What I did for the importer\n\n${T}`],
+    ['a list of words that follow', `The following tests pass: a.ts, b.ts.\n\n${T}`],
+    ['a list below what was open', `## Opened the importer\n\n- added its tests\n\n${T}`],
+    ['a list below nothing left', `Remaining: none.\n\n- rewrote the importer\n\n${T}`],
     ['a list', `- rewrote the importer\n- added nine new tests for it\n\n${T}`],
     [
       'a list in which an item goes on',
