@@ -108,6 +108,9 @@ function addCommand(run: Collected, words: readonly string[], depth: number): vo
   for (let wrappers = 0; wrappers <= MOST_WRAPPERS; ) {
     const [first, ...more] = rest;
     if (first === undefined) return;
+    // Each program of Node.js loads what this names.
+    const [, options] = /^NODE_OPTIONS=(.*)$/.exec(first) ?? [];
+    if (options !== undefined) addWhatItRuns(run, 'node', options.split(/\s+/), null, depth);
     if (KEYWORDS.has(first) || /^\w+\+?=/.test(first) || (first.startsWith('-') && rest !== plain))
       rest = more;
     else {

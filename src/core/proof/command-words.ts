@@ -116,8 +116,11 @@ interface Interpreter {
 const SHELL: Interpreter = { isShell: true, values: ['-o', '+o', '-O', '--rcfile', '--init-file'] };
 const JS_ENDINGS = ['.js', '.cjs', '.mjs', '.ts', '/index.js'];
 const NODE: Interpreter = {
-  values: ['-C', '--conditions', '--env-file', '--watch-path', '--input-type', '--test-reporter'],
-  files: ['-r', '--require', '--import', '--loader', '--experimental-loader'],
+  values: ['-C', '--conditions', '--env-file', '--watch-path', '--input-type'],
+  files: [
+    ...['-r', '--require', '--import', '--loader', '--experimental-loader', '--test-reporter'],
+    '--test-global-setup',
+  ],
   without: ['-e', '--eval', '-p', '--print', '-pe', '--test', '--run', '-c', '--check'],
   endings: JS_ENDINGS,
 };
