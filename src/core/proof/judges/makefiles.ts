@@ -13,6 +13,7 @@ const LONGEST_LINE = 4000;
 export function readMakefile(text: string): TaskFile {
   const values = new Map([
     ['MAKE', 'make'],
+    ['SHELL', 'sh'],
     ['CURDIR', '.'],
     ['PWD', '.'],
   ]);

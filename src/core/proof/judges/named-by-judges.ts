@@ -1,7 +1,7 @@
 import { runsOf } from '../check-words.ts';
 import { isInstalled, isJudgeName, isTestName } from '../judge-names.ts';
 import { toolSection } from '../tool-section.ts';
-import { importsIn, namedIn } from './named-files.ts';
+import { importsIn, namedIn, pathsIn } from './named-files.ts';
 import {
   folderOf,
   joined,
@@ -63,23 +63,39 @@ export function namedByJudges({
       for (const place of placesInPackage(name, packages())) if (add(place)) addNamed(place, true);
     }
   };
-  for (const path of byName.slice(0, MOST_ASKED)) addNamed(path, false);
+  for (const path of byName.slice(0, MOST_ASKED)) {
+    addNamed(path, false);
+    if (path.endsWith('.py'))
+      for (const place of partsOf(path, textOf(path) ?? '', folder)) add(place);
+  }
   for (const path of [...run].slice(0, MOST_ASKED)) {
     const text = textOf(path);
     if (text === null || isJudgeName(path)) continue;
     if (SETTINGS.test(path)) addNamed(path, false);
-    for (const name of importsIn(path, text))
-      for (const place of placesOf(name, [folderOf(path)])) if (isToolName(place)) add(place);
+    for (const place of partsOf(path, text, folder)) add(place);
     for (const place of runByScript(path, text, folder)) add(place);
   }
   return found;
 }
 
+/** Returns where what a program imports or names may lie, as far as that is a part of the checks. */
+function partsOf(path: string, text: string, folder: string): readonly string[] {
+  const folders = [folderOf(path), folder];
+  const places = [
+    ...importsIn(path, text).flatMap((name) => placesOf(name, [folderOf(path)])),
+    ...pathsIn(path, text).flatMap((name) => folders.map((each) => joined(each, name))),
+  ];
+  return [...new Set(places)].filter(isToolName);
+}
+
 const SETTINGS = /\.(?:jsonc?|ya?ml|toml|ini|cfg|xml)$|(?:^|\/)\.\w+rc$/;
 const SHELL_NAME = /(?:^|\/)[^./]+$|\.(?:sh|bash|zsh|ksh)$/;
 /** `"$(dirname "$0")"`, `$(cd "$(dirname "$0")" && pwd)`, `${BASH_SOURCE%/*}` and the like. */
-const OWN_FOLDER =
-  /"?\$\((?:cd (?:-- )?"?\$\()?dirname (?:-- )?"?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?"?\)"?(?: ?(?:&&|;) ?pwd(?: -P)?\))?"?|"?\$\{(?:0|BASH_SOURCE(?:\[0\])?)%\/\*\}"?/g;
+const DIRNAME = String.raw`\$\(dirname (?:-- )?"?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?"?\)`;
+const OWN_FOLDER = new RegExp(
+  String.raw`\$\(cd (?:-- )?"?${DIRNAME}"? ?(?:&&|;) ?pwd(?: -P)?\)|${DIRNAME}|\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}`,
+  'g',
+);
 
 /** Returns what a shell script runs, as far as that is a part of the checks. */
 function runByScript(path: string, text: string, folder: string): readonly string[] {

@@ -7,7 +7,8 @@ const BUILD =
 /** The keys by which tools are told what to load. */
 const KEYS = [
   ...[
-    'extends',
+    'extends?',
+    'references',
     'setup\\w*',
     'global_?setup',
     'global_?teardown',
@@ -43,6 +44,28 @@ export function importsIn(path: string, text: string): readonly string[] {
   return [...text.matchAll(IMPORT)].map(([, name = '']) => name);
 }
 
+const PYTHON = /\.py$/;
+const MODULE = /^[ \t]*(?:from[ \t]+(\.?[\w.]+)[ \t]+import|import[ \t]+([\w.]+))/gm;
+const PLUGINS = /^pytest_plugins\b[^=\n]*=\s*([[(][^\])]*|.*)/gm;
+const QUOTED_PATH = /["'`\s]((?:[\w.@-]+\/)+[\w@-][\w.@-]*\.\w+)(?=["'`\s])/g;
+const MOST_PATHS = 500;
+
+/** Returns the paths that a program of JavaScript or Python names, and those of the modules that Python imports. */
+export function pathsIn(path: string, text: string): readonly string[] {
+  const isPython = PYTHON.test(path);
+  if (!isPython && !CODE.test(path)) return [];
+  const quoted = [...text.matchAll(QUOTED_PATH)].map(([, name = '']) => name);
+  const imported = [...text.matchAll(MODULE)].map(([, from, whole]) => from ?? whole ?? '');
+  const plugins = [...text.matchAll(PLUGINS)].flatMap(([, list = '']) => stringsIn(list));
+  const modules = isPython ? [...imported, ...plugins] : [];
+  const places = modules.map((name) => name.replace(/^\./, '').replaceAll('.', '/'));
+  const files = places.flatMap((place) => [`${place}.py`, `${place}/__init__.py`]);
+  return [...quoted, ...files].slice(0, MOST_PATHS);
+}
+
+/** Options by which a file of options, such as `.rspec`, says what to load. */
+const OPTION = /(?:^|[\s"'])(?:--require|--import|--env-file)[= ]([^\s"']+)/g;
+
 /** Returns what a file that configures a tool names for it to load, as it is written there. */
 export function namedIn(path: string, text: string): readonly string[] {
   if (BUILD.test(path)) return [];
@@ -51,7 +74,8 @@ export function namedIn(path: string, text: string): readonly string[] {
     const from = index + key.length;
     return valueIn(text.slice(from, from + LONGEST_VALUE));
   });
-  return [...importsIn(path, text), ...values.flatMap(stringsIn)];
+  const options = [...text.matchAll(OPTION)].map(([, name = '']) => name);
+  return [...importsIn(path, text), ...options, ...values.flatMap(stringsIn)];
 }
 
 const CLOSED: Readonly<Record<string, string>> = {

@@ -174,6 +174,12 @@ describe('recipes of task files', () => {
       ...['Makefile', 'scripts/test.sh'],
     ],
     [
+      'make: by its shell',
+      'make test',
+      { Makefile: 'DIR = scripts\ntest:\n\t$(SHELL) $(DIR)/test.sh\n' },
+      ...['Makefile', 'scripts/test.sh'],
+    ],
+    [
       'make: of a target by its pattern',
       'make test-unit',
       { Makefile: 'test-%:\n\tsh scripts/test.sh $*\ndeploy:\n\tsh scripts/deploy.sh\n' },
@@ -310,6 +316,51 @@ describe('files that judges name', () => {
         ...{ 'ci/a.sh': '', 'ci/b.sh': '' },
       },
       ...['ci/a.sh', 'ci/all.sh', 'ci/b.sh'],
+    ],
+    [
+      'a script that quotes its folder with a file in it',
+      'bash ci/all.sh',
+      [],
+      {
+        'ci/all.sh': `. "$(dirname "$0")/a.sh"\nsource "$(dirname "\${BASH_SOURCE[0]}")/b.sh"\nsource "\${BASH_SOURCE%/*}/c.sh"\n`,
+        ...{ 'ci/a.sh': '', 'ci/b.sh': '', 'ci/c.sh': '' },
+      },
+      ...['ci/a.sh', 'ci/all.sh', 'ci/b.sh', 'ci/c.sh'],
+    ],
+    [
+      'a program that names files of the checks and of the work',
+      'node tools/judge.mjs',
+      [],
+      {
+        'tools/judge.mjs':
+          "read(new URL('./want.json', import.meta.url)); read('tools/b.json'); run('sh tools/c.sh'); read('out/d.json');\n",
+        ...{ 'tools/want.json': '', 'tools/b.json': '', 'tools/c.sh': '', 'out/d.json': '' },
+      },
+      ...['tools/b.json', 'tools/c.sh', 'tools/judge.mjs', 'tools/want.json'],
+    ],
+    [
+      'programs of Python that import parts of the checks and the work',
+      'python tools/judge.py',
+      ['conftest.py'],
+      {
+        'tools/judge.py': 'from .rules import a\nimport more\nimport app.main\n',
+        ...{ 'tools/rules.py': '', 'tools/more/__init__.py': '', 'app/main.py': '' },
+        'conftest.py': 'from app.main import b\npytest_plugins = ["tools.plugin"]\n',
+        'tools/plugin.py': '',
+      },
+      ...['tools/judge.py', 'tools/more/__init__.py', 'tools/plugin.py', 'tools/rules.py'],
+    ],
+    [
+      'files of options and of references',
+      'tsc -b && bundle exec rspec && ruff check',
+      ['tsconfig.json', '.rspec', 'ruff.toml'],
+      {
+        'tsconfig.json': '{"files": [], "references": [{ "path": "./config/strict.json" }]}',
+        '.rspec': '--color --require ./more/helper.rb\n',
+        'ruff.toml': 'extend = "lint/base.toml"\n',
+        ...{ 'config/strict.json': '', 'more/helper.rb': '', 'lint/base.toml': '' },
+      },
+      ...['config/strict.json', 'lint/base.toml', 'more/helper.rb'],
     ],
     [
       'a program that imports its own parts and the work',
