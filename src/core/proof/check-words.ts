@@ -199,13 +199,13 @@ function addFile(run: Collected, word: string, endings: readonly string[] = []):
   run.files.push(...endings.map((ending) => `${path}${ending}`));
 }
 
-/** A variable or a pattern in a path, and no option or program text. */
-const HIDES = /^(?!-)[^\s`(]*[$*?][^\s`(]*$/;
+/** A variable, a pattern or braces in a path, and no option or program text. */
+const HIDES = /^(?!-)[^\s`(]*(?:[$*?]|\{[^\s`(}]*,)[^\s`(]*$/;
 
 /** Returns a path without `$PWD/` before it; null if a shell would make another word of it. */
 function withoutVariables(word: string): string | null {
   const path = word.replace(/^(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`)(?=\/|$)/, '.');
-  return /[$`*?~()]|^-/.test(path) || path === '' ? null : path;
+  return /[$`*?~()]|^-|\{[^}]*,/.test(path) || path === '' ? null : path;
 }
 
 /** Returns the words of the command that a program starts; null if it starts none. */
@@ -270,6 +270,9 @@ function addWhatItRuns(
     }
   }
   if (input !== null && !isGiven) addFile(run, input);
+  // It reads what stands in a pipe.
+  else if (isShell && !givesText && words.every((word) => word === '-s' || word === '-'))
+    run.hidden.push(program);
 }
 
 function takesText(program: string): boolean {

@@ -63,6 +63,12 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['sudo', { values: ['-u', '-g'] }],
   ['xargs', { values: ['-n', '-P', '-I', '-L', '-d', '-a', '-s', '-E'] }],
   ['nohup', {}],
+  ['flock', { values: ['-w', '--timeout', '-E', '--conflict-exit-code'], words: 1 }],
+  ['watch', { values: ['-n', '--interval'] }],
+  ['doas', { values: ['-u'] }],
+  ['busybox', {}],
+  ['unbuffer', {}],
+  ['chronic', {}],
   ['setsid', {}],
   ['command', {}],
   ['builtin', {}],
@@ -130,7 +136,7 @@ const SHELLS = ['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish'];
 
 export const INTERPRETERS: ReadonlyMap<string, Interpreter> = new Map<string, Interpreter>([
   ...SHELLS.map((name) => [name, SHELL] as const),
-  ...['node', 'nodejs', 'tsx', 'ts-node', 'babel-node'].map((name) => [name, NODE] as const),
+  ...['node', 'nodejs', 'tsx', 'ts-node', 'babel-node', 'zx'].map((name) => [name, NODE] as const),
   [
     'bun',
     { after: ['run'], files: ['-r', '--preload'], without: ['test', '-e'], endings: JS_ENDINGS },
@@ -145,6 +151,10 @@ export const INTERPRETERS: ReadonlyMap<string, Interpreter> = new Map<string, In
   ['php', { values: ['-d', '-c'], without: ['-r'] }],
   ['lua', { values: ['-l'], without: ['-e'] }],
   ['rscript', { without: ['-e'] }],
+  ['julia', { values: ['-p', '-t'], without: ['-e'] }],
+  ['elixir', { values: ['-r', '-pa'], without: ['-e'] }],
+  ['dart', { after: ['run'], without: ['test', 'analyze', 'format', 'pub', 'compile'] }],
+  ['expect', { without: ['-c'] }],
   ['pwsh', { after: ['-File', '-f'], without: ['-c', '-Command'] }],
   ['source', {}],
   ['.', {}],
