@@ -80,9 +80,23 @@ export function openTargets(line: string): number {
   return Number(CARGO_TARGET.test(line)) - Number(CARGO_TARGETS.exec(line)?.[1] ?? 0);
 }
 
+/** Vitest counts those that it never came to in the whole number alone. */
+const VITEST = /^ (?:Test Files| {5}Tests) {2}(.*) \((\d+)\)$/;
+
+function hasUncounted(line: string): boolean {
+  const [, parts, whole] = VITEST.exec(line) ?? [];
+  if (parts === undefined) return false;
+  const counted = parts.match(/\d+(?= )/g) ?? [];
+  return counted.reduce((sum, each) => sum + Number(each), 0) < Number(whole);
+}
+
 /** Whether a line says that the runner left out tests since one has failed. */
 export function saysStopped(line: string): boolean {
-  return STOPPED.test(line) || stoppingWord(/^(?:> |\$ )(.*)$/.exec(line)?.[1] ?? '') !== null;
+  return (
+    STOPPED.test(line) ||
+    hasUncounted(line) ||
+    stoppingWord(/^(?:> |\$ )(.*)$/.exec(line)?.[1] ?? '') !== null
+  );
 }
 
 const STOPPING =

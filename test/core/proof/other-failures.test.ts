@@ -67,6 +67,14 @@ test('lines are compared without their digits, each as often as it was there', (
   expect(newFailure(twice, start)).toBe('make: *** [Makefile:: a] Error ');
 });
 
+test.for([
+  [' Test Files  1 failed | 1 passed (2)'],
+  ['      Tests  1 failed | 2 passed | 1 expected fail | 3 skipped | 1 todo (8)'],
+  ['Test Suites: 1 failed, 2 passed, 3 total'],
+])('a runner went on that prints: %s', ([line = '']) => {
+  expect(reportOf(`${line}\n`).stoppedEarly).toBe(false);
+});
+
 test('the target of cargo that failed is compared as a whole', () => {
   const [then, now] = [1, 2].map((day) =>
     reportOf('', `error: test failed, to rerun pass \`-p day${day} --lib\`\n`),
@@ -126,6 +134,8 @@ test.for([
   ['!!!!!!!! Interrupted: Test failed, continuing from this test next run. !!!!!!!!'],
   ['!!!!!!!!!! _pytest.outcomes.Exit: no !!!!!!!!!!'],
   ['Test Suites: 1 failed, 1 passed, 2 of 3 total'],
+  [' Test Files  1 failed (2)'],
+  ['      Tests  1 failed | 2 passed (4)'],
   ['Bailed out after 1 failure'],
   ['> vitest run --bail 1'],
   ['$ pytest -x'],
