@@ -3,12 +3,18 @@ import type { Runner, TestTally } from './test-tally.ts';
 const MAVEN_SUMMARY =
   /^(\[[A-Z]+\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)(?:, Flakes: \d+)?$/;
 
+/** The build ended before its tests, or for another reason: it is told behind their numbers. */
+const MAVEN_BROKEN =
+  /^\[ERROR\] (?:Failed to execute goal|COMPILATION ERROR|The build could not read)/;
+const GRADLE_BROKEN = /^FAILURE: Build (?:failed|completed with)\b/;
+
 /**
  * Maven's Surefire and Failsafe: each module ends with the names of what failed, and its numbers. With `-q` only a run
  * in which a test failed says its number, so the number tells nothing then. Before 2.20 the lines had no level.
  */
 export function maven(tally: TestTally): Runner {
   let isQuiet = true;
+  let hasFailed = false;
   let isAfterResults = false;
   let isListing = false;
   return {
@@ -18,10 +24,14 @@ export function maven(tally: TestTally): Runner {
       if (numbers.length > 0 && (level !== undefined || isAfterResults)) {
         const [tests = 0, failures = 0, errors = 0, skipped = 0] = numbers.map(Number);
         const failed = failures + errors;
+        hasFailed ||= failed > 0;
         if (level !== undefined && isQuiet) tally.fail(failed);
         else tally.add(Math.max(0, tests - failed - skipped), failed);
         isAfterResults = false;
         isListing = false;
+      } else if (MAVEN_BROKEN.test(line) && !hasFailed) {
+        hasFailed = true;
+        tally.unnamed(1);
       } else if (/^Results :$/.test(line)) isAfterResults = true;
       else if (/^\[INFO\] (?:No tests to run|Tests are skipped)\.$/.test(line)) tally.add(0, 0);
       else if (/^\[[A-Z]+\] \w+:$/.test(line))
@@ -37,11 +47,15 @@ export function maven(tally: TestTally): Runner {
 
 /** Gradle says how many tests ran only if one failed, so a number tells nothing. */
 export function gradle(tally: TestTally): Runner {
+  let hasFailed = false;
   return {
     read(line) {
       const [, failed] = /^\d+ tests? completed, (\d+) failed(?:, \d+ skipped)?$/.exec(line) ?? [];
       const [, name] = /^([^\s>].* > .+) FAILED$/.exec(line) ?? [];
+      const isBroken = GRADLE_BROKEN.test(line) && !hasFailed;
+      hasFailed ||= isBroken || failed !== undefined;
       if (failed !== undefined) tally.fail(Number(failed));
+      else if (isBroken) tally.unnamed(1);
       else if (name !== undefined) tally.name(name);
     },
   };

@@ -537,6 +537,21 @@ test.for<readonly [string, string, Row | Unnamed]>([
     [2],
   ],
   [
+    'Surefire 3, with a module that does not compile',
+    '[INFO] Results:\n[INFO]\n[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0\n[ERROR] COMPILATION ERROR :\n[INFO] BUILD FAILURE\n[ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:3.13.0:compile (default-compile) on project b: Compilation failure\n',
+    { ran: 2, failures: 1 },
+  ],
+  [
+    'Maven that is quiet, and does not compile',
+    '[ERROR] COMPILATION ERROR :\n[ERROR] /a/B.java:[3,5] cannot find symbol\n[ERROR] Failed to execute goal a:b:1:compile (default-compile) on project a: Compilation failure\n',
+    { ran: null, failures: 1 },
+  ],
+  [
+    'Gradle 8, which does not compile',
+    '> Task :compileJava FAILED\n\nFAILURE: Build failed with an exception.\n\nBUILD FAILED in 1s\n',
+    { ran: null, failures: 1 },
+  ],
+  [
     'Gradle 8',
     'CalcTest > Inner > adds(int) > 1 FAILED\n    Error at CalcTest.java:4\n\n3 tests completed, 1 failed\n\n> Task :test FAILED\n',
     [null, 'CalcTest > Inner > adds(int) > 1'],
