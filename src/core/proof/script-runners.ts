@@ -100,6 +100,8 @@ export function mocha(tally: TestTally): Runner {
         if (line.endsWith(':')) close(line);
         else name.push(line);
       } else if (/^Error: No test files found/.test(line)) tally.add(0, 0);
+      // A file that does not load ends the run before any number.
+      else if (/^\S* ?Exception during run: /.test(line)) tally.unnamed(1);
     },
   };
 }
