@@ -73,6 +73,9 @@ const DOTNET_NAMES: readonly RegExp[] = [
   /\berror TESTERROR: (\S.*?) \([\dhms. ]+s\): /,
 ];
 
+/** A project that does not compile; each error is said twice. */
+const DOTNET_BROKEN = /: error [A-Z]{2,}\d+: .*\[[^\]]+\.\w+proj(?:::[^\]]*)?\]$/;
+
 /**
  * `dotnet test`, as VSTest and Microsoft.Testing.Platform say it: in one line, or in a block with a line for each
  * number, which leaves out those that are 0.
@@ -80,6 +83,7 @@ const DOTNET_NAMES: readonly RegExp[] = [
 export function dotnet(tally: TestTally): Runner {
   let block: { passed: number; failed: number } | null = null;
   let isNameNext = false;
+  let isBroken = false;
   const close = (): void => {
     if (block !== null) tally.add(block.passed, block.failed);
     block = null;
@@ -98,6 +102,10 @@ export function dotnet(tally: TestTally): Runner {
       const [, failures, successes] =
         DOTNET_LINES.map((form) => form.exec(line)).find((found) => found !== null) ?? [];
       if (failures !== undefined) tally.add(Number(successes), Number(failures));
+      else if (!isBroken && DOTNET_BROKEN.test(line)) {
+        isBroken = true;
+        tally.unnamed(1);
+      }
 
       const text = isNameNext ? `error TESTERROR: ${line.trim()}` : line;
       isNameNext = /\berror TESTERROR:$/.test(line);

@@ -547,6 +547,13 @@ test.for<readonly [string, string, Row | Unnamed]>([
     { ran: null, failures: 1 },
   ],
   [
+    'dotnet with a project that does not compile',
+    "/a/B.cs(3,5): error CS0103: The name 'x' does not exist in the current context [/a/B.csproj]\n".repeat(
+      2,
+    ),
+    { ran: null, failures: 1 },
+  ],
+  [
     'Gradle 8, which does not compile',
     '> Task :compileJava FAILED\n\nFAILURE: Build failed with an exception.\n\nBUILD FAILED in 1s\n',
     { ran: null, failures: 1 },
