@@ -23,13 +23,13 @@ interface TaskErrorFacts {
   readonly actionRequired: string;
 }
 
-/** An error about one task. Its message starts with its type, so that it can be recognised in a log. */
+/** An error about one task. Its message starts with its type, for the log of a program; people read `sentence`. */
 abstract class TaskError extends Error {
   abstract readonly exitCode: number;
   readonly taskId: string | null;
   readonly recoverable: boolean;
   readonly actionRequired: string;
-  readonly #sentence: string;
+  readonly sentence: string;
 
   constructor({ type, taskId, recoverable, actionRequired }: TaskErrorFacts, sentence: string) {
     super(`${type}: ${sentence}`);
@@ -37,14 +37,14 @@ abstract class TaskError extends Error {
     this.taskId = taskId;
     this.recoverable = recoverable;
     this.actionRequired = actionRequired;
-    this.#sentence = sentence;
+    this.sentence = sentence;
   }
 
   toJSON(): TaskErrorJson {
     return {
       error: {
         type: this.name,
-        message: this.#sentence,
+        message: this.sentence,
         task_id: this.taskId,
         recoverable: this.recoverable,
         action_required: this.actionRequired,

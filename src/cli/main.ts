@@ -67,7 +67,7 @@ async function fromTable(argv: readonly string[]): Promise<number> {
 async function explain(error: unknown): Promise<number> {
   if (error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number') {
     const { say } = await import('./terminal/outlet.ts');
-    say(error.message);
+    say('sentence' in error ? String(error.sentence) : error.message);
     return error.exitCode;
   }
   sayBug(error);

@@ -124,7 +124,7 @@ describe('ralph tell', () => {
     const scene = await makeScene([]);
     const { exitCode, stdout, stderr } = await scene.ralph(['tell', id, 'Use tabs.']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr).toContain('TaskNotFoundError');
+    expect(stderr).toContain('there is no task ');
     expect(scene.names()).toEqual([]);
   });
 

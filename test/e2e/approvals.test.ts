@@ -258,7 +258,7 @@ describe('--no-wait', () => {
     const scene = await makeScene([ASKING, DONE]);
     const { exitCode, stdout, stderr } = await scene.ralph([...RUN, '--no-wait']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
-    expect(stderr).toContain('ApprovalPendingError');
+    expect(stderr).toContain('waits for an approval');
     expect(scene.state()).toMatchObject({
       status: 'paused_awaiting_approval',
       exit_reason: 'approval-pending',
@@ -273,7 +273,7 @@ describe('--no-wait', () => {
 
     const again = await scene.ralph(['resume', 't', '--no-wait']);
     expect(again.exitCode).toBe(6);
-    expect(again.stderr).toContain('ApprovalPendingError');
+    expect(again.stderr).toContain('waits for an approval');
     moveFile(scene, REQUEST, 'Approved');
     expect(await scene.ralph(['resume', 't', '--no-wait'])).toMatchObject(COMPLETED);
     expect(scene.prompt(2)).toContain(TOLD_YES);
@@ -299,7 +299,7 @@ describe('--approval-timeout', () => {
   test('resume waits for as long as it is told', async () => {
     const scene = await pendingTask([ASKING]);
     const { stderr } = await scene.ralph(['resume', 't', '--approval-timeout', '5h']);
-    expect(stderr).toContain('ApprovalPendingError');
+    expect(stderr).toContain('waits for an approval');
     const { requested_at, expires_at } = scene.state().approval;
     expect(Date.parse(expires_at) - Date.parse(requested_at)).toBeGreaterThanOrEqual(5 * 3_600_000);
     expect(Date.parse(expires_at) - Date.parse(requested_at)).toBeLessThan(6 * 3_600_000);
@@ -366,7 +366,7 @@ describe('run with the id of a task that waits', () => {
     const { exitCode, stderr } = await scene.ralph(RUN);
     expect(exitCode).toBe(6);
     expect(stderr).toContain(
-      "ApprovalPendingError: task 't' waits for an approval; ralph approve t or ralph reject t answers it, and ralph resume t goes on.",
+      "ralph: task 't' waits for an approval; ralph approve t or ralph reject t answers it, and ralph resume t goes on.",
     );
     expect(scene.fake.calls()).toHaveLength(1);
     expect(scene.state()).toMatchObject({ approval: { decision: null } });
@@ -471,7 +471,7 @@ describe('ralph approve and ralph reject', () => {
     const scene = await pendingTask([ASKING]);
     const { exitCode, stderr } = await scene.ralph(['approve', name]);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('TaskNotFoundError');
+    expect(stderr).toContain('there is no task ');
     expect(scene.names('Pending_Approval')).toEqual([NAME]);
   });
 

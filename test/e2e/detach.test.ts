@@ -91,7 +91,7 @@ describe('what keeps it from starting is told to the caller, with its exit code'
     await scene.ralph(RUN);
     const { exitCode, stdout, stderr } = await scene.ralph(RUN);
     expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: '' });
-    expect(stderr).toMatch(/^ralph: TaskAlreadyActiveError: .*iteration 1\/5\)/m);
+    expect(stderr).toMatch(/^ralph: a live loop .*iteration 1\/5\)/m);
     expect(scene.names('.ralph_state').filter((name) => name.endsWith('.log'))).toEqual([]);
     await scene.ralph(['stop', 't']);
   });

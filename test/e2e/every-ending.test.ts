@@ -216,11 +216,7 @@ const EXAMPLES: readonly Example[] = [
   STOPPED('stopped:SIGTERM', 'stopped (SIGTERM)', null),
   STOPPED('stopped:request', 'stopped (request)', null, { verdict: 'held', nextPass: 'leaves it' }),
   PAUSED('paused', 'paused', null),
-  ASKING(
-    'approval-pending',
-    'not completed: waiting for an approval (ApprovalPendingError)',
-    ANSWER,
-  ),
+  ASKING('approval-pending', 'not completed: waiting for an approval', ANSWER),
   ASKING(
     'approval-expired',
     'not completed: nobody answered the request for approval in time',

@@ -53,7 +53,7 @@ describe('ralph logs', () => {
       expect(stdout).toBe('');
       return `${exitCode} ${stderr}`;
     };
-    expect(await say('nobody')).toMatch(/^1 ralph: TaskNotFoundError: .*\n$/);
+    expect(await say('nobody')).toMatch(/^1 ralph: there is no task .*\n$/);
     expect(await say('t', '--iteration', '7')).toMatch(/^1 ralph: .*iteration 7.*\n$/);
     expect(await say('t', '--iteration', 'x')).toMatch(/^2 ralph: --iteration expects .*'x'.*\n$/);
   });

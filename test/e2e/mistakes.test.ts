@@ -64,10 +64,7 @@ describe('a mistyped word is answered with the one that was probably meant', () 
         ] as const
       ).map(([typed, help]) => {
         const line = [command, typed, ...(command === 'tell' ? ['hint'] : [])];
-        return [
-          line,
-          new RegExp(`TaskNotFoundError: there is no task '${typed}' in .*; ${help}`),
-        ] as const;
+        return [line, new RegExp(`ralph: there is no task '${typed}' in .*; ${help}`)] as const;
       }),
     );
     const ends = carryOutAll(rows.map(([args]) => ({ scene, args })));

@@ -33,9 +33,7 @@ describe('two runs of one task', () => {
     expect(second.stdout).toBe('');
     await scene.fake.untilCalls(1);
     const [first] = runs.filter(({ child }) => child.exitCode === null);
-    expect(second.stderr).toContain(
-      `TaskAlreadyActiveError: a live loop already has task 'nightly'`,
-    );
+    expect(second.stderr).toContain(`ralph: a live loop already has task 'nightly'`);
     expect(second.stderr).toContain(`(pid ${first?.pid} on `);
 
     const third = await scene.ralph(RUN);

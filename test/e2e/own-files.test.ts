@@ -104,7 +104,7 @@ test('a hint for a task that is completed is refused', async () => {
   await scene.run();
   const { exitCode, stderr } = await scene.ralph(['tell', 't', 'Use tabs.']);
   expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/InvalidStateError: task 't' is completed/);
+  expect(stderr).toMatch(/task 't' is completed/);
   expect(scene.has('.ralph_state/t')).toBe(false);
 });
 

@@ -55,9 +55,9 @@ describe('ralph progress', () => {
     await scene.run(['--max-iterations', '1']);
     const { exitCode, stderr } = await scene.ralph(['progress', 't', ...REPORT]);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('InvalidStateError');
+    expect(stderr).toMatch(/^ralph: task 't' is max_iterations_reached; /);
     expect((await scene.ralph(['progress', 'none', ...REPORT])).stderr).toContain(
-      'TaskNotFoundError',
+      'there is no task ',
     );
   });
 

@@ -127,7 +127,7 @@ describe('ralph status', () => {
     const scene = await makeScene();
     const { stdout, stderr, exitCode } = await scene.ralph(['status', id]);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
-    expect(stderr).toMatch(/^ralph: TaskNotFoundError: .*\n$/);
+    expect(stderr).toMatch(/^ralph: there is no task .*\n$/);
   });
 });
 

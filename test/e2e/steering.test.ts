@@ -80,7 +80,7 @@ describe('ralph stop', () => {
     expect(dead.stderr).toMatch(/task 't' is interrupted; ralph resume t continues it/);
     const none = await scene.ralph(['stop', '../t']);
     expect(none).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(none.stderr).toContain('TaskNotFoundError');
+    expect(none.stderr).toContain('there is no task ');
     await untilNobodyIn(scene.home);
   });
 });

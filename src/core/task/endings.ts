@@ -175,7 +175,7 @@ export const ENDINGS = {
     ifOpen: 'goes on',
     reasons: {
       'approval-pending': {
-        says: 'not completed: waiting for an approval (ApprovalPendingError)',
+        says: 'not completed: waiting for an approval',
       },
       'approval-expired': {
         says: 'not completed: nobody answered the request for approval in time',
