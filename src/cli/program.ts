@@ -65,14 +65,14 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     });
   declareGitCommands(program, ended);
   anywhere(program.command('stop'))
-    .description('end a running loop from another terminal; resume goes on')
+    .description('end a running loop from another terminal; ralph resume continues')
     .argument('<id>', 'the task')
     .action(async (id: string, options: StoreOptions) => {
       const { stop } = await import('./commands/stop.ts');
       exitCode = await stop(id, options);
     });
   anywhere(program.command('pause'))
-    .description('hold a running loop after its iteration; resume goes on')
+    .description('pause after this iteration; ralph resume continues')
     .argument('<id>', 'the task')
     .action(async (id: string, options: StoreOptions) => {
       const { pause } = await import('./commands/pause.ts');
@@ -111,7 +111,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       exitCode = await answer('rejected', id, options);
     });
   placed(program.command('check'))
-    .description('the stop-hook contract: exit 0 lets the agent stop, 1 holds it')
+    .description('for stop hooks: exit 0 lets the agent stop, 1 makes it continue')
     .argument('[id]', 'the task (default: the only open one)')
     .option('--hook', "speak Claude Code's stop-hook JSON")
     .option('--trust', 'believe the named task though it was not written by you here')
@@ -148,7 +148,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       exitCode = await prune(options);
     });
   placed(program.command('doctor'))
-    .description('is everything there? each finding with its remedy')
+    .description('check the installation')
     .option('--cwd <DIR>', 'the folder the agent works in (default: here)')
     .option('--config <FILE>', 'the configuration file')
     .option('--agent <KIND>', 'the agent to look for (default: that of the settings, or claude)')
@@ -169,7 +169,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     });
   program
     .command('trust')
-    .description('let a configuration that is found run commands and set permissions')
+    .description('allow the ralph.config.yaml found here to run commands')
     .argument('[file]', 'the configuration (default: the one that is found from here)')
     .option('--revoke', 'take it back')
     .action(async (file: string | undefined, options: TrustOptions) => {
@@ -209,7 +209,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   declareVaultFlags(
     program
       .command('watch')
-      .description('the same, again and again; starts what is new if asked to')
+      .description('rescue stuck tasks every 30s; --start-new also starts new files')
       .usage('[options] [-- agent options]'),
     'watch',
   );

@@ -217,7 +217,7 @@ export function doubtOf(paths: TaskPaths, file: OpenTask, seal: Seal): string | 
   }
   if (!file.isOwn) return 'was not written by you here';
   const [changed] = foreignFiles(paths.folder, file.state, seal);
-  return changed === undefined ? null : `was changed by another hand (${changed})`;
+  return changed === undefined ? null : `was changed by somebody else (${changed})`;
 }
 
 /** Ends nothing if the state may be a copy, which names the run of the task it was copied from. */

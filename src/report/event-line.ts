@@ -20,35 +20,35 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
         ? `the agent retries by itself${event.status === null ? '' : ` after ${event.status}`}${event.delay_ms === null ? '' : `, in ${formatDuration(event.delay_ms)}`}${event.error === '' ? '' : ` (${event.error})`}`
         : `${event.error}; trying again${event.delay_ms === null ? '' : ` in ${formatDuration(event.delay_ms)}`}`;
     case 'asked_back':
-      return `asking the agent whether it is done (attempt ${event.attempt}), since the promise stands in a doubtful place (${event.where.replaceAll('-', ' ')}): ${event.line}`;
+      return `asking the agent whether it is done (attempt ${event.attempt}), because the promise is in a doubtful place (${event.where.replaceAll('-', ' ')}): ${event.line}`;
     case 'task_iterated':
       return iterationLine(event);
     case 'usage_limit_wait':
       return `the usage limit is reached; waiting until ${event.until}`;
     case 'supervisor':
-      return `${event.action === 'cut' ? 'ending the iteration' : 'the agent may get nowhere'}: ${event.detail}`;
+      return `${event.action === 'cut' ? 'ending the iteration' : 'the agent repeats itself'}: ${event.detail}`;
     case 'tool_silent':
       return `no answer for ${event.minutes} minutes from ${activityText({ kind: 'tool', tool: event.tool, target: event.target })}`;
     case 'near_miss':
       if (event.said !== undefined) {
         return `the promise does not count, since a Stop hook held the agent behind it (the hook said: ${event.said}): ${event.line}`;
       }
-      return `the promise was mentioned, not stated (${event.why.replaceAll('-', ' ')}): ${event.line}`;
+      return `the promise was not counted (${event.why.replaceAll('-', ' ')}): ${event.line}`;
     case 'claim_held':
       return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${gateRemedy(event.gate)}`;
     case 'check_ended':
       return checkLine(event);
     case 'finding':
       // The line about the held claim says what holds it.
-      return event.held ? null : `found against the claim: ${event.detail}`;
+      return event.held ? null : `not proven: ${event.detail}`;
     case 'iteration_committed':
       return `committed ${plural(event.files, 'file')} on ${event.branch} (${event.commit.slice(0, 10)})`;
     case 'commit_failed':
-      return `not committed, the work stays as it is: ${event.why}`;
+      return `not committed (your files are unchanged): ${event.why}`;
     case 'iteration_reverted':
       return `took back what iteration ${event.iteration} changed: ${plural(event.files, 'file')}${event.kept.length === 0 ? '' : `; changed by somebody else and kept: ${event.kept.join(', ')}`}`;
     case 'revert_failed':
-      return `not taken back, the work stays as it is: ${event.why}`;
+      return `not taken back (your files are unchanged): ${event.why}`;
     case 'task_paused':
       return event.final ? endingLines(event, telling) : waitingLine(event, telling);
     case 'task_resumed':
@@ -81,7 +81,7 @@ function changeLine({ from, to, why, until, error }: Extract<RalphEvent, AgentCh
   const said = error === null || error === '' ? '' : ` (${error})`;
   switch (why) {
     case 'free-again':
-      return `${to} is free again and goes on instead of ${from}`;
+      return `${to} takes over again from ${from}`;
     case 'usage-limit':
       return `${from} has reached its usage limit${said}; ${to} goes on, ${from} again after ${until}`;
     case 'outage':
@@ -120,7 +120,7 @@ function checkLine(event: CheckEnded): string | null {
   }
   if (iteration === 0) {
     return hasPassed
-      ? `${check} passes before the first iteration${tests}: it proves nothing about the work`
+      ? `${check} passes already${tests}, so only a new test can show the work`
       : `${check} fails before the first iteration: ${howItFailed(event)}`;
   }
   if (verdict === 'known-failures') {

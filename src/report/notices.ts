@@ -25,18 +25,18 @@ export function promptStatesPromise(promise: string): string {
 }
 
 /** A limit from an environment or a configuration that the agent of this run cannot hold. */
-export function limitsNothing(where: string, agent: string): string {
-  return `${where} limits nothing in this run: ${agent} does not tell what it uses of it.`;
+export function limitsNothing(where: string, agents: readonly string[], what: string): string {
+  return `${where} has no effect: ${agents.join(' and ')} ${agents.length === 1 ? 'reports' : 'report'} no ${what}.`;
 }
 
 /** Says which agents a limit of the supervisor cannot hold. */
 export function doesNotHold(where: string, agents: readonly string[]): string {
-  return `${where} does not hold ${agents.join(' and ')}: what it limits is not told while ${agents.length === 1 ? 'that agent works' : 'they work'}.`;
+  return `${where} has no effect on ${agents.join(' and ')}: ${agents.length === 1 ? 'it does' : 'they do'} not tell what it limits while at work.`;
 }
 
 /** Says once what a run without permissions and without a sandbox means. */
 export function mayDoEverything(): string {
-  return 'The agent may do everything you may: --sandbox keeps it in this folder.';
+  return 'The agent can do anything you can: --sandbox keeps it in this folder.';
 }
 
 /** Warns of a command that runs outside the sandbox and executes files of the work folder. */
@@ -100,7 +100,7 @@ export function protectsNothing(glob: string): string {
 
 /** Names the files that decide what the checks say. */
 export function judgedBy(files: readonly string[]): string {
-  return `The checks are decided by ${listed(files)}.`;
+  return `watching what decides the checks: ${listed(files)}`;
 }
 
 /** Says that a word of a check hides which file it runs. */
@@ -150,7 +150,7 @@ export function leftBecause(why: keyof typeof LEFT_BECAUSE, names: readonly stri
 }
 
 const LEFT_BECAUSE = {
-  others: 'somebody else had changed this before, so ralph leaves the whole file to you',
+  others: 'it had changes of yours before',
   secret: 'a new file that looks like a secret by its name; add it to .gitignore',
   ignored: 'git ignores it, or did when the iteration began',
   conflict: 'it has a conflict',
@@ -158,7 +158,7 @@ const LEFT_BECAUSE = {
 } as const;
 
 export function branchMade(branch: string): string {
-  return `The commits of this task go to the new branch ${branch}, which is now checked out: the branch before is protected, or there was none.`;
+  return `The commits of this task go to the new branch ${branch}, which is now checked out: the branch before was protected, or HEAD was on none.`;
 }
 
 /** `paths` are to be shown. */
@@ -191,7 +191,7 @@ export function proofNotKept(why: string): string {
 }
 
 export function stateNotKept(error: unknown): string {
-  return `The state cannot be kept (${messageOf(error)}). The loop goes on, but cannot be resumed.`;
+  return `The state cannot be kept (${messageOf(error)}). The loop continues, but cannot be resumed.`;
 }
 
 export function journalNotKept(file: string, error: unknown): string {
@@ -199,7 +199,7 @@ export function journalNotKept(file: string, error: unknown): string {
 }
 
 export function neitherKept(error: unknown): string {
-  return `The state cannot be kept, and neither can the journal (${messageOf(error)}). The loop goes on, but cannot be resumed, and \`ralph report\` does not show it. ralph tries again with each step.`;
+  return `The state cannot be kept, and neither can the journal (${messageOf(error)}). The loop continues, but cannot be resumed, and \`ralph report\` does not show it. ralph tries again with each step.`;
 }
 
 /** Says what had become of a task's file, and that it is in its place again. */
@@ -231,7 +231,7 @@ export function leftoverLine(
     case 'ended':
       return `ended leftover background processes: ${names}`;
     case 'ended-inside':
-      return `ended with the agent, as everything in the sandbox does in each iteration: ${names}; a server has to be started anew`;
+      return `ended with the agent, as everything in the sandbox does in each iteration: ${names}; start servers again`;
   }
 }
 

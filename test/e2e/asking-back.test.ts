@@ -43,7 +43,7 @@ test('a statement with a summary behind it completes in one counted iteration', 
     errors: [],
   });
   expect(stderr).toContain(
-    `ralph: asking the agent whether it is done (attempt 2), since the promise stands in a doubtful place (earlier line): ${TAG}\n`,
+    `ralph: asking the agent whether it is done (attempt 2), because the promise is in a doubtful place (earlier line): ${TAG}\n`,
   );
   expect(told(scene)).toEqual(expect.arrayContaining(['asked_back', 'task_completed']));
   expect(told(scene)).not.toContain('near_miss');
@@ -91,7 +91,7 @@ describe('nothing is asked', () => {
     const agent = `sh -c 'echo "${TAG}"; echo; echo "Summary: all done."'`;
     const end = await scene.run(['-n', '1', '--agent-command', agent]);
     expect(end.exitCode).toBe(3);
-    expect(end.stderr).toContain('the promise was mentioned, not stated (earlier line)');
+    expect(end.stderr).toContain('the promise was not counted (earlier line)');
     expect(scene.state()).toMatchObject({ attempt: 1, iterations: [{ near_miss: true }] });
   });
 

@@ -142,11 +142,11 @@ describe('while the loop runs', () => {
     ['changed', `sed -i 's/"running"/"completed"/' .ralph_state/t.json`],
     ['made nonsense', 'echo nonsense > .ralph_state/t.json'],
     ['replaced by another', 'echo "{}" > x; mv x .ralph_state/t.json'],
-  ])('the state is %s by another hand: overwritten, and said', async ([, shell = '']) => {
+  ])('the state is %s from outside: overwritten, and said', async ([, shell = '']) => {
     const scene = await makeScene([{ ...WORKING, shell }, DONE]);
     const { stderr, ...end } = await scene.run();
     expect(end).toMatchObject(COMPLETED);
-    expect(stderr.match(/t\.json was changed by another hand/g)).toHaveLength(1);
+    expect(stderr.match(/t\.json was edited during the run/g)).toHaveLength(1);
     expect(scene.state()).toMatchObject({ status: 'completed', metrics: { iterations: 2 } });
   });
 

@@ -83,7 +83,7 @@ describe('--commit', () => {
     expect(git('show', '--format=', '--name-only', 'HEAD')).toBe('work.txt');
     expect(entries()).toBe(before);
     expect(git('status', '--porcelain')).toBe('M a.txt\nAM half.txt\nA  staged.txt\n?? loose.txt');
-    expect(stderr.match(/Not committed: a\.txt \(somebody else/g)).toHaveLength(1);
+    expect(stderr.match(/Not committed: a\.txt \(it had changes of yours/g)).toHaveLength(1);
     expect(events('iteration_committed')).toMatchObject([{ files: 1 }]);
   });
 
@@ -139,7 +139,7 @@ describe('--commit', () => {
       { 'pre-commit': 'grep -q TODO a.txt && echo "a.txt has a TODO" && exit 1; exit 0' },
     );
     const { stderr } = await run(['--commit']);
-    expect(stderr).toContain('not committed, the work stays as it is: git commit ended with 1');
+    expect(stderr).toContain('not committed (your files are unchanged): git commit ended with 1');
     expect(prompt(2)).toContain('a.txt has a TODO');
     expect(prompt(2)).toContain('it could not be committed');
     expect(log()).toEqual(['All good.', 'Start']);

@@ -124,9 +124,7 @@ test('an agent that tells no cost is named at the start', async () => {
   const command = ['--agent-command', "printf 'TASK_COMPLETE\\n'"];
   const { exitCode, stderr } = await scene.run(command, { ...AT_NOON, env });
   expect(exitCode).toBe(0);
-  expect(stderr).toContain(
-    'RALPH_MAX_COST_PER_DAY limits nothing in this run: command does not tell',
-  );
+  expect(stderr).toContain('RALPH_MAX_COST_PER_DAY has no effect: command reports no cost.');
 });
 
 test('a dry run shows the budget, which a configuration can set', async () => {

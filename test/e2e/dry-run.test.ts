@@ -245,7 +245,7 @@ describe('the plan', () => {
     );
     expect(exitCode).toBe(0);
     expect(stdout).toContain('Plan for task t (type coding). Nothing was started');
-    expect(stdout).toContain('allows 15 iterations of full length; at most 30 iterations will run');
+    expect(stdout).toContain('up to 30 iterations, or 15 if each takes its full time');
     expect(stdout).toContain('[… ');
     expect(stdout).toMatch(/^ {2}max_iterations +30 {2}\(task type coding\)$/m);
     const warnings = stdout.split('\nWarnings:\n')[1] ?? '';

@@ -364,7 +364,7 @@ describe('examples/github-actions.yml', () => {
     const { status, stdout, stderr } = runStep(await makeRunner(), check);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('claude was not found in');
-    expect(stdout).toContain('allows 9 iterations of full length');
+    expect(stdout).toContain('or 9 if each takes its full time');
   });
 
   test('does the work that it checked, and opens a pull request with it', async () => {

@@ -195,7 +195,7 @@ describe('an agent that takes the easy way', () => {
     expect(exitCode, stderr).toBe(0);
     expect(said(scene)[0]).toBe(`${finding} told`);
     expect(gates(scene)).toEqual([]);
-    expect(stderr).toContain(`found against the claim: `);
+    expect(stderr).toContain(`not proven: `);
     expect(stderr).toContain(names);
     const { proof } = scene.state().evidence;
     expect(proof).toMatchObject({ proven: false, text: expect.stringContaining(names) });

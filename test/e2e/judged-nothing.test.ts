@@ -39,7 +39,7 @@ test.for([
     `${TESTS}; echo '${SCRIPT}' > package.json`,
   );
   const { exitCode, stderr } = await scene.run(['--proof', 'hold', '--verify', 'npm test']);
-  expect(stderr).toContain('found against the claim: tsconfig.json changed');
+  expect(stderr).toContain('not proven: tsconfig.json changed');
   expect(exitCode).toBe(0);
 });
 

@@ -28,5 +28,5 @@ test('a limit of cost that codex cannot hold is said, where it is no mistake', a
   const { bin } = playedAgent(scene.folder, 'codex', [{ file: 'promise' }]);
   const args = ['--agent', 'codex', '--agent-bin', bin, '--promise', 'DONE'];
   const { stderr } = await scene.run(args, { env: { RALPH_MAX_COST: '1' } });
-  expect(stderr).toContain('RALPH_MAX_COST limits nothing in this run: codex does not tell');
+  expect(stderr).toContain('RALPH_MAX_COST has no effect: codex reports no cost.');
 });

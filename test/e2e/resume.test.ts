@@ -192,7 +192,7 @@ describe('what it goes on with', () => {
     const { exitCode, stderr } = await scene.ralph(['resume', 't', '--delay', '0']);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /settings\.json.* is gone or damaged|.* was changed by another hand \(settings\.json\)/,
+      /settings\.json.* is gone or damaged|.* was changed by somebody else \(settings\.json\)/,
     );
     expect(scene.fake.calls()).toHaveLength(1);
   });

@@ -212,7 +212,9 @@ test('a near miss is shown, and told to the agent', async () => {
   ]);
   const { exitCode, stderr } = await scene.run(PROMISE);
   expect(exitCode).toBe(0);
-  expect(stderr).toMatch(/mentioned, not stated.*I will state <promise>COMPLETE<\/promise> soon/);
+  expect(stderr).toMatch(
+    /the promise was not counted.*I will state <promise>COMPLETE<\/promise> soon/,
+  );
   const { stdin } = scene.fake.calls()[1] ?? { stdin: '' };
   const reminder = stdin.slice(stdin.indexOf('The task is NOT yet complete'));
   expect(reminder).toMatch(/mentioned the promise without stating it.*I will state/);

@@ -10,7 +10,7 @@ import { writeTrusted } from '../helpers/trusted-config.ts';
 
 const DONE = { text: 'Done.\n\nTASK_COMPLETE' };
 const SKIPS = '--dangerously-skip-permissions';
-const ADVICE = 'The agent may do everything you may: --sandbox keeps it in this folder.';
+const ADVICE = 'The agent can do anything you can: --sandbox keeps it in this folder.';
 
 test.for<[args: readonly string[], env: Readonly<Record<string, string>>, times: number]>([
   [[SKIPS], {}, 1],
@@ -77,7 +77,7 @@ test('a found configuration may ask for the sandbox and deny more, but lift no w
   await scene.write('ralph.config.yaml', `${config.replace('[]', 'a.example.com')}`);
   const { exitCode, stderr } = await scene.run(['--no-sandbox']);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain('sets allow_net, and nobody has trusted its current content');
+  expect(stderr).toContain('sets allow_net, and it is new, or has changed since you trusted it');
   const trusting = 'sandbox: true\nallow_net: a.example.com\n';
   await writeTrusted(join(scene.folder, 'ralph.config.yaml'), trusting, scene.home);
   const trusted = await scene.run(['--no-sandbox']);

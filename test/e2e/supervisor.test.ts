@@ -191,7 +191,7 @@ test('the dry run says what ends an iteration, and which agent does not tell it'
   expect(stdout).toContain('  same-failing-call: told at 5, ended at 20\n');
   expect(stdout).toContain('  tokens: ended at 9; off for codex, which does not tell it\n');
   expect(stdout).toContain('  subagents: no limit\n');
-  expect(stdout).toContain('--max-iteration-tokens does not hold codex');
+  expect(stdout).toContain('--max-iteration-tokens has no effect on codex');
 });
 
 test('shell commands in the background are no sub-agents at work', async () => {

@@ -27,7 +27,7 @@ const fileIn = (scene: Scene): string => join(scene.folder, CONFIG);
 
 /** What a run says that would use it. */
 const refusalIn = (scene: Scene): string =>
-  `ralph: ${fileIn(scene)} sets permission_mode, after, and nobody has trusted its current content. Run ralph trust once: it shows the file and allows its use, in cron too. In CI, name the file: --config FILE or RALPH_CONFIG.\n`;
+  `ralph: ${fileIn(scene)} sets permission_mode, after, and it is new, or has changed since you trusted it. Run ralph trust once: it shows the file and allows its use, in cron too. In CI, name the file: --config FILE or RALPH_CONFIG.\n`;
 
 const saidIn = (scene: Scene): string => `ralph: ${fileIn(scene)} sets permission_mode, after.\n`;
 
@@ -249,7 +249,7 @@ test('a clone that ships a configuration, a task and its file is told line by li
     return stderr.trimEnd().split('\n');
   };
   expect(await lines(cron)).toEqual([
-    expect.stringContaining(`${fileIn(scene)} sets permission_mode, after, and nobody has trusted`),
+    expect.stringContaining(`${fileIn(scene)} sets permission_mode, after, and it is new`),
     expect.stringMatching(/^ralph: task 'nightly' in .* was not written by you here either/),
   ]);
   // And so each by itself, once the other is not in the way.
@@ -291,7 +291,7 @@ describe('a plan', () => {
     await scene.write(CONFIG, `dry_run: true\nresume_if_open: true\nvault: .\n`);
     const { exitCode, stdout, stderr } = await scene.run();
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain('sets vault, and nobody has trusted');
+    expect(stderr).toContain('sets vault, and it is new');
     expect(scene.state()).toMatchObject({ status: 'failed' });
   });
 });
@@ -407,7 +407,7 @@ describe('every command that reads settings', () => {
     await scene.write('Needs_Action/letter.md', 'Answer the letter.\n');
     const { exitCode, stderr } = await scene.ralph(['watch']);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`${fileIn(scene)} sets start_new, and nobody has trusted`);
+    expect(stderr).toContain(`${fileIn(scene)} sets start_new, and it is new`);
     expect(scene.fake.calls()).toEqual([]);
   });
 
@@ -424,7 +424,7 @@ describe('every command that reads settings', () => {
     await scene.write('Needs_Action/two.md', 'Write it.');
     const told = new Promise<void>((resolve) => {
       const look = (): void => {
-        if (watch.stdout().includes('nobody has trusted')) resolve();
+        if (watch.stdout().includes('since you trusted it')) resolve();
       };
       watch.child.stdout.on('data', look);
       look();
@@ -432,7 +432,9 @@ describe('every command that reads settings', () => {
     await told;
     watch.child.kill('SIGTERM');
     const { stdout, stderr } = await watch.ended;
-    expect(stdout).toMatch(/Needs_Action\/two\.md: .*nobody has trusted its current content/);
+    expect(stdout).toMatch(
+      /Needs_Action\/two\.md: .*it is new, or has changed since you trusted it/,
+    );
     expect(stderr.split(saidIn(scene))).toHaveLength(2);
     expect(scene.names('Needs_Action')).toContain('two.md');
     expect(scene.has('evil')).toBe(false);
@@ -495,7 +497,9 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('at a terminal', () => {
     await terminal.until(QUESTION);
     terminal.type(`${answer}\r`);
     expect(await terminal.ended).toBe(2);
-    expect(terminal.look().screen().join(' ')).toContain('nobody has trusted its current content');
+    expect(terminal.look().screen().join(' ')).toContain(
+      'it is new, or has changed since you trusted it',
+    );
     expect(notesIn(scene)).toEqual([]);
     expect(scene.fake.calls()).toEqual([]);
   });
@@ -540,7 +544,7 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('at a terminal', () => {
     await terminal.until(/watching In_Progress and Needs_Action/);
     await scene.write(CONFIG, POWERS.replace('touch ran', 'touch evil'));
     await scene.write('Needs_Action/one.md', 'Write it.');
-    await terminal.until(/one\.md: .*nobody has trusted its current content/);
+    await terminal.until(/one\.md: .*it is new, or has changed since you trusted it/);
     terminal.type('\u0003');
     expect(await terminal.ended).toBe(130);
     expect(terminal.written()).not.toMatch(QUESTION);

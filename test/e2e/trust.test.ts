@@ -303,7 +303,7 @@ describe('an agent that may edit files, and nothing more', () => {
   test('lifts no gate while the loop runs: the driver puts its files back, and says so', async () => {
     const scene = await makeScene([{ ...WORKING, shell: LIFT }, DONE]);
     const { stderr } = await scene.run(['-n', '2', '--verify', 'false']);
-    expect(stderr).toContain(`${SEALED} was changed by another hand`);
+    expect(stderr).toContain(`${SEALED} was changed by somebody else`);
     expect(JSON.parse(scene.read(SEALED)).settings.verify.value).toEqual([
       { name: 'false', command: 'false' },
     ]);
@@ -331,7 +331,7 @@ describe('an agent that may edit files, and nothing more', () => {
       await scene.write(file, changed);
       const end = await scene.ralph(['resume', 't', '-n', '+1', '--delay', '0']);
       expect(end).toMatchObject({ exitCode: 1, stdout: '' });
-      expect(end.stderr).toContain(`was changed by another hand (${name})`);
+      expect(end.stderr).toContain(`was changed by somebody else (${name})`);
       expect(scene.fake.calls()).toHaveLength(2);
     },
   );
@@ -359,7 +359,7 @@ describe('an agent that may edit files, and nothing more', () => {
     await scene.run(['-n', '1', '--verify', 'false']);
     await scene.write('.ralph_state/t/settings.json', older);
     const end = await scene.ralph(['resume', 't', '-n', '+1', '--delay', '0']);
-    expect(end.stderr).toContain('was changed by another hand (settings.json)');
+    expect(end.stderr).toContain('was changed by somebody else (settings.json)');
   });
 
   test('an agent that edits files cannot forge that its task is completed', async () => {

@@ -50,7 +50,7 @@ describe('ralph undo', () => {
       'The undo of iteration 2 of t and all after it would change 3 paths:',
       ...['  ~ a', '  + b', '  - new', ''],
     ]);
-    expect(stderr).toBe('ralph: taken back: 3 paths; ralph undo t --redo brings them again\n');
+    expect(stderr).toBe('ralph: restored 3 files; to redo: ralph undo t --redo\n');
     expect(exitCode).toBe(0);
     expect(treeOf(scene.folder)).toMatchObject({ a: '1\n', b: '0\n' });
     expect(scene.has('new')).toBe(false);
@@ -109,7 +109,7 @@ describe('ralph undo', () => {
     });
     expect(Object.keys(treeOf(scene.folder))).toEqual([]);
     const back = await undo(scene, '1', '--yes');
-    expect(back.stderr).toMatch(/^ralph: taken back/);
+    expect(back.stderr).toMatch(/^ralph: restored/);
     expect(back.stderr.split('\n').slice(1)).toEqual(['']);
     expect(back).toMatchObject({ exitCode: 0 });
     const tree = treeOf(scene.folder);

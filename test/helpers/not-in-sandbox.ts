@@ -51,9 +51,9 @@ export const NOT_IN_SANDBOX: Readonly<Record<string, readonly Entry[]>> = {
   'test/e2e/bad-ground.test.ts': [
     [
       'fixed',
-      'while the loop runs > the state is changed by another hand: overwritten, and said',
-      'while the loop runs > the state is made nonsense by another hand: overwritten, and said',
-      'while the loop runs > the state is replaced by another by another hand: overwritten, and said',
+      'while the loop runs > the state is changed from outside: overwritten, and said',
+      'while the loop runs > the state is made nonsense from outside: overwritten, and said',
+      'while the loop runs > the state is replaced by another from outside: overwritten, and said',
     ],
   ],
   'test/e2e/clean-checkout.test.ts': [

@@ -63,7 +63,9 @@ test.for<[key: string, value: string]>([
   await configure(scene, `${key}: ${value.replace('$PORT', scene.env.PORT ?? '')}`);
   const refused = await ranRalph(scene, newRun(scene));
   expect(refused.exitCode).toBe(2);
-  expect(refused.stderr).toContain(`sets ${key}, and nobody has trusted its current content`);
+  expect(refused.stderr).toContain(
+    `sets ${key}, and it is new, or has changed since you trusted it`,
+  );
   expect(await passed(scene)).toBeNull();
   expect((await ralphAsUser(scene, ['trust'])).exitCode).toBe(0);
   expect((await ranRalph(scene, newRun(scene))).exitCode).toBe(0);
@@ -95,7 +97,9 @@ test('sandbox: false of a found configuration needs trust, and a flag or a varia
     const { exitCode, stderr } = await ranRalph(each, args);
     expect({ exitCode, stderr }).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('sets sandbox, and nobody has trusted its current content'),
+      stderr: expect.stringContaining(
+        'sets sandbox, and it is new, or has changed since you trusted it',
+      ),
     });
   }
   expect(await passed(scene)).toBeNull();

@@ -62,9 +62,10 @@ export function planWarnings(plan: RunPlan): readonly string[] {
     }
   }
   for (const limit of ['maxCost', 'maxCostPerDay', 'maxUsage'] as const) {
-    const isTaken = policy.agents.every((agent) => AGENTS[agent].takes.includes(limit));
-    if (settings[limit] !== null && !isTaken) {
-      warnings.push(limitsNothing(sources[limit].where, policy.agent));
+    const silent = policy.agents.filter((agent) => !AGENTS[agent].takes.includes(limit));
+    if (settings[limit] !== null && silent.length > 0) {
+      const what = limit === 'maxUsage' ? 'use of its plan' : 'cost';
+      warnings.push(limitsNothing(sources[limit].where, silent, what));
     }
   }
   for (const sign of SIGN_NAMES) {

@@ -88,7 +88,7 @@ function promptFromTask(
   const blocked = intoWorkProblem(vault, file);
   if (blocked !== null) {
     problems.push(
-      `${where}: ${file} cannot be moved to ${IN_PROGRESS}: ${blocked}. If that is this task, ralph resume goes on with it; otherwise rename one of the two.`,
+      `${where}: ${file} cannot be moved to ${IN_PROGRESS}: ${blocked}. If that is this task, ralph resume continues it; otherwise rename one of the two.`,
     );
     return null;
   }

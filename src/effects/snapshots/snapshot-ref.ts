@@ -86,7 +86,7 @@ export async function putRefsRight(
     const made = now === undefined && (await makeRef(git, ref, commit));
     if (now === undefined && made && name === newest) continue;
     sentences.push(
-      `${ref} ${now === undefined ? 'was gone' : 'names another commit'}: ralph goes on with the snapshot that it took itself.`,
+      `${ref} ${now === undefined ? 'was gone' : 'names another commit'}: ralph keeps to the snapshot that it took itself.`,
     );
   }
   return sentences;

@@ -71,7 +71,7 @@ function holds(place: string, content: Buffer): boolean {
 }
 
 export function changedByAnother(file: string): string {
-  return `${file} was changed by another hand; a running loop keeps to what it knows, and has written it anew.`;
+  return `${file} was edited during the run; ralph has overwritten it.`;
 }
 
 /** Returns a text that changes whenever a program writes the file; empty if the file is gone. */

@@ -38,14 +38,14 @@ const PROMPT_MAX_BYTES = 8 * MB;
 
 /**
  * Packs a step that the loop has handed over, whether or not the disk had room for it. Throws a
- * `StateCorruptedError` if a file beside the state was changed by another hand.
+ * `StateCorruptedError` if a file beside the state was changed by somebody else.
  */
 export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8Array {
   const { task } = state;
   const beside = (kind: 'baseline' | 'judges'): string | null => {
     const text = tryReadText(path.join(paths.folder, `${kind}.json`), BASELINE_MAX_BYTES);
     if (text === null || seal.isClosed(text, fileOf(kind, task))) return text;
-    throw corrupted(paths, `${kind}.json was changed by another hand`);
+    throw corrupted(paths, `${kind}.json was changed by somebody else`);
   };
   const prompt = readWithin(path.join(paths.folder, 'prompt.md'), PROMPT_MAX_BYTES);
   const packed = {

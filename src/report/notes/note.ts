@@ -47,7 +47,7 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
     ...sandboxSections(task),
     ...(facts.missing.length > 0
       ? [
-          `## What the agent would be told next\n\n${facts.missing.map((line) => `- ${inlineText(line)}`).join('\n')}`,
+          `## What the next prompt says\n\n${facts.missing.map((line) => `- ${inlineText(line)}`).join('\n')}`,
         ]
       : []),
     ...facts.commandOutputs.map(
@@ -127,7 +127,7 @@ function listed(lines: readonly string[]): string {
 }
 
 function iterationTable(task: TaskState): string {
-  if (task.iterations.length === 0) return 'No iteration counted.';
+  if (task.iterations.length === 0) return 'No iteration has run.';
   const folded = task.metrics.iterations - task.iterations.length;
   const rows = task.iterations.map((record) =>
     [

@@ -63,7 +63,7 @@ export function renderPlan(facts: PlanFacts): string {
     ...(isRefused ? [section('It would be refused because', plan.refusals)] : []),
     section('Complete when', [plan.completion]),
     section('Time', [
-      `the limit of the whole task allows ${plural(plan.full_iterations, 'iteration')} of full length; at most ${plural(plan.max_iterations, 'iteration')} will run`,
+      `up to ${plural(plan.max_iterations, 'iteration')}${plan.full_iterations < plan.max_iterations ? `, or ${plan.full_iterations} if each takes its full time` : ''}`,
     ]),
     section('The agent is started with', [commandLine(plan.argv), `in ${plan.cwd}`]),
     ...plan.further_agents.map(({ agent, argv }) =>

@@ -123,7 +123,7 @@ export function undoResult(preview: UndoPreview, blocked: readonly KeptPath[]): 
   const done =
     iteration === null
       ? `redone: ${plural(count, 'path')}`
-      : `taken back: ${plural(count, 'path')}; ralph undo ${taskId} --redo brings them again`;
+      : `restored ${plural(count, 'file')}; to redo: ralph undo ${taskId} --redo`;
   const lines = [done, ...blocked.map(({ path, why }) => `not brought back: ${path} (${why})`)];
   if (kept.length > 0) {
     lines.push(

@@ -25,7 +25,7 @@ export function untrustedWords(config: UntrustedConfig): string {
   if (!isUsable) return `${visible(file)}, which was trusted, is missing or invalid`;
   if (powers.length > 0) {
     const why = unsafe === null ? '' : ` (the record of trust is ignored: ${visible(unsafe)})`;
-    return `${visible(file)} sets ${keysOf(powers)}, and nobody has trusted its current content${why}`;
+    return `${visible(file)} sets ${keysOf(powers)}, and it is new, or has changed since you trusted it${why}`;
   }
   return trusted === null || trusted === file
     ? `${visible(file)} has changed since it was trusted`

@@ -230,7 +230,7 @@ describe('ralph doctor', () => {
       await writeFile(file, 'claude_bin: ./evil.sh\nverify: x\n');
       expect(await doctor({}, env)).toBe(1);
       expect(lines('problem')).toEqual([
-        `problem  settings: every run is refused: ${file} sets verify, agent_bin, and nobody has trusted its current content`,
+        `problem  settings: every run is refused: ${file} sets verify, agent_bin, and it is new, or has changed since you trusted it`,
       ]);
       expect(printed).toContain(
         `-> ralph trust shows the file and allows its use; or name it: --config ${file}\n`,

@@ -271,7 +271,7 @@ describe('the permanent lines', () => {
       '  here.',
       '• 3/10 answered, 1m 05s, $0.25, 4 files — I have fixed the parser; next comes …',
       '✖ 4/10 timed out, 1m 05s — it ran out of time',
-      '  the promise was mentioned, not stated (in a sentence): I will say it',
+      '  the promise was not counted (in a sentence): I will say it',
       expect.stringMatching(/^\S iteration 5\/10/),
       '  starting',
     ]);
@@ -284,8 +284,8 @@ describe('the permanent lines', () => {
     tell({ event: 'asked_back', iteration: 3, attempt: 2, line: 'DONE', where: 'earlier-line' });
     pass(125);
     expect(screen()).toEqual([
-      '  asking the agent whether it is done (attempt 2), since the promise stands in',
-      '  a doubtful place (earlier line): DONE',
+      '  asking the agent whether it is done (attempt 2), because the promise is in a',
+      '  doubtful place (earlier line): DONE',
       expect.stringMatching(/^\S iteration 3\/10, attempt 2 .*\$1\.50$/),
       '  asking whether it is done',
     ]);

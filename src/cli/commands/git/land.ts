@@ -110,7 +110,7 @@ function refuseForeign({ state, paths, isOwn }: FoundTask, place: TaskFolders): 
       ? `cannot be told from a forged one (${seal.problem.replace(/\.$/, '')})`
       : changed === undefined
         ? 'was not written by you here'
-        : `was changed by another hand (${changed})`;
+        : `was changed by somebody else (${changed})`;
   throw new UntrustedTaskError(state.task_id, place.stateDir, why, []);
 }
 

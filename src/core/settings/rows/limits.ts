@@ -97,7 +97,7 @@ export const LIMIT_ROWS = {
     group: 'Limits',
     default: '5',
     ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
-    help: 'quick attempts after a passing fault, before an attempt every 5 minutes',
+    help: 'quick retries after a temporary error, before one every 5 minutes',
   },
   maxWait: {
     flag: '--max-wait',
