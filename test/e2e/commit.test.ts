@@ -229,7 +229,7 @@ describe('--commit', () => {
     }
     const dry = await scene.ralph(['resume', 't', '--dry-run']);
     expect(dry.exitCode).toBe(2);
-    expect(dry.stdout).toContain(': it would be refused, with exit code 2. Nothing was started');
+    expect(dry.stdout).toContain(' would be refused, with exit code 2. Nothing was started');
     expect(dry.stdout).toContain(`\nIt would be refused because:\n  ${refusal}`);
     expect((await scene.ralph(['doctor'])).stdout).toContain('git: no author is known');
     expect(scene.fake.calls()).toHaveLength(1);

@@ -71,7 +71,7 @@ describe('with no agent installed', () => {
       { cwd: work, env, encoding: 'utf8' },
     );
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toMatch(/^Plan for task .*Nothing was started or written\.\n/);
+    expect(stdout).toMatch(/^The task .* would start\. Nothing was started or written\.\n/);
     expect(stdout).toMatch(/Cannot start the agent: claude was not found in /);
     expect(stdout).toContain('claude --print --verbose --output-format stream-json');
     expect(stdout).toContain(join(work, 'nor/this'));
@@ -240,19 +240,30 @@ describe('the plan', () => {
     const scene = await makeScene();
     const prompt = Array.from({ length: 100 }, (_, index) => `Line ${index + 1}.`).join('\n');
     const { exitCode, stdout } = await scene.ralph(
-      ['run', '--task-id', 't', '--task-type', 'coding', '--dry-run', '--prompt', '-'],
+      ['run', '--task-id', 't', '--task-type', 'coding', '--dry-run', '--verbose', '-p', '-'],
       { input: `${prompt}\nTASK_COMPLETE\n`, env: { RALPH_DELAYS: '1s' } },
     );
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('Plan for task t (type coding). Nothing was started');
+    expect(stdout).toContain('The task t (type coding) would start. Nothing was started');
     expect(stdout).toContain('up to 30 iterations, or 15 if each takes its full time');
     expect(stdout).toContain('[… ');
     expect(stdout).toMatch(/^ {2}max_iterations +30 {2}\(task type coding\)$/m);
-    const warnings = stdout.split('\nWarnings:\n')[1] ?? '';
+    const warnings = stdout.split(/\nWarnings:\n|\n\nComplete when:/)[1] ?? '';
     expect(warnings).toMatch(/does not know the variable RALPH_DELAYS.*RALPH_DELAY\?/);
     expect(warnings).toMatch(/default permissions/);
     expect(warnings).toMatch(/prompt/);
     expect(warnings.trimEnd().split('\n')).toHaveLength(3);
+  });
+
+  test('is shown on one screen, with what is not a default', async () => {
+    const scene = await makeScene();
+    const checked = ['--verify', 'true', '--edit', '--task-type', 'coding'];
+    const { stdout } = await scene.run(['--dry-run', ...checked]);
+    expect(stdout.split('\n').length).toBeLessThanOrEqual(40);
+    expect(stdout).toContain('claude may edit files');
+    expect(stdout).toMatch(/^ {2}edit +true {2}\(--edit\)$/m);
+    expect(stdout).not.toMatch(/\(default\)/);
+    expect((await scene.run(['--dry-run', '--verbose'])).stdout).toMatch(/\(default\)$/m);
   });
 
   test('can be asked for by variable and by key', async () => {
@@ -262,7 +273,7 @@ describe('the plan', () => {
     const byKey = await scene.run();
     for (const { exitCode, stdout } of [byVariable, byKey]) {
       expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
-      expect(stdout).toMatch(/^Plan for task t/);
+      expect(stdout).toMatch(/^The task t/);
     }
     expect(scene.fake.calls()).toEqual([]);
   });

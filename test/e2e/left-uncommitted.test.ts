@@ -51,9 +51,9 @@ test('what the commits leave out is said at the end, as long as HEAD lacks it', 
   const { exitCode, stderr } = await run(['--commit', '--quiet', '--delay', '0']);
   expect(exitCode).toBe(0);
   const reason =
-    /^a\.txt \(somebody else had changed .*\), id_rsa \(a new file that looks like a secret/;
+    /^a\.txt \(it had changes of yours before\), id_rsa \(a new file that looks like a secret/;
   expect(end()).toMatchObject({ uncommitted: { reason: expect.stringMatching(reason), files: 2 } });
-  expect(stderr).toContain('left: 2 files not committed: a.txt (somebody else had');
+  expect(stderr).toContain('left: 2 files not committed: a.txt (it had changes of');
   expect(git('status', '--porcelain')).toBe('M a.txt\n?? id_rsa');
 });
 

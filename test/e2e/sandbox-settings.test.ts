@@ -99,7 +99,15 @@ test('a dry run shows every rule with where it came from, and tells the agent of
   const { folder, home } = scene;
   await scene.write('spec.md', 'The spec.');
   const args = [
-    ...['--dry-run', '--sandbox', '--allow-net', 'a.example.com', '--deny-read', '~/notes'],
+    ...[
+      '--dry-run',
+      '--verbose',
+      '--sandbox',
+      '--allow-net',
+      'a.example.com',
+      '--deny-read',
+      '~/notes',
+    ],
     ...['--protect', 'spec.md', '--allow-unix-sockets'],
   ];
   const options = {
@@ -109,7 +117,7 @@ test('a dry run shows every rule with where it came from, and tells the agent of
   const before = scene.names();
   const { exitCode, stdout } = await scene.run(args, options);
   // The machine of the test may have no sandbox.
-  const isRefused = stdout.startsWith('Plan for task t (type default): it would be refused');
+  const isRefused = stdout.startsWith('The task t (type default) would be refused');
   expect(exitCode).toBe(isRefused ? 2 : 0);
   expect(isRefused).toBe(stdout.includes('\nIt would be refused because:\n  --sandbox '));
   const temporary = /TMPDIR=(.+\/ralph-sandbox-XXXXXX\/tmp) /.exec(stdout)?.[1] ?? 'none';

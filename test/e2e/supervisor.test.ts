@@ -186,7 +186,7 @@ test('sub-agents in the background have the time of the iteration, less ten seco
 test('the dry run says what ends an iteration, and which agent does not tell it', async () => {
   const scene = await makeScene(DONE);
   const { stdout } = await scene.run([
-    ...['--agent', 'codex', '--max-iteration-tokens', '9', '--dry-run'],
+    ...['--agent', 'codex', '--max-iteration-tokens', '9', '--dry-run', '--verbose'],
   ]);
   expect(stdout).toContain('  same-failing-call: told at 5, ended at 20\n');
   expect(stdout).toContain('  tokens: ended at 9; off for codex, which does not tell it\n');

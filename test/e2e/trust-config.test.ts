@@ -271,7 +271,7 @@ describe('a plan', () => {
     const { exitCode, stdout } = await scene.run(['--dry-run']);
     expect(exitCode).toBe(2);
     expect(stdout).toMatch(
-      /^Plan for task t \(type default\): it would be refused, with exit code 2\. Nothing was started or written\.\n/,
+      /^The task t \(type default\) would be refused, with exit code 2\. Nothing was started or written\.\n/,
     );
     expect(stdout).toContain(`\nIt would be refused because:\n  ${refusal}\n`);
     expect(stdout).toMatch(/after +"touch ran" +\(ralph\.config\.yaml:1 after\)/);

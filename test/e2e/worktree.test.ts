@@ -185,7 +185,7 @@ describe('a work tree of its own', () => {
 
   test('is shown by --dry-run, which makes nothing', async () => {
     const scene = await stage();
-    const { stdout, exitCode } = await scene.run(['--worktree', '--dry-run']);
+    const { stdout, exitCode } = await scene.run(['--worktree', '--dry-run', '--verbose']);
     expect(exitCode).toBe(0);
     expect(stdout).toContain(`in ${scene.tree('t')}`);
     expect(stdout).toMatch(

@@ -42,7 +42,8 @@ export async function dryRun(run: DryRun): Promise<number> {
     refusals: [...run.refusals, ...refusals.map(({ message }) => message)],
     notices: [...run.notices, ...notices],
   });
-  process.stdout.write(plan.settings.json ? `${safeJson(facts, 2)}\n` : renderPlan(facts));
+  const { json, verbose } = plan.settings;
+  process.stdout.write(json ? `${safeJson(facts, 2)}\n` : renderPlan(facts, verbose));
   return facts.refusals.length === 0 ? 0 : EXIT_USAGE;
 }
 

@@ -53,36 +53,61 @@ export interface PlanFacts {
   readonly warnings: readonly string[];
 }
 
-/** Returns the plan as text. No prompt or configuration can control the terminal through it. */
-export function renderPlan(facts: PlanFacts): string {
+/**
+ * Returns the plan as text: what a person has to know before they start it, and with `isWhole` everything. No prompt or
+ * configuration can control the terminal through it.
+ */
+export function renderPlan(facts: PlanFacts, isWhole: boolean): string {
   const plan = withoutControlsIn(facts);
   const isRefused = plan.refusals.length > 0;
-  const refused = isRefused ? ': it would be refused, with exit code 2' : '';
+  const verdict = isRefused ? 'would be refused, with exit code 2' : 'would start';
+  const given = plan.settings.filter(({ source }) => source !== 'default');
   return [
-    `Plan for task ${plan.task_id} (type ${plan.task_type})${refused}. Nothing was started or written.`,
-    ...(isRefused ? [section('It would be refused because', plan.refusals)] : []),
+    `The task ${plan.task_id} (type ${plan.task_type}) ${verdict}. Nothing was started or written.`,
+    section('It would be refused because', plan.refusals),
+    section('Warnings', plan.warnings),
     section('Complete when', [plan.completion]),
-    section('Time', [
-      `up to ${plural(plan.max_iterations, 'iteration')}${plan.full_iterations < plan.max_iterations ? `, or ${plan.full_iterations} if each takes its full time` : ''}`,
-    ]),
+    section('What decides the checks', isWhole ? plan.judges : firstFew(plan.judges, FEW_JUDGES)),
     section('The agent is started with', [commandLine(plan.argv), `in ${plan.cwd}`]),
     ...plan.further_agents.map(({ agent, argv }) =>
       section(`If the agents before it are held, ${agent} is started with`, [commandLine(argv)]),
     ),
+    section('Time', [timeLine(plan)]),
+    ...(isWhole
+      ? [...furtherSections(plan), section('Settings', settingLines(plan))]
+      : [
+          section('The sandbox', plan.sandbox === null ? [] : ['on', ...plan.sandbox.refusals]),
+          section('Settings that are not defaults', settingLines({ settings: given })),
+          '--verbose shows the prompts, what would be written, and all settings.',
+        ]),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+    .concat('\n');
+}
+
+const FEW_JUDGES = 5;
+
+function firstFew(lines: readonly string[], most: number): readonly string[] {
+  const more = lines.length - most;
+  return more <= 0 ? lines : [...lines.slice(0, most), `… and ${more} more`];
+}
+
+function timeLine({ max_iterations: most, full_iterations: full }: PlanFacts): string {
+  return `up to ${plural(most, 'iteration')}${full < most ? `, or ${full} if each takes its full time` : ''}`;
+}
+
+function furtherSections(plan: PlanFacts): readonly string[] {
+  return [
     section('The first prompt', shortened(plan.first_prompt)),
     section('A continuation prompt', shortened(plan.continuation_prompt)),
-    ...(plan.judges.length > 0 ? [section('What decides the checks', plan.judges)] : []),
     section('What ends an iteration before its time', plan.supervision.map(supervisionLine)),
     section(
       'What would be written',
       plan.writes.map(({ path, what }) => `${path}: ${what}`),
     ),
     section('The sandbox', sandboxLines(plan.sandbox)),
-    section('Settings', settingLines(plan)),
-    ...(plan.warnings.length > 0 ? [section('Warnings', plan.warnings)] : []),
-  ]
-    .join('\n\n')
-    .concat('\n');
+  ];
 }
 
 function supervisionLine({
@@ -112,8 +137,9 @@ function commandLine(argv: readonly string[]): string {
     .join(' ');
 }
 
-/** Returns a heading with its lines, indented. */
+/** Returns a heading with its lines, indented; empty if there are none. */
 export function section(title: string, lines: readonly string[]): string {
+  if (lines.length === 0) return '';
   // Indents every line, so that a text of several lines cannot look like a section.
   const indented = lines.flatMap((line) => line.split('\n')).map((line) => `  ${line}`);
   return `${title}:\n${indented.join('\n')}`;
@@ -132,7 +158,7 @@ export function shortened(prompt: string): readonly string[] {
 
 /** Returns each setting on a line, with its value and its source. */
 export function settingLines({ settings }: Pick<PlanFacts, 'settings'>): readonly string[] {
-  const width = Math.max(...settings.map(({ name }) => name.length));
+  const width = Math.max(0, ...settings.map(({ name }) => name.length));
   return settings.map(({ name, value, source }) => {
     const text = JSON.stringify(value);
     const shown = text.length > 60 ? `${text.slice(0, 59)}…` : text;

@@ -82,29 +82,32 @@ describe('hostile text is harmless in', () => {
   });
 
   test('a plan', () => {
-    const plan = renderPlan({
-      task_id: HOSTILE,
-      refusals: [],
-      task_type: HOSTILE,
-      completion: HOSTILE,
-      full_iterations: 1,
-      max_iterations: 1,
-      argv: ['claude', HOSTILE],
-      further_agents: [{ agent: 'codex', argv: ['codex', HOSTILE] }],
-      cwd: HOSTILE,
-      first_prompt: HOSTILE,
-      continuation_prompt: HOSTILE,
-      settings: [{ name: HOSTILE, value: [HOSTILE, { a: HOSTILE }], source: HOSTILE }],
-      judges: [],
-      supervision: [],
-      sandbox: {
-        rules: sandboxRules({ allowWrite: [{ value: HOSTILE, from: HOSTILE }] }),
-        refusals: [HOSTILE],
-        variables: { TMPDIR: HOSTILE },
+    const plan = renderPlan(
+      {
+        task_id: HOSTILE,
+        refusals: [],
+        task_type: HOSTILE,
+        completion: HOSTILE,
+        full_iterations: 1,
+        max_iterations: 1,
+        argv: ['claude', HOSTILE],
+        further_agents: [{ agent: 'codex', argv: ['codex', HOSTILE] }],
+        cwd: HOSTILE,
+        first_prompt: HOSTILE,
+        continuation_prompt: HOSTILE,
+        settings: [{ name: HOSTILE, value: [HOSTILE, { a: HOSTILE }], source: HOSTILE }],
+        judges: [],
+        supervision: [],
+        sandbox: {
+          rules: sandboxRules({ allowWrite: [{ value: HOSTILE, from: HOSTILE }] }),
+          refusals: [HOSTILE],
+          variables: { TMPDIR: HOSTILE },
+        },
+        writes: [{ path: HOSTILE, what: HOSTILE }],
+        warnings: [HOSTILE],
       },
-      writes: [{ path: HOSTILE, what: HOSTILE }],
-      warnings: [HOSTILE],
-    });
+      true,
+    );
     expect(hostileSign(plan)).toBeNull();
   });
 
@@ -195,8 +198,8 @@ describe('a plan', () => {
       writes: [],
       warnings: [],
     };
-    expect(renderPlan(plan)).toContain(
-      'Complete when:\n  it says so\n  Warnings:\n    none\n\nTime:',
+    expect(renderPlan(plan, true)).toContain(
+      'Complete when:\n  it says so\n  Warnings:\n    none\n\nThe agent',
     );
   });
 });
