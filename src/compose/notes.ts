@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isAgentName } from '../core/agent/agents/agents.ts';
-import { commandsToCheck, describeCompletion } from '../core/completion/conditions/conditions.ts';
+import { commandsToCheck, doneWhen } from '../core/completion/conditions/conditions.ts';
 import type { Ending, LoopState } from '../core/machine/loop-state.ts';
 import { describeMissing } from '../core/prompt/describe-missing.ts';
 import { failedOutputs } from '../core/prompt/failed-outputs.ts';
@@ -90,7 +90,7 @@ export async function leaveNote(
     created: at,
     stateFile: paths.stateFile,
     logDir: paths.folder,
-    completion: describeCompletion(policy),
+    completion: doneWhen(policy),
     lastOutput: carry.output === null ? null : withoutControls(carry.output).slice(-8_000),
     missing: withServers(carry.missing, toldServers).map((each) => describeMissing(each, policy)),
     commandOutputs: failedOutputs(carry),

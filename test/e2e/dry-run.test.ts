@@ -248,7 +248,7 @@ describe('the plan', () => {
     expect(stdout).toContain('up to 30 iterations, or 15 if each takes its full time');
     expect(stdout).toContain('[… ');
     expect(stdout).toMatch(/^ {2}max_iterations +30 {2}\(task type coding\)$/m);
-    const warnings = stdout.split(/\nWarnings:\n|\n\nComplete when:/)[1] ?? '';
+    const warnings = stdout.split(/\nWarnings:\n|\n\nDone when:/)[1] ?? '';
     expect(warnings).toMatch(/does not know the variable RALPH_DELAYS.*RALPH_DELAY\?/);
     expect(warnings).toMatch(/default permissions/);
     expect(warnings).toMatch(/prompt/);

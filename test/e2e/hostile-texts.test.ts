@@ -49,7 +49,7 @@ describe('a hostile configuration', () => {
   test('does nothing to the terminal in a dry run, and its values come whole in JSON', async () => {
     const scene = await hostileScene();
     const args = [...RUN, '--prompt', `Fix ${HOSTILE}`, '--dry-run'];
-    expect(await harmless(scene, args)).toContain('Complete when');
+    expect(await harmless(scene, args)).toContain('Done when');
     const plan = JSON.parse(await harmless(scene, [...args, '--json']));
     expect(plan.first_prompt).toContain(`Fix ${HOSTILE}`);
     expect(plan.argv).toContain(`--model=${HOSTILE}`);
@@ -70,7 +70,7 @@ describe('a hostile configuration', () => {
     expect(scene.state().completion_promise).toContain('\u202e');
 
     const resumed = ['resume', 't', '-n', '+1', '--dry-run'];
-    expect(await harmless(scene, resumed)).toContain('Complete when');
+    expect(await harmless(scene, resumed)).toContain('Done when');
     const { argv } = JSON.parse(await harmless(scene, [...resumed, '--json']));
     expect(argv).toContain(`--model=${HOSTILE}`);
   });
@@ -96,10 +96,10 @@ describe('a hostile task file', () => {
     const text = `---\npromise: ${quoted(`D${HOSTILE}`)}\n---\nFix ${HOSTILE}\n`;
     await scene.write('Needs_Action/x.md', text);
     const args = ['run', '--task-file', 'Needs_Action/x.md', '-n', '1', '--delay', '0'];
-    expect(await harmless(scene, [...args, '--dry-run'])).toContain('Complete when');
+    expect(await harmless(scene, [...args, '--dry-run'])).toContain('Done when');
     await harmless(scene, args);
     const note = scene.notes().find(({ name }) => name.startsWith('RALPH_'))?.text ?? '';
-    expect(note).toContain('Complete when');
+    expect(note).toContain('Done when');
     expect(hostileSign(note)).toBeNull();
   });
 

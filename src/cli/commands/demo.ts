@@ -52,6 +52,7 @@ function demoLayer(vault: string): Layer {
   const values = {
     prompt: PROMPT,
     promise: 'GREETING_READY',
+    verify: 'test -s greeting.txt',
     delay: '300ms',
     vault,
     cwd: vault,

@@ -3,7 +3,7 @@ import { locateAgent } from '../../compose/agent.ts';
 import { lookAhead } from '../../compose/before-start.ts';
 import { judgesOfPlan } from '../../compose/proof/judges.ts';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
-import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
+import { describeCompletion, doneWhen } from '../../core/completion/conditions/conditions.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';
 import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import { writeCheck } from '../../core/settings/checks.ts';
@@ -43,7 +43,11 @@ export async function dryRun(run: DryRun): Promise<number> {
     notices: [...run.notices, ...notices],
   });
   const { json, verbose } = plan.settings;
-  process.stdout.write(json ? `${safeJson(facts, 2)}\n` : renderPlan(facts, verbose));
+  process.stdout.write(
+    json
+      ? `${safeJson(facts, 2)}\n`
+      : renderPlan({ ...facts, completion: doneWhen(plan.policy) }, verbose),
+  );
   return facts.refusals.length === 0 ? 0 : EXIT_USAGE;
 }
 

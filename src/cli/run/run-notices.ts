@@ -2,10 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { AGENTS } from '../../core/agent/agents/agents.ts';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
-import {
-  commandsToCheck,
-  describeCompletion,
-} from '../../core/completion/conditions/conditions.ts';
+import { commandsToCheck, doneWhen } from '../../core/completion/conditions/conditions.ts';
 import { judgePromise } from '../../core/completion/promise.ts';
 import { runOf } from '../../core/proof/check-words.ts';
 import { describeEdit, permissionsOf } from '../../core/settings/edit-permissions.ts';
@@ -32,7 +29,7 @@ export function announcements(plan: RunPlan): readonly string[] {
     maxIterations: policy.maxIterations,
     iterationTimeoutMs: policy.iterationTimeoutMs,
     taskTimeoutMs: plan.taskTimeoutMs,
-    completion: describeCompletion(policy),
+    completion: doneWhen(policy),
   });
   // A file name may contain anything, even line breaks.
   return [start, ...planWarnings(plan)].map((each) => oneLine(each, 2_000));

@@ -30,7 +30,7 @@ export function renderSpec(facts: SpecFacts): string {
       `queue ${spec.queue}, account ${spec.account}, priority ${spec.priority}`,
       `not before: ${notBefore(not_before)}`,
     ]),
-    section('Complete when', [completion]),
+    section('Done when', [completion]),
     section('The prompt', shortened(spec.prompt)),
     ...(spec.passthrough.length === 0
       ? []

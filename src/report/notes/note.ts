@@ -42,7 +42,7 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
     `# ${headingOf(facts)}`,
     `## What happened\n\n${whatHappened(facts)}`,
     `## What was asked\n\n${fenced(task.task_prompt)}`,
-    `## What counts as complete\n\nComplete when ${codeSpan(facts.completion)}.`,
+    `## What counts as complete\n\nDone when ${codeSpan(facts.completion)}.`,
     `## Iterations\n\n${iterationTable(task)}`,
     ...sandboxSections(task),
     ...(facts.missing.length > 0

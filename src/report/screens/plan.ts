@@ -66,7 +66,7 @@ export function renderPlan(facts: PlanFacts, isWhole: boolean): string {
     `The task ${plan.task_id} (type ${plan.task_type}) ${verdict}. Nothing was started or written.`,
     section('It would be refused because', plan.refusals),
     section('Warnings', plan.warnings),
-    section('Complete when', [plan.completion]),
+    section('Done when', [plan.completion]),
     section('What decides the checks', isWhole ? plan.judges : firstFew(plan.judges, FEW_JUDGES)),
     section('The agent is started with', [commandLine(plan.argv), `in ${plan.cwd}`]),
     ...plan.further_agents.map(({ agent, argv }) =>

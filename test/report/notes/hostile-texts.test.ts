@@ -199,7 +199,7 @@ describe('a plan', () => {
       warnings: [],
     };
     expect(renderPlan(plan, true)).toContain(
-      'Complete when:\n  it says so\n  Warnings:\n    none\n\nThe agent',
+      'Done when:\n  it says so\n  Warnings:\n    none\n\nThe agent',
     );
   });
 });

@@ -68,6 +68,23 @@ export function describeCompletion(policy: Policy): string {
   return asked.map(({ describe }) => describe(policy)).join(', or ');
 }
 
+/**
+ * Says to a person when the task is done: as `describeCompletion`, with the words of the promise and with the checks.
+ * An agent is not told the promise in this form, since it could be taken for one.
+ */
+export function doneWhen(policy: Policy): string {
+  const { promise, verify } = policy;
+  const asked = CONDITIONS.filter(({ isSet }) => isSet(policy)).map((condition) =>
+    condition === PROMISE
+      ? `the agent states ${promise}`
+      : condition.describe(policy).replace(/^you state /, 'the agent states '),
+  );
+  const checks = verify.map(({ command }) => command);
+  if (checks.length === 0) return asked.join(', or ');
+  const pass = `${checks.join(' and ')} ${checks.length === 1 ? 'passes' : 'pass'}`;
+  return `${asked.join(', or ')}${asked.length === 1 ? ' and' : '; and then'} ${pass}`;
+}
+
 /** Judges the agent's final message. Echoes of what ralph itself put into the prompt do not count. */
 export function judgeMessage(
   message: string | null,

@@ -5,6 +5,7 @@ import type { IterationView } from '../../../../src/core/completion/conditions/c
 import {
   CONDITIONS,
   describeCompletion,
+  doneWhen,
   findClaims,
   judgeMessage,
 } from '../../../../src/core/completion/conditions/conditions.ts';
@@ -98,6 +99,8 @@ describe('the claims of an iteration', () => {
   });
 });
 
+const NPM_TEST = { name: 'npm test', command: 'npm test' };
+
 describe('the completion rule', () => {
   const rows: readonly [changes: Partial<Policy>, words: string][] = [
     [{}, `'<promise>DONE</promise>' is satisfied`],
@@ -119,6 +122,18 @@ describe('the completion rule', () => {
   test.for(rows)('of %o in words: %s', ([changes, words]) => {
     const policy = loopPolicy(changes);
     expect(describeCompletion(policy)).toBe(words);
+  });
+
+  test.for<[changes: Partial<Policy>, words: string]>([
+    [{}, 'the agent states DONE'],
+    [{ verify: [NPM_TEST] }, 'the agent states DONE and npm test passes'],
+    [
+      { watchGlobs: ['a'], verify: [NPM_TEST, { name: 'lint', command: 'make lint' }] },
+      `the agent states DONE, or a new or changed file matches 'a'; and then npm test and make lint pass`,
+    ],
+    [{ promise: null, signals: ['A'] }, `the agent states 'A' in two iterations in a row`],
+  ])('of %o for a person: %s', ([changes, words]) => {
+    expect(doneWhen(loopPolicy(changes))).toBe(words);
   });
 
   test('has each condition once', () => {
