@@ -31,7 +31,7 @@ const VALUES = {
   ...{ refusedLimit: '3', maxIterationTokens: '100000', maxSubagents: '4' },
   ...{ agent: 'command', agentCommand: 'node agent.js', model: ['opus'] },
   ...{ permissionMode: 'plan', allowedTools: ['Edit,Bash(git log:*)'] },
-  ...{ dangerouslySkipPermissions: true, session: 'continue', context: 'none' },
+  ...{ edit: true, dangerouslySkipPermissions: true, session: 'continue', context: 'none' },
   ...{ contextChars: '5', snapshotLimit: '1GB', snapshotExclude: ['*.bin'], commit: true },
   ...{ commitMessage: '{summary}', protectBranch: ['release'], revertFailed: true },
   ...{ after: 'echo a', onEnd: 'echo b', approvalTimeout: '2d', logLimit: '64KB' },
