@@ -23,6 +23,10 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
       'ralph proof nightly --again',
       'ralph proof proof.json --repo . --again',
     ],
+    judge: [
+      'ralph judge nightly --judge codex',
+      'ralph judge nightly --judge codex --criterion "README names the flag"',
+    ],
     report: ['ralph report --since 24h', 'ralph report --html report.html'],
   },
   'Steer it:': {

@@ -2,7 +2,9 @@ import { hasLag } from '../effects/branches/commit/index-lag.ts';
 import type { DayCounter } from '../effects/logs/day-spending.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { Examiner, Ports, WorkTreeSettler } from '../loop/ports.ts';
+import { agentKind } from './agent.ts';
 import type { ClaimedRun } from './held-run.ts';
+import type { CheckExaminer } from './proof/examiner.ts';
 import type { Start } from './start.ts';
 
 /*
@@ -16,15 +18,22 @@ export function examinerOf(
   sandbox: Sandbox | null,
   env: () => NodeJS.ProcessEnv,
 ): Examiner {
-  let opened: Promise<Examiner> | null = null;
+  let opened: Promise<CheckExaminer> | null = null;
   const hasSnapshots = run.plan.settings.snapshots !== false && state.task.git.snapshots !== null;
   return {
     async examine(request) {
+      const { part, toJudge } = request;
+      if (part === 'judge') {
+        if (toJudge === undefined) throw new Error('nothing is known of the claim to judge');
+        const { judgeClaim } = await import('./judge/judge-claim.ts');
+        const about = { iteration: request.iteration, kindOf: agentKind };
+        return { judge: await judgeClaim({ run, keeper, sandbox, ...about }, toJudge) };
+      }
       if (judges === null) throw new Error('a task without checks has nothing to examine');
       opened ??= import('./proof/examiner.ts').then(({ createExaminer }) =>
         createExaminer({ run, keeper, hasSnapshots, sandbox, atStart: judges, env }),
       );
-      return (await opened).examine(request);
+      return (await opened).examine({ ...request, part });
     },
   };
 }

@@ -53,7 +53,8 @@ export function proofKeeper(
 ): Ports['keepProof'] {
   const { settings, policy, cwd } = plan;
   const { setup, copy } = settings;
-  if (policy.verify.length === 0 && policy.proof === 'tell') return async () => {};
+  const isLookedInto = policy.verify.length > 0 || policy.proof !== 'tell';
+  if (!isLookedInto && policy.judge === null) return async () => {};
   return async (state) => {
     try {
       const { keepProof } = await import('../effects/proof/keep-proof.ts');
@@ -86,7 +87,7 @@ export async function leaveNote(
   const note = renderNote({
     task,
     ending,
-    agent: isAgentName(task.agent) ? task.agent : policy.agent,
+    agent: [ending.judge, task.agent].find(isAgentName) ?? policy.agent,
     created: at,
     stateFile: paths.stateFile,
     logDir: paths.folder,

@@ -181,6 +181,10 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     };
     const judges = run.resume === undefined ? await judgesOfPlan(plan, start.judges) : [];
     if (judges.length > 0) warn(judgedBy(judges));
+    if (policy.judge !== null && run.resume?.announcesOnly !== true) {
+      const { whoJudges } = await import('./judge/who-judges.ts');
+      warn(whoJudges(plan));
+    }
     // The last driver died after it saved these events and before it published them.
     for (const event of start.untold) reporter.publish(event);
     // The next save may overwrite the stored step that contains these events.

@@ -45,6 +45,7 @@ import {
 import { fitBaseline, readBaseline } from '../effects/workspace/kept-baseline.ts';
 import { baselineLost, protectsNothing } from '../report/notices.ts';
 import { BaselineMisfitError, TaskAlreadyActiveError } from '../task-errors.ts';
+import { agentKind } from './agent.ts';
 import { type ClaimedRun, READY, type ReadyTree } from './held-run.ts';
 import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
 import { judgesOf } from './proof/judges.ts';
@@ -80,7 +81,7 @@ export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<St
   const task = note ?? newTaskState({ ...taskFacts(plan), driver, gitBase }, at);
   return {
     state: initialState({ ...task, git_base: gitBase, git: { ...task.git, snapshots } }),
-    event: startedEvent(plan, systemClock.now(), ready),
+    event: await startedEvent(plan, systemClock.now(), ready),
     baseline,
     untold: [],
     tree,
@@ -213,7 +214,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   const judges = await judgesOf(run, task.status === 'pending');
   if (task.status === 'pending') {
     const noted = { ...state, task: { ...state.task, git_base: gitBase } };
-    const event = startedEvent(plan, at, ready);
+    const event = await startedEvent(plan, at, ready);
     return { ...notBegun(noted, plan, leftMs), event, baseline, tree, gitSetup, judges };
   }
   return {
@@ -221,6 +222,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     event: {
       ...{ kind: 'resumed', at, timeLeftMs: leftMs, lost: lost?.usage ?? null },
       lostSession: lost?.sessionUsage ?? null,
+      ...(await missingJudgeOf(plan)),
       ...{ tellsOnly, setupFailed: ready.setupFailed, waitedOn: run.leg !== undefined },
     },
     baseline,
@@ -258,9 +260,19 @@ function notBegun(state: LoopState, plan: RunPlan, leftMs: number) {
   return { state: { ...state, task }, untold: [] };
 }
 
-function startedEvent(plan: RunPlan, at: string, ready: ReadyTree): LoopEvent {
+async function startedEvent(plan: RunPlan, at: string, ready: ReadyTree): Promise<LoopEvent> {
+  const judgeMissing = await missingJudgeOf(plan);
   const prompt = oneLine(maskSecrets(promptText(plan)), 500);
-  return { kind: 'started', at, prompt, ...ready };
+  return { kind: 'started', at, prompt, ...ready, ...judgeMissing };
+}
+
+/** Says why the judge cannot be started; nothing if it can. Its code is loaded only if there is one. */
+async function missingJudgeOf(plan: RunPlan): Promise<{ readonly judgeMissing?: string }> {
+  const { judge } = plan.policy;
+  if (judge === null) return {};
+  const { missingJudge } = await import('./judge/judge-kind.ts');
+  const why = missingJudge(plan, judge, agentKind);
+  return why === null ? {} : { judgeMissing: why };
 }
 
 /** Moves the task's file to `In_Progress` if the first driver died before it could. */

@@ -36,8 +36,9 @@ export async function ask(
       return { kind: 'verified', ...answeredNow(), result };
     }
     case 'examine': {
-      // What the agent left running must not help the checks.
-      if (action.part === 'cleanCheckout') await ports.agent.close(ports.stops.hurry);
+      // What the agent left running must not help the checks, nor write to the judge's checkout.
+      if (action.part === 'cleanCheckout' || action.part === 'judge')
+        await ports.agent.close(ports.stops.hurry);
       const found = await ports.examiner.examine(action);
       return { kind: 'examined', ...answeredNow(), found };
     }

@@ -58,7 +58,9 @@ export async function stop(ports: Ports, loop: LoopState, { ending, left }: Stop
       ? { agent: state.task.agent }
       : {}),
     ...(ending.accepting === undefined ? {} : { accepting: ending.accepting }),
+    ...(ending.judge === undefined ? {} : { judge: ending.judge }),
     usage: state.task.usage,
+    ...(state.task.judge === undefined ? {} : { usage_of_judge: state.task.judge.usage }),
     evidence: ending.evidence,
     ...(plan === null ? {} : { plan }),
     changes: await changes,

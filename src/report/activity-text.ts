@@ -48,6 +48,7 @@ const EXAMINING = {
   oldExam: 'running the checks with what decides them as it was at the start',
   startTests: 'running the checks with the tests of the start',
   cleanCheckout: 'running the checks in a clean checkout',
+  judge: 'asking the judge',
 } as const;
 
 function waitText(kind: Wait['kind'], left: string): string {

@@ -1,7 +1,7 @@
 import { AGENTS, isAgentName } from '../core/agent/agents/agents.ts';
-import type { AgentStanding } from '../core/task/agent-standing.ts';
+import type { AgentStanding, JudgeStanding } from '../core/task/agent-standing.ts';
 import type { IterationRecord, TaskState } from '../core/task/task-state.ts';
-import { formatCost } from './format.ts';
+import { formatCost, plural } from './format.ts';
 
 /** Says what each agent of a list has used, and which is held or skipped; null for a task with one agent. */
 export function agentsText({ agents }: Pick<TaskState, 'agents'>): string | null {
@@ -40,4 +40,14 @@ function stoodText({ held_until, why }: AgentStanding): readonly string[] {
   if (why === null) return [];
   const because = why.replaceAll('-', ' ');
   return [held_until === null ? `skipped: ${because}` : `${because} until ${held_until}`];
+}
+
+/** Says what the judge has said last, how often it was asked, and what it has used. */
+export function judgeText({ agent, model, calls, held, usage, says }: JudgeStanding): string {
+  const who = model === null ? agent : `${agent}:${model}`;
+  const tokens = usage.input_tokens + usage.output_tokens;
+  const used =
+    usage.cost_usd > 0 ? formatCost(usage.cost_usd) : tokens > 0 ? `${tokens} tokens` : null;
+  const counts = [`asked ${plural(calls, 'time')}`, `held ${plural(held, 'claim')}`];
+  return `${who}: ${[says, ...counts, ...(used === null ? [] : [used])].join(', ')}`;
 }

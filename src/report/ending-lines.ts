@@ -42,9 +42,16 @@ export function endingLine(event: EndingEvent, { isTimed = false } = {}): string
   const used = [
     `after ${plural(event.iterations_used, 'iteration')}`,
     ...(isTimed && elapsed_seconds !== undefined ? [formatDuration(elapsed_seconds * 1_000)] : []),
-    ...(event.usage.cost_usd > 0 ? [formatCost(event.usage.cost_usd)] : []),
+    ...(event.usage.cost_usd > 0 ? [costWithJudge(event)] : []),
   ];
   return `${endingText(event)} ${used.join(', ')}`;
+}
+
+/** `$1.20 ($0.30 of it for the judge)` */
+function costWithJudge({ usage, usage_of_judge: judge }: EndingEvent): string {
+  const ofJudge = judge?.cost_usd ?? 0;
+  const part = ofJudge > 0 ? ` (${formatCost(ofJudge)} of it for the judge)` : '';
+  return `${formatCost(usage.cost_usd)}${part}`;
 }
 
 function endingText(event: EndingEvent): string {
@@ -183,8 +190,9 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
   }
 }
 
-/** Returns the agent that worked last. */
-function agentOf({ agent }: EndingEvent, only: AgentName): AgentName {
+/** Returns the agent that needs advice: the judge that failed, or else the one that worked last. */
+function agentOf({ agent, judge }: EndingEvent, only: AgentName): AgentName {
+  if (isAgentName(judge)) return judge;
   return isAgentName(agent) ? agent : only;
 }
 

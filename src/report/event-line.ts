@@ -41,6 +41,8 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
     case 'finding':
       // The line about the held claim says what holds it.
       return event.held ? null : `not proven: ${event.detail}`;
+    case 'judged':
+      return judgedLine(event);
     case 'iteration_committed':
       return `committed ${plural(event.files, 'file')} on ${event.branch} (${event.commit.slice(0, 10)})`;
     case 'commit_failed':
@@ -127,6 +129,13 @@ function checkLine(event: CheckEnded): string | null {
     return `${check} fails only with tests that failed before the first iteration (${event.failed}): accepted`;
   }
   return hasPassed || on_claim ? null : `${check} fails: ${howItFailed(event)}`;
+}
+
+/** The line about the held claim says what is not met. */
+function judgedLine({ agent, verdict, why, cost_usd }: Extract<RalphEvent, { event: 'judged' }>) {
+  if (verdict === 'none') return `not judged: ${why ?? 'there is no verdict'}`;
+  const cost = cost_usd > 0 ? `, ${formatCost(cost_usd)}` : '';
+  return verdict === 'not-met' ? null : `${agent} has judged the claim: ${verdict}${cost}`;
 }
 
 function howItFailed({ exit_code, timed_out, tests, failed }: CheckEnded): string {

@@ -103,6 +103,18 @@ export function judgedBy(files: readonly string[]): string {
   return `watching what decides the checks: ${listed(files)}`;
 }
 
+/** Says who judges claims, and by how many criteria. */
+export function judgeNotice(
+  judge: { readonly agent: string; readonly model: string | null },
+  count: number,
+  isWorker: boolean,
+): string {
+  const { agent, model } = judge;
+  const who = `${agent}${model === null ? '' : ` (${oneLine(model, 80)})`}`;
+  const same = isWorker ? '; it is the agent that does the work, too' : '';
+  return `Claims are judged by ${who}, by ${count === 1 ? 'one criterion' : `${count} criteria`}${same}.`;
+}
+
 /** Says that a word of a check hides which file it runs. */
 export function isNotWatched(word: string): string {
   return `What "${word}" runs is not watched; name it with --protect.`;

@@ -136,6 +136,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'supervisor',
       'task',
       'markdown',
+      'judge',
     ],
     ...[
       'proof',
@@ -169,7 +170,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['state', 'vault', 'plan', 'sandbox/repositories', 'sandbox', 'agents', 'claude'],
   ],
-  compose: ['sandbox', 'proof', '.', 'resume', 'rescue', 'git-commands'],
+  compose: ['sandbox', 'proof', 'judge', '.', 'resume', 'rescue', 'git-commands'],
   fleet: [
     ...['core', 'worker-files', 'database', 'origin', 'leg', 'worker', 'report'],
     ...['cli', 'cli/submit', 'cli/commands'],

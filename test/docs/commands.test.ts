@@ -23,6 +23,7 @@ const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
     '--rounds',
   ],
   'docs/performance.md': ['--only', '--quick', '--runs'],
+  'docs/judge.md': ['--tools', '--setting-sources', '--strict-mcp-config', '--approval-mode'],
   'docs/agents.md': [
     ...['--approval-mode', '--allow-tool', '--allow-all-tools', '--auto', '--yolo'],
     '--dangerously-bypass-approvals-and-sandbox',

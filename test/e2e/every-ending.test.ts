@@ -173,6 +173,12 @@ const EXAMPLES: readonly Example[] = [
   STALLED('same-error', 'not completed: stalled (same error)', `${CLEARER}--same-error-limit 0`),
   STALLED('refused', 'not completed: stalled (refused)', 'allow the tools with --allowed-tools'),
   STALLED('unproven', 'not completed: stalled (unproven)', 'look at what was found'),
+  STALLED('judged', 'not completed: stalled (judged)', 'read what the judge objects to'),
+  STALLED('no-verdict', 'not completed: stalled (no verdict)', 'find out what keeps the judge', {
+    cron: 'goes on',
+    verdict: 'common',
+    nextPass: 'resumes',
+  }),
   STALLED(
     'supervisor:same-failing-call',
     'not completed: stalled (same failing call)',

@@ -1,4 +1,9 @@
-import type { AttemptFacts, SessionUsage, Usage } from '../../src/core/agent/attempt.ts';
+import {
+  type AttemptFacts,
+  NO_USAGE,
+  type SessionUsage,
+  type Usage,
+} from '../../src/core/agent/attempt.ts';
 import type { RawCheckResult } from '../../src/core/completion/check-result.ts';
 import type { CommandResult } from '../../src/core/completion/command-result.ts';
 import type { Examination, ExamPart, JudgesSeen } from '../../src/core/completion/examination.ts';
@@ -44,6 +49,8 @@ export interface Turn {
   readonly waitMs: number | null;
   /** What the command after the iteration is given; null if it is not run. */
   readonly followedBy: EventBody | null;
+  /** What is to be found out about a claim; null if nothing is. */
+  readonly examine: Extract<Question, { kind: 'examine' }> | null;
 }
 
 const NOTHING_BENT: JudgesSeen = {
@@ -64,6 +71,16 @@ const SOUND: Readonly<Record<ExamPart, Examination>> = {
   oldExam: { oldExam: { kind: 'ran', results: [], folder: null } },
   startTests: { startTests: { kind: 'ran', results: [], folder: null } },
   cleanCheckout: { cleanCheckout: { kind: 'ran', results: [], folder: null } },
+  judge: {
+    judge: {
+      verdict: {
+        ...{ agent: 'command', model: null, tree: null, verdict: 'met', why: null },
+        criteria: [{ id: 'c1', text: 'it adds', verdict: 'met', evidence: '', where: [] }],
+        cost_usd: 0,
+      },
+      ...{ calls: 1, usage: NO_USAGE, trouble: null },
+    },
+  },
 };
 
 /** What an examiner finds that finds nothing; `more` is what it finds. */
@@ -148,8 +165,8 @@ export function loopInHand(
       pass(ms);
       heldUpMs += ms;
     },
-    start: (lacks: TreeLacks | null = null) =>
-      hand({ kind: 'started', at, prompt: 'Fix the tests.', lacks }),
+    start: (lacks: TreeLacks | null = null, judgeMissing: string | null = null) =>
+      hand({ kind: 'started', at, prompt: 'Fix the tests.', lacks, judgeMissing }),
     dayCounted: (day: DaySpending) => hand({ kind: 'day-counted', ...answeredNow(), day }),
     /** The running attempt ends after `facts.durationMs`. */
     attempt,
@@ -219,6 +236,7 @@ function turnOf(state: LoopState, actions: readonly Action[], at: string): Turn 
   let agent: Turn['agent'] = null;
   let waitMs: number | null = null;
   let followedBy: EventBody | null = null;
+  let examine: Turn['examine'] = null;
   const told: EventBody[] = [];
   for (const action of actions) {
     if (action.kind === 'publish') told.push(action.body);
@@ -226,6 +244,7 @@ function turnOf(state: LoopState, actions: readonly Action[], at: string): Turn 
     if (action.kind === 'start-agent') agent = action;
     if (action.kind === 'wait') waitMs = msBetween(at, action.until);
     if (action.kind === 'run-after') followedBy = action.body;
+    if (action.kind === 'examine') examine = action;
   }
   return {
     state,
@@ -239,6 +258,7 @@ function turnOf(state: LoopState, actions: readonly Action[], at: string): Turn 
     deadlineAt: agent?.taskDeadlineAt ?? null,
     waitMs,
     followedBy,
+    examine,
   };
 }
 

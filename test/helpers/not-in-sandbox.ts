@@ -12,6 +12,7 @@ export const REASONS = {
   link: 'a vault that is named through a link in the work folder is refused',
   doctor: 'ralph doctor starts no agent that lies where agents may write',
   itself: 'it turns the sandbox on and off itself',
+  later: 'ralph judge refuses a task that runs in the sandbox',
   clock: 'a clock that runs ahead ends the start of the sandbox, too',
 } as const;
 
@@ -115,6 +116,10 @@ export const NOT_IN_SANDBOX: Readonly<Record<string, readonly Entry[]>> = {
   ],
   'test/e2e/hostile-input.test.ts': [
     ['fixed', 'hints that an agent leaves in masses make no long prompt'],
+  ],
+  'test/e2e/judge-answers.test.ts': [
+    ['driver', 'a kill while the judge works costs no iteration'],
+    ['later', 'ralph judge > judges the final tree of a task without a judge, and changes nothing'],
   ],
   'test/e2e/moved.test.ts': [
     [

@@ -86,6 +86,7 @@ async function planFacts(
       source: plan.sources[name].where,
     })),
     judges: await judgesOfPlan(plan),
+    judge: await plannedJudge(plan),
     supervision: supervisionOf(plan),
     sandbox,
     writes: writes(plan),
@@ -107,6 +108,14 @@ async function plannedSandbox(
   if (plan.settings.sandbox !== true) return null;
   const { sandboxRulesOf } = await import('../../compose/sandbox/plan-sandbox.ts');
   return sandboxRulesOf(plan, programs);
+}
+
+/** The code of the judge is loaded only if there is one. */
+async function plannedJudge(plan: RunPlan): Promise<PlanFacts['judge']> {
+  const { judge } = plan.policy;
+  if (judge === null) return null;
+  const { criteriaOf } = await import('../../core/judge/criteria.ts');
+  return { ...judge, criteria: criteriaOf(plan.settings.criterion) };
 }
 
 /** The prompt names no version. */

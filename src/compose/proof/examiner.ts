@@ -1,13 +1,24 @@
-import type { Rerun } from '../../core/completion/examination.ts';
+import type {
+  Examination,
+  ExamPart,
+  ExamRequest,
+  Rerun,
+} from '../../core/completion/examination.ts';
 import type { JudgesOfTree } from '../../effects/proof/judge-look.ts';
 import { messageOf } from '../../errors.ts';
-import type { Examiner } from '../../loop/ports.ts';
 import type { ExaminedTask } from './examined-task.ts';
 import { lookAtTask } from './look-at-judges.ts';
 import { cleanCheckout, oldExam, startTests } from './reruns.ts';
 
-/** Creates the port that examines claims. What cannot be found out is an answer as well. */
-export function createExaminer(given: ExaminedTask): Examiner {
+/** Examines the checks of a claim. */
+export interface CheckExaminer {
+  examine(
+    request: ExamRequest & { readonly part: Exclude<ExamPart, 'judge'> },
+  ): Promise<Examination>;
+}
+
+/** Creates what examines the checks of claims. What cannot be found out is an answer as well. */
+export function createExaminer(given: ExaminedTask): CheckExaminer {
   const known = new Map<string, Promise<JudgesOfTree>>();
   const task = { ...given, known, told: new Set<string>() };
   return {

@@ -23,6 +23,21 @@ export function confinedToCheckout(sandbox: Sandbox | null, checkout: CheckPlace
   return { confine: (command) => sandbox.wrap(command, 'check', place) };
 }
 
+/** Returns the sandbox of a run as an agent has it that works in a checkout: it may write there, too. */
+export function inCheckout(sandbox: Sandbox, checkout: CheckPlace): Sandbox {
+  const place = checkoutPlace(checkout);
+  return {
+    rules: sandbox.rules,
+    outerPath: sandbox.outerPath,
+    get helperPids() {
+      return sandbox.helperPids;
+    },
+    wrap: (command, as) => sandbox.wrap(command, as, place),
+    takeMet: () => sandbox.takeMet(),
+    close: () => sandbox.close(),
+  };
+}
+
 /**
  * Returns the place of a check in a checkout. It may write there, but not what git obeys: a person may look at
  * the checkout later. Only what exists can be held, so what is missing is made, and says nothing.

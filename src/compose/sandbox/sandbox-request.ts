@@ -26,7 +26,9 @@ export async function sandboxRequest(
       ...programs,
       ...(await protectedFiles(watch)),
     ],
-    agents: policy.agents,
+    agents: [
+      ...new Set([...policy.agents, ...(policy.judge === null ? [] : [policy.judge.agent])]),
+    ],
     asked: askedRules(plan),
   };
 }

@@ -64,6 +64,8 @@ export interface Agent {
   readonly permissionModeProblem?: (mode: string) => string | null;
   /** The longest prompt that the agent reads, ralph's own words included; null if it cannot be told. */
   readonly promptLimit: PromptLimit | null;
+  /** How it is kept from writing when it judges a claim; null if nobody has tried that. */
+  readonly judging: AgentJudging | null;
   /** What it needs in a sandbox. */
   readonly sandbox: AgentSandbox;
   /** What to do if `ralph doctor` does not find the agent. */
@@ -92,6 +94,18 @@ export interface Agent {
 export interface PromptLimit {
   readonly most: number;
   readonly unit: 'characters' | 'bytes';
+}
+
+/** How an agent is started so that it only reads, and answers with an object. */
+interface AgentJudging {
+  /** Its arguments, besides those that every attempt has. */
+  readonly args: readonly string[];
+  /** The flag that takes the schema of the answer, as JSON or in a file; null if it takes none. */
+  readonly schema: { readonly flag: string; readonly as: 'text' | 'file' } | null;
+  /** Returns its variables beside those of the user's environment; absent for none. */
+  readonly variables?: (
+    env: Readonly<Record<string, string | undefined>>,
+  ) => Readonly<Record<string, string>>;
 }
 
 /** What an agent needs to work in a sandbox, and what of its own it must not change there. */

@@ -154,6 +154,8 @@ export interface AttemptFacts {
   readonly result: ResultFacts | null;
   /** The message that is searched for the promise; null if there was none. */
   readonly finalMessage: string | null;
+  /** The object that the agent reports apart from its words, if it was given a schema; absent if it reports none. */
+  readonly structuredOutput?: unknown;
   /** The text and the last tool calls of an attempt that ralph ended. */
   readonly partialOutput: string;
   /** The last 16,000 bytes of standard error. */

@@ -1,6 +1,9 @@
+import type { Usage } from '../agent/attempt.ts';
+import type { FatalCause } from '../agent/outcome.ts';
+import type { JudgeVerdict } from '../judge/verdict.ts';
 import type { BentJudge, ChangedTestFile } from '../proof/findings.ts';
 import type { Check } from '../settings/checks.ts';
-import type { RawCheckResult } from './check-result.ts';
+import type { CheckResult, RawCheckResult } from './check-result.ts';
 import type { CommandResult } from './command-result.ts';
 
 /** What is found out about a claim whose checks passed. Each part is looked at once a gate asks for it. */
@@ -11,6 +14,8 @@ export interface Examination {
   /** The checks, with the tests of the start and everything else as it is claimed. */
   readonly startTests?: Rerun;
   readonly cleanCheckout?: Rerun;
+  /** What the judge says of it. */
+  readonly judge?: JudgeAnswer;
 }
 
 export type ExamPart = keyof Examination;
@@ -22,7 +27,49 @@ export interface ExamRequest {
   readonly iteration: number;
   /** What checks of earlier claims rewrote. */
   readonly rewritten: readonly RewrittenFile[];
+  /** What the judge is told; only for the part `judge`. */
+  readonly toJudge?: ToJudge;
 }
+
+/** What the judge is told of a claim, beside the task and the tree. */
+export interface ToJudge {
+  readonly checks: readonly JudgedCheck[];
+  /** Test files and files that decide what checks say, of those that were changed. */
+  readonly changed: readonly string[];
+  /** The last verdict, which holds on the same tree; null if there is none. */
+  readonly known: JudgeVerdict | null;
+  /** ISO instant at which the time limit of the whole task is reached. */
+  readonly taskDeadlineAt: string;
+}
+
+/** A check as a judge is told of it. */
+export interface JudgedCheck extends Check {
+  /** On the claim. */
+  readonly now: Pick<CheckResult, 'verdict' | 'tests'>;
+  /** Before the first iteration; null if it was not run then. */
+  readonly atStart: Pick<CheckResult, 'verdict' | 'tests'> | null;
+}
+
+/** What came of asking the judge. */
+export interface JudgeAnswer {
+  readonly verdict: JudgeVerdict;
+  /** How often it was asked: not at all if the tree was judged before. */
+  readonly calls: number;
+  readonly usage: Usage;
+  /** What kept it from a verdict; null if nothing did. */
+  readonly trouble: JudgeTrouble | null;
+}
+
+/** Why there is no verdict. */
+export type JudgeTrouble =
+  /** Its answer cannot be read, it failed, or it took too long. */
+  | { readonly kind: 'no-verdict' }
+  /** A request to stop ended it. */
+  | { readonly kind: 'stopped' }
+  /** `until` is an ISO instant, or null if nobody knows. */
+  | { readonly kind: 'usage-limited'; readonly until: string | null }
+  | { readonly kind: 'outage' }
+  | { readonly kind: 'fatal'; readonly cause: FatalCause };
 
 /** A file with which a check compares, and which the check wrote itself. */
 export interface RewrittenFile {

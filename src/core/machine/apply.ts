@@ -6,6 +6,7 @@ import { limitsOf } from '../supervisor/signs.ts';
 import { agentNamed, type Policy } from '../task/policy.ts';
 import { msBetween } from '../task/task-state.ts';
 import type { Action, AgentPrompt, Transition } from './action.ts';
+import { toJudgeOf } from './checking.ts';
 import { type Decided, type Decision, type End, type Moment, publish } from './decision.ts';
 import { announcedAgain, endTask, PAUSED, stoppedBy, TIME_OVER } from './ending.ts';
 import { type Ending, type LoopState, NO_TROUBLE } from './loop-state.ts';
@@ -84,7 +85,8 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
     case 'examining': {
       const { part, checks } = decision;
       const { rewritten = [], task } = state;
-      const about = { iteration: task.current_iteration, rewritten };
+      const toJudge = part === 'judge' ? { toJudge: toJudgeOf(state, decision) } : {};
+      const about = { iteration: task.current_iteration, rewritten, ...toJudge };
       return to({ ...state, step: decision }, { kind: 'examine', part, checks, ...about });
     }
     case 'settling': {

@@ -1,14 +1,18 @@
-import { type CheckResult, judgeCheck, redChecks } from '../completion/check-result.ts';
+import { addUsage } from '../agent/attempt.ts';
+import { type CheckResult, judgeCheck, redChecks, resultOf } from '../completion/check-result.ts';
+import type { JudgeAnswer, ToJudge } from '../completion/examination.ts';
+import { judgedText } from '../judge/verdict.ts';
+import { NOT_ASKED } from '../task/agent-standing.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import type { Announcement } from './action.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { judge } from './judge.ts';
 import type { EventOf } from './loop-event.ts';
-import type { LoopState } from './loop-state.ts';
+import type { LoopState, Step } from './loop-state.ts';
 
 /*
- * The checks of a claim, one after the other, and what is found out about it once they have passed. What
- * comes of it is judged in `judge.ts`.
+ * The checks of a claim, one after the other, and what is found out about it once they have passed, last of all by its
+ * judge. What comes of it is judged in `judge.ts`.
  */
 
 /**
@@ -42,7 +46,9 @@ export function examined(
   if (step.kind !== 'examining') return strayed(state);
   const { rewritten } = found.judges ?? {};
   const seen = rewritten === undefined ? state : { ...state, rewritten };
-  return judge(seen, { ...step, examination: { ...step.examination, ...found } }, moment);
+  const { state: told, announced } = withJudge(seen, found.judge);
+  const next = judge(told, { ...step, examination: { ...step.examination, ...found } }, moment);
+  return { ...next, announced: [...announced, ...(next.announced ?? [])] };
 }
 
 /** Keeps how the checks stood, and starts the first iteration. */
@@ -79,4 +85,55 @@ function ranEvent(state: LoopState, result: CheckResult): Announcement {
     failed: result.failures,
     reused: isReused,
   });
+}
+
+/** Returns what the judge is told of a claim. */
+export function toJudgeOf(
+  { checksAtStart, judging, task }: LoopState,
+  { verified, examination }: Pick<Extract<Step, { kind: 'examining' }>, 'verified' | 'examination'>,
+): ToJudge {
+  const { bent = [], changedTestFiles = [] } = examination.judges ?? {};
+  const judges = bent.flatMap((each) =>
+    each.kind === 'file' ? [each.path] : each.kind === 'script' ? [each.file] : [],
+  );
+  return {
+    checks: (verified ?? []).map((now) => ({
+      ...{ name: now.name, command: now.command, now },
+      atStart: resultOf(now, checksAtStart ?? null) ?? null,
+    })),
+    changed: [...new Set([...changedTestFiles, ...judges])],
+    known: judging?.verdict ?? null,
+    taskDeadlineAt: task.timeout_at,
+  };
+}
+
+/** Adds what the judge has said and used. Nothing is announced of a tree that was judged before. */
+function withJudge(
+  state: LoopState,
+  answer: JudgeAnswer | undefined,
+): { readonly state: LoopState; readonly announced: readonly Announcement[] } {
+  if (answer === undefined) return { state, announced: [] };
+  const { verdict, calls, usage } = answer;
+  const { task, judging } = state;
+  const before = task.judge ?? NOT_ASKED;
+  const { agent, model } = verdict;
+  const judge = {
+    ...{ agent, model },
+    calls: before.calls + calls,
+    held: before.held + (verdict.verdict === 'not-met' ? 1 : 0),
+    usage: addUsage(before.usage, usage),
+    says: oneLine(judgedText(verdict), 300),
+  };
+  return {
+    state: {
+      ...state,
+      // Only a verdict holds on the same tree: without one, the judge is asked again.
+      ...(verdict.verdict === 'none' ? {} : { judging: { held: judging?.held ?? 0, verdict } }),
+      task: { ...task, judge, usage: addUsage(task.usage, usage) },
+    },
+    announced:
+      calls === 0 && answer.trouble === null
+        ? []
+        : [publish({ event: 'judged', iteration: task.current_iteration, ...verdict })],
+  };
 }

@@ -51,7 +51,7 @@ export type Decision =
 export type End = { readonly kind: 'end' } & HowItEnded;
 
 export type HowItEnded = StatusAndReason &
-  Partial<Pick<Ending, 'evidence' | 'error' | 'until' | 'accepting'>>;
+  Partial<Pick<Ending, 'evidence' | 'error' | 'until' | 'accepting' | 'judge'>>;
 
 /** How a step handles an event. */
 export interface Decided {

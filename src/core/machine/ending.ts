@@ -1,15 +1,25 @@
+import type { JudgeAnswer } from '../completion/examination.ts';
 import { type EndedStatus, endingRow, type StatusAndReason } from '../task/endings.ts';
 import { agentNamed, type Policy } from '../task/policy.ts';
 import { lastFailure, msBetween, type TaskState } from '../task/task-state.ts';
+import { oneLine } from '../text/untrusted-text.ts';
 import type { End, HowItEnded } from './decision.ts';
 import type { EndingBody, EndingFields } from './events.ts';
-import type { Ending, StopCause } from './loop-state.ts';
+import type { Ending, LoopState, StopCause } from './loop-state.ts';
 
 function endingOf(
   how: Partial<Ending> & Pick<Ending, 'status' | 'exitReason'>,
   task: TaskState,
 ): Ending {
-  const { status, exitReason, evidence = null, error = null, until = null, accepting = [] } = how;
+  const {
+    status,
+    exitReason,
+    evidence = null,
+    error = null,
+    until = null,
+    accepting = [],
+    judge,
+  } = how;
   const { event, note } = endingRow(status, exitReason);
   return {
     status,
@@ -21,6 +31,7 @@ function endingOf(
     ...failureBehind(status, exitReason, error, task),
     until,
     ...flagsIn(accepting),
+    ...(judge === undefined ? {} : { judge }),
   };
 }
 
@@ -117,6 +128,30 @@ export const PAUSED = end('paused', 'paused');
 /** A signal or a person asked for a stop; the task can be resumed. */
 export function stoppedBy(by: StopCause): End {
   return end('stopped', `stopped:${by}`);
+}
+
+/** Ends a task whose claim has passed everything but the judge, which gave no verdict. */
+export function endUndecided({ stopRequested }: LoopState, { verdict, trouble }: JudgeAnswer): End {
+  const why = oneLine(verdict.why ?? 'there is no verdict', 600);
+  const error = `the work has passed its checks, and was not judged: ${why}`;
+  switch (trouble?.kind) {
+    case 'stopped':
+      return stoppedBy(stopRequested ?? 'request');
+    case 'usage-limited':
+      return end('usage_limited', 'usage_limit', { error, until: trouble.until });
+    case 'outage':
+      return end('usage_limited', 'outage', { error });
+    case 'fatal':
+      return end('failed', `failed:${trouble.cause}`, { error, judge: verdict.agent });
+    default:
+      return end('stalled', 'no-verdict', { error });
+  }
+}
+
+/** Ends a task whose judge cannot be started, before anything of the work is paid for. */
+export function endWithoutJudge(why: string, { judge }: Policy): End {
+  const named = judge === null ? {} : { judge: judge.agent };
+  return end('failed', 'failed:agent-not-found', { error: why, ...named });
 }
 
 /** Builds the event that announces how a task ended. */

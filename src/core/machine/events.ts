@@ -2,6 +2,7 @@ import type { LostServer, Usage } from '../agent/attempt.ts';
 import type { SignFound } from '../agent/sign.ts';
 import type { CheckResult } from '../completion/check-result.ts';
 import type { PlanStand } from '../completion/plan-file.ts';
+import type { JudgeVerdict } from '../judge/verdict.ts';
 import type { IndexBehind, Uncommitted } from '../snapshots/settlement.ts';
 import type { AgentStanding } from '../task/agent-standing.ts';
 import type { EndedStatus, EndingRow } from '../task/endings.ts';
@@ -35,7 +36,11 @@ export interface EndingFields {
   readonly elapsed_seconds?: number;
   /** The agent that worked last; absent in a task with only one agent. */
   readonly agent?: string;
+  /** The judge whose failure ended it; absent for any other cause. */
+  readonly judge?: string;
   readonly usage: Usage;
+  /** What the judge used of that; absent if none was asked. */
+  readonly usage_of_judge?: Usage;
   readonly evidence: Evidence | null;
   /** The flags that would accept what ended the task; absent if none does. */
   readonly accepting?: readonly string[];
@@ -190,6 +195,11 @@ export type EventBody =
       /** Whether it holds the claim. */
       readonly held: boolean;
     }
+  | ({
+      /** A second agent has judged a claim, or gave no verdict. */
+      readonly event: 'judged';
+      readonly iteration: number;
+    } & JudgeVerdict)
   | {
       readonly event: 'iteration_committed';
       readonly iteration: number;

@@ -11,6 +11,7 @@ import {
   type ClaimView,
   checksOfClaim,
   openRefusals,
+  type Undecided,
   type Wanted,
   wasLookedInto,
 } from '../completion/claims/gates.ts';
@@ -19,6 +20,7 @@ import type { Examination } from '../completion/examination.ts';
 import type { PromptText } from '../completion/promise.ts';
 import { NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
 import { addWork, NO_WORK, type WorkSeen } from '../completion/work-seen.ts';
+import { criterionLine } from '../judge/verdict.ts';
 import { promptTexts } from '../prompt/prompt.ts';
 import { acceptingFlags, findingDetail } from '../proof/findings.ts';
 import type { FindingProof } from '../proof/statement.ts';
@@ -28,7 +30,7 @@ import type { Policy } from '../task/policy.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { askPerson } from './approval.ts';
 import { type Decided, type Decision, type End, type Moment, publish } from './decision.ts';
-import { end, stoppedBy, TIME_OVER } from './ending.ts';
+import { end, endUndecided, stoppedBy, TIME_OVER } from './ending.ts';
 import type { CountedAnswer, Judgement, LoopState } from './loop-state.ts';
 import { endBudget, endUsage, nextIteration } from './next-iteration.ts';
 import { furtherEvents, iteratedEvent, readOwnReport, record } from './record-iteration.ts';
@@ -71,6 +73,10 @@ export function judge(state: LoopState, observed: Observed, moment: Moment): Dec
   if (judged.kind === 'ask-verify' || (isEachWanted && !saysEnough)) {
     const forClaim = judged.kind === 'ask-verify';
     return { state, decision: { kind: 'verifying', answer, sightings, results: [], forClaim } };
+  }
+  if (judged.kind === 'undecided') {
+    const undecided = { answer, sightings };
+    return { state: { ...state, undecided }, decision: endUndecided(state, judged.answer) };
   }
   if (judged.kind === 'ask-examine') {
     const { part, checks } = judged;
@@ -173,7 +179,7 @@ function judgeClaims(
   { answer, sightings, verified, examination, work }: Required<Observed> & { work: WorkSeen },
   signalsInARow: number,
   policy: Policy,
-): ClaimVerdict | Wanted {
+): ClaimVerdict | Wanted | Undecided {
   const { outcome, verdict } = answer;
   let judged: ClaimVerdict = NO_CLAIM;
   for (const claim of findClaims({ outcome, verdict, sightings, signalsInARow, policy })) {
@@ -245,7 +251,7 @@ export function followed(
 
 /** Ends a task without progress, with a repeated error, or with doubtful claims; otherwise returns null. */
 function endStalled(
-  { streaks, task }: LoopState,
+  { streaks, task, judging }: LoopState,
   { outcome }: CountedAnswer,
   judged: ClaimVerdict,
   policy: Policy,
@@ -262,6 +268,11 @@ function endStalled(
     const error = `the task was stated complete twice, and both times this was found: ${oneLine(found, 600)}`;
     const accepting = 'findings' in held ? [...new Set(held.findings.flatMap(acceptingFlags))] : [];
     return end('stalled', 'unproven', { error, accepting });
+  }
+  if (held?.gate === 'judge' && (judging?.held ?? 0) > policy.judgeRounds) {
+    const open = held.verdict.criteria.filter(({ verdict }) => verdict === 'not-met');
+    const error = `the judge ${held.verdict.agent} has held ${policy.judgeRounds} claims, and still says: ${open.map(criterionLine).join('; ')}`;
+    return end('stalled', 'judged', { error: oneLine(error, 2_000) });
   }
   if (outcome.kind === 'cut' && outcome.by.sign !== 'money' && streaks.cuts >= 2) {
     const error = `two iterations in a row were cut: ${describeOutcome(outcome)}`;

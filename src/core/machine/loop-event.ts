@@ -21,6 +21,8 @@ export type LoopEvent =
       readonly prompt: string;
       /** Why the task's own work tree is not ready; absent or null if it is, or if there is none. */
       readonly setupFailed?: string | null;
+      /** Why the judge cannot be started, as a clause; absent or null if it can, or if there is none. */
+      readonly judgeMissing?: string | null;
       /** What that work tree has not got; absent or null if that is nothing. */
       readonly lacks?: TreeLacks | null;
     }
@@ -40,6 +42,7 @@ export type LoopEvent =
       readonly waitedOn?: boolean;
       /** As for `started`. */
       readonly setupFailed?: string | null;
+      readonly judgeMissing?: string | null;
     }
   | (Timing & {
       readonly kind: 'attempt-ended';

@@ -9,6 +9,7 @@ import type { Examination, ExamPart, RewrittenFile } from '../completion/examina
 import type { PromiseVerdict } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
 import type { WorkSeen } from '../completion/work-seen.ts';
+import type { JudgeVerdict } from '../judge/verdict.ts';
 import type { Handover } from '../prompt/handover.ts';
 import type { Hint } from '../prompt/hints.ts';
 import type { Check } from '../settings/checks.ts';
@@ -42,10 +43,28 @@ export interface LoopState {
   readonly rewritten?: readonly RewrittenFile[];
   /** What proves the claim that completed the task; absent before. */
   readonly proof?: ClaimProof;
+  /** What the judge has said; absent before it is asked. */
+  readonly judging?: Judging;
+  /** The claim that waits for a verdict of the judge; absent if none does. */
+  readonly undecided?: UndecidedClaim;
   /** The servers of tools that were told to have not started; absent before the first. */
   readonly toldServers?: readonly string[];
   /** Usage of all attempts of the running iteration, so that its record includes the failed ones. */
   readonly attemptsUsage: AttemptFacts['usage'];
+}
+
+/** What the judge has said of the claims of a task. */
+interface Judging {
+  /** The newest verdict. */
+  readonly verdict: JudgeVerdict;
+  /** How many claims it has held since the task was started or resumed after a stall. */
+  readonly held: number;
+}
+
+/** A claim that has passed everything but the judge, which gave no verdict. */
+export interface UndecidedClaim {
+  readonly answer: CountedAnswer;
+  readonly sightings: Sightings;
 }
 
 /** The current step of the loop; see the diagram in `transition.ts`. */
@@ -192,4 +211,6 @@ export interface Ending {
   readonly until: string | null;
   /** The flags that would accept what ended the task; absent if none does. */
   readonly accepting?: readonly string[];
+  /** The judge whose failure ended it; absent for any other cause. */
+  readonly judge?: string;
 }

@@ -100,8 +100,14 @@ export function record(
     completed: judged.kind === 'passed',
     files_changed: git?.filesChanged ?? null,
   });
+  // It is decided now.
+  const { undecided: _, ...before } = state;
+  const { judging } = state;
   return {
-    ...state,
+    ...before,
+    ...(judging !== undefined && held?.gate === 'judge'
+      ? { judging: { ...judging, held: judging.held + 1 } }
+      : {}),
     work,
     ...(judged.kind === 'passed' && judged.proof !== undefined ? { proof: judged.proof } : {}),
     task: {

@@ -6,10 +6,10 @@ import type { Announcement } from './action.ts';
 import { askAgain } from './approval.ts';
 import { questionLost } from './asking-back.ts';
 import { type Decided, type Decision, type Moment, publish } from './decision.ts';
-import { end } from './ending.ts';
+import { end, endWithoutJudge } from './ending.ts';
 import { follow, judge, settle } from './judge.ts';
 import type { EventOf } from './loop-event.ts';
-import { type LoopState, NO_STREAKS, NO_TROUBLE } from './loop-state.ts';
+import { type LoopState, NO_STREAKS, NO_TROUBLE, type UndecidedClaim } from './loop-state.ts';
 import { continueAtOnce } from './next-iteration.ts';
 import { withoutSkipped, withUsageOfAgent } from './shifts.ts';
 
@@ -26,6 +26,7 @@ import { withoutSkipped, withUsageOfAgent } from './shifts.ts';
  *                                              lost one is counted, and five in a row end the task
  *   asking-back ─────────────────────────────► the first answer is judged; the question is repeated
  *                                              only if the lost one cost nothing
+ *   ended without a verdict of the judge ────► as examining
  *   ended after an iteration ────────────────► the next iteration
  *   ended, but not announced ────────────────► announced, and nothing else
  */
@@ -94,11 +95,13 @@ function takenUp(
     : { ...NO_TROUBLE, ...state.trouble, failedStarts: 0 };
   // Another run tells them again.
   const { toldServers: _, ...rest } = state;
+  const { judging } = state;
   return {
     ...rest,
     // Without a driver nothing was tried, so the limit for waiting starts again.
     trouble: waitedOn ? trouble : { ...trouble, outageSince: null, limitedSince: null },
     streaks: isStalled ? NO_STREAKS : state.streaks,
+    ...(isStalled && judging !== undefined ? { judging: { ...judging, held: 0 } } : {}),
     task: {
       ...withoutSkipped(task),
       status: 'running',
@@ -148,12 +151,15 @@ const INTERRUPTED_AT_MOST = 5;
 
 function continued(
   state: LoopState,
-  { lost, setupFailed = null }: EventOf<'resumed'>,
+  { lost, setupFailed = null, judgeMissing = null }: EventOf<'resumed'>,
   moment: Moment,
 ): Decided {
   const { step, task, trouble } = state;
   if (setupFailed !== null) {
     return { state, decision: end('failed', 'failed:setup', { error: setupFailed }) };
+  }
+  if (judgeMissing !== null) {
+    return { state, decision: endWithoutJudge(judgeMissing, moment.policy) };
   }
   if (trouble.interrupted >= INTERRUPTED_AT_MOST) {
     const error = `ralph was killed ${trouble.interrupted} times in a row in iteration ${task.current_iteration}`;
@@ -167,17 +173,21 @@ function continued(
   return { state, decision: repeated(state, moment) };
 }
 
+/** Checks a claim once more, from its checks on: the files may have changed meanwhile. */
+function claimAgain({ answer, sightings }: UndecidedClaim, { verify }: Policy): Decision {
+  return verify.length === 0
+    ? { kind: 'looking', answer }
+    : { kind: 'verifying', answer, sightings, results: [], forClaim: true };
+}
+
 function repeated(state: LoopState, moment: Moment): Decision {
   const { step, task } = state;
   const { policy } = moment;
   if (step.kind === 'looking') return step;
   if (step.kind === 'verifying') return { ...step, results: [] };
-  if (step.kind === 'examining') {
-    // The files may have changed meanwhile.
-    const { answer, sightings } = step;
-    return policy.verify.length === 0
-      ? { kind: 'looking', answer }
-      : { kind: 'verifying', answer, sightings, results: [], forClaim: true };
+  if (step.kind === 'examining') return claimAgain(step, policy);
+  if (step.kind === 'ended' && state.undecided !== undefined) {
+    return claimAgain(state.undecided, policy);
   }
   if (step.kind === 'settling') return settle(state, step, moment);
   if (step.kind === 'following') return follow(state, step, moment);

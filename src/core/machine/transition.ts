@@ -21,7 +21,7 @@ import { replied } from './asking-back.ts';
 import { byCaller, isByCaller } from './caller-events.ts';
 import { checked, examined } from './checking.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
-import { end } from './ending.ts';
+import { end, endWithoutJudge } from './ending.ts';
 import { follow, followed, judge } from './judge.ts';
 import type { CallerEvent, EventOf, LoopEvent } from './loop-event.ts';
 import { type LoopState, NO_STREAKS, NO_TROUBLE } from './loop-state.ts';
@@ -157,7 +157,7 @@ export function initialState(task: TaskState): LoopState {
 
 function started(
   state: LoopState,
-  { prompt, setupFailed = null, lacks = null }: EventOf<'started'>,
+  { prompt, setupFailed = null, judgeMissing = null, lacks = null }: EventOf<'started'>,
   moment: Moment,
 ): Decided {
   const { approvalRequired: what, maxIterations: max_iterations } = moment.policy;
@@ -173,9 +173,11 @@ function started(
     decision:
       setupFailed !== null
         ? end('failed', 'failed:setup', { error: setupFailed })
-        : what === null
-          ? { kind: 'start', prompt: 'next' }
-          : askPerson(state.task, { id: START_APPROVAL, what, file: null }, moment),
+        : judgeMissing !== null
+          ? endWithoutJudge(judgeMissing, moment.policy)
+          : what === null
+            ? { kind: 'start', prompt: 'next' }
+            : askPerson(state.task, { id: START_APPROVAL, what, file: null }, moment),
   };
 }
 

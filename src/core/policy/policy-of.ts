@@ -1,6 +1,7 @@
 import { AGENTS, DEFAULT_AGENT } from '../agent/agents/agents.ts';
 import { promiseInForce } from '../completion/conditions/conditions.ts';
 import { untagged } from '../completion/promise.ts';
+import { judgeOf } from '../settings/judge-setting.ts';
 import type { SourcedSettings, Sources } from '../settings/setting-source.ts';
 import type { Settings } from '../settings/settings.ts';
 import { agentsOf } from '../settings/settings-problems.ts';
@@ -32,6 +33,7 @@ export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFa
     ...given,
     agent: agents[0] ?? DEFAULT_AGENT,
     agents,
+    judge: judgeOf(settings),
     promise: promiseInForce(given),
     watchFile: settings.watchFile ?? facts.fileInWork,
     abortPromise: settings.abortPromise === null ? null : untagged(settings.abortPromise),

@@ -2,8 +2,9 @@ import type { CheckResult } from '../completion/check-result.ts';
 import { afterFailure } from '../completion/claims/describe-held.ts';
 import type { Blocker } from '../completion/claims/gates.ts';
 import type { CommandResult } from '../completion/command-result.ts';
+import { criterionLine, type JudgeVerdict } from '../judge/verdict.ts';
 import { type Finding, findingText } from '../proof/findings.ts';
-import { type MaterialRules, materialLine } from '../text/untrusted-text.ts';
+import { clip, disarm, type MaterialRules, materialLine, oneLine } from '../text/untrusted-text.ts';
 
 /** Tells the agent why its claim was not accepted, and what to do. */
 export function describeHold(
@@ -23,6 +24,8 @@ export function describeHold(
           ? describeFailedChecks(held.failed, rules)
           : `${materialLine(held.why, rules)}.${held.setup !== null && hasWords(held.setup) ? ' What was printed stands above.' : ''}`
       } Make the checks pass from the files that git keeps.`;
+    case 'judge':
+      return `${NOT_ACCEPTED} ${held.verdict.agent}, which has read your work, says that this is not met: ${objections(held.verdict, rules)}. Mend that in the files; what is not in them, it does not see.`;
     case 'confirm':
       return `You stated that the task is complete (${held.so_far} of ${held.of} times). Do not go on working: check with fresh eyes whether it truly is complete. If it is, state it again; if not, say what is missing and mend it.`;
     default:
@@ -42,6 +45,17 @@ export function describeHold(
         'Only the person who started this can set a flag.',
       ].join(' ');
   }
+}
+
+/** The longest text of a judge's objections, in UTF-16 code units. */
+const OBJECTION_CHARS = 4_000;
+
+/** Returns what a judge objects to, with its evidence and places. */
+function objections({ criteria }: JudgeVerdict, rules: MaterialRules): string {
+  const open = criteria.filter(({ verdict }) => verdict === 'not-met');
+  const room = Math.max(100, Math.floor(OBJECTION_CHARS / Math.max(1, open.length)) - 2);
+  const lines = open.map((each) => oneLine(disarm(criterionLine(each), rules), room));
+  return clip(lines.join('; '), OBJECTION_CHARS);
 }
 
 const NOT_ACCEPTED = 'Your statement that the task is complete was not accepted, because';

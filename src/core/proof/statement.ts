@@ -1,3 +1,5 @@
+import type { JudgeVerdict } from '../judge/verdict.ts';
+
 /*
  * The proof of a task as an in-toto statement: what was judged, by which checks, and what they said. It is
  * unsigned, and worth what running the checks again says.
@@ -65,6 +67,8 @@ export interface ProofFacts {
   /** Test files that stood at the start and were changed or removed; only a person can tell why. */
   readonly changedTestFiles: readonly string[];
   readonly setup: CheckSetup;
+  /** What a second agent said of the claim, which proves nothing; absent without one. */
+  readonly judge?: JudgeVerdict;
 }
 
 interface ProofSubject {
@@ -111,6 +115,7 @@ export interface ProofStatement {
       readonly copy: readonly string[];
       readonly timeout_ms: number;
     };
+    readonly ralph_judge?: JudgeVerdict;
   };
 }
 
@@ -165,6 +170,7 @@ export function proofStatement(facts: ProofFacts): ProofStatement {
         copy: setup.copy,
         timeout_ms: setup.timeoutMs,
       },
+      ...(facts.judge === undefined ? {} : { ralph_judge: facts.judge }),
     },
   };
 }
@@ -226,5 +232,6 @@ export function factsOfStatement({ subject, predicate }: ProofStatement): ProofF
       copy: predicate.ralph_setup.copy,
       timeoutMs: predicate.ralph_setup.timeout_ms,
     },
+    ...(predicate.ralph_judge === undefined ? {} : { judge: predicate.ralph_judge }),
   };
 }

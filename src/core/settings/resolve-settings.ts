@@ -21,6 +21,7 @@ export interface ResolvedSettings extends SourcedSettings {
 const GROUPS: readonly (readonly SettingName[])[] = [
   ['prompt', 'promptFile', 'taskFile'],
   ['agent', 'agentCommand'],
+  ['judge', 'noJudge', 'judgeCommand'],
   ['quiet', 'verbose'],
   ['edit', 'permissionMode', 'dangerouslySkipPermissions'],
 ];

@@ -1,6 +1,7 @@
 import type { AgentSetting } from '../agent/agent.ts';
 import { AGENT_NAMES, AGENTS, type AgentName, DEFAULT_AGENT } from '../agent/agents/agents.ts';
 import { namedText, textFor } from './agent-texts.ts';
+import { judgeOf, judgeProblems } from './judge-setting.ts';
 import { sandboxProblems } from './sandbox-problems.ts';
 import { isGiven, type Source, type SourcedSettings } from './setting-source.ts';
 import { commandSettings, SETTINGS, type SettingName } from './settings.ts';
@@ -18,6 +19,7 @@ export interface RequestedSettings extends SourcedSettings {
 export function settingsProblems(run: RequestedSettings): readonly string[] {
   return [
     ...conditionProblems(run),
+    ...judgeProblems(run),
     ...limitProblems(run),
     ...agentProblems(run),
     ...passthroughProblems(run),
@@ -225,7 +227,8 @@ function textProblems(run: RequestedSettings): readonly string[] {
             ];
       }
       // A configuration may have texts for more agents than one run uses.
-      const isStray = !agents.includes(named.agent) && isFlag(sources[name]);
+      const isJudge = name === 'agentBin' && judgeOf(settings)?.agent === named.agent;
+      const isStray = !agents.includes(named.agent) && !isJudge && isFlag(sources[name]);
       return isStray ? [`${where} names ${named.agent}; found --agent ${agents.join(',')}.`] : [];
     }),
   );

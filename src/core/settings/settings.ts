@@ -2,6 +2,7 @@ import type { Check } from './checks.ts';
 import { AGENT_ROWS } from './rows/agent.ts';
 import { COMPLETION_ROWS } from './rows/completion.ts';
 import { GIT_ROWS } from './rows/git.ts';
+import { JUDGE_ROWS } from './rows/judge.ts';
 import { LIMIT_ROWS } from './rows/limits.ts';
 import { LOCATION_AND_OUTPUT_ROWS } from './rows/places.ts';
 import { PROOF_ROWS } from './rows/proof.ts';
@@ -13,6 +14,7 @@ import { SUPERVISOR_ROWS } from './rows/supervisor.ts';
 const TABLE = {
   ...COMPLETION_ROWS,
   ...PROOF_ROWS,
+  ...JUDGE_ROWS,
   ...LIMIT_ROWS,
   ...SUPERVISOR_ROWS,
   ...AGENT_ROWS,

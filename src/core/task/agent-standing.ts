@@ -1,4 +1,4 @@
-import type { Usage } from '../agent/attempt.ts';
+import { NO_USAGE, type Usage } from '../agent/attempt.ts';
 
 /** Why an agent of a list is not started for a while: the next one takes over. */
 export const HELD_BECAUSE = ['usage-limit', 'outage'] as const;
@@ -26,3 +26,20 @@ export interface AgentStanding {
 
 /** What is known of an agent with which nothing is wrong. */
 export const NOT_HELD = { held_until: null, why: null, error: null } as const;
+
+/** The judge of a task: what it has used of the task's money, and what it has said last. */
+export interface JudgeStanding {
+  readonly agent: string;
+  /** Null for the agent's own default. */
+  readonly model: string | null;
+  /** How often it was asked. */
+  readonly calls: number;
+  /** How many claims it has held. */
+  readonly held: number;
+  readonly usage: Usage;
+  /** In one line: `judged by codex: 3 of 4 met, not met: c2`. */
+  readonly says: string;
+}
+
+/** A judge that was not asked yet. */
+export const NOT_ASKED = { calls: 0, held: 0, usage: NO_USAGE } as const;

@@ -36,6 +36,7 @@ export type MoneyEvent =
   /** `usedUsd`: what the task had used by then. */
   | { readonly kind: 'attempt-started'; readonly attempt: number; readonly usedUsd: number }
   | { readonly kind: 'iterated'; readonly costUsd: number }
+  | { readonly kind: 'judged'; readonly costUsd: number }
   | { readonly kind: 'task-ended'; readonly usedUsd: number };
 
 /** What one task has spent since the counting began. */
@@ -61,6 +62,12 @@ export function withMoney(spending: TaskSpending, event: MoneyEvent): TaskSpendi
       return { endedUsd: endedUsd + openUsd, openUsd: 0, beforeUsd: event.usedUsd };
     case 'iterated':
       return { ...NOTHING_SPENT, endedUsd: endedUsd + event.costUsd };
+    case 'judged':
+      // It is no part of an iteration, whether that has ended or not.
+      return {
+        ...{ endedUsd: endedUsd + event.costUsd, openUsd },
+        beforeUsd: beforeUsd === null ? null : beforeUsd + event.costUsd,
+      };
     case 'task-ended':
       // Behind the last iteration nothing is open; what it cost is already counted.
       return beforeUsd === null ? spending : withUsed(spending, event.usedUsd);

@@ -130,6 +130,17 @@ export const ENDINGS = {
         remedy:
           'look at what was found; if it is as it should be, resume with the flag that accepts it, and if sub-agents were stopped, name a command that checks the work with --verify',
       },
+      judged: {
+        remedy:
+          'read what the judge objects to; mend it or make the prompt clearer and resume, which gives as many rounds again, or resume with --no-judge if it is wrong',
+      },
+      'no-verdict': {
+        remedy:
+          'find out what keeps the judge from its answer (the logs of its calls are in the folder judge beside those of the iterations); ralph resume begins with the judge, and with --no-judge the claim passes',
+        verdict: 'common',
+        isPassing: true,
+        ifOpen: 'goes on',
+      },
       'supervisor:same-failing-call': {
         remedy:
           'read the log of the last iteration for what fails, and mend it or make the prompt clearer; --same-failing-limit 0 lets it continue anyway',

@@ -1,11 +1,13 @@
 import type { AgentName } from '../agent/agents/agents.ts';
 import type { SandboxRules } from '../sandbox/rules.ts';
+import type { Judge } from '../settings/judge-setting.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** The settings that the loop reads as they were given. The others have a form of their own in `Policy`. */
 export type LoopSettings = Omit<
   Settings,
   | 'agent'
+  | 'judge'
   | 'watchGlob'
   | 'doneFolder'
   | 'signal'
@@ -24,6 +26,8 @@ export interface Policy extends LoopSettings {
   readonly agent: AgentName;
   /** All agents, in the order in which they take over; mostly there is one. */
   readonly agents: readonly AgentName[];
+  /** The agent that judges claims; null if none does. */
+  readonly judge: Judge | null;
   readonly watchGlobs: readonly string[];
   readonly doneFolder: string;
   readonly signals: readonly string[];

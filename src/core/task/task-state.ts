@@ -1,6 +1,6 @@
 import type { SessionUsage, Usage } from '../agent/attempt.ts';
 import type { SignName } from '../agent/sign.ts';
-import type { AgentStanding } from './agent-standing.ts';
+import type { AgentStanding, JudgeStanding } from './agent-standing.ts';
 import type { EndedStatus } from './endings.ts';
 import type { MatchRule } from './policy.ts';
 import type { TaskSandbox } from './task-sandbox.ts';
@@ -207,6 +207,8 @@ export interface TaskState {
   readonly agent: string | null;
   /** The agents of a list by name; empty in a task with only one agent. */
   readonly agents: Readonly<Record<string, AgentStanding>>;
+  /** The judge of its claims; absent until it is asked. */
+  readonly judge?: JudgeStanding;
   /** The session of that agent. */
   readonly session_id: string | null;
   /** What an agent that tells the total of its session has told last; null if there is none. */

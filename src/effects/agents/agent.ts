@@ -97,6 +97,7 @@ export type ReaderFacts = Pick<
   AttemptFacts,
   | 'result'
   | 'finalMessage'
+  | 'structuredOutput'
   | 'partialOutput'
   | 'retries'
   | 'endedInRetry'

@@ -3,7 +3,7 @@ import type { AgentReader } from '../agents/agent.ts';
 import { nameAt } from '../agents/event-fields.ts';
 import { createJsonLines } from '../agents/json-lines.ts';
 import { createRetryLog, type RetryListener } from '../agents/retries.ts';
-import type { JsonObject } from '../files/json-fields.ts';
+import { type JsonObject, objectAt } from '../files/json-fields.ts';
 import { type ConversationListeners, createConversation } from './conversation.ts';
 import { dropLongStrings } from './drop-long-strings.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -50,6 +50,7 @@ export function createClaudeStream(
   const retryLog = createRetryLog(listeners.onRetry);
   const limits = createRateLimits();
   let result: ResultFacts | null = null;
+  let structuredOutput: JsonObject | null = null;
   let resultUsage: Usage | null = null;
   let reportedTurns: number | null = null;
   let sessionId: string | null = null;
@@ -120,6 +121,7 @@ export function createClaudeStream(
       report.text === ''
         ? conversation.closingMessage()
         : (report.text ?? conversation.lastMessage());
+    structuredOutput = objectAt(event, 'structured_output');
     resultUsage = readResultUsage(event, resultUsage) ?? resultUsage;
     if (report.numTurns !== null) reportedTurns = (reportedTurns ?? 0) + report.numTurns;
     conversation.readReport(event);
@@ -151,6 +153,7 @@ export function createClaudeStream(
     facts: () => ({
       result,
       finalMessage: result === null ? conversation.lastMessage() : message,
+      ...(structuredOutput === null ? {} : { structuredOutput }),
       ...(hook === null ? {} : { hook }),
       ...(lostServers.length === 0 ? {} : { lostServers }),
       partialOutput: conversation.partialOutput(),

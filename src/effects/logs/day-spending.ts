@@ -142,6 +142,7 @@ const MONEY_EVENTS: ReadonlySet<string> = new Set([
   'task_started',
   'iteration_started',
   'task_iterated',
+  'judged',
 ]);
 
 function moneyIn(name: string, fields: JsonObject): MoneyEvent | null {
@@ -150,6 +151,8 @@ function moneyIn(name: string, fields: JsonObject): MoneyEvent | null {
       return { kind: 'task-started' };
     case 'task_iterated':
       return { kind: 'iterated', costUsd: amountAt(fields, 'cost_usd') };
+    case 'judged':
+      return { kind: 'judged', costUsd: amountAt(fields, 'cost_usd') };
   }
   const usage = objectAt(fields, 'usage');
   // A request for an approval has none.

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { judgeOf } from '../../core/settings/judge-setting.ts';
 import type { SourcedSettings } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
@@ -74,12 +75,13 @@ function noFolder({ settings, sources }: GitPlanRequest, name: string): string {
 function gitFlags({ settings, sources }: SourcedSettings): readonly string[] {
   const isOn = (name: SettingName): boolean => {
     const value: unknown = settings[name];
+    if (name === 'judge') return judgeOf(settings) !== null;
     return value !== false && value !== null;
   };
   return settingNames()
     .filter((name) => {
       const isOfGit = SETTINGS[name].group === 'Git' && sources[name].kind === 'flag';
-      return (isOfGit || name === 'verifyClean') && isOn(name);
+      return (isOfGit || name === 'verifyClean' || name === 'judge') && isOn(name);
     })
     .map((name) => sources[name].where);
 }

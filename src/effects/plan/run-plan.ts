@@ -4,6 +4,7 @@ import { AGENTS, rulesForAll } from '../../core/agent/agents/agents.ts';
 import { policyOf, promiseProblems } from '../../core/policy/policy-of.ts';
 import { contextRoom, promptTooLong } from '../../core/prompt/prompt-room.ts';
 import { withoutFleet } from '../../core/settings/environment.ts';
+import type { SourcedSettings } from '../../core/settings/setting-source.ts';
 import { settingsProblems } from '../../core/settings/settings-problems.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import { type Policy, withPolicy } from '../../core/task/policy.ts';
@@ -65,13 +66,15 @@ export interface RunPlan extends StoredRun {
 
 /** Checks a request and resolves its paths. Returns the plan, or all problems as whole sentences. */
 export async function planRun(
-  request: RunRequest,
+  asked: RunRequest,
 ): Promise<{ readonly plan: RunPlan } | { readonly problems: readonly string[] }> {
-  const { settings, startDir } = request;
-  const env = withoutFleet(request.env);
+  const { startDir } = asked;
+  const env = withoutFleet(asked.env);
   const problems: string[] = [];
-  const vault = path.resolve(startDir, settings.vault ?? vaultAbove(startDir));
-  const cwd = path.resolve(startDir, settings.cwd ?? '.');
+  const vault = path.resolve(startDir, asked.settings.vault ?? vaultAbove(startDir));
+  const cwd = path.resolve(startDir, asked.settings.cwd ?? '.');
+  const request = await withFrozenCriteria(asked, cwd, problems);
+  const { settings } = request;
   if (!isFolder(cwd))
     problems.push(`${request.sources.cwd.where} expects an existing folder; found none at ${cwd}.`);
   if (existsSync(vault) && !isFolder(vault)) {
@@ -163,6 +166,17 @@ export async function planRun(
     passthrough: request.passthrough,
   };
   return { plan };
+}
+
+/** Reads the file of `--criteria`, relative to `folder`. The code for it is loaded only if there is one. */
+export async function withFrozenCriteria<T extends SourcedSettings>(
+  asked: T,
+  folder: string,
+  problems: string[],
+): Promise<T> {
+  if (asked.settings.criteria === null) return asked;
+  const { withCriteria } = await import('./criteria-file.ts');
+  return withCriteria(asked, (name) => path.resolve(folder, name), problems);
 }
 
 /**

@@ -29,14 +29,15 @@ export async function keepProof(request: ProofToKeep): Promise<void> {
   const { git, cwd, commands, seal, state } = request;
   const { task, proof } = state;
   if (proof === undefined) return;
-  const { tree, checks, findings, changedTestFiles } = proof;
+  const { tree, checks, findings, changedTestFiles, judge } = proof;
   const folder = git === null ? '' : path.relative(git.repository.root, cwd);
   const known =
     git === null || tree === null
       ? NOTHING_KNOWN
       : await factsOfTree(git, tree, { checks: commands, folder });
   const setup = { folder, ...request.setup };
-  const facts = { tree, checks, findings, changedTestFiles, setup, ...known };
+  const ofJudge = judge === undefined ? {} : { judge };
+  const facts = { tree, checks, findings, changedTestFiles, setup, ...known, ...ofJudge };
   await writeProof(request.folder, proofStatement(facts), { seal, run: task });
 }
 

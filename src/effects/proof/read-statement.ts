@@ -1,5 +1,6 @@
 import path from 'node:path';
 import * as z from 'zod/mini';
+import { VERDICT_WORDS } from '../../core/judge/verdict.ts';
 import { PREDICATE_TYPE, type ProofStatement, STATEMENT_TYPE } from '../../core/proof/statement.ts';
 
 /**
@@ -65,6 +66,31 @@ function schema() {
         copy: z.array(text),
         timeout_ms: z.number().check(z.int(), z.gte(1), z.lte(LONGEST_MS)),
       }),
+      ralph_judge: z.exactOptional(
+        z.object({
+          agent: text,
+          model: z.nullable(text),
+          tree: z.nullable(text),
+          verdict: z.enum([...VERDICT_WORDS, 'none']),
+          why: z.nullable(text),
+          criteria: z.array(
+            z.object({
+              id: text,
+              text,
+              verdict: z.enum(VERDICT_WORDS),
+              evidence: text,
+              where: z.array(
+                z.object({
+                  file: text,
+                  line: z.exactOptional(count),
+                  missing: z.exactOptional(z.literal(true)),
+                }),
+              ),
+            }),
+          ),
+          cost_usd: z.number().check(z.nonnegative()),
+        }),
+      ),
     }),
   });
 }

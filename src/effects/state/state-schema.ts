@@ -189,6 +189,12 @@ function buildSchema() {
     approval: orNull(approval),
     agent: orNull(text),
     agents: z.catch(z.record(text, standing), {}),
+    judge: orNull(
+      z.object({
+        ...{ agent: text, model: orNull(text), calls: count, held: count },
+        ...{ usage, says: z.catch(text, '') },
+      }),
+    ),
     session_id: orNull(text),
     session_usage: orNull(z.extend(usage, { session_id: text })),
     git_base: orNull(text),
@@ -218,7 +224,7 @@ export function parseState(value: unknown): TaskState | null {
   built ??= buildSchema();
   const parsed = built.safeParse(value);
   if (!parsed.success) return null;
-  const { kept_by, accepting, evidence, ...fields } = parsed.data;
+  const { kept_by, accepting, evidence, judge, ...fields } = parsed.data;
   const updated_at = fields.updated_at ?? fields.started_at;
   const timeout_at = fields.timeout_at ?? laterBy(updated_at, USUAL_TIMEOUT_MS);
   return {
@@ -228,6 +234,7 @@ export function parseState(value: unknown): TaskState | null {
     evidence: evidence && withoutNull(evidence),
     ...(accepting === null ? {} : { accepting }),
     ...(kept_by === null ? {} : { kept_by }),
+    ...(judge === null ? {} : { judge }),
   };
 }
 

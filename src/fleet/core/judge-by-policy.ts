@@ -1,6 +1,7 @@
 import { writeCheck } from '../../core/settings/checks.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
 import { permissionsOf } from '../../core/settings/edit-permissions.ts';
+import { judgeOf } from '../../core/settings/judge-setting.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import { SETTINGS, type Settings } from '../../core/settings/settings.ts';
 import { agentsOf } from '../../core/settings/settings-problems.ts';
@@ -47,7 +48,11 @@ function judgeAgents(
   { agents }: WorkerPolicy,
 ): string | null {
   const other = agentsOf(resolved).find((agent) => !agents.includes(agent));
-  return other === undefined ? null : refusal('agents', `--agent ${other}`, listed(agents));
+  if (other !== undefined) return refusal('agents', `--agent ${other}`, listed(agents));
+  const judge = judgeOf(resolved.settings);
+  return judge === null || agents.includes(judge.agent)
+    ? null
+    : refusal('agents', `--judge ${judge.agent}`, listed(agents));
 }
 
 /** These run as the worker's user, on files of the agent: no sandbox would hide anything from a test script. */

@@ -1,6 +1,6 @@
 import type { BriefGroup, Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
-import { agentsText } from '../agent-words.ts';
+import { agentsText, judgeText } from '../agent-words.ts';
 import { dayText } from '../day-text.ts';
 import { formatCost, formatDuration, formatLines, plural } from '../format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
@@ -77,6 +77,9 @@ function taskNeed(task: BriefTask, briefing: Briefing): string {
   const command = commandOf(task, briefing) ?? (note === null ? null : readCommand(note.file));
   const lines = [
     `- **${inlineText(shown.taskId)}** ${stateWords(shown.state)}${reason === '' ? '' : `: ${inlineText(reason)}`} (${used(task)})`,
+    ...(task.task?.judge === undefined
+      ? []
+      : [`Judge: ${inlineText(judgeText(task.task.judge))}.`]),
     ...(remedy === null ? [] : [`What to do: ${inlineText(remedy)}.`]),
     ...(note === null ? [] : [`Note: ${codeSpan(note.file)}`]),
     ...(back === null ? [] : [`Look back: ${lookBackText(back, codeSpan)}.`]),

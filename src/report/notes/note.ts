@@ -5,7 +5,7 @@ import { endingRow } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { oneLine, withoutControlsIn } from '../../core/text/untrusted-text.ts';
-import { agentsText, costText } from '../agent-words.ts';
+import { agentsText, costText, judgeText } from '../agent-words.ts';
 import { remedyFor } from '../ending-lines.ts';
 import { formatCost, formatDuration } from '../format.ts';
 import { plantedFiles, refusedLines, sandboxText } from '../sandbox-words.ts';
@@ -105,6 +105,7 @@ function whatHappened({ task, ending, checkout }: NoteFacts): string {
       : [`The clean checkout that held the last claim is kept in ${codeSpan(checkout)}.`]),
     `Used: ${used}.`,
     ...(agents === null ? [] : [`By agent: ${inlineText(agents)}.`]),
+    ...(task.judge === undefined ? [] : [`Judge: ${inlineText(judgeText(task.judge))}.`]),
     `Sandbox: ${inlineText(sandboxText(task))}.`,
   ].join('\n\n');
 }

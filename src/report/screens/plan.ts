@@ -30,6 +30,12 @@ export interface PlanFacts {
   }[];
   /** Files that decide what the checks say. */
   readonly judges: readonly string[];
+  /** The agent that judges claims; null if none does. */
+  readonly judge: {
+    readonly agent: string;
+    readonly model: string | null;
+    readonly criteria: readonly { readonly id: string; readonly text: string }[];
+  } | null;
   /** What ends an iteration before its time. */
   readonly supervision: readonly {
     readonly sign: string;
@@ -61,6 +67,7 @@ export function renderPlan(facts: PlanFacts, isWhole: boolean): string {
   const plan = withoutControlsIn(facts);
   const isRefused = plan.refusals.length > 0;
   const verdict = isRefused ? 'would be refused, with exit code 2' : 'would start';
+  const judge = plan.judge === null ? [] : judgeLines(plan.judge);
   const given = plan.settings.filter(({ source }) => source !== 'default');
   return [
     `The task ${plan.task_id} (type ${plan.task_type}) ${verdict}. Nothing was started or written.`,
@@ -68,6 +75,7 @@ export function renderPlan(facts: PlanFacts, isWhole: boolean): string {
     section('Warnings', plan.warnings),
     section('Done when', [plan.completion]),
     section('What decides the checks', isWhole ? plan.judges : firstFew(plan.judges, FEW_JUDGES)),
+    section('Who judges a claim, and by what', isWhole ? judge : firstFew(judge, FEW_JUDGES)),
     section('The agent is started with', [commandLine(plan.argv), `in ${plan.cwd}`]),
     ...plan.further_agents.map(({ agent, argv }) =>
       section(`If the agents before it are held, ${agent} is started with`, [commandLine(argv)]),
@@ -108,6 +116,11 @@ function furtherSections(plan: PlanFacts): readonly string[] {
     ),
     section('The sandbox', sandboxLines(plan.sandbox)),
   ];
+}
+
+function judgeLines({ agent, model, criteria }: NonNullable<PlanFacts['judge']>) {
+  const who = model === null ? agent : `${agent}, with the model ${model}`;
+  return [who, ...criteria.map(({ id, text }) => `${id}: ${text}`)];
 }
 
 function supervisionLine({

@@ -20,8 +20,15 @@ const RESULTS: Readonly<Record<Result, string>> = {
   FAILED: 'failed',
 };
 
-/** Shows a proof in ten lines at most. Its texts may be anybody's. */
-export function proofScreen(facts: ProofFacts, result: Result): string {
+/**
+ * Shows a proof in ten lines at most, and below them the lines of its judge, one for each criterion. Its texts may be
+ * anybody's.
+ */
+export function proofScreen(
+  facts: ProofFacts,
+  result: Result,
+  judged: readonly string[] = [],
+): string {
   const { tree, committedTree, commit, checks, findings } = facts;
   const names = [...new Set(checks.map(({ name }) => name))];
   const rows: readonly (readonly [label: string, text: string | null])[] = [
@@ -37,10 +44,13 @@ export function proofScreen(facts: ProofFacts, result: Result): string {
       'finding',
     ).map((text) => ['finding', text] as const),
   ];
-  return rows
+  const lines = rows
     .filter(([, text]) => text !== null)
-    .map(([label, text]) => `${padded(label, LABEL_COLUMNS)}  ${oneLine(text ?? '', 300)}\n`)
-    .join('');
+    .map(([label, text]) => `${padded(label, LABEL_COLUMNS)}  ${oneLine(text ?? '', 300)}\n`);
+  const ofJudge = judged.map(
+    (line) => `${padded('judge', LABEL_COLUMNS)}  ${oneLine(line, 1_500)}\n`,
+  );
+  return [...lines, ...ofJudge].join('');
 }
 
 /** Returns all texts if there is room for them; otherwise the last one counts those that are left out. */

@@ -2,7 +2,7 @@ import type { DayBudget } from '../../core/task/day-budget.ts';
 import type { LineChanges, LinesByIteration } from '../../core/task/line-changes.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { agentsText, costText, untoldText } from '../agent-words.ts';
+import { agentsText, costText, judgeText, untoldText } from '../agent-words.ts';
 import { columnsOf, fitted, padded } from '../columns.ts';
 import { dayText } from '../day-text.ts';
 import { proofText } from '../ending-lines.ts';
@@ -72,6 +72,7 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
     ['cost', costOf(detail)],
     ['today', detail.day && dayText(detail.day)],
     ['agents', agentsText(task)],
+    ['judge', task.judge === undefined ? null : judgeText(task.judge)],
     ['sandbox', sandboxText(task)],
     ...refusedLines(task).map((line): Field => ['refused', line]),
     ...plantedFiles(task).map((file): Field => ['planted', file]),

@@ -34,6 +34,8 @@ const VALUES = {
   ...{ edit: true, dangerouslySkipPermissions: true, session: 'continue', context: 'none' },
   ...{ contextChars: '5', snapshotLimit: '1GB', snapshotExclude: ['*.bin'], commit: true },
   ...{ commitMessage: '{summary}', protectBranch: ['release'], revertFailed: true },
+  ...{ judge: 'codex:gpt-5', noJudge: true, judgeCommand: 'j', judgeRounds: '2' },
+  ...{ criterion: ['it is there'], criteria: 'criteria.md' },
   ...{ after: 'echo a', onEnd: 'echo b', approvalTimeout: '2d', logLimit: '64KB' },
 } satisfies Partial<Record<SettingName, unknown>>;
 

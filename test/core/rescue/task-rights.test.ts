@@ -25,6 +25,8 @@ const PLACES: readonly SettingName[] = [
   // When checks run, which are named themselves, and what is accepted besides.
   ...(['verifyEach', 'baseline', 'knownFailures', 'verifyClean', 'proof'] as const),
   ...(['acceptEmpty', 'acceptChanged', 'acceptFailed', 'acceptFewer'] as const),
+  // Who reads a claim, and by what: it may hold the claim, and changes nothing.
+  ...(['judge', 'criterion', 'criteria', 'judgeRounds'] as const),
   // Named by the flag that turns it off: see below.
   'sandboxChecks',
 ];

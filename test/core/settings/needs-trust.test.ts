@@ -36,6 +36,7 @@ test('exactly these settings need trust, and each has a key', () => {
       ...['acceptChanged', 'acceptEmpty', 'acceptFailed', 'acceptFewer', 'proof', 'verifyClean'],
       ...['base', 'commit', 'commitMessage', 'copy', 'protectBranch', 'revertFailed', 'setup'],
       ...['shareWorktree', 'snapshotExclude', 'snapshots', 'worktree', 'worktreeDir'],
+      ...['criteria', 'criterion', 'judge', 'judgeCommand', 'judgeRounds'],
       ...['allowNet', 'allowRead', 'allowUnixSockets', 'allowWrite', 'keepEnv'],
       ...['sandbox', 'sandboxChecks'],
     ].toSorted(),

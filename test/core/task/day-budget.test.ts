@@ -16,6 +16,7 @@ const started = (attempt: number, usedUsd: number): MoneyEvent => ({
 });
 const iterated = (costUsd: number): MoneyEvent => ({ kind: 'iterated', costUsd });
 const ended = (usedUsd: number): MoneyEvent => ({ kind: 'task-ended', usedUsd });
+const judged = (costUsd: number): MoneyEvent => ({ kind: 'judged', costUsd });
 const BEGUN: MoneyEvent = { kind: 'task-started' };
 
 function spent(...events: readonly MoneyEvent[]): number {
@@ -34,6 +35,8 @@ test.for<[what: string, usd: number, events: readonly MoneyEvent[]]>([
     3,
     [BEGUN, started(1, 4), ended(5), started(2, 5), iterated(3)],
   ],
+  ['what a judge costs', 5, [BEGUN, started(1, 0), judged(3), iterated(2), ended(5)]],
+  ['what a judge costs without a verdict', 5, [BEGUN, started(1, 0), judged(3), ended(5)]],
   ['no iteration twice at the end of its task', 2, [BEGUN, started(1, 0), iterated(2), ended(2)]],
   ['a failed attempt of a task that starts over', 4, [started(1, 4), ended(5), BEGUN, iterated(3)]],
   ['all of an iteration that began yesterday', 3, [iterated(3)]],

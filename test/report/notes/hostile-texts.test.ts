@@ -96,6 +96,7 @@ describe('hostile text is harmless in', () => {
         first_prompt: HOSTILE,
         continuation_prompt: HOSTILE,
         settings: [{ name: HOSTILE, value: [HOSTILE, { a: HOSTILE }], source: HOSTILE }],
+        judge: { agent: 'codex', model: HOSTILE, criteria: [{ id: 'c1', text: HOSTILE }] },
         judges: [],
         supervision: [],
         sandbox: {
@@ -192,6 +193,7 @@ describe('a plan', () => {
       first_prompt: '',
       continuation_prompt: '',
       settings: [],
+      judge: null,
       judges: [],
       supervision: [],
       sandbox: null,

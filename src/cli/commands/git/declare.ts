@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import { isRepeatable, SETTINGS } from '../../../core/settings/settings.ts';
 import { orOnFleet } from '../../../fleet/cli/or-on-fleet.ts';
-import { placed } from '../../flags/shared-flags.ts';
+import { placed, repeated } from '../../flags/shared-flags.ts';
 import type { DiffOptions } from './diff.ts';
+import type { JudgeOptions } from './judge.ts';
 import type { LandOptions } from './land.ts';
 import type { ProofOptions } from './proof.ts';
 import type { SnapshotsOptions } from './snapshots.ts';
@@ -44,6 +46,18 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
       const { proof } = await import('./proof.ts');
       ended(await orOnFleet({ command: 'proof', taskId: id, options }, () => proof(id, options)));
     });
+  const judging = placed(program.command('judge'))
+    .description('have an agent judge the final tree of a completed task; changes nothing')
+    .argument('<id>', 'the task');
+  for (const name of ['judge', 'judgeCommand', 'criterion', 'criteria', 'agentBin'] as const) {
+    const { flag, argument = '', help } = SETTINGS[name];
+    if (isRepeatable(SETTINGS[name])) judging.option(`${flag} <${argument}>`, help, repeated);
+    else judging.option(`${flag} <${argument}>`, help);
+  }
+  judging.option('--json', 'as JSON').action(async (id: string, options: JudgeOptions) => {
+    const { judge } = await import('./judge.ts');
+    ended(await orOnFleet({ command: 'judge', taskId: id, options }, () => judge(id, options)));
+  });
   placed(program.command('undo'))
     .description('take back what an iteration and all after it changed')
     .argument('<id>', 'the task')

@@ -9,6 +9,7 @@ import {
   repeatProof,
 } from '../../../compose/git-commands/proof.ts';
 import { checksOfProof } from '../../../core/completion/repeated-proof.ts';
+import { verdictLines } from '../../../core/judge/verdict.ts';
 import { factsOfStatement, type ProofFacts } from '../../../core/proof/statement.ts';
 import { maskSecrets } from '../../../core/secrets/secrets.ts';
 import { withoutControls } from '../../../core/text/untrusted-text.ts';
@@ -72,7 +73,9 @@ export async function proof(idOrFile: string | undefined, options: ProofOptions)
   }
   const facts = factsOfStatement(named.statement);
   if (again) return repeat(named, facts, place, options.yes ?? false);
-  const screen = proofScreen(facts, named.statement.predicate.result);
+  const { judge } = facts;
+  const judged = judge === undefined ? [] : verdictLines(judge);
+  const screen = proofScreen(facts, named.statement.predicate.result, judged);
   await standardOutlet().write(json ? `${named.json}\n` : maskSecrets(screen));
   if (options.repo === undefined) {
     if (!named.isOwn) say(`${named.what} was not written by you here, or was changed since`);

@@ -31,6 +31,14 @@ export const claude: Agent = {
   readOnlyModes: [],
   commandRule: (words) => `Bash(${words.join(' ')}${words.length > 1 ? ':*' : ''})`,
   promptLimit: { most: 10_000_000, unit: 'bytes' },
+  judging: {
+    args: [
+      ...['--tools', 'Read,Grep,Glob', '--permission-mode', 'dontAsk'],
+      // Hooks, MCP servers and instructions of the tree are the worker's.
+      ...['--setting-sources', 'user', '--strict-mcp-config'],
+    ],
+    schema: { flag: '--json-schema', as: 'text' },
+  },
   sandbox: {
     hosts: ['api.anthropic.com', 'console.anthropic.com', 'platform.claude.com'],
     addressVariables: ['ANTHROPIC_BASE_URL'],

@@ -27,6 +27,10 @@ export const codex: Agent = {
   readOnlyModes: ['plan', 'read-only'],
   editsAnd: ', and run any command in its own sandbox',
   promptLimit: { most: 1_048_576, unit: 'characters' },
+  judging: {
+    args: ['-s', 'read-only'],
+    schema: { flag: '--output-schema', as: 'file' },
+  },
   sandbox: {
     hosts: ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],
     addressVariables: ['OPENAI_BASE_URL'],

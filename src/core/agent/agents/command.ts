@@ -16,6 +16,7 @@ export const command: Agent = {
   permissionsNotice: null,
   readOnlyModes: [],
   promptLimit: null,
+  judging: { args: [], schema: null },
   sandbox: {
     hosts: [],
     addressVariables: [],

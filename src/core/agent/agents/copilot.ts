@@ -31,6 +31,7 @@ export const copilot: Agent = {
       ? null
       : 'is not for --agent copilot, which has no permission modes; it takes acceptEdits, and --allowed-tools with its own names of tools',
   promptLimit: null,
+  judging: null,
   sandbox: {
     hosts: ['api.github.com', 'api.githubcopilot.com', '*.githubcopilot.com'],
     addressVariables: ['COPILOT_PROVIDER_BASE_URL'],

@@ -32,6 +32,13 @@ export const opencode: Agent = {
       : 'is not for --agent opencode, which has no permission modes: it does all inside its folder, and asks for the rest, which nobody answers';
   },
   promptLimit: null,
+  judging: {
+    args: [],
+    schema: null,
+    variables: ({ OPENCODE_CONFIG_CONTENT: given }) => ({
+      OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...configIn(given), permission: READ_ONLY }),
+    }),
+  },
   sandbox: {
     // Which service it asks is in its own configuration: another one has to be named by the user.
     hosts: ['opencode.ai', 'models.dev', 'api.anthropic.com', 'api.openai.com'],
@@ -62,3 +69,16 @@ export const opencode: Agent = {
   ],
   exitCodes: {},
 };
+
+/** Everything that is not named is denied. */
+const READ_ONLY = { '*': 'deny', read: 'allow', grep: 'allow', glob: 'allow', list: 'allow' };
+
+/** Returns the configuration that a user has put into the variable: it can name the service. */
+function configIn(given: string | undefined): object {
+  try {
+    const config: unknown = JSON.parse(given ?? '{}');
+    return typeof config === 'object' && config !== null ? config : {};
+  } catch {
+    return {};
+  }
+}

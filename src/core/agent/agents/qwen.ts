@@ -30,6 +30,10 @@ export const qwen: Agent = {
   // Each of its rules allows further words.
   commandRule: (words) => (words.length > 1 ? `run_shell_command(${words.join(' ')})` : null),
   promptLimit: null,
+  judging: {
+    args: ['--approval-mode', 'plan'],
+    schema: { flag: '--json-schema', as: 'text' },
+  },
   sandbox: {
     hosts: [
       ...['portal.qwen.ai', 'chat.qwen.ai', 'dashscope.aliyuncs.com'],

@@ -1,3 +1,4 @@
+import { countsText, judgedText } from '../../judge/verdict.ts';
 import { findingDetail, whenFailed } from '../../proof/findings.ts';
 import type { CheckProof, FindingProof, ProofFacts } from '../../proof/statement.ts';
 import type { EvidenceProof } from '../../task/task-state.ts';
@@ -8,7 +9,7 @@ import type { ClaimFinding, FindingsView } from './findings-view.ts';
 
 /** What proves a claim that every gate has passed. */
 export interface ClaimProof
-  extends Pick<ProofFacts, 'tree' | 'checks' | 'findings' | 'changedTestFiles'> {
+  extends Pick<ProofFacts, 'tree' | 'checks' | 'findings' | 'changedTestFiles' | 'judge'> {
   readonly evidence: EvidenceProof;
 }
 
@@ -25,7 +26,12 @@ export function findingProof({ found, held }: Pick<ClaimFinding, 'found' | 'held
 /** Collects what proves a claim. */
 export function claimProof(view: FindingsView): ClaimProof {
   const { examination, checks } = view;
-  const { tree = null, programs = {}, changedTestFiles = [] } = examination.judges ?? {};
+  const { judge } = examination;
+  const {
+    tree = judge?.verdict.tree ?? null,
+    programs = {},
+    changedTestFiles = [],
+  } = examination.judges ?? {};
   const { cleanCheckout } = examination;
   const clean = cleanCheckout?.kind === 'ran' ? judgedIn(cleanCheckout, view) : [];
   const findings = findingProofs(view);
@@ -34,6 +40,7 @@ export function claimProof(view: FindingsView): ClaimProof {
     checks: [...checks, ...clean].map((result) => checkProof(result, view, programs)),
     findings,
     changedTestFiles,
+    ...(examination.judge === undefined ? {} : { judge: examination.judge.verdict }),
     evidence: {
       ...proofInWords(view, { tree, isClean: clean.length > 0 }),
       findings: findings.map(({ detail }) => detail),
@@ -69,8 +76,17 @@ function proofInWords(
 ): Pick<EvidenceProof, 'proven' | 'text'> {
   const { proven, text } = proofOrDoubt(view, where);
   const changed = changedFilesText(view.examination.judges?.changedTestFiles ?? []);
-  const ending = changed === null ? '' : `; ${changed}`;
-  return { proven, text: oneLine(`${oneLine(text, 300)}${ending}`, 600) };
+  const { verdict } = view.examination.judge ?? {};
+  const hasSaid = verdict === undefined || text === judgedOnly(view);
+  const endings = [changed, hasSaid ? null : judgedText(verdict)].filter((each) => each !== null);
+  return { proven, text: oneLine([oneLine(text, 300), ...endings].join('; '), 900) };
+}
+
+/** Says that nothing but a judge has looked at the claim; null if a check has, or no judge. */
+function judgedOnly({ checks, examination }: FindingsView): string | null {
+  const { verdict } = examination.judge ?? {};
+  const isJudged = checks.length === 0 && verdict !== undefined && verdict.verdict !== 'none';
+  return isJudged ? `judged only (${countsText(verdict)})` : null;
 }
 
 function proofOrDoubt(
@@ -81,7 +97,8 @@ function proofOrDoubt(
   const open = findAgainst(view).find(({ isOpen }) => isOpen);
   if (open !== undefined) return { proven: false, text: findingDetail(open.found) };
   if (checks.length === 0) {
-    return { proven: false, text: `the ${NOUNS[claim.evidence.kind]} alone` };
+    const alone = `the ${NOUNS[claim.evidence.kind]} alone`;
+    return { proven: false, text: judgedOnly(view) ?? alone };
   }
   const names = checks.map(checkWithTests);
   const where = tree === null ? '' : ` on tree ${tree.slice(0, 7)}`;

@@ -1,4 +1,5 @@
 import type { RefusedTool } from '../../agent/attempt.ts';
+import { judgedText } from '../../judge/verdict.ts';
 import { failedOf, findingText } from '../../proof/findings.ts';
 import type { CheckResult } from '../check-result.ts';
 import type { Blocker } from './gates.ts';
@@ -16,6 +17,8 @@ export function describeHeld(held: Blocker): string {
       return describeFailed(held.failed);
     case 'clean-checkout':
       return `in a clean checkout ${held.why ?? describeFailed(held.failed)}${held.folder === null ? '' : ` (it is kept in ${held.folder})`}`;
+    case 'judge':
+      return judgedText(held.verdict);
     case 'confirm':
       return `confirmed ${held.so_far} of ${held.of} times`;
     default: {

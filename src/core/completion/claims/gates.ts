@@ -1,5 +1,6 @@
 import type { AttemptFacts, RefusedTool } from '../../agent/attempt.ts';
 import { isAccepted } from '../../agent/tool-pattern.ts';
+import type { JudgeVerdict } from '../../judge/verdict.ts';
 import type { Finding } from '../../proof/findings.ts';
 import type { FindingProof } from '../../proof/statement.ts';
 import type { Check } from '../../settings/checks.ts';
@@ -7,7 +8,7 @@ import type { Policy } from '../../task/policy.ts';
 import { type CheckResult, failedChecks, redChecks } from '../check-result.ts';
 import { type Claim, decidingCheck } from '../claim.ts';
 import type { CommandResult } from '../command-result.ts';
-import type { Examination, ExamPart } from '../examination.ts';
+import type { Examination, ExamPart, JudgeAnswer } from '../examination.ts';
 import type { Sightings } from '../sightings.ts';
 import type { WorkSeen } from '../work-seen.ts';
 import {
@@ -71,9 +72,12 @@ export type Blocker =
       /** Where a person can look at the checkout; null if it is gone. */
       readonly folder: string | null;
     }
+  | { readonly gate: 'judge'; readonly verdict: JudgeVerdict }
   | { readonly gate: 'confirm'; readonly so_far: number; readonly of: number };
 
-type GateAnswer = { readonly kind: 'passed' } | Wanted | HeldAnswer;
+type GateAnswer = { readonly kind: 'passed' } | Wanted | Undecided | HeldAnswer;
+/** The judge has given no verdict, and without one the claim does not pass. */
+export type Undecided = { readonly kind: 'undecided'; readonly answer: JudgeAnswer };
 /** What a gate has to know before it can decide. */
 export type Wanted =
   | { readonly kind: 'ask-verify' }
@@ -91,6 +95,7 @@ const GATES: readonly ((view: ClaimView) => GateAnswer)[] = [
   stoppedSubAgents,
   findings,
   cleanCheckout,
+  secondAgent,
   confirmation,
 ];
 
@@ -157,11 +162,13 @@ function findingsView(view: ClaimView): FindingsView | null {
   return examination === null ? null : { ...view, examination, checks: checksOfClaim(view) };
 }
 
-/** Whether findings were looked for before a claim was held: they are the last but two of the gates. */
+/** Whether findings were looked for before a claim was held: they are the last but three of the gates. */
 export function wasLookedInto(held: Blocker): boolean {
   const isFinding = 'findings' in held && held.gate !== 'stopped-subagents';
-  return isFinding || held.gate === 'clean-checkout' || held.gate === 'confirm';
+  return isFinding || AFTER_FINDINGS.has(held.gate);
 }
+
+const AFTER_FINDINGS: ReadonlySet<string> = new Set(['clean-checkout', 'judge', 'confirm']);
 
 function findings(view: ClaimView): GateAnswer {
   const seen = findingsView(view);
@@ -207,6 +214,23 @@ function cleanCheckout(view: ClaimView): GateAnswer {
 /** Whether a claim is held because there can be no clean checkout, and nothing that the agent does can change that. */
 export function isWithoutCheckout(held: Blocker): boolean {
   return held.gate === 'clean-checkout' && held.why !== null && held.setup === null;
+}
+
+/**
+ * Blocks a claim by what a second agent says of it. It is asked last, so it costs nothing before, and it cannot
+ * outvote a check.
+ */
+function secondAgent(view: ClaimView): GateAnswer {
+  const { examination, policy } = view;
+  if (policy.judge === null || examination === null) return PASSED;
+  const { judge } = examination;
+  if (judge === undefined)
+    return { kind: 'ask-examine', part: 'judge', checks: checksOfClaim(view) };
+  const { verdict, trouble } = judge;
+  if (verdict.verdict === 'not-met') return held({ gate: 'judge', verdict });
+  if (verdict.verdict !== 'none') return PASSED;
+  const mayPass = policy.proof === 'tell' && trouble?.kind !== 'stopped';
+  return mayPass ? PASSED : { kind: 'undecided', answer: judge };
 }
 
 function confirmation({ confirmations, policy }: ClaimView): GateAnswer {

@@ -9,6 +9,7 @@ import { SETTINGS, type SettingName, settingNames } from '../../../core/settings
 import { agentsOf, settingsProblems } from '../../../core/settings/settings-problems.ts';
 import type { Policy } from '../../../core/task/policy.ts';
 import { readPrompt } from '../../../effects/plan/prompt-source.ts';
+import { withFrozenCriteria } from '../../../effects/plan/run-plan.ts';
 import { fleetSpec, specContent, withFleetDefaults } from '../../core/fleet-spec.ts';
 import type { FleetSpec } from '../../core/fleet-task.ts';
 import { readNotBefore } from '../../core/not-before.ts';
@@ -69,7 +70,11 @@ export async function planTask(
     startDir,
   });
   const { bad, taskType } = settled;
-  const { settings: resolved, sources } = withFleetDefaults(settled);
+  const { settings: resolved, sources } = await withFrozenCriteria(
+    withFleetDefaults(settled),
+    startDir,
+    problems,
+  );
   const settings = { ...resolved, agent: agentsOf({ settings: resolved, sources }) };
   problems.push(...settled.valueProblems, ...settled.problems);
   const prompt = await promptOf(wanted, { settings, sources }, bad, problems);

@@ -1,7 +1,7 @@
 import type { Briefing, BriefTask } from '../../../core/task/briefing.ts';
 import type { BriefIteration } from '../../../core/task/briefing-sources.ts';
 import type { LineChanges, LinesByIteration } from '../../../core/task/line-changes.ts';
-import { agentsText, costText, untoldText } from '../../agent-words.ts';
+import { agentsText, costText, judgeText, untoldText } from '../../agent-words.ts';
 import { formatCost, formatDuration, formatLines } from '../../format.ts';
 import { lookBackOf, ownBranchOf } from '../../look-back.ts';
 import { plantedFiles, refusedLines, sandboxText } from '../../sandbox-words.ts';
@@ -55,6 +55,7 @@ function facts(each: BriefTask, briefing: Briefing): Markup {
         : `${task.metrics.iterations} of ${task.max_iterations} iterations, ${formatCost(task.usage.cost_usd)}${untoldText(task)}`,
     ],
     ['Agents', task === null ? null : agentsText(task)],
+    ['Judge', task?.judge === undefined ? null : judgeText(task.judge)],
     ['Sandbox', task === null ? null : sandboxText(task)],
     ...(task === null ? [] : refusedLines(task)).map(
       (line) => ['The sandbox refused', line] as const,

@@ -1,0 +1,54 @@
+import { NO_USAGE } from '../../core/agent/attempt.ts';
+import type { JudgeAnswer, ToJudge } from '../../core/completion/examination.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import type { SignalWatch } from '../../effects/processes/signals.ts';
+import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
+import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
+import { askerOf } from '../proof/examined-task.ts';
+import { type JudgedClaim, judgeTree } from './judging.ts';
+
+/** A task whose claim is judged. */
+interface JudgedTask extends Pick<JudgedClaim, 'kindOf' | 'iteration'> {
+  readonly run: {
+    readonly plan: RunPlan;
+    readonly driver: { readonly run_id: string };
+    readonly paths: { readonly folder: string; readonly stateFile: string };
+    readonly stops: SignalWatch;
+    readonly warn: (sentence: string) => void;
+  };
+  /** Null if the task has no snapshots. */
+  readonly keeper: TreeKeeper | null;
+  readonly sandbox: Sandbox | null;
+}
+
+/** Has the judge of a run read the claimed tree, unless it has judged this very tree before. */
+export async function judgeClaim(task: JudgedTask, told: ToJudge): Promise<JudgeAnswer> {
+  const { run, keeper, iteration, kindOf } = task;
+  const { plan, paths, stops, warn } = run;
+  const { judge } = plan.policy;
+  if (judge === null) throw new Error('the run has no judge');
+  // What a check has written belongs to the claim.
+  await keeper?.keepChecked(iteration);
+  const tree = keeper?.isWorking === true ? (keeper.store.newest?.tree ?? null) : null;
+  const start = keeper?.start ?? null;
+  if (keeper === null || tree === null || start === null) {
+    const why = `there is no snapshot of the ${tree === null ? 'claim' : 'start'}`;
+    const verdict = { ...judge, tree, verdict: 'none', why, criteria: [], cost_usd: 0 } as const;
+    return { verdict, calls: 0, usage: NO_USAGE, trouble: { kind: 'no-verdict' } };
+  }
+  const { known } = told;
+  const isSame = known?.tree === tree && known.agent === judge.agent && known.model === judge.model;
+  if (known !== null && isSame) {
+    return { verdict: known, calls: 0, usage: NO_USAGE, trouble: null };
+  }
+  const head = keeper.store.head?.commit ?? null;
+  const ask = askerOf(run);
+  return judgeTree(
+    {
+      ...{ plan, judge, git: keeper.git, ask, start, tree, head, iteration, kindOf },
+      ...{ folder: paths.folder, stateFile: paths.stateFile, stops, warn },
+      sandbox: task.sandbox,
+    },
+    told,
+  );
+}

@@ -1,0 +1,70 @@
+/** Something that has to hold in the claimed tree. */
+export interface Criterion {
+  /** `c1`, `c2`, … in order. */
+  readonly id: string;
+  readonly text: string;
+}
+
+/** What is judged where no criterion is given. */
+const ONLY_CRITERION = 'Everything that the task asks for is there and works.';
+
+/** More criteria than these are refused. */
+export const MOST_CRITERIA = 100;
+
+/** Returns the criteria with their ids. */
+export function criteriaOf(texts: readonly string[]): readonly Criterion[] {
+  const given = texts.length === 0 ? [ONLY_CRITERION] : texts;
+  return given.map((text, at) => ({ id: `c${at + 1}`, text }));
+}
+
+/** Matches the mark of a list item with a box, if it has one. */
+const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?/;
+const HEADING = /^ {0,3}#{1,6}(?:\s|$)/;
+const UNDERLINE = /^ {0,3}(?:=+|-+)\s*$/;
+const RULE = /^ {0,3}(?:=+|-{2,}|\*{3,}|_{3,})\s*$/;
+const FENCE = /^\s*(`{3,}|~{3,})/;
+
+/**
+ * Reads criteria from a text: one for each item of its lists, or for each line if it has no list. Headings, blank
+ * lines, fences and comments do not count. A line that is indented below an item belongs to it.
+ */
+export function readCriteria(text: string): readonly string[] {
+  const lines = proseLines(text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n'));
+  const hasList = lines.some((line) => ITEM.test(line));
+  const found: string[] = [];
+  let isInItem = false;
+  for (const line of lines) {
+    const isItem = ITEM.test(line);
+    const words = (isItem ? line.replace(ITEM, '') : line).replace(/\s+/g, ' ').trim();
+    if (words === '') {
+      isInItem = false;
+    } else if (!hasList || isItem) {
+      found.push(words);
+      isInItem = isItem;
+    } else if (isInItem && /^\s/.test(line)) {
+      found[found.length - 1] += ` ${words}`;
+    } else {
+      isInItem = false;
+    }
+  }
+  return found;
+}
+
+/** Returns the lines that are neither headings nor in a fence or a comment; what is left out becomes blank. */
+function proseLines(text: string): readonly string[] {
+  const lines = text.replace(/<!--[\s\S]*?(?:-->|$)/g, '').split('\n');
+  let fence: string | null = null;
+  return lines.map((line, at) => {
+    const sign = FENCE.exec(line)?.[1] ?? '';
+    if (fence !== null) {
+      if (sign.startsWith(fence)) fence = null;
+      return '';
+    }
+    if (sign !== '') {
+      fence = sign;
+      return '';
+    }
+    const isUnderlined = UNDERLINE.test(lines[at + 1] ?? '') && !ITEM.test(line);
+    return HEADING.test(line) || RULE.test(line) || isUnderlined ? '' : line;
+  });
+}

@@ -1,0 +1,29 @@
+/** Names of files and folders that agents read as instructions, wherever they lie. */
+const INSTRUCTING: ReadonlySet<string> = new Set([
+  ...['claude.md', 'claude.local.md', 'agents.md', 'agents.override.md', 'gemini.md', 'qwen.md'],
+  ...['.mcp.json', 'opencode.json', 'opencode.jsonc'],
+  ...['.claude', '.codex', '.gemini', '.qwen', '.opencode'],
+]);
+
+/** Whether a path is a file that instructs an agent, or lies in such a folder. Some file systems ignore case. */
+export function isInstructing(path: string): boolean {
+  return path.split('/').some((part) => INSTRUCTING.has(part.toLowerCase()));
+}
+
+/**
+ * Returns what has to change in a claimed tree so that the files that instruct an agent are those of the start: the
+ * entry of the start by path, null for a file that is new.
+ */
+export function instructionsOfStart<Entry>(
+  start: ReadonlyMap<string, Entry>,
+  claimed: ReadonlyMap<string, Entry>,
+): ReadonlyMap<string, Entry | null> {
+  const changes = new Map<string, Entry | null>();
+  for (const path of claimed.keys()) {
+    if (isInstructing(path) && !start.has(path)) changes.set(path, null);
+  }
+  for (const [path, entry] of start) {
+    if (isInstructing(path) && claimed.get(path) !== entry) changes.set(path, entry);
+  }
+  return changes;
+}

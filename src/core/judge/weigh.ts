@@ -1,0 +1,86 @@
+import { maskSecrets } from '../secrets/secrets.ts';
+import { clip, oneLine, withoutControls } from '../text/untrusted-text.ts';
+import type { CitedCriterion, CitedPlace } from './read-answer.ts';
+import type { JudgedCriterion, JudgedPlace } from './verdict.ts';
+
+/** What the claimed tree has at a path that is relative to its root. */
+export type AtPath =
+  | { readonly kind: 'file'; readonly lines: number }
+  /** A folder, or something that the tree cannot tell, such as what is in a submodule. */
+  | { readonly kind: 'other' }
+  | { readonly kind: 'nothing' };
+
+/** Where the judge has worked, and what is there. */
+export interface JudgedTree {
+  /** Absolute paths of the checkout's root, with and without links. */
+  readonly roots: readonly string[];
+  /** The judge's folder, relative to the root, or empty. */
+  readonly below: string;
+  readonly look: (path: string) => AtPath;
+}
+
+const EVIDENCE_CHARS = 1_000;
+
+/**
+ * Looks up the places of each criterion. A `met` or `not-met` without a place that counts becomes `unclear`: what
+ * points at nothing neither holds a claim nor lets it pass.
+ */
+export function weigh(
+  criteria: readonly CitedCriterion[],
+  tree: JudgedTree,
+): readonly JudgedCriterion[] {
+  return criteria.map(({ id, text, verdict, evidence, where }) => {
+    const found = where.flatMap((place) => foundAt(place, tree) ?? []);
+    return {
+      ...{ id, text },
+      verdict: found.length === 0 ? 'unclear' : verdict,
+      evidence: clip(maskSecrets(withoutControls(evidence)).trim(), EVIDENCE_CHARS),
+      where: found,
+    };
+  });
+}
+
+/** Returns every path, relative to the root, that a cited place can mean. */
+export function pathsOf(
+  { file }: Pick<CitedPlace, 'file'>,
+  tree: Omit<JudgedTree, 'look'>,
+): readonly string[] {
+  const written = file.trim();
+  if (written.startsWith('/')) {
+    const root = tree.roots.find((each) => written.startsWith(`${each}/`));
+    const inside = root === undefined ? null : normal(written.slice(root.length + 1));
+    return inside === null ? [] : [inside];
+  }
+  const paths = [normal(written), normal(`${tree.below}/${written}`)];
+  return [...new Set(paths.filter((path) => path !== null))];
+}
+
+function foundAt(place: CitedPlace, tree: JudgedTree): JudgedPlace | null {
+  const seen = pathsOf(place, tree).map((path) => ({ path, at: tree.look(path) }));
+  if (place.missing) {
+    const [first] = seen;
+    const isMissing = first !== undefined && seen.every(({ at }) => at.kind === 'nothing');
+    return isMissing ? { file: shown(first.path), missing: true } : null;
+  }
+  const { line } = place;
+  const hit = seen.find(
+    ({ at }) => at.kind === 'file' && (line === null || (line >= 1 && line <= at.lines)),
+  );
+  if (hit === undefined) return null;
+  return { file: shown(hit.path), ...(line === null ? {} : { line }) };
+}
+
+function shown(path: string): string {
+  return oneLine(maskSecrets(path), 300);
+}
+
+/** Resolves `.` and `..` in a relative path; null if it leads out, or to the root itself. */
+function normal(path: string): string | null {
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part !== '..') parts.push(part);
+    else if (parts.pop() === undefined) return null;
+  }
+  return parts.length === 0 ? null : parts.join('/');
+}

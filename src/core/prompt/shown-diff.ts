@@ -1,0 +1,33 @@
+import { excerpts } from './excerpts.ts';
+
+/** A file that differs between two trees. */
+export interface ChangedFile {
+  readonly name: string;
+  /** Its part of the diff; null if it was not read. */
+  readonly diff: string | null;
+}
+
+/** So many files are shown with their diffs: of each at least the beginning and the end can be read. */
+const MOST_SHOWN = 60;
+/** So many more are named. */
+const MOST_NAMED = 200;
+
+/** Shows a diff in `room` UTF-16 code units: the head and the tail of each file, and further files by name. */
+export function shownDiff(files: readonly ChangedFile[], room: number): string {
+  if (files.length === 0) return 'Nothing is different.';
+  const readable = files.filter(({ diff }) => diff !== null).slice(0, MOST_SHOWN);
+  const others = files.filter((file) => !readable.includes(file));
+  const names = others.slice(0, MOST_NAMED).map(({ name }) => name);
+  const more = others.length - names.length;
+  const named =
+    others.length === 0
+      ? []
+      : [`Also different: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
+  // Each piece has a line end behind it.
+  const left = Math.max(0, room - named.join('').length - readable.length - 1);
+  const shown = excerpts(
+    readable.map(({ diff }) => diff ?? ''),
+    left,
+  );
+  return [...shown, ...named].join('\n').slice(0, room);
+}

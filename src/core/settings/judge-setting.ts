@@ -1,0 +1,93 @@
+import { AGENT_NAMES, AGENTS, type AgentName, isAgentName } from '../agent/agents/agents.ts';
+import { namedText, textFor } from './agent-texts.ts';
+import { isGiven, type SourcedSettings } from './setting-source.ts';
+import { SETTINGS, type Settings } from './settings.ts';
+import { shellWords } from './shell-words.ts';
+
+/** The agent that judges claims. */
+export interface Judge {
+  readonly agent: AgentName;
+  /** Null for the agent's own default. */
+  readonly model: string | null;
+}
+
+/** The agents that are known to be kept from writing while they judge. */
+const JUDGES: readonly AgentName[] = AGENT_NAMES.filter((name) => AGENTS[name].judging !== null);
+
+/** Reads `AGENT[:MODEL]`; null if it names no agent that can judge. */
+function readJudge(text: string): Judge | null {
+  const [, agent = '', model] = /^([^:]*)(?::([\s\S]*))?$/.exec(text.trim()) ?? [];
+  if (!isAgentName(agent) || !JUDGES.includes(agent)) return null;
+  return { agent, model: model === undefined || model === '' ? null : model };
+}
+
+/** Returns who judges the claims of a task; null if nobody does. */
+export function judgeOf({ judge, noJudge }: Pick<Settings, 'judge' | 'noJudge'>): Judge | null {
+  return judge === null || noJudge ? null : readJudge(judge);
+}
+
+/** Returns the program that `--agent-bin` names for the judge; null if it names none. */
+export function judgeBin(
+  { agent }: Judge,
+  texts: readonly string[],
+  workers: readonly AgentName[],
+): string | null {
+  const isWorker = workers.includes(agent);
+  return textFor(isWorker ? texts : texts.filter((text) => namedText(text) !== null), agent);
+}
+
+/** The settings that say how a judge judges: a mistake without any. */
+const OF_JUDGE = ['judgeCommand', 'criterion', 'criteria', 'judgeRounds'] as const;
+
+/** Returns the contradictions between the settings of the judge, one sentence each. */
+export function judgeProblems({ settings, sources }: SourcedSettings): readonly string[] {
+  const { judge, noJudge, judgeCommand } = settings;
+  // What a resume turns off keeps the settings that it had.
+  if (noJudge) return [];
+  if (judge === null) {
+    return OF_JUDGE.filter((name) => sources[name].kind === 'flag').map(
+      (name) => `${SETTINGS[name].flag} needs --judge, and it was not given.`,
+    );
+  }
+  const { where } = sources.judge;
+  const read = readJudge(judge);
+  if (read === null) {
+    const untried = isAgentName(judge.split(':')[0])
+      ? '; nobody has tried yet how that agent is kept from writing'
+      : '';
+    return [
+      `${where} expects ${JUDGES.join(', ')}, with :MODEL behind it or without; found '${judge}'${untried}.`,
+    ];
+  }
+  const problems: string[] = [];
+  if (read.model?.trimStart().startsWith('-') === true) {
+    problems.push(`${where} expects no model that begins with a dash; found '${read.model}'.`);
+  }
+  if (read.agent === 'command') {
+    if (read.model !== null)
+      problems.push(`${where} command takes no model; found '${read.model}'.`);
+    const words = shellWords(judgeCommand ?? '');
+    if (words === null) {
+      problems.push(
+        `${sources.judgeCommand.where} has a quote that is not closed: ${judgeCommand}`,
+      );
+    } else if (words.length === 0) {
+      problems.push(
+        `${where} command needs --judge-command "PROGRAM ARGUMENTS", and none was given.`,
+      );
+    }
+  } else if (judgeCommand !== null && sources.judgeCommand.kind === 'flag') {
+    problems.push(
+      `${sources.judgeCommand.where} goes with --judge command; found ${where} ${read.agent}.`,
+    );
+  }
+  if (settings.criterion.some((text) => text.trim() === '')) {
+    problems.push(`${sources.criterion.where} expects what has to hold; found an empty text.`);
+  }
+  if (settings.snapshots === false && isGiven(sources.snapshots)) {
+    problems.push(
+      `${where} and ${sources.snapshots.where} exclude each other: the judge reads a checkout that is made from the snapshot of the claim.`,
+    );
+  }
+  return problems;
+}

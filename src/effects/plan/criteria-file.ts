@@ -1,0 +1,45 @@
+import { MOST_CRITERIA, readCriteria } from '../../core/judge/criteria.ts';
+import type { SourcedSettings } from '../../core/settings/setting-source.ts';
+import { messageOf } from '../../errors.ts';
+import { MB, readTextWithin } from '../files/bounded-read.ts';
+
+/**
+ * Returns the settings with the criteria of `--criteria` among those of `--criterion`, where they stay: whoever edits
+ * `file` afterwards changes nothing. Adds what is wrong to `problems`.
+ */
+export function withCriteria<T extends SourcedSettings>(
+  request: T,
+  file: (name: string) => string,
+  problems: string[],
+): T {
+  const { settings, sources } = request;
+  if (settings.criteria === null || settings.judge === null) return request;
+  const { where } = sources.criteria;
+  const path = file(settings.criteria);
+  const read = textOf(path);
+  if ('why' in read) {
+    problems.push(`${where} expects a file that can be read; found: ${read.why}.`);
+    return request;
+  }
+  const found = readCriteria(read.text);
+  if (found.length === 0) {
+    problems.push(`${where} expects a criterion in a list item or a line; found none in ${path}.`);
+  }
+  const criterion = [...settings.criterion, ...found];
+  if (criterion.length > MOST_CRITERIA) {
+    problems.push(`${where} expects at most ${MOST_CRITERIA} criteria; found ${criterion.length}.`);
+  }
+  return {
+    ...request,
+    settings: { ...settings, criterion, criteria: null },
+    sources: settings.criterion.length > 0 ? sources : { ...sources, criterion: sources.criteria },
+  };
+}
+
+function textOf(path: string): { readonly text: string } | { readonly why: string } {
+  try {
+    return { text: readTextWithin(path, MB) };
+  } catch (error) {
+    return { why: messageOf(error) };
+  }
+}

@@ -1,0 +1,91 @@
+import type { CitedCriterion } from '../../core/judge/read-answer.ts';
+import { type AtPath, pathsOf } from '../../core/judge/weigh.ts';
+import type { ChangedFile } from '../../core/prompt/shown-diff.ts';
+import { realPath } from '../files/real-path.ts';
+import type { PrivateGit } from '../snapshots/private-git.ts';
+import { SnapshotError } from '../snapshots/snapshot-error.ts';
+import type { TreePath } from '../snapshots/tree-changes.ts';
+import { asText, asTreePath, listTree, readEntries } from '../snapshots/tree-files.ts';
+
+/** More of a diff is not read: of the files behind it only the names are known. */
+const DIFF_BYTES = 4 * 1024 * 1024;
+
+const PLAINLY = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'];
+
+/** Returns the files that differ between two trees, with their diffs. Rejects with a `SnapshotError` if git fails. */
+export async function changedFiles(
+  git: PrivateGit,
+  start: string,
+  claimed: string,
+): Promise<readonly ChangedFile[]> {
+  const [before, after] = [await listTree(git, start), await listTree(git, claimed)];
+  const names = [...new Set([...before.keys(), ...after.keys()])]
+    .filter((name) => before.get(name) !== after.get(name))
+    .toSorted();
+  if (names.length === 0) return [];
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const { exitCode } = await git.run(['diff-tree', '-p', ...PLAINLY, start, claimed], {
+    onOutput(chunk) {
+      if (bytes < DIFF_BYTES) chunks.push(Buffer.from(chunk));
+      bytes += chunk.length;
+    },
+  });
+  if (exitCode !== 0) throw new SnapshotError('git cannot compare the claim with the start');
+  const diffs = Buffer.concat(chunks)
+    .subarray(0, DIFF_BYTES)
+    .toString()
+    .split(/^(?=diff --git )/m);
+  // The last one may be cut off. Git lists files in the order of their bytes, as they are sorted here.
+  const whole = bytes > DIFF_BYTES ? diffs.slice(0, -1) : diffs;
+  const isEven = whole.length === names.length;
+  return names.map((name, at) => ({
+    name: asText(name),
+    diff: (isEven ? whole[at] : whole.find((diff) => isOf(diff, name))) ?? null,
+  }));
+}
+
+function isOf(diff: string, name: TreePath): boolean {
+  const end = diff.indexOf('\n');
+  return diff.slice(0, end === -1 ? diff.length : end).endsWith(` b/${asText(name)}`);
+}
+
+/** Returns a function that tells what a tree has at the paths that a judge has cited. */
+export async function lookIn(
+  git: PrivateGit,
+  tree: ReadonlyMap<TreePath, string>,
+  criteria: readonly CitedCriterion[],
+  { place, below }: { readonly place: { readonly folder: string }; readonly below: string },
+): Promise<(path: string) => AtPath> {
+  const roots = [place.folder, realPath(place.folder)];
+  const cited = criteria.flatMap(({ where }) =>
+    where.flatMap((each) => pathsOf(each, { roots, below })),
+  );
+  const entries = cited.flatMap((path) => {
+    const entry = tree.get(asTreePath(path));
+    return entry === undefined || entry.startsWith('160000 ') ? [] : [entry];
+  });
+  const contents = await readEntries(git, entries);
+  return (path) => {
+    const name = asTreePath(path);
+    const entry = tree.get(name);
+    if (entry === undefined) return isFolder(tree, name) ? { kind: 'other' } : { kind: 'nothing' };
+    const content = contents.get(entry);
+    return content === undefined ? { kind: 'other' } : { kind: 'file', lines: linesIn(content) };
+  };
+}
+
+/** Whether a tree has files below a path, or a submodule that could have it. */
+function isFolder(tree: ReadonlyMap<TreePath, string>, name: TreePath): boolean {
+  for (const [each, entry] of tree) {
+    if (each.startsWith(`${name}/`)) return true;
+    if (entry.startsWith('160000 ') && name.startsWith(`${each}/`)) return true;
+  }
+  return false;
+}
+
+function linesIn(content: Buffer): number {
+  let lines = 0;
+  for (let at = content.indexOf(10); at !== -1; at = content.indexOf(10, at + 1)) lines += 1;
+  return content.length > 0 && content.at(-1) !== 10 ? lines + 1 : lines;
+}
