@@ -1,11 +1,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { requireOutlook } from '../../compose/before-start.ts';
-import {
-  type FileRun,
-  type OrchestrateOptions,
-  orchestrate,
-} from '../../compose/rescue/orchestrate.ts';
+import { type OrchestrateOptions, orchestrate } from '../../compose/rescue/orchestrate.ts';
+import type { PlannedTask } from '../../compose/rescue/shared-runs.ts';
 import { isInRepository } from '../../compose/work-tree-hold.ts';
 import { rulesForAll } from '../../core/agent/agents/agents.ts';
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
@@ -18,12 +15,9 @@ import { SETTINGS, type Settings, settingsWith } from '../../core/settings/setti
 import { sharingProblems } from '../../core/settings/settings-problems.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
-import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
 import { tasksShareTree } from '../../report/notices.ts';
 import { vaultLine } from '../../report/screens/vault-line.ts';
-import { plainView, quietView } from '../../report/terminal/plain.ts';
-import type { RunView } from '../../report/terminal/view.ts';
 import type { TaskRequest, VaultPorts } from '../../rescue/ports.ts';
 import { outputFlags, type ReadFlags } from '../flags/flags.ts';
 import { type ReadVaultFlags, settleVault, type VaultSettings } from '../flags/rescue-flags.ts';
@@ -34,6 +28,7 @@ import { personAt } from '../terminal/ask-person.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';
 import { planResume } from './plan-resume.ts';
+import { viewOf } from './prefixed-view.ts';
 import { announcements, planWarnings } from './run-notices.ts';
 
 /** Everything that a pass over the vault needs, validated. */
@@ -110,7 +105,7 @@ interface Base {
 }
 
 /** Turns a request into a run. Rejects if the file cannot be run. */
-async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promise<FileRun> {
+async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promise<PlannedTask> {
   const { policy } = first;
   const view = viewOf(request.taskId, first);
   if (request.kind === 'resume') {
@@ -232,17 +227,4 @@ function flagsOfNow(flags: ReadFlags): ReadFlags {
   const noWait: Written = { value: true, source: { kind: 'flag', where: '--no-wait' } };
   const { layer, ...others } = outputFlags(flags);
   return { ...others, layer: { ...layer, noWait } };
-}
-
-/** Returns a view that starts each line with the task id, since several tasks may run at once. */
-function viewOf(taskId: string, plan: RunPlan): RunView {
-  const { settings, policy } = plan;
-  const task = { ...plan, taskId, needsTrust: sealAt(plan, true).problem !== null };
-  const sink = {
-    write: (text: string): void => {
-      process.stderr.write(text.replace(/^ralph: /gm, `ralph: ${taskId}: `));
-    },
-  };
-  if (settings.quiet) return quietView(sink, { agent: policy.agent, task });
-  return plainView(sink, { verbose: settings.verbose, agent: policy.agent, task });
 }

@@ -1,18 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { AgentName } from '../../core/agent/agents/agents.ts';
 import { type Leave, leave, type VaultNote } from '../../core/rescue/vault-files.ts';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
-import { hasRoom } from '../../core/task/day-budget.ts';
-import { HEARTBEAT_MS } from '../../core/task/driver.ts';
 import { MB, readTextWithin } from '../../effects/files/bounded-read.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
-import { thisDriver, thisPlace } from '../../effects/lock/driver-identity.ts';
-import { claimTask } from '../../effects/lock/task-lock.ts';
-import { createDayCounter, type DayCounter } from '../../effects/logs/day-spending.ts';
-import type { RunPlan } from '../../effects/plan/run-plan.ts';
-import { combinedStop, watchSignals } from '../../effects/processes/signals.ts';
+import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { noteContent, writeNote } from '../../effects/vault/note-file.ts';
@@ -22,9 +15,7 @@ import { moveWithin } from '../../effects/vault/task-file.ts';
 import { IN_PROGRESS, NEEDS_ACTION, QUARANTINE } from '../../effects/vault/vault-folders.ts';
 import { lookAgain, lookAtVault, type VaultPlace } from '../../effects/vault/vault-scan.ts';
 import { BeyondPassError, messageOf } from '../../errors.ts';
-import type { StopRequests } from '../../loop/ports.ts';
 import { NOTE_REASONS, renderVaultNote } from '../../report/notes/vault-note.ts';
-import type { RunView } from '../../report/terminal/view.ts';
 import type {
   NoRoom,
   RanTask,
@@ -34,18 +25,13 @@ import type {
   VaultPorts,
 } from '../../rescue/ports.ts';
 import { TaskAlreadyActiveError, UntrustedTaskError } from '../../task-errors.ts';
-import type { Resume } from '../held-run.ts';
-import { startRun } from '../run.ts';
-import { type WorkTreeHolds, workTreeHolds } from '../work-tree-hold.ts';
-
-/** A run of the task of one vault file, ready to start. */
-export interface FileRun {
-  readonly plan: RunPlan;
-  readonly view: RunView;
-  readonly announcements: readonly string[];
-  readonly resume?: Resume;
-  readonly said?: Set<string>;
-}
+import {
+  holdName,
+  type PlannedTask,
+  type RunBounds,
+  type SharedRuns,
+  sharedRuns,
+} from './shared-runs.ts';
 
 export interface OrchestrateOptions {
   /** Absolute path, as are `stateDir` and `doneFolder`. */
@@ -58,9 +44,8 @@ export interface OrchestrateOptions {
   /** US dollars for all tasks of a day together; null: no limit. A task may have a lower one of its own. */
   readonly maxCostPerDay: number | null;
   /** Turns a request into a run. Rejects if the run cannot start. */
-  readonly prepare: (request: TaskRequest) => Promise<FileRun>;
-  /** Calls `run` with a signal that aborts if ralph's own code throws where nothing catches it. */
-  readonly endedByBugs: <T>(run: (bugs: AbortSignal) => Promise<T>) => Promise<T>;
+  readonly prepare: (request: TaskRequest) => Promise<PlannedTask>;
+  readonly endedByBugs: RunBounds['endedByBugs'];
   readonly report: VaultPorts['report'];
   /** Shows people a sentence that is not about a single file. */
   readonly warn: (sentence: string) => void;
@@ -70,19 +55,16 @@ export interface OrchestrateOptions {
 export function orchestrate(
   options: OrchestrateOptions,
 ): VaultPorts & { readonly close: () => void } {
-  const stops = watchSignals();
-  const workTrees = workTreeHolds();
-  const journal = path.join(options.stateDir, 'events.jsonl');
-  const countDay = createDayCounter(journal, options.warn);
+  const runs = sharedRuns(options.stateDir, options.warn);
   return {
     vault: vaultDesk(options),
     records: rescueRecords(options.stateDir),
     notes: vaultNotes(options),
-    runTask: (request) => runTask(request, options, { stops, workTrees, countDay }),
+    runTask: (request) => runTask(request, options, runs),
     report: options.report,
     clock: systemClock,
-    stops,
-    close: stops.close,
+    stops: runs.stops,
+    close: runs.stops.close,
   };
 }
 
@@ -99,33 +81,11 @@ function vaultDesk(options: OrchestrateOptions): Vault {
       return lookAtVault(place, withNew ? [IN_PROGRESS, NEEDS_ACTION] : [IN_PROGRESS], here());
     },
     look: async (file) => lookAgain(place, file, here()),
-    hold: (ownId) => holdFile(stateDir, ownId),
+    hold: (ownId) => holdName(stateDir, `file.${ownId}`),
     async move(file, to) {
       const target = to === 'done' ? path.relative(vault, doneFolder) : QUARANTINE;
       const from = path.join(vault, file.folder, file.name);
       return path.relative(vault, await moveWithin(vault, from, target));
-    },
-  };
-}
-
-/**
- * Claims a vault file, so that only one of several passes handles it. Resolves to null if another pass has
- * it. Rejects if no claim can be stored, since two passes could then start the same file.
- */
-async function holdFile(stateDir: string, ownId: string): ReturnType<Vault['hold']> {
-  const driver = thisDriver(systemClock.now(), randomUUID());
-  const here = () => thisPlace(systemClock.now());
-  const result = await claimTask(stateDir, `file.${ownId}`, driver, here);
-  if (result.kind === 'taken') return null;
-  if (result.kind === 'unwritable') {
-    throw new Error(`no claim can be written to ${stateDir} (${messageOf(result.error)})`);
-  }
-  const { claim } = result;
-  const timer = setInterval(() => claim.renew(), HEARTBEAT_MS).unref();
-  return {
-    release() {
-      clearInterval(timer);
-      claim.release();
     },
   };
 }
@@ -168,31 +128,15 @@ function saysTheSame(file: string, text: string): boolean {
   }
 }
 
-/** What the tasks of all passes share. */
-interface Shared {
-  readonly stops: StopRequests;
-  readonly workTrees: WorkTreeHolds;
-  readonly countDay: DayCounter;
-}
-
 async function runTask(
   request: TaskRequest,
   { prepare, endedByBugs, maxCostPerDay }: OrchestrateOptions,
-  { stops, workTrees, countDay }: Shared,
+  runs: SharedRuns,
 ): Promise<RanTask | Leave | NoRoom> {
   try {
-    const run = await prepare(request);
-    const { maxCostPerDay: own } = run.plan.policy;
-    const spends = run.resume?.announcesOnly !== true;
-    if (spends && (own !== null || maxCostPerDay !== null)) {
-      const day = countDay(systemClock.now());
-      const isSpent = (maxUsd: number | null): boolean => maxUsd !== null && !hasRoom(day, maxUsd);
-      const isForAll = isSpent(maxCostPerDay);
-      if (isForAll || isSpent(own)) return { kind: 'no-room', until: day.until, isForAll };
-    }
-    const { state, fields } = await endedByBugs((bugs) =>
-      startRun({ ...run, bugs, workTrees, stops: combinedStop(stops) }),
-    );
+    const ran = await runs.run(await prepare(request), { endedByBugs, maxCostPerDay });
+    if (ran.kind === 'no-room') return ran;
+    const { state, fields } = ran.end;
     return {
       kind: 'ended',
       status: fields.status,

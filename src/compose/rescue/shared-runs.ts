@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { hasRoom } from '../../core/task/day-budget.ts';
+import { HEARTBEAT_MS } from '../../core/task/driver.ts';
+import { thisDriver, thisPlace } from '../../effects/lock/driver-identity.ts';
+import { claimTask } from '../../effects/lock/task-lock.ts';
+import { createDayCounter } from '../../effects/logs/day-spending.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { combinedStop, watchSignals } from '../../effects/processes/signals.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { messageOf } from '../../errors.ts';
+import type { StopRequests } from '../../loop/ports.ts';
+import type { RunEnd } from '../../loop/stop.ts';
+import type { RunView } from '../../report/terminal/view.ts';
+import type { NoRoom } from '../../rescue/ports.ts';
+import type { Resume } from '../held-run.ts';
+import { startRun } from '../run.ts';
+import { workTreeHolds } from '../work-tree-hold.ts';
+
+/** A run of one of several tasks, ready to start. */
+export interface PlannedTask {
+  readonly plan: RunPlan;
+  readonly view: RunView;
+  readonly announcements: readonly string[];
+  readonly resume?: Resume;
+  readonly said?: Set<string>;
+}
+
+/** What bounds all tasks together. */
+export interface RunBounds {
+  /** US dollars for all tasks of a day together; null: no limit. A task may have a lower one of its own. */
+  readonly maxCostPerDay: number | null;
+  /** Calls `run` with a signal that aborts if ralph's own code throws where nothing catches it. */
+  readonly endedByBugs: <T>(run: (bugs: AbortSignal) => Promise<T>) => Promise<T>;
+}
+
+/** Runs several tasks in one process: they share signals, held work trees and the budget of the day. */
+export interface SharedRuns {
+  readonly stops: StopRequests & { close(): void };
+  /** Runs a task to its end, unless the budget of the day is spent. Rejects as `startRun` does. */
+  run(
+    task: PlannedTask,
+    bounds: RunBounds,
+  ): Promise<{ readonly kind: 'ended'; readonly end: RunEnd } | NoRoom>;
+}
+
+/** Begins to watch signals for the tasks of this process. `stops.close` ends that. */
+export function sharedRuns(stateDir: string, warn: (sentence: string) => void): SharedRuns {
+  const stops = watchSignals();
+  const workTrees = workTreeHolds();
+  const countDay = createDayCounter(path.join(stateDir, 'events.jsonl'), warn);
+  return {
+    stops,
+    async run(task, { maxCostPerDay, endedByBugs }) {
+      const { maxCostPerDay: own } = task.plan.policy;
+      const spends = task.resume?.announcesOnly !== true;
+      if (spends && (own !== null || maxCostPerDay !== null)) {
+        const day = countDay(systemClock.now());
+        const isSpent = (maxUsd: number | null): boolean =>
+          maxUsd !== null && !hasRoom(day, maxUsd);
+        const isForAll = isSpent(maxCostPerDay);
+        if (isForAll || isSpent(own)) return { kind: 'no-room', until: day.until, isForAll };
+      }
+      const end = await endedByBugs((bugs) =>
+        startRun({ ...task, bugs, workTrees, stops: combinedStop(stops) }),
+      );
+      return { kind: 'ended', end };
+    },
+  };
+}
+
+/**
+ * Claims what has a name in the state folder, so that only one of several processes handles it. Resolves to null if
+ * another one has it. Rejects if no claim can be stored, since two processes could then start the same work.
+ */
+export async function holdName(
+  stateDir: string,
+  name: string,
+): Promise<{ release(): void } | null> {
+  const driver = thisDriver(systemClock.now(), randomUUID());
+  const here = () => thisPlace(systemClock.now());
+  const result = await claimTask(stateDir, name, driver, here);
+  if (result.kind === 'taken') return null;
+  if (result.kind === 'unwritable') {
+    throw new Error(`no claim can be written to ${stateDir} (${messageOf(result.error)})`);
+  }
+  const { claim } = result;
+  const timer = setInterval(() => claim.renew(), HEARTBEAT_MS).unref();
+  return {
+    release() {
+      clearInterval(timer);
+      claim.release();
+    },
+  };
+}
