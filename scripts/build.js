@@ -49,6 +49,7 @@ const scripts = {
   'src/fleet/cli/resume.ts': 'resume-fleet',
   'src/cli/commands/rescue.ts': 'rescue',
   'src/cli/commands/watch.ts': 'watch',
+  'src/cli/commands/lists/work.ts': 'work',
   'src/fleet/cli/submit/submit.ts': 'submit',
   'src/cli/commands/run.ts': 'run',
   'src/cli/program.ts': 'program',

@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from 'commander';
+import { isListName } from '../core/list/list-names.ts';
 import { nearest } from '../core/settings/nearest.ts';
 import { SETTINGS, settingNames } from '../core/settings/settings.ts';
 import { UsageError } from '../errors.ts';
@@ -50,6 +51,9 @@ function mistake(
     case 'commander.optionMissingArgument':
       return `${quoted.split(' ')[0]} needs a value, but none was given.`;
     case 'commander.excessArguments':
+      if (command?.name() === 'worker' && isListName(argv.at(-1) ?? '')) {
+        return `ralph worker takes its tasks from a fleet; ralph work ${argv.at(-1)} works through a list of tasks.`;
+      }
       return `${name} got one word too many, '${argv.at(-1) ?? ''}'${usage(command)}. Quote a value that has spaces.`;
     case 'commander.invalidArgument':
       return notAmong(quoted, name, command);

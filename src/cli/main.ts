@@ -48,6 +48,10 @@ async function carryOut(argv: readonly string[]): Promise<number> {
     const { watchCommand } = await import('./commands/watch.ts');
     return watchCommand(words, help);
   }
+  if (name === 'work') {
+    const { workCommand } = await import('./commands/lists/work.ts');
+    return workCommand(words, help);
+  }
   if (name === 'submit') {
     const { submitCommand } = await import('../fleet/cli/submit/submit.ts');
     return submitCommand(words, help);

@@ -15,6 +15,7 @@ import { SHELLS, type Shell } from './completion/names.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
 import { anywhere, FLEET_HELP, placed, repeated } from './flags/shared-flags.ts';
+import { declareWorkFlags } from './flags/work-help.ts';
 import { arrangeHelp } from './help-text.ts';
 import type { ReportOptions } from './tasks/gather-briefing.ts';
 import type { StoreOptions } from './tasks/named-folders.ts';
@@ -184,7 +185,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { completion } = await import('./commands/completion.ts');
       exitCode = completion(shell, program);
     });
-  // `readFlags` parses the arguments of the next five commands, so that all mistakes are reported together
+  // `readFlags` parses the arguments of the next six commands, so that all mistakes are reported together
   // and this file is not loaded for them. Here they only get their help.
   const run = program
     .command('run')
@@ -199,6 +200,12 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   declareSettings(resume)
     .option('--trust', 'take over a task that was not written by you here')
     .option('--fleet <URL>', FLEET_HELP);
+  declareWorkFlags(
+    program
+      .command('work')
+      .description('work through a list of tasks, and tick what is done')
+      .usage('LIST [options] [-- agent options]'),
+  );
   declareVaultFlags(
     program
       .command('rescue')

@@ -1,3 +1,5 @@
+import path from 'node:path';
+import { listOf } from '../core/list/item-ids.ts';
 import type {
   IndexBehind,
   Settlement,
@@ -21,6 +23,7 @@ import {
 import { type IndexLag, keepLag, NO_LAG, readLag } from '../effects/branches/commit/index-lag.ts';
 import { countUncommitted, stillLacking } from '../effects/branches/commit/iteration-changes.ts';
 import { revertIteration } from '../effects/branches/revert-iteration.ts';
+import { realPath } from '../effects/files/real-path.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { TreeKeeper } from '../effects/snapshots/keeper/tree-keeper.ts';
 import type { PrivateGit } from '../effects/snapshots/private-git.ts';
@@ -139,6 +142,8 @@ export function workTreeSettler(
       ...{ git: keeper.git, store: keeper.store, timeline, tree, setup, lag },
       taskId: plan.taskId,
       template: plan.settings.commitMessage,
+      apart: listIn(keeper.git.repository.root, plan.policy.list),
+      branchName: plan.policy.list === undefined ? plan.taskId : listOf(plan.taskId),
       protect: plan.settings.protectBranch,
       asUser: gitAsUser(run, keeper.git, sandbox),
       timeoutMs: plan.policy.iterationTimeoutMs,
@@ -227,6 +232,11 @@ export function workTreeSettler(
     revert: (tree) => revert(tree).catch((error) => notReverted(messageOf(error))),
     finish,
   };
+}
+
+/** Returns the path of the task's list within the work tree, or null. */
+function listIn(root: string, list: string | undefined): string | null {
+  return list === undefined ? null : path.relative(realPath(root), realPath(list));
 }
 
 /** Returns the paths, to be shown, that have the same reason. */

@@ -149,6 +149,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'snapshots',
       'machine',
       'rescue',
+      'list',
     ],
   ],
   effects: [
@@ -168,9 +169,9 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'proof/exam',
       'proof',
     ],
-    ...['state', 'vault', 'plan', 'sandbox/repositories', 'sandbox', 'agents', 'claude'],
+    ...['state', 'vault', 'lists', 'plan', 'sandbox/repositories', 'sandbox', 'agents', 'claude'],
   ],
-  compose: ['sandbox', 'proof', 'judge', '.', 'resume', 'rescue', 'git-commands'],
+  compose: ['sandbox', 'proof', 'judge', '.', 'resume', 'rescue', 'git-commands', 'lists'],
   fleet: [
     ...['core', 'worker-files', 'database', 'origin', 'leg', 'worker', 'report'],
     ...['cli', 'cli/submit', 'cli/commands'],
@@ -185,6 +186,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     'run',
     'commands',
     'commands/git',
+    'commands/lists',
     '.',
   ],
 };

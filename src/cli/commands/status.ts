@@ -1,9 +1,13 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { standOfList } from '../../core/list/list-stand.ts';
 import { isLive, type ShownTask } from '../../core/task/shown-task.ts';
 import { readStateObject } from '../../effects/state/task-list.ts';
 import { tasksAbove } from '../../effects/vault/vault-above.ts';
 import { onFleet } from '../../fleet/cli/on-fleet.ts';
 import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { dayJson, dayText } from '../../report/day-text.ts';
+import { listStatusLine } from '../../report/screens/list.ts';
 import {
   noTasks,
   statusJson,
@@ -11,7 +15,12 @@ import {
   type TableOptions,
 } from '../../report/screens/status.ts';
 import { type TaskDetail, taskDetail } from '../../report/screens/task-detail.ts';
-import { foldersOf, type StoreOptions, type TaskFolders } from '../tasks/named-folders.ts';
+import {
+  foldersOf,
+  type StoreOptions,
+  startFolder,
+  type TaskFolders,
+} from '../tasks/named-folders.ts';
 import { shownTask } from '../tasks/named-task.ts';
 import { viewTask, viewTasks } from '../tasks/task-view.ts';
 import { jsonText, say, standardOutlet } from '../terminal/outlet.ts';
@@ -38,7 +47,7 @@ export async function status(word: string | undefined, options: StatusOptions): 
   const addLines = lineCounter();
   const frame = async (): Promise<Frame> =>
     taskId === undefined
-      ? listFrame(place, json, terminal())
+      ? await listFrame(place, json, terminal())
       : taskFrame(await addLines(viewTask(place, taskId)), json, terminal());
   if (options.watch) return watchView(frame, process.stdout);
   const { text } = await frame();
@@ -47,14 +56,29 @@ export async function status(word: string | undefined, options: StatusOptions): 
   return 0;
 }
 
-function listFrame(place: TaskFolders, json: boolean, options: TableOptions): Frame {
+async function listFrame(place: TaskFolders, json: boolean, options: TableOptions): Promise<Frame> {
   const { tasks, day } = viewTasks(place);
   const text = json
     ? jsonText(tasks.map(statusJson))
     : tasks.length === 0
       ? ''
       : `${statusTable(tasks, options)}${day === null ? '' : `\ntoday: ${dayText(day)}\n`}`;
-  return { text, key: `${keyOf(tasks)}${day?.spentUsd}`, isLast: false };
+  const lists = json ? '' : await listLines(place);
+  const gap = text === '' || lists === '' ? '' : '\n';
+  return {
+    text: `${text}${gap}${lists}`,
+    key: `${keyOf(tasks)}${day?.spentUsd}${lists}`,
+    isLast: false,
+  };
+}
+
+/** Returns a line for each list that was worked on. Without one, nothing of lists is loaded. */
+async function listLines(place: TaskFolders): Promise<string> {
+  if (!existsSync(path.join(place.stateDir, 'lists'))) return '';
+  const { knownLists } = await import('../../compose/lists/list-keeper.ts');
+  return knownLists(place)
+    .map((known) => `${listStatusLine(standOfList(known, startFolder()))}\n`)
+    .join('');
 }
 
 /** Returns a function that adds the lines of each iteration. It counts again only after a further iteration. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { LIST_FLAGS } from '../../core/list/list-names.ts';
 import { nearest } from '../../core/settings/nearest.ts';
 import {
   VAULT_COMMANDS,
@@ -28,7 +29,7 @@ export interface ReadFlags {
   readonly passthrough: readonly string[];
   /** One sentence for each unknown word and each missing value. */
   readonly problems: readonly string[];
-  /** The task id given to `ralph resume`, or null. */
+  /** The task id given to `ralph resume`, or the list given to `ralph work`; null if none was given. */
   readonly taskId: string | null;
   /** The prompt, if it was given as an argument: then `layer` has it as that of `--prompt`. */
   readonly promptArgument: string | null;
@@ -37,6 +38,9 @@ export interface ReadFlags {
 
 /** The commands that take the prompt as an argument. */
 const TAKING_PROMPT: readonly string[] = ['run', 'submit'];
+
+/** The commands that take the name of something as an argument. */
+const TAKING_NAME: readonly string[] = ['resume', 'work'];
 
 /** Reads the arguments of the command `ralph NAME`. Only `ralph resume` takes a task id. */
 export function readFlags(
@@ -65,7 +69,8 @@ export function readFlagsWith<Own extends string>(
   const flags = flagTable(rows);
   const { layer, others, problems } = parse(words, flags);
   const [first] = others;
-  const taskId = name === 'resume' && first !== undefined && !first.startsWith('-') ? first : null;
+  const taskId =
+    TAKING_NAME.includes(name) && first !== undefined && !first.startsWith('-') ? first : null;
   const known = [...flags.keys()].filter((flag) => flag.startsWith('--'));
   const stray = taskId === null ? others : others.slice(1);
   const prompt = TAKING_PROMPT.includes(name) ? readPromptArgument(stray, layer, name) : NO_PROMPT;
@@ -265,6 +270,9 @@ function strayWords(
 }
 
 function unknown(flag: string, flags: readonly string[], name: string): string {
+  if (name === 'run' && LIST_FLAGS.includes(flag)) {
+    return `${flag} is not a flag of ralph run: ralph work LIST works through a list of tasks.`;
+  }
   const near = nearest(flag, flags);
   return `${flag} is not a flag of ralph ${name}${near === null ? `; ralph ${name} --help lists them.` : `; did you mean ${near}?`}`;
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { isListName } from '../../core/list/list-names.ts';
 
 /**
  * Returns why a single word is hardly the prompt that was meant, with the command that probably was; null if it may
@@ -13,7 +14,11 @@ export function whyNoPrompt(
   if (isOpenTask(word)) {
     return `'${word}' is an open task, and the prompt would be that one word: ralph resume ${word} continues it.`;
   }
-  return existsSync(path.resolve(startDir, word))
+  const isThere = existsSync(path.resolve(startDir, word));
+  if (isThere && name === 'run' && isListName(word)) {
+    return `'${word}' is a file, and the prompt would be that one word: ralph work ${word} works through a list of tasks, and ralph run --prompt-file ${word} takes the file as a prompt.`;
+  }
+  return isThere
     ? `'${word}' is a file, and the prompt would be that one word: ralph ${name} --prompt-file ${word} takes the file.`
     : null;
 }

@@ -25,7 +25,8 @@ export interface PlanStand {
 const TICKED_LINE = /^\s*(?:>\s*)*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:>\s*)*)+\[[xX]\](?:\s|$)/;
 /** Matches the first line of a fence, also after quote signs and list markers. */
 const FENCE = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:(`{3,})[^`]*|(~{3,}).*)$/;
-const COMMENT = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*<!--/;
+/** Matches a line that begins with a comment, also after quote signs and list markers. */
+export const COMMENT = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*<!--/;
 const HEADING_OR_ROW = /^[\s>]*(?:#{1,6}\s|\|)/;
 
 /**
@@ -105,7 +106,7 @@ function hasOpenBox(line: string): boolean {
  * Returns the index of the last line of the fence or comment that begins at line `at`; `at` itself if none
  * begins there, null if it never ends.
  */
-function endOfHidden(lines: readonly string[], at: number): number | null {
+export function endOfHidden(lines: readonly string[], at: number): number | null {
   const line = lines[at] ?? '';
   const isComment = COMMENT.test(line);
   const [, backticks, tildes] = isComment ? [] : (FENCE.exec(line) ?? []);

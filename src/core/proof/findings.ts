@@ -1,7 +1,7 @@
 /** What speaks against a claim although every check passed. */
 export type Finding =
-  /** No iteration has changed anything, and the claim is a plan's or one by words. */
-  | { readonly finding: 'empty-work'; readonly claim: 'plan' | 'words' }
+  /** No iteration has changed anything, and the claim is a plan's, one for an item of a list, or one by words. */
+  | { readonly finding: 'empty-work'; readonly claim: 'plan' | 'list' | 'words' }
   | { readonly finding: 'bent-judge'; readonly judges: readonly BentJudge[] }
   /** Null if a number is unknown. */
   | {
@@ -74,9 +74,9 @@ const MOST_SHOWN = 3;
 export function findingDetail(found: Finding): string {
   switch (found.finding) {
     case 'empty-work':
-      return found.claim === 'plan'
-        ? 'nothing was changed but the plan'
-        : 'nothing was changed, and no tool of the agent succeeded';
+      return found.claim === 'words'
+        ? 'nothing was changed, and no tool of the agent succeeded'
+        : `nothing was changed but the ${found.claim}`;
     case 'bent-judge': {
       const shown = found.judges.slice(0, MOST_SHOWN).map(judgeText);
       const more = found.judges.length - shown.length;

@@ -3,6 +3,8 @@ export interface Check {
   /** Its key under `checks` in a configuration; without one, the command itself. */
   readonly name: string;
   readonly command: string;
+  /** Whether an item of a list named it: then it runs, but gives an agent no permission. */
+  readonly ofItem?: true;
 }
 
 /**
@@ -29,9 +31,9 @@ function checksIn(written: unknown): readonly Check[] | null {
 function checkOf(written: unknown): Check | null {
   if (typeof written === 'string') return unnamed(written);
   if (typeof written !== 'object' || written === null) return null;
-  const { name, command } = written as Readonly<Record<string, unknown>>;
+  const { name, command, ofItem } = written as Readonly<Record<string, unknown>>;
   if (typeof name !== 'string' || typeof command !== 'string') return null;
-  return { name: nameOf(name, command), command };
+  return { name: nameOf(name, command), command, ...(ofItem === true ? { ofItem } : {}) };
 }
 
 function unnamed(command: string): Check {

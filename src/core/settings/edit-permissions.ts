@@ -48,7 +48,8 @@ interface EditRules {
 
 function editRules({ verify, until }: EditSettings, agent: AgentName): EditRules {
   const { commandRule } = AGENTS[agent];
-  const lines = [...verify.map(({ command }) => command), ...(until === null ? [] : [until])];
+  const own = verify.filter(({ ofItem }) => ofItem !== true);
+  const lines = [...own.map(({ command }) => command), ...(until === null ? [] : [until])];
   const allowed = new Map<string, string>();
   const left = new Set<string>();
   for (const command of lines.flatMap(partsOf)) {

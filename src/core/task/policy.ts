@@ -46,6 +46,8 @@ export interface Policy extends LoopSettings {
   readonly maxWaitMs: number;
   /** The machine's time zone, used for a reset time without a zone. */
   readonly timeZone: string;
+  /** Absolute path of the list that this task is an item of; absent if it is none. */
+  readonly list?: string;
   /** The sandbox of the run, once it is open; null if it has none. */
   readonly inSandbox: OpenSandbox | null;
 }

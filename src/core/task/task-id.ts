@@ -1,9 +1,9 @@
 /** The rule for task ids. They name files, so they must neither leave their folder nor look like a flag. */
 export const TASK_ID_RULE =
-  '1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot or a dash, not ending in .json, and none of history, events and locks';
+  '1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot or a dash, not ending in .json, and none of history, events, locks and lists';
 
 /** Names that already mean something in the state folder. */
-const RESERVED = new Set(['history', 'events', 'events.jsonl', 'locks']);
+const RESERVED = new Set(['history', 'events', 'events.jsonl', 'locks', 'lists']);
 
 export function isTaskId(text: string): boolean {
   return (

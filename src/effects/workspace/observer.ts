@@ -20,6 +20,8 @@ import { countPlan, lookAtPlan } from './plan-count.ts';
 
 /** The files and commands that a task observes. */
 export interface Watch extends BaselineRequest {
+  /** The list that the task is an item of: changing it is no work. Absent if it is none. */
+  readonly list?: string;
   /** The shell commands to run for each observation, by the kind of the condition. */
   readonly commands: Readonly<Record<string, string>>;
 }
@@ -29,11 +31,12 @@ export function watchOf(
   policy: Policy,
   place: Pick<Watch, 'cwd' | 'existing' | 'donePath' | 'isOwn'>,
 ): Watch {
-  const { watchGlobs: globs, protect, planFile, planSection: planSections } = policy;
+  const { watchGlobs: globs, protect, planFile, planSection: planSections, list } = policy;
   const plan = planFile === null ? null : path.resolve(place.cwd, planFile);
   return {
     ...place,
     ...{ globs, protect, planSections, planFile: plan },
+    ...(list === undefined ? {} : { list }),
     commands: commandsOf(policy),
   };
 }
@@ -130,7 +133,7 @@ export function createObserver(
       const progress: ProgressSigns = !filesAreMarked
         ? { git: null, watched: null }
         : {
-            git: knownSign(signOf((await git?.since()) ?? null, request.planFile)),
+            git: knownSign(signOf((await git?.since()) ?? null, request)),
             watched: knownSign(watchedMoved(request, now, before, planBefore, plan)),
           };
       mayBeOld = false;
@@ -162,11 +165,16 @@ export function createObserver(
   };
 }
 
-function signOf(change: GitChange | null, planFile: string | null): ProgressSigns['git'] {
+function signOf(
+  change: GitChange | null,
+  { planFile, list }: Pick<ObserverRequest, 'planFile' | 'list'>,
+): ProgressSigns['git'] {
   if (change === null) return null;
   const { commits, filesChanged, onlyFile = null } = change;
-  const isPlan =
-    onlyFile !== null && planFile !== null && realPath(onlyFile) === realPath(planFile);
+  const isOnly = (file: string | null | undefined): boolean =>
+    onlyFile !== null && typeof file === 'string' && realPath(onlyFile) === realPath(file);
+  if (isOnly(list)) return { commits: 0, filesChanged: 0 };
+  const isPlan = isOnly(planFile);
   return { commits, filesChanged, ...(isPlan ? { onlyPlan: true } : {}) };
 }
 

@@ -200,6 +200,10 @@ function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
   if (claim.evidence.kind === 'plan-file') {
     return changed === false ? { finding: 'empty-work', claim: 'plan' } : null;
   }
+  // Whoever keeps a list reads a tick as a fact, so that no command of the agent counts as work.
+  if (policy.list !== undefined && changed === false) {
+    return { finding: 'empty-work', claim: 'list' };
+  }
   const isIdle =
     changed === false || (changed === null && AGENTS[policy.agent].tells.includes('calls'));
   return claim.byWords && isIdle && !usedTools ? { finding: 'empty-work', claim: 'words' } : null;

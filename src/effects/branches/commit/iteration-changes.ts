@@ -6,7 +6,7 @@ import type { PrivateGit } from '../../snapshots/private-git.ts';
 import { readHead } from '../../snapshots/repository.ts';
 import type { TreePath } from '../../snapshots/tree-changes.ts';
 import { ignoredThen } from '../../snapshots/trees.ts';
-import { asInput } from '../../workspace/git-command.ts';
+import { asInput, asText } from '../../workspace/git-command.ts';
 import { differenceOf, dirtyByOthers, emptyTree } from '../dirty-paths.ts';
 import { CommitError, stage, unstage, userIndex } from './commit-index.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
@@ -34,7 +34,7 @@ export function spanOf({ snapshots }: Timeline, { since, iteration }: TreeToSett
 
 /** Returns what the agent changed in the iteration, without the paths that are not its own. */
 export async function changedIn(
-  { git, store, timeline, tree }: CommitRequest,
+  { git, store, timeline, tree, apart }: CommitRequest,
   { begin, last }: Span,
   left: Map<TreePath, NotCommitted>,
 ): Promise<TreeDifference> {
@@ -44,7 +44,10 @@ export async function changedIn(
   const differs = async (from = '', to = '') => (await compared(from, to)).keys();
   const end = snapshots[last]?.tree;
   const before = snapshots[begin];
-  const changed = await compared(before && leftBy(before), end);
+  const changed = new Map(await compared(before && leftBy(before), end));
+  if (apart !== null) {
+    for (const name of [...changed.keys()]) if (asText(name) === apart) changed.delete(name);
+  }
   const names = new Set(changed.keys());
   const others = new Set(await dirtyByOthers(git, timeline, begin, names));
   for (let at = begin + 1; at <= last; at += 1) {

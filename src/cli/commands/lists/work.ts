@@ -1,0 +1,32 @@
+import { WORK_SETTINGS } from '../../../core/settings/work-settings.ts';
+import { UsageError } from '../../../errors.ts';
+import { EXIT_USAGE } from '../../../exit-codes.ts';
+import { listPreview } from '../../../report/screens/list.ts';
+import { readFlagsWith } from '../../flags/flags.ts';
+import { openList, runList, shownList } from '../../run/work-run.ts';
+import { jsonText, standardOutlet } from '../../terminal/outlet.ts';
+
+/** `ralph work LIST`: runs the items of a list one after the other, and ticks what is done. */
+export async function workCommand(
+  argv: readonly string[],
+  help: () => Promise<number>,
+): Promise<number> {
+  const flags = readFlagsWith(argv, 'work', WORK_SETTINGS);
+  if (flags.wantsHelp) return help();
+  if (process.env.RALPH_RUN_ID) {
+    throw new UsageError([
+      'ralph work is refused inside a loop, where it would be a way to tick items: start it from another terminal.',
+    ]);
+  }
+  if (flags.taskId === null) {
+    throw new UsageError([
+      ...flags.problems,
+      'ralph work expects a list, such as: ralph work prd.json --verify "npm test"',
+    ]);
+  }
+  const open = await openList(flags);
+  if (!open.collected.settings.dryRun) return runList(open);
+  const shown = shownList(open);
+  await standardOutlet().write(open.collected.settings.json ? jsonText(shown) : listPreview(shown));
+  return open.unchecked.length > 0 ? EXIT_USAGE : 0;
+}

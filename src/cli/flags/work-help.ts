@@ -1,0 +1,9 @@
+import type { Command } from 'commander';
+import { notOfLists, WORK_SETTINGS } from '../../core/settings/work-settings.ts';
+import { declareRow, declareSettings } from './flags.ts';
+
+/** Declares the flags of `ralph work`: its own, and those of its tasks. */
+export function declareWorkFlags(command: Command): Command {
+  for (const row of Object.values(WORK_SETTINGS)) declareRow(command, row, 'The list');
+  return declareSettings(command, notOfLists());
+}

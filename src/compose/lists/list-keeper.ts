@@ -1,0 +1,113 @@
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import type { TaskList } from '../../core/list/list-item.ts';
+import { type ListState, newListState } from '../../core/list/list-state.ts';
+import { readList } from '../../core/list/read-list.ts';
+import { realPath } from '../../effects/files/real-path.ts';
+import { readListFile } from '../../effects/lists/list-file.ts';
+import {
+  listStateFile,
+  listStateFiles,
+  readListState,
+  writeListState,
+} from '../../effects/lists/list-states.ts';
+import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
+import { writeNote } from '../../effects/vault/note-file.ts';
+import { openNotes } from '../../effects/vault/open-notes.ts';
+import { NEEDS_ACTION } from '../../effects/vault/vault-folders.ts';
+import { UsageError } from '../../errors.ts';
+import { TaskAlreadyActiveError } from '../../task-errors.ts';
+import { holdName } from '../rescue/shared-runs.ts';
+
+/** The word in the name of a list's note. */
+const NOTE_REASON = 'LIST';
+
+/** Resolves a path, but for the file itself: a link in its place is refused later. */
+export function listFileAt(folder: string, name: string): string {
+  const file = path.resolve(folder, name);
+  return path.join(realPath(path.dirname(file)), path.basename(file));
+}
+
+/**
+ * Reads a list that a person named, or what is kept of it while an item is being worked on. Throws a `UsageError`.
+ */
+export function requireList({
+  file,
+  shown,
+  sections,
+  before,
+}: Pick<ListState, 'file' | 'sections' | 'before'> & { readonly shown: string }): TaskList {
+  const found = before === null ? readListFile(file) : { text: before };
+  if ('problem' in found) {
+    throw new UsageError([
+      `ralph work expects a list, a file in JSON (.json, .jsonl) or Markdown (.md); ${shown} is none: ${found.problem}.`,
+    ]);
+  }
+  const read = readList(shown, found.text, sections);
+  if ('problems' in read) throw new UsageError(read.problems);
+  return read.list;
+}
+
+/** Reads what is known of a list. Throws a `UsageError` if somebody else wrote it. */
+export function requireListState(
+  place: SealedPlace,
+  list: Pick<ListState, 'list' | 'file' | 'sections'>,
+): ListState {
+  const file = listStateFile(place.stateDir, list.list);
+  const state = readListState(file, sealAt(place));
+  if (state === 'foreign') {
+    throw new UsageError([
+      `${file} is not as your ralph wrote it, so what it says of the items cannot be used; look at it, and remove it to begin afresh.`,
+    ]);
+  }
+  return state === null ? newListState(list) : { ...state, ...list };
+}
+
+/** Writes what is known of a list. */
+export async function saveListState(place: SealedPlace, state: ListState): Promise<void> {
+  await writeListState(listStateFile(place.stateDir, state.list), state, sealAt(place, true));
+}
+
+/** Holds a list, so that one process works on it. Rejects with a `TaskAlreadyActiveError`. */
+export async function holdList(
+  { stateDir }: SealedPlace,
+  list: string,
+  shown: string,
+): Promise<{ release(): void }> {
+  const hold = await holdName(stateDir, `list.${list}`);
+  if (hold !== null) return hold;
+  const sentence = `another ralph work has the list ${shown}; ralph status shows what it does.`;
+  throw new TaskAlreadyActiveError(list, 'another ralph work', sentence);
+}
+
+/** The lists of a state folder, with what is known of them. Never throws. */
+export function knownLists(
+  place: SealedPlace,
+): readonly { readonly state: ListState; readonly list: TaskList | null }[] {
+  const seal = sealAt(place);
+  return listStateFiles(place.stateDir).flatMap((file) => {
+    const state = readListState(file, seal);
+    if (state === null || state === 'foreign') return [];
+    const found = readListFile(state.file);
+    const read = 'text' in found ? readList(state.file, found.text, state.sections) : null;
+    return [{ state, list: read !== null && 'list' in read ? read.list : null }];
+  });
+}
+
+/** Writes the note that nothing more of a list can be started. Rejects with the system's error. */
+export function writeListNote(
+  vault: string,
+  list: string,
+  at: string,
+  text: string,
+): Promise<string> {
+  const folder = path.join(vault, NEEDS_ACTION);
+  return writeNote({ folder, reason: NOTE_REASON, taskId: list, at, text });
+}
+
+/** Removes the note of a list that is done. */
+export function removeListNote(vault: string, list: string): void {
+  for (const { file, reason, taskId } of openNotes(vault)) {
+    if (reason === NOTE_REASON && taskId === list) rmSync(file, { force: true });
+  }
+}

@@ -1,0 +1,327 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { keptOf } from '../../core/list/agents-changes.ts';
+import { itemEnd } from '../../core/list/item-end.ts';
+import { itemStands, nextItem } from '../../core/list/item-order.ts';
+import type { DoneItem } from '../../core/list/item-prompt.ts';
+import { type ListItem, type TaskList, withEdits } from '../../core/list/list-item.ts';
+import {
+  blockedIds,
+  type ItemRecord,
+  type ListState,
+  withoutRecord,
+  withRecord,
+} from '../../core/list/list-state.ts';
+import { readList } from '../../core/list/read-list.ts';
+import { type EndedStatus, isEnded } from '../../core/task/endings.ts';
+import type { Evidence } from '../../core/task/task-state.ts';
+import { readListFile, writeListFile } from '../../effects/lists/list-file.ts';
+import { UsageError } from '../../errors.ts';
+import { exitCodeFor } from '../../exit-codes.ts';
+import type { StopRequests } from '../../loop/ports.ts';
+import { TaskAlreadyActiveError } from '../../task-errors.ts';
+import type { UndoneItem } from './undo-item.ts';
+
+/*
+ * One item after the other. What is saved at each step, so that a kill at any instant loses nothing:
+ *
+ *   working, with the list as it is ──► the task runs ──► what the agent did to the list is put back,
+ *                                                         and the item is ticked, in one write
+ *                                                            │
+ *   done, or blocked ◄───────────────────────────────────────┘
+ *
+ * The next run finds an item that is `working`, and looks at its task: one that has completed is ticked without an
+ * agent, one that has failed is blocked, any other goes on.
+ */
+
+/** The task of an item, as the state folder has it. */
+interface ItemTask {
+  readonly startedAt: string;
+  /** `live`, the status in which it ended, or another shown state. */
+  readonly standing: string;
+  readonly exitReason: string | null;
+  readonly evidence: Evidence | null;
+  /** The folder of its logs. */
+  readonly folder: string;
+}
+
+/** How a run of an item's task ended. */
+export interface ItemRun {
+  readonly status: EndedStatus;
+  readonly exitReason: string;
+  readonly evidence: Evidence | null;
+}
+
+/** An item to start. */
+export interface StartedItem {
+  readonly item: ListItem;
+  readonly taskId: string;
+  /** Its place among the items that count, from 1, and how many there are. */
+  readonly place: number;
+  readonly count: number;
+  readonly done: readonly DoneItem[];
+}
+
+/** What happens to the items of a list. */
+export type ListEvent =
+  | {
+      readonly kind: 'done';
+      readonly item: string;
+      readonly taskId: string;
+      readonly proof: string;
+    }
+  | {
+      readonly kind: 'blocked';
+      readonly item: string;
+      readonly taskId: string;
+      readonly reason: string;
+      /** Whether its changes were taken back, or why they could not be. */
+      readonly undone: UndoneItem;
+    }
+  | {
+      readonly kind: 'agent-changed-list';
+      readonly item: string;
+      readonly what: 'marks-put-back' | 'put-back';
+      readonly why: string | null;
+      /** Where the changed list is kept; null if it is not. */
+      readonly keptAt: string | null;
+    };
+
+/** The outside world that a run over a list needs. */
+export interface ListPorts {
+  /** Absolute path of the file. */
+  readonly file: string;
+  /** The file as people name it. */
+  readonly shown: string;
+  readonly sections: readonly string[];
+  readonly only: ReadonlySet<string> | null;
+  readonly taskIdOf: (item: string) => string;
+  readonly save: (state: ListState) => Promise<void>;
+  readonly find: (taskId: string) => ItemTask | null;
+  /** Runs the task of an item from its beginning. A number is the exit code of what keeps all items from starting. */
+  readonly start: (started: StartedItem) => Promise<ItemRun | number>;
+  /** Goes on with the task of an item; null if it turns out to be completed. */
+  readonly resume: (taskId: string) => Promise<ItemRun | number | null>;
+  /** Takes back what a task has changed. Never rejects. */
+  readonly undo: (taskId: string) => Promise<UndoneItem>;
+  /** Commits the list after a tick; absent without `--commit`. Never rejects. */
+  readonly commit?: (item: string, name: string) => Promise<void>;
+  readonly report: (event: ListEvent) => void;
+  readonly stops: StopRequests;
+}
+
+/** How a run over a list ended. */
+export interface ListEnd {
+  readonly exitCode: number;
+  readonly state: ListState;
+  /** The list at the end, without the items that were not there when the run began. */
+  readonly list: TaskList;
+  /** How many items there are that were not there when the run began. */
+  readonly added: number;
+  /** How many items were ticked without a proof. */
+  readonly unproven: number;
+}
+
+/** Works through a list until nothing more can be started. Rejects with a `UsageError` if it cannot be read. */
+export async function workThrough(ports: ListPorts, begun: ListState): Promise<ListEnd> {
+  let state = begun;
+  let unproven = 0;
+  const there = new Set(listBefore(ports, state).items.map(({ id }) => id));
+  const save = async (next: ListState): Promise<void> => {
+    await ports.save(next);
+    state = next;
+  };
+
+  const end = (exitCode: number): ListEnd => {
+    const { text, items } = readNow(ports);
+    const known = items.filter(({ id }) => there.has(id));
+    const added = items.length - known.length;
+    return { exitCode, state, list: { text, items: known }, added, unproven };
+  };
+
+  /** Brings the list into the shape that the end of an item's task demands, and says what the agent did to it. */
+  const settleList = async (item: ListItem, isDone: boolean): Promise<void> => {
+    const before = listBefore(ports, state);
+    const found = readListFile(ports.file);
+    const after = 'text' in found ? readList(ports.shown, found.text, ports.sections) : null;
+    const why = 'problem' in found ? `the file cannot be used: ${found.problem}` : '';
+    const kept = keptOf(before, after, why);
+    const list = listOf(ports, kept.text);
+    const ticked = list.items.find(({ id }) => id === item.id);
+    const text = isDone ? withEdits(list.text, ticked?.tick ?? []) : list.text;
+    const hasChanged = !('text' in found) || found.text !== text;
+    // A tick that is there already was ralph's own, before it was killed.
+    const isOwn = 'text' in found && isDone && found.text === text;
+    if (!isOwn && (kept.what === 'put-back' || kept.what === 'marks-put-back')) {
+      const folder = ports.find(ports.taskIdOf(item.id))?.folder ?? null;
+      const isKept = kept.what === 'put-back' && 'text' in found && folder !== null;
+      const keptAt = isKept ? keepChanged(folder, ports.file, found.text) : null;
+      const { what, why: because } = kept;
+      ports.report({ kind: 'agent-changed-list', item: item.id, what, why: because, keptAt });
+    }
+    if (hasChanged) await writeListFile(ports.file, text);
+  };
+
+  const finish = async (
+    item: ListItem,
+    record: ItemRecord,
+    { status, exitReason, evidence }: ItemRun,
+  ): Promise<number | null> => {
+    const { id } = item;
+    const { task_id: taskId } = record;
+    switch (itemEnd(status, exitReason)) {
+      case 'ends-list':
+        // From here on only a person changes the list, until the next run goes on.
+        await settleList(item, false);
+        await save({ ...state, before: null });
+        return exitCodeFor(status, exitReason);
+      case 'done': {
+        const proof = proofLine(evidence);
+        await settleList(item, true);
+        if (evidence?.proof?.proven !== true) unproven += 1;
+        await ports.commit?.(id, item.name);
+        const done = { ...record, state: 'done' as const, reason: null, proof };
+        await save({ ...withRecord(state, done), before: null });
+        ports.report({ kind: 'done', item: id, taskId, proof });
+        return null;
+      }
+      case 'blocked': {
+        const undone = await ports.undo(taskId);
+        await settleList(item, false);
+        const blocked = { ...record, state: 'blocked' as const, reason: exitReason };
+        await save({ ...withRecord(state, blocked), before: null });
+        ports.report({ kind: 'blocked', item: id, taskId, reason: exitReason, undone });
+        return null;
+      }
+    }
+  };
+
+  const begin = async (item: ListItem, list: TaskList): Promise<number | null> => {
+    const taskId = ports.taskIdOf(item.id);
+    const earlier = ports.find(taskId)?.startedAt ?? null;
+    const record: ItemRecord = {
+      ...{ id: item.id, state: 'working', task_id: taskId, earlier },
+      ...{ reason: null, proof: null },
+    };
+    await save({ ...withRecord(state, record), before: list.text });
+    const wanted = list.items.filter(({ isWanted }) => isWanted);
+    const proofs = new Map(state.items.map(({ id, proof }) => [id, proof]));
+    const done = wanted.flatMap(({ id, name, standing }) =>
+      standing === 'done' ? [{ id, name, proof: proofs.get(id) ?? null }] : [],
+    );
+    const place = wanted.indexOf(item) + 1;
+    const ran = await ports.start({ item, taskId, place, count: wanted.length, done });
+    if (typeof ran !== 'number') return finish(item, record, ran);
+    await save({ ...withoutRecord(state, item.id), before: null });
+    return ran;
+  };
+
+  /** Goes on where an earlier run left an item. */
+  const goOn = async (record: ItemRecord): Promise<number | null> => {
+    const task = ports.find(record.task_id);
+    const list = listBefore(ports, state);
+    const item = list.items.find(({ id }) => id === record.id);
+    const isOfRecord = task !== null && task.startedAt !== record.earlier;
+    if (item === undefined || !isOfRecord) {
+      // It had not begun, or nobody wants it any more.
+      await save({ ...withoutRecord(state, record.id), before: null });
+      return null;
+    }
+    const { standing, exitReason, evidence } = task;
+    if (standing === 'live') throw new TaskAlreadyActiveError(record.task_id, 'it is at work');
+    const isOver = isEnded(standing) && itemEnd(standing, exitReason) !== 'ends-list';
+    const known = isOver ? { status: standing, exitReason: exitReason ?? '', evidence } : null;
+    if (state.before === null) await save({ ...state, before: list.text });
+    const ran = known ?? (await ports.resume(record.task_id));
+    if (typeof ran === 'number') {
+      await save({ ...state, before: null });
+      return ran;
+    }
+    const completed = { status: 'completed' as const, exitReason: 'completed', evidence };
+    return finish(item, record, ran ?? completed);
+  };
+
+  /** Ticks blocked items whose task a person has brought to its end. */
+  const takeUpCompleted = async (): Promise<void> => {
+    for (const record of state.items.filter((each) => each.state === 'blocked')) {
+      const task = ports.find(record.task_id);
+      const item = readNow(ports).items.find(({ id }) => id === record.id);
+      const isNew = task !== null && task.startedAt !== record.earlier;
+      if (item?.standing !== 'open' || !isNew || task.standing !== 'completed') continue;
+      const { evidence } = task;
+      await finish(item, record, { status: 'completed', exitReason: 'completed', evidence });
+    }
+  };
+
+  for (const record of state.items.filter((each) => each.state === 'working')) {
+    const code = await goOn(record);
+    if (code !== null) return end(code);
+  }
+  await takeUpCompleted();
+  for (;;) {
+    const cause = ports.stops.cause();
+    if (cause !== null) return end(exitCodeFor('stopped', `stopped:${cause}`));
+    const list = readNow(ports);
+    const known = { ...list, items: list.items.filter(({ id }) => there.has(id)) };
+    const facts = { blocked: blockedIds(state), only: ports.only };
+    const item = nextItem(list.items, { ...facts, only: meant(ports.only, there) });
+    if (item === null) return end(isAllDone(known, state, ports.only) ? 0 : 5);
+    const code = await begin(item, list);
+    if (code !== null) return end(code);
+  }
+}
+
+/** What this run works on: what was asked for, and was there when it began. */
+function meant(only: ReadonlySet<string> | null, there: ReadonlySet<string>): ReadonlySet<string> {
+  return only === null ? there : new Set([...only].filter((id) => there.has(id)));
+}
+
+function isAllDone(list: TaskList, state: ListState, only: ReadonlySet<string> | null): boolean {
+  return itemStands(list.items, { blocked: blockedIds(state) }).every(
+    ({ item, state: stand }) =>
+      !item.isWanted ||
+      (only !== null && !only.has(item.id)) ||
+      stand === 'done' ||
+      stand === 'left-out',
+  );
+}
+
+/** Reads the list as it is now. Throws a `UsageError`. */
+function readNow({ file, shown, sections }: ListPorts): TaskList {
+  const found = readListFile(file);
+  if ('problem' in found) {
+    throw new UsageError([`${shown} expects a list that can be read; ${found.problem}.`]);
+  }
+  return listOf({ shown, sections }, found.text);
+}
+
+/** Returns the list as it was when the item that is being worked on began; as it is now if none is. */
+function listBefore(ports: ListPorts, { before }: ListState): TaskList {
+  return before === null ? readNow(ports) : listOf(ports, before);
+}
+
+function listOf(
+  { shown, sections }: Pick<ListPorts, 'shown' | 'sections'>,
+  text: string,
+): TaskList {
+  const read = readList(shown, text, sections);
+  if ('problems' in read) throw new UsageError(read.problems);
+  return read.list;
+}
+
+function proofLine(evidence: Evidence | null): string {
+  const proof = evidence?.proof;
+  if (proof === undefined) return `not proven: ${evidence?.detail ?? 'nobody looked'}`;
+  return `${proof.proven ? 'proven' : 'not proven'}: ${proof.text}`;
+}
+
+/** Keeps the list as the agent left it. Returns the path; null if it could not be written. */
+function keepChanged(folder: string, file: string, text: string): string | null {
+  const kept = path.join(folder, `list-${path.basename(file)}`);
+  try {
+    writeFileSync(kept, text, { mode: 0o600 });
+    return kept;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,77 @@
+import { standingOfWord } from './done-words.ts';
+import { type Edit, type ListItem, type ReadList, type TaskList, withEdits } from './list-item.ts';
+
+/** What is kept of a list that an agent may have changed. */
+export interface KeptList {
+  readonly text: string;
+  readonly what:
+    | 'unchanged'
+    /** It stays, with the agent's notes and new items. */
+    | 'kept'
+    /** Done marks that ralph has not set were put back. */
+    | 'marks-put-back'
+    /** The whole file was put back. */
+    | 'put-back';
+  /** Why the whole file was put back, or null. */
+  readonly why: string | null;
+}
+
+/** Decides what stays of a list after an agent has worked. `after` is null if the file cannot be read. */
+export function keptOf(before: TaskList, after: ReadList | null, whyUnread: string): KeptList {
+  const putBack = (why: string): KeptList => ({ text: before.text, what: 'put-back', why });
+  if (after === null) return putBack(whyUnread);
+  if ('problems' in after) return putBack(after.problems[0] ?? whyUnread);
+  const { list } = after;
+  if (list.text === before.text) return { text: before.text, what: 'unchanged', why: null };
+  const now = new Map(list.items.map((item) => [item.id, item]));
+  const edits: Edit[] = [];
+  for (const item of before.items) {
+    const same = now.get(item.id);
+    if (same === undefined) return putBack(`the item ${item.id} is gone`);
+    if (!isSame(item, same)) return putBack(`the item ${item.id} was rewritten`);
+    const back = marksBack(before, item, list, same);
+    if (back === null) return putBack(`the item ${item.id} has other done fields`);
+    edits.push(...back);
+  }
+  const were = new Set(before.items.map(({ id }) => id));
+  for (const item of list.items) if (!were.has(item.id)) edits.push(...opened(list, item));
+  const text = withEdits(list.text, edits);
+  return { text, what: edits.length > 0 ? 'marks-put-back' : 'kept', why: null };
+}
+
+/** Returns what opens a new item that says it is done, since no task has completed it. */
+function opened({ text }: TaskList, { marks }: ListItem): readonly Edit[] {
+  return marks.flatMap(({ from, to }) => {
+    const mark = text.slice(from, to);
+    if (mark === 'true') return [{ from, to, text: 'false' }];
+    if (/^x$/i.test(mark)) return [{ from, to, text: ' ' }];
+    const [, word] = /^"(.*)"$/.exec(mark) ?? [];
+    return word !== undefined && standingOfWord(word) === 'done'
+      ? [{ from, to, text: '"open"' }]
+      : [];
+  });
+}
+
+function isSame(one: ListItem, other: ListItem): boolean {
+  return one.essence === other.essence;
+}
+
+/** Returns what brings the done marks of an item back; null if it has other marks than before. */
+function marksBack(
+  before: TaskList,
+  was: ListItem,
+  after: TaskList,
+  now: ListItem,
+): readonly Edit[] | null {
+  const then = new Map(
+    was.marks.map(({ place, from, to }) => [place, before.text.slice(from, to)]),
+  );
+  if (then.size !== now.marks.length) return null;
+  const edits: Edit[] = [];
+  for (const { place, from, to } of now.marks) {
+    const text = then.get(place);
+    if (text === undefined) return null;
+    if (after.text.slice(from, to) !== text) edits.push({ from, to, text });
+  }
+  return edits;
+}

@@ -1,0 +1,318 @@
+import { DONE_FIELDS, DONE_SWITCHES, doneWordAmong, standingOfWord } from './done-words.ts';
+import { withIds } from './item-ids.ts';
+import {
+  isMistake,
+  type JsonNode,
+  type JsonObject,
+  memberOf,
+  placeOf,
+  plainValue,
+  readJson,
+} from './json-tree.ts';
+import type { DoneMark, Edit, ListItem, ReadList } from './list-item.ts';
+
+/** The names under which a list may stand, in the order in which they are looked for. */
+const LIST_KEYS = ['userStories', 'stories', 'items', 'features', 'tasks'] as const;
+/** The fields in which an item holds its steps. */
+const STEPS = [
+  ...['subtasks', 'acceptanceCriteria', 'acceptance', 'steps', 'tasks', 'actionItems'],
+] as const;
+const BLOCKERS = ['dependsOn', 'depends_on', 'dependencies', 'blockedBy'] as const;
+const CHECKS = ['verification', 'verificationCommands', 'verify', 'gate'] as const;
+/** Fields in which an agent may write without changing what an item asks for. */
+const NOTES = ['notes', 'note', 'comments'];
+const PRIORITIES: Readonly<Record<string, number>> = {
+  ...{ critical: 0, urgent: 0, high: 1, medium: 2, normal: 2, low: 3 },
+  ...{ p0: 0, p1: 1, p2: 2, p3: 3, p4: 4 },
+};
+
+/** Reads a list in JSON. `tags` choose one of several lists in a file. */
+export function readJsonList(file: string, text: string, tags: readonly string[]): ReadList {
+  const tree = readJson(text);
+  if (isMistake(tree)) {
+    const { line, column } = placeOf(text, tree.at);
+    return wrong(
+      `${file} expects JSON; line ${line}, column ${column} has ${shownAt(text, tree.at)} where ${tree.expected} is expected.`,
+    );
+  }
+  const found = listIn(file, tree, tags);
+  return 'problem' in found ? wrong(found.problem) : itemsOf(file, text, found.nodes, found.place);
+}
+
+/** Reads a list in JSON lines: one object a line, each with a title. */
+export function readJsonLines(file: string, text: string): ReadList {
+  const nodes: JsonNode[] = [];
+  let line = 0;
+  for (let from = 0; from < text.length; ) {
+    line += 1;
+    const end = text.indexOf('\n', from) === -1 ? text.length : text.indexOf('\n', from);
+    if (
+      text
+        .slice(from, end)
+        .replace(/^\uFEFF/, '')
+        .trim() !== ''
+    ) {
+      const node = readJson(text, from, end);
+      if (isMistake(node)) {
+        return wrong(
+          `${file} expects one JSON object a line; line ${line}, column ${node.at - from + 1} has ${shownAt(text, node.at)} where ${node.expected} is expected.`,
+        );
+      }
+      nodes.push(node);
+    }
+    from = end + 1;
+  }
+  return itemsOf(file, text, nodes, 'line');
+}
+
+function wrong(problem: string): ReadList {
+  return { problems: [problem] };
+}
+
+function shownAt(text: string, at: number): string {
+  const sign = text.slice(at, at + 12).split(/\s/)[0] ?? '';
+  return sign === '' ? 'nothing' : `'${sign}'`;
+}
+
+type Found =
+  | { readonly nodes: readonly JsonNode[]; readonly place: string }
+  | { readonly problem: string };
+
+function listIn(file: string, tree: JsonNode, tags: readonly string[]): Found {
+  if (tree.kind === 'array') return { nodes: tree.items, place: 'item' };
+  const members = tree.kind === 'object' ? tree.members : [];
+  for (const key of LIST_KEYS) {
+    const value = tree.kind === 'object' ? memberOf(tree, key)?.value : undefined;
+    if (value?.kind === 'array') return { nodes: value.items, place: key };
+  }
+  const tagged = members.flatMap(({ key, value }) => {
+    const tasks = value.kind === 'object' ? memberOf(value, 'tasks')?.value : undefined;
+    return tasks?.kind === 'array' ? [{ key, nodes: tasks.items }] : [];
+  });
+  const names = tagged.map(({ key }) => key).join(', ');
+  const chosen = tags.length === 0 ? tagged : tagged.filter(({ key }) => tags.includes(key));
+  const [only] = chosen;
+  if (only !== undefined && chosen.length === 1) {
+    return { nodes: only.nodes, place: `${only.key}.tasks` };
+  }
+  if (tagged.length > 0) {
+    return {
+      problem: `${file} has several lists (${names}), and one of them is expected: name it with --section.`,
+    };
+  }
+  return {
+    problem: `${file} expects a list: an array at the top, or under ${LIST_KEYS.join(', ')} or TAG.tasks; found none.`,
+  };
+}
+
+function itemsOf(file: string, text: string, nodes: readonly JsonNode[], place: string): ReadList {
+  const problems: string[] = [];
+  const objects: JsonObject[] = [];
+  const names: { id: string | null; name: string }[] = [];
+  nodes.forEach((node, index) => {
+    const { line } = placeOf(text, node.from);
+    const where = `${file}, line ${line} (${place} ${index + 1})`;
+    if (node.kind !== 'object') {
+      problems.push(`${where} expects an object with a title; found something else.`);
+      return;
+    }
+    const name = ['title', 'name', 'description'].flatMap((key) => textIn(node, key) ?? [])[0];
+    if (name === undefined) {
+      problems.push(`${where} expects a title, name or description; found none.`);
+      return;
+    }
+    const id = memberOf(node, 'id')?.value;
+    const own =
+      id?.kind === 'leaf' && ['string', 'number'].includes(typeof id.value)
+        ? String(id.value).trim()
+        : '';
+    objects.push(node);
+    names.push({ id: own === '' ? null : own, name });
+  });
+  if (problems.length > 0) return { problems };
+  const style = styleOf(objects);
+  if (style === null && objects.length > 0) {
+    return wrong(
+      `${file} has nothing to tick: at least one item expects ${DONE_SWITCHES.join(', ')} (true or false) or ${DONE_FIELDS.join(', ')}.`,
+    );
+  }
+  const ids = withIds(names);
+  const items = objects.map((object, index) =>
+    itemOf(text, object, { id: ids[index] ?? '', name: names[index]?.name ?? '' }, style),
+  );
+  return { list: { text, items } };
+}
+
+function textIn(object: JsonObject, key: string): string | null {
+  const value = memberOf(object, key)?.value;
+  if (value?.kind !== 'leaf' || typeof value.value !== 'string') return null;
+  return value.value.trim() === '' ? null : value.value;
+}
+
+/** How a list says that an item is done. */
+interface Style {
+  /** What is added to an item that says nothing. */
+  readonly key: string;
+  readonly isSwitch: boolean;
+  readonly word: string;
+}
+
+function styleOf(objects: readonly JsonObject[]): Style | null {
+  const words: string[] = [];
+  let first: Pick<Style, 'key' | 'isSwitch'> | null = null;
+  for (const object of objects) {
+    for (const { key, node } of doneFields(object)) {
+      const isSwitch = typeof node.value === 'boolean';
+      if (first === null || (isSwitch && !first.isSwitch)) first = { key, isSwitch };
+      if (typeof node.value === 'string') words.push(node.value);
+    }
+  }
+  return first === null ? null : { ...first, word: doneWordAmong(words) };
+}
+
+interface DoneField {
+  readonly key: string;
+  readonly node: { readonly from: number; readonly to: number; readonly value: boolean | string };
+}
+
+/** Returns the fields of an object that say whether it is done. */
+function doneFields(object: JsonObject): readonly DoneField[] {
+  const leaf = (key: string, type: 'boolean' | 'string'): readonly DoneField[] => {
+    const node = memberOf(object, key)?.value;
+    if (node?.kind !== 'leaf') return [];
+    const { value, from, to } = node;
+    if (typeof value !== 'boolean' && typeof value !== 'string') return [];
+    return typeof value === type ? [{ key, node: { value, from, to } }] : [];
+  };
+  const switches = DONE_SWITCHES.flatMap((key) => leaf(key, 'boolean'));
+  const word = DONE_FIELDS.map((key) => leaf(key, 'string')).find((found) => found.length > 0);
+  return [...switches, ...(word ?? [])];
+}
+
+function standingOf(fields: readonly DoneField[]): ListItem['standing'] {
+  const said = fields.map(({ node: { value } }) =>
+    typeof value === 'string' ? standingOfWord(value) : value ? 'done' : 'open',
+  );
+  return said.includes('done') ? 'done' : said.includes('left-out') ? 'left-out' : 'open';
+}
+
+function itemOf(
+  text: string,
+  object: JsonObject,
+  named: Pick<ListItem, 'id' | 'name'>,
+  style: Style | null,
+): ListItem {
+  const own = doneFields(object);
+  const steps = stepsOf(object, '');
+  const standing = standingOf(own);
+  const fields = [...own.map((field) => ({ ...field, place: field.key })), ...steps];
+  const marks: readonly DoneMark[] = fields.map(({ node: { from, to }, place }) => ({
+    ...{ from, to, place },
+  }));
+  const word = style?.word ?? 'done';
+  const ticked = fields.flatMap(({ node }): readonly Edit[] => {
+    const { from, to, value } = node;
+    if (typeof value === 'boolean') return value ? [] : [{ from, to, text: 'true' }];
+    return standingOfWord(value) === 'open' ? [{ from, to, text: JSON.stringify(word) }] : [];
+  });
+  const added = own.length === 0 && style !== null ? [addedField(text, object, style)] : [];
+  return {
+    ...named,
+    text: JSON.stringify(withoutMarks(object, []), null, 2),
+    essence: JSON.stringify(withoutMarks(object, NOTES)),
+    standing,
+    blockers: BLOCKERS.flatMap((key) => blockersIn(object, key)),
+    priority: priorityOf(object),
+    checks: checksOf(object),
+    isWanted: true,
+    marks,
+    tick: standing === 'done' ? [] : [...ticked, ...added],
+  };
+}
+
+type Step = DoneField & { readonly place: string };
+
+function stepsOf(object: JsonObject, above: string): readonly Step[] {
+  return STEPS.flatMap((key) => {
+    const value = memberOf(object, key)?.value;
+    if (value?.kind !== 'array') return [];
+    return value.items.flatMap((item, index): readonly Step[] => {
+      if (item.kind !== 'object') return [];
+      const place = `${above}${key}[${index}].`;
+      const own = doneFields(item).map((field) => ({ ...field, place: place + field.key }));
+      return [...own, ...stepsOf(item, place)];
+    });
+  });
+}
+
+/** Adds a field behind the last one of an object, laid out as that is. */
+function addedField(text: string, object: JsonObject, { key, isSwitch, word }: Style): Edit {
+  const last = object.members.at(-1);
+  const at = last?.value.to ?? object.from + 1;
+  const value = isSwitch ? 'true' : JSON.stringify(word);
+  if (last === undefined) return { from: at, to: at, text: `${JSON.stringify(key)}: ${value}` };
+  const [lead = ''] = /\s*$/.exec(text.slice(object.from, last.from)) ?? [];
+  const colon = text.slice(last.keyEnd, last.value.from);
+  // The first field of an object on one line has the space behind the brace before it.
+  const gap = object.members.length === 1 && !lead.includes('\n') ? ' ' : lead;
+  return { from: at, to: at, text: `,${gap}${JSON.stringify(key)}${colon}${value}` };
+}
+
+function withoutMarks(object: JsonObject, but: readonly string[]): object {
+  const done = new Set(doneFields(object).map(({ key }) => key));
+  return Object.fromEntries(
+    object.members
+      .filter(({ key }) => !done.has(key) && !but.includes(key))
+      .map(({ key, value }) => {
+        const isSteps = (STEPS as readonly string[]).includes(key) && value.kind === 'array';
+        if (!isSteps) return [key, plainValue(value)];
+        const steps = value.items.map((step) =>
+          step.kind === 'object' ? withoutMarks(step, but) : plainValue(step),
+        );
+        return [key, steps];
+      }),
+  );
+}
+
+function blockersIn(object: JsonObject, key: string): readonly string[] {
+  const value = memberOf(object, key)?.value;
+  if (value === undefined) return [];
+  const named = plainValue(value);
+  return (Array.isArray(named) ? named : [named]).flatMap((each: unknown) => {
+    if (typeof each === 'string' || typeof each === 'number') return String(each).trim() || [];
+    if (typeof each !== 'object' || each === null) return [];
+    const { type, depends_on_id: other, id } = each as Readonly<Record<string, unknown>>;
+    const blocker = other ?? id;
+    const blocks = type === undefined || type === 'blocks';
+    return blocks && (typeof blocker === 'string' || typeof blocker === 'number')
+      ? String(blocker)
+      : [];
+  });
+}
+
+function priorityOf(object: JsonObject): number {
+  const value = memberOf(object, 'priority')?.value;
+  const priority = value?.kind === 'leaf' ? value.value : null;
+  if (typeof priority === 'number') return priority;
+  const word = String(priority ?? '')
+    .trim()
+    .toLowerCase();
+  return PRIORITIES[word] ?? Number.POSITIVE_INFINITY;
+}
+
+function checksOf(object: JsonObject): readonly string[] {
+  const texts = (value: unknown): readonly string[] =>
+    (Array.isArray(value) ? value : [value]).filter(
+      (each): each is string => typeof each === 'string' && each.trim() !== '',
+    );
+  const own = CHECKS.flatMap((key) => {
+    const value = memberOf(object, key)?.value;
+    return value === undefined ? [] : texts(plainValue(value));
+  });
+  const layers = memberOf(object, 'layers')?.value;
+  const commands = (layers?.kind === 'array' ? layers.items : []).flatMap((layer) => {
+    const value = layer.kind === 'object' ? memberOf(layer, 'cmd')?.value : undefined;
+    return value === undefined ? [] : texts(plainValue(value));
+  });
+  return [...new Set([...own, ...commands])];
+}

@@ -1,0 +1,169 @@
+/** A value of a JSON text, with its place in the text. */
+export type JsonNode = JsonObject | JsonArray | JsonLeaf;
+
+interface Placed {
+  /** Index of the first character. */
+  readonly from: number;
+  /** Index after the last one. */
+  readonly to: number;
+}
+
+export interface JsonObject extends Placed {
+  readonly kind: 'object';
+  readonly members: readonly JsonMember[];
+}
+
+interface JsonArray extends Placed {
+  readonly kind: 'array';
+  readonly items: readonly JsonNode[];
+}
+
+interface JsonLeaf extends Placed {
+  readonly kind: 'leaf';
+  readonly value: string | number | boolean | null;
+}
+
+export interface JsonMember {
+  readonly key: string;
+  /** Where the key begins, and where it ends. */
+  readonly from: number;
+  readonly keyEnd: number;
+  readonly value: JsonNode;
+}
+
+/** What is wrong with a JSON text, and where. */
+export interface JsonMistake {
+  /** What was expected there. */
+  readonly expected: string;
+  readonly at: number;
+}
+
+/** Deeper nesting is no list of tasks, and would exhaust the stack. */
+const DEEPEST = 200;
+const SPACE = /[ \t\r\n]*/y;
+const STRING = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WORD = /true|false|null/y;
+
+/**
+ * Reads a JSON text with the place of each value, so that one can be changed without touching another byte. The
+ * messages of `JSON.parse` often tell no place. A byte-order mark may come first.
+ */
+export function readJson(text: string, start = 0, end = text.length): JsonNode | JsonMistake {
+  const part = end === text.length ? text : text.slice(0, end);
+  const reader = jsonReader(part, part.charCodeAt(start) === 0xfeff ? start + 1 : start);
+  try {
+    return reader();
+  } catch (error) {
+    if (error instanceof Mistake) return error;
+    throw error;
+  }
+}
+
+class Mistake implements JsonMistake {
+  readonly expected: string;
+  readonly at: number;
+  constructor(expected: string, at: number) {
+    this.expected = expected;
+    this.at = at;
+  }
+}
+
+function jsonReader(text: string, start: number): () => JsonNode {
+  let at = start;
+  const match = (pattern: RegExp): string | null => {
+    pattern.lastIndex = at;
+    const [found] = pattern.exec(text) ?? [];
+    if (found === undefined) return null;
+    at += found.length;
+    return found;
+  };
+  const skip = (): void => {
+    match(SPACE);
+  };
+  const fail = (expected: string): never => {
+    throw new Mistake(expected, at);
+  };
+  const take = (sign: string): boolean => {
+    skip();
+    if (text.charAt(at) !== sign) return false;
+    at += 1;
+    return true;
+  };
+  const parsed = (raw: string, from: number): JsonLeaf['value'] => {
+    try {
+      return JSON.parse(raw);
+    } catch {
+      throw new Mistake('a text without control signs', from);
+    }
+  };
+  const value = (depth: number): JsonNode => {
+    skip();
+    if (depth > DEEPEST) return fail(`at most ${DEEPEST} levels`);
+    const from = at;
+    if (take('{')) return object(from, depth);
+    if (take('[')) return array(from, depth);
+    const raw = match(STRING) ?? match(NUMBER) ?? match(WORD);
+    if (raw === null) return fail('a value');
+    return { kind: 'leaf', value: parsed(raw, from), from, to: at };
+  };
+  const object = (from: number, depth: number): JsonNode => {
+    const members: JsonMember[] = [];
+    while (members.length > 0 || !take('}')) {
+      skip();
+      const keyFrom = at;
+      const key = parsed(match(STRING) ?? fail('a name in quotes'), keyFrom);
+      const keyEnd = at;
+      if (!take(':')) fail('a colon');
+      members.push({ key: String(key), from: keyFrom, keyEnd, value: value(depth + 1) });
+      if (take('}')) break;
+      if (!take(',')) fail('a comma or }');
+    }
+    return { kind: 'object', members, from, to: at };
+  };
+  const array = (from: number, depth: number): JsonNode => {
+    const items: JsonNode[] = [];
+    while (items.length > 0 || !take(']')) {
+      items.push(value(depth + 1));
+      if (take(']')) break;
+      if (!take(',')) fail('a comma or ]');
+    }
+    return { kind: 'array', items, from, to: at };
+  };
+  return () => {
+    const whole = value(0);
+    skip();
+    return at === text.length ? whole : fail('the end');
+  };
+}
+
+/** Whether a JSON text could not be read. */
+export function isMistake(read: JsonNode | JsonMistake): read is JsonMistake {
+  return 'expected' in read;
+}
+
+/** Returns the member of an object with this name. The last of equal ones counts, as everywhere. */
+export function memberOf(object: JsonObject, key: string): JsonMember | undefined {
+  return object.members.findLast((member) => member.key === key);
+}
+
+/** Returns the plain value of a node. */
+export function plainValue(node: JsonNode): unknown {
+  switch (node.kind) {
+    case 'leaf':
+      return node.value;
+    case 'array':
+      return node.items.map(plainValue);
+    case 'object':
+      return Object.fromEntries(node.members.map(({ key, value }) => [key, plainValue(value)]));
+  }
+}
+
+/** Returns the line and the column of a place, both counted from 1. */
+export function placeOf(
+  text: string,
+  at: number,
+): { readonly line: number; readonly column: number } {
+  const before = text.slice(0, at).split('\n');
+  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
+}

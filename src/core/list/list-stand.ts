@@ -1,0 +1,37 @@
+import { itemStands } from './item-order.ts';
+import type { TaskList } from './list-item.ts';
+import { blockedIds, type ListState } from './list-state.ts';
+
+/** How far a list is. */
+export interface ListStand {
+  /** The path of its file, as short as it can be told. */
+  readonly source: string;
+  /** Null if the file cannot be read. */
+  readonly counts: {
+    readonly done: number;
+    readonly total: number;
+    readonly blocked: number;
+    readonly waiting: number;
+  } | null;
+  /** The item that is being worked on, or that the next run goes on with; null if there is none. */
+  readonly working: string | null;
+}
+
+/** Returns how far a list is. `here` is the folder in which the person looks. */
+export function standOfList(
+  { state, list }: { readonly state: ListState; readonly list: TaskList | null },
+  here: string,
+): ListStand {
+  const source = state.file.startsWith(`${here}/`) ? state.file.slice(here.length + 1) : state.file;
+  const working = state.items.find((item) => item.state === 'working')?.id ?? null;
+  if (list === null) return { source, counts: null, working };
+  const stands = itemStands(list.items, { blocked: blockedIds(state) }).filter(
+    ({ item }) => item.isWanted,
+  );
+  const count = (wanted: string): number => stands.filter((each) => each.state === wanted).length;
+  const counts = {
+    ...{ done: count('done'), total: stands.length },
+    ...{ blocked: count('blocked'), waiting: count('waiting') },
+  };
+  return { source, counts, working };
+}

@@ -1,0 +1,167 @@
+import { COMMENT, endOfHidden } from '../completion/plan-file.ts';
+import { headingAt, headingName } from '../markdown/heading.ts';
+import { withIds } from './item-ids.ts';
+import type { DoneMark, Edit, ReadList } from './list-item.ts';
+
+/** A box that stands first in a list item: what is before its sign, the sign, and the words. */
+const BOX = /^([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[)([^\p{L}\p{N}[\]]?|[xX])\][ \t]+(\S.*)$/u;
+const LIST_ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/;
+/** What may stand first as an id: `T012`, `US-3:`, `1.1`, `2.`, bold or not. */
+const ID =
+  /^(?:\*\*|__)?([A-Z]{1,8}[-_]?\d+|[A-Za-z]+-\d+|\d+(?:\.\d+)+|\d+(?=[.:)]))[.:)]?(?:\*\*|__)?[.:)]?(?=\s|$)/;
+const DEPENDS = /\(depends on ([^)]*)\)/gi;
+
+/** Reads a list in Markdown: each box that is not nested in another box is an item. */
+export function readMarkdownList(
+  file: string,
+  text: string,
+  sections: readonly string[] = [],
+): ReadList {
+  const { items: raw, headings } = rawItems(text, sections);
+  const missing = sections.filter((name) => !headings.has(headingName(name)));
+  if (missing.length > 0) {
+    return {
+      problems: missing.map(
+        (name) => `--section expects a heading of ${file}; it has none named '${name}'.`,
+      ),
+    };
+  }
+  if (raw.length === 0) {
+    return {
+      problems: [
+        `${file} expects boxes that stand first in a list item, such as "- [ ] Write it"; found none.`,
+      ],
+    };
+  }
+  const tokens = raw.map(({ words }) => ID.exec(words)?.[1] ?? null);
+  const names = raw.map(({ words }, index) => {
+    const token = tokens[index] ?? null;
+    const isOwn = token !== null && tokens.filter((each) => each === token).length === 1;
+    return { id: isOwn ? token : null, name: words };
+  });
+  const ids = withIds(names);
+  const items = raw.map(({ words, lines, boxes, isDone, isWanted }, index) => {
+    const whole = lines.join('\n');
+    const marks: readonly DoneMark[] = boxes.map(({ from, to }, place) => ({
+      ...{ from, to, place: String(place) },
+    }));
+    const ticks = boxes.flatMap(({ from, to, isOpen }): readonly Edit[] =>
+      isOpen ? [{ from, to, text: 'x' }] : [],
+    );
+    return {
+      id: ids[index] ?? '',
+      name: words.replace(ID, '').replace(/^[\s:—-]+/, '') || words,
+      text: whole,
+      essence: whole.replace(/\r/g, '').replace(/^([ \t]*\S+[ \t]+\[)[^\]]?\]/gm, '$1 ]'),
+      standing: isDone ? ('done' as const) : ('open' as const),
+      blockers: [...whole.matchAll(DEPENDS)].flatMap(([, named = '']) =>
+        named.split(/,|\band\b/).flatMap((each) => each.trim() || []),
+      ),
+      priority: Number.POSITIVE_INFINITY,
+      checks: [],
+      isWanted,
+      marks,
+      tick: isDone ? [] : ticks,
+    };
+  });
+  return { list: { text, items } };
+}
+
+interface RawItem {
+  readonly words: string;
+  readonly lines: string[];
+  readonly boxes: { readonly from: number; readonly to: number; readonly isOpen: boolean }[];
+  readonly isDone: boolean;
+  readonly isWanted: boolean;
+}
+
+interface RawList {
+  readonly items: readonly RawItem[];
+  /** The names of all headings. */
+  readonly headings: ReadonlySet<string>;
+}
+
+function rawItems(text: string, sections: readonly string[]): RawList {
+  const { lines, starts } = linesOf(text);
+  const wanted = new Set(sections.map(headingName));
+  const headings = new Set<string>();
+  const items: RawItem[] = [];
+  /** The level of the heading whose section is being read; null outside of the wanted ones. */
+  let level: number | null = wanted.size === 0 ? 0 : null;
+  let current: { readonly item: RawItem; readonly indent: number } | null = null;
+  let isDoubtful = false;
+  let isAfterBlank = false;
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    const end = isDoubtful ? at : endOfHidden(lines, at);
+    if (end === null) isDoubtful = true;
+    else if (end > at || COMMENT.test(line)) {
+      const hidden = lines.slice(at, end + 1);
+      if (current !== null && indentOf(line) > current.indent) current.item.lines.push(...hidden);
+      else current = null;
+      at = end;
+      continue;
+    }
+    const heading = headingAt(lines, at);
+    if (heading !== null && !LIST_ITEM.test(line)) {
+      headings.add(heading.name);
+      if (wanted.size > 0 && (level === null || heading.level <= level)) {
+        level = wanted.has(heading.name) ? heading.level : null;
+      }
+      current = null;
+      continue;
+    }
+    if (line.trim() === '') {
+      current?.item.lines.push(line);
+      isAfterBlank = true;
+      continue;
+    }
+    const [, lead, sign = '', words = ''] = BOX.exec(line) ?? [];
+    const indent = indentOf(line);
+    const isInside = current !== null && indent > current.indent;
+    if (lead !== undefined) {
+      const from = (starts[at] ?? 0) + lead.length;
+      const box = { from, to: from + sign.length, isOpen: !/[xX]/.test(sign) };
+      if (current !== null && isInside) current.item.boxes.push(box);
+      else {
+        const boxes = [box];
+        const item = { words, lines: [], boxes, isDone: !box.isOpen, isWanted: level !== null };
+        items.push(item);
+        current = { item, indent };
+      }
+    } else if (!isInside && (isAfterBlank || LIST_ITEM.test(line))) current = null;
+    isAfterBlank = false;
+    current?.item.lines.push(line);
+  }
+  for (const { lines: own } of items) while (own.at(-1)?.trim() === '') own.pop();
+  return { items, headings };
+}
+
+/** Returns the lines of a text without their ends, and the index at which each begins. */
+function linesOf(text: string): {
+  readonly lines: readonly string[];
+  readonly starts: readonly number[];
+} {
+  const lines: string[] = [];
+  const starts: number[] = [];
+  let from = 0;
+  for (const { 0: ending, index } of text.matchAll(/\r\n?|\n/g)) {
+    lines.push(text.slice(from, index));
+    starts.push(from);
+    from = index + ending.length;
+  }
+  lines.push(text.slice(from));
+  starts.push(from);
+  return { lines, starts };
+}
+
+/** Returns how far a line is indented, in columns. */
+function indentOf(line: string): number {
+  let columns = 0;
+  for (const sign of line) {
+    if (sign === '\t') columns += 4 - (columns % 4);
+    else if (sign === ' ') columns += 1;
+    else break;
+  }
+  return columns;
+}

@@ -1,0 +1,31 @@
+import { chmodSync, lstatSync, statSync } from 'node:fs';
+import { MB, readWithin } from '../files/bounded-read.ts';
+import { errorCode, writeFileAtomic } from '../files/write-file.ts';
+
+/** The text of a list, or why it cannot be read, as a clause. */
+export type ListText = { readonly text: string } | { readonly problem: string };
+
+/** Reads the file of a list: a regular file of at most 1 MB in UTF-8. Never throws. */
+export function readListFile(file: string): ListText {
+  try {
+    if (lstatSync(file).isSymbolicLink()) return { problem: 'it is a link' };
+    const bytes = readWithin(file, MB);
+    const text = bytes.toString();
+    // Other bytes would be lost when the list is written.
+    return Buffer.from(text).equals(bytes) ? { text } : { problem: 'it is not UTF-8' };
+  } catch (error) {
+    const code = errorCode(error) || (error instanceof Error && 'code' in error ? error.code : '');
+    if (code === 'ENOENT') return { problem: 'there is no such file' };
+    if (code === 'EFBIG') return { problem: 'it has more than 1 MB' };
+    return {
+      problem: code === 'EINVAL' || code === 'EISDIR' ? 'it is no file' : 'it cannot be read',
+    };
+  }
+}
+
+/** Replaces the file of a list in one step, also if it is a link by now. Rejects with the system's error. */
+export async function writeListFile(file: string, text: string): Promise<void> {
+  const mode = lstatSync(file, { throwIfNoEntry: false })?.isFile() ? statSync(file).mode : 0o644;
+  await writeFileAtomic(file, text);
+  chmodSync(file, mode & 0o777);
+}

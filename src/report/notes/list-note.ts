@@ -1,0 +1,57 @@
+import { safeJson } from '../../core/text/safe-json.ts';
+import { againCommand } from '../screens/list.ts';
+import { inlineText } from './markdown.ts';
+
+/** What the note about a list names of an item that cannot be started. */
+export interface NotedItem {
+  readonly id: string;
+  readonly title: string;
+  readonly taskId: string;
+  /** Why it is blocked; null if it waits. */
+  readonly reason: string | null;
+  readonly waitsFor: readonly string[];
+}
+
+/** Returns the Markdown text of the note that nothing more of a list can be started. */
+export function renderListNote(
+  {
+    list,
+    source,
+    items,
+  }: {
+    readonly list: string;
+    readonly source: string;
+    readonly items: readonly NotedItem[];
+  },
+  { created, stateDir }: { readonly created: string; readonly stateDir: string },
+): string {
+  const fields: readonly (readonly [string, string])[] = [
+    ...([
+      ['type', 'ralph_list'],
+      ['task_id', list],
+      ['reason', 'list-blocked'],
+      ['file', source],
+    ] as const),
+    ...[['created', created] as const, ['state_dir', stateDir] as const],
+  ];
+  const lines = items.map(({ id, title, taskId, reason, waitsFor }) => {
+    const name = `**${inlineText(id)}** (${inlineText(title)})`;
+    return reason === null
+      ? `- ${name} waits for ${waitsFor.map((each) => inlineText(each)).join(', ')}.`
+      : `- ${name} is blocked: ${inlineText(reason)}. \`ralph logs ${taskId}\` shows what happened.`;
+  });
+  const again = items.flatMap(({ id, reason }) =>
+    reason === null ? [] : [againCommand(source, id)],
+  );
+  return [
+    `---\n${fields.map(([key, value]) => `${key}: ${safeJson(value)}`).join('\n')}\n---`,
+    `# Nothing more of ${inlineText(source)} can be started`,
+    lines.join('\n'),
+    '## What to do next',
+    again.length === 0
+      ? 'Do what these items wait for, or correct the list.'
+      : `Correct the item or its task, and try it again:\n\n\`\`\`sh\n${again.join('\n')}\n\`\`\``,
+  ]
+    .join('\n\n')
+    .concat('\n');
+}

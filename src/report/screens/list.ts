@@ -1,0 +1,179 @@
+import type { ListStand } from '../../core/list/list-stand.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+
+/** A command that an item names, and whether it is run. */
+interface ShownCheck {
+  readonly command: string;
+  readonly run: boolean;
+}
+
+/** An item as the dry run shows it. */
+export interface ShownItem {
+  readonly id: string;
+  readonly title: string;
+  readonly state: 'ready' | 'waiting' | 'done' | 'blocked' | 'left-out';
+  readonly waits_for: readonly string[];
+  readonly checks: readonly ShownCheck[];
+  readonly task_id: string;
+}
+
+/** A list as the dry run shows it. */
+export interface ShownList {
+  readonly list: string;
+  readonly source: string;
+  readonly order: readonly string[];
+  readonly items: readonly ShownItem[];
+  readonly problems: readonly string[];
+}
+
+/** Says how many items a list has, and which one is the first. */
+export function listLine(
+  source: string,
+  items: readonly ShownItem[],
+  first: string | null,
+): string {
+  const count = (state: ShownItem['state']): number =>
+    items.filter((item) => item.state === state).length;
+  const parts = [
+    `${items.length} ${items.length === 1 ? 'item' : 'items'}`,
+    `${count('done')} done`,
+    `${count('ready') + count('waiting')} open`,
+    ...(count('blocked') > 0 ? [`${count('blocked')} blocked`] : []),
+    ...(count('left-out') > 0 ? [`${count('left-out')} left out`] : []),
+  ];
+  const next = first === null ? 'nothing can be started' : `the first is ${oneLine(first, 80)}`;
+  return `${oneLine(source, 200)}: ${parts.join(', ')}; ${next}`;
+}
+
+/** Returns the text of a dry run. */
+export function listPreview({ source, order, items, problems }: ShownList): string {
+  const byId = new Map(items.map((item) => [item.id, item]));
+  const lines = [listLine(source, items, order[0] ?? null)];
+  order.forEach((id, at) => {
+    const item = byId.get(id);
+    if (item === undefined) return;
+    const waits = item.waits_for.length === 0 ? '' : `, after ${item.waits_for.join(', ')}`;
+    lines.push(`${at + 1}. ${id}: ${item.title}${waits}`);
+    for (const { command, run } of item.checks) {
+      lines.push(`     ${run ? 'check' : 'not run without --item-checks'}: ${command}`);
+    }
+  });
+  for (const { id, state, waits_for: waits } of items) {
+    if (state === 'blocked') lines.push(`blocked: ${id}; --again ${id} tries it again`);
+    if (state === 'left-out') lines.push(`left out by a person: ${id}`);
+    if (state === 'waiting' && !order.includes(id))
+      lines.push(`${id} waits for ${waits.join(', ')}`);
+  }
+  lines.push(...problems);
+  return `${lines.map((line) => oneLine(line, 400)).join('\n')}\n`;
+}
+
+/** The line of an item that is done. */
+export function doneLine(item: string, proof: string): string {
+  return oneLine(`${item} done: ${proof}`, 700);
+}
+
+/** The line of an item that failed. */
+export function blockedLine(
+  {
+    item,
+    taskId,
+    reason,
+    undone,
+  }: {
+    readonly item: string;
+    readonly taskId: string;
+    readonly reason: string;
+    readonly undone:
+      | { readonly kind: 'undone'; readonly but: string | null }
+      | { readonly kind: 'nothing' }
+      | { readonly kind: 'failed'; readonly why: string };
+  },
+  source: string,
+): string {
+  const changes = changesText(undone, taskId);
+  return oneLine(
+    `${item} blocked: ${reason}; ${changes}${againCommand(source, item)} tries it again`,
+    900,
+  );
+}
+
+function changesText(undone: Parameters<typeof blockedLine>[0]['undone'], taskId: string): string {
+  switch (undone.kind) {
+    case 'nothing':
+      return '';
+    case 'failed':
+      return `its changes are still there (${undone.why.replace(/\.$/, '')}); `;
+    case 'undone': {
+      const but = undone.but === null ? '' : ` but for ${undone.but}`;
+      return `its changes were taken back${but}, and ralph undo ${taskId} --redo brings them again; `;
+    }
+  }
+}
+
+/** The command that tries an item again. */
+export function againCommand(source: string, item: string): string {
+  return `ralph work ${quoted(source)} --again ${quoted(item)}`;
+}
+
+function quoted(word: string): string {
+  return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** Says what an agent did to the list, and what became of it. */
+export function changedListLine(
+  {
+    item,
+    what,
+    why,
+    keptAt,
+  }: {
+    readonly item: string;
+    readonly what: 'marks-put-back' | 'put-back';
+    readonly why: string | null;
+    readonly keptAt: string | null;
+  },
+  source: string,
+): string {
+  if (what === 'marks-put-back') {
+    return `the agent of ${item} changed done fields of ${source}; they were put back`;
+  }
+  const kept = keptAt === null ? '' : `; what it left is in ${keptAt}`;
+  return `the agent of ${item} changed ${source} (${(why ?? '').replace(/\.$/, '')}), so it was put back${kept}`;
+}
+
+/** The end of a run over a list, in a line. */
+export function listEndLine(
+  source: string,
+  counts: {
+    readonly done: number;
+    readonly total: number;
+    readonly blocked: number;
+    readonly waiting: number;
+    readonly added: number;
+    readonly unproven: number;
+  },
+): string {
+  const { done, total, blocked, waiting, added, unproven } = counts;
+  const parts = [
+    `${done}/${total} done`,
+    ...(unproven > 0 ? [`${unproven} of them not proven in this run`] : []),
+    ...(blocked > 0 ? [`${blocked} blocked`] : []),
+    ...(waiting > 0 ? [`${waiting} waiting`] : []),
+    ...(added > 0 ? [`${added} added meanwhile`] : []),
+  ];
+  return `${source}: ${parts.join(', ')}`;
+}
+
+/** The line of a list in `ralph status`. */
+export function listStatusLine({ source, counts, working }: ListStand): string {
+  const name = oneLine(source, 200);
+  if (counts === null) return `${name}  cannot be read`;
+  const parts = [
+    `${counts.done}/${counts.total} done`,
+    ...(counts.blocked > 0 ? [`${counts.blocked} blocked`] : []),
+    ...(counts.waiting > 0 ? [`${counts.waiting} waiting`] : []),
+    ...(working === null ? [] : [`working on ${oneLine(working, 80)}`]),
+  ];
+  return `${name}  ${parts.join(', ')}`;
+}

@@ -1,0 +1,225 @@
+import { expect, test } from 'vitest';
+import { listName, taskIdOf } from '../../../src/core/list/item-ids.ts';
+import { nextItem } from '../../../src/core/list/item-order.ts';
+import { type TaskList, withEdits } from '../../../src/core/list/list-item.ts';
+import { LIST_MAX_ITEMS, readList } from '../../../src/core/list/read-list.ts';
+import { isTaskId } from '../../../src/core/task/task-id.ts';
+
+function listOf(file: string, text: string, sections: readonly string[] = []): TaskList {
+  const read = readList(file, text, sections);
+  if ('problems' in read) throw new Error(read.problems.join('\n'));
+  return read.list;
+}
+
+/** Returns the text after one item was ticked. */
+function tick(file: string, text: string, id: string): string {
+  const item = listOf(file, text).items.find((each) => each.id === id);
+  return withEdits(text, item?.tick ?? []);
+}
+
+test.for<[name: string, file: string, text: string, problem: RegExp]>([
+  ['an empty file', 'a.json', '', /line 1, column 1 has nothing where a value is expected/],
+  ['a comment', 'a.json', '[\n // no\n]', /line 2, column 2 has '\/\/' where a value/],
+  ['a raw line break in a text', 'a.json', '["a\nb"]', /line 1, column 2/],
+  ['deep nesting', 'a.json', '['.repeat(5_000), /at most 200 levels is expected/],
+  [
+    'no list',
+    'a.json',
+    '{"a":[]}',
+    /under userStories, stories, items, features, tasks or TAG\.tasks/,
+  ],
+  ['no object', 'a.json', '[{"title":"a","done":false}, "b"]', /item 2\) expects an object/],
+  ['no name', 'a.json', '[{"id":1,"done":false}]', /item 1\) expects a title, name or description/],
+  [
+    'an id twice',
+    'a.json',
+    '[{"id":1,"title":"a","done":false},{"id":"1","title":"b"}]',
+    /found twice: 1\./,
+  ],
+  ['nothing to tick', 'a.json', '[{"title":"a"}]', /nothing to tick/],
+  [
+    'a bad line',
+    'a.jsonl',
+    '{"title":"a","done":false}\n{"title"}\n',
+    /line 2, column 9 has '}' where a colon/,
+  ],
+  ['no boxes', 'a.md', '# Plan\n- nothing\n', /a\.md expects boxes/],
+  [
+    'no such heading',
+    'a.md',
+    '# One\n- [ ] a\n',
+    /--section expects a heading of a\.md; it has none named 'Two'/,
+  ],
+  ['an item that waits for itself', 'a.md', '- [ ] T1 a (depends on T1)\n', /T1 → T1/],
+])('%s is refused in one sentence', ([, file, text, problem]) => {
+  const sections = problem.source.includes('--section') ? ['Two'] : [];
+  const read = readList(file, text, sections);
+  expect('problems' in read && read.problems).toEqual([expect.stringMatching(problem)]);
+});
+
+test('a list that is too long is refused', () => {
+  const items = Array.from({ length: LIST_MAX_ITEMS + 1 }, (_, id) => ({
+    id,
+    title: 'a',
+    done: false,
+  }));
+  expect(readList('a.json', JSON.stringify(items))).toEqual({
+    problems: [expect.stringMatching(/5001 items/)],
+  });
+});
+
+test('a chain of blockers as long as the list may be is read', () => {
+  const items = Array.from({ length: LIST_MAX_ITEMS }, (_, id) => ({
+    ...{ id, title: 'a', done: false },
+    dependsOn: id === 0 ? [] : [id - 1],
+  }));
+  expect(listOf('a.json', JSON.stringify(items.toReversed())).items).toHaveLength(LIST_MAX_ITEMS);
+});
+
+test.for<[name: string, before: string, id: string, after: string]>([
+  [
+    'a byte-order mark',
+    '\uFEFF[{"id":1,"title":"a","done":false}]',
+    '1',
+    '\uFEFF[{"id":1,"title":"a","done":true}]',
+  ],
+  [
+    'CR LF',
+    '[\r\n{"title":"a",\r\n"passes" : false}\r\n]',
+    'a',
+    '[\r\n{"title":"a",\r\n"passes" : true}\r\n]',
+  ],
+  [
+    'a missing field on lines of its own',
+    '[{"title":"b","passes":true},{\n  "title": "a",\n  "n": 1\n}]',
+    'a',
+    '[{"title":"b","passes":true},{\n  "title": "a",\n  "n": 1,\n  "passes": true\n}]',
+  ],
+  [
+    'a field of one member',
+    '[{"title":"b","status":"x"},{"title":"a"}]',
+    'a',
+    '[{"title":"b","status":"x"},{"title":"a", "status":"done"}]',
+  ],
+  [
+    'a word of the list',
+    '[{"title":"b","state":"Closed"},{"title":"a","state":"open"}]',
+    'a',
+    '[{"title":"b","state":"Closed"},{"title":"a","state":"Closed"}]',
+  ],
+  [
+    'cancelled, which is no word for done',
+    '[{"title":"b","state":"cancelled"},{"title":"a","state":"open"}]',
+    'a',
+    '[{"title":"b","state":"cancelled"},{"title":"a","state":"done"}]',
+  ],
+  [
+    'steps',
+    '[{"title":"a","done":false,"steps":[{"done":false},{"status":"deferred"}]}]',
+    'a',
+    '[{"title":"a","done":true,"steps":[{"done":true},{"status":"deferred"}]}]',
+  ],
+])('a tick in JSON with %s', ([, before, id, after]) => {
+  expect(tick('a.json', before, id)).toBe(after);
+});
+
+test.for<[name: string, before: string, id: string, after: string]>([
+  ['another sign', '- [-] one\r\n- [ ] two\r\n', 'one', '- [x] one\r\n- [ ] two\r\n'],
+  ['an empty box', '1. [] one', 'one', '1. [x] one'],
+  ['tabs', '- [ ] one\n\t- [ ] part\n* [ ] two', 'one', '- [x] one\n\t- [x] part\n* [ ] two'],
+  [
+    'boxes below a plain item',
+    '- phase\n  - [ ] one\n  - [ ] two\n',
+    'one',
+    '- phase\n  - [x] one\n  - [ ] two\n',
+  ],
+  ['an unclosed fence', '- [ ] one\n```\n- [ ] two\n', 'two', '- [ ] one\n```\n- [x] two\n'],
+  [
+    'a bold id',
+    '- [ ] **US-3:** pay\n- [ ] US-4: go\n',
+    'US-3',
+    '- [x] **US-3:** pay\n- [ ] US-4: go\n',
+  ],
+])('a tick in Markdown with %s', ([, before, id, after]) => {
+  expect(tick('a.md', before, id)).toBe(after);
+});
+
+test('what belongs to an item of Markdown is its text', () => {
+  const text =
+    '- [ ] T1 one\n  more\n\n  ```\n  - [ ] no item\n  ```\n  - part\n\nProse.\n- [ ] T2 two\n';
+  expect(listOf('a.md', text).items.map((item) => [item.id, item.text])).toEqual([
+    ['T1', '- [ ] T1 one\n  more\n\n  ```\n  - [ ] no item\n  ```\n  - part'],
+    ['T2', '- [ ] T2 two'],
+  ]);
+});
+
+test('the fields that count among several', () => {
+  const [one, two, three, four] = listOf(
+    'a.json',
+    JSON.stringify([
+      { id: 1, title: 'a', status: 'In Review', state: 'done', priority: 'High', blockedBy: 2 },
+      { id: 2, name: 'b', passes: true, status: 'blocked' },
+      { description: 'c', status: "Won't fix", priority: 'P0' },
+      {
+        title: 'd',
+        status: 'WONT_FIX',
+        dependencies: [{ id: 9, type: 'related' }, { depends_on_id: 1 }],
+      },
+    ]),
+  ).items;
+  expect(one).toMatchObject({ standing: 'open', priority: 1, blockers: ['2'] });
+  expect(two).toMatchObject({ standing: 'done', name: 'b' });
+  expect(three).toMatchObject({ id: 'c', priority: 0 });
+  expect(four).toMatchObject({ standing: 'left-out', blockers: ['1'] });
+});
+
+test('checks come from several fields, and each counts once', () => {
+  const item = {
+    title: 'a',
+    done: false,
+    verify: 'make',
+    gate: ['make', 'sh x'],
+    layers: [{ cmd: 'ls' }],
+  };
+  expect(listOf('a.json', JSON.stringify([item])).items[0]?.checks).toEqual(['make', 'sh x', 'ls']);
+});
+
+test('the next item is a ready one that is wanted, by priority and then by place', () => {
+  const { items } = listOf(
+    'a.json',
+    JSON.stringify([
+      { id: 'a', title: 'a', done: false },
+      { id: 'b', title: 'b', done: false, priority: 2 },
+      { id: 'c', title: 'c', done: false, priority: 1, dependsOn: ['b'] },
+      { id: 'd', title: 'd', done: false, priority: 2 },
+    ]),
+  );
+  const next = (blocked: string[], only: string[] | null = null) =>
+    nextItem(items, { blocked: new Set(blocked), only: only && new Set(only) })?.id;
+  expect(next([])).toBe('b');
+  expect(next(['b'])).toBe('d');
+  expect(next(['b', 'd'])).toBe('a');
+  expect(next([], ['c'])).toBe(undefined);
+});
+
+test.for([
+  ['prd.json', 'US-1', 'prd.US-1'],
+  ['.taskmaster/tasks/tasks.json', '1.2', 'taskmaster-tasks-tasks.1.2'],
+  ['plan.md', 'über-uns', /^plan\.ber-uns-[0-9a-f]{6}$/],
+  ['plan.md', 'a b', /^plan\.a-b-[0-9a-f]{6}$/],
+  ['plan.md', '日本', /^plan\.item-[0-9a-f]{6}$/],
+  ['plan.md', 'x.json', /^plan\.x-json-[0-9a-f]{6}$/],
+  [`${'a'.repeat(200)}.json`, 'b'.repeat(200), /^a{53}-[0-9a-f]{6}\.b{53}-[0-9a-f]{6}$/],
+] as const)('%s and %s make a task id', ([file, item, expected]) => {
+  const id = taskIdOf(listName(file), item);
+  if (typeof expected === 'string') expect(id).toBe(expected);
+  else expect(id).toMatch(expected);
+  expect(isTaskId(id)).toBe(true);
+});
+
+test('the lists of one JSON file have names of their own', () => {
+  expect([listName('tags.json', ['printing']), listName('plan.md', ['Phase 1'])]).toEqual([
+    'tags-printing',
+    'plan',
+  ]);
+});
