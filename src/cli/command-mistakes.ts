@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { isListName } from '../core/list/list-names.ts';
-import { nearest } from '../core/settings/nearest.ts';
 import { SETTINGS, settingNames } from '../core/settings/settings.ts';
+import { nearest } from '../core/text/nearest.ts';
 import { UsageError } from '../errors.ts';
 
 /** Returns 0 after help or version. For commander's other errors, throws a `UsageError` that says what helps. */

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { isPaymentFile } from '../core/rescue/payment.ts';
-import { nearest } from '../core/settings/nearest.ts';
 import { parseValue } from '../core/settings/parse-value.ts';
 import { type ResolvedSettings, resolveSettings } from '../core/settings/resolve-settings.ts';
 import {
@@ -12,6 +11,7 @@ import {
 } from '../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName } from '../core/settings/settings.ts';
 import { isPayment, TASK_TYPES, type TaskTypeLimits } from '../core/settings/task-type.ts';
+import { nearest } from '../core/text/nearest.ts';
 import { readTaskText, splitFrontMatter } from '../effects/vault/task-file.ts';
 import { vaultAbove } from '../effects/vault/vault-above.ts';
 import type { FrontMatter } from './front-matter.ts';

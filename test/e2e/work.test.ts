@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
+import { makeFakeJudge, verdict } from '../helpers/fake-judge.ts';
 import type { Turn } from '../helpers/fake-turn.ts';
 import { PATIENCE_MS } from '../helpers/patience.ts';
 import { jsonLines, makeScene, type Scene } from '../helpers/scene.ts';
@@ -309,5 +310,29 @@ describe('ralph work', () => {
     const { exitCode, stderr } = await scene.ralph(words);
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(problem)]);
     expect(scene.has('.ralph_state')).toBe(false);
+  });
+});
+
+describe('with a judge', () => {
+  test('each item is judged by its own criteria, and only the one that is not met is held', async () => {
+    const list = listText([
+      item('a', { acceptanceCriteria: ['there is work-a', { title: 'it is not empty' }] }),
+      item('b', { steps: ['there is work-b'] }),
+    ]);
+    const scene = await sceneWith(WORKS, list);
+    const at = (file: string) => [{ file, line: 1 }];
+    const judge = makeFakeJudge(scene, [
+      verdict({ c1: 'met', c2: 'met' }, at('work-a')),
+      verdict({ c1: 'not-met' }, at('work-b')),
+    ]);
+    const flags = ['--verify', 'test -e work-a', '--delay', '0', '-n', '1', ...judge.args];
+    const { exitCode, stdout } = await scene.ralph(['work', 'prd.json', ...flags]);
+    expect(exitCode).toBe(5);
+    expect(stdout).toMatch(/^a done: .*judged by command: 2 of 2 met/);
+    expect(passed(scene)).toEqual(['a']);
+    const [first = '', second = ''] = judge.prompts();
+    expect(first).toContain('c1: there is work-a\nc2: it is not empty');
+    expect(second).toContain('c1: there is work-b');
+    expect(second).not.toContain('c2: ');
   });
 });

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { LIST_FLAGS } from '../../core/list/list-names.ts';
-import { nearest } from '../../core/settings/nearest.ts';
 import {
   VAULT_COMMANDS,
   VAULT_SETTINGS,
@@ -17,6 +16,7 @@ import {
   type SettingName,
   settingNames,
 } from '../../core/settings/settings.ts';
+import { nearest } from '../../core/text/nearest.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 
 /** The settings that a command has, by name: those of a run, and its own. */

@@ -21,19 +21,21 @@ import {
 } from '../../compose/lists/work-through.ts';
 import { type PlannedTask, sharedRuns } from '../../compose/rescue/shared-runs.ts';
 import { rulesForAll } from '../../core/agent/agents/agents.ts';
+import { MOST_CRITERIA } from '../../core/judge/criteria.ts';
 import { listName, taskIdOf } from '../../core/list/item-ids.ts';
 import { itemStands, startOrder } from '../../core/list/item-order.ts';
 import { itemPrompt } from '../../core/list/item-prompt.ts';
 import type { ListItem, TaskList } from '../../core/list/list-item.ts';
 import { blockedIds, type ListState, withoutRecord } from '../../core/list/list-state.ts';
 import type { Check } from '../../core/settings/checks.ts';
-import { nearest } from '../../core/settings/nearest.ts';
+import { judgeOf } from '../../core/settings/judge-setting.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import { notOfLists, WORK_SETTINGS, type WorkLayer } from '../../core/settings/work-settings.ts';
 import { endingRow } from '../../core/task/endings.ts';
 import { withPolicy } from '../../core/task/policy.ts';
+import { nearest } from '../../core/text/nearest.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { oneLine, withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
@@ -112,7 +114,13 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
     ...collected.problems,
   ];
   const base = { flags, collected, startDir };
-  const plan = await planTask(base, { taskId: 'item', checks: [], prompt: 'item', problems });
+  const plan = await planTask(base, {
+    taskId: 'item',
+    checks: [],
+    criteria: null,
+    prompt: 'item',
+    problems,
+  });
   const name = listName(path.relative(plan.vault, file), sections);
   const known = requireListState(plan, { list: name, file, sections });
   // What an agent has left of the list since, is put back once its item has come to its end.
@@ -167,12 +175,14 @@ interface TaskToPlan {
   readonly prompt: string;
   /** The commands of the item that are run. */
   readonly checks: readonly string[];
+  /** What a judge has to find; null for what the settings name. */
+  readonly criteria: readonly string[] | null;
   readonly problems?: readonly string[];
 }
 
 function planTask(
   { collected, flags, startDir }: Pick<OpenList, 'collected' | 'flags' | 'startDir'>,
-  { taskId, prompt, checks, problems = [] }: TaskToPlan,
+  { taskId, prompt, checks, criteria, problems = [] }: TaskToPlan,
 ): Promise<RunPlan> {
   const { settings } = collected;
   const ofItem = checks.map(
@@ -180,7 +190,13 @@ function planTask(
   );
   const request = {
     ...collected,
-    settings: { ...settings, ...off(), taskId, verify: [...settings.verify, ...ofItem] },
+    settings: {
+      ...settings,
+      ...off(),
+      taskId,
+      verify: [...settings.verify, ...ofItem],
+      ...(criteria === null ? {} : { criterion: criteria, criteria: null }),
+    },
     passthrough: flags.passthrough,
     startDir,
     env: process.env,
@@ -371,7 +387,10 @@ function planItem(
     { list: shown, id, name, text, place, count, checks, done },
     rulesForAll(plan.policy.agents),
   );
-  return planTask(open, { taskId, prompt, checks: ofItem });
+  // The file of `--criteria` was read before the first item: an agent may have rewritten it since.
+  const given = [...plan.settings.criterion, ...item.criteria].slice(0, MOST_CRITERIA);
+  const criteria = judgeOf(plan.settings) === null ? null : given;
+  return planTask(open, { taskId, prompt, checks: ofItem, criteria });
 }
 
 function report(

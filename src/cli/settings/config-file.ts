@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, type Pair, type YAMLMap } from 'yaml';
 import { configKeys, withUnit } from '../../core/settings/config-keys.ts';
-import { nearest } from '../../core/settings/nearest.ts';
 import { parseValue } from '../../core/settings/parse-value.ts';
 import {
   VAULT_SETTINGS,
@@ -12,6 +11,7 @@ import {
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName, snakeCase } from '../../core/settings/settings.ts';
 import { isPayment, type TaskTypeLimits } from '../../core/settings/task-type.ts';
+import { nearest } from '../../core/text/nearest.ts';
 import { parseYaml } from '../../effects/files/yaml-document.ts';
 import type { ConfigText } from '../../effects/plan/config-search.ts';
 

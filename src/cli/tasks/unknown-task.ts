@@ -1,4 +1,4 @@
-import { nearest } from '../../core/settings/nearest.ts';
+import { nearest } from '../../core/text/nearest.ts';
 import { taskIdsIn } from '../../effects/state/task-list.ts';
 import { TaskNotFoundError } from '../../task-errors.ts';
 

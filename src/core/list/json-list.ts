@@ -13,10 +13,13 @@ import type { DoneMark, Edit, ListItem, ReadList } from './list-item.ts';
 
 /** The names under which a list may stand, in the order in which they are looked for. */
 const LIST_KEYS = ['userStories', 'stories', 'items', 'features', 'tasks'] as const;
+const NAMES = ['title', 'name', 'description'] as const;
 /** The fields in which an item holds its steps. */
 const STEPS = [
   ...['subtasks', 'acceptanceCriteria', 'acceptance', 'steps', 'tasks', 'actionItems'],
 ] as const;
+/** The fields that say what has to hold; the first one that an item has counts. */
+const CRITERIA = ['acceptanceCriteria', 'acceptance', 'steps', 'tasks', 'actionItems'] as const;
 const BLOCKERS = ['dependsOn', 'depends_on', 'dependencies', 'blockedBy'] as const;
 const CHECKS = ['verification', 'verificationCommands', 'verify', 'gate'] as const;
 /** Fields in which an agent may write without changing what an item asks for. */
@@ -116,7 +119,7 @@ function itemsOf(file: string, text: string, nodes: readonly JsonNode[], place: 
       problems.push(`${where} expects an object with a title; found something else.`);
       return;
     }
-    const name = ['title', 'name', 'description'].flatMap((key) => textIn(node, key) ?? [])[0];
+    const name = NAMES.flatMap((key) => textIn(node, key) ?? [])[0];
     if (name === undefined) {
       problems.push(`${where} expects a title, name or description; found none.`);
       return;
@@ -223,11 +226,26 @@ function itemOf(
     standing,
     blockers: BLOCKERS.flatMap((key) => blockersIn(object, key)),
     priority: priorityOf(object),
+    criteria: criteriaOf(object),
     checks: checksOf(object),
     isWanted: true,
     marks,
     tick: standing === 'done' ? [] : [...ticked, ...added],
   };
+}
+
+function criteriaOf(object: JsonObject): readonly string[] {
+  for (const key of CRITERIA) {
+    const value = memberOf(object, key)?.value;
+    const nodes = value?.kind === 'array' ? value.items : value === undefined ? [] : [value];
+    const texts = nodes.flatMap((node) => {
+      if (node.kind === 'object') return NAMES.flatMap((name) => textIn(node, name) ?? [])[0] ?? [];
+      return node.kind === 'leaf' && typeof node.value === 'string' ? node.value : [];
+    });
+    const told = texts.map((text) => text.trim()).filter((text) => text !== '');
+    if (told.length > 0) return told;
+  }
+  return [];
 }
 
 type Step = DoneField & { readonly place: string };

@@ -27,6 +27,8 @@ export interface ListItem {
   readonly blockers: readonly string[];
   /** Lower comes first; infinite without a priority. */
   readonly priority: number;
+  /** What has to hold once it is done, for a judge. */
+  readonly criteria: readonly string[];
   /** The texts that may be commands which check the item. */
   readonly checks: readonly string[];
   /** Whether the item counts; false outside of the wanted sections. */

@@ -40,7 +40,7 @@ export function readMarkdownList(
     return { id: isOwn ? token : null, name: words };
   });
   const ids = withIds(names);
-  const items = raw.map(({ words, lines, boxes, isDone, isWanted }, index) => {
+  const items = raw.map(({ words, lines, boxes, steps, isDone, isWanted }, index) => {
     const whole = lines.join('\n');
     const marks: readonly DoneMark[] = boxes.map(({ from, to }, place) => ({
       ...{ from, to, place: String(place) },
@@ -58,6 +58,7 @@ export function readMarkdownList(
         named.split(/,|\band\b/).flatMap((each) => each.trim() || []),
       ),
       priority: Number.POSITIVE_INFINITY,
+      criteria: steps,
       checks: [],
       isWanted,
       marks,
@@ -70,6 +71,8 @@ export function readMarkdownList(
 interface RawItem {
   readonly words: string;
   readonly lines: string[];
+  /** The words of its nested boxes. */
+  readonly steps: string[];
   readonly boxes: { readonly from: number; readonly to: number; readonly isOpen: boolean }[];
   readonly isDone: boolean;
   readonly isWanted: boolean;
@@ -122,10 +125,12 @@ function rawItems(text: string, sections: readonly string[]): RawList {
     if (lead !== undefined) {
       const from = (starts[at] ?? 0) + lead.length;
       const box = { from, to: from + sign.length, isOpen: !/[xX]/.test(sign) };
-      if (current !== null && isInside) current.item.boxes.push(box);
-      else {
-        const boxes = [box];
-        const item = { words, lines: [], boxes, isDone: !box.isOpen, isWanted: level !== null };
+      if (current !== null && isInside) {
+        current.item.boxes.push(box);
+        current.item.steps.push(words);
+      } else {
+        const own = { words, lines: [], steps: [], boxes: [box] };
+        const item = { ...own, isDone: !box.isOpen, isWanted: level !== null };
         items.push(item);
         current = { item, indent };
       }

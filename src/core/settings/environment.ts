@@ -1,4 +1,4 @@
-import { nearest } from './nearest.ts';
+import { nearest } from '../text/nearest.ts';
 import { VAULT_VARIABLES } from './rescue-settings.ts';
 import type { Layer, Written } from './setting-source.ts';
 import {

@@ -1,7 +1,7 @@
+import { nearest } from '../text/nearest.ts';
 import { textsFromMap, textsIn } from './agent-texts.ts';
 import { readChecks } from './checks.ts';
 import { parseDuration } from './duration.ts';
-import { nearest } from './nearest.ts';
 import type { SettingKind } from './rows/setting-row.ts';
 
 /** Parses the value of a setting as it was written. A problem says what was expected and what was found. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { nearest } from '../../core/settings/nearest.ts';
+import { nearest } from '../../core/text/nearest.ts';
 import { FleetAwayError, FleetError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { shellQuote } from '../../report/resume-command.ts';

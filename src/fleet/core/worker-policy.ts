@@ -1,5 +1,4 @@
 import { AGENT_NAMES, type AgentName, DEFAULT_AGENT } from '../../core/agent/agents/agents.ts';
-import { nearest } from '../../core/settings/nearest.ts';
 import { isMap, parseValue } from '../../core/settings/parse-value.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import type { SettingKind } from '../../core/settings/rows/setting-row.ts';
@@ -11,6 +10,7 @@ import {
   settingsWith,
   snakeCase,
 } from '../../core/settings/settings.ts';
+import { nearest } from '../../core/text/nearest.ts';
 import { patternProblem } from './repository-url.ts';
 
 /** What a worker allows the tasks that it takes. */

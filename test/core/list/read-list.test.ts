@@ -223,3 +223,13 @@ test('the lists of one JSON file have names of their own', () => {
     'plan',
   ]);
 });
+
+test.for<[file: string, item: string, criteria: readonly string[]]>([
+  ['a.json', '"acceptance":[],"steps":["one",{"description":" two "},3]', ['one', 'two']],
+  ['a.json', '"acceptanceCriteria":"all of it","steps":["one"]', ['all of it']],
+  ['a.json', '"subtasks":["one"]', []],
+  ['a.md', '- [ ] a\n  - [x] one\n  - note\n    1. [ ] two\n', ['one', 'two']],
+])('%s: the criteria of %s are %j', ([file, item, criteria]) => {
+  const text = file === 'a.json' ? `[{"title":"a","done":false,${item}}]` : item;
+  expect(listOf(file, text).items[0]?.criteria).toEqual(criteria);
+});

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { configKeys, withUnit } from '../../../core/settings/config-keys.ts';
-import { nearest } from '../../../core/settings/nearest.ts';
 import type { Layer, Written } from '../../../core/settings/setting-source.ts';
 import { SETTINGS } from '../../../core/settings/settings.ts';
+import { nearest } from '../../../core/text/nearest.ts';
 import { parseObject } from '../../../effects/files/json-fields.ts';
 import { messageOf } from '../../../errors.ts';
 import { BATCH_KEYS, type SubmitLayer } from '../../core/submit-settings.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nearest } from '../../../src/core/settings/nearest.ts';
+import { nearest } from '../../../src/core/text/nearest.ts';
 
 const FLAGS = [
   '--prompt',
