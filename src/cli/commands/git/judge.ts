@@ -9,6 +9,7 @@ import { sealAt } from '../../../effects/trust/seal.ts';
 import { EXIT_FAILED } from '../../../exit-codes.ts';
 import { InvalidStateError, UntrustedTaskError } from '../../../task-errors.ts';
 import { type FolderOptions, foldersOf, startFolder } from '../../tasks/named-folders.ts';
+import { shownTask } from '../../tasks/named-task.ts';
 import { findSnapshotTask } from '../../tasks/snapshot-task.ts';
 import { say, standardOutlet } from '../../terminal/outlet.ts';
 
@@ -22,8 +23,9 @@ export interface JudgeOptions
 }
 
 /** `ralph judge ID`: has the final tree of a completed task judged, and changes nothing. */
-export async function judge(taskId: string, options: JudgeOptions): Promise<number> {
+export async function judge(word: string, options: JudgeOptions): Promise<number> {
   const place = foldersOf(options);
+  const taskId = shownTask(word, place);
   const task = findSnapshotTask(taskId, place);
   const { standing, state, paths, isOwn } = task;
   if (standing !== 'completed') {
