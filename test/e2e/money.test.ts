@@ -183,7 +183,7 @@ describe('the line for cron leaves to a person', () => {
           exitCode: 8,
           stdout: '',
           stderr:
-            "ralph: LeftToPersonError: task 't' has ended (budget_spent), and a new run could spend as much again, so a person decides: ralph resume t --max-cost +2 continues it, and ralph run without --resume-if-open starts again.\n",
+            "ralph: task 't' has ended (budget_spent), and a new run could spend as much again, so a person decides: ralph resume t --max-cost +2 continues it, and ralph run without --resume-if-open starts again.\n",
         }),
       );
     }

@@ -303,7 +303,7 @@ describe('an agent that may edit files, and nothing more', () => {
   test('lifts no gate while the loop runs: the driver puts its files back, and says so', async () => {
     const scene = await makeScene([{ ...WORKING, shell: LIFT }, DONE]);
     const { stderr } = await scene.run(['-n', '2', '--verify', 'false']);
-    expect(stderr).toContain(`${SEALED} was changed by somebody else`);
+    expect(stderr).toContain(`${SEALED} was edited during the run`);
     expect(JSON.parse(scene.read(SEALED)).settings.verify.value).toEqual([
       { name: 'false', command: 'false' },
     ]);

@@ -100,9 +100,10 @@ function limitOfCoding(name: SettingName): { becomes: number } | null {
     : null;
 }
 
-test('every setting has a variable but the task id, and a key but the task id, the signing key and the file itself', () => {
-  expect(settingNames().filter((name) => variableOf(name) === null)).toEqual(['taskId']);
+test('every setting but a few has a variable and a key', () => {
+  expect(settingNames().filter((name) => variableOf(name) === null)).toEqual(['noJudge', 'taskId']);
   expect(settingNames().filter((name) => keyOf(name) === null)).toEqual([
+    'noJudge',
     'taskId',
     'keyFile',
     'config',
