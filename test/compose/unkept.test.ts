@@ -16,7 +16,7 @@ function stage({ stateFails = false } = {}) {
   return { said, unkept };
 }
 
-const STATE = expect.stringMatching(/^The state cannot be kept \(ENOSPC\)\. The loop goes on/);
+const STATE = expect.stringMatching(/^The state cannot be kept \(ENOSPC\)\. The loop continues/);
 const JOURNAL = expect.stringMatching(/^Cannot write events to \/v\/events\.jsonl \(ENOSPC\)\./);
 const BOTH = expect.stringMatching(/^The state .*, and neither can the journal \(ENOSPC\)\./);
 

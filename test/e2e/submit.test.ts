@@ -25,7 +25,7 @@ test('ralph submit refuses in a sentence, and prints nothing on standard output'
 test('a run neither warns of RALPH_FLEET nor hands it on to its agent and checks', async () => {
   const scene = await makeScene({ text: 'Done.\n\nTASK_COMPLETE' });
   const env = { RALPH_FLEET: 'postgres://host/fleet', RALPH_FLEET_TOKEN: 'x' };
-  const { exitCode, stderr } = await scene.run(['--verify', '! env | grep RALPH_FLEET'], { env });
+  const { exitCode, stderr } = await scene.run(['--verify', '! env | grep RALPH_FLEE[T]'], { env });
   expect(exitCode).toBe(0);
   expect(stderr).not.toContain('RALPH_FLEET');
   const names = Object.keys(scene.fake.calls()[0]?.env ?? {});
