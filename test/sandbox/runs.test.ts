@@ -227,7 +227,7 @@ test('a server that the agent leaves ends with the iteration, which is told once
   const { stderr } = await ranRalph(scene, newRun(scene, '--no-progress-limit', '0'));
   const told = stderr.split('\n').filter((line) => line.includes('ended with the agent'));
   expect(told).toHaveLength(1);
-  expect(told[0]).toMatch(/: \d+ \(sleep \d+\), \d+ \(sleep \d+\); a server/);
+  expect(told[0]).toMatch(/: \d+ \(sleep \d+\), \d+ \(sleep \d+\); start servers/);
   expect(livingIn(scene, `9${mark}`)).toEqual([]);
 });
 
