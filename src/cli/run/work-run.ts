@@ -329,15 +329,15 @@ function portsOf(open: OpenList, { runs, said, print, tell }: ListRun): ListPort
   };
   const find = (taskId: string) => findTask(taskId, plan);
   return {
-    ...{ file, shown, sections, only, stops: runs.stops },
+    ...{ stateDir: plan.stateDir, file, shown, sections, only, stops: runs.stops },
     taskIdOf: (item) => taskIdOf(name, item),
     save: (state) => saveListState(plan, state),
     find(taskId) {
       const found = find(taskId);
       if (found === null) return null;
-      const { state, standing, paths } = found;
+      const { state, standing, paths, isOwn } = found;
       return {
-        ...{ startedAt: state.started_at, standing, exitReason: state.exit_reason },
+        ...{ isOwn, startedAt: state.started_at, standing, exitReason: state.exit_reason },
         ...{ evidence: state.evidence, folder: paths.folder },
       };
     },

@@ -19,7 +19,7 @@ import { readListFile, writeListFile } from '../../effects/lists/list-file.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import type { StopRequests } from '../../loop/ports.ts';
-import { TaskAlreadyActiveError } from '../../task-errors.ts';
+import { TaskAlreadyActiveError, UntrustedTaskError } from '../../task-errors.ts';
 import type { UndoneItem } from './undo-item.ts';
 
 /*
@@ -34,8 +34,12 @@ import type { UndoneItem } from './undo-item.ts';
  * agent, one that has failed is blocked, any other goes on.
  */
 
+const NOT_OWN = 'was not written by you here';
+
 /** The task of an item, as the state folder has it. */
 interface ItemTask {
+  /** Whether this user's ralph wrote the state: one that somebody else wrote ticks nothing. */
+  readonly isOwn: boolean;
   readonly startedAt: string;
   /** `live`, the status in which it ended, or another shown state. */
   readonly standing: string;
@@ -89,6 +93,7 @@ export type ListEvent =
 
 /** The outside world that a run over a list needs. */
 export interface ListPorts {
+  readonly stateDir: string;
   /** Absolute path of the file. */
   readonly file: string;
   /** The file as people name it. */
@@ -227,6 +232,9 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       await save({ ...withoutRecord(state, record.id), before: null });
       return null;
     }
+    if (!task.isOwn) {
+      throw new UntrustedTaskError(record.task_id, ports.stateDir, NOT_OWN, []);
+    }
     const { standing, exitReason, evidence } = task;
     if (standing === 'live') throw new TaskAlreadyActiveError(record.task_id, 'it is at work');
     const isOver = isEnded(standing) && itemEnd(standing, exitReason) !== 'ends-list';
@@ -246,7 +254,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     for (const record of state.items.filter((each) => each.state === 'blocked')) {
       const task = ports.find(record.task_id);
       const item = readNow(ports).items.find(({ id }) => id === record.id);
-      const isNew = task !== null && task.startedAt !== record.earlier;
+      const isNew = task?.isOwn === true && task.startedAt !== record.earlier;
       if (item?.standing !== 'open' || !isNew || task.standing !== 'completed') continue;
       const { evidence } = task;
       await finish(item, record, { status: 'completed', exitReason: 'completed', evidence });
