@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { listOf } from '../core/list/item-ids.ts';
 import type {
   IndexBehind,
   Settlement,
@@ -143,7 +142,6 @@ export function workTreeSettler(
       taskId: plan.taskId,
       template: plan.settings.commitMessage,
       apart: listIn(keeper.git.repository.root, plan.policy.list),
-      branchName: plan.policy.list === undefined ? plan.taskId : listOf(plan.taskId),
       protect: plan.settings.protectBranch,
       asUser: gitAsUser(run, keeper.git, sandbox),
       timeoutMs: plan.policy.iterationTimeoutMs,

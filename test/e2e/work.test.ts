@@ -188,17 +188,17 @@ describe('ralph work', () => {
     expect(scene.fake.calls()[1]?.argv.join(' ')).not.toContain('touch');
   });
 
-  test('--commit commits each tick by itself, and no commit of an item has the list', async () => {
+  test('--commit commits the work of items as that of any task, and leaves the ticks uncommitted', async () => {
     const scene = await sceneWith({ ...WORKS, shell: worksOn("sed -i 's/false/true/' prd.json") });
-    const { exitCode } = await work(scene, ['--commit']);
+    const { exitCode, stderr } = await work(scene, ['--commit']);
     expect(exitCode).toBe(5);
+    expect(stderr).toContain('the ticks in prd.json are not committed');
     expect(
-      git(scene, 'log', '--format=%s', '--name-only', '-4', 'ralph/prd').trim().split(/\n+/),
-    ).toEqual([
-      ...['c is done: Item c', 'prd.json', expect.any(String), 'work-c'],
-      ...['a is done: Item a', 'prd.json', expect.any(String), 'work-a'],
-    ]);
-    expect(git(scene, 'status', '--short')).toBe('');
+      git(scene, 'log', '--format=%s', '--name-only', '-2', 'HEAD').trim().split(/\n+/),
+    ).toEqual([...[expect.any(String), 'work-c'], ...[expect.any(String), 'work-a']]);
+    expect(git(scene, 'branch', '--show-current')).toBe('ralph/prd.a\n');
+    expect(git(scene, 'status', '--short')).toBe(' M prd.json\n');
+    expect(passed(scene)).toEqual(['a', 'c']);
   });
 
   test('a stopped item goes on, and one that is killed after its end is ticked without an agent', async () => {

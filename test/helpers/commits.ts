@@ -69,7 +69,7 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
       return commitIteration({
         ...{ git: own, store, timeline, setup, asUser },
         taskId: 't',
-        ...{ template: null, apart: null, branchName: 't' },
+        ...{ template: null, apart: null },
         protect: [],
         timeoutMs: PATIENCE_MS,
         lag: NO_LAG,

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { requireOutlook } from '../../compose/before-start.ts';
-import { commitTick } from '../../compose/lists/commit-tick.ts';
 import {
   holdList,
   listFileAt,
@@ -360,17 +359,6 @@ function portsOf(open: OpenList, { runs, said, print, tell }: ListRun): ListPort
       if (found === null) return { kind: 'failed', why: 'its state is gone' };
       return undoItem({ ...found, vault: plan.vault, place: plan, canBeResumed: true });
     },
-    ...(collected.settings.commit
-      ? {
-          async commit(item: string, title: string) {
-            const message = oneLine(`${item} is done: ${title}`, 120);
-            const { gitEnv: env, settings } = plan;
-            const tick = { file, list: name, message, protect: settings.protectBranch, env };
-            const why = await commitTick({ ...tick, signal: runs.stops.hurry }).catch(messageOf);
-            if (why !== null) tell(`the tick of ${item} is not committed: ${why}`);
-          },
-        }
-      : {}),
     report: (event) => report(event, shown, print, tell),
   };
 }
@@ -420,7 +408,7 @@ function report(
 
 async function announceEnd(
   { plan, shown, name, only }: OpenList,
-  { exitCode, state, list, added, unproven }: ListEnd,
+  { exitCode, state, list, added, unproven, ticked }: ListEnd,
   print: ListRun['print'],
   tell: ListRun['tell'],
 ): Promise<void> {
@@ -438,6 +426,7 @@ async function announceEnd(
   const event = { event: 'list_ended', list: name, exit_code: exitCode, ...counts };
   if (plan.settings.json) print(event, line);
   tell(line);
+  if (plan.settings.commit && ticked > 0) tell(`the ticks in ${shown} are not committed`);
   if (exitCode === 0) removeListNote(plan.vault, name);
   if (exitCode !== 5) return;
   const items = stands

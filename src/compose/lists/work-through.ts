@@ -109,8 +109,6 @@ export interface ListPorts {
   readonly resume: (taskId: string) => Promise<ItemRun | number | null>;
   /** Takes back what a task has changed. Never rejects. */
   readonly undo: (taskId: string) => Promise<UndoneItem>;
-  /** Commits the list after a tick; absent without `--commit`. Never rejects. */
-  readonly commit?: (item: string, name: string) => Promise<void>;
   readonly report: (event: ListEvent) => void;
   readonly stops: StopRequests;
 }
@@ -125,12 +123,15 @@ export interface ListEnd {
   readonly added: number;
   /** How many items were ticked without a proof. */
   readonly unproven: number;
+  /** How many items were ticked. */
+  readonly ticked: number;
 }
 
 /** Works through a list until nothing more can be started. Rejects with a `UsageError` if it cannot be read. */
 export async function workThrough(ports: ListPorts, begun: ListState): Promise<ListEnd> {
   let state = begun;
   let unproven = 0;
+  let ticked = 0;
   const there = new Set(listBefore(ports, state).items.map(({ id }) => id));
   const save = async (next: ListState): Promise<void> => {
     await ports.save(next);
@@ -141,7 +142,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const { text, items } = readNow(ports);
     const known = items.filter(({ id }) => there.has(id));
     const added = items.length - known.length;
-    return { exitCode, state, list: { text, items: known }, added, unproven };
+    return { exitCode, state, list: { text, items: known }, added, unproven, ticked };
   };
 
   /** Brings the list into the shape that the end of an item's task demands, and says what the agent did to it. */
@@ -152,8 +153,8 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const why = 'problem' in found ? `the file cannot be used: ${found.problem}` : '';
     const kept = keptOf(before, after, why);
     const list = listOf(ports, kept.text);
-    const ticked = list.items.find(({ id }) => id === item.id);
-    const text = isDone ? withEdits(list.text, ticked?.tick ?? []) : list.text;
+    const kin = list.items.find(({ id }) => id === item.id);
+    const text = isDone ? withEdits(list.text, kin?.tick ?? []) : list.text;
     const hasChanged = !('text' in found) || found.text !== text;
     // A tick that is there already was ralph's own, before it was killed.
     const isOwn = 'text' in found && isDone && found.text === text;
@@ -183,8 +184,8 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       case 'done': {
         const proof = proofLine(evidence);
         await settleList(item, true);
+        ticked += 1;
         if (evidence?.proof?.proven !== true) unproven += 1;
-        await ports.commit?.(id, item.name);
         const done = { ...record, state: 'done' as const, reason: null, proof };
         await save({ ...withRecord(state, done), before: null });
         ports.report({ kind: 'done', item: id, taskId, proof });

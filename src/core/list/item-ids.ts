@@ -45,11 +45,6 @@ export function taskIdOf(list: string, item: string): string {
   return `${list}.${asName(item, 60)}`;
 }
 
-/** Returns the name of the list that a task's item belongs to. The name of a list has no dot. */
-export function listOf(taskId: string): string {
-  return taskId.slice(0, Math.max(0, taskId.indexOf('.')) || taskId.length);
-}
-
 /** Writes a text with the signs of a task id. What is lost is told apart by a sum. */
 function asName(text: string, longest: number): string {
   const plain = text

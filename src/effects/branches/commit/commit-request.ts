@@ -17,8 +17,6 @@ export interface CommitRequest {
   readonly template: string | null;
   /** A path that is in no commit of an iteration: that of the list that the task is an item of. */
   readonly apart: string | null;
-  /** The name of the branch that is made where none may be committed to, without `ralph/`. */
-  readonly branchName: string;
   /** The branches that `--protect-branch` names. */
   readonly protect: readonly string[];
   /** What a commit ran when the task began. */

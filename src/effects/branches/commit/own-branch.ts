@@ -4,14 +4,14 @@ import type { CommitRequest } from './commit-request.ts';
 
 /** Returns the branch to commit to, and whether it was made for that. */
 export async function branchFor(
-  { git, branchName, protect }: CommitRequest,
+  { git, taskId, protect }: CommitRequest,
   head: Head,
 ): Promise<{ readonly branch: string | null; readonly newBranch: string | null }> {
   const { branch } = head;
   if (branch !== null && !(await protectedBranches(git, protect)).has(shortName(branch))) {
     return { branch, newBranch: null };
   }
-  const made = await enterOwnBranch(git, branchName, head);
+  const made = await enterOwnBranch(git, taskId, head);
   return { branch: made, newBranch: made };
 }
 
