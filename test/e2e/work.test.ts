@@ -232,6 +232,25 @@ describe('ralph work', () => {
     expect(scene.fake.calls()).toHaveLength(3);
   });
 
+  test('the commit of a person between two runs stays on the branch when the item fails', async () => {
+    const writes = { shell: 'echo new > made' };
+    const scene = await sceneWith([{ ...writes, hangs: true }, writes], listText([item('b')]));
+    const first = await scene.start(['work', 'prd.json', ...FLAGS]);
+    await untilThere(scene, 'made');
+    process.kill(first.pid, 'SIGINT');
+    await first.ended;
+    await scene.write('mine', 'mine\n');
+    git(scene, 'add', 'mine');
+    git(scene, '-c', 'user.name=p', '-c', 'user.email=p@localhost', 'commit', '-qm', 'mine');
+    const head = git(scene, 'rev-parse', 'HEAD');
+    const second = await work(scene);
+    expect(second.stdout).toMatch(
+      /^b blocked: .*\(HEAD stays: somebody else has committed since\)/,
+    );
+    expect([git(scene, 'rev-parse', 'HEAD'), scene.has('made')]).toEqual([head, false]);
+    expect(git(scene, 'status', '--short')).toBe('');
+  });
+
   test('a list that an agent broke before everything was killed is put back by the next run', async () => {
     const breaks: Turn = { shell: 'echo { > prd.json; echo new > made', hangs: true };
     const scene = await sceneWith([breaks, WORKS, WORKS], listText([item('a'), item('c')]));

@@ -16,6 +16,7 @@ import {
   type PlannedMove,
   planHeadMove,
 } from '../../effects/snapshots/move-head.ts';
+import { isMovedByOthers } from '../../effects/snapshots/moved-head.ts';
 import { type Repository, textOrNone } from '../../effects/snapshots/repository.ts';
 import { isUndoCutOff } from '../../effects/snapshots/restore/begun-undo.ts';
 import type { HeldPlaces } from '../../effects/snapshots/restore/held.ts';
@@ -51,7 +52,8 @@ export interface UndoWish {
   readonly iteration: number | null;
   readonly redo: boolean;
   readonly force: boolean;
-  readonly hard: boolean;
+  /** Whether HEAD and the index move, too; `if-own`: unless somebody else has moved them since the task began. */
+  readonly hard: boolean | 'if-own';
 }
 
 /** A task whose changes may be taken back. */
@@ -154,11 +156,9 @@ async function withinSnapshots(
   const { git, store } = keeper;
   const { iteration, spans } = spansOf(task, snapshots, wish);
   const { prepared, move, isNothing } = await firstToDo(spans, async (span) => {
-    if (!wish.hard) refuseUnderWay(git.repository, span, taskId);
-    return {
-      prepared: await prepareUndo({ git, store, span, force: wish.force, places }),
-      move: wish.hard ? await planHeadMove(git, span.base) : { kind: 'none' },
-    };
+    const move = await moveFor(wish, snapshots, span);
+    if (!wish.hard || move === OTHERS) refuseUnderWay(git.repository, span, taskId);
+    return { prepared: await prepareUndo({ git, store, span, force: wish.force, places }), move };
   });
   const { plan, span, held, ignored, submodules, leftOut } = prepared;
   const restored = [...plan.restore].filter(([name]) => !submodules.has(name));
@@ -214,6 +214,19 @@ async function withinSnapshots(
       }
     },
   };
+}
+
+const OTHERS: PlannedMove = { kind: 'refused', why: 'somebody else has committed since' };
+
+async function moveFor(
+  { hard }: UndoWish,
+  { keeper: { git }, timeline, taskId }: TaskSnapshots,
+  { base }: UndoSpan,
+): Promise<PlannedMove> {
+  if (!hard) return { kind: 'none' };
+  const planned = await planHeadMove(git, base);
+  if (hard !== 'if-own' || planned.kind !== 'move') return planned;
+  return (await isMovedByOthers(git, timeline, taskId, planned.move)) ? OTHERS : planned;
 }
 
 function spansOf(

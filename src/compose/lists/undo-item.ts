@@ -3,23 +3,26 @@ import { openUndo, type UndoneTask } from '../git-commands/undo.ts';
 
 /** What became of the changes of a failed item. */
 export type UndoneItem =
-  /** `but`: what stays, and why; null if nothing does. */
-  | { readonly kind: 'undone'; readonly but: string | null }
+  /** `but`: the first file that stays, and why; `whyNoMove`: why HEAD stays. Null if nothing does. */
+  | { readonly kind: 'undone'; readonly but: string | null; readonly whyNoMove: string | null }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Takes back all that a task has changed since it began, as `ralph undo ID 1 --hard` does. Never rejects. */
+/**
+ * Takes back all that a task has changed since it began, as `ralph undo ID 1 --hard` does, but for commits of others.
+ * Never rejects.
+ */
 export async function undoItem(task: UndoneTask): Promise<UndoneItem> {
   if (task.state.git.snapshots === null) return { kind: 'failed', why: 'there are no snapshots' };
   try {
-    const undo = await openUndo(task, { iteration: 1, redo: false, force: false, hard: true });
+    const undo = await openUndo(task, { iteration: 1, redo: false, force: false, hard: 'if-own' });
     try {
       const blocked = undo.isNothing ? [] : await undo.carryOut();
       const { kept, whyNoMove } = undo.preview;
       const others = kept.map((name) => `${name}, which somebody else has changed since`);
       const [but = null] = [...blocked.map(({ path, why }) => `${path} (${why})`), ...others];
       if (undo.isNothing && but === null && whyNoMove === null) return { kind: 'nothing' };
-      return { kind: 'undone', but: whyNoMove ?? but };
+      return { kind: 'undone', but, whyNoMove };
     } finally {
       undo.close();
     }

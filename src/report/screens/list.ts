@@ -85,7 +85,11 @@ export function blockedLine(
     readonly taskId: string;
     readonly reason: string;
     readonly undone:
-      | { readonly kind: 'undone'; readonly but: string | null }
+      | {
+          readonly kind: 'undone';
+          readonly but: string | null;
+          readonly whyNoMove: string | null;
+        }
       | { readonly kind: 'nothing' }
       | { readonly kind: 'failed'; readonly why: string };
   },
@@ -106,7 +110,8 @@ function changesText(undone: Parameters<typeof blockedLine>[0]['undone'], taskId
       return `its changes are still there (${undone.why.replace(/\.$/, '')}); `;
     case 'undone': {
       const but = undone.but === null ? '' : ` but for ${undone.but}`;
-      return `its changes were taken back${but}, and ralph undo ${taskId} --redo brings them again; `;
+      const head = undone.whyNoMove === null ? '' : ` (HEAD stays: ${undone.whyNoMove})`;
+      return `its changes were taken back${but}${head}, and ralph undo ${taskId} --redo brings them again; `;
     }
   }
 }
