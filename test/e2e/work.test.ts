@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeFakeJudge, verdict } from '../helpers/fake-judge.ts';
 import type { Turn } from '../helpers/fake-turn.ts';
@@ -291,6 +293,20 @@ describe('ralph work', () => {
     ]);
     const inside = await scene.ralph(['work', 'prd.json'], { env: { RALPH_RUN_ID: '1' } });
     expect([inside.exitCode, inside.stderr]).toEqual([2, expect.stringMatching(/inside a loop/)]);
+  });
+
+  test('a list whose name in ids of tasks another one has is refused, until that one is gone', async () => {
+    const scene = await sceneWith(WORKS, listText([item('a')]));
+    expect((await work(scene)).exitCode).toBe(0);
+    await scene.write('prd.md', '- [ ] T1 one\n');
+    const refused = await work(scene, [], 'prd.md');
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(/prd\.json has the name 'prd' in ids of tasks already/),
+    ]);
+    git(scene, 'rm', '-q', '--cached', 'prd.json');
+    rmSync(path.join(scene.folder, 'prd.json'));
+    expect((await work(scene, [], 'prd.md')).stdout).toMatch(/^T1 done: /);
   });
 
   test('what would meet every item ends the list, and the item goes on later', async () => {

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { TaskList } from '../../core/list/list-item.ts';
 import { type ListState, newListState } from '../../core/list/list-state.ts';
@@ -48,7 +48,7 @@ export function requireList({
   return read.list;
 }
 
-/** Reads what is known of a list. Throws a `UsageError` if somebody else wrote it. */
+/** Reads what is known of a list. Throws a `UsageError` if somebody else wrote it, or it is about another list. */
 export function requireListState(
   place: SealedPlace,
   list: Pick<ListState, 'list' | 'file' | 'sections'>,
@@ -60,7 +60,12 @@ export function requireListState(
       `${file} is not as your ralph wrote it, so what it says of the items cannot be used; look at it, and remove it to begin afresh.`,
     ]);
   }
-  return state === null ? newListState(list) : { ...state, ...list };
+  if (state === null) return newListState(list);
+  if (state.file === list.file) return { ...state, ...list };
+  if (!existsSync(state.file)) return newListState(list);
+  throw new UsageError([
+    `${state.file} has the name '${list.list}' in ids of tasks already, and ${list.file} would have the same; rename one of them.`,
+  ]);
 }
 
 /** Writes what is known of a list. */

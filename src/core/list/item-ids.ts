@@ -37,7 +37,10 @@ export function listName(path: string, sections: readonly string[] = []): string
   if (/\.json$/i.test(path) && sections.length > 0) {
     return listName([path.slice(0, -'.json'.length), ...sections].join('/'));
   }
-  return asName(path.replace(/\.(?:json|jsonl|md|markdown)$/i, ''), 60).replaceAll('.', '-');
+  const plain = path.replace(/\.(?:json|jsonl|md|markdown)$/i, '');
+  // That slashes were replaced is not told apart: two lists hardly differ in that alone, and then one is refused.
+  const flat = plain.replace(/^[./]+/, '').replaceAll('/', '-');
+  return asName(flat, 60, plain).replaceAll('.', '-');
 }
 
 /** Returns the id of the task that works on an item. */
@@ -45,19 +48,14 @@ export function taskIdOf(list: string, item: string): string {
   return `${list}.${asName(item, 60)}`;
 }
 
-/** Writes a text with the signs of a task id. What is lost is told apart by a sum. */
-function asName(text: string, longest: number): string {
+/** Writes a text with the signs of a task id. What is lost is told apart by the sum of the whole. */
+function asName(text: string, longest: number, whole = text): string {
   const plain = text
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^[-.]+|-+$/g, '')
     .replace(/\.json$/, '-json');
-  const isWhole = plain.length <= longest && plain !== '' && isReversible(text, plain);
-  return isWhole ? plain : `${plain.slice(0, longest - 7) || 'item'}-${sumOf(text)}`;
-}
-
-/** Whether only slashes were replaced: two files hardly differ in that alone. */
-function isReversible(text: string, plain: string): boolean {
-  return text.replace(/^[./]+/, '').replace(/[/]/g, '-') === plain;
+  const isWhole = plain.length <= longest && plain !== '' && text === plain;
+  return isWhole ? plain : `${plain.slice(0, longest - 7) || 'item'}-${sumOf(whole)}`;
 }
 
 /** FNV-1a: few equal sums are enough here. */

@@ -207,6 +207,7 @@ test.for([
   ['.taskmaster/tasks/tasks.json', '1.2', 'taskmaster-tasks-tasks.1.2'],
   ['plan.md', 'über-uns', /^plan\.ber-uns-[0-9a-f]{6}$/],
   ['plan.md', 'a b', /^plan\.a-b-[0-9a-f]{6}$/],
+  ['plan.md', 'a/b', /^plan\.a-b-[0-9a-f]{6}$/],
   ['plan.md', '日本', /^plan\.item-[0-9a-f]{6}$/],
   ['plan.md', 'x.json', /^plan\.x-json-[0-9a-f]{6}$/],
   [`${'a'.repeat(200)}.json`, 'b'.repeat(200), /^a{53}-[0-9a-f]{6}\.b{53}-[0-9a-f]{6}$/],
