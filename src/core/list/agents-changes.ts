@@ -28,7 +28,12 @@ export function keptOf(before: TaskList, after: ReadList | null, whyUnread: stri
   for (const item of before.items) {
     const same = now.get(item.id);
     if (same === undefined) return putBack(`the item ${item.id} is gone`);
-    if (!isSame(item, same)) return putBack(`the item ${item.id} was rewritten`);
+    if (item.essence !== same.essence) return putBack(`the item ${item.id} was rewritten`);
+    if (item.isWanted !== same.isWanted) {
+      return putBack(
+        `the item ${item.id} was moved ${item.isWanted ? 'out of its' : 'into the'} section`,
+      );
+    }
     const back = marksBack(before, item, list, same);
     if (back === null) return putBack(`the item ${item.id} has other done fields`);
     edits.push(...back);
@@ -50,10 +55,6 @@ function opened({ text }: TaskList, { marks }: ListItem): readonly Edit[] {
       ? [{ from, to, text: '"open"' }]
       : [];
   });
-}
-
-function isSame(one: ListItem, other: ListItem): boolean {
-  return one.essence === other.essence;
 }
 
 /** Returns what brings the done marks of an item back; null if it has other marks than before. */

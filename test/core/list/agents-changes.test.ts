@@ -68,3 +68,16 @@ test('a box that the agent ticked in Markdown is open again', () => {
     ...{ text: `${text}- [ ] T3 new\n`, what: 'marks-put-back', why: null },
   });
 });
+
+test.for([
+  ['- [ ] B-1 b\n', '# Later\n- [ ] B-1 b\n', 'the item B-1 was moved out of its section'],
+  ['# Later\n- [ ] B-1 b\n', '- [ ] B-1 b\n', 'the item B-1 was moved into the section'],
+] as const)('an item cannot change its section: %j becomes %j', ([was, becomes, why]) => {
+  const textOf = (end: string) => `# Now\n- [ ] A-1 a\n${end}`;
+  const before = readList('a.md', textOf(was), ['Now']);
+  if ('problems' in before) throw new Error(before.problems.join());
+  const after = readList('a.md', textOf(becomes), ['Now']);
+  expect(keptOf(before.list, after, '')).toEqual({
+    ...{ text: textOf(was), what: 'put-back', why },
+  });
+});
