@@ -100,7 +100,7 @@ function rawItems(text: string, sections: readonly string[]): RawList {
     if (end === null) isDoubtful = true;
     else if (end > at || COMMENT.test(line)) {
       const hidden = lines.slice(at, end + 1);
-      if (current !== null && indentOf(line) > current.indent) current.item.lines.push(...hidden);
+      if (current !== null && isNested(line, current.indent)) current.item.lines.push(...hidden);
       else current = null;
       at = end;
       continue;
@@ -121,7 +121,7 @@ function rawItems(text: string, sections: readonly string[]): RawList {
     }
     const [, lead, sign = '', words = ''] = BOX.exec(line) ?? [];
     const indent = indentOf(line);
-    const isInside = current !== null && indent > current.indent;
+    const isInside = current !== null && isNested(line, current.indent);
     if (lead !== undefined) {
       const from = (starts[at] ?? 0) + lead.length;
       const box = { from, to: from + sign.length, isOpen: !/[xX]/.test(sign) };
@@ -158,6 +158,11 @@ function linesOf(text: string): {
   lines.push(text.slice(from));
   starts.push(from);
   return { lines, starts };
+}
+
+/** Whether a line is nested in a list item: its words begin two columns behind the item's sign at the least. */
+function isNested(line: string, indent: number): boolean {
+  return indentOf(line) >= indent + 2;
 }
 
 /** Returns how far a line is indented, in columns. */

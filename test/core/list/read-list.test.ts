@@ -234,3 +234,12 @@ test.for<[file: string, item: string, criteria: readonly string[]]>([
   const text = file === 'a.json' ? `[{"title":"a","done":false,${item}}]` : item;
   expect(listOf(file, text).items[0]?.criteria).toEqual(criteria);
 });
+
+test.for<[text: string, ids: readonly string[]]>([
+  ['- [ ] a\n - [ ] b\n', ['a', 'b']],
+  ['- [ ] a\n  - [ ] b\n', ['a']],
+  ['- [ ] a\n\t- [ ] b\n', ['a']],
+  [' - [ ] a\n- [ ] b\n  - [ ] c\n', ['a', 'b']],
+])('of the boxes in %j, %j are items', ([text, ids]) => {
+  expect(listOf('a.md', text).items.map(({ id }) => id)).toEqual(ids);
+});
