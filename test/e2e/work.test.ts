@@ -83,6 +83,9 @@ describe('ralph work', () => {
     const second = await work(scene);
     expect([second.exitCode, second.stdout]).toEqual([5, '']);
     expect(scene.fake.calls()).toHaveLength(3);
+    // That b is blocked is still to be read.
+    expect((await work(scene, ['--item', 'c'])).exitCode).toBe(0);
+    expect(scene.notes().some(({ name }) => name.startsWith('RALPH_LIST_'))).toBe(true);
 
     const again = await scene.ralph([
       'work',

@@ -269,7 +269,7 @@ export async function runList(open: OpenList): Promise<number> {
   const isOpen = first.items.some(({ state }) => state !== 'done' && state !== 'left-out');
   if (!isOpen && !isWorking) {
     tell(`${listLine(shown, first.items, null)}: nothing is open`);
-    removeListNote(plan.vault, name);
+    if (!isStuck(open.list, open.state)) removeListNote(plan.vault, name);
     return 0;
   }
   sayPowers(collected.powers);
@@ -298,6 +298,13 @@ export async function runList(open: OpenList): Promise<number> {
     runs.stops.close();
     hold.release();
   }
+}
+
+/** Whether a note has something to say: an item of the whole list is blocked or waits. */
+function isStuck({ items }: TaskList, state: ListState): boolean {
+  return itemStands(items, { blocked: blockedIds(state) }).some(
+    ({ item, state: stand }) => item.isWanted && (stand === 'blocked' || stand === 'waiting'),
+  );
 }
 
 /** Whether a record stays: one that `--again` has opened again does not. */
@@ -408,7 +415,7 @@ function report(
 
 async function announceEnd(
   { plan, shown, name, only }: OpenList,
-  { exitCode, state, list, added, unproven, ticked }: ListEnd,
+  { exitCode, state, list, added, unproven, ticked, isCut }: ListEnd,
   print: ListRun['print'],
   tell: ListRun['tell'],
 ): Promise<void> {
@@ -427,8 +434,8 @@ async function announceEnd(
   if (plan.settings.json) print(event, line);
   tell(line);
   if (plan.settings.commit && ticked > 0) tell(`the ticks in ${shown} are not committed`);
-  if (exitCode === 0) removeListNote(plan.vault, name);
-  if (exitCode !== 5) return;
+  if (exitCode === 0 && !isStuck(list, state)) removeListNote(plan.vault, name);
+  if (exitCode !== 5 || isCut) return;
   const items = stands
     .filter((each) => each.state === 'blocked' || each.state === 'waiting')
     .map(({ item, waitsFor }) => {

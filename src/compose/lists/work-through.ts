@@ -123,6 +123,8 @@ export interface ListEnd {
   readonly added: number;
   /** How many items were ticked without a proof. */
   readonly unproven: number;
+  /** Whether something kept items from starting that could have been started. */
+  readonly isCut: boolean;
   /** How many items were ticked. */
   readonly ticked: number;
 }
@@ -138,11 +140,11 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     state = next;
   };
 
-  const end = (exitCode: number): ListEnd => {
+  const end = (exitCode: number, isCut: boolean): ListEnd => {
     const { text, items } = readNow(ports);
     const known = items.filter(({ id }) => there.has(id));
     const added = items.length - known.length;
-    return { exitCode, state, list: { text, items: known }, added, unproven, ticked };
+    return { exitCode, state, list: { text, items: known }, added, unproven, ticked, isCut };
   };
 
   /** Brings the list into the shape that the end of an item's task demands, and says what the agent did to it. */
@@ -233,11 +235,24 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       await save({ ...withoutRecord(state, record.id), before: null });
       return null;
     }
+    if (item.standing !== 'open') {
+      // A person has decided it meanwhile. What is kept of the list may be about another item.
+      await save(withoutRecord(state, record.id));
+      return null;
+    }
+    const isMeant = ports.only?.has(record.id) ?? true;
+    if (!isMeant && state.before === null) return null;
     if (!task.isOwn) {
       throw new UntrustedTaskError(record.task_id, ports.stateDir, NOT_OWN, []);
     }
     const { standing, exitReason, evidence } = task;
     if (standing === 'live') throw new TaskAlreadyActiveError(record.task_id, 'it is at work');
+    if (!isMeant) {
+      // It goes on later, but what its agent did to the list must not count until then.
+      await settleList(item, false);
+      await save({ ...state, before: null });
+      return null;
+    }
     const isOver = isEnded(standing) && itemEnd(standing, exitReason) !== 'ends-list';
     const known = isOver ? { status: standing, exitReason: exitReason ?? '', evidence } : null;
     if (state.before === null) await save({ ...state, before: list.text });
@@ -264,19 +279,19 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
 
   for (const record of state.items.filter((each) => each.state === 'working')) {
     const code = await goOn(record);
-    if (code !== null) return end(code);
+    if (code !== null) return end(code, true);
   }
   await takeUpCompleted();
   for (;;) {
     const cause = ports.stops.cause();
-    if (cause !== null) return end(exitCodeFor('stopped', `stopped:${cause}`));
+    if (cause !== null) return end(exitCodeFor('stopped', `stopped:${cause}`), true);
     const list = readNow(ports);
     const known = { ...list, items: list.items.filter(({ id }) => there.has(id)) };
     const facts = { blocked: blockedIds(state), only: ports.only };
     const item = nextItem(list.items, { ...facts, only: meant(ports.only, there) });
-    if (item === null) return end(isAllDone(known, state, ports.only) ? 0 : 5);
+    if (item === null) return end(isAllDone(known, state, ports.only) ? 0 : 5, false);
     const code = await begin(item, list);
-    if (code !== null) return end(code);
+    if (code !== null) return end(code, true);
   }
 }
 

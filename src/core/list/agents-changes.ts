@@ -50,8 +50,8 @@ function opened({ text }: TaskList, { marks }: ListItem): readonly Edit[] {
     const mark = text.slice(from, to);
     if (mark === 'true') return [{ from, to, text: 'false' }];
     if (/^x$/i.test(mark)) return [{ from, to, text: ' ' }];
-    const [, word] = /^"(.*)"$/.exec(mark) ?? [];
-    return word !== undefined && standingOfWord(word) === 'done'
+    // A word may be escaped: only what it means counts.
+    return mark.startsWith('"') && standingOfWord(JSON.parse(mark)) === 'done'
       ? [{ from, to, text: '"open"' }]
       : [];
   });

@@ -1,4 +1,5 @@
-import { chmodSync, lstatSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { MB, readWithin } from '../files/bounded-read.ts';
 import { errorCode, writeFileAtomic } from '../files/write-file.ts';
 
@@ -23,9 +24,10 @@ export function readListFile(file: string): ListText {
   }
 }
 
-/** Replaces the file of a list in one step, also if it is a link by now. Rejects with the system's error. */
+/** Replaces the file of a list in one step, also if it is a link or its folder gone by now. Rejects with the system's error. */
 export async function writeListFile(file: string, text: string): Promise<void> {
   const mode = lstatSync(file, { throwIfNoEntry: false })?.isFile() ? statSync(file).mode : 0o644;
+  mkdirSync(path.dirname(file), { recursive: true });
   await writeFileAtomic(file, text);
   chmodSync(file, mode & 0o777);
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { type ListPorts, workThrough } from '../../../src/compose/lists/work-through.ts';
@@ -7,6 +7,7 @@ import { UntrustedTaskError } from '../../../src/task-errors.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const OPEN = '- [ ] T1 one\n';
+const FAILED = { status: 'stalled', exitReason: 'stalled', evidence: null } as const;
 
 type Task = NonNullable<ReturnType<ListPorts['find']>>;
 
@@ -47,10 +48,11 @@ async function stage(record: Partial<ItemRecord>, task: Partial<Task>, text = OP
     ...record,
   };
   return {
+    file,
     steps,
     work: (more: Partial<ListPorts> = {}, before: string | null = text) =>
       workThrough({ ...ports, ...more }, { ...state, items: [left], before }),
-    text: () => readFileSync(file, 'utf8'),
+    text: (): string => readFileSync(file, 'utf8'),
   };
 }
 
@@ -70,4 +72,34 @@ test('a task that somebody else wrote does not tick a blocked item', async () =>
   const { steps, work, text } = await stage({ state: 'blocked' }, { isOwn: false });
   expect((await work({}, null)).exitCode).toBe(5);
   expect([steps, text()]).toEqual([[], OPEN]);
+});
+
+test.for([
+  ['ticked', '- [x] T1 one\n', null, 0],
+  ['left to another run', OPEN, new Set(['T2']), 0],
+] as const)('an item that a person has %s is not worked on', async ([, now, only, exitCode]) => {
+  const { steps, work, text } = await stage({}, { standing: 'stopped' }, now);
+  expect((await work({ only }, null)).exitCode).toBe(exitCode);
+  expect([steps, text()]).toEqual([[], now]);
+});
+
+test('what the agent of an item that is not meant did to the list is put back', async () => {
+  const { steps, work, text } = await stage({}, { standing: 'stopped' }, '- [x] T1 one\n');
+  await work({ only: new Set(['T2']) }, OPEN);
+  expect([steps, text()]).toEqual([['agent-changed-list'], OPEN]);
+});
+
+test('a list is put back whose folder is gone', async () => {
+  const { work, text, file } = await stage({}, {});
+  rmSync(path.dirname(file), { recursive: true });
+  expect((await work()).exitCode).toBe(0);
+  expect(text()).toBe('- [x] T1 one\n');
+});
+
+test.for([
+  ['a common cause', 5, true],
+  ['its last item', FAILED, false],
+] as const)('a list that %s ends with 5', async ([, ran, isCut]) => {
+  const { work } = await stage({ id: 'T0' }, {});
+  expect(await work({ start: async () => ran }, null)).toMatchObject({ exitCode: 5, isCut });
 });

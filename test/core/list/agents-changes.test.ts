@@ -40,6 +40,12 @@ test.for<[name: string, after: string, text: string, what: string]>([
     BEFORE.replace('\n]', ',\n{ "id": "c", "title": "C", "status": "open" }\n]'),
     'marks-put-back',
   ],
+  [
+    'a new item with an escaped word for done',
+    BEFORE.replace('\n]', ',\n{ "id": "c", "title": "C", "status": "\\u0064one" }\n]'),
+    BEFORE.replace('\n]', ',\n{ "id": "c", "title": "C", "status": "open" }\n]'),
+    'marks-put-back',
+  ],
   ['another order', `{"items": [${B}, ${A}]}`, `{"items": [${B}, ${A}]}`, 'kept'],
 ])('of a list in which the agent wrote %s', ([, after, text, what]) => {
   expect(kept(after)).toEqual({ text, what, why: null });
