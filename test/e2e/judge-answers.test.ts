@@ -71,6 +71,36 @@ describe('no verdict', () => {
   });
 });
 
+describe('what was paid for is kept', () => {
+  test('the verdict, if the checkout cannot be removed', async () => {
+    const scene = await repository();
+    const judge = makeFakeJudge(scene, [
+      {
+        shell: 'rm .git/ralph-checkout; mkdir .git/ralph-checkout',
+        answer: verdict({ c1: 'met' }),
+      },
+    ]);
+    const { exitCode, stderr } = await scene.run([...VERIFY, '--proof', 'hold', ...judge.args]);
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+    expect(stderr).toContain('The checkout of the judge stays in');
+    expect(stderr).toContain('judged by command: 1 of 1 met');
+  });
+
+  test('the count of calls, if the cited file cannot be read', async () => {
+    const scene = await repository();
+    const judge = makeFakeJudge(scene, [
+      {
+        shell:
+          'id=$(git hash-object a.txt); rm -f "$(cat .git/objects/info/alternates)/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)"',
+        answer: verdict({ c1: 'met' }),
+      },
+    ]);
+    const { stderr } = await scene.run([...VERIFY, ...judge.args]);
+    expect(stderr).toContain('not judged: command gave no verdict (it could not be asked');
+    expect(scene.state().judge).toMatchObject({ calls: 1 });
+  });
+});
+
 test('a kill while the judge works costs no iteration', async () => {
   const scene = await repository();
   const judge = makeFakeJudge(scene, [

@@ -26,7 +26,7 @@ import type { AgentKind } from '../../effects/agents/agent.ts';
 import { createAgentRunner } from '../../effects/agents/agent-runner.ts';
 import { GUARD_PROGRAM } from '../../effects/agents/kept-guard.ts';
 import { type AskGit, runGitOf } from '../../effects/branches/checkout.ts';
-import { makeFreshCheckout } from '../../effects/branches/fresh-checkout.ts';
+import { type FreshCheckout, makeFreshCheckout } from '../../effects/branches/fresh-checkout.ts';
 import { treesBeside } from '../../effects/branches/own-tree.ts';
 import { realPath } from '../../effects/files/real-path.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
@@ -74,15 +74,26 @@ const CALLS_AT_MOST = 2;
 export async function judgeTree(claim: JudgedClaim, told: ToJudge): Promise<JudgeAnswer> {
   const { judge, tree } = claim;
   const about = { agent: judge.agent, model: judge.model, tree };
+  const spent: Spent = { calls: 0, usage: NO_USAGE };
   try {
-    return await judgeInCheckout(claim, told);
+    return await judgeInCheckout(claim, told, spent);
   } catch (error) {
     const why = oneLine(maskSecrets(`it could not be asked: ${messageOf(error)}`), 500);
-    return noVerdict(about, why, { kind: 'no-verdict' }, { calls: 0, usage: NO_USAGE });
+    return noVerdict(about, why, { kind: 'no-verdict' }, { ...spent });
   }
 }
 
-async function judgeInCheckout(claim: JudgedClaim, told: ToJudge): Promise<JudgeAnswer> {
+/** What the calls of a judge have used so far, also if what follows them fails. */
+interface Spent {
+  calls: number;
+  usage: Usage;
+}
+
+async function judgeInCheckout(
+  claim: JudgedClaim,
+  told: ToJudge,
+  spent: Spent,
+): Promise<JudgeAnswer> {
   const { plan, git, ask, start, tree, head } = claim;
   const [ofStart, claimed] = [await listTree(git, start), await listTree(git, tree)];
   const trees = await treesBeside(git.repository, runGitOf(ask));
@@ -100,9 +111,21 @@ async function judgeInCheckout(claim: JudgedClaim, told: ToJudge): Promise<Judge
       criteria: criteriaOf(plan.settings.criterion),
       files: await changedFiles(git, start, tree),
     };
-    return await askTwice({ ...claim, place, below, claimed }, question, told);
+    return await askTwice({ ...claim, place, below, claimed }, question, { ...told, spent });
   } finally {
-    checkout.remove();
+    removeOrWarn(checkout, claim.warn);
+  }
+}
+
+/** Removes a checkout. One that stays is no reason to lose a verdict that was paid for. */
+function removeOrWarn(
+  { remove, folder }: Pick<FreshCheckout, 'remove' | 'folder'>,
+  warn: (sentence: string) => void,
+): void {
+  try {
+    remove();
+  } catch (error) {
+    warn(`The checkout of the judge stays in ${folder}: ${messageOf(error)}`);
   }
 }
 
@@ -118,19 +141,19 @@ type Question = Omit<JudgePrompt, 'nonce' | 'wrong'>;
 async function askTwice(
   claim: PlacedClaim,
   question: Question,
-  { taskDeadlineAt }: ToJudge,
+  { taskDeadlineAt, spent }: ToJudge & { readonly spent: Spent },
 ): Promise<JudgeAnswer> {
   const { judge, tree } = claim;
   const about = { agent: judge.agent, model: judge.model, tree };
-  let usage: Usage = NO_USAGE;
   let wrong: string | null = null;
   for (let call = 1; ; call += 1) {
     const nonce = newNonce();
     const prompt = judgePrompt({ ...question, nonce, wrong }, AGENTS[judge.agent]);
     const facts = await runJudge(claim, prompt, { call, taskDeadlineAt });
-    usage = addUsage(usage, usageOfAttempt(facts, null));
+    spent.calls = call;
+    spent.usage = addUsage(spent.usage, usageOfAttempt(facts, null));
     const answer = readFacts(facts, claim, { criteria: question.criteria, nonce });
-    const asked = { calls: call, usage };
+    const asked = { ...spent };
     if (answer.kind === 'read') {
       const criteria = weigh(answer.criteria, {
         roots: [claim.place.folder, realPath(claim.place.folder)],
@@ -138,7 +161,7 @@ async function askTwice(
         look: await lookIn(claim.git, claim.claimed, answer.criteria, claim),
       });
       const verdict = { ...about, verdict: verdictOf(criteria), why: null, criteria };
-      return { verdict: { ...verdict, cost_usd: usage.cost_usd }, ...asked, trouble: null };
+      return { verdict: { ...verdict, cost_usd: asked.usage.cost_usd }, ...asked, trouble: null };
     }
     const { why, trouble, isFinal } = answer;
     if (isFinal || call === CALLS_AT_MOST || claim.stops.signal.aborted) {
