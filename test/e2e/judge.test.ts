@@ -112,6 +112,17 @@ describe('a criterion that is not met, with a place', () => {
   });
 });
 
+test('a resume with another judge command asks again about the same tree', async () => {
+  const scene = await repository([{}, { shell: 'true' }, { shell: 'true' }]);
+  const judge = makeFakeJudge(scene, [verdict({ c1: 'not-met' }), verdict({ c1: 'met' })]);
+  expect((await scene.run([...VERIFY, ...judge.args, '--judge-rounds', '1'])).exitCode).toBe(5);
+  expect(judge.prompts()).toHaveLength(1);
+  const [who = '', , , program = ''] = judge.args;
+  const other = [who, 'command', '--judge-command', `${program} --strict`];
+  expect((await scene.ralph(['resume', 't', ...other])).exitCode).toBe(0);
+  expect(judge.prompts()).toHaveLength(2);
+});
+
 describe('the judge is asked last', () => {
   test.each([
     ['a red check', ['--verify', 'false']],

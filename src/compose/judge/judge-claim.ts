@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import { NO_USAGE } from '../../core/agent/attempt.ts';
 import type { JudgeAnswer, ToJudge } from '../../core/completion/examination.ts';
+import { criteriaOf } from '../../core/judge/criteria.ts';
+import { type Judge, judgeBin } from '../../core/settings/judge-setting.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { SignalWatch } from '../../effects/processes/signals.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
@@ -37,13 +40,13 @@ export async function judgeClaim(task: JudgedTask, told: ToJudge): Promise<Judge
     return { verdict, calls: 0, usage: NO_USAGE, trouble: { kind: 'no-verdict' } };
   }
   const { known } = told;
-  const isSame = known?.tree === tree && known.agent === judge.agent && known.model === judge.model;
-  if (known !== null && isSame) {
-    return { verdict: known, calls: 0, usage: NO_USAGE, trouble: null };
+  const key = judgeKey(judge, plan);
+  if (known !== null && known.verdict.tree === tree && known.key === key) {
+    return { ...known, calls: 0, usage: NO_USAGE, trouble: null };
   }
   const head = keeper.store.head?.commit ?? null;
   const ask = askerOf(run);
-  return judgeTree(
+  const answer = await judgeTree(
     {
       ...{ plan, judge, git: keeper.git, ask, start, tree, head, iteration, kindOf },
       ...{ folder: paths.folder, stateFile: paths.stateFile, stops, warn },
@@ -51,4 +54,18 @@ export async function judgeClaim(task: JudgedTask, told: ToJudge): Promise<Judge
     },
     told,
   );
+  return { ...answer, key };
+}
+
+/** Returns a hash of who judges, and by what: a verdict holds only for the same. */
+export function judgeKey(
+  judge: Judge,
+  { settings, policy, startDir }: Pick<RunPlan, 'settings' | 'policy' | 'startDir'>,
+): string {
+  const { agent, model } = judge;
+  const bin = judgeBin(judge, settings.agentBin, policy.agents);
+  const command = agent === 'command' ? settings.judgeCommand : null;
+  const texts = criteriaOf(settings.criterion).map(({ text }) => text);
+  const parts = [agent, model, bin, command, startDir, texts];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

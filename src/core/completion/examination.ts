@@ -37,9 +37,16 @@ export interface ToJudge {
   /** Test files and files that decide what checks say, of those that were changed. */
   readonly changed: readonly string[];
   /** The last verdict, which holds on the same tree; null if there is none. */
-  readonly known: JudgeVerdict | null;
+  readonly known: KnownVerdict | null;
   /** ISO instant at which the time limit of the whole task is reached. */
   readonly taskDeadlineAt: string;
+}
+
+/** A verdict, and what it holds for. */
+export interface KnownVerdict {
+  readonly verdict: JudgeVerdict;
+  /** Hash of who has judged, and by what; absent if nobody was asked. Another judge may say something else. */
+  readonly key?: string;
 }
 
 /** A check as a judge is told of it. */
@@ -51,8 +58,7 @@ export interface JudgedCheck extends Check {
 }
 
 /** What came of asking the judge. */
-export interface JudgeAnswer {
-  readonly verdict: JudgeVerdict;
+export interface JudgeAnswer extends KnownVerdict {
   /** How often it was asked: not at all if the tree was judged before. */
   readonly calls: number;
   readonly usage: Usage;

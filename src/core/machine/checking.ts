@@ -102,7 +102,7 @@ export function toJudgeOf(
       atStart: resultOf(now, checksAtStart ?? null) ?? null,
     })),
     changed: [...new Set([...changedTestFiles, ...judges])],
-    known: judging?.verdict ?? null,
+    known: judging ?? null,
     taskDeadlineAt: task.timeout_at,
   };
 }
@@ -113,9 +113,10 @@ function withJudge(
   answer: JudgeAnswer | undefined,
 ): { readonly state: LoopState; readonly announced: readonly Announcement[] } {
   if (answer === undefined) return { state, announced: [] };
-  const { verdict, calls, usage } = answer;
+  const { verdict, calls, usage, key } = answer;
   const { task, judging } = state;
   const before = task.judge ?? NOT_ASKED;
+  const known = key === undefined ? { verdict } : { verdict, key };
   const { agent, model } = verdict;
   const judge = {
     ...{ agent, model },
@@ -128,7 +129,7 @@ function withJudge(
     state: {
       ...state,
       // Only a verdict holds on the same tree: without one, the judge is asked again.
-      ...(verdict.verdict === 'none' ? {} : { judging: { held: judging?.held ?? 0, verdict } }),
+      ...(verdict.verdict === 'none' ? {} : { judging: { ...known, held: judging?.held ?? 0 } }),
       task: { ...task, judge, usage: addUsage(task.usage, usage) },
     },
     announced:

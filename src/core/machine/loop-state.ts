@@ -5,11 +5,15 @@ import type { ApprovalRequest } from '../completion/approval-request.ts';
 import type { CheckResult } from '../completion/check-result.ts';
 import type { ClaimProof } from '../completion/claims/claim-proof.ts';
 import type { ClaimVerdict } from '../completion/claims/gates.ts';
-import type { Examination, ExamPart, RewrittenFile } from '../completion/examination.ts';
+import type {
+  Examination,
+  ExamPart,
+  KnownVerdict,
+  RewrittenFile,
+} from '../completion/examination.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
 import type { WorkSeen } from '../completion/work-seen.ts';
-import type { JudgeVerdict } from '../judge/verdict.ts';
 import type { Handover } from '../prompt/handover.ts';
 import type { Hint } from '../prompt/hints.ts';
 import type { Check } from '../settings/checks.ts';
@@ -54,9 +58,7 @@ export interface LoopState {
 }
 
 /** What the judge has said of the claims of a task. */
-interface Judging {
-  /** The newest verdict. */
-  readonly verdict: JudgeVerdict;
+interface Judging extends KnownVerdict {
   /** How many claims it has held since the task was started or resumed after a stall. */
   readonly held: number;
 }

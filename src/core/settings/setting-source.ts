@@ -1,7 +1,7 @@
 import { SETTINGS, type SettingName, type Settings, settingNames } from './settings.ts';
 
 /** The kinds of source, highest priority first. */
-type SourceKind = 'flag' | 'variable' | 'front-matter' | 'task-type' | 'config' | 'default';
+export type SourceKind = 'flag' | 'variable' | 'front-matter' | 'task-type' | 'config' | 'default';
 
 /** Where a value comes from, worded so that a person can find it. */
 export interface Source {

@@ -1,4 +1,5 @@
 import { MOST_CRITERIA, readCriteria } from '../../core/judge/criteria.ts';
+import { judgeOf } from '../../core/settings/judge-setting.ts';
 import type { SourcedSettings } from '../../core/settings/setting-source.ts';
 import { messageOf } from '../../errors.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
@@ -13,20 +14,24 @@ export function withCriteria<T extends SourcedSettings>(
   problems: string[],
 ): T {
   const { settings, sources } = request;
-  if (settings.criteria === null || settings.judge === null) return request;
+  if (settings.criteria === null) return request;
+  // A judge can come with a resume. Until then nobody has to know what is wrong with the file.
+  const isJudged = judgeOf(settings) !== null;
+  if (!isJudged && sources.criteria.kind === 'flag') return request;
   const { where } = sources.criteria;
   const path = file(settings.criteria);
   const read = textOf(path);
   if ('why' in read) {
-    problems.push(`${where} expects a file that can be read; found: ${read.why}.`);
+    if (isJudged) problems.push(`${where} expects a file that can be read; found: ${read.why}.`);
     return request;
   }
   const found = readCriteria(read.text);
   if (found.length === 0) {
+    if (!isJudged) return request;
     problems.push(`${where} expects a criterion in a list item or a line; found none in ${path}.`);
   }
   const criterion = [...settings.criterion, ...found];
-  if (criterion.length > MOST_CRITERIA) {
+  if (isJudged && criterion.length > MOST_CRITERIA) {
     problems.push(`${where} expects at most ${MOST_CRITERIA} criteria; found ${criterion.length}.`);
   }
   return {

@@ -22,7 +22,7 @@ function saying(
   }));
   const why = verdict === 'none' ? 'codex gave no verdict (it was empty)' : null;
   const said = { ...JUDGE, tree: 'f'.repeat(40), verdict, why, criteria, cost_usd: 0.5 };
-  return { judge: { verdict: said, calls: 1, usage: USAGE, trouble } };
+  return { judge: { verdict: said, key: 'k', calls: 1, usage: USAGE, trouble } };
 }
 
 /** A loop whose agent has claimed, and whose judge is asked. */
@@ -138,7 +138,7 @@ describe('a criterion that is not met', () => {
     const again = loop.iterate(answered(CLAIM));
     expect(again.examine).toMatchObject({
       part: 'judge',
-      toJudge: { known: { verdict: 'not-met' } },
+      toJudge: { known: { verdict: { verdict: 'not-met' }, key: 'k' } },
     });
   });
 });
