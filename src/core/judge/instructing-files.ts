@@ -2,12 +2,18 @@
 const INSTRUCTING: ReadonlySet<string> = new Set([
   ...['claude.md', 'claude.local.md', 'agents.md', 'agents.override.md', 'gemini.md', 'qwen.md'],
   ...['.mcp.json', 'opencode.json', 'opencode.jsonc'],
-  ...['.claude', '.codex', '.gemini', '.qwen', '.opencode'],
+  ...['.claude', '.codex', '.gemini', '.qwen', '.opencode', '.agents'],
 ]);
+
+/** Some agents load them from their folder: they can name another service, or another system prompt. */
+const ENVIRONMENT = /^\.env(?:\..+)?$/;
 
 /** Whether a path is a file that instructs an agent, or lies in such a folder. Some file systems ignore case. */
 export function isInstructing(path: string): boolean {
-  return path.split('/').some((part) => INSTRUCTING.has(part.toLowerCase()));
+  return path.split('/').some((part) => {
+    const name = part.toLowerCase();
+    return INSTRUCTING.has(name) || ENVIRONMENT.test(name);
+  });
 }
 
 /**
