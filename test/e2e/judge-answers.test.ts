@@ -187,6 +187,11 @@ describe('a mistake starts nothing', () => {
       ['--judge', 'codex', '--criteria', 'many.md'],
       'at most 100 criteria; found 101',
     ],
+    [
+      'too many flags',
+      ['--judge', 'codex', ...Array.from({ length: 101 }, () => ['--criterion', 'x']).flat()],
+      '--criterion expects at most 100 criteria; found 101',
+    ],
     ['no rounds', ['--judge', 'codex', '--judge-rounds', '0'], 'a whole number, at least 1'],
     ['no snapshots', ['--judge', 'codex', '--no-snapshots'], 'exclude each other'],
   ])('%s', async (_, args, says) => {

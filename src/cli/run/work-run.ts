@@ -20,14 +20,13 @@ import {
 } from '../../compose/lists/work-through.ts';
 import { type PlannedTask, sharedRuns } from '../../compose/rescue/shared-runs.ts';
 import { rulesForAll } from '../../core/agent/agents/agents.ts';
-import { MOST_CRITERIA } from '../../core/judge/criteria.ts';
 import { listName, taskIdOf } from '../../core/list/item-ids.ts';
 import { itemStands, startOrder } from '../../core/list/item-order.ts';
 import { itemPrompt } from '../../core/list/item-prompt.ts';
 import type { ListItem, TaskList } from '../../core/list/list-item.ts';
 import { blockedIds, type ListState, withoutRecord } from '../../core/list/list-state.ts';
 import type { Check } from '../../core/settings/checks.ts';
-import { judgeOf } from '../../core/settings/judge-setting.ts';
+import { judgeOf, MOST_CRITERIA } from '../../core/settings/judge-setting.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import type { Settings } from '../../core/settings/settings.ts';

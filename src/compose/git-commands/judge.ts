@@ -99,8 +99,8 @@ async function planToJudge({ state, paths, given, env, startDir }: TaskToJudge) 
   const problems = [...resolved.problems];
   const merged = withSettings(stored, resolved, names);
   const asked = { ...merged, settings: { ...merged.settings, noJudge: false } };
-  problems.push(...judgeProblems(asked));
   const run = await withFrozenCriteria(asked, startDir, problems);
+  problems.push(...judgeProblems(run));
   const { settings } = run;
   if (settings.judge === null) {
     problems.push('ralph judge expects --judge AGENT, since the task has no judge; found none.');

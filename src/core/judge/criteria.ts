@@ -8,9 +8,6 @@ export interface Criterion {
 /** What is judged where no criterion is given. */
 const ONLY_CRITERION = 'Everything that the task asks for is there and works.';
 
-/** More criteria than these are refused. */
-export const MOST_CRITERIA = 100;
-
 /** Returns the criteria with their ids. */
 export function criteriaOf(texts: readonly string[]): readonly Criterion[] {
   const given = texts.length === 0 ? [ONLY_CRITERION] : texts;

@@ -32,7 +32,7 @@ export function weigh(
   return criteria.map(({ id, text, verdict, evidence, where }) => {
     const found = where.flatMap((place) => foundAt(place, tree) ?? []);
     return {
-      ...{ id, text },
+      ...{ id, text: maskSecrets(text) },
       verdict: found.length === 0 ? 'unclear' : verdict,
       evidence: clip(maskSecrets(withoutControls(evidence)).trim(), EVIDENCE_CHARS),
       where: found,

@@ -11,6 +11,9 @@ export interface Judge {
   readonly model: string | null;
 }
 
+/** More criteria than these are refused. */
+export const MOST_CRITERIA = 100;
+
 /** The agents that are known to be kept from writing while they judge. */
 const JUDGES: readonly AgentName[] = AGENT_NAMES.filter((name) => AGENTS[name].judging !== null);
 
@@ -83,6 +86,12 @@ export function judgeProblems({ settings, sources }: SourcedSettings): readonly 
   }
   if (settings.criterion.some((text) => text.trim() === '')) {
     problems.push(`${sources.criterion.where} expects what has to hold; found an empty text.`);
+  }
+  if (settings.criterion.length > MOST_CRITERIA) {
+    const { where: from } = sources.criterion;
+    problems.push(
+      `${from} expects at most ${MOST_CRITERIA} criteria; found ${settings.criterion.length}.`,
+    );
   }
   if (settings.snapshots === false && isGiven(sources.snapshots)) {
     problems.push(

@@ -1,4 +1,4 @@
-import { MOST_CRITERIA, readCriteria } from '../../core/judge/criteria.ts';
+import { readCriteria } from '../../core/judge/criteria.ts';
 import { judgeOf } from '../../core/settings/judge-setting.ts';
 import type { SourcedSettings } from '../../core/settings/setting-source.ts';
 import { messageOf } from '../../errors.ts';
@@ -31,9 +31,6 @@ export function withCriteria<T extends SourcedSettings>(
     problems.push(`${where} expects a criterion in a list item or a line; found none in ${path}.`);
   }
   const criterion = [...settings.criterion, ...found];
-  if (isJudged && criterion.length > MOST_CRITERIA) {
-    problems.push(`${where} expects at most ${MOST_CRITERIA} criteria; found ${criterion.length}.`);
-  }
   return {
     ...request,
     settings: { ...settings, criterion, criteria: null },

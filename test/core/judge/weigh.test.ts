@@ -80,10 +80,12 @@ test('keeps only the places that count', () => {
   expect(one).toMatchObject({ verdict: 'met', where: [{ file: 'README.md', line: 1 }] });
 });
 
-test('masks what the judge quotes', () => {
-  const evidence = `the key is sk-ant-api03-${'a'.repeat(90)}`;
-  const [one] = weigh([{ id: 'c1', text: 't', verdict: 'unclear', evidence, where: [] }], tree);
+test('masks what the judge quotes, and what a criterion says', () => {
+  const text = `the key is sk-ant-api03-${'a'.repeat(90)}`;
+  const asked = { id: 'c1', text, verdict: 'unclear', evidence: text, where: [] } as const;
+  const [one] = weigh([asked], tree);
   expect(one?.evidence).not.toContain('aaaa');
+  expect(one?.text).not.toContain('aaaa');
 });
 
 const judged = (...verdicts: readonly VerdictWord[]) =>
