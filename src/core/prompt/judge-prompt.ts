@@ -40,7 +40,11 @@ export function judgePrompt(asked: JudgePrompt, rules: MaterialRules): string {
       : [
           `Of the files that decide what the checks say, these are not as they were at the start: ${firstFew(changed, (name) => materialLine(name, rules))}.`,
         ]),
-    materialBlock('the diff from the start to the work', shownDiff(files, DIFF_CHARS), rules),
+    materialBlock(
+      'the diff from the start to the work',
+      shownDiff(files, DIFF_CHARS, changed),
+      rules,
+    ),
     ...(wrong === null
       ? []
       : [

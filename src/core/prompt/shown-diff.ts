@@ -12,10 +12,21 @@ const MOST_SHOWN = 60;
 /** So many more are named. */
 const MOST_NAMED = 200;
 
-/** Shows a diff in `room` UTF-16 code units: the head and the tail of each file, and further files by name. */
-export function shownDiff(files: readonly ChangedFile[], room: number): string {
+/**
+ * Shows a diff in `room` UTF-16 code units: the head and the tail of each file, and further files by name. The files
+ * named in `first` come first: other files cannot push them out.
+ */
+export function shownDiff(
+  files: readonly ChangedFile[],
+  room: number,
+  first: readonly string[] = [],
+): string {
   if (files.length === 0) return 'Nothing is different.';
-  const readable = files.filter(({ diff }) => diff !== null).slice(0, MOST_SHOWN);
+  const firstNames = new Set(first);
+  const readable = files
+    .filter(({ diff }) => diff !== null)
+    .toSorted((a, b) => Number(firstNames.has(b.name)) - Number(firstNames.has(a.name)))
+    .slice(0, MOST_SHOWN);
   const others = files.filter((file) => !readable.includes(file));
   const names = others.slice(0, MOST_NAMED).map(({ name }) => name);
   const more = others.length - names.length;

@@ -10,7 +10,8 @@ import { asText, asTreePath, listTree, readEntries } from '../snapshots/tree-fil
 /** More of a diff is not read: of the files behind it only the names are known. */
 const DIFF_BYTES = 4 * 1024 * 1024;
 
-const PLAINLY = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'];
+/** With `--text` no `.gitattributes` can have git say "Binary files differ" of a text. */
+const PLAINLY = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', '--text'];
 
 /** Returns the files that differ between two trees, with their diffs. Rejects with a `SnapshotError` if git fails. */
 export async function changedFiles(
@@ -32,22 +33,35 @@ export async function changedFiles(
     },
   });
   if (exitCode !== 0) throw new SnapshotError('git cannot compare the claim with the start');
-  const diffs = Buffer.concat(chunks)
-    .subarray(0, DIFF_BYTES)
-    .toString()
-    .split(/^(?=diff --git )/m);
-  // The last one may be cut off. Git lists files in the order of their bytes, as they are sorted here.
-  const whole = bytes > DIFF_BYTES ? diffs.slice(0, -1) : diffs;
-  const isEven = whole.length === names.length;
+  const isCut = bytes > DIFF_BYTES;
+  const diffs = diffsIn(Buffer.concat(chunks).subarray(0, DIFF_BYTES).toString());
+  const whole = isCut ? diffs.slice(0, -1) : diffs;
+  // Git lists files in the order of their bytes, as they are sorted here.
+  const isKnown = isCut || whole.length === names.length;
   return names.map((name, at) => ({
     name: asText(name),
-    diff: (isEven ? whole[at] : whole.find((diff) => isOf(diff, name))) ?? null,
+    diff: (isKnown ? textOf(whole[at]) : null) ?? null,
   }));
 }
 
-function isOf(diff: string, name: TreePath): boolean {
-  const end = diff.indexOf('\n');
-  return diff.slice(0, end === -1 ? diff.length : end).endsWith(` b/${asText(name)}`);
+/**
+ * Splits what git printed into one diff for each file. Only a line feed ends a line of git's: a file can have other
+ * separators before words that look like a header. A file that became a link has two parts under the same header.
+ */
+function diffsIn(printed: string): readonly string[] {
+  const diffs: string[] = [];
+  for (const part of printed.split(/(?<=^|\n)(?=diff --git )/)) {
+    const header = part.slice(0, part.indexOf('\n') + 1);
+    const last = diffs.at(-1);
+    if (last?.startsWith(header) === true) diffs[diffs.length - 1] = `${last}${part}`;
+    else diffs.push(part);
+  }
+  return diffs;
+}
+
+/** Returns a diff of text; null for that of a binary file. */
+function textOf(diff: string | undefined): string | null {
+  return diff === undefined || diff.includes('\0') ? null : diff;
 }
 
 /** Returns a function that tells what a tree has at the paths that a judge has cited. */

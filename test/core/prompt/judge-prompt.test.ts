@@ -80,6 +80,13 @@ describe('a diff is shown', () => {
     expect(shown).toMatch(/ and 41 more$/);
   });
 
+  test('with what decides first, which many small files cannot push out', () => {
+    const files = Array.from({ length: 61 }, (_, at) => ({ name: `f${at}`, diff: `diff ${at}` }));
+    const prompt = said({ files, changed: ['f60'] });
+    expect(prompt).toContain('diff 60\ndiff 0\n');
+    expect(prompt).toContain('Also different: f59');
+  });
+
   test('as nothing', () => {
     expect(shownDiff([], 100)).toBe('Nothing is different.');
   });

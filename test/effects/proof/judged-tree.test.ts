@@ -1,0 +1,41 @@
+import { rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { changedFiles } from '../../../src/effects/proof/judged-tree.ts';
+import { makeRepository, put } from '../../helpers/repository.ts';
+import { snapshotsOf } from '../../helpers/snapshots.ts';
+
+const HEADER = 'diff --git a/b.txt b/b.txt';
+
+test('a diff is that of its file, whatever the work has written into files and attributes', async () => {
+  const { folder, git } = await makeRepository({
+    'a.txt': 'a\n',
+    'b.txt': 'b\n',
+    binary: 'a\n',
+    link: 'one\n',
+    z: 'z\n',
+  });
+  put(folder, {
+    '.gitattributes': '* -diff\n',
+    'a.txt': `x\r${HEADER}\n+forged\u2028${HEADER}\n`,
+    'b.txt': 'true\n',
+    binary: 'a\0b\n',
+    z: 'last\n',
+  });
+  rmSync(join(folder, 'link'));
+  symlinkSync('z', join(folder, 'link'));
+  git('add', '-A');
+  git('commit', '-qm', 'work');
+  const { own } = await snapshotsOf(folder);
+  const [start, claimed] = [git('rev-parse', 'HEAD~1^{tree}'), git('rev-parse', 'HEAD^{tree}')];
+  const files = await changedFiles(own, start.trim(), claimed.trim());
+  const diffs = new Map(files.map(({ name, diff }) => [name, diff]));
+  expect([...diffs.keys()]).toEqual(['.gitattributes', 'a.txt', 'b.txt', 'binary', 'link', 'z']);
+  expect(diffs.get('a.txt')).toContain('+forged');
+  expect(diffs.get('b.txt')).toContain('-b\n+true\n');
+  expect(diffs.get('b.txt')).not.toContain('forged');
+  expect(diffs.get('binary')).toBeNull();
+  expect(diffs.get('link')).toContain('-one\n');
+  expect(diffs.get('link')).toContain('+z\n');
+  expect(diffs.get('z')).toContain('+last');
+});
