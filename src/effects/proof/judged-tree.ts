@@ -1,4 +1,5 @@
 import type { CitedCriterion } from '../../core/judge/read-answer.ts';
+import { throughLinks } from '../../core/judge/through-links.ts';
 import { type AtPath, pathsOf } from '../../core/judge/weigh.ts';
 import type { ChangedFile } from '../../core/prompt/shown-diff.ts';
 import { realPath } from '../files/real-path.ts';
@@ -64,29 +65,48 @@ function textOf(diff: string | undefined): string | null {
   return diff === undefined || diff.includes('\0') ? null : diff;
 }
 
-/** Returns a function that tells what a tree has at the paths that a judge has cited. */
+/** Returns a function that tells what a tree has at the paths that a judge has cited, also behind links of the tree. */
 export async function lookIn(
   git: PrivateGit,
   tree: ReadonlyMap<TreePath, string>,
   criteria: readonly CitedCriterion[],
   { place, below }: { readonly place: { readonly folder: string }; readonly below: string },
 ): Promise<(path: string) => AtPath> {
+  const follow = await followerIn(git, tree);
   const roots = [place.folder, realPath(place.folder)];
   const cited = criteria.flatMap(({ where }) =>
     where.flatMap((each) => pathsOf(each, { roots, below })),
   );
   const entries = cited.flatMap((path) => {
-    const entry = tree.get(asTreePath(path));
+    const name = follow(asTreePath(path));
+    const entry = name === null ? undefined : tree.get(name);
     return entry === undefined || entry.startsWith('160000 ') ? [] : [entry];
   });
   const contents = await readEntries(git, entries);
   return (path) => {
-    const name = asTreePath(path);
+    const name = follow(asTreePath(path));
+    if (name === null || name === '') return { kind: 'other' };
     const entry = tree.get(name);
     if (entry === undefined) return isFolder(tree, name) ? { kind: 'other' } : { kind: 'nothing' };
     const content = contents.get(entry);
     return content === undefined ? { kind: 'other' } : { kind: 'file', lines: linesIn(content) };
   };
+}
+
+/** Returns a function that follows the symbolic links of a tree; null if one leads out of it. */
+async function followerIn(
+  git: PrivateGit,
+  tree: ReadonlyMap<TreePath, string>,
+): Promise<(name: TreePath) => TreePath | null> {
+  const links = [...tree].filter(([, entry]) => entry.startsWith('120000 '));
+  const targets = await readEntries(
+    git,
+    links.map(([, entry]) => entry),
+  );
+  const byName = new Map(
+    links.map(([name, entry]) => [name, targets.get(entry)?.toString('latin1') ?? '']),
+  );
+  return (name) => throughLinks(name, (each) => byName.get(each) ?? null);
 }
 
 /** Whether a tree has files below a path, or a submodule that could have it. */

@@ -1,7 +1,8 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { changedFiles } from '../../../src/effects/proof/judged-tree.ts';
+import { changedFiles, lookIn } from '../../../src/effects/proof/judged-tree.ts';
+import { listTree } from '../../../src/effects/snapshots/tree-files.ts';
 import { makeRepository, put } from '../../helpers/repository.ts';
 import { snapshotsOf } from '../../helpers/snapshots.ts';
 
@@ -38,4 +39,25 @@ test('a diff is that of its file, whatever the work has written into files and a
   expect(diffs.get('link')).toContain('-one\n');
   expect(diffs.get('link')).toContain('+z\n');
   expect(diffs.get('z')).toContain('+last');
+});
+
+test('a cited place is found behind a link of the tree', async () => {
+  const { folder, git } = await makeRepository({ 'lib/a.ts': 'one\ntwo\n' });
+  symlinkSync('lib', join(folder, 'src'));
+  symlinkSync('../outside', join(folder, 'out'));
+  git('add', '-A');
+  git('commit', '-qm', 'links');
+  const { own } = await snapshotsOf(folder);
+  const tree = await listTree(own, git('rev-parse', 'HEAD^{tree}').trim());
+  const where = ['src/a.ts', 'src', 'src/b.ts', 'out/a.ts'].map((file) => ({
+    ...{ file, line: null, missing: false },
+  }));
+  const cited = [{ id: 'c1', text: 't', verdict: 'met' as const, evidence: '', where }];
+  const look = await lookIn(own, tree, cited, { place: { folder }, below: '' });
+  expect(where.map(({ file }) => look(file))).toEqual([
+    { kind: 'file', lines: 2 },
+    { kind: 'other' },
+    { kind: 'nothing' },
+    { kind: 'other' },
+  ]);
 });
