@@ -203,6 +203,7 @@ describe('a judge that writes', () => {
       readFileSync(join(scene.folder, '..', 'bin', 'judge', name), 'utf8');
     expect(seen('names').trim().split('\n')).toEqual(['.git', '.gitignore', 'CLAUDE.md', 'a.txt']);
     expect(seen('claude')).toBe('be careful\n');
+    expect(judge.prompts()[0]).toContain('left out: ');
   });
 });
 

@@ -35,7 +35,7 @@ import { type CheckPlace, placeIn } from '../../effects/proof/check-place.ts';
 import { changedFiles, lookIn } from '../../effects/proof/judged-tree.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import type { PrivateGit } from '../../effects/snapshots/private-git.ts';
-import { listTree } from '../../effects/snapshots/tree-files.ts';
+import { asText, listTree } from '../../effects/snapshots/tree-files.ts';
 import { messageOf } from '../../errors.ts';
 import { inCheckout } from '../sandbox/confined-to.ts';
 import { type JudgeKindOptions, judgeKind } from './judge-kind.ts';
@@ -97,10 +97,11 @@ async function judgeInCheckout(
   const { plan, git, ask, start, tree, head } = claim;
   const [ofStart, claimed] = [await listTree(git, start), await listTree(git, tree)];
   const trees = await treesBeside(git.repository, runGitOf(ask));
+  const changes = instructionsOfStart(ofStart, claimed);
   const checkout = await makeFreshCheckout({
     ...{ git, ask, head, tree },
     folder: path.join(trees, `${plan.taskId}.judge`),
-    changes: instructionsOfStart(ofStart, claimed),
+    changes,
   });
   try {
     const below = path.relative(git.repository.root, realPath(plan.cwd));
@@ -110,6 +111,7 @@ async function judgeInCheckout(
       task: new TextDecoder().decode(plan.prompt),
       criteria: criteriaOf(plan.settings.criterion),
       files: await changedFiles(git, start, tree),
+      putBack: [...changes.keys()].map(asText),
     };
     return await askTwice({ ...claim, place, below, claimed }, question, { ...told, spent });
   } finally {

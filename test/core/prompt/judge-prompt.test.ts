@@ -22,6 +22,7 @@ const ASKED: JudgePrompt = {
   ],
   changed: ['test/a.test.ts'],
   files: [{ name: 'a.ts', diff: 'diff --git a/a.ts b/a.ts\n+flag\n' }],
+  putBack: [],
   nonce: 'verdict-1',
   wrong: null,
 };
@@ -48,6 +49,14 @@ describe('a judge is told', () => {
 
   test('what was wrong with its first answer', () => {
     expect(said({ wrong: 'it named c1 twice' })).toContain('could not be read: it named c1 twice.');
+  });
+
+  test('which files it sees as they were at the start, whose diffs come first', () => {
+    const files = [...ASKED.files, { name: 'CLAUDE.md', diff: '+be brief' }];
+    const prompt = said({ files, putBack: ['CLAUDE.md'] });
+    expect(prompt).toContain('they are as at the start or left out: CLAUDE.md. What the work made');
+    expect(prompt.indexOf('+be brief')).toBeLessThan(prompt.indexOf('+flag'));
+    expect(said()).not.toContain('These files instruct agents');
   });
 
   test('that no check was run', () => {
