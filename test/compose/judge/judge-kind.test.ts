@@ -49,7 +49,7 @@ describe('the judge is started', () => {
       ],
     ],
     ['gemini', ['-o', 'stream-json', '--skip-trust', '--approval-mode', 'plan']],
-    ['opencode', ['run', '--format', 'json']],
+    ['opencode', ['run', '--format', 'json', '--agent', 'ralph-judge']],
   ])('%s', (agent, args) => {
     expect(started(agent).args).toEqual(args);
   });
@@ -79,11 +79,17 @@ describe('the judge is started', () => {
 
 test('opencode keeps the service that its user has named, and may only read', () => {
   const given = '{"provider":{"loop":{}},"permission":{"bash":"allow"}}';
-  const variables = AGENTS.opencode.judging?.variables?.({ OPENCODE_CONFIG_CONTENT: given });
+  const permission = { '*': 'deny', read: 'allow', grep: 'allow', glob: 'allow', list: 'allow' };
+  const variables = AGENTS.opencode.judging?.variables?.({
+    OPENCODE_CONFIG_CONTENT: given,
+    OPENCODE_PERMISSION: '{"bash":"allow"}',
+  });
   expect(JSON.parse(variables?.OPENCODE_CONFIG_CONTENT ?? '')).toEqual({
     provider: { loop: {} },
-    permission: { '*': 'deny', read: 'allow', grep: 'allow', glob: 'allow', list: 'allow' },
+    permission,
+    agent: { 'ralph-judge': { mode: 'primary', permission } },
   });
+  expect(JSON.parse(variables?.OPENCODE_PERMISSION ?? '')).toEqual(permission);
   const broken = AGENTS.opencode.judging?.variables?.({ OPENCODE_CONFIG_CONTENT: '{' });
   expect(broken?.OPENCODE_CONFIG_CONTENT).toContain('"*":"deny"');
 });

@@ -1,5 +1,8 @@
 import type { Agent } from '../agent.ts';
 
+/** The agent inside opencode that judges. */
+const JUDGE = 'ralph-judge';
+
 /** The opencode of SST. It has no permission modes of its own. */
 export const opencode: Agent = {
   help: 'opencode',
@@ -33,11 +36,21 @@ export const opencode: Agent = {
   },
   promptLimit: null,
   judging: {
-    args: [],
+    // An agent of its own: its permissions come after those that the user's own files allow.
+    args: ['--agent', JUDGE],
     schema: null,
-    variables: ({ OPENCODE_CONFIG_CONTENT: given }) => ({
-      OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...configIn(given), permission: READ_ONLY }),
-    }),
+    variables({ OPENCODE_CONFIG_CONTENT: given }) {
+      const agent = { [JUDGE]: { mode: 'primary', permission: READ_ONLY } };
+      return {
+        OPENCODE_CONFIG_CONTENT: JSON.stringify({
+          ...configIn(given),
+          permission: READ_ONLY,
+          agent,
+        }),
+        // It would win over the configuration.
+        OPENCODE_PERMISSION: JSON.stringify(READ_ONLY),
+      };
+    },
   },
   sandbox: {
     // Which service it asks is in its own configuration: another one has to be named by the user.
