@@ -192,6 +192,11 @@ describe('a mistake starts nothing', () => {
       ['--judge', 'codex', ...Array.from({ length: 101 }, () => ['--criterion', 'x']).flat()],
       '--criterion expects at most 100 criteria; found 101',
     ],
+    [
+      'a program that the worker may rewrite',
+      ['--judge', 'command', '--judge-command', 'sh ./none.md'],
+      '--judge-command expects a program outside of the work tree',
+    ],
     ['no rounds', ['--judge', 'codex', '--judge-rounds', '0'], 'a whole number, at least 1'],
     ['no snapshots', ['--judge', 'codex', '--no-snapshots'], 'exclude each other'],
   ])('%s', async (_, args, says) => {

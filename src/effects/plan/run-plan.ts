@@ -4,6 +4,7 @@ import { AGENTS, rulesForAll } from '../../core/agent/agents/agents.ts';
 import { policyOf, promiseProblems } from '../../core/policy/policy-of.ts';
 import { contextRoom, promptTooLong } from '../../core/prompt/prompt-room.ts';
 import { withoutFleet } from '../../core/settings/environment.ts';
+import { judgeOf } from '../../core/settings/judge-setting.ts';
 import type { SourcedSettings } from '../../core/settings/setting-source.ts';
 import { settingsProblems } from '../../core/settings/settings-problems.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
@@ -110,6 +111,11 @@ export async function planRun(
     if ('problem' in key) {
       problems.push(`${request.sources.keyFile.where} expects a key; ${key.problem}`);
     }
+  }
+  if (judgeOf(settings) !== null && settings.judgeCommand !== null) {
+    const { judgeInTree } = await import('./judge-program.ts');
+    const problem = judgeInTree(request, startDir, cwd);
+    if (problem !== null) problems.push(problem);
   }
   if (!isTaskId(taskId)) problems.push(`--task-id expects ${TASK_ID_RULE}; found '${taskId}'.`);
 
