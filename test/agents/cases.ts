@@ -361,7 +361,8 @@ export const ACCEPTANCE: readonly AcceptanceCase[] = [
       const bytes = LONG_PROMPTS[agent] ?? 1_000_000;
       const words = `<<${line.repeat(bytes / Buffer.byteLength(line))}>>`;
       const file = await scene.write('long.md', words);
-      expect((await scene.run([...DONE, '--prompt-file', file])).exitCode).toBe(0);
+      const end = await scene.run([...DONE, '--prompt-file', file]);
+      expect({ end, errors: scene.state().errors }).toMatchObject({ end: { exitCode: 0 } });
       expect(scene.api.wasSent(words)).toBe(true);
     },
   },
