@@ -3,7 +3,8 @@ import { UsageError } from '../../../errors.ts';
 import { EXIT_USAGE } from '../../../exit-codes.ts';
 import { listPreview } from '../../../report/screens/list.ts';
 import { readFlagsWith } from '../../flags/flags.ts';
-import { openList, runList, shownList } from '../../run/work-run.ts';
+import { openList, shownList } from '../../run/open-list.ts';
+import { runList } from '../../run/work-run.ts';
 import { jsonText, standardOutlet } from '../../terminal/outlet.ts';
 
 /** `ralph work LIST`: runs the items of a list one after the other, and ticks what is done. */

@@ -1,0 +1,217 @@
+import path from 'node:path';
+import { listFileAt, requireList, requireListState } from '../../compose/lists/list-keeper.ts';
+import { listName, taskIdOf } from '../../core/list/item-ids.ts';
+import { itemStands, startOrder } from '../../core/list/item-order.ts';
+import type { ListItem, TaskList } from '../../core/list/list-item.ts';
+import { blockedIds, type ListState, withoutRecord } from '../../core/list/list-state.ts';
+import type { Check } from '../../core/settings/checks.ts';
+import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+import type { Layer, Written } from '../../core/settings/setting-source.ts';
+import type { Settings } from '../../core/settings/settings.ts';
+import { notOfLists, WORK_SETTINGS, type WorkLayer } from '../../core/settings/work-settings.ts';
+import { nearest } from '../../core/text/nearest.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
+import { UsageError } from '../../errors.ts';
+import type { ShownList } from '../../report/screens/list.ts';
+import type { ReadFlags } from '../flags/flags.ts';
+import { type CollectedSettings, collectSettings } from '../settings/collect.ts';
+import { startFolder } from '../tasks/named-folders.ts';
+import { personAt } from '../terminal/ask-person.ts';
+import { commandFinder } from './item-checks.ts';
+
+/** What the command line of `ralph work` says. */
+export type WorkFlags = ReadFlags & { readonly layer: Layer & WorkLayer };
+
+/** A list, and everything that a run over it needs. */
+export interface OpenList {
+  readonly flags: WorkFlags;
+  readonly collected: CollectedSettings;
+  /** A plan of a task without an item, to check the settings and to find the folders. */
+  readonly plan: RunPlan;
+  readonly startDir: string;
+  readonly file: string;
+  /** The file as the person named it. */
+  readonly shown: string;
+  /** The name of the list in ids of tasks. */
+  readonly name: string;
+  readonly sections: readonly string[];
+  readonly only: ReadonlySet<string> | null;
+  readonly list: TaskList;
+  readonly state: ListState;
+  /** The commands that an item names. */
+  readonly commandsOf: (item: ListItem) => readonly string[];
+  readonly runsItemChecks: boolean;
+  /** The open items without a check, as one sentence for each problem. */
+  readonly unchecked: readonly string[];
+  readonly notices: readonly string[];
+}
+
+/** Checks everything that can be wrong with the list and its settings. Rejects with a `UsageError`. */
+export async function openList(flags: WorkFlags): Promise<OpenList> {
+  const startDir = startFolder();
+  const shown = flags.taskId ?? '';
+  const file = listFileAt(startDir, shown);
+  const sections = textsOf(flags.layer.section);
+  const collected = await collectForItems(flags, startDir);
+  const runsItemChecks = flags.layer.itemChecks !== undefined;
+  const items = textsOf(flags.layer.item);
+  const again = textsOf(flags.layer.again).filter((id) => id !== 'all');
+  const problems = [
+    ...flags.problems,
+    ...notOfLists().flatMap((each) => {
+      const written = flags.layer[each];
+      return written === undefined
+        ? []
+        : [
+            `ralph work takes no ${written.source.where}: each item of the list has a task of its own.`,
+          ];
+    }),
+    ...collected.problems,
+  ];
+  const base = { flags, collected, startDir };
+  const plan = await planTask(base, {
+    taskId: 'item',
+    checks: [],
+    criteria: null,
+    prompt: 'item',
+    problems,
+  });
+  const name = listName(path.relative(plan.vault, file), sections);
+  const known = requireListState(plan, { list: name, file, sections });
+  // What an agent has left of the list since, is put back once its item has come to its end.
+  const list = requireList({ file, shown, sections, before: known.before });
+  const ids = list.items.map(({ id }) => id);
+  const unknown = [
+    ...items.flatMap((id) => unknownId(WORK_SETTINGS.item.flag, id, ids)),
+    ...again.flatMap((id) => unknownId(WORK_SETTINGS.again.flag, id, ids)),
+  ];
+  if (unknown.length > 0) throw new UsageError(unknown);
+  const state = textsOf(flags.layer.again).includes('all')
+    ? { ...known, items: known.items.filter((item) => item.state !== 'blocked') }
+    : again.reduce(reopened, known);
+  const commandsOf = commandFinder(plan.env, plan.cwd);
+  const only = items.length === 0 ? null : new Set(items);
+  const opened = { ...base, plan, file, shown, name, sections, only, list, state, commandsOf };
+  return {
+    ...opened,
+    runsItemChecks,
+    unchecked: uncheckedItems({ ...opened, runsItemChecks }),
+    notices: collected.notices,
+  };
+}
+
+function reopened(state: ListState, id: string): ListState {
+  const isBlocked = state.items.some((item) => item.id === id && item.state === 'blocked');
+  return isBlocked ? withoutRecord(state, id) : state;
+}
+
+/** Returns the words that a repeatable flag was given. */
+export function textsOf(written: Written | undefined): readonly string[] {
+  return [written?.value ?? []].flat().map(String);
+}
+
+function unknownId(flag: string, id: string, ids: readonly string[]): readonly string[] {
+  if (ids.includes(id)) return [];
+  const near = nearest(id, ids);
+  const meant = near === null ? 'ralph work LIST --dry-run shows them' : `did you mean ${near}?`;
+  return [`${flag} expects the id of an item; the list has no '${oneLine(id, 80)}'; ${meant}`];
+}
+
+/** Collects the settings; the task type is `coding` unless something else says so. */
+async function collectForItems(flags: WorkFlags, startDir: string): Promise<CollectedSettings> {
+  const request = { flags: flags.layer, env: process.env, startDir, ask: personAt(process.env) };
+  const collected = await collectSettings(request);
+  if (collected.sources.taskType.kind !== 'default') return collected;
+  const taskType = { value: 'coding', source: { kind: 'default' as const, where: 'ralph work' } };
+  return collectSettings({ ...request, flags: { ...flags.layer, taskType } });
+}
+
+interface TaskToPlan {
+  readonly taskId: string;
+  readonly prompt: string;
+  /** The commands of the item that are run. */
+  readonly checks: readonly string[];
+  /** What a judge has to find; null for what the settings name. */
+  readonly criteria: readonly string[] | null;
+  readonly problems?: readonly string[];
+}
+
+/** Plans the task of an item. Rejects with a `UsageError`. */
+export function planTask(
+  { collected, flags, startDir }: Pick<OpenList, 'collected' | 'flags' | 'startDir'>,
+  { taskId, prompt, checks, criteria, problems = [] }: TaskToPlan,
+): Promise<RunPlan> {
+  const { settings } = collected;
+  const ofItem = checks.map(
+    (command): Check => ({ name: oneLine(command, 200), command, ofItem: true }),
+  );
+  const request = {
+    ...collected,
+    settings: {
+      ...settings,
+      ...off(),
+      taskId,
+      verify: [...settings.verify, ...ofItem],
+      ...(criteria === null ? {} : { criterion: criteria, criteria: null }),
+    },
+    passthrough: flags.passthrough,
+    startDir,
+    env: process.env,
+    newTaskId: () => taskId,
+    keptPrompt: new TextEncoder().encode(prompt),
+  };
+  return requirePlan(request, problems, collected.notices);
+}
+
+/** Settings that variables or a configuration may have, and that make no sense for the items of a list. */
+function off(): Partial<Settings> {
+  const { settings } = resolveSettings([]);
+  return Object.fromEntries(notOfLists().map((name) => [name, settings[name]]));
+}
+
+function uncheckedItems({
+  collected: { settings },
+  list,
+  only,
+  commandsOf,
+  runsItemChecks,
+}: Pick<
+  OpenList,
+  'collected' | 'list' | 'only' | 'commandsOf' | 'runsItemChecks'
+>): readonly string[] {
+  const { proof, verify, until } = settings;
+  if (proof === 'tell' || verify.length > 0 || (proof !== 'strict' && until !== null)) return [];
+  const ids = list.items
+    .filter(
+      ({ id, standing, isWanted }) => standing === 'open' && isWanted && (only?.has(id) ?? true),
+    )
+    .filter((item) => !runsItemChecks || commandsOf(item).length === 0)
+    .map(({ id }) => id);
+  if (ids.length === 0) return [];
+  const some = `${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ` and ${ids.length - 5} more` : ''}`;
+  return [
+    `ralph work expects a check for each open item, and these have none: ${some}. --verify gives a check to all, and --proof tell accepts the agent's word.`,
+  ];
+}
+
+/** Returns the list as a dry run shows it. */
+export function shownList(open: OpenList): ShownList {
+  const { list, state, only, name, shown, commandsOf, runsItemChecks, plan } = open;
+  const blocked = blockedIds(state);
+  const wanted = itemStands(list.items, { blocked }).filter(
+    ({ item }) => item.isWanted && (only === null || only.has(item.id)),
+  );
+  return {
+    ...{ list: name, source: shown, order: startOrder(list.items, { blocked, only }) },
+    items: wanted.map(({ item, state: stand, waitsFor }) => ({
+      ...{ id: item.id, title: item.name, state: stand, waits_for: waitsFor },
+      checks: [
+        ...plan.settings.verify.map(({ command }) => ({ command, run: true })),
+        ...commandsOf(item).map((command) => ({ command, run: runsItemChecks })),
+      ],
+      task_id: taskIdOf(name, item.id),
+    })),
+    problems: open.unchecked,
+  };
+}
