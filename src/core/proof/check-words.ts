@@ -270,7 +270,7 @@ function addWhatItRuns(
     }
   }
   if (input !== null && !isGiven) addFile(run, input);
-  // It reads what stands in a pipe.
+  // It runs what comes through the pipe.
   else if (isShell && !givesText && words.every((word) => word === '-s' || word === '-'))
     run.hidden.push(program);
 }

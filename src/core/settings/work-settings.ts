@@ -29,7 +29,7 @@ export const WORK_SETTINGS = {
     flag: '--item-checks',
     type: { kind: 'switch' },
     group: 'Around it',
-    help: 'also run the commands that the items name; whoever wrote the list then runs commands here',
+    help: 'also run the commands that the items name; the author of the list then runs commands here',
   },
 } as const satisfies Readonly<Record<string, FlagRow>>;
 

@@ -5,8 +5,8 @@ import { messageOf } from '../../errors.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
 
 /**
- * Returns the settings with the criteria of `--criteria` among those of `--criterion`, where they stay: whoever edits
- * `file` afterwards changes nothing. Adds what is wrong to `problems`.
+ * Returns the settings with the criteria of `--criteria` among those of `--criterion`, where they stay: a later edit of
+ * the file changes nothing. Adds what is wrong to `problems`.
  */
 export function withCriteria<T extends SourcedSettings>(
   request: T,
