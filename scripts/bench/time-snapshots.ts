@@ -1,6 +1,6 @@
 // Times snapshots of a work tree within this process and prints the figures as JSON. It is started by
 // rows/snapshots.js with the folder of a repository, how many files change, and how often.
-import type { PrivateGit } from '../../src/effects/snapshots/private-git.ts';
+import type { PrivateGit } from '../../src/effects/git/private-git.ts';
 import { NO_SNAPSHOT_IDS } from '../../src/effects/snapshots/snapshot-ids.ts';
 import { createSnapshotStore } from '../../src/effects/snapshots/snapshot-store.ts';
 import { openTimedTree } from './timed-tree.ts';

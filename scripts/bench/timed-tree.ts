@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openPrivateGit } from '../../src/effects/snapshots/private-git.ts';
-import { findRepository } from '../../src/effects/snapshots/repository.ts';
-import { runGit } from '../../src/effects/workspace/git-command.ts';
+import { runGit } from '../../src/effects/git/git-command.ts';
+import { openPrivateGit } from '../../src/effects/git/private-git.ts';
+import { findRepository } from '../../src/effects/git/repository.ts';
 
 const timeoutMs = 60_000;
 

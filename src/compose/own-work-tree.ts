@@ -11,11 +11,9 @@ import {
   gitDirOf,
   isBranch,
   makeCheckout,
-  refOf,
   removeCheckout,
 } from '../effects/branches/checkout.ts';
 import { copyFiles } from '../effects/branches/copy-files.ts';
-import { gitAsker, openRepository } from '../effects/branches/open-repository.ts';
 import { noteOwner, whoseTree } from '../effects/branches/own-tree.ts';
 import {
   emptySubmodules,
@@ -25,8 +23,11 @@ import {
 import { changedFiles, unsavedPlan, unsavedWork } from '../effects/branches/unsaved-work.ts';
 import type { WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
 import { makePrivateFolder, removeFile } from '../effects/files/write-file.ts';
+import { gitAsker, openRepository } from '../effects/git/open-repository.ts';
+import { openPrivateGit } from '../effects/git/private-git.ts';
+import { refOf } from '../effects/git/repository.ts';
+import { asText } from '../effects/git/tree-path.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
-import { openPrivateGit } from '../effects/snapshots/private-git.ts';
 import { storedSnapshotIds } from '../effects/snapshots/snapshot-ids.ts';
 import { ownFiles, uncountedFolders } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
@@ -215,7 +216,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
       denied: await sandbox.denied(),
     });
     if (kept.length === 0) return;
-    const names = kept.map((name) => Buffer.from(name, 'latin1').toString()).join(', ');
+    const names = kept.map((name) => asText(name)).join(', ');
     warn(`Not brought back, since the branch has changed them meanwhile: ${oneLine(names, 300)}.`);
   };
 

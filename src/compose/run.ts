@@ -9,6 +9,8 @@ import {
   type GuardedRunner,
 } from '../effects/agents/agent-runner.ts';
 import { gitSetupJson } from '../effects/branches/commit/git-setup.ts';
+import { findGitAbove } from '../effects/git/find-git-above.ts';
+import { createGitLimits } from '../effects/git/git-limits.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
 import { createJournal } from '../effects/logs/journal.ts';
 import { fixedPrompt, promptFile } from '../effects/plan/prompt-source.ts';
@@ -23,8 +25,6 @@ import { startClock, systemClock } from '../effects/time/clock.ts';
 import { type Seal, sealAt } from '../effects/trust/seal.ts';
 import { watchPending } from '../effects/vault/pending-requests.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
-import { findGitAbove } from '../effects/workspace/find-git-above.ts';
-import { createGitLimits } from '../effects/workspace/git-limits.ts';
 import { baselineJson } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import type { Ports, Reporter, StateStore } from '../loop/ports.ts';

@@ -23,13 +23,13 @@ import { type IndexLag, keepLag, NO_LAG, readLag } from '../effects/branches/com
 import { countUncommitted, stillLacking } from '../effects/branches/commit/iteration-changes.ts';
 import { revertIteration } from '../effects/branches/revert-iteration.ts';
 import { realPath } from '../effects/files/real-path.ts';
+import { callGit } from '../effects/git/git-command.ts';
+import { createPatience, lockText } from '../effects/git/git-locks.ts';
+import type { PrivateGit } from '../effects/git/private-git.ts';
+import { asText, type TreePath } from '../effects/git/tree-path.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { TreeKeeper } from '../effects/snapshots/keeper/tree-keeper.ts';
-import type { PrivateGit } from '../effects/snapshots/private-git.ts';
-import type { TreePath } from '../effects/snapshots/tree-changes.ts';
 import { systemClock } from '../effects/time/clock.ts';
-import { asText, callGit } from '../effects/workspace/git-command.ts';
-import { createPatience, lockText } from '../effects/workspace/git-locks.ts';
 import { messageOf } from '../errors.ts';
 import type { WorkTreeSettler } from '../loop/ports.ts';
 import {

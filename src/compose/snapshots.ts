@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { findGitAbove } from '../effects/git/find-git-above.ts';
 import type { TreeKeeper } from '../effects/snapshots/keeper/tree-keeper.ts';
 import { makeTaskFolder } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { uncountedFolders } from '../effects/vault/vault-folders.ts';
-import { findGitAbove } from '../effects/workspace/find-git-above.ts';
 import {
   createGitProgress,
   type GitProgress,

@@ -4,9 +4,9 @@ import {
   type WorkTreeClaim,
   type WorkTreeUser,
 } from '../effects/branches/work-tree-claim.ts';
+import { findGitAbove } from '../effects/git/find-git-above.ts';
 import { thisPlace } from '../effects/lock/driver-identity.ts';
 import { systemClock } from '../effects/time/clock.ts';
-import { findGitAbove } from '../effects/workspace/find-git-above.ts';
 import { messageOf } from '../errors.ts';
 import { WorkTreeTakenError } from '../task-errors.ts';
 

@@ -30,7 +30,7 @@ const LOOKING = [
   'effects/processes/ask-version',
   'effects/processes/signals',
   'effects/processes/find-program',
-  'effects/workspace/git-probe',
+  'effects/git/git-probe',
 ];
 
 /** Who may import whom. A room that is not listed here is refused. */
@@ -160,6 +160,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'processes',
       'lock',
       'logs',
+      'git',
       'workspace',
       'snapshots',
       'snapshots/restore',

@@ -1,6 +1,5 @@
-import type { AskGit } from '../../src/effects/branches/checkout.ts';
-import { findRepository } from '../../src/effects/snapshots/repository.ts';
-import { callGit, runGit } from '../../src/effects/workspace/git-command.ts';
+import { type AskGit, callGit, runGit } from '../../src/effects/git/git-command.ts';
+import { findRepository } from '../../src/effects/git/repository.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { GIT_ENV } from './repository.ts';
 

@@ -2,7 +2,7 @@ import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { removeFreshCheckouts } from '../../src/effects/branches/fresh-checkout.ts';
-import { gitAsker } from '../../src/effects/branches/open-repository.ts';
+import { gitAsker } from '../../src/effects/git/open-repository.ts';
 import { runShellCommand } from '../../src/effects/processes/shell-command.ts';
 import type { CheckPlace } from '../../src/effects/proof/check-place.ts';
 import { checkClean } from '../../src/effects/proof/clean-checkout.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { LandingForm, LandingRefusal } from '../../src/core/snapshots/landing.ts';
 import type { OwnWorkTree } from '../../src/core/task/task-state.ts';
-import type { AskGit } from '../../src/effects/branches/checkout.ts';
-import { gitIdentity } from '../../src/effects/branches/identity.ts';
 import { type Landing, land } from '../../src/effects/branches/land.ts';
 import { findTaskWork } from '../../src/effects/branches/task-work.ts';
-import { createPatience } from '../../src/effects/workspace/git-locks.ts';
+import type { AskGit } from '../../src/effects/git/git-command.ts';
+import { createPatience } from '../../src/effects/git/git-locks.ts';
+import { gitIdentity } from '../../src/effects/git/identity.ts';
 import { checkoutsOf } from './checkouts.ts';
 import { type Files, GIT_ENV, gitIn, makeRepository } from './repository.ts';
 import { idsBelow, idsInMemory } from './snapshots.ts';

@@ -1,11 +1,11 @@
-import { openPrivateGit, type PrivateGit } from '../../src/effects/snapshots/private-git.ts';
-import { findRepository } from '../../src/effects/snapshots/repository.ts';
+import { runGit } from '../../src/effects/git/git-command.ts';
+import { openPrivateGit, type PrivateGit } from '../../src/effects/git/private-git.ts';
+import { findRepository } from '../../src/effects/git/repository.ts';
 import type { SnapshotId, SnapshotIds } from '../../src/effects/snapshots/snapshot-ids.ts';
 import {
   createSnapshotStore,
   type SnapshotRequest,
 } from '../../src/effects/snapshots/snapshot-store.ts';
-import { runGit } from '../../src/effects/workspace/git-command.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { GIT_ENV, gitIn } from './repository.ts';
 import { tempFolder } from './temp-folder.ts';

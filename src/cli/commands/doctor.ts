@@ -13,6 +13,7 @@ import { shownState } from '../../core/task/shown-task.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { freeBytes, probeFolder } from '../../effects/files/folder-probe.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
+import { probeGit } from '../../effects/git/git-probe.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { findStaleLocks } from '../../effects/lock/lock-folder.ts';
 import { isOfAgent, outerEnvironment } from '../../effects/plan/outer-environment.ts';
@@ -21,7 +22,6 @@ import { askVersion } from '../../effects/processes/ask-version.ts';
 import { listTasks, type TaskEntry } from '../../effects/state/task-list.ts';
 import { vaultAbove } from '../../effects/vault/vault-above.ts';
 import { VAULT_FOLDERS } from '../../effects/vault/vault-folders.ts';
-import { probeGit } from '../../effects/workspace/git-probe.ts';
 import { messageOf, SandboxError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import {

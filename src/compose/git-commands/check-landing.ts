@@ -3,13 +3,13 @@ import { type CheckResult, failedChecks, judgeCheck } from '../../core/completio
 import { storedPolicy } from '../../core/policy/policy-of.ts';
 import { withoutFleet } from '../../core/settings/environment.ts';
 import type { LandingRefusal } from '../../core/snapshots/landing.ts';
-import type { AskGit } from '../../effects/branches/checkout.ts';
 import { copyFiles } from '../../effects/branches/copy-files.ts';
 import { isInside, realPath } from '../../effects/files/real-path.ts';
+import type { AskGit } from '../../effects/git/git-command.ts';
+import type { Repository } from '../../effects/git/repository.ts';
 import { runShellCommand, type ShellOptions } from '../../effects/processes/shell-command.ts';
 import type { SignalWatch } from '../../effects/processes/signals.ts';
 import { provenFailures } from '../../effects/proof/proof-file.ts';
-import type { Repository } from '../../effects/snapshots/repository.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { runCheck } from '../proof/checks.ts';
 import { confinedTo } from '../sandbox/confined-to.ts';

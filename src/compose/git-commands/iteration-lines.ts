@@ -2,13 +2,13 @@ import path from 'node:path';
 import { changesIn, iterationsWithStart } from '../../core/snapshots/timeline.ts';
 import type { LineChanges, LinesByIteration } from '../../core/task/line-changes.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
+import { callGit } from '../../effects/git/git-command.ts';
+import { GitError } from '../../effects/git/git-error.ts';
+import type { PrivateGit } from '../../effects/git/private-git.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
-import type { PrivateGit } from '../../effects/snapshots/private-git.ts';
-import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
 import { type SnapshotId, storedSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { listSnapshots } from '../../effects/snapshots/snapshot-list.ts';
 import { countLinesBetween } from '../../effects/snapshots/trees.ts';
-import { callGit } from '../../effects/workspace/git-command.ts';
 
 /** For one call of git, in ms: a person waits for what is shown. */
 const TIMEOUT_MS = 5_000;
@@ -56,7 +56,7 @@ async function linesIn(
 
 /** A folder that is gone, or a git that hangs, hides these numbers and nothing else. */
 function nullWhereGitFails(error: unknown): null {
-  if (error instanceof SnapshotError) return null;
+  if (error instanceof GitError) return null;
   throw error;
 }
 

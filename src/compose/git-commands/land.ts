@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { type LandingRefusal, landingMessage } from '../../core/snapshots/landing.ts';
-import { type AskGit, CheckoutError, listTrees } from '../../effects/branches/checkout.ts';
-import { gitIdentity, isKnown, RALPH, unknownAuthor } from '../../effects/branches/identity.ts';
+import { listTrees } from '../../effects/branches/checkout.ts';
 import { type Landing, land } from '../../effects/branches/land.ts';
 import { claimLanding } from '../../effects/branches/landing-claim.ts';
-import { gitAsker } from '../../effects/branches/open-repository.ts';
 import { findTaskWork } from '../../effects/branches/task-work.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
+import { type AskGit, callGit } from '../../effects/git/git-command.ts';
+import { GitError } from '../../effects/git/git-error.ts';
+import { createPatience } from '../../effects/git/git-locks.ts';
+import { gitIdentity, isKnown, RALPH, unknownAuthor } from '../../effects/git/identity.ts';
+import { gitAsker } from '../../effects/git/open-repository.ts';
 import { thisDriver } from '../../effects/lock/driver-identity.ts';
 import { outerEnvironment } from '../../effects/plan/outer-environment.ts';
 import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
-import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
 import { openSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { systemClock } from '../../effects/time/clock.ts';
-import { callGit } from '../../effects/workspace/git-command.ts';
-import { createPatience } from '../../effects/workspace/git-locks.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { holdTask } from '../open-task.ts';
 import { laterSandbox } from '../sandbox/sandbox-of-run.ts';
@@ -88,8 +88,7 @@ async function landWatched(
     const tools = { repository, branch, onto, ask, identity, gitFolder };
     return { ...(await landClaimed(task, tools, stops, world)), onto };
   } catch (error) {
-    const isExpected = error instanceof CheckoutError || error instanceof SnapshotError;
-    if (!isExpected && errorCode(error) === '') throw error;
+    if (!(error instanceof GitError) && errorCode(error) === '') throw error;
     return refused(
       stops.signal.aborted ? { kind: 'stopped' } : { kind: 'failed', why: messageOf(error) },
     );

@@ -1,8 +1,10 @@
 import { onlyOfTask } from '../../core/snapshots/commit-message.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { type AskGit, isBranch } from '../../effects/branches/checkout.ts';
-import { openRepository } from '../../effects/branches/open-repository.ts';
-import type { Repository } from '../../effects/snapshots/repository.ts';
+import { isBranch } from '../../effects/branches/checkout.ts';
+import type { AskGit } from '../../effects/git/git-command.ts';
+import { openRepository } from '../../effects/git/open-repository.ts';
+import type { Repository } from '../../effects/git/repository.ts';
+import { asText } from '../../effects/git/tree-path.ts';
 import { UsageError } from '../../errors.ts';
 import { startFolderOf, type TaskToLand } from './task-to-land.ts';
 
@@ -85,7 +87,7 @@ async function ownBranch(
       ...[...onlyOfTask(task_id), ref],
       ...(git_base === null ? [] : ['--not', git_base]),
     ]);
-    const name = Buffer.from(ref, 'latin1').toString().slice('refs/heads/'.length);
+    const name = asText(ref).slice('refs/heads/'.length);
     if (exitCode === 0 && output !== '') return name;
   }
   return null;

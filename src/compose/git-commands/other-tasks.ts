@@ -1,7 +1,7 @@
 import path from 'node:path';
+import { findGitAbove } from '../../effects/git/find-git-above.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { listTasks } from '../../effects/state/task-list.ts';
-import { findGitAbove } from '../../effects/workspace/find-git-above.ts';
 import type { NamedTask } from './task-snapshots.ts';
 
 /** How many of the most recently ended tasks are looked at. */

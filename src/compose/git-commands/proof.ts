@@ -13,12 +13,16 @@ import {
 import type { ProofFacts } from '../../core/proof/statement.ts';
 import { withoutFleet } from '../../core/settings/environment.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { type AskGit, CheckoutError, runGitOf } from '../../effects/branches/checkout.ts';
 import { claimLanding } from '../../effects/branches/landing-claim.ts';
-import { gitAsker, openRepository } from '../../effects/branches/open-repository.ts';
 import { treesBeside } from '../../effects/branches/own-tree.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
+import { type AskGit, runGitOf } from '../../effects/git/git-command.ts';
+import { GitError } from '../../effects/git/git-error.ts';
+import { gitAsker, openRepository } from '../../effects/git/open-repository.ts';
+import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
+import type { Repository } from '../../effects/git/repository.ts';
+import { asTreePath } from '../../effects/git/tree-path.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { runShellCommand, type ShellOptions } from '../../effects/processes/shell-command.ts';
 import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
@@ -26,10 +30,6 @@ import type { CheckPlace } from '../../effects/proof/check-place.ts';
 import { checkClean } from '../../effects/proof/clean-checkout.ts';
 import { judgeDigests } from '../../effects/proof/judge-look.ts';
 import { type ReadProof, readProof, readProofFile } from '../../effects/proof/proof-file.ts';
-import { openPrivateGit, type PrivateGit } from '../../effects/snapshots/private-git.ts';
-import type { Repository } from '../../effects/snapshots/repository.ts';
-import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
-import { asTreePath } from '../../effects/snapshots/tree-files.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import type { Seal } from '../../effects/trust/seal.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
@@ -160,8 +160,7 @@ async function repeatWatched(proof: Repetition, stops: SignalWatch): Promise<Rep
     if (stops.signal.aborted) throw stopped;
     return repeated;
   } catch (error) {
-    const isExpected = error instanceof CheckoutError || error instanceof SnapshotError;
-    if (!isExpected && errorCode(error) === '') throw error;
+    if (!(error instanceof GitError) && errorCode(error) === '') throw error;
     throw new ProofError(`The checks could not run again: ${messageOf(error)}.`);
   } finally {
     if (ended !== null) {

@@ -1,14 +1,14 @@
 import path from 'node:path';
 import type { TaskState } from '../../core/task/task-state.ts';
+import { type RunGit, runGit } from '../../effects/git/git-command.ts';
+import { findRepository } from '../../effects/git/repository.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { removeSnapshots } from '../../effects/snapshots/keeper/remove-snapshots.ts';
-import { findRepository } from '../../effects/snapshots/repository.ts';
 import { type Pruned, pruneHistory } from '../../effects/state/prune-history.ts';
 import { tryReadStateFile } from '../../effects/state/state-file.ts';
 import { inHistory, taskPaths } from '../../effects/state/task-folder.ts';
 import { listTasks } from '../../effects/state/task-list.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
-import { type RunGit, runGit } from '../../effects/workspace/git-command.ts';
 
 interface PruneRequest extends SealedPlace {
   readonly beforeMs: number;

@@ -1,7 +1,7 @@
 import { probeFolder } from '../../effects/files/folder-probe.ts';
+import { type RunGit, runGit } from '../../effects/git/git-command.ts';
+import { findRepository } from '../../effects/git/repository.ts';
 import { findLeakyRemotes } from '../../effects/snapshots/keeper/remotes.ts';
-import { findRepository } from '../../effects/snapshots/repository.ts';
-import { type RunGit, runGit } from '../../effects/workspace/git-command.ts';
 import type { SnapshotFacts } from '../../report/screens/snapshot-findings.ts';
 
 const TIMEOUT_MS = 10_000;

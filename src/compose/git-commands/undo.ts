@@ -7,6 +7,9 @@ import { undoHint } from '../../core/snapshots/undo-hint.ts';
 import type { KeptPath, UndoPreview } from '../../core/snapshots/undo-preview.ts';
 import type { Driver } from '../../core/task/task-state.ts';
 import type { WorkTreeClaim } from '../../effects/branches/work-tree-claim.ts';
+import { GitError } from '../../effects/git/git-error.ts';
+import { type Repository, textOrNone } from '../../effects/git/repository.ts';
+import { underWayIn } from '../../effects/git/under-way.ts';
 import { thisDriver } from '../../effects/lock/driver-identity.ts';
 import { outerEnvironment } from '../../effects/plan/outer-environment.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
@@ -17,16 +20,13 @@ import {
   planHeadMove,
 } from '../../effects/snapshots/move-head.ts';
 import { isMovedByOthers } from '../../effects/snapshots/moved-head.ts';
-import { type Repository, textOrNone } from '../../effects/snapshots/repository.ts';
 import { isUndoCutOff } from '../../effects/snapshots/restore/begun-undo.ts';
 import type { HeldPlaces } from '../../effects/snapshots/restore/held.ts';
 import { type PreparedUndo, prepareUndo } from '../../effects/snapshots/restore/undo.ts';
-import { SnapshotError } from '../../effects/snapshots/snapshot-error.ts';
 import { openSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
-import { underWayIn } from '../../effects/workspace/under-way.ts';
 import { messageOf, SandboxError, SnapshotsError } from '../../errors.ts';
 import {
   TaskAlreadyActiveError,
@@ -294,6 +294,6 @@ async function leaveHint({ paths, place }: UndoneTask, text: string, at: string)
 /** Puts what went wrong before any file was changed into a sentence. */
 function asNothingDone(error: unknown): unknown {
   const isSystem = error instanceof Error && 'syscall' in error;
-  if (!(error instanceof SnapshotError) && !isSystem) return error;
+  if (!(error instanceof GitError) && !isSystem) return error;
   return new SnapshotsError(`Nothing was taken back: ${messageOf(error).replace(/\.$/, '')}.`);
 }

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { NamedPlace } from '../../core/proof/check-places.ts';
-import type { AskGit } from '../../effects/branches/checkout.ts';
-import { gitAsker } from '../../effects/branches/open-repository.ts';
 import { isInside, realPath } from '../../effects/files/real-path.ts';
+import type { AskGit } from '../../effects/git/git-command.ts';
+import { gitAsker } from '../../effects/git/open-repository.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { SignalWatch } from '../../effects/processes/signals.ts';
 import type { JudgesOfTree } from '../../effects/proof/judge-look.ts';

@@ -2,8 +2,8 @@ import { copyFileSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { realPath } from '../../effects/files/real-path.ts';
+import { callGit, type GitAnswer, type GitCommand } from '../../effects/git/git-command.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
-import { callGit, type GitAnswer, type GitCommand } from '../../effects/workspace/git-command.ts';
 
 /**
  * Runs git as the user would, but in the sandbox: what a hook calls, the agent may have written. `index` lies

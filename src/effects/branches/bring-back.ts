@@ -1,13 +1,13 @@
 import { leftBy } from '../../core/snapshots/timeline.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { GitError } from '../git/git-error.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import type { TreePath } from '../git/tree-path.ts';
 import { readParents } from '../snapshots/move-head.ts';
-import type { PrivateGit } from '../snapshots/private-git.ts';
 import { heldIn } from '../snapshots/restore/held.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
-import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { SnapshotId } from '../snapshots/snapshot-ids.ts';
 import { listSnapshots } from '../snapshots/snapshot-list.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 
 export interface BroughtBack {
@@ -46,7 +46,7 @@ export interface MadeAgain {
 
 /**
  * Brings what was not committed back into a work tree that was made again, and writes over nothing but files that are
- * as the branch has them. What the agent may not write is as when the task began. Rejects with a `SnapshotError`.
+ * as the branch has them. What the agent may not write is as when the task began. Rejects with a `GitError`.
  */
 export async function bringBack(
   git: PrivateGit,
@@ -59,7 +59,7 @@ export async function bringBack(
   const moved = await compareTrees(git, head, tip);
   const since = denied.length === 0 ? new Map() : await compareTrees(git, tip, base);
   if (work === null || moved === null || since === null) {
-    throw new SnapshotError('a part of the snapshot is missing');
+    throw new GitError('a part of the snapshot is missing');
   }
   const entries = new Map<TreePath, TreeEntry>(
     [...since].filter(([name]) => isHeld(name)).map(([name, { to }]) => [name, to]),
@@ -72,6 +72,6 @@ export async function bringBack(
     else if (now.to !== to) kept.push(name);
   }
   const restored = await restoreFiles({ git, entries, mayReplace: () => true });
-  if (restored === null) throw new SnapshotError('git cannot write the files of the snapshot');
+  if (restored === null) throw new GitError('git cannot write the files of the snapshot');
   return { restored: restored.restored, kept: [...kept, ...restored.blocked.keys()] };
 }

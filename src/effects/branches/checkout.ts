@@ -1,14 +1,13 @@
 import { existsSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { maskSecrets } from '../../core/secrets/secrets.ts';
-import { oneLine } from '../../core/text/untrusted-text.ts';
 import { realPath } from '../files/real-path.ts';
-import type { Repository } from '../snapshots/repository.ts';
-import { asText, type GitAnswer, type RunGit } from '../workspace/git-command.ts';
-import { withoutOwnFilters } from '../workspace/git-filters.ts';
-import { lockIn } from '../workspace/git-locks.ts';
-import type { GitSetting } from '../workspace/git-program.ts';
+import { type AskGit, runGitOf } from '../git/git-command.ts';
+import { GitError, reasonOf } from '../git/git-error.ts';
+import { withoutOwnFilters } from '../git/git-filters.ts';
+import type { Repository } from '../git/repository.ts';
+import { refOf } from '../git/repository.ts';
+import { asText } from '../git/tree-path.ts';
 
 /*
  * A checkout is a linked git work tree that ralph makes. It is made in steps, so that a kill between any
@@ -16,13 +15,6 @@ import type { GitSetting } from '../workspace/git-program.ts';
  *
  *   branch ──► entry of the work tree in the repository (no index yet) ──► files ──► index
  */
-
-/** Runs git in a folder, as `callGit` does: without any program of the repository's but filters. */
-export type AskGit = (
-  cwd: string,
-  args: readonly string[],
-  extras?: { readonly settings?: readonly GitSetting[]; readonly input?: string | Uint8Array },
-) => Promise<GitAnswer>;
 
 export interface CheckoutPlace {
   readonly repository: Repository;
@@ -40,9 +32,6 @@ export interface CheckoutRequest extends CheckoutPlace {
   readonly onEntered?: (gitDir: string) => Promise<void>;
 }
 
-/** A step that git refused; `message` is half a sentence. */
-export class CheckoutError extends Error {}
-
 /** One entry of `git worktree list`. */
 export interface ListedTree {
   /** Absolute path, with links resolved. It need not exist. */
@@ -54,7 +43,7 @@ export interface ListedTree {
 /**
  * Makes a work tree, or finishes one that a killed ralph began. Of the repository's programs none runs:
  * files are written as git has them, but for filters of the user's own configuration. Resolves to the
- * work tree's own git folder. Rejects with a `CheckoutError`, or the system's error.
+ * work tree's own git folder. Rejects with a `GitError`, or the system's error.
  */
 export async function makeCheckout(request: CheckoutRequest): Promise<string> {
   const { path: place, branch, commit, onEntered } = request;
@@ -76,7 +65,7 @@ export async function makeCheckout(request: CheckoutRequest): Promise<string> {
   }
 }
 
-/** Removes a work tree with all that is in it, also one that is gone. Rejects with a `CheckoutError`. */
+/** Removes a work tree with all that is in it, also one that is gone. Rejects with a `GitError`. */
 export async function removeCheckout({
   repository,
   ask,
@@ -85,10 +74,10 @@ export async function removeCheckout({
   // Given twice, it also removes an entry that a killed git left locked. Submodules go with it.
   const args = ['worktree', 'remove', '--force', '--force', place];
   const answer = await ask(repository.commonDir, args);
-  if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
+  if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
 }
 
-/** Lists the work trees of a repository, also those that are gone. Rejects with a `CheckoutError`. */
+/** Lists the work trees of a repository, also those that are gone. Rejects with a `GitError`. */
 export async function listTrees({
   repository,
   ask,
@@ -99,7 +88,7 @@ export async function listTrees({
     answer.exitCode === 0
       ? answer
       : await ask(repository.commonDir, ['worktree', 'list', '--porcelain']);
-  if (plain.exitCode !== 0) throw new CheckoutError(reasonOf(plain));
+  if (plain.exitCode !== 0) throw new GitError(reasonOf(plain));
   const end = plain === answer ? '\0' : '\n';
   return asText(plain.output)
     .split(end + end)
@@ -143,10 +132,6 @@ export async function gitDirOf(place: CheckoutPlace): Promise<string | null> {
   return isOwn ? gitDir : null;
 }
 
-export function refOf(branch: string): string {
-  return `refs/heads/${branch}`;
-}
-
 /** Makes the branch unless it is there; whether it was made. Compares and swaps, so none is moved. */
 async function makeBranch(
   request: CheckoutRequest,
@@ -186,7 +171,7 @@ async function enter(request: CheckoutRequest): Promise<string> {
     const isFinal =
       /already/.test(answer.complaint) || (isThere(place) && gitDir === null && !isOfAnother);
     if (isFinal || tries === MOST_TRIES) {
-      throw new CheckoutError(reasonOf(answer));
+      throw new GitError(reasonOf(answer));
     }
     await sleep(BETWEEN_TRIES_MS * tries);
   }
@@ -196,27 +181,10 @@ function isThere(place: string): boolean {
   return lstatSync(place, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Runs git with the repository's own filters switched off. Rejects with a `CheckoutError`. */
+/** Runs git with the repository's own filters switched off. Rejects with a `GitError`. */
 async function must({ ask }: CheckoutPlace, cwd: string, args: readonly string[]): Promise<void> {
   const settings = await withoutOwnFilters(cwd, runGitOf(ask));
-  if (settings === null) throw new CheckoutError('git cannot tell which filters are configured');
+  if (settings === null) throw new GitError('git cannot tell which filters are configured');
   const answer = await ask(cwd, args, { settings });
-  if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
-}
-
-/** The same git as a function that resolves to the output, or to null. It passes no input on. */
-export function runGitOf(ask: AskGit): RunGit {
-  return async (cwd, args, { settings = [] } = {}) => {
-    const { exitCode, output } = await ask(cwd, args, { settings });
-    return exitCode === 0 ? output : null;
-  };
-}
-
-/** Git's own first sentence about a failure; of a lock that is in the way, what a person can do about it. */
-export function reasonOf({ complaint, exitCode }: GitAnswer): string {
-  const lock = lockIn(complaint);
-  if (lock !== null) return lock;
-  const line = /^(?:fatal|error): (.+)$/m.exec(asText(complaint))?.[1];
-  if (line !== undefined) return oneLine(maskSecrets(line), 300);
-  return exitCode === null ? 'git took too long or was not started' : `git ended with ${exitCode}`;
+  if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
 }

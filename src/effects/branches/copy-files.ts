@@ -2,8 +2,8 @@ import { constants, copyFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { isInside, realPath } from '../files/real-path.ts';
 import { errorCode } from '../files/write-file.ts';
+import type { AskGit } from '../git/git-command.ts';
 import { filesThatMatch } from '../workspace/file-marks.ts';
-import type { AskGit } from './checkout.ts';
 
 export interface CopyRequest {
   /** Absolute path of the folder in which the globs are meant. */

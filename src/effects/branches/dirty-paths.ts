@@ -1,27 +1,21 @@
 import { type ListedSnapshot, leftBy, type Timeline } from '../../core/snapshots/timeline.ts';
 import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { GitError } from '../git/git-error.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import { emptyTree } from '../git/repository.ts';
+import { asText, type TreePath } from '../git/tree-path.ts';
 import { readParents } from '../snapshots/move-head.ts';
-import type { PrivateGit } from '../snapshots/private-git.ts';
-import { SnapshotError } from '../snapshots/snapshot-error.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 
-/** Compares two trees that must be there. Rejects with a `SnapshotError`. */
+/** Compares two trees that must be there. Rejects with a `GitError`. */
 export async function differenceOf(
   git: PrivateGit,
   from: string,
   to: string,
 ): Promise<TreeDifference> {
   const difference = await compareTrees(git, from, to);
-  if (difference === null) throw new SnapshotError('a snapshot that it needs is missing');
+  if (difference === null) throw new GitError('a snapshot that it needs is missing');
   return difference;
-}
-
-/** The tree without files. */
-export function emptyTree({ repository }: PrivateGit): string {
-  return repository.hash === 'sha256'
-    ? '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321'
-    : '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 }
 
 /** A snapshot, and the tree that was left then. */
@@ -37,7 +31,7 @@ async function dirtyAt(
   paths: ReadonlySet<TreePath>,
 ): Promise<ReadonlySet<TreePath>> {
   const { head, index } = await readParents(git, commit);
-  const start = head ?? emptyTree(git);
+  const start = head ?? emptyTree(git.repository);
   const staged = index === null ? new Map() : await differenceOf(git, start, index);
   const changed = await differenceOf(git, index ?? start, tree);
   const dirty = new Set<TreePath>([...paths].filter((name) => staged.has(name)));
@@ -64,7 +58,7 @@ async function isSameForGit(
   if (!isFile || (oldMode !== newMode && (await heedsModes(git)))) return false;
   if (oldId === newId) return true;
   // A name that is not UTF-8 cannot be an argument.
-  const text = Buffer.from(name, 'latin1').toString();
+  const text = asText(name);
   if (Buffer.from(text).toString('latin1') !== name) return false;
   const content = await git.run(['cat-file', 'blob', newId]);
   if (content.exitCode !== 0) return false;

@@ -1,8 +1,11 @@
 import type { LandingRefusal } from '../../core/snapshots/landing.ts';
-import { asText } from '../workspace/git-command.ts';
-import { indexLockOf, lockIn, locksOf, lockText, type Patience } from '../workspace/git-locks.ts';
-import type { GitSetting } from '../workspace/git-program.ts';
-import { type AskGit, type CheckoutPlace, reasonOf, refOf, runGitOf } from './checkout.ts';
+import { type AskGit, runGitOf } from '../git/git-command.ts';
+import { reasonOf } from '../git/git-error.ts';
+import { indexLockOf, lockIn, locksOf, lockText, type Patience } from '../git/git-locks.ts';
+import type { GitSetting } from '../git/git-program.ts';
+import { refOf } from '../git/repository.ts';
+import { asText } from '../git/tree-path.ts';
+import type { CheckoutPlace } from './checkout.ts';
 import { withoutOwnPrograms } from './scratch-tree.ts';
 
 export interface FastForward extends CheckoutPlace {

@@ -14,14 +14,15 @@ import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts'
 import { tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
 import { removeTree } from '../files/remove-tree.ts';
+import type { AskGit, GitAnswer } from '../git/git-command.ts';
+import { GitError, reasonOf } from '../git/git-error.ts';
+import { heldBy, indexInfo, readStaged } from '../git/listings.ts';
+import { type GitCall, type PrivateGit, quoted } from '../git/private-git.ts';
+import type { Repository } from '../git/repository.ts';
+import { asText, type TreePath } from '../git/tree-path.ts';
 import { restoreFiltered } from '../snapshots/filtered-restore.ts';
-import { type GitCall, type PrivateGit, quoted } from '../snapshots/private-git.ts';
-import type { Repository } from '../snapshots/repository.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
 import { idOf, requireTree } from '../snapshots/tree-files.ts';
 import { requireObjects } from '../snapshots/verified.ts';
-import type { GitAnswer } from '../workspace/git-command.ts';
-import { type AskGit, CheckoutError, reasonOf } from './checkout.ts';
 
 /*
  * A fresh checkout is a small repository of its own, beside the user's. It borrows the user's objects and
@@ -62,7 +63,7 @@ const MOST_NAMES = 100;
 
 /**
  * Makes a checkout of exactly a tree, and removes what an earlier one of the same task left there. Rejects
- * with a `CheckoutError`, a `SnapshotError` or the system's error; then nothing of it remains.
+ * with a `GitError`, a `GitError` or the system's error; then nothing of it remains.
  */
 export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<FreshCheckout> {
   const folder = freeFolder(request);
@@ -106,7 +107,7 @@ function foldersLike(folder: string): readonly string[] {
 function freeFolder({ git, folder }: FreshCheckoutRequest): string {
   removeFreshCheckouts(git, folder);
   const free = foldersLike(folder).find((place) => whoseFolder(git, place) === 'nobody');
-  if (free === undefined) throw new CheckoutError(`${folder} and all its like are taken`);
+  if (free === undefined) throw new GitError(`${folder} and all its like are taken`);
   return free;
 }
 
@@ -250,27 +251,18 @@ async function writeFiles(
   for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
   try {
     await run(['read-tree', tree]);
-    const none = '0'.repeat(tree.length);
-    // What goes makes room: git refuses a file where a folder of the same name still is.
-    const sorted = [...changes].toSorted(
-      ([, one], [, other]) => Number(one !== null) - Number(other !== null),
-    );
-    const lines = sorted.map(([name, entry]) => `${entry ?? `0 ${none}`}\t${name}\0`);
-    const input = Buffer.from(lines.join(''), 'latin1');
+    const input = indexInfo(changes, git.repository);
     if (changes.size > 0) await run(['update-index', '-z', '--index-info'], { input });
     await run(['checkout-index', '--all', '--force', '--quiet'], {
       env: { GIT_WORK_TREE: folder },
     });
     const { output } = await run(['ls-files', '-s', '-z']);
-    const wanted = output.split('\0').flatMap((line) => {
-      const [, mode, id, name] = /^(\d+) (\w+) 0\t([\s\S]+)$/.exec(line) ?? [];
-      return mode === undefined || name === undefined ? [] : [{ name, entry: `${mode} ${id}` }];
-    });
+    const wanted = [...heldBy(readStaged(output))].map(([name, entry]) => ({ name, entry }));
     const filtered = await restoreFiltered(git, folder, wanted);
     const failed = [...filtered].filter(([, isDone]) => !isDone).map(([name]) => name);
     if (failed[0] !== undefined) {
-      const name = Buffer.from(failed[0], 'latin1').toString();
-      throw new CheckoutError(`the filter of ${name} did not write it`);
+      const name = asText(failed[0]);
+      throw new GitError(`the filter of ${name} did not write it`);
     }
   } finally {
     rmSync(index, { force: true });
@@ -279,6 +271,6 @@ async function writeFiles(
 
 async function must(asked: Promise<GitAnswer>): Promise<GitAnswer> {
   const answer = await asked;
-  if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
+  if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
   return answer;
 }

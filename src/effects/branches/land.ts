@@ -10,11 +10,12 @@ import type {
 } from '../../core/snapshots/landing.ts';
 import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
-import type { Repository } from '../snapshots/repository.ts';
+import { type AskGit, runGitOf } from '../git/git-command.ts';
+import { GitError, reasonOf } from '../git/git-error.ts';
+import type { Patience } from '../git/git-locks.ts';
+import type { GitSetting } from '../git/git-program.ts';
+import { type Repository, refOf } from '../git/repository.ts';
 import type { SnapshotIds } from '../snapshots/snapshot-ids.ts';
-import type { Patience } from '../workspace/git-locks.ts';
-import type { GitSetting } from '../workspace/git-program.ts';
-import { type AskGit, CheckoutError, reasonOf, refOf, runGitOf } from './checkout.ts';
 import { moveBranch } from './move-branch.ts';
 import { type AddedWork, makeScratch, removeOldScratch, type ScratchTree } from './scratch-tree.ts';
 import type { TaskWork } from './task-work.ts';
@@ -69,13 +70,13 @@ export interface Landing {
 
 /**
  * Lands what a task did. Call it only while no other landing is under way in the repository. Rejects
- * with a `CheckoutError`, a `SnapshotError` or the system's error; then nothing has changed.
+ * with a `GitError`, a `GitError` or the system's error; then nothing has changed.
  */
 export async function land(request: LandRequest): Promise<Landing> {
   const { repository, ask, onto, work } = request;
   const tip = ['rev-parse', '-q', '--verify', `${refOf(onto)}^{commit}`];
   const target = (await runGitOf(ask)(repository.commonDir, tip))?.trim();
-  if (target === undefined) throw new CheckoutError(`there is no branch ${onto}`);
+  if (target === undefined) throw new GitError(`there is no branch ${onto}`);
   const place = { repository, ask };
   await removeOldScratch(place);
   const scratch = await makeScratch({ ...request, place, commit: work.tip });
@@ -222,14 +223,14 @@ async function bringIn(
 ): Promise<LandingEnd> {
   const names = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', target, commit];
   const changed = await runGitOf(ask)(repository.commonDir, names);
-  if (changed === null) throw new CheckoutError('git cannot compare the commits');
+  if (changed === null) throw new GitError('git cannot compare the commits');
   const files = changed.split('\0').length - 1;
   if (form.kind === 'patch') {
     if (existsSync(form.file)) return { kind: 'refused', why: { kind: 'file-exists' } };
     // Outside the work tree, and removed with it.
     const whole = path.join(scratch.gitDir, 'ralph.patch');
     const answer = await ask(scratch.folder, [...PATCH, `--output=${whole}`, target, commit]);
-    if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
+    if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
     await writeFileAtomic(form.file, readFileSync(whole));
     return { kind: 'written', files };
   }

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import type { Repository } from '../git/repository.ts';
 import { waitForLock } from '../lock/wait-for-lock.ts';
-import type { Repository } from '../snapshots/repository.ts';
 
 /**
  * Waits until no other landing is under way in the repository, and keeps further ones away. Resolves to a

@@ -3,12 +3,14 @@ import path from 'node:path';
 import type { LandingRefusal } from '../../core/snapshots/landing.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
+import { type AskGit, runGitOf } from '../git/git-command.ts';
+import { reasonOf } from '../git/git-error.ts';
+import type { Patience } from '../git/git-locks.ts';
+import { type Repository, refOf } from '../git/repository.ts';
+import { underWayIn } from '../git/under-way.ts';
 import { thisPlace } from '../lock/driver-identity.ts';
-import type { Repository } from '../snapshots/repository.ts';
 import { systemClock } from '../time/clock.ts';
-import type { Patience } from '../workspace/git-locks.ts';
-import { underWayIn } from '../workspace/under-way.ts';
-import { type AskGit, gitDirOf, listTrees, reasonOf, refOf, runGitOf } from './checkout.ts';
+import { gitDirOf, listTrees } from './checkout.ts';
 import { fastForward } from './fast-forward.ts';
 import { whoNeedsAlone } from './work-tree-claim.ts';
 

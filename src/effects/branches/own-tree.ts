@@ -5,10 +5,11 @@ import type { OwnWorkTree, TaskState } from '../../core/task/task-state.ts';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
-import { findRepository, type Repository } from '../snapshots/repository.ts';
+import { type AskGit, type RunGit, runGitOf } from '../git/git-command.ts';
+import { findRepository, type Repository, refOf } from '../git/repository.ts';
+import { asText } from '../git/tree-path.ts';
 import { TASK_NOTE } from '../workspace/find-repositories.ts';
-import { asText, type RunGit } from '../workspace/git-command.ts';
-import { type AskGit, type CheckoutPlace, listTrees, refOf, runGitOf } from './checkout.ts';
+import { type CheckoutPlace, listTrees } from './checkout.ts';
 
 /**
  * Returns the place in a task's own work tree that stands for a place in the work tree in which it was

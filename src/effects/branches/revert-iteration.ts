@@ -9,12 +9,13 @@ import {
   type UndoSpan,
   undoSpan,
 } from '../../core/snapshots/timeline.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import { asText } from '../git/tree-path.ts';
+import { underWayIn } from '../git/under-way.ts';
 import { moveHead, type PlannedMove, planHeadMove, readParents } from '../snapshots/move-head.ts';
-import type { PrivateGit } from '../snapshots/private-git.ts';
 import type { HeldPlaces } from '../snapshots/restore/held.ts';
 import { prepareUndo } from '../snapshots/restore/undo.ts';
 import type { SnapshotStore } from '../snapshots/snapshot-store.ts';
-import { underWayIn } from '../workspace/under-way.ts';
 import { differenceOf } from './dirty-paths.ts';
 
 export interface RevertRequest {
@@ -41,7 +42,7 @@ export interface Reverted {
 /**
  * Puts the work tree back to where an iteration began, with HEAD and the index, as `ralph undo --hard`
  * does. What somebody else changed stays. Cut off anywhere, the same call finishes it. Rejects with a
- * `SnapshotError`, or the system's error.
+ * `GitError`, or the system's error.
  */
 export async function revertIteration(request: RevertRequest): Promise<Reverted> {
   const { git, store, timeline, taskId, iteration, at, places } = request;
@@ -123,11 +124,9 @@ async function movePast(
 
 /** Returns what was taken back as a diff, without the content of files that look like secrets. */
 async function diffOf(git: PrivateGit, from: string, to: string): Promise<string> {
-  const names = [...(await differenceOf(git, from, to)).keys()].map((name) =>
-    Buffer.from(name, 'latin1').toString(),
-  );
+  const names = [...(await differenceOf(git, from, to)).keys()].map((name) => asText(name));
   const secret = names.filter(looksSecret).map((name) => `:(exclude,top,literal)${name}`);
   const args = ['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv'];
   const { output } = await git.run([...args, from, to, '--', ':(top)', ...secret]);
-  return Buffer.from(output, 'latin1').toString();
+  return asText(output);
 }

@@ -9,25 +9,17 @@ import {
   type TreeEntry,
 } from '../../core/snapshots/undo-plan.ts';
 import { realPath } from '../files/real-path.ts';
-import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
-import { findRepository, type Repository } from '../snapshots/repository.ts';
+import { type AskGit, type GitAnswer, runGitOf } from '../git/git-command.ts';
+import { GitError, reasonOf } from '../git/git-error.ts';
+import { withoutOwnFilters, withoutOwnMergeDrivers } from '../git/git-filters.ts';
+import type { GitSetting } from '../git/git-program.ts';
+import { openPrivateGit, type PrivateGit } from '../git/private-git.ts';
+import { findRepository, type Repository } from '../git/repository.ts';
+import { asInput, asText, type TreePath } from '../git/tree-path.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
 import { requireTree } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
-import { asInput, asText, type GitAnswer } from '../workspace/git-command.ts';
-import { withoutOwnFilters, withoutOwnMergeDrivers } from '../workspace/git-filters.ts';
-import type { GitSetting } from '../workspace/git-program.ts';
-import {
-  type AskGit,
-  CheckoutError,
-  type CheckoutPlace,
-  listTrees,
-  makeCheckout,
-  reasonOf,
-  removeCheckout,
-  runGitOf,
-} from './checkout.ts';
+import { type CheckoutPlace, listTrees, makeCheckout, removeCheckout } from './checkout.ts';
 import type { TaskWork } from './task-work.ts';
 
 /*
@@ -59,7 +51,7 @@ export interface ScratchRequest {
   readonly identity: readonly GitSetting[];
 }
 
-/** Methods reject with a `CheckoutError` if git refuses, or with the system's error. */
+/** Methods reject with a `GitError` if git refuses, or with the system's error. */
 export interface ScratchTree {
   readonly folder: string;
   /** Its own git folder, for files that go with it. */
@@ -69,7 +61,7 @@ export interface ScratchTree {
   treeOf(commit: string): Promise<string>;
   /** Makes its files those of a commit, and nothing else. */
   become(commit: string): Promise<void>;
-  /** Rejects with a `SnapshotError` if git has an object of a commit's tree that is not what its id says. */
+  /** Rejects with a `GitError` if git has an object of a commit's tree that is not what its id says. */
   verify(commit: string): Promise<void>;
   /** Merges two commits. Resolves to the tree, or to the conflict. */
   merge(into: string, other: string): Promise<{ readonly tree: string } | LandingRefusal>;
@@ -95,7 +87,7 @@ export async function removeOldScratch(place: Omit<CheckoutPlace, 'path'>): Prom
   }
 }
 
-/** Makes the work tree. Rejects with a `CheckoutError`, or the system's error. */
+/** Makes the work tree. Rejects with a `GitError`, or the system's error. */
 export async function makeScratch(request: ScratchRequest): Promise<ScratchTree> {
   const { place, askToEnd, parent, commit, gitFolder, env, identity } = request;
   const folder = path.join(parent, scratchName(place.repository));
@@ -128,7 +120,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     git.must(['rev-parse', '--verify', `${commit}^{tree}`]);
   const openPrivately = async (): Promise<PrivateGit> => {
     const repository = await findRepository(folder, runGitOf(place.ask));
-    if (repository === null) throw new CheckoutError(`git cannot open ${folder}`);
+    if (repository === null) throw new GitError(`git cannot open ${folder}`);
     return openPrivateGit({ folder: gitFolder, repository, env, timeoutMs: TIMEOUT_MS });
   };
   /** Adds entries of a snapshot to the files and the index. Resolves to the tree. */
@@ -136,7 +128,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     const files = new Map([...entries].filter(([, entry]) => !isRepository(entry)));
     const restored = await restoreFiles({ git: privately, entries: files, mayReplace: () => true });
     if (restored === null || restored.blocked.size > 0) {
-      throw new CheckoutError('git cannot write the files of the snapshot');
+      throw new GitError('git cannot write the files of the snapshot');
     }
     await git.must(['add', '--all']);
     for (const [name, entry] of entries) {
@@ -166,7 +158,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       const paths = unmerged
         .split('\0')
         .flatMap((line) => line.split('\t').slice(1).join('\t') || []);
-      if (paths.length === 0) throw new CheckoutError(reasonOf(answer));
+      if (paths.length === 0) throw new GitError(reasonOf(answer));
       return { kind: 'conflict', paths: [...new Set(paths.map(asText))].sort() };
     },
     async verify(commit) {
@@ -176,7 +168,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       if (kept === null) return { tree: await treeOf(tip), stays: leftOut, left: null };
       const privately = await openPrivately();
       const difference = await compareTrees(privately, tip, kept);
-      if (difference === null) throw new CheckoutError('a snapshot that it needs is missing');
+      if (difference === null) throw new GitError('a snapshot that it needs is missing');
       const { lands, left, stays } = divided(difference, { isOpen, leftOut });
       const filtered = await git.underOwnFilter([...lands.keys()]);
       if (filtered.length > 0) return { kind: 'filtered', paths: filtered.map(asText) };
@@ -268,7 +260,7 @@ function createGit({ ask: askGit, path: folder }: CheckoutPlace, identity: reado
   };
   const raw = async (args: readonly string[], input?: string): Promise<string> => {
     const answer = await ask(args, input);
-    if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
+    if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
     return answer.output;
   };
   return {
@@ -284,7 +276,7 @@ function createGit({ ask: askGit, path: folder }: CheckoutPlace, identity: reado
       const answer = await askGit(folder, ['check-attr', '-z', '--stdin', 'filter'], {
         input: asInput(names),
       });
-      if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
+      if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
       const parts = answer.output.split('\0');
       return names.filter((_, at) => off.includes(asText(parts[at * 3 + 2] ?? '')));
     },
@@ -299,7 +291,7 @@ export async function withoutOwnPrograms(
   const filters = await withoutOwnFilters(folder, runGitOf(ask));
   const drivers = await withoutOwnMergeDrivers(folder, runGitOf(ask));
   if (filters === null || drivers === null) {
-    throw new CheckoutError('git cannot tell which filters and merge drivers are configured');
+    throw new GitError('git cannot tell which filters and merge drivers are configured');
   }
   return [...filters, ...drivers];
 }

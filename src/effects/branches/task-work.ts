@@ -2,18 +2,19 @@ import { onlyOfTask } from '../../core/snapshots/commit-message.ts';
 import type { LandingRefusal, StaysReason } from '../../core/snapshots/landing.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
-import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
-import { findRepository, type Repository } from '../snapshots/repository.ts';
-import { SnapshotError } from '../snapshots/snapshot-error.ts';
+import { type AskGit, runGitOf } from '../git/git-command.ts';
+import { GitError } from '../git/git-error.ts';
+import { withoutOwnFilters } from '../git/git-filters.ts';
+import { openPrivateGit, type PrivateGit } from '../git/private-git.ts';
+import { findRepository, type Repository, refOf } from '../git/repository.ts';
+import type { TreePath } from '../git/tree-path.ts';
+import { underWayIn } from '../git/under-way.ts';
 import { NO_SNAPSHOT_IDS, type SnapshotId } from '../snapshots/snapshot-ids.ts';
 import { createSnapshotStore } from '../snapshots/snapshot-store.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
 import { compareTrees } from '../snapshots/trees.ts';
-import { withoutOwnFilters } from '../workspace/git-filters.ts';
 import { createInnerRepositories } from '../workspace/inner-repositories.ts';
-import { underWayIn } from '../workspace/under-way.ts';
 import { newestSnapshot } from './bring-back.ts';
-import { type AskGit, gitDirOf, refOf, runGitOf } from './checkout.ts';
+import { gitDirOf } from './checkout.ts';
 
 /** What a task did: its commits, and what it left uncommitted. */
 export interface TaskWork {
@@ -51,7 +52,7 @@ const TIMEOUT_MS = 10 * 60_000;
 
 /**
  * Finds what a task did. Takes a snapshot of its work tree, or its newest one if the work tree is gone. Rejects
- * with a `SnapshotError`, or the system's error.
+ * with a `GitError`, or the system's error.
  */
 export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork | LandingRefusal> {
   const { repository, ask, branch, tree } = request;
@@ -90,7 +91,7 @@ async function newestTree(request: TaskWorkRequest, tip: string): Promise<KeptWo
   if (newest.head === tip) return { kept: newest.tree, isOpen: true, leftOut: new Map() };
   const left = await compareTrees(git, newest.head, newest.tree);
   const apart = await compareTrees(git, newest.tree, tip);
-  if (left === null || apart === null) throw new SnapshotError('a part of the snapshot is missing');
+  if (left === null || apart === null) throw new GitError('a part of the snapshot is missing');
   const committed = await committedSince(request, newest.head, tip);
   const leftOut = [...left].flatMap(([name, { from }]): [TreePath, StaysReason][] =>
     !apart.has(name) || committed.has(name)
@@ -110,7 +111,7 @@ async function committedSince(
     ...['log', '-z', '--format=', '--name-only', '--no-renames'],
     ...[...onlyOfTask(taskId), `${since}..${tip}`, '--'],
   ]);
-  if (listed === null) throw new SnapshotError('git cannot list what was committed since');
+  if (listed === null) throw new GitError('git cannot list what was committed since');
   return new Set(listed.split('\0').filter((name) => name !== ''));
 }
 
@@ -154,11 +155,11 @@ async function changedIn(
   ask: AskGit,
 ): Promise<readonly TreePath[]> {
   const settings = await withoutOwnFilters(folder, runGitOf(ask));
-  if (settings === null) throw new SnapshotError('git cannot tell which filters are configured');
+  if (settings === null) throw new GitError('git cannot tell which filters are configured');
   const status = ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=all'];
   const patterns = globs.map((glob) => `:(top,glob)${glob}`);
   const listed = await runGitOf(ask)(folder, [...status, '--', ...patterns], { settings });
-  if (listed === null) throw new SnapshotError('git cannot list what --snapshot-exclude names');
+  if (listed === null) throw new GitError('git cannot list what --snapshot-exclude names');
   return listed.split('\0').flatMap((entry) => (entry === '' ? [] : [entry.slice(3)]));
 }
 

@@ -4,8 +4,8 @@ import type { OwnWorkTree } from '../../core/task/task-state.ts';
 import type { TreeLacks } from '../../core/task/tree-lacks.ts';
 import { namesIn } from '../files/folder.ts';
 import { isInside } from '../files/real-path.ts';
-import { asText, callGit } from '../workspace/git-command.ts';
-import type { AskGit } from './checkout.ts';
+import { type AskGit, callGit } from '../git/git-command.ts';
+import { asText } from '../git/tree-path.ts';
 
 type Trees = Pick<OwnWorkTree, 'path' | 'origin'>;
 

@@ -3,13 +3,15 @@ import path from 'node:path';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { KB, MB, tryReadText } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
+import { type AskGit, type RunGit, runGitOf } from '../git/git-command.ts';
+import { withoutOwnFilters } from '../git/git-filters.ts';
+import { gitFoldersAt } from '../git/git-folders-at.ts';
+import { refOf } from '../git/repository.ts';
+import { asText } from '../git/tree-path.ts';
+import { underWayIn } from '../git/under-way.ts';
 import { repositoryFinder } from '../workspace/find-repositories.ts';
-import { asText, type RunGit } from '../workspace/git-command.ts';
-import { withoutOwnFilters } from '../workspace/git-filters.ts';
-import { gitFoldersAt } from '../workspace/git-folders-at.ts';
 import { findWorkTree } from '../workspace/git-view.ts';
-import { underWayIn } from '../workspace/under-way.ts';
-import { type AskGit, type CheckoutPlace, gitDirOf, refOf, runGitOf } from './checkout.ts';
+import { type CheckoutPlace, gitDirOf } from './checkout.ts';
 
 /**
  * Returns what would be lost if the work tree were removed, as half a sentence such as `it holds what is

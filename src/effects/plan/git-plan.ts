@@ -4,9 +4,9 @@ import type { SourcedSettings } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
-import { CheckoutError } from '../branches/checkout.ts';
-import { gitAsker, openRepository } from '../branches/open-repository.ts';
 import { hasFolder, inOwnTree, planTree } from '../branches/own-tree.ts';
+import { GitError } from '../git/git-error.ts';
+import { gitAsker, openRepository } from '../git/open-repository.ts';
 
 /** What the settings say of git, checked. */
 export interface GitPlan {
@@ -55,7 +55,7 @@ export async function planGit(request: GitPlanRequest): Promise<GitPlan> {
     const isThere = name === '' || (await hasFolder({ repository, ask }, tree.base, name));
     return { workTree: tree, problems: isThere ? [] : [noFolder(request, name)] };
   } catch (error) {
-    if (!(error instanceof CheckoutError)) throw error;
+    if (!(error instanceof GitError)) throw error;
     return { workTree, problems: [`--worktree is not possible here: ${error.message}.`] };
   }
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { SourcedSettings } from '../../core/settings/setting-source.ts';
 import { shellWords } from '../../core/settings/shell-words.ts';
 import { realPath } from '../files/real-path.ts';
-import { findGitAbove } from '../workspace/find-git-above.ts';
+import { findGitAbove } from '../git/find-git-above.ts';
 
 /**
  * Returns why the command of a judge cannot be used, as a sentence; null if it can. What it names in the work tree is

@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { gitAsker } from '../branches/open-repository.ts';
 import { isInside } from '../files/real-path.ts';
+import { gitAsker } from '../git/open-repository.ts';
 import { filesThatMatch } from '../workspace/file-marks.ts';
 import type { RunPlan } from './run-plan.ts';
 

@@ -1,8 +1,8 @@
 import type { CommandResult } from '../../core/completion/command-result.ts';
-import type { AskGit } from '../branches/checkout.ts';
 import { copyFiles } from '../branches/copy-files.ts';
 import { makeFreshCheckout } from '../branches/fresh-checkout.ts';
-import type { PrivateGit } from '../snapshots/private-git.ts';
+import type { AskGit } from '../git/git-command.ts';
+import type { PrivateGit } from '../git/private-git.ts';
 import { type CheckPlace, placeIn } from './check-place.ts';
 
 export interface CleanCheckoutRequest<T> {
@@ -37,7 +37,7 @@ export type CleanCheck<T> = { readonly idle: readonly string[] } & (
 
 /**
  * Has the checks run in a fresh checkout of exactly a tree, with nothing of what git ignores but what is
- * copied. Rejects with a `CheckoutError`, a `SnapshotError` or the system's error if it cannot be made.
+ * copied. Rejects with a `GitError`, a `GitError` or the system's error if it cannot be made.
  */
 export async function checkClean<T>(request: CleanCheckoutRequest<T>): Promise<CleanCheck<T>> {
   const { git, ask, folder, head, tree, below, copy, isOwn, setup, run, check } = request;

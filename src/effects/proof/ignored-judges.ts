@@ -2,10 +2,10 @@ import path from 'node:path';
 import type { accepting } from '../../core/proof/accepted.ts';
 import type { BentJudge } from '../../core/proof/findings.ts';
 import { isJudgeName } from '../../core/proof/judge-names.ts';
-import type { AskGit } from '../branches/checkout.ts';
-import { asText } from '../snapshots/tree-files.ts';
+import { findGitAbove } from '../git/find-git-above.ts';
+import type { AskGit } from '../git/git-command.ts';
+import { asText } from '../git/tree-path.ts';
 import { markFile } from '../workspace/file-marks.ts';
-import { findGitAbove } from '../workspace/find-git-above.ts';
 
 /*
  * Files that git ignores are in no snapshot. Those that decide by their name are known by their hash, but not

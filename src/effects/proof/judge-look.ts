@@ -8,10 +8,10 @@ import { packageAtStart, scriptLine } from '../../core/proof/judges/package-at-s
 import { isTsconfig, tsconfigAtStart } from '../../core/proof/judges/tsconfig-at-start.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import type { PrivateGit } from '../snapshots/private-git.ts';
-import { SnapshotError } from '../snapshots/snapshot-error.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
-import { asText, asTreePath, listTree, readEntries } from '../snapshots/tree-files.ts';
+import { GitError } from '../git/git-error.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
+import { listTree, readEntries } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 import { searchAndRead, treeReader } from './search-judges.ts';
 
@@ -66,7 +66,7 @@ export interface JudgeLook {
   readonly judges: Judges;
 }
 
-/** Finds what decides in a tree. Rejects with a `SnapshotError` if git fails. */
+/** Finds what decides in a tree. Rejects with a `GitError` if git fails. */
 export async function findJudges(
   { git, checks, folder, programs = [] }: ChecksOfTree,
   tree: string,
@@ -114,7 +114,7 @@ export async function findJudges(
   };
 }
 
-/** Hashes judge files of a tree, for the proof. Rejects with a `SnapshotError` if git fails. */
+/** Hashes judge files of a tree, for the proof. Rejects with a `GitError` if git fails. */
 export async function judgeDigests(
   git: PrivateGit,
   tree: string,
@@ -147,11 +147,11 @@ export interface JudgeLookRequest extends ChecksOfTree {
   readonly acceptFewer?: boolean;
 }
 
-/** Compares the claimed tree with that of the start. Rejects with a `SnapshotError` if git fails. */
+/** Compares the claimed tree with that of the start. Rejects with a `GitError` if git fails. */
 export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook> {
   const { git, checks, folder, start, atStart, claimed, acceptChanged, acceptFewer } = request;
   const difference = await compareTrees(git, start, claimed);
-  if (difference === null) throw new SnapshotError('git cannot compare the trees of a task');
+  if (difference === null) throw new GitError('git cannot compare the trees of a task');
   const paths = [...difference.keys()].toSorted();
   const contents = await readEntries(
     git,

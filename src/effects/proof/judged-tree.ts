@@ -3,10 +3,10 @@ import { throughLinks } from '../../core/judge/through-links.ts';
 import { type AtPath, pathsOf } from '../../core/judge/weigh.ts';
 import type { ChangedFile } from '../../core/prompt/shown-diff.ts';
 import { realPath } from '../files/real-path.ts';
-import type { PrivateGit } from '../snapshots/private-git.ts';
-import { SnapshotError } from '../snapshots/snapshot-error.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
-import { asText, asTreePath, listTree, readEntries } from '../snapshots/tree-files.ts';
+import { GitError } from '../git/git-error.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
+import { listTree, readEntries } from '../snapshots/tree-files.ts';
 
 /** More of a diff is not read: of the files behind it only the names are known. */
 const DIFF_BYTES = 4 * 1024 * 1024;
@@ -14,7 +14,7 @@ const DIFF_BYTES = 4 * 1024 * 1024;
 /** With `--text` no `.gitattributes` can have git say "Binary files differ" of a text. */
 const PLAINLY = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', '--text'];
 
-/** Returns the files that differ between two trees, with their diffs. Rejects with a `SnapshotError` if git fails. */
+/** Returns the files that differ between two trees, with their diffs. Rejects with a `GitError` if git fails. */
 export async function changedFiles(
   git: PrivateGit,
   start: string,
@@ -33,7 +33,7 @@ export async function changedFiles(
       bytes += chunk.length;
     },
   });
-  if (exitCode !== 0) throw new SnapshotError('git cannot compare the claim with the start');
+  if (exitCode !== 0) throw new GitError('git cannot compare the claim with the start');
   const isCut = bytes > DIFF_BYTES;
   const diffs = diffsIn(Buffer.concat(chunks).subarray(0, DIFF_BYTES).toString());
   const whole = isCut ? diffs.slice(0, -1) : diffs;

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { gitAsker } from '../branches/open-repository.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
+import { gitAsker } from '../git/open-repository.ts';
 import { type FolderJudges, type FolderOfChecks, markJudges } from './folder-judges.ts';
 import { type IgnoredJudges, markIgnoredJudges } from './ignored-judges.ts';
 import { type FoundPrograms, findPrograms } from './judge-programs.ts';

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { isJudgeName } from '../../core/proof/judge-names.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
-import { gitAsker } from '../branches/open-repository.ts';
-import { asText } from '../snapshots/tree-files.ts';
-import { findGitAbove } from '../workspace/find-git-above.ts';
+import { findGitAbove } from '../git/find-git-above.ts';
+import { gitAsker } from '../git/open-repository.ts';
+import { asText } from '../git/tree-path.ts';
 import { type FolderJudges, type FolderOfChecks, markJudges, readIn } from './folder-judges.ts';
 import { searchAndRead } from './search-judges.ts';
 

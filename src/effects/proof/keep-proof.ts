@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { LoopState } from '../../core/machine/loop-state.ts';
 import { type CheckSetup, type ProofFacts, proofStatement } from '../../core/proof/statement.ts';
-import type { PrivateGit } from '../snapshots/private-git.ts';
+import type { PrivateGit } from '../git/private-git.ts';
 import type { Seal } from '../trust/seal.ts';
 import { findJudges, judgeDigests } from './judge-look.ts';
 import { writeProof } from './proof-file.ts';

@@ -10,13 +10,13 @@ import {
 import path from 'node:path';
 import { isJudgeName } from '../../core/proof/judge-names.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import type { AskGit } from '../branches/checkout.ts';
-import { CheckoutError, reasonOf } from '../branches/checkout.ts';
 import { type FreshCheckout, makeFreshCheckout } from '../branches/fresh-checkout.ts';
 import { isInside, realPath } from '../files/real-path.ts';
-import type { PrivateGit } from '../snapshots/private-git.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
-import { asText, listTree } from '../snapshots/tree-files.ts';
+import type { AskGit } from '../git/git-command.ts';
+import { GitError, reasonOf } from '../git/git-error.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import { asText, type TreePath } from '../git/tree-path.ts';
+import { listTree } from '../snapshots/tree-files.ts';
 import { type CheckPlace, placeIn } from './check-place.ts';
 import { examCopies, MOST_BYTES, sizeBelow } from './exam/exam-copies.ts';
 import { IGNORED } from './ignored-judges.ts';
@@ -53,7 +53,7 @@ export interface OldExamRequest<T> {
 }
 
 /**
- * Has the checks run in the old exam, and removes it. Rejects with a `CheckoutError`, a `SnapshotError` or
+ * Has the checks run in the old exam, and removes it. Rejects with a `GitError`, a `GitError` or
  * the system's error if it cannot be made.
  */
 export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
@@ -94,7 +94,7 @@ async function bringIgnored(
   const { root } = git.repository;
   const list = async (args: readonly string[]): Promise<readonly string[]> => {
     const answer = await ask(root, args);
-    if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
+    if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
     return answer.output.split('\0').filter((name) => name !== '' && name !== './');
   };
   const tree = await listTree(git, claimed);

@@ -3,17 +3,17 @@ import path from 'node:path';
 import type { ProofFacts } from '../../core/proof/statement.ts';
 import { isRepository } from '../../core/snapshots/undo-plan.ts';
 import { differenceOf } from '../branches/dirty-paths.ts';
-import { type PrivateGit, runOnRepository } from '../snapshots/private-git.ts';
-import { SnapshotError } from '../snapshots/snapshot-error.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
+import { GitError } from '../git/git-error.ts';
+import { withoutOwnFilters } from '../git/git-filters.ts';
+import { indexInfo } from '../git/listings.ts';
+import { type PrivateGit, runOnRepository } from '../git/private-git.ts';
+import { asInput, type TreePath } from '../git/tree-path.ts';
 import { listTree } from '../snapshots/tree-files.ts';
-import { asInput } from '../workspace/git-command.ts';
-import { withoutOwnFilters } from '../workspace/git-filters.ts';
 
 /**
  * Finds under which other names the files of a tree may come back: as the tree that git commits by its own
  * rules for line ends and filters, and as the commit of HEAD if that has one of these trees. Rejects with a
- * `SnapshotError` if git fails.
+ * `GitError` if git fails.
  */
 export async function subjectsOf(
   git: PrivateGit,
@@ -46,7 +46,7 @@ async function committedTreeOf(
   const env = { GIT_WORK_TREE: files } as const;
   const must = async (asked: ReturnType<PrivateGit['run']>): Promise<string> => {
     const { exitCode, output } = await asked;
-    if (exitCode !== 0) throw new SnapshotError('git cannot tell which tree it would commit');
+    if (exitCode !== 0) throw new GitError('git cannot tell which tree it would commit');
     return output;
   };
   try {
@@ -69,8 +69,9 @@ async function committedTreeOf(
     await onRepository(['read-tree', ...(headTree === null ? ['--empty'] : ['--reset', headTree])]);
     const adding = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
     await onRepository(adding, asInput([...gone, ...plain]));
-    const lines = repositories.map((name) => `${entries.get(name)}\t${name}\0`).join('');
-    await onRepository(['update-index', '-z', '--index-info'], Buffer.from(lines, 'latin1'));
+    const inner = repositories.map((name) => [name, entries.get(name) ?? null] as const);
+    const input = indexInfo(inner, git.repository);
+    await onRepository(['update-index', '-z', '--index-info'], input);
     return (await onRepository(['write-tree'])).trim();
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,9 +1,9 @@
 import type { RewrittenFile } from '../../core/completion/examination.ts';
 import { isJudgeName, isTestName } from '../../core/proof/judge-names.ts';
-import type { PrivateGit } from '../snapshots/private-git.ts';
-import { SnapshotError } from '../snapshots/snapshot-error.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
-import { asText, asTreePath, listTree } from '../snapshots/tree-files.ts';
+import { GitError } from '../git/git-error.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
+import { listTree } from '../snapshots/tree-files.ts';
 import { compareTrees, countLines } from '../snapshots/trees.ts';
 
 export interface RewriteRequest {
@@ -29,7 +29,7 @@ export interface Rewrites {
 
 /**
  * Finds the test files and judge files of which a check has removed or changed lines, now or on an earlier claim, and
- * that are still as it wrote them. Lines that were only added are new snapshots. Rejects with a `SnapshotError`.
+ * that are still as it wrote them. Lines that were only added are new snapshots. Rejects with a `GitError`.
  */
 export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
   const { git, before, after, start, judges, earlier } = request;
@@ -39,7 +39,7 @@ export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
   const difference = await compareTrees(git, before, after);
   const lines = await countLines(git, { from: before, to: after });
   if (difference === null || lines === null) {
-    throw new SnapshotError('git cannot compare the trees before and after the checks');
+    throw new GitError('git cannot compare the trees before and after the checks');
   }
   const others: TreePath[] = [];
   for (const [path, { from, to }] of difference) {

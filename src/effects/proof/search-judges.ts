@@ -1,9 +1,9 @@
 import { type JudgeSearch, type Judges, searchJudges } from '../../core/proof/judges/judges.ts';
 import { joined } from '../../core/proof/judges/named-places.ts';
 import { KB } from '../files/bounded-read.ts';
-import type { PrivateGit } from '../snapshots/private-git.ts';
-import type { TreePath } from '../snapshots/tree-changes.ts';
-import { asText, asTreePath, readEntries, sizesOf } from '../snapshots/tree-files.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
+import { readEntries, sizesOf } from '../snapshots/tree-files.ts';
 
 /*
  * What judges lead to is known once they are read: so they are searched, what the search has not read yet is read,
@@ -48,7 +48,7 @@ export interface TreeReader {
 const MOST_LINKS = 2000;
 const LONGEST_CHAIN = 20;
 
-/** Opens a tree whose files are listed. Rejects with a `SnapshotError` if git fails; so does reading. */
+/** Opens a tree whose files are listed. Rejects with a `GitError` if git fails; so does reading. */
 export async function treeReader(
   git: PrivateGit,
   files: ReadonlyMap<TreePath, string>,

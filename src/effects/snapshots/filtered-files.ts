@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { MB, readWithin, tryReadText } from '../files/bounded-read.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
+import { outputOf } from '../git/git-error.ts';
+import { heldBy, type IndexEntry, readStaged } from '../git/listings.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import { timeOf } from '../git/repository.ts';
+import { asInput, type TreePath, treePlace } from '../git/tree-path.ts';
 import { whereContentIsAsNamed } from './lfs-pointer.ts';
-import type { PrivateGit } from './private-git.ts';
-import { timeOf } from './repository.ts';
-import { outputOf } from './snapshot-error.ts';
-import { type IndexEntry, type TreePath, treePlace } from './tree-changes.ts';
 
 /*
  * A filter such as that of LFS or git-crypt keeps something else in git than lies in the work tree. A
@@ -109,7 +110,7 @@ async function underFilters(
   git: PrivateGit,
   entries: readonly IndexEntry[],
 ): Promise<readonly Filtered[]> {
-  const input = Buffer.from(`${entries.map(({ name }) => name).join('\0')}\0`, 'latin1');
+  const input = asInput(entries.map(({ name }) => name));
   const args = ['check-attr', '-z', '--stdin', 'filter'];
   const { exitCode, output } = await git.onRepository(args, { input });
   if (exitCode !== 0) return [];
@@ -192,8 +193,8 @@ async function notYetInIndex(
 ): Promise<readonly Filtered[]> {
   if (entries.length === 0) return [];
   const { output } = await git.run(['ls-files', '-s', '-z']);
-  const lines = new Set(output.split('\0'));
-  return entries.filter(({ mode, id, name }) => !lines.has(`${mode} ${id} 0\t${name}`));
+  const held = heldBy(readStaged(output));
+  return entries.filter(({ mode, id, name }) => held.get(name) !== `${mode} ${id}`);
 }
 
 /** Git marks none of the files if its index lacks one, as that of a folder which became a link. */
@@ -202,9 +203,9 @@ async function flag(git: PrivateGit, names: readonly TreePath[], how: string): P
   const known = new Set((await git.run(['ls-files', '-z'])).output.split('\0'));
   const there = names.filter((name) => known.has(name));
   if (there.length === 0) return;
-  const input = Buffer.from(`${there.join('\0')}\0`, 'latin1');
+  const input = asInput(there);
   const args = ['update-index', how, '-z', '--stdin'];
-  outputOf(args, await git.run(args, { input }));
+  outputOf(await git.run(args, { input }));
 }
 
 /** How an entry was kept as the index named it. */

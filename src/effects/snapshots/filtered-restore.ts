@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { withoutOwnFilters } from '../workspace/git-filters.ts';
+import { withoutOwnFilters } from '../git/git-filters.ts';
+import { indexInfo } from '../git/listings.ts';
+import { type PrivateGit, runOnRepository } from '../git/private-git.ts';
+import { type TreePath, treePlace } from '../git/tree-path.ts';
 import { entryKey, readFilterNotes } from './filtered-files.ts';
-import { type PrivateGit, runOnRepository } from './private-git.ts';
-import { type TreePath, treePlace } from './tree-changes.ts';
 
 /** A path, and what it gets back as mode and id. */
 export interface WantedFile {
@@ -77,11 +78,8 @@ export async function indexOf(
 ): Promise<string | null> {
   const index = path.join(git.folder, 'index-to-restore');
   for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
-  const lines = files.map(({ name, entry }) => {
-    const [mode = '', id = ''] = entry.split(' ');
-    return `${mode} ${id} 0\t${name}\0`;
-  });
-  const input = Buffer.from(lines.join(''), 'latin1');
+  const entries = files.map(({ name, entry }) => [name, entry] as const);
+  const input = indexInfo(entries, git.repository);
   const added = await git.run(['update-index', '-z', '--index-info'], { input, index });
   return added.exitCode === 0 ? index : null;
 }

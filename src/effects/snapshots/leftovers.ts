@@ -2,7 +2,7 @@ import { rmSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
-import type { PrivateGit } from './private-git.ts';
+import type { PrivateGit } from '../git/private-git.ts';
 
 /*
  * What a git or a ralph that was killed in the middle of its work leaves behind. Only the driver of a

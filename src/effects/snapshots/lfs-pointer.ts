@@ -1,6 +1,7 @@
 import { hashOfFile } from '../files/file-hash.ts';
-import type { PrivateGit } from './private-git.ts';
-import { type IndexEntry, statsOf, treePlace } from './tree-changes.ts';
+import type { IndexEntry } from '../git/listings.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import { statsOf, treePlace } from '../git/tree-path.ts';
 import { sizesOf } from './tree-files.ts';
 import { readObjects } from './verified.ts';
 

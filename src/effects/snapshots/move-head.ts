@@ -1,11 +1,14 @@
 import type { ListedSnapshot } from '../../core/snapshots/timeline.ts';
-import { asInput, type RunGit } from '../workspace/git-command.ts';
-import { withoutOwnFilters } from '../workspace/git-filters.ts';
-import { lockIn } from '../workspace/git-locks.ts';
-import { underWayIn } from '../workspace/under-way.ts';
-import { type PrivateGit, runOnRepository } from './private-git.ts';
-import { type Head, readHead } from './repository.ts';
-import { SnapshotError } from './snapshot-error.ts';
+import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import type { RunGit } from '../git/git-command.ts';
+import { GitError } from '../git/git-error.ts';
+import { withoutOwnFilters } from '../git/git-filters.ts';
+import { lockIn } from '../git/git-locks.ts';
+import { heldBy, indexInfo, readStaged } from '../git/listings.ts';
+import { type PrivateGit, runOnRepository } from '../git/private-git.ts';
+import { type Head, readHead } from '../git/repository.ts';
+import { asInput, asText, type TreePath } from '../git/tree-path.ts';
+import { underWayIn } from '../git/under-way.ts';
 import { INDEX_MESSAGE } from './snapshot-store.ts';
 import { listTree } from './tree-files.ts';
 import { lacks, readCommits } from './verified.ts';
@@ -22,8 +25,8 @@ export interface HeadMove {
   readonly now: Head;
   /** The commit that the branch to go back to leads to now; null if there is no such branch. */
   readonly tip: string | null;
-  /** Lines for `git update-index --index-info`. */
-  readonly index: readonly string[];
+  /** What the index holds from now on; null takes a path out. */
+  readonly index: readonly (readonly [TreePath, TreeEntry])[];
   /** The paths among them that a sparse checkout leaves out of the work tree. */
   readonly skipped: readonly string[];
   /** What is under way now and was not then. */
@@ -70,7 +73,7 @@ async function readTip(ask: RunGit, branch: string) {
   const output = await ask('', ['for-each-ref', '--format=%(objectname) %(worktreepath)', branch]);
   const [, commit, place] = /^(\S+) (.*)$/m.exec(output ?? '') ?? [];
   if (commit === undefined || place === undefined) return null;
-  return { commit, place: Buffer.from(place, 'latin1').toString() };
+  return { commit, place: asText(place) };
 }
 
 /**
@@ -82,7 +85,7 @@ export async function readParents(git: PrivateGit, commit: string) {
     const commits = await readCommits(git, ids);
     return ids.map((id) => {
       const found = commits.get(id);
-      if (found === undefined) throw new SnapshotError(lacks(id));
+      if (found === undefined) throw new GitError(lacks(id));
       return { id, ...found };
     });
   };
@@ -103,29 +106,15 @@ async function indexLines(
   tree: string,
 ): Promise<Pick<HeadMove, 'index' | 'skipped'>> {
   const listed = await git.onRepository(['ls-files', '-s', '-v', '-z']);
-  if (listed.exitCode !== 0) throw new SnapshotError('git cannot read the index');
-  const now = new Map<string, string>();
-  const left = new Set<string>();
-  for (const [, tag = '', mode, id, stage, name = ''] of matches(
-    listed.output,
-    /(\w) (\d+) (\w+) (\d)\t([^\0]+)\0/g,
-  )) {
-    if (/s/i.test(tag)) left.add(name);
-    now.set(name, stage === '0' ? `${mode} ${id}` : 'conflict');
-  }
+  if (listed.exitCode !== 0) throw new GitError('git cannot read the index');
+  const entries = readStaged(listed.output);
+  const now = heldBy(entries);
+  const left = new Set(entries.flatMap(({ tag, name }) => (/s/i.test(tag) ? [name] : [])));
   const then = await listTree(git, tree);
-  const none = '0'.repeat(tree.length);
   const gone = [...now].filter(([name, entry]) => !then.has(name) || entry === 'conflict');
   const back = [...then].filter(([name, entry]) => now.get(name) !== entry);
-  const index = [
-    ...gone.map(([name]) => `0 ${none}\t${name}\0`),
-    ...back.map(([name, entry]) => `${entry}\t${name}\0`),
-  ];
+  const index = [...gone.map(([name]) => [name, null] as const), ...back];
   return { index, skipped: back.flatMap(([name]) => (left.has(name) ? [name] : [])) };
-}
-
-function matches(text: string, pattern: RegExp): Iterable<readonly (string | undefined)[]> {
-  return text.matchAll(pattern);
 }
 
 const REASON = ['-m', 'ralph undo'];
@@ -135,12 +124,12 @@ export async function moveHead(git: PrivateGit, move: HeadMove): Promise<void> {
   const { to, now, tip, index, skipped, ends } = move;
   // Git runs the filter of a file that was written in the same instant as the index.
   const settings = await withoutOwnFilters(git.repository.root, runOnRepository(git));
-  if (settings === null) throw new SnapshotError('git cannot tell which filters are whose');
+  if (settings === null) throw new GitError('git cannot tell which filters are whose');
   const run = async (what: string, args: readonly string[], input?: Uint8Array): Promise<void> => {
     const { exitCode, complaint } = await git.onRepository(args, { input, settings });
     if (exitCode === 0) return;
     const lock = lockIn(complaint);
-    throw new SnapshotError(`git cannot move ${what}${lock === null ? '' : `: ${lock}`}`);
+    throw new GitError(`git cannot move ${what}${lock === null ? '' : `: ${lock}`}`);
   };
   const { branch, commit } = to;
   // A rebase has HEAD detached, and would go on from where it is.
@@ -159,7 +148,7 @@ export async function moveHead(git: PrivateGit, move: HeadMove): Promise<void> {
     if (now.branch !== branch) await run('HEAD', ['symbolic-ref', ...REASON, 'HEAD', branch]);
   }
   if (index.length === 0) return;
-  const input = Buffer.from(index.join(''), 'latin1');
+  const input = indexInfo(index, git.repository);
   await run('the index', ['update-index', '--replace', '-z', '--index-info'], input);
   if (skipped.length === 0) return;
   // A new entry has no flags, and would look like a deleted file.

@@ -1,14 +1,14 @@
 import { onlyOfTask } from '../../core/snapshots/commit-message.ts';
 import type { Timeline } from '../../core/snapshots/timeline.ts';
+import { GitError } from '../git/git-error.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import type { Head } from '../git/repository.ts';
 import { type HeadMove, readParents } from './move-head.ts';
-import type { PrivateGit } from './private-git.ts';
-import type { Head } from './repository.ts';
-import { SnapshotError } from './snapshot-error.ts';
 
 /**
  * Whether HEAD, or the branch that it is to go back to, may have been moved by somebody else since the task's first
  * snapshot. What moved within an iteration is the agent's; between iterations only commits that name the task are its
- * own. Rejects with a `SnapshotError`.
+ * own. Rejects with a `GitError`.
  */
 export async function isMovedByOthers(
   git: PrivateGit,
@@ -46,6 +46,6 @@ async function isOwnStep(git: PrivateGit, taskId: string, from: Head, to: Head):
   const others = ['rev-list', '-n', '1', '--invert-grep', ...onlyOfTask(taskId), to.commit];
   const range = from.commit === null ? [] : ['--not', from.commit];
   const { exitCode, output } = await git.onRepository([...others, ...range, '--']);
-  if (exitCode !== 0) throw new SnapshotError('git cannot list the commits since the task began');
+  if (exitCode !== 0) throw new GitError('git cannot list the commits since the task began');
   return output.trim() === '';
 }

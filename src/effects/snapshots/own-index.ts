@@ -1,9 +1,11 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { asEntry, indexInfo, readStaged, type StagedEntry } from '../git/listings.ts';
+import type { GitCall, PrivateGit } from '../git/private-git.ts';
+import { timeOf } from '../git/repository.ts';
+import { statsOf, type TreePath, treePlace } from '../git/tree-path.ts';
 import { createFilteredFiles } from './filtered-files.ts';
-import type { GitCall, PrivateGit } from './private-git.ts';
-import { timeOf } from './repository.ts';
-import { type IndexEntry, statsOf, type TreePath, treePlace } from './tree-changes.ts';
 
 /*
  * Ralph's own index says what the newest snapshot holds. It lives as long as the task, so that a file
@@ -34,7 +36,7 @@ export interface OwnIndex {
    */
   remember(changed: readonly TreePath[]): Promise<void>;
   /** Writes entries into any index. */
-  addEntries(entries: readonly IndexEntry[], index?: string): Promise<void>;
+  addEntries(entries: Entries, index?: string): Promise<void>;
 }
 
 interface PreparedIndex {
@@ -44,11 +46,8 @@ interface PreparedIndex {
   readonly excluded: readonly TreePath[];
 }
 
-interface UserEntry extends IndexEntry {
-  /** `H` for an ordinary entry, `S` for one that a sparse checkout leaves out; small if it is assumed unchanged. */
-  readonly tag: string;
-  readonly stage: string;
-}
+/** What paths of an index hold from now on. */
+type Entries = Iterable<readonly [TreePath, TreeEntry]>;
 
 /** The mode of a repository inside the tree. */
 const SUBMODULE = '160000';
@@ -91,7 +90,7 @@ export function createOwnIndex({
   let userSign: string | null = null;
   let shared = git.shared;
   let userTree: string | null = null;
-  let entries: readonly UserEntry[] = [];
+  let entries: readonly StagedEntry[] = [];
   let tracked: ReadonlySet<TreePath> = new Set();
   let mayBeMissing: ReadonlySet<TreePath> = new Set();
   let submodules: ReadonlySet<TreePath> = new Set();
@@ -108,7 +107,7 @@ export function createOwnIndex({
   };
 
   /** Takes out what an earlier process was still to keep. */
-  const dropExcluded = async (newestTree: string): Promise<readonly TreePath[]> => {
+  const dropExcluded = async (): Promise<readonly TreePath[]> => {
     if (pathspecs.length === 0) return [];
     const [all, included] = await Promise.all([
       ask(['ls-files', '-z']),
@@ -116,8 +115,7 @@ export function createOwnIndex({
     ]);
     const stay = new Set(included.split('\0'));
     const excluded = all.split('\0').filter((name) => !stay.has(name));
-    const none = '0'.repeat(newestTree.length);
-    await addEntries(excluded.map((name) => ({ mode: '0', id: none, name })));
+    await addEntries(excluded.map((name) => [name, null]));
     return excluded;
   };
 
@@ -138,7 +136,7 @@ export function createOwnIndex({
       userTree = null;
       return [];
     }
-    entries = readEntries(listed);
+    entries = readStaged(listed);
     const ours = included === null ? null : new Set(included.split('\0'));
     const there = new Set(known === '' ? [] : known.split('\0'));
     // Of a path in conflict any of its contents will do: what lies in the tree replaces it.
@@ -149,7 +147,7 @@ export function createOwnIndex({
         .filter((entry) => there.size === 0 || liesInTree(repository.root, entry))
         .map((entry) => [entry.name, entry]),
     );
-    await addEntries([...missing.values()]);
+    await addEntries([...missing.values()].map(asEntry));
     tracked = new Set(entries.map(({ name }) => name));
     const skipped = entries.filter(({ tag }) => /s/i.test(tag)).map(({ name }) => name);
     mayBeMissing = new Set(skipped.length > 0 && (await isSparse()) ? leftOut(skipped) : []);
@@ -187,18 +185,17 @@ export function createOwnIndex({
     const among = isRefreshed ? null : new Set(changed.filter(isYoung));
     // Most files were written longer ago, and git need not be asked for all of them.
     if (among?.size === 0) return;
-    const ours = readEntries(await ask(['ls-files', '-s', '-v', '-z', ...onlyFew(among)]));
+    const ours = readStaged(await ask(['ls-files', '-s', '-v', '-z', ...onlyFew(among)]));
     const young = ours
       .filter(({ name, mode }) => !filtered.asIndexed.has(name) && mode !== SUBMODULE)
       .filter(({ name }) => among?.has(name) ?? isYoung(name));
     hasManyDoubts = young.length > FEW_DOUBTS;
-    await addEntries(young);
+    await addEntries(young.map(asEntry));
   };
 
   const addEntries: OwnIndex['addEntries'] = async (added, index = own) => {
-    if (added.length === 0) return;
-    const lines = added.map(({ mode, id, name }) => `${mode} ${id} 0\t${name}\0`);
-    const input = Buffer.from(lines.join(''), 'latin1');
+    const input = indexInfo(added, repository);
+    if (input.length === 0) return;
     await ask(['update-index', '-z', '--index-info'], { input, index });
   };
 
@@ -207,7 +204,7 @@ export function createOwnIndex({
     if (isOwn && entries.length > 0) return writeTree();
     const index = path.join(git.folder, 'index-of-user');
     for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
-    await addEntries(entries, index);
+    await addEntries(entries.map(asEntry), index);
     const tree = await writeTree({ index });
     rmSync(index, { force: true });
     return tree;
@@ -233,9 +230,9 @@ export function createOwnIndex({
     async prepare(newestTree) {
       lookedAtMs = Date.now();
       const isRestored = await restore(newestTree);
-      const excluded = isRestored && newestTree !== null ? await dropExcluded(newestTree) : [];
+      const excluded = isRestored ? await dropExcluded() : [];
       const adopted = await adopt();
-      const asIndexed = await filtered.update(addEntries, isBefore);
+      const asIndexed = await filtered.update((found) => addEntries(found.map(asEntry)), isBefore);
       isBefore = false;
       // Without the times of the files each listing would read all of them.
       isRefreshed = isRestored || adopted.length > 0 || hasManyDoubts;
@@ -260,20 +257,8 @@ function onlyFew(names: ReadonlySet<TreePath> | null): readonly string[] {
 }
 
 /** Whether the work tree has what the entry is, or a sparse checkout leaves it out. */
-function liesInTree(root: string, { name, mode, tag }: UserEntry): boolean {
+function liesInTree(root: string, { name, mode, tag }: StagedEntry): boolean {
   const stats = statsOf(treePlace(root, name));
   if (stats === null) return /s/i.test(tag);
   return stats.isDirectory() === (mode === SUBMODULE);
-}
-
-/** Reads lines such as `H 100644 <id> 0<tab><name>`; a regular expression would take twice as long. */
-function readEntries(listing: string): readonly UserEntry[] {
-  const entries: UserEntry[] = [];
-  for (const line of listing.split('\0')) {
-    const end = line.indexOf('\t');
-    if (end === -1) continue;
-    const [tag = '', mode = '', id = '', stage = ''] = line.slice(0, end).split(' ');
-    entries.push({ tag, mode, id, stage, name: line.slice(end + 1) });
-  }
-  return entries;
 }

@@ -1,9 +1,12 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { readSnapshotName } from '../../core/snapshots/snapshot-names.ts';
-import type { PrivateGit } from './private-git.ts';
-import { NameTakenError, reasonOf, SnapshotError } from './snapshot-error.ts';
+import { GitError, reasonOf } from '../git/git-error.ts';
+import type { PrivateGit } from '../git/private-git.ts';
 import type { SnapshotId, SnapshotIds } from './snapshot-ids.ts';
+
+/** All the names are taken. */
+export class NameTakenError extends GitError {}
 
 /** Where the refs of a task's snapshots are. */
 export interface RefPlace {
@@ -20,7 +23,7 @@ export interface RefPlace {
 
 /**
  * Creates a ref under the first free name, and returns it; a ref that is there is never moved. Rejects with a
- * `NameTakenError` if every name is taken, or a `SnapshotError`.
+ * `NameTakenError` if every name is taken, or a `GitError`.
  */
 export async function createRef(
   { git, refs, ids, claiming }: RefPlace,
@@ -36,7 +39,7 @@ export async function createRef(
     } else {
       await claiming(ref, commit);
     }
-    const { exitCode, complaint } = await git.onRepository([
+    const answer = await git.onRepository([
       '-c',
       `core.filesRefLockTimeout=${LOCK_TIMEOUT_MS}`,
       'update-ref',
@@ -45,14 +48,13 @@ export async function createRef(
       commit,
       NO_COMMIT,
     ]);
-    if (exitCode === 0) return ref;
+    if (answer.exitCode === 0) return ref;
     // An id without a ref does no harm: the next driver makes the ref.
     await ids.remove(new Set([name])).catch(() => {});
     const isTaken = claiming === undefined ? /already exists/ : /already exists|File exists/;
     // Somebody may have made a ref below it, and then git takes none of this name.
-    const isFolder = complaint.includes(`'${ref}/`);
-    if (!isTaken.test(complaint) && !isFolder)
-      throw new SnapshotError(reasonOf(['update-ref'], complaint));
+    const isFolder = answer.complaint.includes(`'${ref}/`);
+    if (!isTaken.test(answer.complaint) && !isFolder) throw new GitError(reasonOf(answer));
   }
   throw new NameTakenError('no name was free');
 }

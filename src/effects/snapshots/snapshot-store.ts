@@ -3,23 +3,20 @@ import path from 'node:path';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { withUnderWay } from '../../core/snapshots/snapshot-message.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import { underWayIn } from '../workspace/under-way.ts';
+import { GitError, outputOf } from '../git/git-error.ts';
+import type { GitCall } from '../git/private-git.ts';
+import { type Head, headSign, isSameHead, readHead, writeTreeWords } from '../git/repository.ts';
+import { isPlainFolder, statsOf, type TreePath, treePlace } from '../git/tree-path.ts';
+import { underWayIn } from '../git/under-way.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { createOwnIndex } from './own-index.ts';
-import type { GitCall } from './private-git.ts';
-import { type Head, headSign, isSameHead, readHead, writeTreeWords } from './repository.ts';
-import { outputOf, SnapshotError } from './snapshot-error.ts';
 import { createRef, type RefPlace } from './snapshot-ref.ts';
 import {
   addChanges,
   changesAmong,
   dropPaths,
-  isPlainFolder,
   type LeftOutReason,
   listChanges,
-  statsOf,
-  type TreePath,
-  treePlace,
 } from './tree-changes.ts';
 
 /*
@@ -70,12 +67,12 @@ export interface SnapshotStore {
   readonly keptHead: Head | null;
   /**
    * Writes the work tree to git's objects; with `only`, everything else is as it was kept last. Rejects with a
-   * `SnapshotError`, or the system's error.
+   * `GitError`, or the system's error.
    */
   keepTree(only?: ReadonlySet<TreePath>): Promise<KeptTree>;
   /**
    * Makes a snapshot of the tree that was kept last, under the first of the names that is free. Its
-   * commit also keeps the commits in `extra`. Rejects with a `SnapshotError`, or the system's error.
+   * commit also keeps the commits in `extra`. Rejects with a `GitError`, or the system's error.
    */
   keep(
     kept: KeptTree,
@@ -108,9 +105,9 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   const { git, refs, ids, maxBytes, pathspecs } = request;
   const { repository } = git;
   const ask = async (args: readonly string[], call?: GitCall): Promise<string> =>
-    outputOf(args, await git.run(args, call));
+    outputOf(await git.run(args, call));
   const askRepository = async (args: readonly string[], call?: GitCall): Promise<string> =>
-    outputOf(args, await git.onRepository(args, call));
+    outputOf(await git.onRepository(args, call));
   const writeTree = (call?: GitCall): Promise<string> => ask(writeTreeWords(repository), call);
   const index = createOwnIndex({ git, pathspecs, ask, askRepository, writeTree });
   let { newest, claiming } = request;
@@ -198,8 +195,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
           !index.submodules.has(name) &&
           isPlainFolder(treePlace(repository.root, name)),
       );
-      if (!(await dropPaths(git, bare)))
-        throw new SnapshotError('git cannot keep a lost repository');
+      if (!(await dropPaths(git, bare))) throw new GitError('git cannot keep a lost repository');
       for (const name of bare) nested.delete(name);
       for (const name of index.submodules) nested.add(name);
       const { tracked, mayBeMissing, asIndexed } = index;
@@ -210,7 +206,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         mayBeMissing,
         asIndexed,
       });
-      if (changes === null) throw new SnapshotError('git cannot list the work tree');
+      if (changes === null) throw new GitError('git cannot list the work tree');
       const { changed, replaced, dropped, leftOut } =
         only === undefined ? changes : changesAmong(changes, only);
       for (const name of [...changed, ...leftOut.keys()]) {
@@ -230,7 +226,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       }
       const refused = await addChanges(git, changed);
       if (refused === null || !(await dropPaths(git, [...replaced, ...dropped, ...refused]))) {
-        throw new SnapshotError('git cannot keep the changed files');
+        throw new GitError('git cannot keep the changed files');
       }
       const tree = await writeTree();
       await index.remember(changed);
@@ -265,16 +261,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       const other = path.join(git.folder, 'index-of-undo');
       for (const file of [other, `${other}.lock`]) rmSync(file, { force: true });
       await ask(['read-tree', base], { index: other });
-      const none = '0'.repeat(base.length);
-      // What goes makes room: git refuses a file where a folder of the same name still is.
-      const sorted = [...entries].sort(
-        ([, one], [, other]) => Number(one !== null) - Number(other !== null),
-      );
-      const listed = sorted.map(([name, entry]) => {
-        const [mode = '0', id = none] = entry?.split(' ') ?? [];
-        return { mode, id, name };
-      });
-      await index.addEntries(listed, other);
+      await index.addEntries(entries, other);
       const tree = await writeTree({ index: other });
       rmSync(other, { force: true });
       return { ref: '', commit: await commitTree(tree, 'trees of an undo\n', [extra]), tree };

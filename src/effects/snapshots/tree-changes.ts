@@ -1,22 +1,19 @@
-import { accessSync, constants, existsSync, lstatSync, type Stats } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode } from '../files/write-file.ts';
-import { asInput } from '../workspace/git-command.ts';
-import type { PrivateGit } from './private-git.ts';
-import { reasonOf, SnapshotError, saysFull } from './snapshot-error.ts';
+import { GitError, reasonOf, saysFull } from '../git/git-error.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import {
+  asInput,
+  isBehindLink,
+  isPlainFolder,
+  statsOf,
+  type TreePath,
+  treePlace,
+} from '../git/tree-path.ts';
 
 /** Why a path is in no snapshot. */
 export type LeftOutReason = 'too-large' | 'unreadable' | 'unnameable' | 'empty-repository';
-
-/** Relative to the root of the work tree, one character per byte. */
-export type TreePath = string;
-
-/** A line of an index. */
-export interface IndexEntry {
-  readonly mode: string;
-  readonly id: string;
-  readonly name: TreePath;
-}
 
 export interface TreeRules {
   /** For a file that the user's index does not name, in bytes. */
@@ -112,12 +109,6 @@ function whyLeftOut(
   }
 }
 
-/** Whether a folder is no repository of its own. */
-export function isPlainFolder(place: Buffer): boolean {
-  if (statsOf(place)?.isDirectory() !== true) return false;
-  return statsOf(Buffer.concat([place, Buffer.from('/.git')])) === null;
-}
-
 /** Whether a folder that cannot be read is in the way: then nobody knows if the path is gone. */
 function isHidden(place: Buffer): boolean {
   try {
@@ -130,33 +121,6 @@ function isHidden(place: Buffer): boolean {
 
 /** Git takes no path with such a part into an index. */
 const UNNAMEABLE = /(?:^|\/)\.git(?:\/|$)/i;
-
-/** Returns the absolute place of a path; a Buffer, because names need not be UTF-8. */
-export function treePlace(root: string, name: TreePath): Buffer {
-  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')]);
-}
-
-export function statsOf(place: Buffer): Stats | null {
-  try {
-    return lstatSync(place);
-  } catch {
-    return null;
-  }
-}
-
-/** Returns the folder that a path is in; '' for the root. */
-export function parentOf(name: TreePath): TreePath {
-  const end = name.lastIndexOf('/');
-  return end === -1 ? '' : name.slice(0, end);
-}
-
-/** Whether one of the path's folders is now a link: then the path itself is not in this tree. */
-export function isBehindLink(root: string, name: TreePath): boolean {
-  for (let folder = parentOf(name); folder !== ''; folder = parentOf(folder)) {
-    if (statsOf(treePlace(root, folder))?.isSymbolicLink() === true) return true;
-  }
-  return false;
-}
 
 /** Whether a repository inside the tree has any ref or a detached HEAD: then git can name its commit. */
 function hasCommit(folder: string): boolean {
@@ -193,7 +157,7 @@ function storedAs(count: number): readonly string[] {
 
 /**
  * Brings paths into ralph's index. A path that git refuses is left out and named, so that one bad path
- * costs one path. Resolves to null if git fails otherwise. Rejects with a `SnapshotError` if the disk is full.
+ * costs one path. Resolves to null if git fails otherwise. Rejects with a `GitError` if the disk is full.
  */
 export async function addChanges(
   git: PrivateGit,
@@ -205,10 +169,11 @@ export async function addChanges(
     if (left.length === 0) return refused;
     const input = asInput(left);
     const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
-    const { exitCode, complaint } = await git.run([...storedAs(left.length), ...args], { input });
-    if (exitCode === 0) return refused;
+    const answer = await git.run([...storedAs(left.length), ...args], { input });
+    if (answer.exitCode === 0) return refused;
+    const { complaint } = answer;
     // Git then names a file, too, with which nothing is wrong.
-    if (saysFull(complaint)) throw new SnapshotError(reasonOf(args, complaint));
+    if (saysFull(complaint)) throw new GitError(reasonOf(answer));
     const name = REFUSED.exec(complaint)?.[1];
     if (name === undefined || !left.includes(name)) return null;
     refused.add(name);

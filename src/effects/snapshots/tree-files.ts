@@ -1,38 +1,31 @@
 import { isRepository } from '../../core/snapshots/undo-plan.ts';
-import type { PrivateGit } from './private-git.ts';
-import { SnapshotError } from './snapshot-error.ts';
-import type { TreePath } from './tree-changes.ts';
+import { GitError } from '../git/git-error.ts';
+import { readTree } from '../git/listings.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import type { TreePath } from '../git/tree-path.ts';
 import { lacks, readObjects, requireObjects, treesOf } from './verified.ts';
 
-/** Lists the files of a tree or a commit: mode and id by path. Rejects with a `SnapshotError` if git fails. */
+/** Lists the files of a tree or a commit: mode and id by path. Rejects with a `GitError` if git fails. */
 export async function listTree(
   git: PrivateGit,
   treeOrCommit: string,
 ): Promise<ReadonlyMap<TreePath, string>> {
   const [tree = ''] = await treesOf(git, [treeOrCommit]);
   const { exitCode, output } = await git.run(['ls-tree', '-r', '-t', '-z', tree]);
-  if (exitCode !== 0) throw new SnapshotError(`git cannot list the tree ${tree}`);
-  const files = new Map<TreePath, string>();
-  const folders: string[] = [];
-  for (const line of output.split('\0')) {
-    const end = line.indexOf('\t');
-    if (end === -1) continue;
-    const [mode = '', type, id = ''] = line.slice(0, end).split(' ');
-    if (type === 'tree') folders.push(id);
-    else files.set(line.slice(end + 1), `${mode} ${id}`);
-  }
+  if (exitCode !== 0) throw new GitError(`git cannot list the tree ${tree}`);
+  const { files, folders } = readTree(output);
   await requireObjects(git, folders);
   return files;
 }
 
-/** Rejects with a `SnapshotError` unless git has all files of a tree as their ids say. */
+/** Rejects with a `GitError` unless git has all files of a tree as their ids say. */
 export async function requireTree(git: PrivateGit, treeOrCommit: string): Promise<void> {
   const entries = [...(await listTree(git, treeOrCommit)).values()];
   await requireObjects(git, entries.filter((entry) => !isRepository(entry)).map(idOf));
 }
 
 /**
- * Reads the contents of entries such as `100644 <id>`, by entry. Rejects with a `SnapshotError` if one is missing or
+ * Reads the contents of entries such as `100644 <id>`, by entry. Rejects with a `GitError` if one is missing or
  * is not what its id says.
  */
 export async function readEntries(
@@ -45,13 +38,13 @@ export async function readEntries(
   return new Map(
     wanted.map((entry) => {
       const object = objects.get(idOf(entry));
-      if (object?.type !== 'blob') throw new SnapshotError(lacks(idOf(entry)));
+      if (object?.type !== 'blob') throw new GitError(lacks(idOf(entry)));
       return [entry, object.content];
     }),
   );
 }
 
-/** Returns the sizes of entries in bytes, without reading them. Rejects with a `SnapshotError`. */
+/** Returns the sizes of entries in bytes, without reading them. Rejects with a `GitError`. */
 export async function sizesOf(
   git: PrivateGit,
   entries: readonly string[],
@@ -62,7 +55,7 @@ export async function sizesOf(
   const { exitCode, output } = await git.run(['cat-file', '--batch-check=%(objectsize)'], {
     input,
   });
-  if (exitCode !== 0) throw new SnapshotError('git cannot look at files of a snapshot');
+  if (exitCode !== 0) throw new GitError('git cannot look at files of a snapshot');
   const sizes = output.split('\n');
   return new Map(wanted.map((entry, at) => [entry, Number(sizes[at])]));
 }
@@ -70,14 +63,4 @@ export async function sizesOf(
 /** The id in an entry such as `100644 <id>`. */
 export function idOf(entry: string): string {
   return entry.slice(entry.indexOf(' ') + 1);
-}
-
-/** A path as git has it, from a text. */
-export function asTreePath(text: string): TreePath {
-  return Buffer.from(text).toString('latin1');
-}
-
-/** A path for people and for the words of checks. */
-export function asText(path: TreePath): string {
-  return Buffer.from(path, 'latin1').toString();
 }

@@ -7,10 +7,11 @@ import {
   type TreeEntry,
 } from '../../core/snapshots/undo-plan.ts';
 import type { LineChanges } from '../../core/task/line-changes.ts';
+import { GitError } from '../git/git-error.ts';
+import { readNames, readNumstat, readRaw } from '../git/listings.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import { asInput, type TreePath } from '../git/tree-path.ts';
 import { indexOf } from './filtered-restore.ts';
-import type { PrivateGit } from './private-git.ts';
-import { SnapshotError } from './snapshot-error.ts';
-import type { TreePath } from './tree-changes.ts';
 import { idOf, listTree } from './tree-files.ts';
 import { requireObjects, treesOf, wrongObjects } from './verified.ts';
 
@@ -31,13 +32,7 @@ export async function compareTrees(
   if (exitCode !== 0) return null;
   const folders: string[] = [];
   const difference = new Map<string, { from: TreeEntry; to: TreeEntry }>();
-  const parts = output.split('\0');
-  for (let at = 0; at + 1 < parts.length; at += 2) {
-    const found = /^:(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) /.exec(parts[at] ?? '');
-    const path = parts[at + 1];
-    if (found === null || path === undefined) continue;
-    const [, oldMode = '', newMode = '', oldId = '', newId = ''] = found;
-    const [was, is] = [entryOf(oldMode, oldId), entryOf(newMode, newId)];
+  for (const [path, { from: was, to: is }] of readRaw(output)) {
     // Where a file became a folder, both are listed: the folder by itself, and the file with what is in it.
     for (const entry of [was, is]) if (isFolder(entry)) folders.push(idOf(entry));
     const change = { from: isFolder(was) ? null : was, to: isFolder(is) ? null : is };
@@ -50,10 +45,6 @@ function isFolder(entry: TreeEntry): entry is string {
   return entry?.startsWith('040000 ') === true;
 }
 
-function entryOf(mode: string, id: string): TreeEntry {
-  return /^0+$/.test(mode) ? null : `${mode} ${id}`;
-}
-
 /** Counts lines, path by path; null for a binary file. Resolves to null if git fails. */
 export async function countLines(
   git: PrivateGit,
@@ -62,13 +53,7 @@ export async function countLines(
   const args = ['diff-tree', '-r', '-z', '--numstat', '--no-renames', '--no-ext-diff'];
   const { exitCode, output } = await git.run([...args, '--no-textconv', from, to]);
   if (exitCode !== 0) return null;
-  return new Map(
-    [...output.matchAll(/(\d+|-)\t(\d+|-)\t([^\0]+)\0/g)].map((line) => {
-      const [, added = '', removed = '', path = ''] = line;
-      const isText = added !== '-';
-      return [path, isText ? { added: Number(added), removed: Number(removed) } : null];
-    }),
-  );
+  return readNumstat(output);
 }
 
 /** Counts the paths in which each pair of trees differs; null if git fails. */
@@ -170,16 +155,16 @@ export async function ignoredThen(
   try {
     const env = { GIT_WORK_TREE: folder } as const;
     const index = await indexOf(git, files);
-    if (index === null) throw new SnapshotError('git cannot read what was ignored');
+    if (index === null) throw new GitError('git cannot read what was ignored');
     const written = await git.run(['checkout-index', '--all', '--force'], { index, env });
-    if (written.exitCode !== 0) throw new SnapshotError('git cannot read what was ignored');
+    if (written.exitCode !== 0) throw new GitError('git cannot read what was ignored');
     rmSync(index, { force: true });
-    const input = Buffer.from(`${names.join('\0')}\0`, 'latin1');
+    const input = asInput(names);
     const asked = await git.run(['check-ignore', '--no-index', '-z', '--stdin'], { input, env });
     if (asked.exitCode !== 0 && asked.exitCode !== 1) {
-      throw new SnapshotError('git cannot tell what was ignored');
+      throw new GitError('git cannot tell what was ignored');
     }
-    return new Set([...inside, ...asked.output.split('\0').filter((name) => name !== '')]);
+    return new Set([...inside, ...readNames(asked.output)]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import type { PrivateGit } from './private-git.ts';
-import { didNotAnswer, SnapshotError } from './snapshot-error.ts';
+import { didNotAnswer, GitError } from '../git/git-error.ts';
+import type { PrivateGit } from '../git/private-git.ts';
 
 /*
  * The agent can write git's objects, and git reads them without comparing them with their ids. So whatever ralph acts
@@ -70,7 +70,7 @@ function parseCommit(text: string): VerifiedCommit {
   };
 }
 
-/** Returns the tree that each id names; the id of a commit names its tree. Rejects with a `SnapshotError`. */
+/** Returns the tree that each id names; the id of a commit names its tree. Rejects with a `GitError`. */
 export async function treesOf(
   git: ObjectReader,
   ids: readonly string[],
@@ -80,14 +80,14 @@ export async function treesOf(
     const object = objects.get(id);
     if (object?.type === 'tree') return id;
     if (object?.type === 'commit') return parseCommit(object.content.toString()).tree;
-    throw new SnapshotError(lacks(id));
+    throw new GitError(lacks(id));
   });
 }
 
-/** Rejects with a `SnapshotError` if one of the objects is missing or is not what its id says. */
+/** Rejects with a `GitError` if one of the objects is missing or is not what its id says. */
 export async function requireObjects(git: ObjectReader, ids: Iterable<string>): Promise<void> {
   const [wrong] = await wrongObjects(git, ids);
-  if (wrong !== undefined) throw new SnapshotError(lacks(wrong));
+  if (wrong !== undefined) throw new GitError(lacks(wrong));
 }
 
 /** Says that an object is missing or wrong, as half a sentence. */
@@ -131,7 +131,7 @@ const RUNS_AT_MOST = 200;
 
 /**
  * Resolves to those of the objects that are what their ids say; null if git has not answered for just these, in their
- * order. Rejects with a `SnapshotError` if git was ended.
+ * order. Rejects with a `GitError` if git was ended.
  */
 async function scanOnce(
   git: ObjectReader,
@@ -186,7 +186,7 @@ async function scanOnce(
   const input = Buffer.from(wanted.map((id) => `${id}\n`).join(''));
   const format = `--batch=${sign} %(objectname) %(objecttype) %(objectsize)`;
   const { exitCode } = await git.run(['cat-file', format], { input, onOutput });
-  if (exitCode === null) throw new SnapshotError(didNotAnswer('cat-file'));
+  if (exitCode === null) throw new GitError(didNotAnswer('cat-file'));
   const isWhole = isInStep && at === wanted.length && reading === null && head === '';
   return exitCode === 0 && isWhole ? found : null;
 }

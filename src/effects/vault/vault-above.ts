@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { realPath } from '../files/real-path.ts';
+import { findGitAbove } from '../git/find-git-above.ts';
 import { openTaskIds } from '../state/task-folder.ts';
 import { distrust } from '../trust/owner.ts';
-import { findGitAbove } from '../workspace/find-git-above.ts';
 
 const STATE_FOLDER = '.ralph_state';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs';
 import { readWithin } from '../files/bounded-read.ts';
-import { gitFoldersAt } from './git-folders-at.ts';
+import { gitFoldersAt } from '../git/git-folders-at.ts';
 
 /** A changed or untracked file at one instant. */
 interface DirtyFile {

@@ -1,8 +1,10 @@
 import path from 'node:path';
+import { findGitAbove } from '../git/find-git-above.ts';
+import { type RunGit, runGit } from '../git/git-command.ts';
+import { readNames } from '../git/listings.ts';
+import { asText } from '../git/tree-path.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import { changedFiles } from './dirty-files.ts';
-import { findGitAbove } from './find-git-above.ts';
-import { asText, type RunGit, runGit } from './git-command.ts';
 import { findWorkTree, readView, type View, type WorkTree } from './git-view.ts';
 import {
   createInnerRepositories,
@@ -211,5 +213,5 @@ async function filesBetween(
     now,
     ...pathspecs,
   ]);
-  return (output ?? '').split('\0').filter((name) => name !== '');
+  return readNames(output ?? '');
 }

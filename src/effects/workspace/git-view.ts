@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { isInside, realPath } from '../files/real-path.ts';
+import type { RunGit } from '../git/git-command.ts';
+import { withoutOwnFilters } from '../git/git-filters.ts';
+import { asText } from '../git/tree-path.ts';
 import { type DirtyFiles, markDirtyFiles } from './dirty-files.ts';
-import type { RunGit } from './git-command.ts';
-import { withoutOwnFilters } from './git-filters.ts';
 
 /** A snapshot of the repository. */
 export interface View extends TreeFiles, Pick<WorkTree, 'root' | 'pathspecs'> {
@@ -35,7 +36,7 @@ export async function findWorkTree(
 ): Promise<WorkTree | null> {
   const output = await git(cwd, ['rev-parse', '--show-toplevel']);
   if (output === null) return null;
-  const root = Buffer.from(output, 'latin1').toString().replace(/\n$/, '');
+  const root = asText(output).replace(/\n$/, '');
   return { place, root, pathspecs: pathspecsWithout(excluded, root) };
 }
 
@@ -132,7 +133,7 @@ export function tipsIn(
     const [, tip, name = '', place = ''] = /^(\S+) (\S+) (.*)$/.exec(line) ?? [];
     if (tip === undefined) continue;
     tips.push(tip);
-    const folder = Buffer.from(place, 'latin1').toString();
+    const folder = asText(place);
     if (name.startsWith('refs/heads/') && (['', root].includes(folder) || isInside(root, folder))) {
       branches.push(tip);
     }

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { type RunGit, runGit } from '../git/git-command.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import { changedFiles } from './dirty-files.ts';
 import { repositoryFinder } from './find-repositories.ts';
-import { type RunGit, runGit } from './git-command.ts';
 import { pathspecsWithout, readFiles, type TreeFiles } from './git-view.ts';
 
 /*

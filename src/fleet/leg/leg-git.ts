@@ -1,10 +1,10 @@
 import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import { START, snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
 import { isSamePlace } from '../../effects/files/real-path.ts';
+import { runGit } from '../../effects/git/git-command.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { momentNow } from '../../effects/time/clock-reading.ts';
-import { runGit } from '../../effects/workspace/git-command.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
 import type { FleetSpec } from '../core/fleet-task.ts';
 import { leftSentence, somePaths } from '../core/left-sentence.ts';

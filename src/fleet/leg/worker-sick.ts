@@ -1,7 +1,7 @@
 import { writeTrouble } from '../../effects/files/folder-probe.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
+import { saysFull } from '../../effects/git/git-error.ts';
 import { findProgram } from '../../effects/processes/find-program.ts';
-import { saysFull } from '../../effects/snapshots/snapshot-error.ts';
 import { messageOf, SandboxError, UsageError } from '../../errors.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
 import { LegFailed } from './leg-failed.ts';

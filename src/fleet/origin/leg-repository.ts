@@ -3,8 +3,9 @@ import path from 'node:path';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { alternate } from '../../effects/branches/fresh-checkout.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
-import { quoted } from '../../effects/snapshots/private-git.ts';
-import { asText, callGit, type GitAnswer } from '../../effects/workspace/git-command.ts';
+import { callGit, type GitAnswer } from '../../effects/git/git-command.ts';
+import { quoted } from '../../effects/git/private-git.ts';
+import { asText } from '../../effects/git/tree-path.ts';
 import type { Mirror } from './mirror.ts';
 import { FETCH, type GitBase } from './mirror-folder.ts';
 

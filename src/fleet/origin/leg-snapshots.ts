@@ -1,11 +1,11 @@
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
-import { emptyTree } from '../../effects/branches/dirty-paths.ts';
+import { GitError, saysFull } from '../../effects/git/git-error.ts';
+import type { PrivateGit } from '../../effects/git/private-git.ts';
+import { emptyTree } from '../../effects/git/repository.ts';
+import type { TreePath } from '../../effects/git/tree-path.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 import { readParents } from '../../effects/snapshots/move-head.ts';
-import type { PrivateGit } from '../../effects/snapshots/private-git.ts';
-import { SnapshotError, saysFull } from '../../effects/snapshots/snapshot-error.ts';
-import type { TreePath } from '../../effects/snapshots/tree-changes.ts';
 import { compareTrees } from '../../effects/snapshots/trees.ts';
 import { messageOf } from '../../errors.ts';
 import { somePaths } from '../core/left-sentence.ts';
@@ -53,7 +53,7 @@ export interface KeepRequest {
 
 /**
  * Makes a commit of the work tree as it is now, under no name. Resolves to the commit of `last` if nothing differs
- * from it. Rejects with a `SnapshotError`, or the system's error.
+ * from it. Rejects with a `GitError`, or the system's error.
  */
 export async function keepLegTree(
   keeper: TreeKeeper,
@@ -67,7 +67,11 @@ export async function keepLegTree(
   if (last?.secrets.length === 0 && isSame(last, { tree: kept.tree, head, index })) {
     return { ...last, leftOut };
   }
-  const secrets = await untrackedSecrets(git, index ?? head ?? emptyTree(git), kept.tree);
+  const secrets = await untrackedSecrets(
+    git,
+    index ?? head ?? emptyTree(git.repository),
+    kept.tree,
+  );
   const without = new Map(secrets.map((name) => [name, null]));
   const tree =
     secrets.length === 0 ? kept.tree : (await store.keepChanged(kept.tree, without)).tree;
@@ -89,7 +93,7 @@ async function untrackedSecrets(
   tree: string,
 ): Promise<readonly TreePath[]> {
   const difference = await compareTrees(git, tracked, tree);
-  if (difference === null) throw new SnapshotError('git cannot compare the index with the files');
+  if (difference === null) throw new GitError('git cannot compare the index with the files');
   return [...difference].flatMap(([name, { from }]) =>
     from === null && looksSecret(name) ? [name] : [],
   );

@@ -1,11 +1,12 @@
 import { existsSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { removeTree } from '../../effects/files/remove-tree.ts';
+import { callGit, type GitAnswer, runGit } from '../../effects/git/git-command.ts';
+import { heldBy, readStaged } from '../../effects/git/listings.ts';
+import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
+import { findRepository } from '../../effects/git/repository.ts';
+import { asInput, type TreePath, treePlace } from '../../effects/git/tree-path.ts';
 import { readParents } from '../../effects/snapshots/move-head.ts';
-import { openPrivateGit, type PrivateGit } from '../../effects/snapshots/private-git.ts';
-import { findRepository } from '../../effects/snapshots/repository.ts';
-import { type TreePath, treePlace } from '../../effects/snapshots/tree-changes.ts';
-import { asInput, callGit, type GitAnswer, runGit } from '../../effects/workspace/git-command.ts';
 import { type FetchTrouble, shownUrl } from '../core/origin-answer.ts';
 import { LegError, makeLegRepository, must } from './leg-repository.ts';
 import type { Mirror } from './mirror.ts';
@@ -64,7 +65,7 @@ const TIMEOUT_MS = 20 * 60_000;
 /**
  * Makes the work tree of a leg, in place of what a killed worker has left there. Submodules are not checked out,
  * and of the repository no program runs: filters only as the worker's user has configured them. Rejects with a
- * `LegError`, a `SnapshotError`, or the system's error.
+ * `LegError`, a `GitError`, or the system's error.
  */
 export async function makeLegTree(request: LegTreeRequest): Promise<LegTreeEnd> {
   const { mirror, snapshot, branch, url, env, runId, signal } = request;
@@ -227,10 +228,5 @@ const LISTING = ['ls-files', '-s', '-z'];
 
 async function entriesOf(asked: Promise<GitAnswer>): Promise<ReadonlyMap<TreePath, string>> {
   const { output } = must(await asked, 'git cannot read an index');
-  return new Map(
-    [...output.matchAll(/(\d+ [0-9a-f]+) \d\t([^\0]+)\0/g)].map(([, entry = '', name = '']) => [
-      name,
-      entry,
-    ]),
-  );
+  return heldBy(readStaged(output));
 }

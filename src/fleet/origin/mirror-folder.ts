@@ -12,8 +12,8 @@ import {
 import path from 'node:path';
 import { removeTree } from '../../effects/files/remove-tree.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
-import { quoted } from '../../effects/snapshots/private-git.ts';
-import { callGit, type GitAnswer, type GitCommand } from '../../effects/workspace/git-command.ts';
+import { callGit, type GitAnswer, type GitCommand } from '../../effects/git/git-command.ts';
+import { quoted } from '../../effects/git/private-git.ts';
 import { shownUrl } from '../core/origin-answer.ts';
 
 /*

@@ -1,14 +1,14 @@
 import { type CommitFacts, commitMessage } from '../../core/snapshots/commit-message.ts';
 import { isRepository } from '../../core/snapshots/undo-plan.ts';
-import { emptyTree } from '../../effects/branches/dirty-paths.ts';
-import { gitIdentity, isKnown, RALPH } from '../../effects/branches/identity.ts';
 import { removeTree } from '../../effects/files/remove-tree.ts';
+import type { GitSetting } from '../../effects/git/git-program.ts';
+import { gitIdentity, isKnown, RALPH } from '../../effects/git/identity.ts';
+import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
+import { emptyTree, writeTreeWords } from '../../effects/git/repository.ts';
+import type { TreePath } from '../../effects/git/tree-path.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
-import { openPrivateGit, type PrivateGit } from '../../effects/snapshots/private-git.ts';
-import { writeTreeWords } from '../../effects/snapshots/repository.ts';
-import { addChanges, dropPaths, type TreePath } from '../../effects/snapshots/tree-changes.ts';
+import { addChanges, dropPaths } from '../../effects/snapshots/tree-changes.ts';
 import { compareTrees } from '../../effects/snapshots/trees.ts';
-import type { GitSetting } from '../../effects/workspace/git-program.ts';
 import { LegError, must } from './leg-repository.ts';
 import type { KeptLegTree } from './leg-snapshots.ts';
 import type { GitBase } from './mirror-folder.ts';
@@ -80,7 +80,7 @@ const UTF8: GitSetting = { name: 'i18n.commitEncoding', value: 'UTF-8' };
 async function writeTree(git: PrivateGit, { head, tree, secrets, leftOut }: KeptLegTree) {
   const start = head === null ? '--empty' : head;
   must(await git.run(['read-tree', start]), 'git cannot read HEAD');
-  const difference = await compareTrees(git, head ?? emptyTree(git), tree);
+  const difference = await compareTrees(git, head ?? emptyTree(git.repository), tree);
   if (difference === null) throw new LegError('git cannot compare the files');
   const [removed, changed]: [TreePath[], TreePath[]] = [[], []];
   // What could not be kept is missing in the snapshot, and not removed.

@@ -10,12 +10,12 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
-  CheckoutError,
   gitDirOf,
   listTrees,
   makeCheckout,
   removeCheckout,
 } from '../../../src/effects/branches/checkout.ts';
+import { GitError } from '../../../src/effects/git/git-error.ts';
 import { checkoutsOf } from '../../helpers/checkouts.ts';
 import { type Files, gitIn, makeRepository, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -151,7 +151,7 @@ describe('a checkout', () => {
   test('touches nothing that is in its way, and leaves no branch', async () => {
     const { git, path, request } = await stage();
     put(path, { 'mine.txt': 'mine\n' });
-    await expect(makeCheckout(request)).rejects.toThrow(CheckoutError);
+    await expect(makeCheckout(request)).rejects.toThrow(GitError);
     expect(readFileSync(join(path, 'mine.txt'), 'utf8')).toBe('mine\n');
     expect(git('branch', '--list', 'ralph/*')).toBe('');
   });

@@ -1,7 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { GitCall } from '../../../src/effects/snapshots/private-git.ts';
+import type { GitCall } from '../../../src/effects/git/private-git.ts';
 import { openLegSnapshots } from '../../../src/fleet/origin/leg-snapshots.ts';
 import { keeperOf, legTreeOf, makeOrigin, mirrorOf, NOW, refusePushes } from '../../helpers/leg.ts';
 import { type Files, put } from '../../helpers/repository.ts';

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { callGit } from '../../../src/effects/git/git-command.ts';
 import { countLinesBetween } from '../../../src/effects/snapshots/trees.ts';
-import { callGit } from '../../../src/effects/workspace/git-command.ts';
 import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { GIT_ENV, makeRepository, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

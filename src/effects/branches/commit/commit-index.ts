@@ -1,10 +1,11 @@
 import { copyFileSync, existsSync, lstatSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
-import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
-import type { PrivateGit } from '../../snapshots/private-git.ts';
-import type { TreePath } from '../../snapshots/tree-changes.ts';
-import { asInput, type GitAnswer } from '../../workspace/git-command.ts';
-import { emptyTree } from '../dirty-paths.ts';
+import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
+import type { GitAnswer } from '../../git/git-command.ts';
+import { heldBy, readRaw, readStaged } from '../../git/listings.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
+import { emptyTree } from '../../git/repository.ts';
+import { asInput, asText, type TreePath } from '../../git/tree-path.ts';
 
 /** A step that git refused; `said` is what it said. */
 export class CommitError extends Error {
@@ -18,7 +19,7 @@ export class CommitError extends Error {
 
 export async function ask(call: Promise<GitAnswer>, why: string): Promise<string> {
   const { exitCode, output, complaint } = await call;
-  if (exitCode !== 0) throw new CommitError(why, Buffer.from(complaint, 'latin1').toString());
+  if (exitCode !== 0) throw new CommitError(why, asText(complaint));
   return output;
 }
 
@@ -76,8 +77,15 @@ export async function stagedIn(
   index: string,
   head: string | null,
 ): Promise<TreeDifference> {
-  const args = ['diff-index', '--cached', '-z', '--raw', '--no-renames', head ?? emptyTree(git)];
-  return readRaw(await ask(git.onRepository(args, { index }), READING));
+  const args = [
+    'diff-index',
+    '--cached',
+    '-z',
+    '--raw',
+    '--no-renames',
+    head ?? emptyTree(git.repository),
+  ];
+  return new Map(readRaw(await ask(git.onRepository(args, { index }), READING)));
 }
 
 /** Returns what a commit changed. `parent` is null for the first one. */
@@ -86,34 +94,13 @@ export async function changesOf(
   parent: string | null,
   commit: string,
 ): Promise<TreeDifference> {
-  const from = parent ?? emptyTree(git);
+  const from = parent ?? emptyTree(git.repository);
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, commit];
-  return readRaw(await ask(git.onRepository(args), 'git cannot read its own commit'));
-}
-
-function readRaw(output: string): TreeDifference {
-  const difference = new Map<TreePath, { from: TreeEntry; to: TreeEntry }>();
-  const parts = output.split('\0');
-  for (let at = 0; at + 1 < parts.length; at += 2) {
-    const found = /^:(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) /.exec(parts[at] ?? '');
-    const [, oldMode = '', newMode = '', oldId = '', newId = ''] = found ?? [];
-    if (found === null) continue;
-    difference.set(parts[at + 1] ?? '', { from: entry(oldMode, oldId), to: entry(newMode, newId) });
-  }
-  return difference;
-}
-
-function entry(mode: string, id: string): TreeEntry {
-  return /^0+$/.test(mode) ? null : `${mode} ${id}`;
+  return new Map(readRaw(await ask(git.onRepository(args), 'git cannot read its own commit')));
 }
 
 /** The user's index: what each path holds; `conflict` for one that has to be merged. */
 export async function userIndex(git: PrivateGit): Promise<ReadonlyMap<TreePath, string>> {
   const listed = await ask(git.onRepository(['ls-files', '-s', '-z']), 'git cannot read the index');
-  return new Map(
-    [...listed.matchAll(/(\d+) ([0-9a-f]+) (\d)\t([^\0]+)\0/g)].map((line) => {
-      const [, mode = '', id = '', level = '', name = ''] = line;
-      return [name, level === '0' ? `${mode} ${id}` : 'conflict'];
-    }),
-  );
+  return heldBy(readStaged(listed));
 }

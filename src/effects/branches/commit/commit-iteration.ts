@@ -1,11 +1,11 @@
 import { commitMessage } from '../../../core/snapshots/commit-message.ts';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
+import type { GitAnswer } from '../../git/git-command.ts';
+import { locksOf, lockText } from '../../git/git-locks.ts';
+import { type Head, headSign, isSameHead, readHead, timeOf } from '../../git/repository.ts';
+import { asText, type TreePath } from '../../git/tree-path.ts';
 import { readParents } from '../../snapshots/move-head.ts';
-import { type Head, headSign, isSameHead, readHead, timeOf } from '../../snapshots/repository.ts';
-import type { TreePath } from '../../snapshots/tree-changes.ts';
-import type { GitAnswer } from '../../workspace/git-command.ts';
-import { locksOf, lockText } from '../../workspace/git-locks.ts';
 import { changesOf, stage } from './commit-index.ts';
 import {
   identityProblem,
@@ -47,7 +47,7 @@ export interface Committed {
   readonly rewritten: readonly TreePath[];
 }
 
-/** Commits what an iteration changed. Rejects with a `CommitError` or a `SnapshotError`. */
+/** Commits what an iteration changed. Rejects with a `CommitError` or a `GitError`. */
 export async function commitIteration(request: CommitRequest): Promise<Committed> {
   const { git, tree, lag, patience } = request;
   const left = new Map<TreePath, NotCommitted>();
@@ -167,7 +167,7 @@ async function parentOfOwn(
   commit: string,
 ): Promise<string | null> {
   const found = await git.onRepository(['log', '--max-count=1', '--format=%P%n%B', commit]);
-  const [parents = '', ...message] = Buffer.from(found.output, 'latin1').toString().split('\n');
+  const [parents = '', ...message] = asText(found.output).split('\n');
   const isOwn = [`Ralph-Task: ${taskId}`, `Ralph-Iteration: ${tree.iteration}`].every((line) =>
     message.includes(line),
   );

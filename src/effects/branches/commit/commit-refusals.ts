@@ -1,10 +1,11 @@
 import path from 'node:path';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import { oneLine } from '../../../core/text/untrusted-text.ts';
-import type { PrivateGit } from '../../snapshots/private-git.ts';
-import type { GitAnswer } from '../../workspace/git-command.ts';
-import { underWayIn } from '../../workspace/under-way.ts';
-import { isKnown } from '../identity.ts';
+import type { GitAnswer } from '../../git/git-command.ts';
+import { isKnown } from '../../git/identity.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
+import { asText } from '../../git/tree-path.ts';
+import { underWayIn } from '../../git/under-way.ts';
 import { ask } from './commit-index.ts';
 import type { CommitRequest } from './commit-request.ts';
 import { changedSetup, readGitSetup } from './git-setup.ts';
@@ -52,7 +53,7 @@ export async function signingProblem(
     startsPrograms: true,
   });
   if (exitCode === 0) return null;
-  const said = oneLine(Buffer.from(complaint, 'latin1').toString(), 300);
+  const said = oneLine(asText(complaint), 300);
   const why = exitCode === null ? 'it took more than 30 s' : said || `git ended with ${exitCode}`;
   return { kind: 'not-committed', why: `the commit cannot be signed: ${why}` };
 }
@@ -85,7 +86,7 @@ export async function subjectRefused(
 }
 
 function saidBy({ output, complaint }: GitAnswer): string {
-  return Buffer.from(`${output}${complaint}`, 'latin1').toString().trim();
+  return asText(`${output}${complaint}`).trim();
 }
 
 /** Returns what became of a commit that git did not make. */

@@ -1,9 +1,9 @@
 import type { TreeToSettle } from '../../../core/snapshots/settlement.ts';
 import type { Timeline } from '../../../core/snapshots/timeline.ts';
-import type { PrivateGit } from '../../snapshots/private-git.ts';
+import type { GitAnswer } from '../../git/git-command.ts';
+import type { Patience } from '../../git/git-locks.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
 import type { SnapshotStore } from '../../snapshots/snapshot-store.ts';
-import type { GitAnswer } from '../../workspace/git-command.ts';
-import type { Patience } from '../../workspace/git-locks.ts';
 import type { GitSetup } from './git-setup.ts';
 import type { IndexLag } from './index-lag.ts';
 

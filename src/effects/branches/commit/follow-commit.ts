@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
-import type { PrivateGit } from '../../snapshots/private-git.ts';
-import type { TreePath } from '../../snapshots/tree-changes.ts';
-import { asInput } from '../../workspace/git-command.ts';
-import { indexLockOf, type Patience } from '../../workspace/git-locks.ts';
-import { emptyTree } from '../dirty-paths.ts';
+import { indexLockOf, type Patience } from '../../git/git-locks.ts';
+import { indexInfo } from '../../git/listings.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
+import { asInput, type TreePath } from '../../git/tree-path.ts';
 import { indexOfCommit, stagedIn, userIndex } from './commit-index.ts';
 import { type IndexLag, NO_LAG } from './index-lag.ts';
 
@@ -45,11 +44,8 @@ export async function followCommit(
     if (is !== to && (isUntouched || committed.has(name))) paths.set(name, { was: is, to });
   }
   if (paths.size === 0) return NO_LAG;
-  // What goes makes room for what comes: a file for a folder of the same name.
-  const sorted = [...paths].toSorted(([, one], [, other]) => rank(one.to) - rank(other.to));
-  const none = `0 ${'0'.repeat(emptyTree(git).length)}`;
-  const lines = sorted.map(([name, { to }]) => `${to ?? none}\t${name}\0`);
-  const input = Buffer.from(lines.join(''), 'latin1');
+  const entries = [...paths].map(([name, { to }]) => [name, to] as const);
+  const input = indexInfo(entries, git.repository);
   await patience.untilGone([indexLock(git)]);
   const set = await git.onRepository(['update-index', '-z', '--index-info'], { input });
   if (set.exitCode !== 0) return paths;
@@ -58,10 +54,6 @@ export async function followCommit(
     [...paths].flatMap(([name, { to }]) => (to === null ? [] : [name])),
   );
   return NO_LAG;
-}
-
-function rank(to: TreeEntry): number {
-  return to === null ? 0 : 1;
 }
 
 /** Has the index know when the files were written, so that git need not read them again. */

@@ -5,8 +5,8 @@ import { safeJson } from '../../../core/text/safe-json.ts';
 import { MB, readTextWithin, tryReadText } from '../../files/bounded-read.ts';
 import { objectAt, parseObject } from '../../files/json-fields.ts';
 import { isInside } from '../../files/real-path.ts';
-import { type Repository, timeOf } from '../../snapshots/repository.ts';
-import { asText } from '../../workspace/git-command.ts';
+import { type Repository, timeOf } from '../../git/repository.ts';
+import { asText } from '../../git/tree-path.ts';
 
 /**
  * What a commit may run, by name: hooks, filters, and each setting of git, with a hash of what it is.

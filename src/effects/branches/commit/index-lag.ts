@@ -5,8 +5,8 @@ import { safeJson } from '../../../core/text/safe-json.ts';
 import { MB, tryReadText } from '../../files/bounded-read.ts';
 import { objectsAt, parseObject, stringAt } from '../../files/json-fields.ts';
 import { tryToRemove, writeFileAtomic } from '../../files/write-file.ts';
-import type { PrivateGit } from '../../snapshots/private-git.ts';
-import type { TreePath } from '../../snapshots/tree-changes.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
+import type { TreePath } from '../../git/tree-path.ts';
 
 /**
  * What the user's index lacks of commits, since it was locked: what each path held when it was committed, and

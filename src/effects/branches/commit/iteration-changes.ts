@@ -2,12 +2,11 @@ import { looksSecret } from '../../../core/snapshots/secret-names.ts';
 import type { TreeToSettle } from '../../../core/snapshots/settlement.ts';
 import { leftBy, type Timeline } from '../../../core/snapshots/timeline.ts';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
-import type { PrivateGit } from '../../snapshots/private-git.ts';
-import { readHead } from '../../snapshots/repository.ts';
-import type { TreePath } from '../../snapshots/tree-changes.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
+import { emptyTree, readHead } from '../../git/repository.ts';
+import { asInput, asText, type TreePath } from '../../git/tree-path.ts';
 import { ignoredThen } from '../../snapshots/trees.ts';
-import { asInput, asText } from '../../workspace/git-command.ts';
-import { differenceOf, dirtyByOthers, emptyTree } from '../dirty-paths.ts';
+import { differenceOf, dirtyByOthers } from '../dirty-paths.ts';
 import { CommitError, stage, unstage, userIndex } from './commit-index.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
 
@@ -74,7 +73,7 @@ export async function countUncommitted(request: CommitRequest): Promise<number> 
   const end = timeline.snapshots[span?.last ?? -1];
   if (span === null || end === undefined) return 0;
   const { commit } = await readHead(git.onRepository);
-  const differs = await differenceOf(git, commit ?? emptyTree(git), end.tree);
+  const differs = await differenceOf(git, commit ?? emptyTree(git.repository), end.tree);
   const changed = await changedIn(request, span, new Map());
   return [...changed.keys()].filter((name) => differs.has(name)).length;
 }

@@ -1,5 +1,6 @@
-import type { PrivateGit } from '../../snapshots/private-git.ts';
-import type { Head } from '../../snapshots/repository.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
+import type { Head } from '../../git/repository.ts';
+import { asText } from '../../git/tree-path.ts';
 import type { CommitRequest } from './commit-request.ts';
 
 /** Returns the branch to commit to, and whether it was made for that. */
@@ -23,7 +24,7 @@ async function protectedBranches(
   if (named.length > 0) return new Set(named);
   const format = '--format=%(symref:lstrip=3)';
   const heads = await git.onRepository(['for-each-ref', format, 'refs/remotes/*/HEAD']);
-  const ofRemotes = Buffer.from(heads.output, 'latin1').toString().split('\n');
+  const ofRemotes = asText(heads.output).split('\n');
   return new Set(['main', 'master', ...ofRemotes.filter((name) => name !== '')]);
 }
 

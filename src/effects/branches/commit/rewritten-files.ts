@@ -1,7 +1,7 @@
 import { lstatSync, utimesSync } from 'node:fs';
 import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
-import type { PrivateGit } from '../../snapshots/private-git.ts';
-import { statsOf, type TreePath, treePlace } from '../../snapshots/tree-changes.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
+import { statsOf, type TreePath, treePlace } from '../../git/tree-path.ts';
 
 /*
  * A hook may format the files that it commits, and git has a file under a filter otherwise than the work tree has

@@ -8,7 +8,7 @@ import { editableFolders } from './python-path.ts';
 /**
  * Returns the environment of a check in the exam: what it has of paths of the work tree are paths of the exam, and
  * Python finds the exam's packages before those of the work tree that are installed to be edited. Throws a
- * `CheckoutError` if it cannot be told how Python finds them.
+ * `GitError` if it cannot be told how Python finds them.
  */
 export function envInExam(
   env: NodeJS.ProcessEnv,

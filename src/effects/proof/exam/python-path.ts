@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { CheckoutError } from '../../branches/checkout.ts';
 import { realPath } from '../../files/real-path.ts';
+import { GitError } from '../../git/git-error.ts';
 import { type ExamPlaces, placeInExam } from './exam-links.ts';
 
 /*
@@ -11,7 +11,7 @@ import { type ExamPlaces, placeInExam } from './exam-links.ts';
 
 /**
  * Returns the folders of the exam in which Python finds what these folders of packages find in the work tree. Throws a
- * `CheckoutError` if one names the work tree in another way.
+ * `GitError` if one names the work tree in another way.
  */
 export function editableFolders(
   libraries: readonly string[],
@@ -67,7 +67,7 @@ function mappedBy(text: string, file: string): readonly string[] {
   });
   const known = folders.filter((place) => place !== null);
   if (known.length === 0 || known.length < folders.length) {
-    throw new CheckoutError(`${file} leads Python into the work tree`);
+    throw new GitError(`${file} leads Python into the work tree`);
   }
   return known;
 }

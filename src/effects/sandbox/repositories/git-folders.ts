@@ -6,8 +6,9 @@ import { KB, tryReadText } from '../../files/bounded-read.ts';
 import { namesIn } from '../../files/folder.ts';
 import { homeFolder } from '../../files/home-folder.ts';
 import { realPath } from '../../files/real-path.ts';
-import { findGitAbove } from '../../workspace/find-git-above.ts';
-import { callGit } from '../../workspace/git-command.ts';
+import { findGitAbove } from '../../git/find-git-above.ts';
+import { callGit } from '../../git/git-command.ts';
+import { asText } from '../../git/tree-path.ts';
 
 /** The folders of git around and in a work folder. */
 export interface GitFolders {
@@ -81,7 +82,7 @@ async function trackedIn(
     env,
     timeoutMs: 10_000,
   });
-  const names = Buffer.from(output, 'latin1').toString().split('\0');
+  const names = asText(output).split('\0');
   return new Set(names.filter(Boolean).map((head) => path.join(treeRoot, path.dirname(head))));
 }
 
@@ -222,7 +223,7 @@ async function settingsOf(
     timeoutMs: 10_000,
     asUser: true,
   });
-  return Buffer.from(output, 'latin1').toString().split('\0');
+  return asText(output).split('\0');
 }
 
 const SETTINGS = '^core\\.(hookspath|worktree)$';

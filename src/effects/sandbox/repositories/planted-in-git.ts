@@ -3,7 +3,9 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { isAtOrBelow } from '../../../core/sandbox/places.ts';
 import { MB, readWithin } from '../../files/bounded-read.ts';
-import { asText, runGit } from '../../workspace/git-command.ts';
+import { runGit } from '../../git/git-command.ts';
+import { readStaged, readTree } from '../../git/listings.ts';
+import { asText, type TreePath } from '../../git/tree-path.ts';
 
 /*
  * A file that the agent may not write can still be written for it: git takes any content into the index or a commit,
@@ -63,11 +65,9 @@ async function entriesNow({
   if (names.length === 0) return entries;
   const git = (args: readonly string[]): Promise<string | null> =>
     runGit({ cwd: root, env, timeoutMs: TIMEOUT_MS, args });
-  const note = (listing: string, pattern: RegExp, where: Entry['where']): void => {
-    for (const [, mode = '', id = '', stage = '', name = ''] of listing.matchAll(pattern)) {
-      const place = path.join(root, asText(name));
-      entries.set(`${where} ${stage} ${place}`, { place, where, id: `${mode} ${id}` });
-    }
+  const note = (where: Entry['where'], name: TreePath, id: string, stage = ''): void => {
+    const place = path.join(root, asText(name));
+    entries.set(`${where} ${stage} ${place}`, { place, where, id });
   };
   const literal = names.map((name) => `:(top,literal)${name}`);
   const staged = await git(['ls-files', '-s', '-z', '--', ...literal]);
@@ -78,8 +78,10 @@ async function entriesNow({
     : '';
   if (staged === null || committed === null) return null;
   // Of a path in conflict each side counts.
-  note(staged, /(\d+) (\w+) (\d)\t([^\0]+)\0/g, 'in the index');
-  note(committed, /(\d+) \w+ (\w+)()\t([^\0]+)\0/g, 'in a commit');
+  for (const { name, mode, id, stage } of readStaged(staged)) {
+    note('in the index', name, `${mode} ${id}`, stage);
+  }
+  for (const [name, entry] of readTree(committed).files) note('in a commit', name, entry);
   return entries;
 }
 

@@ -6,6 +6,7 @@ import { holdsSuchNames, runsByItself } from '../../../core/sandbox/fixed-names.
 import { isAtOrBelow } from '../../../core/sandbox/places.ts';
 import { MB, readWithin } from '../../files/bounded-read.ts';
 import { errorCode } from '../../files/write-file.ts';
+import { asText } from '../../git/tree-path.ts';
 
 /** A `.git` or a folder of git, a name by which other programs run something, or an unreadable folder. */
 export interface FoundPlace {
@@ -165,8 +166,4 @@ function signOfFile(place: Buffer): string {
 /** Nobody opens an installed package as a folder of their own, and many packages have such names. */
 function isOfPackages(folder: string): boolean {
   return folder.includes('/node_modules/') || folder.endsWith('/node_modules');
-}
-
-function asText(latin1: string): string {
-  return Buffer.from(latin1, 'latin1').toString();
 }

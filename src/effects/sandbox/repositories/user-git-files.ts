@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { callGit } from '../../workspace/git-command.ts';
+import { callGit } from '../../git/git-command.ts';
+import { asText } from '../../git/tree-path.ts';
 
 /** Settings of git that name a file or a folder which git reads, and nothing secret. */
 const NAMES_A_PLACE =
@@ -15,7 +16,7 @@ export async function userGitFiles(
 ): Promise<readonly string[]> {
   const args = ['config', '--list', '--show-scope', '--show-origin', '--includes', '-z'];
   const { output } = await callGit({ args, cwd, env, timeoutMs: 10_000 });
-  const parts = Buffer.from(output, 'latin1').toString().split('\0');
+  const parts = asText(output).split('\0');
   const found: string[] = [];
   for (let at = 0; at + 2 < parts.length; at += 3) {
     const [scope, origin = '', setting = ''] = parts.slice(at, at + 3);

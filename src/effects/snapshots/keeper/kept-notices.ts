@@ -1,10 +1,9 @@
 import { type LeftOut, leftOutSentences } from '../../../core/snapshots/left-out.ts';
+import type { Repository } from '../../git/repository.ts';
+import { asText, type TreePath } from '../../git/tree-path.ts';
 import { type DirtyFiles, isSameFile, markDirtyFiles } from '../../workspace/dirty-files.ts';
-import { asText } from '../../workspace/git-command.ts';
 import type { InnerRepository } from '../../workspace/inner-repositories.ts';
-import type { Repository } from '../repository.ts';
 import type { KeptTree } from '../snapshot-store.ts';
-import type { TreePath } from '../tree-changes.ts';
 
 /**
  * Returns what a person should know about a tree that was kept, in sentences. What is in `said` is not said

@@ -2,9 +2,9 @@ import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { START, snapshotRefs } from '../../../core/snapshots/snapshot-names.ts';
 import { writeFileAtomic } from '../../files/write-file.ts';
-import type { PrivateGit } from '../private-git.ts';
-import type { Head } from '../repository.ts';
-import { NameTakenError } from '../snapshot-error.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
+import type { Head } from '../../git/repository.ts';
+import { NameTakenError } from '../snapshot-ref.ts';
 import {
   createSnapshotStore,
   type KeptTree,

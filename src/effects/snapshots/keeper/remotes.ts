@@ -3,7 +3,8 @@ import {
   leakyRemotes,
   type RemoteFacts,
 } from '../../../core/snapshots/shared-refs.ts';
-import type { RunGit } from '../../workspace/git-command.ts';
+import type { RunGit } from '../../git/git-command.ts';
+import { asText } from '../../git/tree-path.ts';
 
 const QUESTION = ['config', '-z', '--get-regexp', '^remote\\..*\\.(mirror|push)$'];
 
@@ -12,7 +13,7 @@ export async function findLeakyRemotes(root: string, git: RunGit): Promise<reado
   const answer = await git(root, QUESTION);
   if (answer === null) return [];
   const remotes = new Map<string, RemoteFacts>();
-  for (const setting of Buffer.from(answer, 'latin1').toString().split('\0')) {
+  for (const setting of asText(answer).split('\0')) {
     // For git, a setting without a value is true.
     const [key = '', value = 'true'] = setting.split(/\n([\s\S]*)/);
     const found = /^remote\.([\s\S]*)\.(mirror|push)$/.exec(key);

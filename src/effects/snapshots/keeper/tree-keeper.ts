@@ -12,19 +12,19 @@ import { type Timeline, timelineOf } from '../../../core/snapshots/timeline.ts';
 import { messageOf } from '../../../errors.ts';
 import type { Snapshots } from '../../../loop/ports.ts';
 import { realPath } from '../../files/real-path.ts';
-import { findGitAbove } from '../../workspace/find-git-above.ts';
-import { callGit, type RunGit } from '../../workspace/git-command.ts';
-import { subcommandOf } from '../../workspace/git-limits.ts';
+import { findGitAbove } from '../../git/find-git-above.ts';
+import { callGit, type RunGit } from '../../git/git-command.ts';
+import { didNotAnswer, GitError } from '../../git/git-error.ts';
+import { subcommandOf } from '../../git/git-limits.ts';
+import { openPrivateGit, type PrivateGit } from '../../git/private-git.ts';
+import { findRepository } from '../../git/repository.ts';
+import type { TreePath } from '../../git/tree-path.ts';
 import { pathspecsWithout } from '../../workspace/git-view.ts';
 import type { InnerRepository } from '../../workspace/inner-repositories.ts';
-import { openPrivateGit, type PrivateGit } from '../private-git.ts';
-import { findRepository } from '../repository.ts';
-import { didNotAnswer, SnapshotError } from '../snapshot-error.ts';
 import type { SnapshotIds } from '../snapshot-ids.ts';
 import { listSnapshots } from '../snapshot-list.ts';
 import { putRefsRight } from '../snapshot-ref.ts';
 import { createSnapshotStore, type KeptTree, type SnapshotStore } from '../snapshot-store.ts';
-import type { TreePath } from '../tree-changes.ts';
 import { createSigns, innerNotices, keptNotices } from './kept-notices.ts';
 import { type ClaimedRefs, claimRefs, freeRefs } from './refs-namespace.ts';
 import { findLeakyRemotes } from './remotes.ts';
@@ -98,7 +98,7 @@ export interface TreeKeeper extends Snapshots {
   nextOrder(): number;
   /**
    * Writes the work tree to git's objects, under no name: the next snapshot with a name is made as if this had
-   * not happened. Rejects with a `SnapshotError`, or the system's error.
+   * not happened. Rejects with a `GitError`, or the system's error.
    */
   keepUnnamed(): Promise<KeptTree>;
   /** Lists the snapshots. */
@@ -116,7 +116,7 @@ const FAILURES_AT_MOST = 5;
 
 /**
  * Opens the snapshots of a task. Null if the folder is in no work tree, or git refuses to open it. Throws a
- * `SnapshotError` if the repository's configuration names another folder: an undo would write there.
+ * `GitError` if the repository's configuration names another folder: an undo would write there.
  */
 export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKeeper | null> {
   const { cwd, excluded, folder, env, runId, signal, refs, ids } = request;
@@ -131,11 +131,11 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   };
   const repository = await findRepository(cwd, ask);
   if (repository === null) {
-    if (unanswered !== null) throw new SnapshotError(didNotAnswer(unanswered));
+    if (unanswered !== null) throw new GitError(didNotAnswer(unanswered));
     return null;
   }
   if (realPath(repository.root) !== place) {
-    throw new SnapshotError(`core.worktree leads from ${place} to ${repository.root}`);
+    throw new GitError(`core.worktree leads from ${place} to ${repository.root}`);
   }
   const git = openPrivateGit({ folder, repository, env, runId, signal, timeoutMs: TIMEOUT_MS });
   const pathspecs = withGlobs(pathspecsWithout(excluded, repository.root), request.excludedGlobs);

@@ -1,6 +1,9 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { callGit, type RunGit, runGit } from '../../workspace/git-command.ts';
+import type { LineChanges } from '../../../core/task/line-changes.ts';
+import { callGit, type RunGit, runGit } from '../../git/git-command.ts';
+import { readNumstat } from '../../git/listings.ts';
+import { headSign, type Repository, readHead, timeOf } from '../../git/repository.ts';
 import {
   countFiles,
   createGitProgress,
@@ -11,7 +14,6 @@ import {
 import { REFS, tipsIn } from '../../workspace/git-view.ts';
 import { createInnerRepositories } from '../../workspace/inner-repositories.ts';
 import { countNewCommits } from '../../workspace/new-commits.ts';
-import { headSign, type Repository, readHead, timeOf } from '../repository.ts';
 import type { TreeKeeper } from './tree-keeper.ts';
 
 /** For one call of git, in ms. */
@@ -95,7 +97,7 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
       const commits = Number.parseInt(count, 10);
       // The base is unknown, or the first commit was made since.
       if (base === null && commits > 0) return null;
-      return { commits, ...readNumstat(counted, inner.changedInAll) };
+      return { commits, ...addUp(counted, inner.changedInAll) };
     },
   };
 }
@@ -129,10 +131,10 @@ const NUMSTAT = [
 ];
 
 /** Adds up the files, with those in `further`, and the lines; a binary file has no lines. */
-function readNumstat(output: string, further: Iterable<string>) {
-  const found = [...output.matchAll(/(\d+|-)\t(\d+|-)\t([^\0]+)\0/g)];
-  const names = new Set([...found.map(([, , , name = '']) => name), ...further]);
-  const sum = (column: 1 | 2): number =>
-    found.reduce((total, line) => total + (Number.parseInt(line[column] ?? '', 10) || 0), 0);
-  return { filesChanged: names.size, lines: { added: sum(1), removed: sum(2) } };
+function addUp(output: string, further: Iterable<string>) {
+  const counted = readNumstat(output);
+  const sum = (side: keyof LineChanges): number =>
+    [...counted.values()].reduce((total, lines) => total + (lines?.[side] ?? 0), 0);
+  const filesChanged = new Set([...counted.keys(), ...further]).size;
+  return { filesChanged, lines: { added: sum('added'), removed: sum('removed') } };
 }

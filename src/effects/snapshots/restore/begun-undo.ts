@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { tryReadText } from '../../files/bounded-read.ts';
 import { removeFile, writeFileAtomic } from '../../files/write-file.ts';
-import type { PrivateGit } from '../private-git.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
 import type { SnapshotStore } from '../snapshot-store.ts';
 
 /*

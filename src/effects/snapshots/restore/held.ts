@@ -2,9 +2,9 @@ import path from 'node:path';
 import { isWithinAny } from '../../../core/sandbox/places.ts';
 import type { UndoPlan } from '../../../core/snapshots/undo-plan.ts';
 import { realPath } from '../../files/real-path.ts';
-import type { PrivateGit } from '../private-git.ts';
-import type { TreePath } from '../tree-changes.ts';
-import { asText, listTree } from '../tree-files.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
+import { asText, type TreePath } from '../../git/tree-path.ts';
+import { listTree } from '../tree-files.ts';
 
 /** What the sandbox of a task keeps from its agent, ralph writes for nobody. */
 export interface HeldPlaces {

@@ -21,10 +21,10 @@ import { looksSecret } from '../../../core/snapshots/secret-names.ts';
 import { isRepository, type TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import { messageOf } from '../../../errors.ts';
 import { errorCode } from '../../files/write-file.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
+import { isBehindLink, parentOf, statsOf, type TreePath, treePlace } from '../../git/tree-path.ts';
 import { indexOf, restoreFiltered, type WantedFile } from '../filtered-restore.ts';
 import { besideName, besideNote } from '../leftovers.ts';
-import type { PrivateGit } from '../private-git.ts';
-import { isBehindLink, parentOf, statsOf, type TreePath, treePlace } from '../tree-changes.ts';
 import { idOf } from '../tree-files.ts';
 import { wrongObjects } from '../verified.ts';
 

@@ -1,11 +1,13 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { isRepository, type UndoPlan } from '../../../core/snapshots/undo-plan.ts';
-import type { RunGit } from '../../workspace/git-command.ts';
-import { withoutOwnFilters } from '../../workspace/git-filters.ts';
-import type { PrivateGit } from '../private-git.ts';
-import { SnapshotError } from '../snapshot-error.ts';
-import { statsOf, type TreePath, treePlace } from '../tree-changes.ts';
+import type { RunGit } from '../../git/git-command.ts';
+import { GitError } from '../../git/git-error.ts';
+import { withoutOwnFilters } from '../../git/git-filters.ts';
+import { indexInfo, readTree } from '../../git/listings.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
+import { asText, statsOf, type TreePath, treePlace } from '../../git/tree-path.ts';
+import { idOf } from '../tree-files.ts';
 import type { Blocked, BlockedReason } from './restore-files.ts';
 
 /*
@@ -23,17 +25,18 @@ export async function lostSubmodules(
   { restore, kept }: UndoPlan,
 ): Promise<ReadonlyMap<TreePath, string>> {
   const { exitCode, output } = await git.run(['ls-tree', '-r', '-z', tree]);
-  if (exitCode !== 0) throw new SnapshotError('git cannot read the snapshot');
+  if (exitCode !== 0) throw new GitError('git cannot read the snapshot');
   const lost = new Map<TreePath, string>();
-  for (const [, id = '', name = ''] of output.matchAll(/160000 commit ([0-9a-f]+)\t([^\0]+)\0/g)) {
-    if (kept.includes(name) || !isEmpty(git, name)) continue;
+  for (const [name, entry] of readTree(output).files) {
+    if (!isRepository(entry) || kept.includes(name) || !isEmpty(git, name)) continue;
     const isInUse = async (): Promise<boolean> => {
       const module = await moduleOf(git, tree, name);
       if (module === null) return false;
       const asked = ['config', '--get', `submodule.${module.name}.url`];
       return (await git.onRepository(asked)).exitCode === 0;
     };
-    if (isRepository(restore.get(name)?.before ?? null) || (await isInUse())) lost.set(name, id);
+    if (isRepository(restore.get(name)?.before ?? null) || (await isInUse()))
+      lost.set(name, idOf(entry));
   }
   return lost;
 }
@@ -52,11 +55,7 @@ async function moduleOf(git: PrivateGit, tree: string, place: TreePath) {
   const name = found === undefined ? undefined : /^submodule\.(.*)\.path\n/.exec(found)?.[1];
   // Git itself refuses such a name; it could lead out of the folder of the modules.
   if (name === undefined || name.split('/').includes('..')) return null;
-  const folder = path.join(
-    git.repository.gitDir,
-    'modules',
-    Buffer.from(name, 'latin1').toString(),
-  );
+  const folder = path.join(git.repository.gitDir, 'modules', asText(name));
   return existsSync(path.join(folder, 'HEAD')) ? { name, folder } : null;
 }
 
@@ -94,9 +93,9 @@ async function fill(git: PrivateGit, module: string, name: TreePath, id: string)
   // Git checks out what the index names; the user's own index may name another commit.
   const index = path.join(git.folder, 'index-of-submodules');
   rmSync(index, { force: true });
-  const input = Buffer.from(`160000 ${id} 0\t${name}\0`, 'latin1');
+  const input = indexInfo([[name, `160000 ${id}`]], git.repository);
   await git.run(['update-index', '-z', '--index-info'], { input, index });
-  const pathspec = `:(top,literal)${Buffer.from(name, 'latin1').toString()}`;
+  const pathspec = `:(top,literal)${asText(name)}`;
   await git.onRepository(
     ['submodule', '--quiet', 'update', '--no-fetch', '--checkout', '--recursive', '--', pathspec],
     { index, settings },

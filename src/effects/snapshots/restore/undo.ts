@@ -2,11 +2,11 @@ import type { UndoTrees } from '../../../core/snapshots/snapshot-message.ts';
 import { undoNames } from '../../../core/snapshots/snapshot-names.ts';
 import type { TreePair, UndoSpan } from '../../../core/snapshots/timeline.ts';
 import { planUndo, type TreeDifference, type UndoPlan } from '../../../core/snapshots/undo-plan.ts';
-import type { PrivateGit } from '../private-git.ts';
-import { type Head, timeOf } from '../repository.ts';
-import { SnapshotError } from '../snapshot-error.ts';
+import { GitError } from '../../git/git-error.ts';
+import type { PrivateGit } from '../../git/private-git.ts';
+import { type Head, timeOf } from '../../git/repository.ts';
+import { statsOf, type TreePath, treePlace } from '../../git/tree-path.ts';
 import type { KeptTree, SnapshotStore } from '../snapshot-store.ts';
-import { statsOf, type TreePath, treePlace } from '../tree-changes.ts';
 import { listTree } from '../tree-files.ts';
 import { compareTrees, ignoredThen } from '../trees.ts';
 import { endUndo, isUndoCutOff, noteUndo } from './begun-undo.ts';
@@ -45,7 +45,7 @@ export interface PreparedUndo {
   readonly isNothing: boolean;
   /**
    * Keeps the work tree as it is, as `undo.<k>`, together with the commits in `extra`. `about` writes the
-   * message. Rejects with a `SnapshotError` if files have changed since the undo was prepared.
+   * message. Rejects with a `GitError` if files have changed since the undo was prepared.
    */
   keep(about: (head: Head, trees: UndoTrees) => string, extra?: readonly string[]): Promise<void>;
   /** Changes the files; only after `keep`. Resolves to the paths that stay as they are, and why. */
@@ -60,7 +60,7 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
   const kept = await store.keepTree();
   const compare = async ({ from, to }: TreePair): Promise<TreeDifference> => {
     const difference = await compareTrees(git, from, to);
-    if (difference === null) throw new SnapshotError('a snapshot that it needs is missing');
+    if (difference === null) throw new GitError('a snapshot that it needs is missing');
     return difference;
   };
   const done = await compare({ from: span.before, to: span.after });
@@ -98,7 +98,7 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
     async keep(about, extra = []) {
       const signs = signsOf(git, plan.restore.keys());
       const now = await store.keepTree();
-      if (now.tree !== kept.tree) throw new SnapshotError('files have changed meanwhile');
+      if (now.tree !== kept.tree) throw new GitError('files have changed meanwhile');
       const trees = await writeTrees(request, plan);
       const message = (head: Head) =>
         about(head, { ...trees, base: span.base.name, isRedo: span.isRedo });
@@ -114,7 +114,7 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
       if (mayReplace === null) throw new Error('the work tree was not kept');
       const entries = new Map([...plan.restore].map(([name, { before }]) => [name, before]));
       const restored = await restoreFiles({ git, entries, mayReplace });
-      if (restored === null) throw new SnapshotError('git cannot write the files of the snapshot');
+      if (restored === null) throw new GitError('git cannot write the files of the snapshot');
       return new Map([
         ...restored.blocked,
         ...(await fillSubmodules(git, span.before, submodules)),

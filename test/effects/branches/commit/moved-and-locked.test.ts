@@ -2,7 +2,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AsUser } from '../../../../src/effects/branches/commit/commit-request.ts';
-import { createPatience } from '../../../../src/effects/workspace/git-locks.ts';
+import { createPatience } from '../../../../src/effects/git/git-locks.ts';
 import { commitsIn } from '../../../helpers/commits.ts';
 import { put } from '../../../helpers/repository.ts';
 

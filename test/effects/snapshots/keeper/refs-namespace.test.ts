@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { PrivateGit } from '../../../../src/effects/git/private-git.ts';
 import { claimRefs } from '../../../../src/effects/snapshots/keeper/refs-namespace.ts';
-import type { PrivateGit } from '../../../../src/effects/snapshots/private-git.ts';
 import { makeRepository, put } from '../../../helpers/repository.ts';
 import { idsInMemory, snapshotsOf } from '../../../helpers/snapshots.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { snapshotMessage } from '../../../../src/core/snapshots/snapshot-message.ts';
+import { runGit } from '../../../../src/effects/git/git-command.ts';
 import {
   removeSnapshots,
   thinSnapshots,
 } from '../../../../src/effects/snapshots/keeper/remove-snapshots.ts';
-import { runGit } from '../../../../src/effects/workspace/git-command.ts';
 import { PATIENCE_MS } from '../../../helpers/patience.ts';
 import { GIT_ENV, gitIn, makeRepository } from '../../../helpers/repository.ts';
 import { idsBelow, idsInMemory, snapshotsOf } from '../../../helpers/snapshots.ts';

@@ -26,6 +26,13 @@ export type RunGit = (
   extras?: GitExtras,
 ) => Promise<string | null>;
 
+/** Runs git in a folder, as `callGit` does: without any program of the repository's but filters. */
+export type AskGit = (
+  cwd: string,
+  args: readonly string[],
+  extras?: GitExtras,
+) => Promise<GitAnswer>;
+
 /** One call of git. */
 export interface GitCommand extends GitExtras {
   readonly args: readonly string[];
@@ -67,20 +74,18 @@ const NO_ANSWER: GitAnswer = { exitCode: null, output: '', complaint: '' };
 /** Enough for about 600,000 paths. */
 const OUTPUT_AT_MOST = 64 * 1024 * 1024;
 
-/** Decodes what git printed, for people and for paths of the system. */
-export function asText(latin1: string): string {
-  return Buffer.from(latin1, 'latin1').toString();
-}
-
-/** Returns paths, one character for each byte, as git reads them with `-z`. */
-export function asInput(names: Iterable<string>): Uint8Array {
-  return Buffer.from([...names].map((name) => `${name}\0`).join(''), 'latin1');
-}
-
 /** Runs git as `callGit` does; resolves to its output, or to null if it failed in any way. */
 export async function runGit(command: GitCommand): Promise<string | null> {
   const { exitCode, output } = await callGit(command);
   return exitCode === 0 ? output : null;
+}
+
+/** The same git as a function that resolves to the output, or to null. */
+export function runGitOf(ask: AskGit): RunGit {
+  return async (cwd, args, extras) => {
+    const { exitCode, output } = await ask(cwd, args, extras);
+    return exitCode === 0 ? output : null;
+  };
 }
 
 /** Enough for what git says of one file that it cannot read. */

@@ -2,16 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  callGit,
-  type GitAnswer,
-  type GitCommand,
-} from '../../../src/effects/workspace/git-command.ts';
+import { callGit, type GitAnswer, type GitCommand } from '../../../src/effects/git/git-command.ts';
 import {
   createGitLimits,
   type GitLimitsRequest,
   subcommandOf,
-} from '../../../src/effects/workspace/git-limits.ts';
+} from '../../../src/effects/git/git-limits.ts';
 import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { until, untilDead } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

@@ -1,9 +1,9 @@
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { findRepository, type Repository } from '../snapshots/repository.ts';
-import { findGitAbove } from '../workspace/find-git-above.ts';
-import { asText, callGit, type GitAnswer } from '../workspace/git-command.ts';
-import { type AskGit, runGitOf } from './checkout.ts';
+import { findGitAbove } from './find-git-above.ts';
+import { type AskGit, callGit, type GitAnswer, runGitOf } from './git-command.ts';
+import { findRepository, type Repository } from './repository.ts';
+import { asText } from './tree-path.ts';
 
 export type Opened =
   | { readonly kind: 'repository'; readonly repository: Repository }

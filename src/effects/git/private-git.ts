@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { callGit, type GitAnswer, type RunGit, showGit } from '../workspace/git-command.ts';
-import { subcommandOf } from '../workspace/git-limits.ts';
-import type { GitSetting } from '../workspace/git-program.ts';
+import { callGit, type GitAnswer, type RunGit, showGit } from './git-command.ts';
+import { subcommandOf } from './git-limits.ts';
+import type { GitSetting } from './git-program.ts';
 import { type Repository, textOrNone } from './repository.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asText } from './git-command.ts';
+import { asText } from './tree-path.ts';
 
 /** Waits for locks of git. However often it is asked, it waits for a limited time in all. */
 export interface Patience {

@@ -2,8 +2,9 @@ import { lstatSync, type PathLike } from 'node:fs';
 import path from 'node:path';
 import { KB, MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
-import { asText, type GitAnswer, type RunGit } from '../workspace/git-command.ts';
-import { reasonOf, SnapshotError } from './snapshot-error.ts';
+import type { GitAnswer, RunGit } from './git-command.ts';
+import { GitError, reasonOf } from './git-error.ts';
+import { asText } from './tree-path.ts';
 
 /** Where a work tree's repository keeps its parts; all paths are absolute. */
 export interface Repository {
@@ -49,6 +50,11 @@ export async function findRepository(cwd: string, git: RunGit): Promise<Reposito
   };
 }
 
+/** Returns the full name of a branch such as `main`. */
+export function refOf(branch: string): string {
+  return `refs/heads/${branch}`;
+}
+
 /** The commit of HEAD and the branch it is on. */
 export interface Head {
   /** Null before the first commit. */
@@ -58,7 +64,7 @@ export interface Head {
 }
 
 /**
- * Asks git for HEAD. Throws a `SnapshotError` if git cannot read it: only a branch without a commit counts as the time
+ * Asks git for HEAD. Throws a `GitError` if git cannot read it: only a branch without a commit counts as the time
  * before the first one.
  */
 export async function readHead(
@@ -73,7 +79,14 @@ export async function readHead(
     return { commit: isUnborn ? null : found.output.trim(), branch };
   }
   const failed = named.exitCode === 1 ? found : named;
-  throw new SnapshotError(`git cannot read HEAD: ${reasonOf(['rev-parse'], failed.complaint)}`);
+  throw new GitError(`git cannot read HEAD: ${reasonOf(failed)}`);
+}
+
+/** Returns the id of the tree without files, which every repository knows. */
+export function emptyTree({ hash }: Pick<Repository, 'hash'>): string {
+  return hash === 'sha256'
+    ? '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321'
+    : '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 }
 
 /** Whether two readings of HEAD name the same branch, and the same commit. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { underWayIn } from '../../../src/effects/workspace/under-way.ts';
+import { underWayIn } from '../../../src/effects/git/under-way.ts';
 import { type gitIn, makeRepository, put } from '../../helpers/repository.ts';
 
 type Git = ReturnType<typeof gitIn>;

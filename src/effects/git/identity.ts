@@ -1,5 +1,5 @@
-import type { GitAnswer } from '../workspace/git-command.ts';
-import type { GitSetting } from '../workspace/git-program.ts';
+import type { GitAnswer } from './git-command.ts';
+import type { GitSetting } from './git-program.ts';
 
 /** The variables by which git may be told who commits, and the settings that say the same. */
 const VARIABLES = {

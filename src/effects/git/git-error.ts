@@ -1,0 +1,42 @@
+import { maskSecrets } from '../../core/secrets/secrets.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import type { GitAnswer } from './git-command.ts';
+import { lockIn } from './git-locks.ts';
+import { asText } from './tree-path.ts';
+
+/** A step that git refused; `message` is half a sentence. */
+export class GitError extends Error {}
+
+/** Returns what git has printed, without the last line break. Throws a `GitError` if git failed. */
+export function outputOf(answer: GitAnswer): string {
+  if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
+  return answer.output.endsWith('\n') ? answer.output.slice(0, -1) : answer.output;
+}
+
+/** Says that this command of git's was ended since it took too long, or seemed to hang. */
+export function didNotAnswer(command: string): string {
+  return `git did not answer (git ${command})`;
+}
+
+/** The words of the system stand at the end of a line of git's; before that may be any name of a file. */
+const FULL =
+  /\b(?:ENOSPC|EDQUOT): |(?:^|: |\. )(?:no space left on device|disk quota exceeded|out of diskspace)\W?$/im;
+
+/** Whether words of git or of the system say that the disk, or the user's share of it, is full. */
+export function saysFull(words: string): boolean {
+  return FULL.test(words);
+}
+
+/**
+ * Returns git's own first sentence about a failure, or the one that says that the disk is full. Of a lock that is in
+ * the way, what a person can do about it.
+ */
+export function reasonOf({ complaint, exitCode }: GitAnswer): string {
+  const lock = lockIn(complaint);
+  if (lock !== null) return lock;
+  const lines = [...asText(complaint).matchAll(/^(?:fatal|error): (.+)$/gm)];
+  const said = lines.map(([, text = '']) => text);
+  const line = said.find(saysFull) ?? said[0];
+  if (line !== undefined) return oneLine(maskSecrets(line), 300);
+  return exitCode === null ? 'git took too long or was not started' : `git ended with ${exitCode}`;
+}

@@ -1,0 +1,121 @@
+import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import type { LineChanges } from '../../core/task/line-changes.ts';
+import { emptyTree, type Repository } from './repository.ts';
+import type { TreePath } from './tree-path.ts';
+
+/*
+ * What git lists with `-z`, one reader for each form. Their input is latin1, as `callGit` gives it.
+ */
+
+/** A line of an index. */
+export interface IndexEntry {
+  readonly mode: string;
+  readonly id: string;
+  readonly name: TreePath;
+}
+
+/** Returns the path and the entry that a tree has for it. */
+export function asEntry({ mode, id, name }: IndexEntry): readonly [TreePath, TreeEntry] {
+  return [name, `${mode} ${id}`];
+}
+
+/** A line of `git ls-files -s`. */
+export interface StagedEntry extends IndexEntry {
+  /** `0`, or a side of a conflict: `1` to `3`. */
+  readonly stage: string;
+  /** With `-v`: `H` for an ordinary entry, `S` for one that a sparse checkout leaves out; small if it is assumed unchanged. */
+  readonly tag: string;
+}
+
+/** Splits names, each of which ends with NUL. */
+export function readNames(output: string): readonly TreePath[] {
+  return output.split('\0').filter((name) => name !== '');
+}
+
+/** Yields what stands before the tab of each line, and the name after it. A regular expression takes twice as long. */
+function* readTabbed(output: string): Iterable<readonly [words: string[], name: TreePath]> {
+  for (const line of output.split('\0')) {
+    const end = line.indexOf('\t');
+    if (end !== -1) yield [line.slice(0, end).split(' '), line.slice(end + 1)];
+  }
+}
+
+/** Reads `ls-files -s`, with `-v` or without. */
+export function readStaged(output: string): readonly StagedEntry[] {
+  const entries: StagedEntry[] = [];
+  for (const [words, name] of readTabbed(output)) {
+    const [stage = '', id = '', mode = '', tag = 'H'] = words.reverse();
+    entries.push({ tag, mode, id, stage, name });
+  }
+  return entries;
+}
+
+/** What each path of an index holds; `conflict` for one that has to be merged. */
+export function heldBy(entries: readonly StagedEntry[]): ReadonlyMap<TreePath, string> {
+  return new Map(
+    entries.map(({ mode, id, stage, name }) => [
+      name,
+      stage === '0' ? `${mode} ${id}` : 'conflict',
+    ]),
+  );
+}
+
+/** Reads `ls-tree -r`: the mode and id by path, and with `-t` the ids of the folders. */
+export function readTree(output: string): {
+  readonly files: ReadonlyMap<TreePath, string>;
+  readonly folders: readonly string[];
+} {
+  const files = new Map<TreePath, string>();
+  const folders: string[] = [];
+  for (const [[mode = '', type, id = ''], name] of readTabbed(output)) {
+    if (type === 'tree') folders.push(id);
+    else files.set(name, `${mode} ${id}`);
+  }
+  return { files, folders };
+}
+
+/**
+ * Reads `--raw` of `diff-tree` and `diff-index`, made without renames. With `-t` a path that was a file and is a folder
+ * comes twice.
+ */
+export function* readRaw(
+  output: string,
+): Iterable<readonly [TreePath, { readonly from: TreeEntry; readonly to: TreeEntry }]> {
+  const parts = output.split('\0');
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const found = /^:(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) /.exec(parts[at] ?? '');
+    const [, oldMode = '', newMode = '', oldId = '', newId = ''] = found ?? [];
+    if (found === null) continue;
+    yield [parts[at + 1] ?? '', { from: entryOf(oldMode, oldId), to: entryOf(newMode, newId) }];
+  }
+}
+
+function entryOf(mode: string, id: string): TreeEntry {
+  return /^0+$/.test(mode) ? null : `${mode} ${id}`;
+}
+
+/** Reads `--numstat`, made without renames; null for a binary file, which has no lines. */
+export function readNumstat(output: string): ReadonlyMap<TreePath, LineChanges | null> {
+  return new Map(
+    [...output.matchAll(/(\d+|-)\t(\d+|-)\t([^\0]+)\0/g)].map((line) => {
+      const [, added = '', removed = '', name = ''] = line;
+      const isText = added !== '-';
+      return [name, isText ? { added: Number(added), removed: Number(removed) } : null];
+    }),
+  );
+}
+
+/**
+ * Returns the input of `update-index -z --index-info` that gives paths these entries, or takes them out of the index.
+ * What goes stands first and makes room for what comes: a file for a folder of the same name.
+ */
+export function indexInfo(
+  entries: Iterable<readonly [TreePath, TreeEntry]>,
+  repository: Pick<Repository, 'hash'>,
+): Uint8Array {
+  const gone = `0 ${'0'.repeat(emptyTree(repository).length)}`;
+  const all = [...entries];
+  const sorted = [...all.filter(([, to]) => to === null), ...all.filter(([, to]) => to !== null)];
+  const lines = sorted.map(([name, to]) => `${to ?? gone}\t${name}\0`);
+  return Buffer.from(lines.join(''), 'latin1');
+}

@@ -1,0 +1,52 @@
+import { lstatSync, type Stats } from 'node:fs';
+
+/** Relative to the root of the work tree, one character per byte. */
+export type TreePath = string;
+
+/** Returns the absolute place of a path; a Buffer, because names need not be UTF-8. */
+export function treePlace(root: string, name: TreePath): Buffer {
+  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')]);
+}
+
+export function statsOf(place: Buffer): Stats | null {
+  try {
+    return lstatSync(place);
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the folder that a path is in; '' for the root. */
+export function parentOf(name: TreePath): TreePath {
+  const end = name.lastIndexOf('/');
+  return end === -1 ? '' : name.slice(0, end);
+}
+
+/** Whether one of the path's folders is now a link: then the path itself is not in this tree. */
+export function isBehindLink(root: string, name: TreePath): boolean {
+  for (let folder = parentOf(name); folder !== ''; folder = parentOf(folder)) {
+    if (statsOf(treePlace(root, folder))?.isSymbolicLink() === true) return true;
+  }
+  return false;
+}
+
+/** Whether a folder is no repository of its own. */
+export function isPlainFolder(place: Buffer): boolean {
+  if (statsOf(place)?.isDirectory() !== true) return false;
+  return statsOf(Buffer.concat([place, Buffer.from('/.git')])) === null;
+}
+
+/** A path as git has it, from a text. */
+export function asTreePath(text: string): TreePath {
+  return Buffer.from(text).toString('latin1');
+}
+
+/** Decodes what git printed, for people and for paths of the system. */
+export function asText(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString();
+}
+
+/** Returns paths, one character for each byte, as git reads them with `-z`. */
+export function asInput(names: Iterable<string>): Uint8Array {
+  return Buffer.from([...names].map((name) => `${name}\0`).join(''), 'latin1');
+}
