@@ -3,6 +3,8 @@ import path from 'node:path';
 import { isInside, realPath } from '../files/real-path.ts';
 import { errorCode } from '../files/write-file.ts';
 import type { AskGit } from '../git/git-command.ts';
+import { readNames } from '../git/listings.ts';
+import { asText } from '../git/tree-path.ts';
 import { filesThatMatch } from '../workspace/file-marks.ts';
 
 export interface CopyRequest {
@@ -82,8 +84,5 @@ async function ignoredOf(
     for (const name of names) each.push(...(await ignoredOf(cwd, [name], ask)));
     return each;
   }
-  return Buffer.from(output, 'latin1')
-    .toString()
-    .split('\0')
-    .filter((name) => name !== '');
+  return readNames(asText(output));
 }

@@ -3,6 +3,7 @@ import { type AskGit, runGitOf } from '../git/git-command.ts';
 import { reasonOf } from '../git/git-error.ts';
 import { indexLockOf, lockIn, locksOf, lockText, type Patience } from '../git/git-locks.ts';
 import type { GitSetting } from '../git/git-program.ts';
+import { readNames } from '../git/listings.ts';
 import { refOf } from '../git/repository.ts';
 import { asText } from '../git/tree-path.ts';
 import type { CheckoutPlace } from './checkout.ts';
@@ -92,7 +93,5 @@ async function listNames(
   settings: readonly GitSetting[],
 ): Promise<readonly string[]> {
   const listed = (await runGitOf(ask)(folder, args, { settings })) ?? '';
-  return asText(listed)
-    .split('\0')
-    .filter((name) => name !== '');
+  return readNames(asText(listed));
 }

@@ -16,7 +16,7 @@ import { namesIn } from '../files/folder.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import type { AskGit, GitAnswer } from '../git/git-command.ts';
 import { GitError, reasonOf } from '../git/git-error.ts';
-import { heldBy, indexInfo, readStaged } from '../git/listings.ts';
+import { heldBy, indexInfo, readSettings, readStaged } from '../git/listings.ts';
 import { type GitCall, type PrivateGit, quoted } from '../git/private-git.ts';
 import type { Repository } from '../git/repository.ts';
 import { asText, type TreePath } from '../git/tree-path.ts';
@@ -63,7 +63,7 @@ const MOST_NAMES = 100;
 
 /**
  * Makes a checkout of exactly a tree, and removes what an earlier one of the same task left there. Rejects
- * with a `GitError`, a `GitError` or the system's error; then nothing of it remains.
+ * with a `GitError` or the system's error; then nothing of it remains.
  */
 export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<FreshCheckout> {
   const folder = freeFolder(request);
@@ -209,9 +209,9 @@ async function remotesOf({ root, commonDir }: Repository, ask: AskGit) {
   const listed = await ask(root, [
     ...['config', '--local', '-z', '--get-regexp', '^remote\\..*\\.url$'],
   ]);
-  const remotes = listed.output.split('\0').flatMap((setting) => {
-    const [, name, url] = /^remote\.([\s\S]*)\.url\n([\s\S]*)$/.exec(setting) ?? [];
-    return name === undefined || url === undefined ? [] : [{ name, url: urlFrom(place, url) }];
+  const remotes = readSettings(listed.output).flatMap(({ name: key, value: url }) => {
+    const [, name] = /^remote\.([\s\S]*)\.url$/.exec(key) ?? [];
+    return name === undefined ? [] : [{ name, url: urlFrom(place, url) }];
   });
   const hasOrigin = remotes.some(({ name }) => name === 'origin');
   return hasOrigin ? remotes : [...remotes, { name: 'origin', url: asLatin1(place) }];

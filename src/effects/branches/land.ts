@@ -14,6 +14,7 @@ import { type AskGit, runGitOf } from '../git/git-command.ts';
 import { GitError, reasonOf } from '../git/git-error.ts';
 import type { Patience } from '../git/git-locks.ts';
 import type { GitSetting } from '../git/git-program.ts';
+import { readNames } from '../git/listings.ts';
 import { type Repository, refOf } from '../git/repository.ts';
 import type { SnapshotIds } from '../snapshots/snapshot-ids.ts';
 import { moveBranch } from './move-branch.ts';
@@ -70,7 +71,7 @@ export interface Landing {
 
 /**
  * Lands what a task did. Call it only while no other landing is under way in the repository. Rejects
- * with a `GitError`, a `GitError` or the system's error; then nothing has changed.
+ * with a `GitError` or the system's error; then nothing has changed.
  */
 export async function land(request: LandRequest): Promise<Landing> {
   const { repository, ask, onto, work } = request;
@@ -224,7 +225,7 @@ async function bringIn(
   const names = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', target, commit];
   const changed = await runGitOf(ask)(repository.commonDir, names);
   if (changed === null) throw new GitError('git cannot compare the commits');
-  const files = changed.split('\0').length - 1;
+  const files = readNames(changed).length;
   if (form.kind === 'patch') {
     if (existsSync(form.file)) return { kind: 'refused', why: { kind: 'file-exists' } };
     // Outside the work tree, and removed with it.

@@ -13,6 +13,7 @@ import { type AskGit, type GitAnswer, runGitOf } from '../git/git-command.ts';
 import { GitError, reasonOf } from '../git/git-error.ts';
 import { withoutOwnFilters, withoutOwnMergeDrivers } from '../git/git-filters.ts';
 import type { GitSetting } from '../git/git-program.ts';
+import { readAttribute, readNames, readStaged } from '../git/listings.ts';
 import { openPrivateGit, type PrivateGit } from '../git/private-git.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
 import { asInput, asText, type TreePath } from '../git/tree-path.ts';
@@ -155,9 +156,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       if (answer.exitCode !== 0 && (await isCutOff(git, into, other))) return { kind: 'shallow' };
       if (answer.exitCode === 0) return { tree: await git.must(['write-tree']) };
       const unmerged = await git.raw(['ls-files', '-u', '-z']);
-      const paths = unmerged
-        .split('\0')
-        .flatMap((line) => line.split('\t').slice(1).join('\t') || []);
+      const paths = readStaged(unmerged).map(({ name }) => name);
       if (paths.length === 0) throw new GitError(reasonOf(answer));
       return { kind: 'conflict', paths: [...new Set(paths.map(asText))].sort() };
     },
@@ -182,7 +181,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     async missingIn(tree, { stays, left }) {
       if (left === null) return stays;
       const listed = await git.raw([...NAMES, tree, left.tree]);
-      const apart = new Set(listed.split('\0'));
+      const apart = new Set(readNames(listed));
       return new Map([...stays].filter(([name]) => !left.names.has(name) || apart.has(name)));
     },
     async remove() {
@@ -277,8 +276,8 @@ function createGit({ ask: askGit, path: folder }: CheckoutPlace, identity: reado
         input: asInput(names),
       });
       if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
-      const parts = answer.output.split('\0');
-      return names.filter((_, at) => off.includes(asText(parts[at * 3 + 2] ?? '')));
+      const filters = readAttribute(answer.output);
+      return names.filter((name) => off.includes(asText(filters.get(name) ?? '')));
     },
   };
 }

@@ -5,6 +5,7 @@ import type { OwnWorkTree } from '../../core/task/task-state.ts';
 import { type AskGit, runGitOf } from '../git/git-command.ts';
 import { GitError } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
+import { readChanged, readNames } from '../git/listings.ts';
 import { openPrivateGit, type PrivateGit } from '../git/private-git.ts';
 import { findRepository, type Repository, refOf } from '../git/repository.ts';
 import type { TreePath } from '../git/tree-path.ts';
@@ -112,7 +113,7 @@ async function committedSince(
     ...[...onlyOfTask(taskId), `${since}..${tip}`, '--'],
   ]);
   if (listed === null) throw new GitError('git cannot list what was committed since');
-  return new Set(listed.split('\0').filter((name) => name !== ''));
+  return new Set(readNames(listed));
 }
 
 async function keepTree(request: TaskWorkRequest, folder: string): Promise<KeptWork> {
@@ -160,7 +161,7 @@ async function changedIn(
   const patterns = globs.map((glob) => `:(top,glob)${glob}`);
   const listed = await runGitOf(ask)(folder, [...status, '--', ...patterns], { settings });
   if (listed === null) throw new GitError('git cannot list what --snapshot-exclude names');
-  return listed.split('\0').flatMap((entry) => (entry === '' ? [] : [entry.slice(3)]));
+  return readChanged(listed);
 }
 
 function openGit({ gitFolder, env }: TaskWorkRequest, repository: Repository): PrivateGit {

@@ -5,6 +5,7 @@ import type { TreeLacks } from '../../core/task/tree-lacks.ts';
 import { namesIn } from '../files/folder.ts';
 import { isInside } from '../files/real-path.ts';
 import { type AskGit, callGit } from '../git/git-command.ts';
+import { readNames, readSettings } from '../git/listings.ts';
 import { asText } from '../git/tree-path.ts';
 
 type Trees = Pick<OwnWorkTree, 'path' | 'origin'>;
@@ -17,9 +18,8 @@ export async function emptySubmodules(
   if (!existsSync(path.join(root, '.gitmodules'))) return [];
   const named = ['--file', '.gitmodules', '-z', '--get-regexp', '^submodule\\..*\\.path$'];
   const { output } = await ask(root, ['config', ...named]);
-  return asText(output)
-    .split('\0')
-    .map((setting) => setting.slice(setting.indexOf('\n') + 1))
+  return readSettings(asText(output))
+    .map(({ value }) => value)
     .filter((name) => name !== '' && isEmptyFolder(root, path.join(root, name)));
 }
 
@@ -56,7 +56,7 @@ export async function ignoredLeftBehind(
       ...missing,
     ];
     const { output } = await ask(origin, ['--literal-pathspecs', ...args]);
-    return new Set(asText(output).split('\0').map(rootOf));
+    return new Set(readNames(asText(output)).map(rootOf));
   };
   // A folder may have a rule of its own, or one for all that is in it.
   const ignored = await listed('--others', '--ignored');

@@ -6,6 +6,7 @@ import { isInside, realPath } from '../files/real-path.ts';
 import { type AskGit, type RunGit, runGitOf } from '../git/git-command.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import { gitFoldersAt } from '../git/git-folders-at.ts';
+import { readChanged } from '../git/listings.ts';
 import { refOf } from '../git/repository.ts';
 import { asText } from '../git/tree-path.ts';
 import { underWayIn } from '../git/under-way.ts';
@@ -74,9 +75,9 @@ async function changesIn(root: string, name: string, ask: AskGit): Promise<strin
   if (status === null || entries === null) {
     return `git cannot say what in ${name === '' ? 'it' : shown(name)} is not committed`;
   }
-  const [first] = status.split('\0');
-  if (first !== undefined && first !== '') {
-    return `it holds what is not committed (${shown(path.join(name, asText(first.slice(3))))})`;
+  const [first] = readChanged(status);
+  if (first !== undefined) {
+    return `it holds what is not committed (${shown(path.join(name, asText(first)))})`;
   }
   for (const [, tag, file = ''] of entries.matchAll(ENTRY)) {
     // Git does not look at such files, so they may differ from what is committed.
@@ -177,7 +178,5 @@ export async function changedFiles(
   if (tree === null || settings === null) return [];
   const args = ['status', '--porcelain', '-z', '--no-renames', '--ignore-submodules=dirty'];
   const output = await git(tree.root, [...args, ...tree.pathspecs], { settings });
-  return asText(output ?? '')
-    .split('\0')
-    .flatMap((entry) => (entry === '' ? [] : [entry.slice(3)]));
+  return readChanged(asText(output ?? ''));
 }

@@ -4,6 +4,7 @@ import { KB, readTextWithin } from '../files/bounded-read.ts';
 import type { RunGit } from './git-command.ts';
 import { gitFoldersAt } from './git-folders-at.ts';
 import type { GitSetting } from './git-program.ts';
+import { readSettings } from './listings.ts';
 
 /*
  * A filter is a program, named in git's configuration, that converts a file's content into what git
@@ -59,8 +60,8 @@ async function overrideOwn(
   if (answer === null) return null;
   const trusted = new Map<string, string>();
   const own = new Set<string>();
-  for (const { scope, name, value } of readAnswer(answer)) {
-    if (TRUSTED.has(scope)) trusted.set(name, value);
+  for (const { columns, name, value } of readSettings(answer, 1)) {
+    if (TRUSTED.has(columns[0] ?? '')) trusted.set(name, value);
     else own.add(name);
   }
   if (!trusted.has(SIGN.name)) return null;
@@ -72,18 +73,6 @@ function asText(output: string): string | null {
   const bytes = Buffer.from(output, 'latin1');
   const text = bytes.toString();
   return Buffer.from(text).equals(bytes) ? text : null;
-}
-
-/** Yields each setting: `scope NUL name [LF value] NUL` in git's output. */
-function* readAnswer(answer: string) {
-  const parts = answer.split('\0');
-  for (let at = 0; at + 1 < parts.length; at += 2) {
-    const [scope = '', setting = ''] = [parts[at], parts[at + 1]];
-    const end = setting.indexOf('\n');
-    const name = end === -1 ? setting : setting.slice(0, end);
-    // For git, a setting without a value is true.
-    yield { scope, name, value: end === -1 ? 'true' : setting.slice(end + 1) };
-  }
 }
 
 /** A larger configuration file counts as one that may name filters. */

@@ -32,6 +32,45 @@ export function readNames(output: string): readonly TreePath[] {
   return output.split('\0').filter((name) => name !== '');
 }
 
+/** A setting, with what `--show-scope` and `--show-origin` say of it. */
+interface ListedSetting {
+  readonly columns: readonly string[];
+  readonly name: string;
+  /** For git, a setting without a value is true. */
+  readonly value: string;
+}
+
+/** Reads `config -z` with values; `columns` is how many more than the setting were asked for. */
+export function readSettings(output: string, columns = 0): readonly ListedSetting[] {
+  const settings: ListedSetting[] = [];
+  const parts = output.split('\0');
+  for (let at = 0; at + columns + 1 < parts.length; at += columns + 1) {
+    const setting = parts[at + columns] ?? '';
+    const end = setting.indexOf('\n');
+    settings.push({
+      columns: parts.slice(at, at + columns),
+      name: end === -1 ? setting : setting.slice(0, end),
+      value: end === -1 ? 'true' : setting.slice(end + 1),
+    });
+  }
+  return settings;
+}
+
+/** Reads `check-attr -z` of one attribute: its value by path. */
+export function readAttribute(output: string): ReadonlyMap<TreePath, string> {
+  const values = new Map<TreePath, string>();
+  const parts = output.split('\0');
+  for (let at = 0; at + 3 < parts.length; at += 3) {
+    values.set(parts[at] ?? '', parts[at + 2] ?? '');
+  }
+  return values;
+}
+
+/** Reads `status --porcelain`, made without renames: the paths that are not committed. */
+export function readChanged(output: string): readonly TreePath[] {
+  return readNames(output).map((entry) => entry.slice(3));
+}
+
 /** Yields what stands before the tab of each line, and the name after it. A regular expression takes twice as long. */
 function* readTabbed(output: string): Iterable<readonly [words: string[], name: TreePath]> {
   for (const line of output.split('\0')) {

@@ -37,7 +37,7 @@ export type CleanCheck<T> = { readonly idle: readonly string[] } & (
 
 /**
  * Has the checks run in a fresh checkout of exactly a tree, with nothing of what git ignores but what is
- * copied. Rejects with a `GitError`, a `GitError` or the system's error if it cannot be made.
+ * copied. Rejects with a `GitError` or the system's error if it cannot be made.
  */
 export async function checkClean<T>(request: CleanCheckoutRequest<T>): Promise<CleanCheck<T>> {
   const { git, ask, folder, head, tree, below, copy, isOwn, setup, run, check } = request;

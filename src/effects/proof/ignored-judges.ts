@@ -4,6 +4,7 @@ import type { BentJudge } from '../../core/proof/findings.ts';
 import { isJudgeName } from '../../core/proof/judge-names.ts';
 import { findGitAbove } from '../git/find-git-above.ts';
 import type { AskGit } from '../git/git-command.ts';
+import { readNames } from '../git/listings.ts';
 import { asText } from '../git/tree-path.ts';
 import { markFile } from '../workspace/file-marks.ts';
 
@@ -27,9 +28,8 @@ export async function markIgnoredJudges(cwd: string, ask: AskGit): Promise<Ignor
   const { exitCode, output } = await ask(root, IGNORED);
   if (exitCode !== 0) return {};
   const marks: Record<string, string | null> = {};
-  for (const name of output
-    .split('\0')
-    .filter((each) => !each.endsWith('/') && isJudgeName(each))) {
+  const files = readNames(output).filter((name) => !name.endsWith('/'));
+  for (const name of files.filter(isJudgeName)) {
     const mark = await markFile(path.join(root, asText(name)));
     marks[asText(name)] = mark?.sha256 ?? null;
   }

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { isJudgeName } from '../../core/proof/judge-names.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import { findGitAbove } from '../git/find-git-above.ts';
+import { readNames } from '../git/listings.ts';
 import { gitAsker } from '../git/open-repository.ts';
 import { asText } from '../git/tree-path.ts';
 import { type FolderJudges, type FolderOfChecks, markJudges, readIn } from './folder-judges.ts';
@@ -33,8 +34,7 @@ async function judgesByName(cwd: string, env: NodeJS.ProcessEnv): Promise<readon
   if (root === null) return [];
   const { exitCode, output } = await gitAsker(env)(root, LISTED);
   if (exitCode !== 0) return [];
-  return output
-    .split('\0')
+  return readNames(output)
     .filter((name) => isJudgeName(name) && toolSection(name, '') === null)
     .map((name) => path.relative(cwd, path.join(root, asText(name))));
 }

@@ -14,6 +14,7 @@ import { type FreshCheckout, makeFreshCheckout } from '../branches/fresh-checkou
 import { isInside, realPath } from '../files/real-path.ts';
 import type { AskGit } from '../git/git-command.ts';
 import { GitError, reasonOf } from '../git/git-error.ts';
+import { readNames } from '../git/listings.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { asText, type TreePath } from '../git/tree-path.ts';
 import { listTree } from '../snapshots/tree-files.ts';
@@ -53,7 +54,7 @@ export interface OldExamRequest<T> {
 }
 
 /**
- * Has the checks run in the old exam, and removes it. Rejects with a `GitError`, a `GitError` or
+ * Has the checks run in the old exam, and removes it. Rejects with a `GitError` or
  * the system's error if it cannot be made.
  */
 export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
@@ -95,7 +96,7 @@ async function bringIgnored(
   const list = async (args: readonly string[]): Promise<readonly string[]> => {
     const answer = await ask(root, args);
     if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
-    return answer.output.split('\0').filter((name) => name !== '' && name !== './');
+    return readNames(answer.output).filter((name) => name !== './');
   };
   const tree = await listTree(git, claimed);
   // Files that are too large for a snapshot, or that the user keeps out of it.

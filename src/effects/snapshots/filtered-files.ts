@@ -3,7 +3,7 @@ import path from 'node:path';
 import { MB, readWithin, tryReadText } from '../files/bounded-read.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
 import { outputOf } from '../git/git-error.ts';
-import { heldBy, type IndexEntry, readStaged } from '../git/listings.ts';
+import { heldBy, type IndexEntry, readAttribute, readNames, readStaged } from '../git/listings.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { timeOf } from '../git/repository.ts';
 import { asInput, type TreePath, treePlace } from '../git/tree-path.ts';
@@ -114,12 +114,7 @@ async function underFilters(
   const args = ['check-attr', '-z', '--stdin', 'filter'];
   const { exitCode, output } = await git.onRepository(args, { input });
   if (exitCode !== 0) return [];
-  const filters = new Map<TreePath, string>();
-  const parts = output.split('\0');
-  for (let at = 0; at + 2 < parts.length; at += 3) {
-    const [name = '', , filter = ''] = parts.slice(at, at + 3);
-    if (NAMEABLE.test(filter)) filters.set(name, filter);
-  }
+  const filters = new Map([...readAttribute(output)].filter(([, filter]) => NAMEABLE.test(filter)));
   const defined = filters.size === 0 ? new Set<string>() : await definedFilters(git);
   return entries.flatMap((entry) => {
     const filter = filters.get(entry.name);
@@ -137,7 +132,7 @@ async function withoutUnshared(
   const args = ['diff-index', '--cached', '--name-only', '--no-renames', '-z', git.shared];
   const { exitCode, output } = await git.onRepository(args);
   // A commit that the origin has lost leaves nothing to compare with.
-  const changed = new Set(exitCode === 0 ? output.split('\0') : []);
+  const changed = new Set(exitCode === 0 ? readNames(output) : []);
   return filtered.filter((file) => !isOfStore(file) || !changed.has(file.name));
 }
 
@@ -151,7 +146,7 @@ async function definedFilters(git: PrivateGit): Promise<ReadonlySet<string>> {
     '--get-regexp',
     pattern,
   ]);
-  return new Set(output.split('\0').map((name) => name.replace(/^filter\.|\.[a-z]+$/g, '')));
+  return new Set(readNames(output).map((name) => name.replace(/^filter\.|\.[a-z]+$/g, '')));
 }
 
 /** A filter that a setting can name; not the words by which git says that there is none. */
@@ -170,7 +165,7 @@ async function unchangedForGit(
   const args = [...off, 'diff-files', '--name-only', '-z', '--ignore-submodules=all'];
   const { exitCode, output } = await git.onRepository(args);
   if (exitCode !== 0) return [];
-  const changed = new Set(output.split('\0'));
+  const changed = new Set(readNames(output));
   return filtered.filter(({ name }) => !changed.has(name));
 }
 
@@ -200,7 +195,7 @@ async function notYetInIndex(
 /** Git marks none of the files if its index lacks one, as that of a folder which became a link. */
 async function flag(git: PrivateGit, names: readonly TreePath[], how: string): Promise<void> {
   if (names.length === 0) return;
-  const known = new Set((await git.run(['ls-files', '-z'])).output.split('\0'));
+  const known = new Set(readNames((await git.run(['ls-files', '-z'])).output));
   const there = names.filter((name) => known.has(name));
   if (there.length === 0) return;
   const input = asInput(there);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import { asEntry, indexInfo, readStaged, type StagedEntry } from '../git/listings.ts';
+import { asEntry, indexInfo, readNames, readStaged, type StagedEntry } from '../git/listings.ts';
 import type { GitCall, PrivateGit } from '../git/private-git.ts';
 import { timeOf } from '../git/repository.ts';
 import { statsOf, type TreePath, treePlace } from '../git/tree-path.ts';
@@ -113,8 +113,8 @@ export function createOwnIndex({
       ask(['ls-files', '-z']),
       ask(['ls-files', '-z', ...pathspecs]),
     ]);
-    const stay = new Set(included.split('\0'));
-    const excluded = all.split('\0').filter((name) => !stay.has(name));
+    const stay = new Set(readNames(included));
+    const excluded = readNames(all).filter((name) => !stay.has(name));
     await addEntries(excluded.map((name) => [name, null]));
     return excluded;
   };
@@ -137,8 +137,8 @@ export function createOwnIndex({
       return [];
     }
     entries = readStaged(listed);
-    const ours = included === null ? null : new Set(included.split('\0'));
-    const there = new Set(known === '' ? [] : known.split('\0'));
+    const ours = included === null ? null : new Set(readNames(included));
+    const there = new Set(readNames(known));
     // Of a path in conflict any of its contents will do: what lies in the tree replaces it.
     const missing = new Map(
       entries

@@ -2,7 +2,7 @@ import { existsSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { removeTree } from '../../effects/files/remove-tree.ts';
 import { callGit, type GitAnswer, runGit } from '../../effects/git/git-command.ts';
-import { heldBy, readStaged } from '../../effects/git/listings.ts';
+import { heldBy, readAttribute, readStaged } from '../../effects/git/listings.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
 import { findRepository } from '../../effects/git/repository.ts';
 import { asInput, type TreePath, treePlace } from '../../effects/git/tree-path.ts';
@@ -219,8 +219,8 @@ async function filteredOf(
     await inTree(['check-attr', '-z', '--stdin', 'filter'], { input }),
     'git cannot read the attributes',
   );
-  const parts = attributes.output.split('\0');
-  return names.filter((_, at) => defined.has(parts[at * 3 + 2] ?? ''));
+  const filters = readAttribute(attributes.output);
+  return names.filter((name) => defined.has(filters.get(name) ?? ''));
 }
 
 const FILTERS = '^filter\\..*\\.(smudge|process)$';

@@ -3,6 +3,7 @@ import { isRepository } from '../../core/snapshots/undo-plan.ts';
 import { removeTree } from '../../effects/files/remove-tree.ts';
 import type { GitSetting } from '../../effects/git/git-program.ts';
 import { gitIdentity, isKnown, RALPH } from '../../effects/git/identity.ts';
+import { readSettings } from '../../effects/git/listings.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
 import { emptyTree, writeTreeWords } from '../../effects/git/repository.ts';
 import type { TreePath } from '../../effects/git/tree-path.ts';
@@ -118,7 +119,7 @@ async function committedRepositories(
   if (added.length === 0) return [];
   const args = ['config', '-z', '--blob', `${tree}:.gitmodules`, '--get-regexp', '\\.path$'];
   const { output } = await git.run(args);
-  const submodules = new Set(output.split('\0').map((each) => each.replace(/^[^\n]*\n/, '')));
+  const submodules = new Set(readSettings(output).map(({ value }) => value));
   return added.filter((name) => !submodules.has(name));
 }
 

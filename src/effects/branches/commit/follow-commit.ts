@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import { indexLockOf, type Patience } from '../../git/git-locks.ts';
-import { indexInfo } from '../../git/listings.ts';
+import { indexInfo, readNames } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { asInput, type TreePath } from '../../git/tree-path.ts';
 import { indexOfCommit, stagedIn, userIndex } from './commit-index.ts';
@@ -62,7 +62,7 @@ async function noteTimes(git: PrivateGit, names: readonly TreePath[]): Promise<v
   if (!existsSync(index)) return;
   const dirty = await git.onRepository(['diff-files', '--name-only', '-z'], { index });
   if (dirty.exitCode !== 0) return;
-  const changed = new Set(dirty.output.split('\0'));
+  const changed = new Set(readNames(dirty.output));
   const input = asInput(names.filter((name) => !changed.has(name)));
   await git.onRepository(['update-index', '-z', '--stdin'], { input });
 }

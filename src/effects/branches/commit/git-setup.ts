@@ -5,6 +5,7 @@ import { safeJson } from '../../../core/text/safe-json.ts';
 import { MB, readTextWithin, tryReadText } from '../../files/bounded-read.ts';
 import { objectAt, parseObject } from '../../files/json-fields.ts';
 import { isInside } from '../../files/real-path.ts';
+import { readSettings } from '../../git/listings.ts';
 import { type Repository, timeOf } from '../../git/repository.ts';
 import { asText } from '../../git/tree-path.ts';
 
@@ -26,7 +27,7 @@ export async function readGitSetup(
   const listed = await ask(['config', '--list', '--show-scope', '-z']);
   const hooks = await ask(['rev-parse', '--git-path', 'hooks']);
   if (listed === null || hooks === null) return null;
-  const settings = readSettings(listed);
+  const settings = settingsIn(listed);
   const setup: Record<string, string> = {};
   for (const [key, values] of settings) setup[`git's setting ${key}`] = sha256(values.join('\0'));
   const hookFolder = path.resolve(root, asText(hooks).replace(/\n$/, ''));
@@ -63,18 +64,16 @@ export function changedSetup(before: GitSetup, now: GitSetup): readonly string[]
 }
 
 /**
- * Reads `scope NUL key LF value NUL`. Settings from variables are the user's, and those of branches only
- * say where they are pushed to: each `git push --set-upstream` adds some.
+ * Returns the values of each setting with their scopes. Settings from variables are the user's, and those of branches
+ * only say where they are pushed to: each `git push --set-upstream` adds some.
  */
-function readSettings(listed: string): ReadonlyMap<string, readonly string[]> {
+function settingsIn(listed: string): ReadonlyMap<string, readonly string[]> {
   const settings = new Map<string, string[]>();
-  const parts = listed.split('\0');
-  for (let at = 0; at + 1 < parts.length; at += 2) {
-    const [scope = '', setting = ''] = parts.slice(at, at + 2);
-    const [key = ''] = setting.split('\n', 1);
+  for (const { columns, name: key, value } of readSettings(listed, 1)) {
+    const [scope] = columns;
     if (scope === 'command' || key.startsWith('branch.')) continue;
     const name = asText(key);
-    settings.set(name, [...(settings.get(name) ?? []), `${scope} ${setting.slice(key.length)}`]);
+    settings.set(name, [...(settings.get(name) ?? []), `${scope} ${value}`]);
   }
   return settings;
 }

@@ -2,6 +2,7 @@ import { looksSecret } from '../../../core/snapshots/secret-names.ts';
 import type { TreeToSettle } from '../../../core/snapshots/settlement.ts';
 import { leftBy, type Timeline } from '../../../core/snapshots/timeline.ts';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
+import { readNames } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { emptyTree, readHead } from '../../git/repository.ts';
 import { asInput, asText, type TreePath } from '../../git/tree-path.ts';
@@ -98,7 +99,7 @@ async function ignoredAmong(
   if (listed.exitCode !== 0 && listed.exitCode !== 1) {
     throw new CommitError('git cannot tell which files are ignored');
   }
-  return new Set(listed.output.split('\0'));
+  return new Set(readNames(listed.output));
 }
 
 /**

@@ -8,6 +8,7 @@ import { homeFolder } from '../../files/home-folder.ts';
 import { realPath } from '../../files/real-path.ts';
 import { findGitAbove } from '../../git/find-git-above.ts';
 import { callGit } from '../../git/git-command.ts';
+import { readNames, readSettings } from '../../git/listings.ts';
 import { asText } from '../../git/tree-path.ts';
 
 /** The folders of git around and in a work folder. */
@@ -82,8 +83,8 @@ async function trackedIn(
     env,
     timeoutMs: 10_000,
   });
-  const names = asText(output).split('\0');
-  return new Set(names.filter(Boolean).map((head) => path.join(treeRoot, path.dirname(head))));
+  const names = readNames(asText(output));
+  return new Set(names.map((head) => path.join(treeRoot, path.dirname(head))));
 }
 
 interface KnownFolder {
@@ -185,13 +186,12 @@ async function strangerOf(
 async function settingsFiles(folder: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   const all = await settingsOf(folder, env, ['--show-origin', '--list']);
   const found = new Set<string>();
-  for (let at = 0; at + 1 < all.length; at += 2) {
-    const file = all[at]?.replace(/^file:/, '') ?? '';
+  for (const { columns, name, value } of readSettings(all, 1)) {
+    const file = columns[0]?.replace(/^file:/, '') ?? '';
     if (!path.isAbsolute(file)) continue;
     found.add(file);
-    const [, named] = /^include(?:if\.[\s\S]*)?\.path\n([\s\S]+)$/i.exec(all[at + 1] ?? '') ?? [];
-    if (named === undefined) continue;
-    const plain = named.replace(/^~(?=\/)/, homeFolder(env) ?? '~');
+    if (!/^include(?:if\.[\s\S]*)?\.path$/i.test(name) || value === '') continue;
+    const plain = value.replace(/^~(?=\/)/, homeFolder(env) ?? '~');
     found.add(path.resolve(path.dirname(realPath(file)), plain));
   }
   return [...found];
@@ -203,19 +203,16 @@ async function coreSettings(
 ): Promise<ReadonlyMap<string, string>> {
   const entries = await settingsOf(folder, env, ['--type=path', '--get-regexp', SETTINGS]);
   return new Map(
-    entries.flatMap((entry) => {
-      const [, name, value] = /^core\.(\w+)\n([\s\S]*)$/.exec(entry) ?? [];
-      return name === undefined || value === undefined ? [] : [[name, value] as const];
-    }),
+    readSettings(entries).map(({ name, value }) => [name.slice('core.'.length), value]),
   );
 }
 
-/** Returns what `git config -z` says of a folder of git, split at its zeros. */
+/** Returns what `git config -z` says of a folder of git. */
 async function settingsOf(
   folder: string,
   env: NodeJS.ProcessEnv,
   args: readonly string[],
-): Promise<readonly string[]> {
+): Promise<string> {
   const { output } = await callGit({
     args: [`--git-dir=${folder}`, 'config', '-z', ...args],
     cwd: '/',
@@ -223,7 +220,7 @@ async function settingsOf(
     timeoutMs: 10_000,
     asUser: true,
   });
-  return asText(output).split('\0');
+  return asText(output);
 }
 
 const SETTINGS = '^core\\.(hookspath|worktree)$';

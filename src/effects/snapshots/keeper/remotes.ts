@@ -4,6 +4,7 @@ import {
   type RemoteFacts,
 } from '../../../core/snapshots/shared-refs.ts';
 import type { RunGit } from '../../git/git-command.ts';
+import { readSettings } from '../../git/listings.ts';
 import { asText } from '../../git/tree-path.ts';
 
 const QUESTION = ['config', '-z', '--get-regexp', '^remote\\..*\\.(mirror|push)$'];
@@ -13,9 +14,7 @@ export async function findLeakyRemotes(root: string, git: RunGit): Promise<reado
   const answer = await git(root, QUESTION);
   if (answer === null) return [];
   const remotes = new Map<string, RemoteFacts>();
-  for (const setting of asText(answer).split('\0')) {
-    // For git, a setting without a value is true.
-    const [key = '', value = 'true'] = setting.split(/\n([\s\S]*)/);
+  for (const { name: key, value } of readSettings(asText(answer))) {
     const found = /^remote\.([\s\S]*)\.(mirror|push)$/.exec(key);
     if (found === null) continue;
     const [, name = '', what] = found;

@@ -4,7 +4,7 @@ import { isRepository, type UndoPlan } from '../../../core/snapshots/undo-plan.t
 import type { RunGit } from '../../git/git-command.ts';
 import { GitError } from '../../git/git-error.ts';
 import { withoutOwnFilters } from '../../git/git-filters.ts';
-import { indexInfo, readTree } from '../../git/listings.ts';
+import { indexInfo, readSettings, readTree } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { asText, statsOf, type TreePath, treePlace } from '../../git/tree-path.ts';
 import { idOf } from '../tree-files.ts';
@@ -51,8 +51,8 @@ function isEmpty(git: PrivateGit, name: TreePath): boolean {
 async function moduleOf(git: PrivateGit, tree: string, place: TreePath) {
   const asked = ['-z', '--blob', `${tree}:.gitmodules`, '--get-regexp', '^submodule\\..*\\.path$'];
   const { output } = await git.run(['config', ...asked]);
-  const found = output.split('\0').find((line) => line.slice(line.indexOf('\n') + 1) === place);
-  const name = found === undefined ? undefined : /^submodule\.(.*)\.path\n/.exec(found)?.[1];
+  const found = readSettings(output).find(({ value }) => value === place);
+  const name = /^submodule\.(.*)\.path$/.exec(found?.name ?? '')?.[1];
   // Git itself refuses such a name; it could lead out of the folder of the modules.
   if (name === undefined || name.split('/').includes('..')) return null;
   const folder = path.join(git.repository.gitDir, 'modules', asText(name));
