@@ -1,8 +1,8 @@
 // Times within this process what a claim costs beside its checks: finding what decides them, and comparing it
 // with the start. Prints the milliseconds as JSON. It is started by rows/proof.js with the folder of a
 // repository, how many files change, and how often.
-import { findJudges, lookAtJudges } from '../../src/effects/proof/judge-look.ts';
-import { takeJudges } from '../../src/effects/proof/judges-at-start.ts';
+import { findDeciders, lookAtDeciders } from '../../src/effects/proof/decider-look.ts';
+import { takeDeciders } from '../../src/effects/proof/deciders-at-start.ts';
 import { NO_SNAPSHOT_IDS } from '../../src/effects/snapshots/snapshot-ids.ts';
 import { createSnapshotStore } from '../../src/effects/snapshots/snapshot-store.ts';
 import { openTimedTree } from './timed-tree.ts';
@@ -23,10 +23,10 @@ for (let run = 0; run <= Number(runs); run += 1) {
   change(run, Number(changes));
   const claimed = (await store.keepTree()).tree;
   const startedMs = performance.now();
-  await takeJudges({ cwd: root, checks, isOwn: () => false }, env);
-  const atStart = await findJudges(request, start);
+  await takeDeciders({ cwd: root, checks, isOwn: () => false }, env);
+  const atStart = await findDeciders(request, start);
   const foundMs = performance.now();
-  await lookAtJudges({ ...request, start, atStart, claimed, acceptChanged: [] });
+  await lookAtDeciders({ ...request, start, atStart, claimed, acceptChanged: [] });
   const endedMs = performance.now();
   // The first one warms up.
   if (run === 0) continue;

@@ -14,7 +14,7 @@ import type { Start } from './start.ts';
 /** Returns the port that examines claims. Its code is loaded with the first claim whose checks passed. */
 export function examinerOf(
   run: ClaimedRun,
-  { tree: { keeper }, judges, state }: Start,
+  { tree: { keeper }, deciders, state }: Start,
   sandbox: Sandbox | null,
   env: () => NodeJS.ProcessEnv,
 ): Examiner {
@@ -29,9 +29,9 @@ export function examinerOf(
         const about = { iteration: request.iteration, kindOf: agentKind };
         return { judge: await judgeClaim({ run, keeper, sandbox, ...about }, toJudge) };
       }
-      if (judges === null) throw new Error('a task without checks has nothing to examine');
+      if (deciders === null) throw new Error('a task without checks has nothing to examine');
       opened ??= import('./proof/examiner.ts').then(({ createExaminer }) =>
-        createExaminer({ run, keeper, hasSnapshots, sandbox, atStart: judges, env }),
+        createExaminer({ run, keeper, hasSnapshots, sandbox, atStart: deciders, env }),
       );
       return (await opened).examine({ ...request, part });
     },

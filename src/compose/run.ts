@@ -30,7 +30,7 @@ import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import type { Ports, Reporter, StateStore } from '../loop/ports.ts';
 import { runLoop } from '../loop/run-loop.ts';
 import type { RunEnd } from '../loop/stop.ts';
-import { judgedBy, unsupportedFlagNotice } from '../report/notices.ts';
+import { decidedBy, unsupportedFlagNotice } from '../report/notices.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { TaskAlreadyActiveError } from '../task-errors.ts';
 import { agentKinds, agentPrograms, agentRunner } from './agent.ts';
@@ -43,7 +43,7 @@ import { noteWriter, proofKeeper } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import type { openTaskTree } from './own-work-tree.ts';
 import { rememberingChecks } from './proof/checks.ts';
-import { judgesOfPlan, storedForm } from './proof/judges.ts';
+import { decidersOfPlan, storedForm } from './proof/deciders.ts';
 import { policyInside, sandboxOfRun } from './sandbox/sandbox-of-run.ts';
 import { begin, resumeRun } from './start.ts';
 import { taskFileDesk } from './task-file.ts';
@@ -158,7 +158,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
         settings: settingsJson(plan),
         baseline: baselineJson(start.baseline, watch),
         gitSetup: start.gitSetup === null ? null : gitSetupJson(start.gitSetup),
-        judges: await storedForm(start.judges),
+        deciders: await storedForm(start.deciders),
       },
       warn,
       onFailure: unkept.state,
@@ -179,8 +179,8 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       say: (what) => warn(unsupportedFlagNotice(what)),
       doing: (what) => view.doing?.(what),
     };
-    const judges = run.resume === undefined ? await judgesOfPlan(plan, start.judges) : [];
-    if (judges.length > 0) warn(judgedBy(judges));
+    const deciders = run.resume === undefined ? await decidersOfPlan(plan, start.deciders) : [];
+    if (deciders.length > 0) warn(decidedBy(deciders));
     if (policy.judge !== null && run.resume?.announcesOnly !== true) {
       const { whoJudges } = await import('./judge/who-judges.ts');
       warn(whoJudges(plan));

@@ -30,7 +30,7 @@ import { requirePlanAfterSetup } from '../effects/plan/plan-left-behind.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { settingsJson } from '../effects/plan/stored-settings.ts';
 import { promptText, taskFacts } from '../effects/plan/task-facts.ts';
-import type { JudgesAtStart } from '../effects/proof/judges-at-start.ts';
+import type { DecidersAtStart } from '../effects/proof/deciders-at-start.ts';
 import type { LoopMemory } from '../effects/state/saved-step.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
 import { systemClock } from '../effects/time/clock.ts';
@@ -48,7 +48,7 @@ import { BaselineMisfitError, TaskAlreadyActiveError } from '../task-errors.ts';
 import { agentKind } from './agent.ts';
 import { type ClaimedRun, READY, type ReadyTree } from './held-run.ts';
 import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
-import { judgesOf } from './proof/judges.ts';
+import { decidersOf } from './proof/deciders.ts';
 import { type WatchedTree, watchTree } from './snapshots.ts';
 
 /** What the loop starts with. */
@@ -63,7 +63,7 @@ export interface Start {
   /** What a commit runs, as it was when the task began; null if that is not known. */
   readonly gitSetup: GitSetup | null;
   /** What decided the checks when the task began; null without checks. */
-  readonly judges: JudgesAtStart | null;
+  readonly deciders: DecidersAtStart | null;
 }
 
 /** Starts a new task: moves its task file, records the baseline and creates the state. */
@@ -86,7 +86,7 @@ export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<St
     untold: [],
     tree,
     gitSetup: await gitSetupOf(run, tree, true),
-    judges: await judgesOf(run, true),
+    deciders: await decidersOf(run, true),
   };
 }
 
@@ -127,7 +127,7 @@ async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
     settings: settingsJson(plan),
     baseline: '{}\n',
     gitSetup: null,
-    judges: null,
+    deciders: null,
   };
   const request = { paths, seal, clock, task: noted, files, warn };
   // The store of the run reports if the state cannot be kept.
@@ -211,11 +211,11 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   const baseline = fitted?.baseline ?? (await takeBaseline(watch));
   // A leg begins in a new clone.
   const gitSetup = await gitSetupOf(run, tree, task.status === 'pending' || run.leg !== undefined);
-  const judges = await judgesOf(run, task.status === 'pending');
+  const deciders = await decidersOf(run, task.status === 'pending');
   if (task.status === 'pending') {
     const noted = { ...state, task: { ...state.task, git_base: gitBase } };
     const event = await startedEvent(plan, at, ready);
-    return { ...notBegun(noted, plan, leftMs), event, baseline, tree, gitSetup, judges };
+    return { ...notBegun(noted, plan, leftMs), event, baseline, tree, gitSetup, deciders };
   }
   return {
     state,
@@ -229,7 +229,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     untold: untoldEvents(paths.eventsFile, step?.events ?? []),
     tree,
     gitSetup,
-    judges,
+    deciders,
   };
 }
 

@@ -44,7 +44,7 @@ export function ralphActivityText(what: RalphActivity, nowMs: number): string {
 }
 
 const EXAMINING = {
-  judges: 'comparing what decides the checks with the start',
+  deciders: 'comparing what decides the checks with the start',
   oldExam: 'running the checks with what decides them as it was at the start',
   startTests: 'running the checks with the tests of the start',
   cleanCheckout: 'running the checks in a clean checkout',

@@ -99,7 +99,7 @@ export function protectsNothing(glob: string): string {
 }
 
 /** Names the files that decide what the checks say. */
-export function judgedBy(files: readonly string[]): string {
+export function decidedBy(files: readonly string[]): string {
   return `watching what decides the checks: ${listed(files)}`;
 }
 

@@ -140,7 +140,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...[
       'proof',
-      'proof/judges',
+      'proof/deciders',
       'completion',
       'completion/conditions',
       'completion/claims',

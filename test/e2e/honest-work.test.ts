@@ -94,7 +94,7 @@ describe('honest work', () => {
       },
     ],
     [
-      'a check script put in order that still judges the same',
+      'a check script put in order that still decides the same',
       {
         files: RED,
         args: ['--verify', 'sh check.sh'],

@@ -321,7 +321,7 @@ describe('an agent that may edit files, and nothing more', () => {
     },
   );
 
-  test.for(['settings.json', 'baseline.json', 'judges.json'])(
+  test.for(['settings.json', 'baseline.json', 'deciders.json'])(
     'cannot have %s believed that it changes after the end',
     async (name) => {
       const scene = await makeScene([WORKING, WORKING, DONE]);

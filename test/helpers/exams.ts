@@ -6,7 +6,7 @@ import { gitAsker } from '../../src/effects/git/open-repository.ts';
 import { runShellCommand } from '../../src/effects/processes/shell-command.ts';
 import type { CheckPlace } from '../../src/effects/proof/check-place.ts';
 import { checkClean } from '../../src/effects/proof/clean-checkout.ts';
-import { findJudges, lookAtJudges } from '../../src/effects/proof/judge-look.ts';
+import { findDeciders, lookAtDeciders } from '../../src/effects/proof/decider-look.ts';
 import { sitOldExam } from '../../src/effects/proof/old-exam.ts';
 import { bytesBelow, type Files, GIT_ENV, gitIn, makeRepository, put } from './repository.ts';
 import { snapshotsOf } from './snapshots.ts';
@@ -36,7 +36,7 @@ export async function makeExam(
   symlinkSync(PACKAGES, join(folder, 'node_modules'));
   const { own, take } = await snapshotsOf(folder, { maxBytes: 1_000_000 });
   const start = (await take('0')).tree;
-  const atStart = await findJudges({ git: own, checks, folder: below }, start);
+  const atStart = await findDeciders({ git: own, checks, folder: below }, start);
   const ask = gitAsker(GIT_ENV);
   const examFolder = join(await tempFolder(), 'r.ralph', 't.exam');
   const cleanFolder = examFolder.replace(/exam$/, 'clean');
@@ -68,7 +68,7 @@ export async function makeExam(
     return (await take('1', '2', '3')).tree;
   };
   const look = (claimed: string) =>
-    lookAtJudges({
+    lookAtDeciders({
       ...{ git: own, checks, folder: below, start, atStart, claimed, acceptChanged },
     });
   const head = () => git('rev-parse', 'HEAD');

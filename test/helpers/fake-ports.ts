@@ -11,7 +11,7 @@ import type { DaySpending } from '../../src/core/task/day-budget.ts';
 import { laterBy, msBetween } from '../../src/core/task/task-state.ts';
 import type { AgentRequest, Ports } from '../../src/loop/ports.ts';
 import { rawResult } from './checks.ts';
-import { judgesSeen } from './loop-in-hand.ts';
+import { decidersSeen } from './loop-in-hand.ts';
 import { START } from './new-task.ts';
 
 /** One start of the agent, as the test wants it. */
@@ -134,7 +134,7 @@ export function fakePorts(script: Script): FakePorts {
     examiner: {
       async examine({ part }) {
         effect(`examine ${part}`);
-        return judgesSeen();
+        return decidersSeen();
       },
     },
     agent: {

@@ -6,7 +6,7 @@ import {
 } from '../../src/core/agent/attempt.ts';
 import type { RawCheckResult } from '../../src/core/completion/check-result.ts';
 import type { CommandResult } from '../../src/core/completion/command-result.ts';
-import type { Examination, ExamPart, JudgesSeen } from '../../src/core/completion/examination.ts';
+import type { DecidersSeen, Examination, ExamPart } from '../../src/core/completion/examination.ts';
 import { NOTHING_SEEN, type Sightings } from '../../src/core/completion/sightings.ts';
 import type { Action, Question } from '../../src/core/machine/action.ts';
 import type { EventBody } from '../../src/core/machine/events.ts';
@@ -53,7 +53,7 @@ export interface Turn {
   readonly examine: Extract<Question, { kind: 'examine' }> | null;
 }
 
-const NOTHING_BENT: JudgesSeen = {
+const NOTHING_BENT: DecidersSeen = {
   bent: [],
   stood: true,
   changedTestFiles: [],
@@ -67,7 +67,7 @@ const NOTHING_BENT: JudgesSeen = {
 
 /** What is found out about a sound claim. */
 const SOUND: Readonly<Record<ExamPart, Examination>> = {
-  judges: { judges: NOTHING_BENT },
+  deciders: { deciders: NOTHING_BENT },
   oldExam: { oldExam: { kind: 'ran', results: [], folder: null } },
   startTests: { startTests: { kind: 'ran', results: [], folder: null } },
   cleanCheckout: { cleanCheckout: { kind: 'ran', results: [], folder: null } },
@@ -84,8 +84,8 @@ const SOUND: Readonly<Record<ExamPart, Examination>> = {
 };
 
 /** What an examiner finds that finds nothing; `more` is what it finds. */
-export function judgesSeen(more: Partial<JudgesSeen> = {}): Examination {
-  return { judges: { ...NOTHING_BENT, ...more } };
+export function decidersSeen(more: Partial<DecidersSeen> = {}): Examination {
+  return { deciders: { ...NOTHING_BENT, ...more } };
 }
 
 /** How long a task lies about before it is taken up again. */

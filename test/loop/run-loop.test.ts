@@ -247,7 +247,7 @@ describe('the user’s own commands', () => {
       'verify npm test',
       'save examining 2.1',
       'tell check_ended',
-      'examine judges',
+      'examine deciders',
       'save following 2.1',
       'tell task_iterated',
       'after ./sync',

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { locateAgent } from '../../compose/agent.ts';
 import { lookAhead } from '../../compose/before-start.ts';
-import { judgesOfPlan } from '../../compose/proof/judges.ts';
+import { decidersOfPlan } from '../../compose/proof/deciders.ts';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { describeCompletion, doneWhen } from '../../core/completion/conditions/conditions.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';
@@ -85,7 +85,7 @@ async function planFacts(
       value: shownValue(name, plan),
       source: plan.sources[name].where,
     })),
-    judges: await judgesOfPlan(plan),
+    deciders: await decidersOfPlan(plan),
     judge: await plannedJudge(plan),
     supervision: supervisionOf(plan),
     sandbox,

@@ -5,8 +5,8 @@ import type { CheckResult, RawCheckResult } from '../../core/completion/check-re
 import type { CommandResult } from '../../core/completion/command-result.ts';
 import {
   checksOfProof,
+  type DeciderDigests,
   differencesFrom,
-  type JudgeDigests,
   judgeAgain,
   type ProofDifference,
 } from '../../core/completion/repeated-proof.ts';
@@ -28,7 +28,7 @@ import { runShellCommand, type ShellOptions } from '../../effects/processes/shel
 import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
 import type { CheckPlace } from '../../effects/proof/check-place.ts';
 import { checkClean } from '../../effects/proof/clean-checkout.ts';
-import { judgeDigests } from '../../effects/proof/judge-look.ts';
+import { deciderDigests } from '../../effects/proof/decider-look.ts';
 import { type ReadProof, readProof, readProofFile } from '../../effects/proof/proof-file.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import type { Seal } from '../../effects/trust/seal.ts';
@@ -194,14 +194,14 @@ async function runIn(
       ...confinedToCheckout(sandbox, place),
     };
   };
-  const judges = await judgesIn(git, tree, facts);
+  const deciders = await decidersIn(git, tree, facts);
   const check = async (place: CheckPlace) => {
     const raw: RawCheckResult[] = [];
     for (const each of checksOfProof(facts)) {
       raw.push({ ...(await runCheck(each, await optionsIn(place))), where: 'clean' });
     }
     const results = judgeAgain(facts, raw);
-    return { results, differences: differencesFrom(facts, results, judges) };
+    return { results, differences: differencesFrom(facts, results, deciders) };
   };
   const trees = await treesBeside(repository, runGitOf(ask));
   const end = await checkClean({
@@ -220,10 +220,14 @@ async function runIn(
 }
 
 /** The tree that git has committed may have other bytes, so its judges are not compared. */
-async function judgesIn(git: PrivateGit, tree: string, facts: ProofFacts): Promise<JudgeDigests> {
-  if (tree !== facts.tree) return facts.judges;
-  const files = facts.judges.map(({ name }) => asTreePath(name));
-  return judgeDigests(git, tree, files);
+async function decidersIn(
+  git: PrivateGit,
+  tree: string,
+  facts: ProofFacts,
+): Promise<DeciderDigests> {
+  if (tree !== facts.tree) return facts.deciders;
+  const files = facts.deciders.map(({ name }) => asTreePath(name));
+  return deciderDigests(git, tree, files);
 }
 
 /** Returns the commit of the proof, if it has this tree; otherwise that of HEAD. Null before the first one. */

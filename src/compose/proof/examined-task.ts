@@ -5,8 +5,8 @@ import type { AskGit } from '../../effects/git/git-command.ts';
 import { gitAsker } from '../../effects/git/open-repository.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { SignalWatch } from '../../effects/processes/signals.ts';
-import type { JudgesOfTree } from '../../effects/proof/judge-look.ts';
-import { type JudgesAtStart, programsOf } from '../../effects/proof/judges-at-start.ts';
+import type { DecidersOfTree } from '../../effects/proof/decider-look.ts';
+import { type DecidersAtStart, programsOf } from '../../effects/proof/deciders-at-start.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 
@@ -27,7 +27,7 @@ export interface ExaminedTask {
   readonly keeper: TreeKeeper | null;
   /** Whether a driver of the task has made snapshots: then no claim is judged without them. */
   readonly hasSnapshots: boolean;
-  readonly atStart: JudgesAtStart;
+  readonly atStart: DecidersAtStart;
   readonly sandbox: Sandbox | null;
   /** The environment of the user's commands. */
   readonly env: () => NodeJS.ProcessEnv;
@@ -36,7 +36,7 @@ export interface ExaminedTask {
 /** An examined task, with what was found out about it. */
 export interface Examined extends ExaminedTask {
   /** What decided in the tree of the start, by the checks. */
-  readonly known: Map<string, Promise<JudgesOfTree>>;
+  readonly known: Map<string, Promise<DecidersOfTree>>;
   /** Files that the checks have changed, and of which a person has been told. */
   readonly told: Set<string>;
 }

@@ -4,10 +4,10 @@ import type {
   ExamRequest,
   Rerun,
 } from '../../core/completion/examination.ts';
-import type { JudgesOfTree } from '../../effects/proof/judge-look.ts';
+import type { DecidersOfTree } from '../../effects/proof/decider-look.ts';
 import { messageOf } from '../../errors.ts';
 import type { ExaminedTask } from './examined-task.ts';
-import { lookAtTask } from './look-at-judges.ts';
+import { lookAtTask } from './look-at-deciders.ts';
 import { cleanCheckout, oldExam, startTests } from './reruns.ts';
 
 /** Examines the checks of a claim. */
@@ -19,13 +19,13 @@ export interface CheckExaminer {
 
 /** Creates what examines the checks of claims. What cannot be found out is an answer as well. */
 export function createExaminer(given: ExaminedTask): CheckExaminer {
-  const known = new Map<string, Promise<JudgesOfTree>>();
+  const known = new Map<string, Promise<DecidersOfTree>>();
   const task = { ...given, known, told: new Set<string>() };
   return {
     async examine({ part, checks, ...about }) {
       switch (part) {
-        case 'judges':
-          return { judges: await lookAtTask(task, checks, about) };
+        case 'deciders':
+          return { deciders: await lookAtTask(task, checks, about) };
         case 'oldExam':
           return { oldExam: await rerunOf(() => oldExam(task, checks)) };
         case 'startTests':

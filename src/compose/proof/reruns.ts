@@ -12,16 +12,16 @@ import { runMeasuredCommand } from '../../effects/processes/measured-command.ts'
 import type { ShellOptions } from '../../effects/processes/shell-command.ts';
 import type { CheckPlace } from '../../effects/proof/check-place.ts';
 import { checkClean } from '../../effects/proof/clean-checkout.ts';
+import type { DeciderLook } from '../../effects/proof/decider-look.ts';
 import { envInExam } from '../../effects/proof/exam/exam-env.ts';
-import type { JudgeLook } from '../../effects/proof/judge-look.ts';
 import { sitOldExam } from '../../effects/proof/old-exam.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { confinedToCheckout } from '../sandbox/confined-to.ts';
 import { runCheck } from './checks.ts';
 import { askerOf, belowRoot, type Examined, type ExaminedTask, placesOf } from './examined-task.ts';
-import { compare, lookAtIgnored } from './look-at-judges.ts';
+import { compare, lookAtIgnored } from './look-at-deciders.ts';
 
-/** Runs the checks on the claimed work with the judges and the tests of the start. */
+/** Runs the checks on the claimed work with the deciders and the tests of the start. */
 export function oldExam(task: Examined, checks: readonly Check[]): Promise<Rerun> {
   return examOf(task, checks, ({ undone }) => undone);
 }
@@ -41,7 +41,7 @@ export function startTests(task: Examined, checks: readonly Check[]): Promise<Re
 async function examOf(
   task: Examined,
   checks: readonly Check[],
-  undoneOf: (look: JudgeLook) => JudgeLook['undone'],
+  undoneOf: (look: DeciderLook) => DeciderLook['undone'],
 ): Promise<Rerun> {
   const commands = checks.map(({ command }) => command);
   const { git, folder: below, claimed, look } = await compare(task, commands);

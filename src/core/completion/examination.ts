@@ -1,14 +1,14 @@
 import type { Usage } from '../agent/attempt.ts';
 import type { FatalCause } from '../agent/outcome.ts';
 import type { JudgeVerdict } from '../judge/verdict.ts';
-import type { BentJudge, ChangedTestFile } from '../proof/findings.ts';
+import type { ChangedDecider, ChangedTestFile } from '../proof/findings.ts';
 import type { Check } from '../settings/checks.ts';
 import type { CheckResult, RawCheckResult } from './check-result.ts';
 import type { CommandResult } from './command-result.ts';
 
 /** What is found out about a claim whose checks passed. Each part is looked at once a gate asks for it. */
 export interface Examination {
-  readonly judges?: JudgesSeen;
+  readonly deciders?: DecidersSeen;
   /** The checks, with what decides them as it was at the start. */
   readonly oldExam?: Rerun;
   /** The checks, with the tests of the start and everything else as it is claimed. */
@@ -86,8 +86,8 @@ export interface RewrittenFile {
 }
 
 /** What decides the checks of a claim, compared with the start. */
-export interface JudgesSeen {
-  readonly bent: readonly BentJudge[];
+export interface DecidersSeen {
+  readonly bent: readonly ChangedDecider[];
   /** Whether anything decided at the start. If not, what decides now is the task's own work. */
   readonly stood: boolean;
   /** Test files that stood at the start and were changed or removed. */

@@ -19,11 +19,11 @@ export type ProofDifference =
       readonly tests: number | null;
       readonly testsThen: number | null;
     }
-  /** A judge file of the tree has another content. */
+  /** A decider of the tree has another content. */
   | { readonly kind: 'judge-changed'; readonly name: string };
 
-/** The judge files of a tree, with the SHA-256 of each in hex. */
-export type JudgeDigests = ProofFacts['judges'];
+/** The deciders of a tree, with the SHA-256 of each in hex. */
+export type DeciderDigests = ProofFacts['deciders'];
 
 /** Returns the checks of a proof, each once: as it went in the clean checkout, if it ran there, too. */
 export function checksOfProof({ checks }: Pick<ProofFacts, 'checks'>): readonly CheckProof[] {
@@ -55,7 +55,7 @@ export function judgeAgain(
 export function differencesFrom(
   facts: ProofFacts,
   results: readonly CheckResult[],
-  judges: JudgeDigests,
+  deciders: DeciderDigests,
 ): readonly ProofDifference[] {
   const then = checksOfProof(facts);
   const ofChecks = results.flatMap((result): ProofDifference[] => {
@@ -66,10 +66,10 @@ export function differencesFrom(
     const isFewer = tests !== testsThen && fewerTests(name, tests, testsThen) !== null;
     return isFewer ? [{ kind: 'fewer-tests', name, tests, testsThen }] : [];
   });
-  const ofJudges = facts.judges.flatMap(({ name, sha256 }): ProofDifference[] =>
-    judges.some((judge) => judge.name === name && judge.sha256 === sha256)
+  const ofDeciders = facts.deciders.flatMap(({ name, sha256 }): ProofDifference[] =>
+    deciders.some((each) => each.name === name && each.sha256 === sha256)
       ? []
       : [{ kind: 'judge-changed', name }],
   );
-  return [...ofChecks, ...ofJudges];
+  return [...ofChecks, ...ofDeciders];
 }

@@ -44,7 +44,7 @@ export function examined(
 ): Decided {
   const { step } = state;
   if (step.kind !== 'examining') return strayed(state);
-  const { rewritten } = found.judges ?? {};
+  const { rewritten } = found.deciders ?? {};
   const seen = rewritten === undefined ? state : { ...state, rewritten };
   const { state: told, announced } = withJudge(seen, found.judge);
   const next = judge(told, { ...step, examination: { ...step.examination, ...found } }, moment);
@@ -92,8 +92,8 @@ export function toJudgeOf(
   { checksAtStart, judging, task }: LoopState,
   { verified, examination }: Pick<Extract<Step, { kind: 'examining' }>, 'verified' | 'examination'>,
 ): ToJudge {
-  const { bent = [], changedTestFiles = [] } = examination.judges ?? {};
-  const judges = bent.flatMap((each) =>
+  const { bent = [], changedTestFiles = [] } = examination.deciders ?? {};
+  const deciders = bent.flatMap((each) =>
     each.kind === 'file' ? [each.path] : each.kind === 'script' ? [each.file] : [],
   );
   return {
@@ -101,7 +101,7 @@ export function toJudgeOf(
       ...{ name: now.name, command: now.command, now },
       atStart: resultOf(now, checksAtStart ?? null) ?? null,
     })),
-    changed: [...new Set([...changedTestFiles, ...judges])],
+    changed: [...new Set([...changedTestFiles, ...deciders])],
     known: judging ?? null,
     taskDeadlineAt: task.timeout_at,
   };

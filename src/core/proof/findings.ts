@@ -2,7 +2,7 @@
 export type Finding =
   /** No iteration has changed anything, and the claim is a plan's, one for an item of a list, or one by words. */
   | { readonly finding: 'empty-work'; readonly claim: 'plan' | 'list' | 'words' }
-  | { readonly finding: 'bent-judge'; readonly judges: readonly BentJudge[] }
+  | { readonly finding: 'bent-judge'; readonly deciders: readonly ChangedDecider[] }
   /** Null if a number is unknown. */
   | {
       readonly finding: 'fewer-tests';
@@ -54,7 +54,7 @@ export interface ChangedTestFile {
 }
 
 /** Something that decides what a check says, and is not what it was at the start. */
-export type BentJudge =
+export type ChangedDecider =
   | { readonly kind: 'file'; readonly path: string; readonly change: 'new' | 'changed' | 'removed' }
   | { readonly kind: 'script'; readonly file: string; readonly name: string }
   /** The start and the claim could not be compared; `why` is a clause. */
@@ -67,7 +67,7 @@ export type BentJudge =
       readonly pathAtStart: string | null;
     };
 
-/** More judges than these are only counted. */
+/** More deciders than these are only counted. */
 const MOST_SHOWN = 3;
 
 /** Says in a line what was found. */
@@ -78,8 +78,8 @@ export function findingDetail(found: Finding): string {
         ? 'nothing was changed, and no tool of the agent succeeded'
         : `nothing was changed but the ${found.claim}`;
     case 'bent-judge': {
-      const shown = found.judges.slice(0, MOST_SHOWN).map(judgeText);
-      const more = found.judges.length - shown.length;
+      const shown = found.deciders.slice(0, MOST_SHOWN).map(deciderText);
+      const more = found.deciders.length - shown.length;
       return [
         ...shown,
         ...(more > 0 ? [`${more} more of what decides the checks changed`] : []),
@@ -143,7 +143,7 @@ export function acceptingFlags(found: Finding): readonly string[] {
     case 'empty-work':
       return ['--accept-empty'];
     case 'bent-judge':
-      return acceptingChanges(found.judges.flatMap(acceptedNames));
+      return acceptingChanges(found.deciders.flatMap(acceptedNames));
     case 'rewritten-files':
       return acceptingChanges(found.files);
     case 'changed-tests': {
@@ -182,14 +182,14 @@ function listed(files: readonly string[]): string {
 }
 
 /** What `--accept-changed` has to name: a file by its path, a script by its `package.json`. */
-function acceptedNames(judge: BentJudge): readonly string[] {
-  switch (judge.kind) {
+function acceptedNames(decider: ChangedDecider): readonly string[] {
+  switch (decider.kind) {
     case 'file':
-      return [judge.path];
+      return [decider.path];
     case 'script':
-      return [judge.file];
+      return [decider.file];
     case 'program':
-      return [judge.name];
+      return [decider.name];
     case 'unknown':
       return [];
   }
@@ -199,18 +199,18 @@ function quoted(word: string): string {
   return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-function judgeText(judge: BentJudge): string {
-  switch (judge.kind) {
+function deciderText(decider: ChangedDecider): string {
+  switch (decider.kind) {
     case 'file':
-      return judge.change === 'changed'
-        ? `${judge.path} changed`
-        : `${judge.path} ${judge.change === 'new' ? 'is new' : 'is gone'}`;
+      return decider.change === 'changed'
+        ? `${decider.path} changed`
+        : `${decider.path} ${decider.change === 'new' ? 'is new' : 'is gone'}`;
     case 'script':
-      return `the script '${judge.name}' of ${judge.file} changed`;
+      return `the script '${decider.name}' of ${decider.file} changed`;
     case 'unknown':
-      return `what decides the checks could not be compared with the start: ${judge.why}`;
+      return `what decides the checks could not be compared with the start: ${decider.why}`;
     case 'program':
-      return `${judge.name} is ${judge.path ?? 'found nowhere'} now, and was ${judge.pathAtStart ?? 'found nowhere'} at the start`;
+      return `${decider.name} is ${decider.path ?? 'found nowhere'} now, and was ${decider.pathAtStart ?? 'found nowhere'} at the start`;
   }
 }
 

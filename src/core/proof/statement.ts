@@ -60,8 +60,8 @@ export interface ProofFacts {
   /** The tree that git's own rules would commit, where it is another one. */
   readonly committedTree: string | null;
   readonly commit: string | null;
-  /** The judge files of the tree: SHA-256 in hex. */
-  readonly judges: readonly { readonly name: string; readonly sha256: string }[];
+  /** The deciders of the tree: SHA-256 in hex. */
+  readonly deciders: readonly { readonly name: string; readonly sha256: string }[];
   readonly checks: readonly CheckProof[];
   readonly findings: readonly FindingProof[];
   /** Test files that stood at the start and were changed or removed; only a person can tell why. */
@@ -124,7 +124,8 @@ export interface ProofStatement {
  * warned if it passed although it does not end with 0, as a known failure does.
  */
 export function proofStatement(facts: ProofFacts): ProofStatement {
-  const { tree, committedTree, commit, judges, checks, findings, changedTestFiles, setup } = facts;
+  const { tree, committedTree, commit, deciders, checks, findings, changedTestFiles, setup } =
+    facts;
   const names = [...new Set(checks.map(({ name }) => name))];
   const verdicts = new Map(names.map((name) => [name, verdictOf(checks, name)]));
   const namesOf = (verdict: Verdict) => names.filter((name) => verdicts.get(name) === verdict);
@@ -141,7 +142,7 @@ export function proofStatement(facts: ProofFacts): ProofStatement {
     predicateType: PREDICATE_TYPE,
     predicate: {
       result: resultOf([...verdicts.values()], findings),
-      configuration: judges.map(({ name, sha256 }) => ({ name, digest: { sha256 } })),
+      configuration: deciders.map(({ name, sha256 }) => ({ name, digest: { sha256 } })),
       passedTests: namesOf('passed'),
       warnedTests: namesOf('warned'),
       failedTests: namesOf('failed'),
@@ -203,7 +204,7 @@ export function factsOfStatement({ subject, predicate }: ProofStatement): ProofF
     tree: digest('tree', 'gitTree'),
     committedTree: digest('committed', 'gitTree'),
     commit: digest('commit', 'gitCommit'),
-    judges: predicate.configuration.map((each) => ({
+    deciders: predicate.configuration.map((each) => ({
       name: each.name,
       sha256: each.digest.sha256,
     })),

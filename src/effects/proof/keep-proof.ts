@@ -3,7 +3,7 @@ import type { LoopState } from '../../core/machine/loop-state.ts';
 import { type CheckSetup, type ProofFacts, proofStatement } from '../../core/proof/statement.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import type { Seal } from '../trust/seal.ts';
-import { findJudges, judgeDigests } from './judge-look.ts';
+import { deciderDigests, findDeciders } from './decider-look.ts';
 import { writeProof } from './proof-file.ts';
 import { subjectsOf } from './proof-subjects.ts';
 
@@ -16,7 +16,7 @@ export interface ProofToKeep {
   readonly git: PrivateGit | null;
   /** Absolute path of the folder in which the checks ran. */
   readonly cwd: string;
-  /** The commands whose judges the proof names. */
+  /** The commands whose deciders the proof names. */
   readonly commands: readonly string[];
   readonly setup: Omit<CheckSetup, 'folder'>;
 }
@@ -41,16 +41,16 @@ export async function keepProof(request: ProofToKeep): Promise<void> {
   await writeProof(request.folder, proofStatement(facts), { seal, run: task });
 }
 
-type FactsOfTree = Pick<ProofFacts, 'committedTree' | 'commit' | 'judges'>;
+type FactsOfTree = Pick<ProofFacts, 'committedTree' | 'commit' | 'deciders'>;
 
-const NOTHING_KNOWN: FactsOfTree = { committedTree: null, commit: null, judges: [] };
+const NOTHING_KNOWN: FactsOfTree = { committedTree: null, commit: null, deciders: [] };
 
 async function factsOfTree(
   git: PrivateGit,
   tree: string,
   place: { readonly checks: readonly string[]; readonly folder: string },
 ): Promise<FactsOfTree> {
-  const { files } = await findJudges({ git, ...place }, tree);
-  const judges = await judgeDigests(git, tree, files);
-  return { ...(await subjectsOf(git, tree)), judges };
+  const { files } = await findDeciders({ git, ...place }, tree);
+  const deciders = await deciderDigests(git, tree, files);
+  return { ...(await subjectsOf(git, tree)), deciders };
 }

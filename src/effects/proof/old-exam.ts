@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { isJudgeName } from '../../core/proof/judge-names.ts';
+import { isDeciderName } from '../../core/proof/decider-names.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { type FreshCheckout, makeFreshCheckout } from '../branches/fresh-checkout.ts';
 import { isInside, realPath } from '../files/real-path.ts';
@@ -19,12 +19,12 @@ import type { PrivateGit } from '../git/private-git.ts';
 import { asText, type TreePath } from '../git/tree-path.ts';
 import { listTree } from '../snapshots/tree-files.ts';
 import { type CheckPlace, placeIn } from './check-place.ts';
+import type { DeciderLook } from './decider-look.ts';
 import { examCopies, MOST_BYTES, sizeBelow } from './exam/exam-copies.ts';
-import { IGNORED } from './ignored-judges.ts';
-import type { JudgeLook } from './judge-look.ts';
+import { IGNORED } from './ignored-deciders.ts';
 
 /*
- * The old exam: the claimed tree, with judge files and test files as they were at the start. What git
+ * The old exam: the claimed tree, with deciders and test files as they were at the start. What git
  * ignores, and what no snapshot has, is brought in so that nothing leads back into the work tree:
  *
  *   links into the work tree  ──►  links to the same place of the exam
@@ -40,10 +40,10 @@ export interface OldExamRequest<T> {
   /** The commit of HEAD in the work tree; null before the first one. */
   readonly head: string | null;
   readonly claimed: string;
-  readonly undone: JudgeLook['undone'];
+  readonly undone: DeciderLook['undone'];
   /** The folder that checks run in, relative to the root of the work tree, or empty. */
   readonly below: string;
-  /** Ignored judge files that are what they were at the start, relative to the root. */
+  /** Ignored deciders that are what they were at the start, relative to the root. */
   readonly asAtStart?: ReadonlySet<string>;
   /** Whether ralph itself writes this file; such files are not brought in. */
   readonly isOwn: (file: string) => boolean;
@@ -101,9 +101,9 @@ async function bringIgnored(
   const tree = await listTree(git, claimed);
   // Files that are too large for a snapshot, or that the user keeps out of it.
   const leftOut = (await list(OTHERS)).filter((name) => !tree.has(name));
-  // A judge that is in no snapshot cannot be put back.
+  // A decider that is in no snapshot cannot be put back.
   const brought = [...(await list(IGNORED)), ...leftOut].filter(
-    (name) => !isJudgeName(name) || asAtStart.has(asText(name)),
+    (name) => !isDeciderName(name) || asAtStart.has(asText(name)),
   );
   const submodules = [...tree].flatMap(([name, entry]) =>
     entry.startsWith('160000 ') ? [name] : [],

@@ -1,5 +1,5 @@
 import type { RewrittenFile } from '../../core/completion/examination.ts';
-import { isJudgeName, isTestName } from '../../core/proof/judge-names.ts';
+import { isDeciderName, isTestName } from '../../core/proof/decider-names.ts';
 import { GitError } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
@@ -14,7 +14,7 @@ export interface RewriteRequest {
   /** The tree of the start. */
   readonly start: string;
   /** The files of it that decide what the checks say. */
-  readonly judges: ReadonlySet<TreePath>;
+  readonly deciders: ReadonlySet<TreePath>;
   /** What checks of earlier claims wrote. */
   readonly earlier: readonly RewrittenFile[];
 }
@@ -28,11 +28,11 @@ export interface Rewrites {
 }
 
 /**
- * Finds the test files and judge files of which a check has removed or changed lines, now or on an earlier claim, and
+ * Finds the test files and deciders of which a check has removed or changed lines, now or on an earlier claim, and
  * that are still as it wrote them. Lines that were only added are new snapshots. Rejects with a `GitError`.
  */
 export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
-  const { git, before, after, start, judges, earlier } = request;
+  const { git, before, after, start, deciders, earlier } = request;
   const rewritten = earlier.length === 0 ? [] : stillThere(earlier, await listTree(git, after));
   if (before === after) return { rewritten, others: [] };
   const atStart = await listTree(git, start);
@@ -46,7 +46,7 @@ export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
     const first = atStart.get(path) ?? null;
     // A file that is as it was at the start is what the check has to compare with.
     if (from === null || first === null || to === first) continue;
-    const isCompared = judges.has(path) || isJudgeName(path) || isTestName(path);
+    const isCompared = deciders.has(path) || isDeciderName(path) || isTestName(path);
     if (!isCompared) others.push(path);
     // A binary file has no lines.
     else if (to === null || lines.get(path)?.removed !== 0) {

@@ -12,7 +12,7 @@ export interface TaskFiles {
   /** Null if the task has no snapshots. */
   readonly gitSetup: string | null;
   /** Null without checks. */
-  readonly judges: string | null;
+  readonly deciders: string | null;
 }
 
 /** A file beside the state, as this driver wrote it. */
@@ -26,7 +26,7 @@ export interface FileBeside {
 
 export function filesBeside(
   folder: string,
-  { prompt, settings, baseline, gitSetup, judges }: TaskFiles,
+  { prompt, settings, baseline, gitSetup, deciders }: TaskFiles,
   seal: Seal,
   task: Pick<TaskState, 'task_id' | 'started_at'>,
 ): readonly FileBeside[] {
@@ -37,9 +37,9 @@ export function filesBeside(
     ...(gitSetup === null
       ? []
       : [fileBeside(`${folder}/git-setup.json`, seal.close(gitSetup, fileOf('git-setup', task)))]),
-    ...(judges === null
+    ...(deciders === null
       ? []
-      : [fileBeside(`${folder}/judges.json`, seal.close(judges, fileOf('judges', task)))]),
+      : [fileBeside(`${folder}/deciders.json`, seal.close(deciders, fileOf('deciders', task)))]),
   ];
 }
 

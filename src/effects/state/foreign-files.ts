@@ -15,10 +15,12 @@ export function foreignFiles(
   task: Pick<TaskState, 'task_id' | 'started_at'>,
   seal: Seal,
 ): readonly string[] {
-  return (['settings', 'baseline', 'git-setup', 'judges', 'snapshots'] as const).flatMap((kind) => {
-    const name = `${kind}.json`;
-    const text = tryReadText(path.join(folder, name), BASELINE_MAX_BYTES);
-    if (text === null || parseObject(text) === null) return [];
-    return seal.isClosed(text, fileOf(kind, task)) ? [] : [name];
-  });
+  return (['settings', 'baseline', 'git-setup', 'deciders', 'snapshots'] as const).flatMap(
+    (kind) => {
+      const name = `${kind}.json`;
+      const text = tryReadText(path.join(folder, name), BASELINE_MAX_BYTES);
+      if (text === null || parseObject(text) === null) return [];
+      return seal.isClosed(text, fileOf(kind, task)) ? [] : [name];
+    },
+  );
 }

@@ -15,7 +15,7 @@ import {
   parseObject,
   stringAt,
 } from '../files/json-fields.ts';
-import { judgesJson, parseJudges, withoutPlace } from '../proof/judges-at-start.ts';
+import { decidersJson, parseDeciders, withoutPlace } from '../proof/deciders-at-start.ts';
 import { fileOf, type Seal, STATE } from '../trust/seal.ts';
 import { BASELINE_MAX_BYTES } from '../workspace/kept-baseline.ts';
 import { freeMemoryName, memoryIn, memoryOf, stepJson } from './saved-step.ts';
@@ -25,7 +25,7 @@ import { makeTaskFolder, type TaskPaths } from './task-folder.ts';
 /*
  * A task that another machine can resume, as one text, compressed with gzip:
  *
- *   { "schema_version": 1, "state": {…}, "memory": {…}, "baseline": "{…}", "judges": "{…}", "prompt": "…" }
+ *   { "schema_version": 1, "state": {…}, "memory": {…}, "baseline": "{…}", "deciders": "{…}", "prompt": "…" }
  *
  * Left out is what only this machine can use: the driver, since the claim is the fleet's; the length of the log,
  * since no log travels; the events, since they are stored beside the packed state; the settings, since a leg plans
@@ -42,7 +42,7 @@ const PROMPT_MAX_BYTES = 8 * MB;
  */
 export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8Array {
   const { task } = state;
-  const beside = (kind: 'baseline' | 'judges'): string | null => {
+  const beside = (kind: 'baseline' | 'deciders'): string | null => {
     const text = tryReadText(path.join(paths.folder, `${kind}.json`), BASELINE_MAX_BYTES);
     if (text === null || seal.isClosed(text, fileOf(kind, task))) return text;
     throw corrupted(paths, `${kind}.json was changed by somebody else`);
@@ -53,7 +53,7 @@ export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8A
     state: { ...task, driver: null },
     memory: memoryOf(state),
     baseline: beside('baseline'),
-    judges: beside('judges'),
+    deciders: beside('deciders'),
     // Any bytes may be in it.
     prompt: prompt.toString('latin1'),
   };
@@ -88,10 +88,10 @@ export function unpackState(
   if (baseline !== null) {
     write(beside('baseline.json'), seal.close(baseline, fileOf('baseline', state)));
   }
-  const judges = parseJudges(unsealed(stringAt(fields, 'judges')) ?? '');
-  if (judges !== null) {
-    const json = judgesJson(withoutPlace(judges));
-    write(beside('judges.json'), seal.close(json, fileOf('judges', state)));
+  const deciders = parseDeciders(unsealed(stringAt(fields, 'deciders')) ?? '');
+  if (deciders !== null) {
+    const json = decidersJson(withoutPlace(deciders));
+    write(beside('deciders.json'), seal.close(json, fileOf('deciders', state)));
   }
   if (memory !== null && name !== null) {
     const json = stepJson({ task: state, memory, logBytes: 0, events: [] });

@@ -32,7 +32,7 @@ type SealedKind =
   | 'memory'
   | 'baseline'
   | 'git-setup'
-  | 'judges'
+  | 'deciders'
   | 'snapshots'
   | 'proof';
 

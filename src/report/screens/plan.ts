@@ -29,7 +29,7 @@ export interface PlanFacts {
     readonly source: string;
   }[];
   /** Files that decide what the checks say. */
-  readonly judges: readonly string[];
+  readonly deciders: readonly string[];
   /** The agent that judges claims; null if none does. */
   readonly judge: {
     readonly agent: string;
@@ -74,8 +74,11 @@ export function renderPlan(facts: PlanFacts, isWhole: boolean): string {
     section('It would be refused because', plan.refusals),
     section('Warnings', plan.warnings),
     section('Done when', [plan.completion]),
-    section('What decides the checks', isWhole ? plan.judges : firstFew(plan.judges, FEW_JUDGES)),
-    section('Who judges a claim, and by what', isWhole ? judge : firstFew(judge, FEW_JUDGES)),
+    section(
+      'What decides the checks',
+      isWhole ? plan.deciders : firstFew(plan.deciders, FEW_SHOWN),
+    ),
+    section('Who judges a claim, and by what', isWhole ? judge : firstFew(judge, FEW_SHOWN)),
     section('The agent is started with', [commandLine(plan.argv), `in ${plan.cwd}`]),
     ...plan.further_agents.map(({ agent, argv }) =>
       section(`If the agents before it are held, ${agent} is started with`, [commandLine(argv)]),
@@ -94,7 +97,7 @@ export function renderPlan(facts: PlanFacts, isWhole: boolean): string {
     .concat('\n');
 }
 
-const FEW_JUDGES = 5;
+const FEW_SHOWN = 5;
 
 function firstFew(lines: readonly string[], most: number): readonly string[] {
   const more = lines.length - most;

@@ -37,7 +37,7 @@ export function proofScreen(
     ['committed', committedTree === null ? null : `as tree ${committedTree}`],
     ['commit', commit],
     ...few(names, CHECKS_SHOWN, 'check').map((name) => ['check', checkLine(checks, name)] as const),
-    ['judged by', judgesText(facts)],
+    ['judged by', decidersText(facts)],
     ...few(
       findings.map(({ detail }) => detail),
       FINDINGS_SHOWN,
@@ -79,10 +79,10 @@ function checkLine(checks: readonly CheckProof[], name: string): string {
   return `${oneLine(what, 150)}: ${facts.join(', ')}`;
 }
 
-function judgesText({ judges, changedTestFiles: changed }: ProofFacts): string | null {
+function decidersText({ deciders, changedTestFiles: changed }: ProofFacts): string | null {
   const tests = `${plural(changed.length, 'test file')} changed: ${listed(changed)}`;
   const parts = [
-    ...(judges.length > 0 ? [listed(judges.map(({ name }) => name))] : []),
+    ...(deciders.length > 0 ? [listed(deciders.map(({ name }) => name))] : []),
     ...(changed.length > 0 ? [tests] : []),
   ];
   return parts.length === 0 ? null : parts.join('; ');

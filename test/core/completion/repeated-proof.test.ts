@@ -15,7 +15,7 @@ const CHECK: CheckProof = {
 };
 const FACTS: ProofFacts = {
   ...{ tree: '1'.repeat(40), committedTree: null, commit: null, findings: [] },
-  judges: [{ name: 'a.config.ts', sha256: 'a'.repeat(64) }],
+  deciders: [{ name: 'a.config.ts', sha256: 'a'.repeat(64) }],
   checks: [CHECK],
   changedTestFiles: ['test/a.test.js', 'test/b.test.js'],
   setup: { folder: '', setup: null, copy: [], timeoutMs: 1_000 },
@@ -41,13 +41,13 @@ test.for<readonly [string, ReturnType<typeof again>, readonly string[]]>([
   ['red', again(1, 3, ['a']), ['check-failed']],
 ])('%s', ([, result, kinds]) => {
   const results = judgeAgain(FACTS, [result]);
-  const differences = differencesFrom(FACTS, results, FACTS.judges);
+  const differences = differencesFrom(FACTS, results, FACTS.deciders);
   expect(differences.map(({ kind }) => kind)).toEqual(kinds);
 });
 
 test('no test then and no test now are the same', () => {
   const facts = { ...FACTS, checks: [{ ...CHECK, tests: 0 }] };
-  expect(differencesFrom(facts, judgeAgain(facts, [again(0, 0)]), FACTS.judges)).toEqual([]);
+  expect(differencesFrom(facts, judgeAgain(facts, [again(0, 0)]), FACTS.deciders)).toEqual([]);
 });
 
 test('tests that failed at the start may fail again', () => {
@@ -58,11 +58,11 @@ test('tests that failed at the start may fail again', () => {
   expect(verdict(['b', 'c'])).toBe('failed');
 });
 
-test.for<readonly [string, ProofFacts['judges']]>([
+test.for<readonly [string, ProofFacts['deciders']]>([
   ['is another file', [{ name: 'a.config.ts', sha256: 'c'.repeat(64) }]],
   ['is gone', []],
-])('a judge file that %s is told', ([, judges]) => {
-  expect(differencesFrom(FACTS, judgeAgain(FACTS, [again(0, 3)]), judges)).toEqual([
+])('a judge file that %s is told', ([, deciders]) => {
+  expect(differencesFrom(FACTS, judgeAgain(FACTS, [again(0, 3)]), deciders)).toEqual([
     { kind: 'judge-changed', name: 'a.config.ts' },
   ]);
 });

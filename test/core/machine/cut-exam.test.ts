@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { answered } from '../../helpers/attempt-facts.ts';
 import { checks, rawResult } from '../../helpers/checks.ts';
-import { judgesSeen, loopInHand } from '../../helpers/loop-in-hand.ts';
+import { decidersSeen, loopInHand } from '../../helpers/loop-in-hand.ts';
 
 const ENDED = { command: 'sh check.sh', exitCode: 0, timedOut: false, output: '' };
 const CUT = {
@@ -19,7 +19,7 @@ test('an old exam that a stop cut off says nothing against the claim', () => {
   loop.iterate(answered('All good. <promise>DONE</promise>'));
   loop.verified(ENDED);
   const bent = [{ kind: 'file', path: 'check.sh', change: 'changed' }] as const;
-  expect(loop.examined(judgesSeen({ bent, tree: 'a'.repeat(40) })).actions).toEqual([
+  expect(loop.examined(decidersSeen({ bent, tree: 'a'.repeat(40) })).actions).toEqual([
     'examine oldExam',
   ]);
   loop.stop('SIGINT');

@@ -2,17 +2,17 @@ import { describe, expect, test } from 'vitest';
 import type { CommandResult } from '../../../src/core/completion/command-result.ts';
 import type { Examination, Rerun } from '../../../src/core/completion/examination.ts';
 import { NOTHING_SEEN, type Sightings } from '../../../src/core/completion/sightings.ts';
-import type { BentJudge } from '../../../src/core/proof/findings.ts';
+import type { ChangedDecider } from '../../../src/core/proof/findings.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { answered } from '../../helpers/attempt-facts.ts';
 import { checks, measuredResult, rawResult } from '../../helpers/checks.ts';
-import { judgesSeen, loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
+import { decidersSeen, loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 
 const DONE = answered('All good. <promise>DONE</promise>');
 const WORK = answered('I have begun.');
-const BENT: BentJudge = { kind: 'file', path: 'check.sh', change: 'changed' };
-const SOUND = judgesSeen({ tree: 'tree' });
-const BENT_JUDGE = judgesSeen({ tree: 'tree', bent: [BENT] });
+const BENT: ChangedDecider = { kind: 'file', path: 'check.sh', change: 'changed' };
+const SOUND = decidersSeen({ tree: 'tree' });
+const BENT_JUDGE = decidersSeen({ tree: 'tree', bent: [BENT] });
 const HOLD = { proof: 'hold', baseline: false, verify: checks('npm test') } as const;
 
 function result(exitCode: number | null, output = ''): CommandResult {
@@ -51,8 +51,8 @@ describe('a claim whose checks passed', () => {
   test('is looked into part by part: judges, old exam, clean checkout, and then confirmed', () => {
     const loop = started({ verifyClean: true, confirm: 2 });
     loop.iterate(DONE);
-    expect(loop.verified(result(0)).actions).toEqual(['check_ended', 'examine judges']);
-    expect(loop.state().step).toMatchObject({ kind: 'examining', part: 'judges' });
+    expect(loop.verified(result(0)).actions).toEqual(['check_ended', 'examine deciders']);
+    expect(loop.state().step).toMatchObject({ kind: 'examining', part: 'deciders' });
     expect(loop.examined(BENT_JUDGE).actions).toEqual(['examine oldExam']);
     expect(loop.examined({ oldExam: rerun(0) }).actions).toEqual(['examine cleanCheckout']);
     const turn = loop.examined({ cleanCheckout: rerun(0) });
@@ -90,7 +90,7 @@ describe('a claim whose checks passed', () => {
     const until = measuredResult({ ...result(0), command: 'sh check.sh' });
     const sightings: Sightings = { ...NOTHING_SEEN, commands: { until } };
     const loop = started({ verify: [], until: 'sh check.sh' });
-    expect(loop.iterate(WORK, sightings).actions).toEqual(['examine judges']);
+    expect(loop.iterate(WORK, sightings).actions).toEqual(['examine deciders']);
     expect(loop.state().step).toMatchObject({ checks: [{ command: 'sh check.sh' }] });
     expect(loop.examined(BENT_JUDGE).actions).toEqual(['examine oldExam']);
     expect(told(loop.examined({ oldExam: rerun(1) }))).toContain('held bent-judge');
@@ -250,7 +250,7 @@ describe('a driver that dies while a claim is examined', () => {
     const turn = loop.resume();
     expect(turn.actions).toEqual(['task_resumed', 'verify npm test']);
     expect(turn.kept).toMatchObject([{ kind: 'keep-tree', as: 'missing-end' }]);
-    expect(loop.verified(result(0)).actions).toEqual(['check_ended', 'examine judges']);
+    expect(loop.verified(result(0)).actions).toEqual(['check_ended', 'examine deciders']);
     expect(loop.examined(SOUND).ending?.status).toBe('completed');
   });
 
@@ -260,7 +260,7 @@ describe('a driver that dies while a claim is examined', () => {
     const loop = started({ verify: [], until: 'sh check.sh' });
     loop.iterate(WORK, sightings);
     expect(loop.resume().actions).toEqual(['task_resumed', 'look']);
-    expect(loop.look(sightings).actions).toEqual(['examine judges']);
+    expect(loop.look(sightings).actions).toEqual(['examine deciders']);
   });
 
   test('a stop while it is examined comes before what was found', () => {

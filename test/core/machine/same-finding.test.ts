@@ -3,10 +3,10 @@ import type { Rerun } from '../../../src/core/completion/examination.ts';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import { answered } from '../../helpers/attempt-facts.ts';
 import { checks, rawResult } from '../../helpers/checks.ts';
-import { judgesSeen, loopInHand } from '../../helpers/loop-in-hand.ts';
+import { decidersSeen, loopInHand } from '../../helpers/loop-in-hand.ts';
 
 const DONE = answered('All good. <promise>DONE</promise>');
-const BENT = judgesSeen({ bent: [{ kind: 'file', path: 'check.sh', change: 'changed' }] });
+const BENT = decidersSeen({ bent: [{ kind: 'file', path: 'check.sh', change: 'changed' }] });
 const ENDED = { command: 'sh check.sh', exitCode: 0, timedOut: false, output: '' };
 
 /** A claim with a bent judge, and with so many boxes in the plan, which had two. */
@@ -47,7 +47,7 @@ test('a clean checkout that cannot be made twice running ends the task, one whos
   const judged = (cleanCheckout: Rerun) => {
     loop.iterate(DONE);
     loop.verified(ENDED);
-    loop.examined(judgesSeen());
+    loop.examined(decidersSeen());
     return loop.examined({ cleanCheckout });
   };
   const notMade = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   ACCEPTING_FLAG,
   acceptingFlags,
-  type BentJudge,
+  type ChangedDecider,
   type Finding,
   fewerBoxes,
   fewerTests,
@@ -10,13 +10,16 @@ import {
   findingText,
 } from '../../../src/core/proof/findings.ts';
 
-const file = (path: string, change: 'new' | 'changed' | 'removed' = 'changed'): BentJudge => ({
+const file = (path: string, change: 'new' | 'changed' | 'removed' = 'changed'): ChangedDecider => ({
   kind: 'file',
   path,
   change,
 });
 
-const bent = (...judges: readonly BentJudge[]): Finding => ({ finding: 'bent-judge', judges });
+const bent = (...deciders: readonly ChangedDecider[]): Finding => ({
+  finding: 'bent-judge',
+  deciders,
+});
 
 describe('what people read', () => {
   test.for<[Finding, string]>([

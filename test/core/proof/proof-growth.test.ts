@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { judgesOf, searchJudges } from '../../../src/core/proof/judges/judges.ts';
+import { decidersOf, searchForDeciders } from '../../../src/core/proof/deciders/deciders.ts';
 import { toolSection } from '../../../src/core/proof/tool-section.ts';
 import { countTests } from '../../helpers/count-tests.ts';
 import { expectLinear, SHORT } from '../../helpers/growth.ts';
@@ -59,7 +59,7 @@ test('the time that a settings file takes grows with its length', () => {
 test('the time that the line of a script takes grows with its length', () => {
   const find = (bulk: string) => {
     const scripts = { test: bulk, [bulk]: 'a' };
-    judgesOf(['npm test'], new Map([['package.json', JSON.stringify({ scripts })]]));
+    decidersOf(['npm test'], new Map([['package.json', JSON.stringify({ scripts })]]));
   };
   expectLinear(find, ['a ', 'a*b* ', '* ', 'a#', 'npm:'], [SHORT]);
 });
@@ -67,7 +67,7 @@ test('the time that the line of a script takes grows with its length', () => {
 test('the time that a task file, a script and a configuration take grows with their length', () => {
   const find = (file: string, check: string) => (bulk: string) => {
     const texts = new Map([[file, bulk]]);
-    searchJudges({ checks: [check], texts, byName: [file] });
+    searchForDeciders({ checks: [check], texts, byName: [file] });
   };
   const parts = [
     ...['a', ' ', '\t', '\n', ':', '= ', '$(', `\${A}`, '\\\n', '"', "'", '#', '[', '- ', '@'],

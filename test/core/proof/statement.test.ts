@@ -27,7 +27,7 @@ const FACTS: ProofFacts = {
   tree: '1'.repeat(40),
   committedTree: '2'.repeat(40),
   commit: '3'.repeat(40),
-  judges: [{ name: 'vitest.config.ts', sha256: 'a'.repeat(64) }],
+  deciders: [{ name: 'vitest.config.ts', sha256: 'a'.repeat(64) }],
   checks: [CHECK],
   findings: [],
   changedTestFiles: ['test/a.test.js', 'test/b.test.js'],

@@ -6,7 +6,7 @@ const STATEMENT = proofStatement({
   tree: '1'.repeat(40),
   committedTree: null,
   commit: '3'.repeat(64),
-  judges: [{ name: 'Makefile', sha256: 'a'.repeat(64) }],
+  deciders: [{ name: 'Makefile', sha256: 'a'.repeat(64) }],
   checks: [
     {
       ...{ name: 'unit', command: 'npm test', exitCode: null, hasPassed: false, durationMs: 1 },

@@ -19,7 +19,7 @@ async function written(
   const before = await task.claim(agent);
   const after = await task.claim(checks);
   const { own: git, start } = task;
-  const common = { git, start, judges: new Set(['src/a.js']) };
+  const common = { git, start, deciders: new Set(['src/a.js']) };
   const found = await findRewrites({ ...common, before, after, earlier: [] });
   const names = found.rewritten.map(({ path }) => path);
   return { task, common, after, found, names };
@@ -58,7 +58,7 @@ describe('what a check wrote', () => {
     const { task, common } = await written({}, {});
     const before = await task.claim({});
     const after = await task.claim({ 'src/a.js': 'b\n' });
-    const request = { ...common, judges: new Set<string>(), before, after, earlier: [] };
+    const request = { ...common, deciders: new Set<string>(), before, after, earlier: [] };
     expect(await findRewrites(request)).toEqual({ rewritten: [], others: ['src/a.js'] });
     expect([...(await listTree(common.git, after)).keys()]).toContain('src/a.js');
   });

@@ -4,8 +4,8 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { LoopState } from '../../../src/core/machine/loop-state.ts';
 import { SCHEMA_VERSION } from '../../../src/core/task/task-state.ts';
-import type { JudgesAtStart } from '../../../src/effects/proof/judges-at-start.ts';
-import { judgesJson, storedJudges } from '../../../src/effects/proof/judges-at-start.ts';
+import type { DecidersAtStart } from '../../../src/effects/proof/deciders-at-start.ts';
+import { decidersJson, storedDeciders } from '../../../src/effects/proof/deciders-at-start.ts';
 import { foreignFiles } from '../../../src/effects/state/foreign-files.ts';
 import { packStep, unpackState } from '../../../src/effects/state/packed-state.ts';
 import { memoryOf } from '../../../src/effects/state/saved-step.ts';
@@ -22,7 +22,7 @@ import { testSeal } from '../../helpers/test-seal.ts';
 
 const PROMPT = Buffer.from('Do \0it\r\n\xff', 'latin1');
 const BASELINE = { taken: null, watched: { 'a.md': { size: 1, changedAt: '2', sha256: 'ab' } } };
-const JUDGES: JudgesAtStart = {
+const JUDGES: DecidersAtStart = {
   checks: ['npm test'],
   folder: { files: { 'package.json': 'ab' }, scripts: [], programs: ['npm'] },
   path: '/usr/bin',
@@ -57,7 +57,7 @@ async function saved(state = workingLoop()) {
       settings: '{"settings":{}}\n',
       baseline: `${JSON.stringify(BASELINE)}\n`,
       gitSetup: '{"setup":{}}\n',
-      judges: judgesJson(JUDGES),
+      deciders: decidersJson(JUDGES),
     },
     onFailure(error) {
       throw error;
@@ -87,7 +87,7 @@ test('a task that is laid out elsewhere is this machine’s own, as it was saved
     readFileSync(join(there.paths.folder, 'baseline.json'), 'utf8'),
   );
   expect(baseline).toEqual(BASELINE);
-  expect(storedJudges(there.paths.folder)).toEqual({
+  expect(storedDeciders(there.paths.folder)).toEqual({
     ...JUDGES,
     path: '',
     programs: {},
@@ -104,7 +104,7 @@ test('a step is packed as the loop has it, even if the disk has an older one', a
   expect(step?.memory).toEqual(JSON.parse(JSON.stringify(memoryOf(newer))));
 });
 
-test.for(['task-1/baseline.json', 'task-1/judges.json'])(
+test.for(['task-1/baseline.json', 'task-1/deciders.json'])(
   'what another hand has written into %s is not packed',
   async (name) => {
     const { paths, seal } = await saved();

@@ -32,7 +32,7 @@ const FILES = {
   prompt: Buffer.from('Do \0it\r\n\xff', 'latin1'),
   settings: '{"settings":{}}\n',
   gitSetup: null,
-  judges: null,
+  deciders: null,
   baseline: '{"watched":{}}\n',
 };
 

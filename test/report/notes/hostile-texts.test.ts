@@ -97,7 +97,7 @@ describe('hostile text is harmless in', () => {
         continuation_prompt: HOSTILE,
         settings: [{ name: HOSTILE, value: [HOSTILE, { a: HOSTILE }], source: HOSTILE }],
         judge: { agent: 'codex', model: HOSTILE, criteria: [{ id: 'c1', text: HOSTILE }] },
-        judges: [],
+        deciders: [],
         supervision: [],
         sandbox: {
           rules: sandboxRules({ allowWrite: [{ value: HOSTILE, from: HOSTILE }] }),
@@ -194,7 +194,7 @@ describe('a plan', () => {
       continuation_prompt: '',
       settings: [],
       judge: null,
-      judges: [],
+      deciders: [],
       supervision: [],
       sandbox: null,
       writes: [],

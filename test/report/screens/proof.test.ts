@@ -12,7 +12,7 @@ const FACTS: ProofFacts = {
   tree: '1'.repeat(40),
   committedTree: null,
   commit: null,
-  judges: [],
+  deciders: [],
   checks: [CHECK, { ...CHECK, where: 'clean' }],
   findings: [],
   changedTestFiles: ['test/a.test.js', 'test/b.test.js'],
@@ -33,10 +33,10 @@ test('says of each check how it went', () => {
 
 test('takes ten lines at most', () => {
   const checks = ['a', 'b', 'c', 'd'].map((name) => ({ ...CHECK, name, command: name }));
-  const judges = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, sha256: '' }));
+  const deciders = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, sha256: '' }));
   const findings = ['one', 'two', 'three'].map((detail) => ({ finding: 'x', detail, held: false }));
   const ids = { committedTree: '2'.repeat(40), commit: '3'.repeat(40) };
-  const text = proofScreen({ ...FACTS, ...ids, checks, judges, findings }, 'WARNED');
+  const text = proofScreen({ ...FACTS, ...ids, checks, deciders, findings }, 'WARNED');
   expect(text.trimEnd().split('\n')).toHaveLength(10);
   expect(text).toContain('check      2 more checks\n');
   expect(text).toContain(

@@ -1,5 +1,5 @@
+import { isTestName } from '../../proof/decider-names.ts';
 import type { Finding } from '../../proof/findings.ts';
-import { isTestName } from '../../proof/judge-names.ts';
 import { type CheckResult, judgeCheck, redChecks, resultOf } from '../check-result.ts';
 import type { FindingsView } from './findings-view.ts';
 import { judgedNothing } from './judged-nothing.ts';
@@ -14,8 +14,8 @@ type View = Pick<FindingsView, 'examination' | 'checks' | 'checksAtStart' | 'pol
 /** Whether the tests of the start have to decide about tests that were changed. */
 export function asksChangedTests(view: View): boolean {
   const { policy, examination } = view;
-  const files = examination.judges?.openTestFiles ?? [];
-  const hasTree = (examination.judges?.tree ?? null) !== null;
+  const files = examination.deciders?.openTestFiles ?? [];
+  const hasTree = (examination.deciders?.tree ?? null) !== null;
   return policy.proof !== 'tell' && hasTree && files.length > 0 && redAtStart(view).length > 0;
 }
 
@@ -31,7 +31,7 @@ export function changedTests(view: View): Finding | null {
     return raw === undefined || !turnedGreen(judgeCheck(raw, checksAtStart, policy), start);
   });
   if (failing.length === 0) return null;
-  const files = examination.judges?.openTestFiles ?? [];
+  const files = examination.deciders?.openTestFiles ?? [];
   return { finding: 'changed-tests', files, checks: failing.map(({ name }) => name) };
 }
 
@@ -40,7 +40,7 @@ function redAtStart({ checks, checksAtStart, examination }: View): readonly Chec
   return (checksAtStart ?? []).filter(
     (start) =>
       start.verdict !== 'passed' &&
-      !judgedNothing(start, examination.judges?.hadTests === true) &&
+      !judgedNothing(start, examination.deciders?.hadTests === true) &&
       resultOf(start, checks) !== undefined,
   );
 }

@@ -25,7 +25,7 @@ export function findAgainst(view: FindingsView): readonly ClaimFinding[] {
   const all = [
     ...plain,
     ...failed,
-    ...bentJudges(view, { isHold, mayHold, isPassed }),
+    ...changedDeciders(view, { isHold, mayHold, isPassed }),
     ...rewritten,
     ...fewer,
   ];
@@ -36,22 +36,22 @@ export function findAgainst(view: FindingsView): readonly ClaimFinding[] {
   ];
 }
 
-function bentJudges(
+function changedDeciders(
   view: FindingsView,
   { isHold, mayHold, isPassed }: Readonly<Record<'isHold' | 'mayHold' | 'isPassed', boolean>>,
 ): readonly ClaimFinding[] {
-  const { bent = [] } = view.examination.judges ?? {};
+  const { bent = [] } = view.examination.deciders ?? {};
   if (bent.length === 0) return [];
   const isSwitched = bent.some(({ kind }) => kind === 'program');
-  const held = isSwitched ? isHold : mayHold && judgeStood(view);
+  const held = isSwitched ? isHold : mayHold && deciderStood(view);
   const isOpen = isSwitched || !isPassed;
-  return [{ found: { finding: 'bent-judge', judges: bent }, held, isOpen }];
+  return [{ found: { finding: 'bent-judge', deciders: bent }, held, isOpen }];
 }
 
 /** Whether the old exam has to decide. */
 export function needsOldExam(view: FindingsView): boolean {
   const { policy, examination } = view;
-  if (policy.proof === 'tell' || (examination.judges?.tree ?? null) === null) return false;
+  if (policy.proof === 'tell' || (examination.deciders?.tree ?? null) === null) return false;
   return findAgainst(view).some(
     ({ found, held }) =>
       held && (found.finding === 'bent-judge' || found.finding === 'fewer-tests'),
@@ -65,7 +65,7 @@ export function needsOldExam(view: FindingsView): boolean {
 export function needsStartTests(view: FindingsView): boolean {
   const { examination } = view;
   if (examination.oldExam === undefined) return asksChangedTests(view);
-  const { bent = [] } = examination.judges ?? {};
+  const { bent = [] } = examination.deciders ?? {};
   return (
     examination.oldExam.kind === 'ran' &&
     oldExamOf(view)?.kind === 'failed' &&
@@ -85,7 +85,7 @@ function testsWanted(check: CheckResult, view: ExamView): number | null {
   const start = resultOf(check, view.checksAtStart);
   if (start === undefined || start.tests === null) return null;
   const known = start.tests + (start.failed ?? []).filter(isFile).length;
-  const hadTests = view.examination.judges?.hadTests === true;
+  const hadTests = view.examination.deciders?.hadTests === true;
   if (known === 0 && (start.verdict === 'passed' || !hadTests)) return null;
   return Math.max(1, known);
 }
@@ -168,7 +168,7 @@ function isNew(
   const now = resultOf(check, checks);
   return (
     start !== undefined &&
-    judgedNothing(start, examination.judges?.hadTests === true) &&
+    judgedNothing(start, examination.deciders?.hadTests === true) &&
     (now?.tests ?? 0) > 0
   );
 }
@@ -182,16 +182,16 @@ export function judgedIn(
 }
 
 /**
- * Whether anything judged the work at the start: a judge file, or tests that ran without such a file. Checks
+ * Whether anything judged the work at the start: a decider, or tests that ran without such a file. Checks
  * that had nothing to judge by do not count.
  */
-function judgeStood({ examination, checks, checksAtStart }: FindingsView): boolean {
+function deciderStood({ examination, checks, checksAtStart }: FindingsView): boolean {
   const hadNothing = checks.every((check) => {
     const start = resultOf(check, checksAtStart);
-    return start !== undefined && judgedNothing(start, examination.judges?.hadTests === true);
+    return start !== undefined && judgedNothing(start, examination.deciders?.hadTests === true);
   });
   const ranTests = checks.some((check) => (resultOf(check, checksAtStart)?.tests ?? 0) > 0);
-  return (examination.judges?.stood === true || ranTests) && !hadNothing;
+  return (examination.deciders?.stood === true || ranTests) && !hadNothing;
 }
 
 function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
@@ -219,7 +219,7 @@ function failedTests({ checks }: FindingsView): readonly Finding[] {
 }
 
 function rewrittenFiles({ examination, checks }: FindingsView): readonly Finding[] {
-  const { rewritten = [] } = examination.judges ?? {};
+  const { rewritten = [] } = examination.deciders ?? {};
   if (rewritten.length === 0) return [];
   const files = rewritten.map(({ path }) => path);
   return [{ finding: 'rewritten-files', checks: checks.map(({ name }) => name), files }];
@@ -232,7 +232,7 @@ function nothingShown({
   examination,
   policy,
 }: FindingsView): readonly ClaimFinding[] {
-  const { touchedTests = null } = examination.judges ?? {};
+  const { touchedTests = null } = examination.deciders ?? {};
   if (checks.length === 0 || isAnythingShown({ checks, checksAtStart, touchedTests }) !== false)
     return [];
   const names = checks.map(checkWithTests);

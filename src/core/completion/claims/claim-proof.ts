@@ -31,7 +31,7 @@ export function claimProof(view: FindingsView): ClaimProof {
     tree = judge?.verdict.tree ?? null,
     programs = {},
     changedTestFiles = [],
-  } = examination.judges ?? {};
+  } = examination.deciders ?? {};
   const { cleanCheckout } = examination;
   const clean = cleanCheckout?.kind === 'ran' ? judgedIn(cleanCheckout, view) : [];
   const findings = findingProofs(view);
@@ -75,7 +75,7 @@ function proofInWords(
   where: { readonly tree: string | null; readonly isClean: boolean },
 ): Pick<EvidenceProof, 'proven' | 'text'> {
   const { proven, text } = proofOrDoubt(view, where);
-  const changed = changedFilesText(view.examination.judges?.changedTestFiles ?? []);
+  const changed = changedFilesText(view.examination.deciders?.changedTestFiles ?? []);
   const { verdict } = view.examination.judge ?? {};
   const hasSaid = verdict === undefined || text === judgedOnly(view);
   const endings = [changed, hasSaid ? null : judgedText(verdict)].filter((each) => each !== null);

@@ -174,8 +174,8 @@ function findings(view: ClaimView): GateAnswer {
   const seen = findingsView(view);
   if (seen === null) return PASSED;
   const { examination, checks } = seen;
-  if (checks.length > 0 && examination.judges === undefined) {
-    return { kind: 'ask-examine', part: 'judges', checks };
+  if (checks.length > 0 && examination.deciders === undefined) {
+    return { kind: 'ask-examine', part: 'deciders', checks };
   }
   if (examination.oldExam === undefined && needsOldExam(seen)) {
     return { kind: 'ask-examine', part: 'oldExam', checks };

@@ -10,7 +10,7 @@ import type { Rerun } from '../../../../src/core/completion/examination.ts';
 import { NOTHING_SEEN } from '../../../../src/core/completion/sightings.ts';
 import { findingText } from '../../../../src/core/proof/findings.ts';
 import { rawResult } from '../../../helpers/checks.ts';
-import { judgesSeen } from '../../../helpers/loop-in-hand.ts';
+import { decidersSeen } from '../../../helpers/loop-in-hand.ts';
 import { loopPolicy } from '../../../helpers/loop-policy.ts';
 
 const FILES = [{ path: 'test/a.test.js', change: 'changed' }] as const;
@@ -31,16 +31,19 @@ const ran = (result: RawCheckResult): Rerun => ({ kind: 'ran', results: [result]
 function view(
   start: CheckResult,
   rerun: Rerun | null,
-  { proof = 'hold', ...seen }: Parameters<typeof judgesSeen>[0] & { proof?: 'tell' | 'hold' } = {},
+  {
+    proof = 'hold',
+    ...seen
+  }: Parameters<typeof decidersSeen>[0] & { proof?: 'tell' | 'hold' } = {},
 ): FindingsView {
-  const judges = judgesSeen({ tree: 't', openTestFiles: FILES, hadTests: true, ...seen });
+  const deciders = decidersSeen({ tree: 't', openTestFiles: FILES, hadTests: true, ...seen });
   return {
     claim: { evidence: { kind: 'promise', detail: 'DONE' }, byWords: true },
     sightings: NOTHING_SEEN,
     work: { changed: true, usedTools: true },
     checks: [atStart(0, 3)],
     checksAtStart: [start],
-    examination: { ...judges, ...(rerun === null ? {} : { startTests: rerun }) },
+    examination: { ...deciders, ...(rerun === null ? {} : { startTests: rerun }) },
     policy: loopPolicy({ proof, acceptEmpty: false }),
   };
 }
@@ -98,7 +101,7 @@ describe('red tests that were changed', () => {
 
   test('are named, with the flags that accept them', () => {
     const files = [...FILES, { path: 'b test.js', change: 'removed' }] as const;
-    const text = (open: Parameters<typeof judgesSeen>[0]) =>
+    const text = (open: Parameters<typeof decidersSeen>[0]) =>
       findAgainst(view(RED, ran(raw(1, 3)), open)).map(({ found }) => findingText(found));
     expect(text({ openTestFiles: files })).toEqual([
       'test/a.test.js changed, b test.js is gone, and with the tests of the start unit still fails; --accept-changed test/a.test.js --accept-fewer accepts it',

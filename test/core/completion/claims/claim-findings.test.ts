@@ -9,18 +9,23 @@ import {
 import type { FindingsView } from '../../../../src/core/completion/claims/findings-view.ts';
 import type { Examination, Rerun } from '../../../../src/core/completion/examination.ts';
 import { NOTHING_SEEN, type Sightings } from '../../../../src/core/completion/sightings.ts';
-import type { BentJudge } from '../../../../src/core/proof/findings.ts';
+import type { ChangedDecider } from '../../../../src/core/proof/findings.ts';
 import type { Policy } from '../../../../src/core/task/policy.ts';
 import { checkResult, rawResult } from '../../../helpers/checks.ts';
-import { judgesSeen } from '../../../helpers/loop-in-hand.ts';
+import { decidersSeen } from '../../../helpers/loop-in-hand.ts';
 import { loopPolicy } from '../../../helpers/loop-policy.ts';
 
 const BY_WORDS: Claim = { evidence: { kind: 'promise', detail: 'DONE' }, byWords: true };
 const BY_FILE: Claim = { evidence: { kind: 'watch-glob', detail: 'a.md' }, byWords: false };
 const BY_PLAN: Claim = { evidence: { kind: 'plan-file', detail: 'P.md' }, byWords: false };
 
-const BENT: BentJudge = { kind: 'file', path: 'check.sh', change: 'changed' };
-const SWITCHED: BentJudge = { kind: 'program', name: 'npm', path: '/x/npm', pathAtStart: null };
+const BENT: ChangedDecider = { kind: 'file', path: 'check.sh', change: 'changed' };
+const SWITCHED: ChangedDecider = {
+  kind: 'program',
+  name: 'npm',
+  path: '/x/npm',
+  pathAtStart: null,
+};
 const WORKED = { changed: true, usedTools: true };
 
 function raw(tests: number | null, exitCode = 0, more: Partial<RawCheckResult> = {}) {
@@ -49,7 +54,7 @@ function view({ settings = {}, ...changes }: Changes = {}): FindingsView {
     work: WORKED,
     checks: [check(3)],
     checksAtStart: null,
-    examination: judgesSeen({ tree: 'tree' }),
+    examination: decidersSeen({ tree: 'tree' }),
     policy: loopPolicy({ proof: 'hold', acceptEmpty: false, ...settings }),
     ...changes,
   };
@@ -113,7 +118,7 @@ describe('empty work', () => {
   });
 
   test('is not cleared by an old exam', () => {
-    const examination = { ...judgesSeen({ bent: [BENT] }), oldExam: exam(raw(3)) };
+    const examination = { ...decidersSeen({ bent: [BENT] }), oldExam: exam(raw(3)) };
     expect(found({ work: idle, examination })).toEqual(['empty-work held', 'bent-judge cleared']);
   });
 });
@@ -130,13 +135,13 @@ describe('checks that passed before the work as they do now', () => {
   });
 
   test('say nothing where something else is found', () => {
-    const examination = judgesSeen({ bent: [BENT], tree: 'tree' });
+    const examination = decidersSeen({ bent: [BENT], tree: 'tree' });
     expect(found({ ...before, examination })).toEqual(['bent-judge held']);
   });
 });
 
 test('--proof strict holds what hold does', () => {
-  const examination = judgesSeen({ bent: [BENT], tree: 'tree' });
+  const examination = decidersSeen({ bent: [BENT], tree: 'tree' });
   const settings = { proof: 'strict' as const };
   expect(found({ examination, settings })).toEqual(['bent-judge held']);
   expect(needsOldExam(view({ examination, settings }))).toBe(true);
@@ -144,7 +149,7 @@ test('--proof strict holds what hold does', () => {
 
 test('files that a check rewrote hold the claim', () => {
   const rewritten = [{ path: 'want.snap', entry: null }];
-  const examination = judgesSeen({ rewritten });
+  const examination = decidersSeen({ rewritten });
   expect(found({ examination })).toEqual(['rewritten-files held']);
   expect(foundByTell({ examination })).toEqual(['rewritten-files told']);
 });
@@ -161,10 +166,10 @@ describe('a check that ended with 0 although tests failed', () => {
   });
 
   test('does not pass the old exam', () => {
-    const judges = judgesSeen({ tree: 'tree', bent: [BENT], stood: true });
-    const examination = { ...judges, oldExam: exam(raw(3, 0, { failures: 1 })) };
+    const deciders = decidersSeen({ tree: 'tree', bent: [BENT], stood: true });
+    const examination = { ...deciders, oldExam: exam(raw(3, 0, { failures: 1 })) };
     expect(found({ examination })).toEqual(['bent-judge held']);
-    const passed = { ...judges, oldExam: exam(raw(3)) };
+    const passed = { ...deciders, oldExam: exam(raw(3)) };
     expect(found({ examination: passed })).toEqual(['bent-judge cleared']);
   });
 });
@@ -181,22 +186,22 @@ describe('a bent judge', () => {
     ['is held where it could not be made', { oldExam: NOT_MADE }, 'held', 'told'],
     ['is cleared where the old exam passes', { oldExam: exam(raw(3)) }, 'cleared', 'cleared'],
   ])('%s', ([, more, held, told]) => {
-    const examination = { ...judgesSeen({ tree: 'tree', bent: [BENT] }), ...more };
+    const examination = { ...decidersSeen({ tree: 'tree', bent: [BENT] }), ...more };
     const changes = { examination, checksAtStart: [check(3, 1)] };
     expect(found(changes)).toEqual([`bent-judge ${held}`]);
     expect(foundByTell(changes)).toEqual([`bent-judge ${told}`]);
   });
 
   test.for<[what: string, examination: Examination, checksAtStart: readonly CheckResult[] | null]>([
-    ['none stood at the start', judgesSeen({ bent: [BENT], stood: false }), null],
-    ['it ran no test at the start', judgesSeen({ bent: [BENT] }), [check(0)]],
+    ['none stood at the start', decidersSeen({ bent: [BENT], stood: false }), null],
+    ['it ran no test at the start', decidersSeen({ bent: [BENT] }), [check(0)]],
   ])('is the work of the task where %s', ([, examination, checksAtStart]) => {
     expect(found({ examination, checksAtStart })).toEqual(['bent-judge told']);
     expect(needsOldExam(view({ examination, checksAtStart }))).toBe(false);
   });
 
   test('had something to judge by where one of two ran a test, or the number is unknown', () => {
-    const examination = judgesSeen({ bent: [BENT] });
+    const examination = decidersSeen({ bent: [BENT] });
     const other = { ...check(0), name: 'lint' };
     for (const checksAtStart of [[other, check(3)], [check(null)], []]) {
       expect(found({ examination, checksAtStart, checks: [check(3)] })).toEqual([
@@ -205,19 +210,19 @@ describe('a bent judge', () => {
     }
   });
 
-  test.for<[what: string, bent: readonly BentJudge[], stood: boolean]>([
+  test.for<[what: string, bent: readonly ChangedDecider[], stood: boolean]>([
     ['alone', [SWITCHED], true],
     ['beside a file', [BENT, SWITCHED], true],
     ['although no file decided at the start', [SWITCHED], false],
   ])('that is a switched program is held, %s, whatever the old exam says', ([, bent, stood]) => {
-    const examination = { ...judgesSeen({ bent, stood, tree: 'tree' }), oldExam: exam(raw(3)) };
+    const examination = { ...decidersSeen({ bent, stood, tree: 'tree' }), oldExam: exam(raw(3)) };
     expect(found({ examination })).toEqual(['bent-judge held']);
     expect(foundByTell({ examination })).toEqual(['bent-judge told']);
   });
 
   test('is named with all that changed', () => {
-    const [first] = findAgainst(view({ examination: judgesSeen({ bent: [BENT, SWITCHED] }) }));
-    expect(first?.found).toEqual({ finding: 'bent-judge', judges: [BENT, SWITCHED] });
+    const [first] = findAgainst(view({ examination: decidersSeen({ bent: [BENT, SWITCHED] }) }));
+    expect(first?.found).toEqual({ finding: 'bent-judge', deciders: [BENT, SWITCHED] });
   });
 });
 
@@ -254,7 +259,10 @@ describe('fewer tests', () => {
 
   test('are cleared by an old exam that ran as many as at the start', () => {
     const changes = { checks: [check(2)], checksAtStart: [check(3, 1)] };
-    const sat = (tests: number) => ({ ...judgesSeen({ tree: 'tree' }), oldExam: exam(raw(tests)) });
+    const sat = (tests: number) => ({
+      ...decidersSeen({ tree: 'tree' }),
+      oldExam: exam(raw(tests)),
+    });
     expect(found({ ...changes, examination: sat(3) })).toEqual(['fewer-tests cleared']);
     expect(found({ ...changes, examination: sat(2) })).toEqual(['fewer-tests held']);
   });
@@ -293,7 +301,7 @@ describe('fewer boxes', () => {
 });
 
 describe('the old exam', () => {
-  const bent = judgesSeen({ tree: 'tree', bent: [BENT] });
+  const bent = decidersSeen({ tree: 'tree', bent: [BENT] });
 
   test.for<[what: string, changes: Changes, isNeeded: boolean]>([
     ['a bent judge', { examination: bent }, true],
@@ -301,7 +309,7 @@ describe('the old exam', () => {
     ['nothing', {}, false],
     ['empty work alone', { work: { changed: false, usedTools: false } }, false],
     ['a bent judge under tell', { examination: bent, settings: { proof: 'tell' } }, false],
-    ['a bent judge without a tree', { examination: judgesSeen({ bent: [BENT] }) }, false],
+    ['a bent judge without a tree', { examination: decidersSeen({ bent: [BENT] }) }, false],
     ['a claim that was not looked into', { checks: [check(0)], examination: {} }, false],
   ])('decides %s: %s', ([, changes, isNeeded]) => {
     expect(needsOldExam(view(changes))).toBe(isNeeded);

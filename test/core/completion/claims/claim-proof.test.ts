@@ -3,15 +3,15 @@ import type { RawCheckResult } from '../../../../src/core/completion/check-resul
 import { claimProof, findingProofs } from '../../../../src/core/completion/claims/claim-proof.ts';
 import type { FindingsView } from '../../../../src/core/completion/claims/findings-view.ts';
 import { NOTHING_SEEN } from '../../../../src/core/completion/sightings.ts';
-import type { BentJudge } from '../../../../src/core/proof/findings.ts';
+import type { ChangedDecider } from '../../../../src/core/proof/findings.ts';
 import type { Evidence } from '../../../../src/core/task/task-state.ts';
 import { checkResult, rawResult } from '../../../helpers/checks.ts';
-import { judgesSeen } from '../../../helpers/loop-in-hand.ts';
+import { decidersSeen } from '../../../helpers/loop-in-hand.ts';
 import { loopPolicy } from '../../../helpers/loop-policy.ts';
 import { START } from '../../../helpers/new-task.ts';
 
 const TREE = '3f2a91c0000000000000000000000000000000aa';
-const BENT: BentJudge = { kind: 'file', path: 'vitest.config.ts', change: 'changed' };
+const BENT: ChangedDecider = { kind: 'file', path: 'vitest.config.ts', change: 'changed' };
 const ended = (command: string, exitCode = 0) => ({
   ...{ command, exitCode, timedOut: false, output: '' },
 });
@@ -26,7 +26,7 @@ function view(changes: Partial<FindingsView> = {}, kind: Evidence['kind'] = 'pro
     work: { changed: true, usedTools: true },
     checks: [UNIT, LINT],
     checksAtStart: null,
-    examination: judgesSeen({ tree: TREE, programs: { 'npm test': '/usr/bin/npm' } }),
+    examination: decidersSeen({ tree: TREE, programs: { 'npm test': '/usr/bin/npm' } }),
     policy: loopPolicy({ acceptEmpty: false }),
     ...changes,
   };
@@ -41,18 +41,18 @@ function words(changes: Partial<FindingsView>, kind?: Evidence['kind']) {
 describe('in a line', () => {
   test.for<[string, Partial<FindingsView>]>([
     ['proven: unit (214 tests), lint on tree 3f2a91c', {}],
-    ['proven: unit (214 tests), lint', { examination: judgesSeen() }],
-    ['proven: unit (1 test)', { checks: [{ ...UNIT, tests: 1 }], examination: judgesSeen() }],
+    ['proven: unit (214 tests), lint', { examination: decidersSeen() }],
+    ['proven: unit (1 test)', { checks: [{ ...UNIT, tests: 1 }], examination: decidersSeen() }],
     [
       'proven: unit (214 tests), lint on tree 3f2a91c in a clean checkout',
       {
         examination: {
-          ...judgesSeen({ tree: TREE }),
+          ...decidersSeen({ tree: TREE }),
           cleanCheckout: { kind: 'ran', results: [inClean(UNIT), inClean(LINT)], folder: null },
         },
       },
     ],
-    ['not proven: vitest.config.ts changed', { examination: judgesSeen({ bent: [BENT] }) }],
+    ['not proven: vitest.config.ts changed', { examination: decidersSeen({ bent: [BENT] }) }],
     [
       'proven: unit (214 tests) on tree 3f2a91c; it failed on the same tree in iteration 1',
       { checks: [{ ...UNIT, failedIn: 1 }] },
@@ -63,12 +63,12 @@ describe('in a line', () => {
     ],
     [
       'proven: unit (214 tests), lint; 1 test file changed: test/a.test.ts',
-      { examination: judgesSeen({ changedTestFiles: ['test/a.test.ts'] }) },
+      { examination: decidersSeen({ changedTestFiles: ['test/a.test.ts'] }) },
     ],
     [
       'not proven: vitest.config.ts changed; 5 test files changed: a.py, b.py, c.py and 2 more',
       {
-        examination: judgesSeen({
+        examination: decidersSeen({
           bent: [BENT],
           changedTestFiles: ['a.py', 'b.py', 'c.py', 'd.py', 'e.py'],
         }),
@@ -76,17 +76,17 @@ describe('in a line', () => {
     ],
     [
       'not proven: unit (214 tests), lint passed before the work began as they do now',
-      { checksAtStart: [UNIT, LINT], examination: judgesSeen({ touchedTests: null }) },
+      { checksAtStart: [UNIT, LINT], examination: decidersSeen({ touchedTests: null }) },
     ],
     [
       'not proven: unit (214 tests) passed before the work began as it does now, and no test is new',
-      { checks: [UNIT], checksAtStart: [UNIT], examination: judgesSeen({ touchedTests: 0 }) },
+      { checks: [UNIT], checksAtStart: [UNIT], examination: decidersSeen({ touchedTests: 0 }) },
     ],
     [
       'proven: unit (214 tests), lint on tree 3f2a91c',
       {
         examination: {
-          ...judgesSeen({ bent: [BENT], tree: TREE }),
+          ...decidersSeen({ bent: [BENT], tree: TREE }),
           oldExam: { kind: 'ran', results: [inClean(UNIT), inClean(LINT)], folder: null },
         },
       },
@@ -117,7 +117,7 @@ describe('the facts', () => {
     const failed = { failures: 2, failed: ['a', 'b'] };
     const known = { ...UNIT, ...failed, exitCode: 1, verdict: 'known-failures' as const };
     const examination = {
-      ...judgesSeen({ tree: TREE, programs: { 'npm test': '/usr/bin/npm' } }),
+      ...decidersSeen({ tree: TREE, programs: { 'npm test': '/usr/bin/npm' } }),
       cleanCheckout: {
         kind: 'ran' as const,
         results: [inClean(rawResult(ended('npm run lint'), { name: 'lint' }))],
@@ -152,7 +152,7 @@ describe('the facts', () => {
 
   test('have each finding in one line, held or not', () => {
     const path = `a\n${'b'.repeat(400)}`;
-    const examination = judgesSeen({ bent: [{ kind: 'file', path, change: 'new' }] });
+    const examination = decidersSeen({ bent: [{ kind: 'file', path, change: 'new' }] });
     const [told] = findingProofs(view({ examination }));
     expect(told).toMatchObject({ finding: 'bent-judge', held: false });
     expect(told?.detail).not.toContain('\n');

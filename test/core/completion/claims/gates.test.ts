@@ -5,11 +5,11 @@ import { askGates, type ClaimView } from '../../../../src/core/completion/claims
 import type { Examination, Rerun } from '../../../../src/core/completion/examination.ts';
 import { NOTHING_SEEN } from '../../../../src/core/completion/sightings.ts';
 import { NO_WORK } from '../../../../src/core/completion/work-seen.ts';
-import type { BentJudge } from '../../../../src/core/proof/findings.ts';
+import type { ChangedDecider } from '../../../../src/core/proof/findings.ts';
 import type { Policy } from '../../../../src/core/task/policy.ts';
 import { refusedTool } from '../../../helpers/attempt-facts.ts';
 import { checkResult, checks, measuredResult, rawResult } from '../../../helpers/checks.ts';
-import { judgesSeen } from '../../../helpers/loop-in-hand.ts';
+import { decidersSeen } from '../../../helpers/loop-in-hand.ts';
 import { loopPolicy } from '../../../helpers/loop-policy.ts';
 
 const BY_WORDS: Claim = { evidence: { kind: 'promise', detail: 'DONE' }, byWords: true };
@@ -187,9 +187,9 @@ describe('the gates in their order', () => {
 describe('a claim that is looked into', () => {
   const verify = checks('npm test');
   const HOLD = { proof: 'hold', verify, verifyClean: true } as const;
-  const BENT: BentJudge = { kind: 'file', path: 'check.sh', change: 'changed' };
-  const sound = judgesSeen({ tree: 'tree' });
-  const bent = judgesSeen({ tree: 'tree', bent: [BENT] });
+  const BENT: ChangedDecider = { kind: 'file', path: 'check.sh', change: 'changed' };
+  const sound = decidersSeen({ tree: 'tree' });
+  const bent = decidersSeen({ tree: 'tree', bent: [BENT] });
   const ran = (exitCode: number, folder: string | null = null): Rerun => ({
     kind: 'ran',
     results: [rawResult({ ...COMMAND, exitCode })],
@@ -213,7 +213,7 @@ describe('a claim that is looked into', () => {
   }
 
   test('asks for one part after the other, as each is needed', () => {
-    expect(answer({})).toBe('ask judges');
+    expect(answer({})).toBe('ask deciders');
     expect(answer(sound)).toBe('ask cleanCheckout');
     expect(answer(bent)).toBe('ask oldExam');
     expect(answer({ ...bent, oldExam: ran(0) })).toBe('ask cleanCheckout');
@@ -237,13 +237,13 @@ describe('a claim that is looked into', () => {
     const commands = { until: measuredResult({ ...COMMAND, command: 'make', exitCode: 0 }) };
     const sightings = { ...NOTHING_SEEN, commands };
     const settings = { verify: [], until: 'make' };
-    expect(answer({}, settings, { claim, sightings, verified: null })).toBe('ask judges');
+    expect(answer({}, settings, { claim, sightings, verified: null })).toBe('ask deciders');
     expect(answer(sound, settings, { claim, sightings, verified: null })).toBe('ask cleanCheckout');
   });
 
   test('is not asked for an old exam, or held, where findings are only told', () => {
     const settings = { proof: 'tell', verifyClean: false } as const;
-    expect(answer({}, settings)).toBe('ask judges');
+    expect(answer({}, settings)).toBe('ask deciders');
     expect(answer(bent, settings)).toBe('passed');
   });
 
@@ -258,7 +258,7 @@ describe('a claim that is looked into', () => {
       kind: 'held',
       held: {
         gate: 'empty-work',
-        findings: [{ finding: 'empty-work' }, { finding: 'bent-judge', judges: [BENT] }],
+        findings: [{ finding: 'empty-work' }, { finding: 'bent-judge', deciders: [BENT] }],
         failed: [{ command: 'npm test', exitCode: 1 }],
       },
     });

@@ -1,6 +1,6 @@
 /** Files of settings or code that name other files. */
 const CODE = /\.[cm]?[jt]sx?$/;
-/** What lists sources, or is a program: only it itself could tell which of these judge. */
+/** What lists sources, or is a program: only it itself could tell which of these decide. */
 const BUILD =
   /(?:^|\/)(?:CMakeLists\.txt|pom\.xml|Directory\.Build\.[^/]+|(?:GNU)?Makefile|\.?justfile|Rakefile|[^/]+\.(?:csproj|exs|mk|py|rs))$/i;
 

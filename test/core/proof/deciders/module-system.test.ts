@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { moduleSystemsOf } from '../../../../src/core/proof/judges/module-system.ts';
+import { moduleSystemsOf } from '../../../../src/core/proof/deciders/module-system.ts';
 
 const MODULE = '{"type":"module"}';
 const texts = (files: Readonly<Record<string, string>>) => new Map(Object.entries(files));

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { accepting } from '../../core/proof/accepted.ts';
-import type { BentJudge } from '../../core/proof/findings.ts';
-import { isJudgeName } from '../../core/proof/judge-names.ts';
+import { isDeciderName } from '../../core/proof/decider-names.ts';
+import type { ChangedDecider } from '../../core/proof/findings.ts';
 import { findGitAbove } from '../git/find-git-above.ts';
 import type { AskGit } from '../git/git-command.ts';
 import { readNames } from '../git/listings.ts';
@@ -14,7 +14,7 @@ import { markFile } from '../workspace/file-marks.ts';
  */
 
 /** SHA-256 in hex by the path relative to the top of the work tree; null if the file cannot be read. */
-export type IgnoredJudges = Readonly<Record<string, string | null>>;
+export type IgnoredDeciders = Readonly<Record<string, string | null>>;
 
 /** What git prints of everything that it ignores: a folder of nothing else is one line. */
 export const IGNORED = [
@@ -22,28 +22,28 @@ export const IGNORED = [
 ];
 
 /** Looks at the ignored files that decide by their name. Finds nothing outside git. */
-export async function markIgnoredJudges(cwd: string, ask: AskGit): Promise<IgnoredJudges> {
+export async function markIgnoredDeciders(cwd: string, ask: AskGit): Promise<IgnoredDeciders> {
   const root = findGitAbove(cwd);
   if (root === null) return {};
   const { exitCode, output } = await ask(root, IGNORED);
   if (exitCode !== 0) return {};
   const marks: Record<string, string | null> = {};
   const files = readNames(output).filter((name) => !name.endsWith('/'));
-  for (const name of files.filter(isJudgeName)) {
+  for (const name of files.filter(isDeciderName)) {
     const mark = await markFile(path.join(root, asText(name)));
     marks[asText(name)] = mark?.sha256 ?? null;
   }
   return marks;
 }
 
-/** Compares the ignored judges with the start. A file that git began or ceased to ignore is in a snapshot. */
+/** Compares the ignored deciders with the start. A file that git began or ceased to ignore is in a snapshot. */
 export function bentIgnored(
-  atStart: IgnoredJudges,
-  now: IgnoredJudges,
+  atStart: IgnoredDeciders,
+  now: IgnoredDeciders,
   isAccepted: ReturnType<typeof accepting>,
-): readonly BentJudge[] {
+): readonly ChangedDecider[] {
   const names = [...new Set([...Object.keys(atStart), ...Object.keys(now)])].toSorted();
-  return names.flatMap((name): readonly BentJudge[] => {
+  return names.flatMap((name): readonly ChangedDecider[] => {
     const [before, after] = [atStart[name], now[name]];
     if (before === after || isAccepted(name)) return [];
     const change = before === undefined ? 'new' : after === undefined ? 'removed' : 'changed';

@@ -1,6 +1,6 @@
 import { commandsToCheck } from '../../core/completion/conditions/conditions.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
-import type { JudgesAtStart } from '../../effects/proof/judges-at-start.ts';
+import type { DecidersAtStart } from '../../effects/proof/deciders-at-start.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 
@@ -8,14 +8,14 @@ import { ownFiles } from '../../effects/vault/vault-folders.ts';
  * Names the files that decide what the checks of a run say; empty without checks. `atStart` saves a second look
  * at them.
  */
-export async function judgesOfPlan(
+export async function decidersOfPlan(
   { policy, cwd, vault, stateDir, gitEnv }: RunPlan,
-  atStart: JudgesAtStart | null = null,
+  atStart: DecidersAtStart | null = null,
 ): Promise<readonly string[]> {
   const checks = commandsToCheck(policy);
   if (checks.length === 0) return [];
-  const { judgeFilesHere } = await import('../../effects/proof/judges-here.ts');
-  return judgeFilesHere(
+  const { decidersHere } = await import('../../effects/proof/deciders-here.ts');
+  return decidersHere(
     { cwd, checks, isOwn: ownFiles(vault, stateDir) },
     gitEnv,
     atStart?.folder ?? null,
@@ -23,29 +23,29 @@ export async function judgesOfPlan(
 }
 
 /** Returns what decided the checks at the start. Other checks, given with a resume, begin with it. */
-export async function judgesOf(
+export async function decidersOf(
   { plan, paths }: { readonly plan: RunPlan; readonly paths: TaskPaths },
   isBeginning: boolean,
-): Promise<JudgesAtStart | null> {
+): Promise<DecidersAtStart | null> {
   const checks = commandsToCheck(plan.policy);
   if (checks.length === 0) return null;
-  const { placedHere, storedJudges, takeJudges, withNewChecks } = await import(
-    '../../effects/proof/judges-at-start.ts'
+  const { placedHere, storedDeciders, takeDeciders, withNewChecks } = await import(
+    '../../effects/proof/deciders-at-start.ts'
   );
-  const stored = isBeginning ? null : storedJudges(paths.folder);
+  const stored = isBeginning ? null : storedDeciders(paths.folder);
   const isSame = stored !== null && checks.every((check) => stored.checks.includes(check));
   const isFromElsewhere = stored?.path === '';
   if (isSame && !isFromElsewhere) return stored;
   const isOwn = ownFiles(plan.vault, plan.stateDir);
-  const now = await takeJudges({ cwd: plan.cwd, checks, isOwn }, plan.env, plan.gitEnv);
+  const now = await takeDeciders({ cwd: plan.cwd, checks, isOwn }, plan.env, plan.gitEnv);
   if (stored === null) return now;
   const placed = isFromElsewhere ? placedHere(stored, now) : stored;
   return isSame ? placed : withNewChecks(placed, now);
 }
 
 /** Returns what decided the checks as the task keeps it, or null. */
-export async function storedForm(judges: JudgesAtStart | null): Promise<string | null> {
-  if (judges === null) return null;
-  const { judgesJson } = await import('../../effects/proof/judges-at-start.ts');
-  return judgesJson(judges);
+export async function storedForm(deciders: DecidersAtStart | null): Promise<string | null> {
+  if (deciders === null) return null;
+  const { decidersJson } = await import('../../effects/proof/deciders-at-start.ts');
+  return decidersJson(deciders);
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { accepting } from '../../core/proof/accepted.ts';
-import type { BentJudge, ChangedTestFile } from '../../core/proof/findings.ts';
-import { isInstalled, isJudgeName, isTestName } from '../../core/proof/judge-names.ts';
-import { type Judges, judgesOf } from '../../core/proof/judges/judges.ts';
-import { moduleSystemsOf } from '../../core/proof/judges/module-system.ts';
-import { packageAtStart, scriptLine } from '../../core/proof/judges/package-at-start.ts';
-import { isTsconfig, tsconfigAtStart } from '../../core/proof/judges/tsconfig-at-start.ts';
+import { isDeciderName, isInstalled, isTestName } from '../../core/proof/decider-names.ts';
+import { type Deciders, decidersOf } from '../../core/proof/deciders/deciders.ts';
+import { moduleSystemsOf } from '../../core/proof/deciders/module-system.ts';
+import { packageAtStart, scriptLine } from '../../core/proof/deciders/package-at-start.ts';
+import { isTsconfig, tsconfigAtStart } from '../../core/proof/deciders/tsconfig-at-start.ts';
+import type { ChangedDecider, ChangedTestFile } from '../../core/proof/findings.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { GitError } from '../git/git-error.ts';
@@ -13,7 +13,7 @@ import type { PrivateGit } from '../git/private-git.ts';
 import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import { listTree, readEntries } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
-import { searchAndRead, treeReader } from './search-judges.ts';
+import { searchAndRead, treeReader } from './search-deciders.ts';
 
 /*
  * Which of the files that decide what checks say are not what they were at the start. What is found bent is
@@ -30,8 +30,8 @@ export interface ChecksOfTree {
 }
 
 /** What decides what checks say in one tree. */
-export interface JudgesOfTree {
-  readonly judges: Judges;
+export interface DecidersOfTree {
+  readonly deciders: Deciders;
   /** The files of the tree that decide, in order. */
   readonly files: readonly TreePath[];
   /** Whether anything decides. If not, the judge will be the task's own work. */
@@ -40,7 +40,7 @@ export interface JudgesOfTree {
   readonly hasTests: boolean;
   /** The text of every `package.json`, by its path as a text. */
   readonly packageJsons: ReadonlyMap<string, string>;
-  /** The texts of what leads to judges, by their paths; null for a file that is not there. */
+  /** The texts of what leads to deciders, by their paths; null for a file that is not there. */
   readonly texts: ReadonlyMap<string, string | null>;
 }
 
@@ -49,10 +49,10 @@ type Undone =
   | { readonly kind: 'entry'; readonly entry: TreeEntry }
   | { readonly kind: 'text'; readonly text: string };
 
-export interface JudgeLook {
+export interface DeciderLook {
   /** In order of their paths. Never a program: see `switchedPrograms`. */
-  readonly bent: readonly BentJudge[];
-  /** What differs of judge files and test files, and how it was at the start. */
+  readonly bent: readonly ChangedDecider[];
+  /** What differs of deciders and test files, and how it was at the start. */
   readonly undone: ReadonlyMap<TreePath, Undone>;
   /** Test files that stood at the start and were changed or removed. */
   readonly changedTestFiles: readonly string[];
@@ -63,14 +63,14 @@ export interface JudgeLook {
   /** The part of `undone` that is test files. */
   readonly undoneTests: ReadonlyMap<TreePath, Undone>;
   /** What decides now. */
-  readonly judges: Judges;
+  readonly deciders: Deciders;
 }
 
 /** Finds what decides in a tree. Rejects with a `GitError` if git fails. */
-export async function findJudges(
+export async function findDeciders(
   { git, checks, folder, programs = [] }: ChecksOfTree,
   tree: string,
-): Promise<JudgesOfTree> {
+): Promise<DecidersOfTree> {
   const files = await listTree(git, tree);
   const shared = [...files].filter(([path, entry]) => isShared(path) && isPlain(entry));
   const contents = await readEntries(
@@ -85,7 +85,7 @@ export async function findJudges(
   );
   const byName = [...files.keys()].filter(
     (path) =>
-      isJudgeName(path) && (!isShared(path) || toolSection(path, texts.get(path) ?? '') !== ''),
+      isDeciderName(path) && (!isShared(path) || toolSection(path, texts.get(path) ?? '') !== ''),
   );
   const reader = await treeReader(git, files);
   const search = {
@@ -96,16 +96,16 @@ export async function findJudges(
   const own = programs.filter((file) => !isInstalled(file));
   const led = search.byName.flatMap((path) => reader.linked(path).slice(1));
   const run = new Set([
-    ...[...named.judges.files, ...own].flatMap((path) => reader.linked(path)),
+    ...[...named.deciders.files, ...own].flatMap((path) => reader.linked(path)),
     ...led,
   ]);
-  const judges = { ...named.judges, files: [...run].map(asText).toSorted() };
-  const scripted = new Set(judges.scripts.map(({ file }) => asTreePath(file)));
+  const deciders = { ...named.deciders, files: [...run].map(asText).toSorted() };
+  const scripted = new Set(deciders.scripts.map(({ file }) => asTreePath(file)));
   const decides = new Set([...run, ...scripted, ...byName]);
   const found = [...files.keys()].filter((path) => decides.has(path));
   const hasTests = [...files.keys()].some((path) => isTestName(path));
   return {
-    judges,
+    deciders,
     files: found.toSorted(),
     stands: found.length > 0,
     hasTests,
@@ -114,8 +114,8 @@ export async function findJudges(
   };
 }
 
-/** Hashes judge files of a tree, for the proof. Rejects with a `GitError` if git fails. */
-export async function judgeDigests(
+/** Hashes deciders of a tree, for the proof. Rejects with a `GitError` if git fails. */
+export async function deciderDigests(
   git: PrivateGit,
   tree: string,
   files: readonly TreePath[],
@@ -137,10 +137,10 @@ export async function judgeDigests(
   }));
 }
 
-export interface JudgeLookRequest extends ChecksOfTree {
+export interface DeciderLookRequest extends ChecksOfTree {
   /** The tree of the start, and what decided in it. */
   readonly start: string;
-  readonly atStart: JudgesOfTree;
+  readonly atStart: DecidersOfTree;
   readonly claimed: string;
   readonly acceptChanged: readonly string[];
   /** Accepts test files that were removed. */
@@ -148,7 +148,7 @@ export interface JudgeLookRequest extends ChecksOfTree {
 }
 
 /** Compares the claimed tree with that of the start. Rejects with a `GitError` if git fails. */
-export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook> {
+export async function lookAtDeciders(request: DeciderLookRequest): Promise<DeciderLook> {
   const { git, checks, folder, start, atStart, claimed, acceptChanged, acceptFewer } = request;
   const difference = await compareTrees(git, start, claimed);
   if (difference === null) throw new GitError('git cannot compare the trees of a task');
@@ -171,12 +171,12 @@ export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook
     else packageJsons.set(asText(path), text);
   }
   const ledBy = [...atStart.texts].filter(([name]) => !atStart.packageJsons.has(name));
-  const judges = judgesOf(checks, new Map([...ledBy, ...packageJsons]), folder);
-  const all = [atStart.judges, judges];
+  const deciders = decidersOf(checks, new Map([...ledBy, ...packageJsons]), folder);
+  const all = [atStart.deciders, deciders];
   // A file that only a changed line runs is not reached by the line of the start.
-  const run = new Set(atStart.judges.files.map(asTreePath));
+  const run = new Set(atStart.deciders.files.map(asTreePath));
   const isAccepted = accepting(acceptChanged, folder);
-  const bent: BentJudge[] = [];
+  const bent: ChangedDecider[] = [];
   const undone = new Map<TreePath, Undone>();
   const undoneTests = new Map<TreePath, Undone>();
   const changedTestFiles: string[] = [];
@@ -185,13 +185,13 @@ export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook
   for (const path of paths) {
     const { from = null, to = null } = difference.get(path) ?? {};
     const name = asText(path);
-    const isJudge = isJudgeName(path) || run.has(path);
-    const isTest = !isJudge && isTestName(path);
+    const isDecider = isDeciderName(path) || run.has(path);
+    const isTest = !isDecider && isTestName(path);
     if (isTest && from !== null) changedTestFiles.push(name);
     if (isTest && to !== null) touchedTests += 1;
-    if (isAccepted(name) || !(isJudge || isTest)) continue;
+    if (isAccepted(name) || !(isDecider || isTest)) continue;
     const change = from === null ? 'new' : to === null ? 'removed' : 'changed';
-    const file: BentJudge = { kind: 'file', path: name, change };
+    const file: ChangedDecider = { kind: 'file', path: name, change };
     const before: Undone = { kind: 'entry', entry: from };
     const isReadable = isShared(path) && [from, to].every((each) => each === null || isPlain(each));
     if (isTest) {
@@ -225,7 +225,7 @@ export async function lookAtJudges(request: JudgeLookRequest): Promise<JudgeLook
   const systems = { atStart: atStart.packageJsons, claimed: packageJsons };
   for (const [name, text] of moduleSystemsOf(stood, systems))
     for (const each of [undone, undoneTests]) each.set(asTreePath(name), { kind: 'text', text });
-  return { bent, undone, undoneTests, changedTestFiles, openTestFiles, touchedTests, judges };
+  return { bent, undone, undoneTests, changedTestFiles, openTestFiles, touchedTests, deciders };
 }
 
 interface ScriptQuestion {
@@ -233,7 +233,7 @@ interface ScriptQuestion {
   readonly name: string;
   readonly was: string | null;
   readonly is: string | null;
-  readonly all: readonly Judges[];
+  readonly all: readonly Deciders[];
   readonly packagesAtStart: ReadonlyMap<string, string>;
 }
 
@@ -271,7 +271,7 @@ function sectionOf(path: TreePath, text: string | null): string {
 
 /** Whether a file carries more than what it says to tools. */
 function isShared(path: TreePath): boolean {
-  return isJudgeName(path) && toolSection(path, '') !== null;
+  return isDeciderName(path) && toolSection(path, '') !== null;
 }
 
 function isPackageJson(path: TreePath): boolean {

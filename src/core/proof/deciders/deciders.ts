@@ -1,14 +1,14 @@
 import { runsOf } from '../check-words.ts';
-import { isInstalled, isTestName } from '../judge-names.ts';
+import { isInstalled, isTestName } from '../decider-names.ts';
 import { fieldsOfJson, isFields, toolSection } from '../tool-section.ts';
-import { namedByJudges } from './named-by-judges.ts';
+import { namedByDeciders } from './named-by-deciders.ts';
 import { folderOf, joined } from './named-places.ts';
 import type { Recipe } from './recipes.ts';
 import { recipesFor, taskFilesOf, type UsedTaskFile } from './task-files.ts';
 import { isWork } from './work-names.ts';
 
 /** A line of a `package.json` that a check runs. */
-interface JudgeScript {
+interface DecidingScript {
   /** The path of the `package.json`, relative to the top of the work tree. */
   readonly file: string;
   readonly name: string;
@@ -16,13 +16,13 @@ interface JudgeScript {
 }
 
 /** What decides what checks say, as far as their words and the scripts tell. Each list is in order. */
-export interface Judges {
+export interface Deciders {
   /**
    * Files that checks may run: a file that is not there is none. Paths are relative to the top of the work
    * tree, or absolute where the check has them so.
    */
   readonly files: readonly string[];
-  readonly scripts: readonly JudgeScript[];
+  readonly scripts: readonly DecidingScript[];
   /** Programs to be found on PATH. */
   readonly programs: readonly string[];
 }
@@ -33,8 +33,8 @@ const SHORT_FOR = new Map([
   ['tst', 'test'],
 ]);
 
-/** What judges are looked for with. */
-export interface JudgeSearch {
+/** What deciders are looked for with. */
+export interface DeciderSearch {
   readonly checks: readonly string[];
   /**
    * The text of every `package.json` of the work tree by its path, and of what else was read: empty for a file that
@@ -47,19 +47,19 @@ export interface JudgeSearch {
   readonly byName?: readonly string[];
 }
 
-export interface JudgesFound {
-  readonly judges: Judges;
-  /** Files that may be judges, or lead to some, and that nobody has read yet. */
+export interface DecidersFound {
+  readonly deciders: Deciders;
+  /** Files that may be deciders, or lead to some, and that nobody has read yet. */
   readonly unread: readonly string[];
 }
 
-/** Finds what checks run, as `searchJudges` does. */
-export function judgesOf(
+/** Finds what checks run, as `searchForDeciders` does. */
+export function decidersOf(
   checks: readonly string[],
-  texts: JudgeSearch['texts'],
+  texts: DeciderSearch['texts'],
   folder = '',
-): Judges {
-  return searchJudges({ checks, texts, folder }).judges;
+): Deciders {
+  return searchForDeciders({ checks, texts, folder }).deciders;
 }
 
 /** A line that runs something, or one recipe or script of several lines. */
@@ -72,21 +72,21 @@ interface OpenLines {
 
 /**
  * Finds what checks run, through scripts, recipes of task files, scripts of scripts and workspaces, and the files that
- * judges name, one step deep, or two through a package of the workspace. Files that decide by their name are no
- * part of it: see `isJudgeName`.
+ * deciders name, one step deep, or two through a package of the workspace. Files that decide by their name are no
+ * part of it: see `isDeciderName`.
  */
-export function searchJudges({
+export function searchForDeciders({
   checks,
   texts,
   folder = '',
   byName = [],
-}: JudgeSearch): JudgesFound {
+}: DeciderSearch): DecidersFound {
   const all = [...texts].flatMap(([file, text]) =>
     text !== null && isPackageJson(file) ? scriptsIn(file, text) : [],
   );
   const files = new Set<string>();
   const programs = new Set<string>();
-  const scripts = new Set<JudgeScript>();
+  const scripts = new Set<DecidingScript>();
   const recipes = new Set<Recipe>();
   const unread = new Set<string>();
   const textOf = (path: string): string | null => {
@@ -103,7 +103,7 @@ export function searchJudges({
     for (const [at, run] of runs.entries()) {
       const line = next.lines[at] ?? '';
       for (const path of run.files.flatMap((file) => folders.map((each) => joined(each, file))))
-        if (mayJudge(path) && !(next.isRecipe && isWork(path, line))) files.add(path);
+        if (mayDecide(path) && !(next.isRecipe && isWork(path, line))) files.add(path);
       for (const program of run.programs) programs.add(program);
       for (const script of scriptsNamed(run.words, all)) {
         if (scripts.has(script)) continue;
@@ -123,9 +123,10 @@ export function searchJudges({
       }
     }
   }
-  for (const path of namedByJudges({ run: files, byName, folder, texts, textOf })) files.add(path);
+  for (const path of namedByDeciders({ run: files, byName, folder, texts, textOf }))
+    files.add(path);
   return {
-    judges: {
+    deciders: {
       files: [...files].toSorted(),
       scripts: [...scripts].toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1)),
       programs: [...programs].toSorted(),
@@ -134,8 +135,8 @@ export function searchJudges({
   };
 }
 
-/** Whether a file may judge, and is not looked at as a test or as something installed. */
-function mayJudge(path: string): boolean {
+/** Whether a file may decide, and is not looked at as a test or as something installed. */
+function mayDecide(path: string): boolean {
   return !isTestName(path) && !isInstalled(path) && !/^\.\.(?:\/|$)/.test(path);
 }
 
@@ -143,7 +144,7 @@ function isPackageJson(path: string): boolean {
   return /(?:^|\/)package\.json$/i.test(path);
 }
 
-function orderOf({ file, name }: JudgeScript): string {
+function orderOf({ file, name }: DecidingScript): string {
   return `${file}\n${name}`;
 }
 
@@ -153,7 +154,7 @@ export function isNoTest(line: string): boolean {
 }
 
 /** Lists the scripts of a `package.json`, without the one that npm writes when there is no test. */
-function scriptsIn(file: string, text: string): readonly JudgeScript[] {
+function scriptsIn(file: string, text: string): readonly DecidingScript[] {
   const scripts = fieldsOfJson(text)?.scripts;
   if (!isFields(scripts)) return [];
   return Object.entries(scripts).flatMap(([name, line]) =>
@@ -168,8 +169,8 @@ const MOST_STARS = 2;
 /** Finds the scripts that are named, each with those that run before and after it. */
 function scriptsNamed(
   words: readonly string[],
-  all: readonly JudgeScript[],
-): readonly JudgeScript[] {
+  all: readonly DecidingScript[],
+): readonly DecidingScript[] {
   const named = words.flatMap((word) => word.split(/\s+/)).map(nameIn);
   const exact = new Set(named);
   const patterns = [...exact].filter((name) => name.includes('*')).slice(0, MOST_PATTERNS);

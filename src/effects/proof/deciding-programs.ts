@@ -1,5 +1,5 @@
 import { accepting } from '../../core/proof/accepted.ts';
-import type { BentJudge } from '../../core/proof/findings.ts';
+import type { ChangedDecider } from '../../core/proof/findings.ts';
 import { realPath } from '../files/real-path.ts';
 import { findProgram } from '../processes/find-program.ts';
 
@@ -20,16 +20,16 @@ export function findPrograms(
 }
 
 /**
- * Finds the programs that are another file than at the start. One that was not there is no judge that was
+ * Finds the programs that are another file than at the start. One that was not there is no decider that was
  * bent: no check could run it. Two names of the same file are one program.
  */
 export function switchedPrograms(
   atStart: FoundPrograms,
   now: FoundPrograms,
   acceptChanged: readonly string[],
-): readonly BentJudge[] {
+): readonly ChangedDecider[] {
   const isAccepted = accepting(acceptChanged);
-  return [...atStart].flatMap(([name, pathAtStart]): readonly BentJudge[] => {
+  return [...atStart].flatMap(([name, pathAtStart]): readonly ChangedDecider[] => {
     const path = now.get(name) ?? null;
     if (pathAtStart === null || path === pathAtStart || isAccepted(name)) return [];
     if (path !== null && realPath(path) === realPath(pathAtStart)) return [];

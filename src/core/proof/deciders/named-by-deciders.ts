@@ -1,5 +1,5 @@
 import { runsOf } from '../check-words.ts';
-import { isInstalled, isJudgeName, isTestName } from '../judge-names.ts';
+import { isDeciderName, isInstalled, isTestName } from '../decider-names.ts';
 import { toolSection } from '../tool-section.ts';
 import { importsIn, namedIn, pathsIn } from './named-files.ts';
 import {
@@ -14,11 +14,11 @@ import { joinedLines } from './recipes.ts';
 import { isPartOfChecks, isToolName } from './work-names.ts';
 
 /*
- * Which files judges name. What a tool is told to load decides as the tool's own file does. A script that judges also
+ * Which files deciders name. What a tool is told to load decides as the tool's own file does. A script that decides also
  * runs and imports the work, so only what looks like a part of the checks counts there.
  */
 
-export interface JudgesThatName {
+export interface DecidersThatName {
   /** What checks run. */
   readonly run: ReadonlySet<string>;
   /** What decides by its name. */
@@ -30,18 +30,18 @@ export interface JudgesThatName {
   readonly textOf: (path: string) => string | null;
 }
 
-/** More judges than these are not asked what they name. */
+/** More deciders than these are not asked what they name. */
 const MOST_ASKED = 300;
 const MOST_LINES = 2000;
 
-/** Returns the files that judges name and that are there, one step deep; two through a package of the workspace. */
-export function namedByJudges({
+/** Returns the files that deciders name and that are there, one step deep; two through a package of the workspace. */
+export function namedByDeciders({
   run,
   byName,
   folder,
   texts,
   textOf,
-}: JudgesThatName): ReadonlySet<string> {
+}: DecidersThatName): ReadonlySet<string> {
   // Most projects name no package of their own.
   let known: Packages | null = null;
   const packages = (): Packages => {
@@ -70,7 +70,7 @@ export function namedByJudges({
   }
   for (const path of [...run].slice(0, MOST_ASKED)) {
     const text = textOf(path);
-    if (text === null || isJudgeName(path)) continue;
+    if (text === null || isDeciderName(path)) continue;
     if (SETTINGS.test(path)) addNamed(path, false);
     for (const place of partsOf(path, text, folder)) add(place);
     for (const place of runByScript(path, text, folder)) add(place);

@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bentInFolder, markJudges } from '../../../src/effects/proof/folder-judges.ts';
+import { bentInFolder, markDeciders } from '../../../src/effects/proof/folder-deciders.ts';
 import { type Files, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -59,13 +59,13 @@ test.for<readonly [string, Changed, readonly unknown[]]>([
   const cwd = await tempFolder();
   put(cwd, FILES);
   const where = { cwd, checks: ['npm test'], isOwn: () => false };
-  const atStart = await markJudges(where);
+  const atStart = await markDeciders(where);
   expect(atStart.programs).toEqual(['node', 'npm']);
   for (const [name, text] of Object.entries(work)) {
     if (text === null) rmSync(join(cwd, name));
     else put(cwd, { [name]: text });
   }
-  const now = await markJudges(where, atStart);
+  const now = await markDeciders(where, atStart);
   expect(bentInFolder(JSON.parse(JSON.stringify(atStart)), now, [])).toEqual(bent);
   expect(bentInFolder(atStart, now, ['**'])).toEqual([]);
 });
@@ -78,9 +78,9 @@ test('outside git: links, and what a Makefile runs', async () => {
   });
   symlinkSync('tools/check.sh', join(cwd, 'check.sh'));
   const where = { cwd, checks: ['make test', './check.sh'], isOwn: () => false };
-  const atStart = await markJudges(where);
+  const atStart = await markDeciders(where);
   const bent = async () => {
-    const found = bentInFolder(atStart, await markJudges(where, atStart), []);
+    const found = bentInFolder(atStart, await markDeciders(where, atStart), []);
     return found.map((judge) => 'path' in judge && judge.path);
   };
   expect(await bent()).toEqual([]);

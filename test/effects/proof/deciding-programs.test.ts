@@ -1,7 +1,7 @@
 import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findPrograms, switchedPrograms } from '../../../src/effects/proof/judge-programs.ts';
+import { findPrograms, switchedPrograms } from '../../../src/effects/proof/deciding-programs.ts';
 import { put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 

@@ -1,40 +1,45 @@
 import path from 'node:path';
-import { isJudgeName } from '../../core/proof/judge-names.ts';
+import { isDeciderName } from '../../core/proof/decider-names.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import { findGitAbove } from '../git/find-git-above.ts';
 import { readNames } from '../git/listings.ts';
 import { gitAsker } from '../git/open-repository.ts';
 import { asText } from '../git/tree-path.ts';
-import { type FolderJudges, type FolderOfChecks, markJudges, readIn } from './folder-judges.ts';
-import { searchAndRead } from './search-judges.ts';
+import {
+  type FolderDeciders,
+  type FolderOfChecks,
+  markDeciders,
+  readIn,
+} from './folder-deciders.ts';
+import { searchAndRead } from './search-deciders.ts';
 
 /**
  * Names the files that decide what checks say now, relative to the folder, in order: what the checks run, and
  * in a git work tree what configures their tools, and what that names. `known` is what they run, if that was just
  * looked at. Never rejects for what cannot be read.
  */
-export async function judgeFilesHere(
+export async function decidersHere(
   place: FolderOfChecks,
   env: NodeJS.ProcessEnv,
-  known: FolderJudges | null,
+  known: FolderDeciders | null,
 ): Promise<readonly string[]> {
-  const { files, scripts } = known ?? (await markJudges(place));
+  const { files, scripts } = known ?? (await markDeciders(place));
   const run = Object.keys(files).filter((file) => files[file] !== '');
   const names = new Set([...run, ...scripts.map(({ file }) => file)]);
-  const byName = await judgesByName(place.cwd, env);
+  const byName = await decidersByName(place.cwd, env);
   const search = { checks: [], texts: new Map<string, string | null>(), byName };
-  const { judges } = await searchAndRead(search, (paths) => readIn(place.cwd, paths));
-  return [...new Set([...names, ...byName, ...judges.files])].toSorted();
+  const { deciders } = await searchAndRead(search, (paths) => readIn(place.cwd, paths));
+  return [...new Set([...names, ...byName, ...deciders.files])].toSorted();
 }
 
 const LISTED = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'];
 
-async function judgesByName(cwd: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+async function decidersByName(cwd: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   const root = findGitAbove(cwd);
   if (root === null) return [];
   const { exitCode, output } = await gitAsker(env)(root, LISTED);
   if (exitCode !== 0) return [];
   return readNames(output)
-    .filter((name) => isJudgeName(name) && toolSection(name, '') === null)
+    .filter((name) => isDeciderName(name) && toolSection(name, '') === null)
     .map((name) => path.relative(cwd, path.join(root, asText(name))));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tsconfigAtStart } from '../../../../src/core/proof/judges/tsconfig-at-start.ts';
+import { tsconfigAtStart } from '../../../../src/core/proof/deciders/tsconfig-at-start.ts';
 
 const START = '{ // strict\n "extends": "./base.json", "compilerOptions": {"strict": true,},\n}';
 

@@ -1,5 +1,5 @@
 import { fieldsOfJson, IN_PACKAGE_JSON, isFields } from '../tool-section.ts';
-import { isNoTest } from './judges.ts';
+import { isNoTest } from './deciders.ts';
 
 /** Returns the line of a script of a `package.json`; null if there is none, or only npm's placeholder. */
 export function scriptLine(packageJson: string | null, name: string): string | null {

@@ -1,4 +1,4 @@
-import { isTestName } from '../judge-names.ts';
+import { isTestName } from '../decider-names.ts';
 import { fieldsOfJson } from '../tool-section.ts';
 import { folderOf } from './named-places.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judgesOf, searchJudges } from '../../../../src/core/proof/judges/judges.ts';
+import { decidersOf, searchForDeciders } from '../../../../src/core/proof/deciders/deciders.ts';
 
 type Scripts = Readonly<Record<string, string>>;
 
@@ -11,7 +11,7 @@ function packages(texts: Readonly<Record<string, Scripts>>): ReadonlyMap<string,
 
 /** The scripts found, as `file name`. */
 function scriptsOf(check: string, texts: Readonly<Record<string, Scripts>>): readonly string[] {
-  return judgesOf([check], packages(texts)).scripts.map(({ file, name }) => `${file} ${name}`);
+  return decidersOf([check], packages(texts)).scripts.map(({ file, name }) => `${file} ${name}`);
 }
 
 describe('scripts', () => {
@@ -66,9 +66,9 @@ describe('scripts', () => {
   });
 
   test('have their lines', () => {
-    expect(judgesOf(['npm test'], packages({ 'package.json': { test: 'a b' } })).scripts).toEqual([
-      { file: 'package.json', name: 'test', line: 'a b' },
-    ]);
+    expect(decidersOf(['npm test'], packages({ 'package.json': { test: 'a b' } })).scripts).toEqual(
+      [{ file: 'package.json', name: 'test', line: 'a b' }],
+    );
   });
 
   test("npm's own line for no test is none", () => {
@@ -78,7 +78,7 @@ describe('scripts', () => {
 
   test('of a package.json that cannot be read are none', () => {
     for (const text of ['{', '[]', '{"scripts":[]}', '{"scripts":{"test":1}}', 'null'])
-      expect(judgesOf(['npm test'], new Map([['package.json', text]])).scripts).toEqual([]);
+      expect(decidersOf(['npm test'], new Map([['package.json', text]])).scripts).toEqual([]);
   });
 
   test('with patterns that could take long are found or left at once', () => {
@@ -93,20 +93,20 @@ describe('files', () => {
   const none = new Map<string, string>();
 
   test('are below the folder that the check runs in', () => {
-    expect(judgesOf(['./check.sh'], none).files).toEqual(['check.sh']);
-    expect(judgesOf(['./check.sh'], none, 'packages/a').files).toEqual(['packages/a/check.sh']);
-    expect(judgesOf(['../../check.sh'], none, 'packages/a').files).toEqual(['check.sh']);
-    expect(judgesOf(['sh /x/check.sh'], none, 'a').files).toEqual(['/x/check.sh']);
+    expect(decidersOf(['./check.sh'], none).files).toEqual(['check.sh']);
+    expect(decidersOf(['./check.sh'], none, 'packages/a').files).toEqual(['packages/a/check.sh']);
+    expect(decidersOf(['../../check.sh'], none, 'packages/a').files).toEqual(['check.sh']);
+    expect(decidersOf(['sh /x/check.sh'], none, 'a').files).toEqual(['/x/check.sh']);
   });
 
   test('or below a folder that it names', () => {
-    const { files } = judgesOf(['cd packages/a && sh x/check.sh'], none);
+    const { files } = decidersOf(['cd packages/a && sh x/check.sh'], none);
     expect(files).toEqual(['packages/a/x/check.sh', 'x/check.sh']);
   });
 
   test('outside of the work tree, of tests and of what is installed are none', () => {
     const checks = ['../check.sh', 'node test/a.js', 'sh a.test.sh', './node_modules/.bin/vitest'];
-    expect(judgesOf([...checks, '.venv/bin/python tools/x.py'], none).files).toEqual([
+    expect(decidersOf([...checks, '.venv/bin/python tools/x.py'], none).files).toEqual([
       'tools/x.py',
     ]);
   });
@@ -116,7 +116,7 @@ describe('files', () => {
       'package.json': { test: 'node tools/judge.mjs && npm test --workspaces' },
       'packages/a/package.json': { test: 'sh ../check.sh && ./own.sh' },
     });
-    expect(judgesOf(['npm test'], texts)).toMatchObject({
+    expect(decidersOf(['npm test'], texts)).toMatchObject({
       files: ['packages/a/own.sh', 'packages/check.sh', 'tools/judge.mjs'],
       programs: ['node', 'npm', 'sh'],
     });
@@ -125,7 +125,7 @@ describe('files', () => {
 
 test('several checks', () => {
   const texts = packages({ 'package.json': { test: 'vitest', lint: 'eslint .' } });
-  expect(judgesOf(['npm run lint', 'npm test', './x'], texts)).toEqual({
+  expect(decidersOf(['npm run lint', 'npm test', './x'], texts)).toEqual({
     files: ['x'],
     scripts: [
       { file: 'package.json', name: 'lint', line: 'eslint .' },
@@ -133,7 +133,7 @@ test('several checks', () => {
     ],
     programs: ['eslint', 'npm', 'vitest'],
   });
-  expect(judgesOf([], texts)).toEqual({ files: [], scripts: [], programs: [] });
+  expect(decidersOf([], texts)).toEqual({ files: [], scripts: [], programs: [] });
 });
 
 type Tree = Readonly<Record<string, string>>;
@@ -145,8 +145,8 @@ function reached(checks: readonly string[], files: Tree, byName: readonly string
     Object.entries(files).filter(([path]) => isPackage(path)),
   );
   for (let rounds = 0; rounds < 9; rounds += 1) {
-    const { judges, unread } = searchJudges({ checks, texts, byName });
-    if (unread.length === 0) return judges.files.filter((path) => path in files);
+    const { deciders, unread } = searchForDeciders({ checks, texts, byName });
+    if (unread.length === 0) return deciders.files.filter((path) => path in files);
     for (const path of unread) texts.set(path, files[path] ?? null);
   }
   throw new Error('there is always more to read');

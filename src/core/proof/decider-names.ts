@@ -52,7 +52,7 @@ const TEST_NAMES: readonly RegExp[] = [
 ];
 
 /** Whether a file decides by its name what checks say. The path is relative, with `/` between folders. */
-export function isJudgeName(path: string): boolean {
+export function isDeciderName(path: string): boolean {
   return (JUDGE_NAME.test(path) || CARGO_CONFIG.test(path)) && !isInstalled(path);
 }
 

@@ -1,12 +1,12 @@
 import { readlinkSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { accepting } from '../../core/proof/accepted.ts';
-import type { BentJudge } from '../../core/proof/findings.ts';
-import { isInstalled } from '../../core/proof/judge-names.ts';
+import { isInstalled } from '../../core/proof/decider-names.ts';
+import type { ChangedDecider } from '../../core/proof/findings.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import { filesThatMatch, markFile } from '../workspace/file-marks.ts';
-import { LONGEST_READ, searchAndRead } from './search-judges.ts';
+import { LONGEST_READ, searchAndRead } from './search-deciders.ts';
 
 /*
  * Outside git there is no tree to compare with: what checks run is known by its hash alone. Files that
@@ -14,7 +14,7 @@ import { LONGEST_READ, searchAndRead } from './search-judges.ts';
  */
 
 /** What decided what checks say in a folder, to be kept as JSON. */
-export interface FolderJudges {
+export interface FolderDeciders {
   /**
    * SHA-256 in hex, by the path relative to the folder; for a link, where it leads. Empty for a file that is not
    * there, null for one that could not be read.
@@ -45,10 +45,10 @@ const PACKAGE_MAX_BYTES = MB;
  * Looks at what checks run, or at the files that they ran at the start. Never rejects for what cannot be
  * read.
  */
-export async function markJudges(
+export async function markDeciders(
   { cwd, checks, isOwn }: FolderOfChecks,
-  atStart: FolderJudges | null = null,
-): Promise<FolderJudges> {
+  atStart: FolderDeciders | null = null,
+): Promise<FolderDeciders> {
   const packageJsons = new Map<string, string>();
   for (const file of await filesThatMatch(PACKAGES, { cwd, isOwn })) {
     const name = path.relative(cwd, file);
@@ -56,8 +56,8 @@ export async function markJudges(
     if (text !== null && !isInstalled(name)) packageJsons.set(name, text);
   }
   const search = { checks, texts: packageJsons };
-  const { judges } = await searchAndRead(search, (paths) => readIn(cwd, paths));
-  const { files, scripts, programs } = judges;
+  const { deciders } = await searchAndRead(search, (paths) => readIn(cwd, paths));
+  const { files, scripts, programs } = deciders;
   const marks: Record<string, string | null> = {};
   for (const name of atStart === null
     ? [...files, ...targetsOf(files, cwd)]
@@ -107,26 +107,26 @@ function linkAt(place: string): string | null {
 }
 
 /**
- * Compares what decides now, as `markJudges` finds it by the start, with the start. As in a work tree of git, a script is bent only if it stood
+ * Compares what decides now, as `markDeciders` finds it by the start, with the start. As in a work tree of git, a script is bent only if it stood
  * at the start, or runs around one that did.
  */
 export function bentInFolder(
-  atStart: FolderJudges,
-  now: FolderJudges,
+  atStart: FolderDeciders,
+  now: FolderDeciders,
   acceptChanged: readonly string[],
-): readonly BentJudge[] {
+): readonly ChangedDecider[] {
   const isAccepted = accepting(acceptChanged);
-  const files = Object.keys(atStart.files).flatMap((name): readonly BentJudge[] => {
+  const files = Object.keys(atStart.files).flatMap((name): readonly ChangedDecider[] => {
     const [before = null, after = null] = [atStart.files[name], now.files[name]];
     // A file that could not be read does not count as changed.
     if (before === after || before === null || after === null || isAccepted(name)) return [];
     const change = before === '' ? 'new' : after === '' ? 'removed' : 'changed';
     return [{ kind: 'file', path: name, change }];
   });
-  const lineIn = ({ scripts }: FolderJudges, file: string, name: string) =>
+  const lineIn = ({ scripts }: FolderDeciders, file: string, name: string) =>
     scripts.find((each) => each.file === file && each.name === name)?.line;
   const known = [...atStart.scripts, ...now.scripts];
-  const scripts = known.flatMap(({ file, name }, at): readonly BentJudge[] => {
+  const scripts = known.flatMap(({ file, name }, at): readonly ChangedDecider[] => {
     const isFirst = known.findIndex((each) => each.file === file && each.name === name) === at;
     const [before, after] = [lineIn(atStart, file, name), lineIn(now, file, name)];
     const around = /^(?:pre|post)(.+)$/.exec(name)?.[1] ?? '';

@@ -20,7 +20,7 @@ export function isToolName(path: string): boolean {
 }
 
 /**
- * Whether a file that a line of a recipe or script runs is rather the work than what judges it: to put it back in the
+ * Whether a file that a line of a recipe or script runs is rather the work than what decides it: to put it back in the
  * old exam would undo the work.
  */
 export function isWork(path: string, line: string): boolean {
@@ -28,7 +28,7 @@ export function isWork(path: string, line: string): boolean {
   return LOOKED_AT.test(line) || (SOURCES.test(path) && !SHELL.test(path));
 }
 
-/** Whether a script that judges leads to a file: it also runs the work, so only what looks like a part of the checks counts. */
+/** Whether a script that decides leads to a file: it also runs the work, so only what looks like a part of the checks counts. */
 export function isPartOfChecks(path: string, line: string): boolean {
   return (isToolName(path) || SHELL.test(path)) && !isWork(path, line);
 }

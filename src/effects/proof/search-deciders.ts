@@ -1,12 +1,16 @@
-import { type JudgeSearch, type Judges, searchJudges } from '../../core/proof/judges/judges.ts';
-import { joined } from '../../core/proof/judges/named-places.ts';
+import {
+  type DeciderSearch,
+  type Deciders,
+  searchForDeciders,
+} from '../../core/proof/deciders/deciders.ts';
+import { joined } from '../../core/proof/deciders/named-places.ts';
 import { KB } from '../files/bounded-read.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import { readEntries, sizesOf } from '../snapshots/tree-files.ts';
 
 /*
- * What judges lead to is known once they are read: so they are searched, what the search has not read yet is read,
+ * What deciders lead to is known once they are read: so they are searched, what the search has not read yet is read,
  * and they are searched once more, until nothing new turns up.
  */
 
@@ -22,16 +26,16 @@ export type ReadFiles = (
   paths: readonly string[],
 ) => Promise<ReadonlyMap<string, string | null>> | ReadonlyMap<string, string | null>;
 
-/** Finds judges, and reads what leads to them. */
+/** Finds deciders, and reads what leads to them. */
 export async function searchAndRead(
-  search: JudgeSearch,
+  search: DeciderSearch,
   read: ReadFiles,
-): Promise<{ readonly judges: Judges; readonly texts: JudgeSearch['texts'] }> {
+): Promise<{ readonly deciders: Deciders; readonly texts: DeciderSearch['texts'] }> {
   const texts = new Map(search.texts);
   for (let round = 1; ; round += 1) {
-    const { judges, unread } = searchJudges({ ...search, texts });
+    const { deciders, unread } = searchForDeciders({ ...search, texts });
     const wanted = unread.slice(0, Math.max(0, MOST_PLACES - texts.size));
-    if (wanted.length === 0 || round > MOST_ROUNDS) return { judges, texts };
+    if (wanted.length === 0 || round > MOST_ROUNDS) return { deciders, texts };
     const found = await read(wanted);
     for (const path of wanted) texts.set(path, found.get(path) ?? null);
   }

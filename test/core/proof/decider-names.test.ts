@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isInstalled, isJudgeName, isTestName } from '../../../src/core/proof/judge-names.ts';
+import { isDeciderName, isInstalled, isTestName } from '../../../src/core/proof/decider-names.ts';
 
 describe('judge files by name', () => {
   test.for([
@@ -32,7 +32,7 @@ describe('judge files by name', () => {
     ...['.prettierrc.yaml', '.prettierignore', '.rubocop.yml', 'jasmine.json'],
     ...['packages/a/vitest.config.ts', 'tests/unit/conftest.py', 'deep/er/Makefile'],
   ])('%s', (path) => {
-    expect(isJudgeName(path)).toBe(true);
+    expect(isDeciderName(path)).toBe(true);
   });
 
   test.for([
@@ -42,7 +42,7 @@ describe('judge files by name', () => {
     ...['vitest.config.d/readme', 'jest/config.js', 'tsconfig/base.json', 'a.test.ts', ''],
     ...['node_modules/a/package.json', 'x/node_modules/a/tsconfig.json', '.venv/lib/conftest.py'],
   ])('not %s', (path) => {
-    expect(isJudgeName(path)).toBe(false);
+    expect(isDeciderName(path)).toBe(false);
   });
 });
 

@@ -2,7 +2,11 @@ import { createHash } from 'node:crypto';
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findJudges, judgeDigests, lookAtJudges } from '../../../src/effects/proof/judge-look.ts';
+import {
+  deciderDigests,
+  findDeciders,
+  lookAtDeciders,
+} from '../../../src/effects/proof/decider-look.ts';
 import { makeExam } from '../../helpers/exams.ts';
 import { type Files, put } from '../../helpers/repository.ts';
 
@@ -116,7 +120,7 @@ test.for<
     { 'a/package.json': manifest({ test: 'jest' }), 'package.json': manifest({ test: 'jest' }) },
   ],
   [
-    'tests are put back, and are no judges',
+    'tests are put back, and are no deciders',
     {
       'package.json': manifest({ test: 'jest' }),
       'test/a.test.js': 'a\n',
@@ -152,10 +156,10 @@ test('a check may name a file of the work tree by its absolute path', async () =
   const task = await makeExam({ 'check.sh': 'true\n' });
   const checks = [`sh ${join(task.folder, 'check.sh')}`];
   const where = { git: task.own, checks, folder: '' };
-  const atStart = await findJudges(where, task.start);
+  const atStart = await findDeciders(where, task.start);
   expect(atStart.files).toEqual(['check.sh']);
   const claimed = await task.claim({ 'check.sh': 'exit 0\n' });
-  const { bent } = await lookAtJudges({
+  const { bent } = await lookAtDeciders({
     ...{ ...where, start: task.start, atStart, claimed, acceptChanged: [] },
   });
   expect(bent).toEqual([file('check.sh', 'changed')]);
@@ -170,7 +174,7 @@ test('a file that only a changed line runs is the work', async () => {
 test('hashes what decides', async () => {
   const task = await makeExam({ 'tsconfig.json': '{}\n', 'é/Makefile': 'a:\n', 'a.txt': 'a\n' });
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-  expect(await judgeDigests(task.own, task.start, task.atStart.files)).toEqual([
+  expect(await deciderDigests(task.own, task.start, task.atStart.files)).toEqual([
     { name: 'tsconfig.json', sha256: sha256('{}\n') },
     { name: 'é/Makefile', sha256: sha256('a:\n') },
   ]);
@@ -248,10 +252,10 @@ describe('a link that judges', () => {
       symlinkSync(target, join(task.folder, name));
     const start = await task.claim({});
     const where = { git: task.own, checks, folder: '' };
-    const atStart = await findJudges(where, start);
+    const atStart = await findDeciders(where, start);
     const look = async (work: Changed) => {
       const claimed = await task.claim(work);
-      return lookAtJudges({ ...where, start, atStart, claimed, acceptChanged: [] });
+      return lookAtDeciders({ ...where, start, atStart, claimed, acceptChanged: [] });
     };
     return { task, atStart, look };
   }

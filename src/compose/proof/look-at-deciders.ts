@@ -1,14 +1,14 @@
-import type { ExamRequest, JudgesSeen } from '../../core/completion/examination.ts';
+import type { DecidersSeen, ExamRequest } from '../../core/completion/examination.ts';
 import { accepting } from '../../core/proof/accepted.ts';
 import { relativeCheck } from '../../core/proof/check-places.ts';
 import { runOf } from '../../core/proof/check-words.ts';
 import type { Check } from '../../core/settings/checks.ts';
 import { asText } from '../../effects/git/tree-path.ts';
-import { bentInFolder, markJudges } from '../../effects/proof/folder-judges.ts';
-import { bentIgnored, markIgnoredJudges } from '../../effects/proof/ignored-judges.ts';
-import { findJudges, lookAtJudges } from '../../effects/proof/judge-look.ts';
-import { findPrograms, switchedPrograms } from '../../effects/proof/judge-programs.ts';
-import { programsOf } from '../../effects/proof/judges-at-start.ts';
+import { findDeciders, lookAtDeciders } from '../../effects/proof/decider-look.ts';
+import { programsOf } from '../../effects/proof/deciders-at-start.ts';
+import { findPrograms, switchedPrograms } from '../../effects/proof/deciding-programs.ts';
+import { bentInFolder, markDeciders } from '../../effects/proof/folder-deciders.ts';
+import { bentIgnored, markIgnoredDeciders } from '../../effects/proof/ignored-deciders.ts';
 import { findRewrites, type RewriteRequest } from '../../effects/proof/rewritten-by-checks.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { messageOf } from '../../errors.ts';
@@ -27,7 +27,7 @@ export async function lookAtTask(
   task: Examined,
   checks: readonly Check[],
   { iteration, rewritten }: Pick<ExamRequest, 'iteration' | 'rewritten'>,
-): Promise<JudgesSeen> {
+): Promise<DecidersSeen> {
   const { run, keeper, atStart } = task;
   // What a check writes belongs to the claim: to its proof, its commit and its checkouts.
   const unchecked = (await keeper?.keepChecked(iteration)) ?? null;
@@ -53,7 +53,7 @@ export async function lookAtTask(
   }
 }
 
-type Found = Omit<JudgesSeen, 'tree' | 'programs'>;
+type Found = Omit<DecidersSeen, 'tree' | 'programs'>;
 
 /** Returns the newest snapshot's tree; null if the claim could not be kept. */
 function claimedTree({ keeper }: ExaminedTask): string | null {
@@ -70,7 +70,7 @@ async function lookInFolder(
   const { plan } = run;
   const isOwn = ownFiles(plan.vault, plan.stateDir);
   const { folder } = atStart;
-  const now = await markJudges({ cwd: plan.cwd, checks, isOwn }, folder);
+  const now = await markDeciders({ cwd: plan.cwd, checks, isOwn }, folder);
   const bent = bentInFolder(folder, now, plan.settings.acceptChanged);
   const files = Object.values(folder.files).filter((mark) => mark !== '');
   const stood = files.length + folder.scripts.length > 0;
@@ -86,14 +86,14 @@ async function lookInTree(
   const before = seen.before ?? claimed;
   const { bent } = await lookAtIgnored(task);
   const { changedTestFiles, openTestFiles, touchedTests } = look;
-  const judges = new Set(atStart.files);
+  const deciders = new Set(atStart.files);
   const { rewritten, others } = await findRewrites({
     ...seen,
     before,
     git,
     start,
     after: claimed,
-    judges,
+    deciders,
   });
   tellOnce(task, others.map(asText));
   const isAccepted = accepting(task.run.plan.settings.acceptChanged, belowRoot(task));
@@ -111,16 +111,16 @@ function tellOnce({ run, told }: Examined, files: readonly string[]): void {
   for (const file of news) told.add(file);
 }
 
-/** Compares the judges that git ignores with the start. */
+/** Compares the deciders that git ignores with the start. */
 export async function lookAtIgnored(task: ExaminedTask) {
   const { run, keeper } = task;
   const { ignored } = task.atStart;
   if (keeper === null || ignored === null) return { bent: [], asAtStart: new Set<string>() };
   const { root } = keeper.git.repository;
-  const now = await markIgnoredJudges(root, askerOf(run));
+  const now = await markIgnoredDeciders(root, askerOf(run));
   const isAccepted = accepting(run.plan.settings.acceptChanged, belowRoot(task));
   const bent = bentIgnored(ignored, now, isAccepted);
-  const changed = new Set(bent.map((judge) => (judge.kind === 'file' ? judge.path : '')));
+  const changed = new Set(bent.map((each) => (each.kind === 'file' ? each.path : '')));
   return { bent, asAtStart: new Set(Object.keys(now).filter((name) => !changed.has(name))) };
 }
 
@@ -136,14 +136,14 @@ export async function compare(task: Examined, checks: readonly string[]) {
   const read = checks.map((check) => relativeCheck(check, places, folder));
   const common = { git, checks: read, folder, programs: programsInTree(task) };
   const key = JSON.stringify(checks);
-  const found = known.get(key) ?? findJudges(common, start);
+  const found = known.get(key) ?? findDeciders(common, start);
   known.set(key, found);
   const atStart = await found.catch((error) => {
     known.delete(key);
     throw error;
   });
   const { acceptChanged, acceptFewer } = run.plan.settings;
-  const look = await lookAtJudges({
+  const look = await lookAtDeciders({
     ...common,
     start,
     atStart,

@@ -2,12 +2,12 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
-  judgesJson,
+  decidersJson,
   programsOf,
-  storedJudges,
-  takeJudges,
+  storedDeciders,
+  takeDeciders,
   withNewChecks,
-} from '../../../src/effects/proof/judges-at-start.ts';
+} from '../../../src/effects/proof/deciders-at-start.ts';
 import { put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -18,14 +18,14 @@ async function taken() {
   chmodSync(join(bin, 'judge'), 0o755);
   const checks = ['sh check.sh', 'judge work.txt', 'nowhere'];
   const place = { cwd, checks, isOwn: () => false };
-  return { cwd, bin, checks, judges: await takeJudges(place, { PATH: bin }) };
+  return { cwd, bin, checks, deciders: await takeDeciders(place, { PATH: bin }) };
 }
 
 test('what decides is known by hash, and each program by where it is found on PATH', async () => {
-  const { bin, checks, judges } = await taken();
-  expect(judges).toMatchObject({ checks, path: bin });
-  expect(judges.folder.files['check.sh']).toMatch(/^[0-9a-f]{64}$/);
-  expect(programsOf(judges)).toEqual(
+  const { bin, checks, deciders } = await taken();
+  expect(deciders).toMatchObject({ checks, path: bin });
+  expect(deciders.folder.files['check.sh']).toMatch(/^[0-9a-f]{64}$/);
+  expect(programsOf(deciders)).toEqual(
     new Map([
       ['judge', join(bin, 'judge')],
       ['nowhere', null],
@@ -35,32 +35,32 @@ test('what decides is known by hash, and each program by where it is found on PA
 });
 
 test('it is the same once it was stored and read', async () => {
-  const { judges } = await taken();
+  const { deciders } = await taken();
   const folder = await tempFolder();
-  writeFileSync(join(folder, 'judges.json'), judgesJson(judges));
-  expect(storedJudges(folder)).toEqual(judges);
+  writeFileSync(join(folder, 'deciders.json'), decidersJson(deciders));
+  expect(storedDeciders(folder)).toEqual(deciders);
 });
 
 test.for(['', '[]', '{"checks":[]}', '{"checks":"a","folder":{},"path":"","programs":{}}'])(
   'a damaged file is read as none: %s',
   async (text) => {
     const folder = await tempFolder();
-    expect(storedJudges(folder)).toBeNull();
-    writeFileSync(join(folder, 'judges.json'), text);
-    expect(storedJudges(folder)).toBeNull();
+    expect(storedDeciders(folder)).toBeNull();
+    writeFileSync(join(folder, 'deciders.json'), text);
+    expect(storedDeciders(folder)).toBeNull();
   },
 );
 
 test('checks that a resume adds leave what is known of the start as it is', async () => {
-  const { cwd, bin, judges } = await taken();
+  const { cwd, bin, deciders } = await taken();
   put(cwd, { 'check.sh': 'exit 0\n', 'more.sh': 'true\n' });
   const checks = ['sh check.sh', 'sh more.sh', 'judge work.txt'];
   const place = { cwd, checks, isOwn: () => false };
-  const now = await takeJudges(place, { PATH: `${cwd}:${bin}` });
-  const both = withNewChecks(judges, now);
-  expect(both.folder.files['check.sh']).toBe(judges.folder.files['check.sh']);
+  const now = await takeDeciders(place, { PATH: `${cwd}:${bin}` });
+  const both = withNewChecks(deciders, now);
+  expect(both.folder.files['check.sh']).toBe(deciders.folder.files['check.sh']);
   expect(both.folder.files['more.sh']).toMatch(/^[0-9a-f]{64}$/);
   expect(both.checks).toEqual(checks);
   const moved = { ...now, path: bin, programs: { ...now.programs, judge: '/elsewhere/judge' } };
-  expect(withNewChecks(judges, moved).programs.judge).toBe(join(bin, 'judge'));
+  expect(withNewChecks(deciders, moved).programs.judge).toBe(join(bin, 'judge'));
 });

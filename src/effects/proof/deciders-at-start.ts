@@ -4,34 +4,34 @@ import { safeJson } from '../../core/text/safe-json.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { gitAsker } from '../git/open-repository.ts';
-import { type FolderJudges, type FolderOfChecks, markJudges } from './folder-judges.ts';
-import { type IgnoredJudges, markIgnoredJudges } from './ignored-judges.ts';
-import { type FoundPrograms, findPrograms } from './judge-programs.ts';
+import { type FoundPrograms, findPrograms } from './deciding-programs.ts';
+import { type FolderDeciders, type FolderOfChecks, markDeciders } from './folder-deciders.ts';
+import { type IgnoredDeciders, markIgnoredDeciders } from './ignored-deciders.ts';
 
 /** What decided the checks of a task at its start, as far as no snapshot tells it. */
-export interface JudgesAtStart {
+export interface DecidersAtStart {
   readonly checks: readonly string[];
-  readonly folder: FolderJudges;
+  readonly folder: FolderDeciders;
   /** PATH, and where each program was found on it. Another PATH finds others. */
   readonly path: string;
   readonly programs: Readonly<Record<string, string | null>>;
-  /** Judges that git ignores; null if nobody looked. */
-  readonly ignored: IgnoredJudges | null;
+  /** Deciders that git ignores; null if nobody looked. */
+  readonly ignored: IgnoredDeciders | null;
 }
 
 /** Looks at what decides checks now. Never rejects for what cannot be read. `env` is that of the checks. */
-export async function takeJudges(
+export async function takeDeciders(
   place: FolderOfChecks,
   env: NodeJS.ProcessEnv,
   gitEnv = env,
-): Promise<JudgesAtStart> {
-  const folder = await markJudges(place);
+): Promise<DecidersAtStart> {
+  const folder = await markDeciders(place);
   return {
     checks: place.checks,
     folder,
     path: env.PATH ?? '',
     programs: Object.fromEntries(findPrograms(folder.programs, { env, cwd: place.cwd })),
-    ignored: await markIgnoredJudges(place.cwd, gitAsker(gitEnv)),
+    ignored: await markIgnoredDeciders(place.cwd, gitAsker(gitEnv)),
   };
 }
 
@@ -39,7 +39,7 @@ export async function takeJudges(
  * Adds checks that a resume has named to those of the start: what is known of the start stays, and the rest
  * begins now.
  */
-export function withNewChecks(atStart: JudgesAtStart, now: JudgesAtStart): JudgesAtStart {
+export function withNewChecks(atStart: DecidersAtStart, now: DecidersAtStart): DecidersAtStart {
   const { folder } = atStart;
   const known = new Set(folder.scripts.map(({ file, name }) => `${file} ${name}`));
   const scripts = now.folder.scripts.filter(({ file, name }) => !known.has(`${file} ${name}`));
@@ -60,36 +60,36 @@ export function withNewChecks(atStart: JudgesAtStart, now: JudgesAtStart): Judge
  * Returns what still holds of `atStart` on another machine, in another checkout. Programs lie elsewhere there, and git
  * ignores other files, although nobody has changed anything.
  */
-export function withoutPlace(atStart: JudgesAtStart): JudgesAtStart {
+export function withoutPlace(atStart: DecidersAtStart): DecidersAtStart {
   return { ...atStart, path: '', programs: {}, ignored: null };
 }
 
 /** Adds what holds here to what `withoutPlace` has left. */
-export function placedHere(atStart: JudgesAtStart, now: JudgesAtStart): JudgesAtStart {
+export function placedHere(atStart: DecidersAtStart, now: DecidersAtStart): DecidersAtStart {
   const { path: here, programs, ignored } = now;
   return { ...atStart, path: here, programs, ignored };
 }
 
 /** Returns the programs as they were found at the start. */
-export function programsOf({ programs }: JudgesAtStart): FoundPrograms {
+export function programsOf({ programs }: DecidersAtStart): FoundPrograms {
   return new Map(Object.entries(programs));
 }
 
-/** Returns the text of `judges.json`, not sealed yet. */
-export function judgesJson(judges: JudgesAtStart): string {
-  return `${safeJson(judges)}\n`;
+/** Returns the text of `deciders.json`, not sealed yet. */
+export function decidersJson(deciders: DecidersAtStart): string {
+  return `${safeJson(deciders)}\n`;
 }
 
-const JUDGES_MAX_BYTES = 8 * MB;
+const MAX_BYTES = 8 * MB;
 
-/** Reads `judges.json` in a task's folder, whose seal is checked elsewhere; null if it is missing or damaged. */
-export function storedJudges(taskFolder: string): JudgesAtStart | null {
-  const text = tryReadText(path.join(taskFolder, 'judges.json'), JUDGES_MAX_BYTES);
-  return text === null ? null : parseJudges(text);
+/** Reads `deciders.json` in a task's folder, whose seal is checked elsewhere; null if it is missing or damaged. */
+export function storedDeciders(taskFolder: string): DecidersAtStart | null {
+  const text = tryReadText(path.join(taskFolder, 'deciders.json'), MAX_BYTES);
+  return text === null ? null : parseDeciders(text);
 }
 
-/** Parses the text of `judges.json`; returns null if it is damaged. */
-export function parseJudges(text: string): JudgesAtStart | null {
+/** Parses the text of `deciders.json`; returns null if it is damaged. */
+export function parseDeciders(text: string): DecidersAtStart | null {
   const parsed = schema().safeParse(parseObject(text));
   return parsed.success ? parsed.data : null;
 }
