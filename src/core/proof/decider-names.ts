@@ -2,7 +2,7 @@
 const INSTALLED = /(?:^|\/)(?:node_modules|\.venv|venv|site-packages|\.tox|\.nox)\//;
 
 /** Files that configure a runner, linter, type checker or task tool, as `*` patterns of the last name. */
-const JUDGES = [
+const DECIDERS = [
   ...['vitest.config.*', 'vitest.workspace.*', 'vite.config.*', 'jest.config.*', '.mocharc*'],
   ...['playwright.config.*', 'cypress.config.*', 'ava.config.*', 'karma.conf.*', '.taprc'],
   ...['.nycrc*', '.c8rc*', 'turbo.json', 'nx.json', 'lerna.json', '.npmrc'],
@@ -21,8 +21,8 @@ const JUDGES = [
 ];
 /** Files that carry dependencies, too: what they say to tools is all that counts (`toolSection`). */
 const SHARED = ['package.json', 'composer.json', 'pyproject.toml', 'setup.cfg'];
-const JUDGE_NAME = new RegExp(
-  `(?:^|/)(?:${[...JUDGES, ...SHARED].map(asPattern).join('|')})$`,
+const DECIDER_NAME = new RegExp(
+  `(?:^|/)(?:${[...DECIDERS, ...SHARED].map(asPattern).join('|')})$`,
   'i',
 );
 const CARGO_CONFIG = /(?:^|\/)\.cargo\/config(?:\.toml)?$/;
@@ -53,7 +53,7 @@ const TEST_NAMES: readonly RegExp[] = [
 
 /** Whether a file decides by its name what checks say. The path is relative, with `/` between folders. */
 export function isDeciderName(path: string): boolean {
-  return (JUDGE_NAME.test(path) || CARGO_CONFIG.test(path)) && !isInstalled(path);
+  return (DECIDER_NAME.test(path) || CARGO_CONFIG.test(path)) && !isInstalled(path);
 }
 
 /** Whether a file is a test, or belongs to tests, by its name. */

@@ -34,7 +34,7 @@ export interface DecidersOfTree {
   readonly deciders: Deciders;
   /** The files of the tree that decide, in order. */
   readonly files: readonly TreePath[];
-  /** Whether anything decides. If not, the judge will be the task's own work. */
+  /** Whether anything decides. If not, what will decide is the work of the task itself. */
   readonly stands: boolean;
   /** Whether there is a test file. */
   readonly hasTests: boolean;
@@ -244,10 +244,10 @@ interface ScriptQuestion {
  */
 function bentScripts(question: ScriptQuestion): ReadonlyMap<string, string | null> {
   const { name: file, was, is, all, packagesAtStart } = question;
-  const judged = all.flatMap(({ scripts }) => scripts.filter((script) => script.file === file));
+  const deciding = all.flatMap(({ scripts }) => scripts.filter((script) => script.file === file));
   const isStray = was === null && isBelowAny(file, packagesAtStart);
   const lines = new Map<string, string | null>();
-  for (const name of new Set(judged.map((script) => script.name))) {
+  for (const name of new Set(deciding.map((script) => script.name))) {
     const [before, now] = [scriptLine(was, name), scriptLine(is, name)];
     if (before === now) continue;
     const around = /^(?:pre|post)(.+)$/.exec(name)?.[1];
