@@ -11,8 +11,10 @@ export {
   RalphService,
   type StartedTask,
 } from './service/ralph-service.ts';
-export { type RunTaskOptions, type RunTaskResult, runTask } from './service/run-task.ts';
+export { type RunTaskResult, runTask } from './service/run-task.ts';
+export type { RunTaskOptions } from './service/run-task-options.ts';
 export type { RalphServiceOptions } from './service/service-options.ts';
+export type { NamedCheck } from './service/setting-options.ts';
 export type {
   CompleteTaskOptions,
   CompletionStrategy,

@@ -9,6 +9,7 @@ import type { SignalWatch } from '../effects/processes/signals.ts';
 import { readStateFile } from '../effects/state/state-file.ts';
 import { inHistory, taskPaths } from '../effects/state/task-folder.ts';
 import { sealAt } from '../effects/trust/seal.ts';
+import { vaultAbove } from '../effects/vault/vault-above.ts';
 import type { RunView } from '../report/terminal/view.ts';
 import { TaskNotFoundError, UntrustedTaskError } from '../task-errors.ts';
 
@@ -67,7 +68,7 @@ function placeOf(layer: Layer, startDir: string) {
     const value = layer[name]?.value;
     return typeof value === 'string' ? path.resolve(startDir, value) : null;
   };
-  const vault = named('vault') ?? startDir;
+  const vault = named('vault') ?? vaultAbove(startDir);
   return {
     vault,
     stateDir: named('stateDir') ?? path.join(vault, '.ralph_state'),

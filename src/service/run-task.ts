@@ -2,89 +2,43 @@ import type { RunOptions } from '../compose/held-run.ts';
 import { announceMissedEnd } from '../compose/resume/announce-missed-end.ts';
 import { startRun } from '../compose/run.ts';
 import { settle } from '../compose/settings.ts';
-import type { AgentName } from '../core/agent/agents/agents.ts';
 import { NO_USAGE, type Usage } from '../core/agent/attempt.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import { type Layer, layerOf } from '../core/settings/setting-source.ts';
-import { type SettingName, type Settings, settingNames } from '../core/settings/settings.ts';
 import type { EndedStatus } from '../core/task/endings.ts';
 import type { Evidence, TaskState } from '../core/task/task-state.ts';
-import { nearest } from '../core/text/nearest.ts';
 import { type RunPlan, requirePlan } from '../effects/plan/run-plan.ts';
 import { watchAbort } from '../effects/processes/signals.ts';
 import { freeTaskId } from '../effects/state/free-task-id.ts';
 import { readStateFile } from '../effects/state/state-file.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
-import { UsageError } from '../errors.ts';
 import { exitCodeFor } from '../exit-codes.ts';
+import { type EndingEvent, endingLine, isEnding, proofText } from '../report/ending-lines.ts';
 import type { RunView } from '../report/terminal/view.ts';
 import { ApprovalPendingError } from '../task-errors.ts';
+import { refuseWrongOptions } from './known-options.ts';
 import { leaveAlone } from './leave-alone.ts';
-
-/** Settings of the command line only. `signal` is one, since the option `signal` is an `AbortSignal`. */
-type CommandLineOnly =
-  | 'config'
-  | 'detach'
-  | 'dryRun'
-  | 'json'
-  | 'noColor'
-  | 'quiet'
-  | 'resumeIfOpen'
-  | 'signal'
-  | 'verbose';
-
-/** The type of an option: durations in milliseconds or as `30m`, sizes in bytes or as `1GB`. */
-type Given<Value> = Value extends number | null ? number | string : NonNullable<Value>;
-
-/** The settings of a task, under the names of the flags in camelCase; see docs/settings.md. */
-type TaskSettings = {
-  readonly [Name in Exclude<SettingName, CommandLineOnly | OfAgents>]?: Given<Settings[Name]>;
-};
-
-type OfAgents = 'agent' | 'agentBin' | 'model';
-
-/** A text for the only agent, or one for each agent of a list. */
-type AgentTexts = string | Readonly<Partial<Record<AgentName, string>>>;
-
-/** A task's settings and its listeners. */
-export interface RunTaskOptions extends TaskSettings {
-  /** One agent, or several: the next one takes over while one is at its limit. */
-  readonly agent?: AgentName | readonly AgentName[];
-  readonly agentBin?: AgentTexts;
-  readonly model?: AgentTexts;
-  /** Phrases that complete the task when stated in two iterations in a row: `--signal`. */
-  readonly signals?: readonly string[];
-  /** Aborting it stops the loop as `ralph stop` does; the task can be resumed. */
-  readonly signal?: AbortSignal;
-  /** Receives every event as it happens, as `--json` prints it. An error that it throws is ignored. */
-  readonly onEvent?: (event: RalphEvent) => void;
-  /** Receives the agent's text as it arrives, without control characters. */
-  readonly onText?: (text: string) => void;
-  /** Receives warnings and notices, a sentence each, as a person at a terminal would read them. */
-  readonly onNotice?: (sentence: string) => void;
-  /** The agent's environment; default: this process's. `RALPH_*` settings in it are ignored. */
-  readonly env?: NodeJS.ProcessEnv;
-  /**
-   * The id of an open task to resume, as `ralph resume` does. Further options change its settings from now on;
-   * those that say what the task is, such as `prompt`, are refused.
-   */
-  readonly resume?: string;
-  /** Another name of `agentBin`. */
-  readonly claudeBin?: string;
-  /** Passed to the agent unchanged. */
-  readonly agentArguments?: readonly string[];
-}
+import type { RunTaskOptions } from './run-task-options.ts';
 
 /** How a task ended. */
 export interface RunTaskResult {
+  /** `completed`, or why it is not, such as `max_iterations_reached`; see docs/resume.md. */
   readonly status: EndedStatus;
   /** The exit code that `ralph run` would have. */
   readonly exitCode: number;
+  /** The reason within the status, such as `failed:not-logged-in`. */
   readonly exitReason: string;
+  /** How it ended, in one line for people, as `ralph run` says it, and whether that is proven. */
+  readonly message: string;
+  /** How many iterations the task has had, over all its runs. */
   readonly iterations: number;
+  /** The money and tokens that the task has used, over all its runs; 0 where the agent told none. */
   readonly usage: Usage;
+  /** The agent's last message; null if there is none. */
   readonly finalMessage: string | null;
+  /** Which condition completed the task, and what proves it; null if it is not completed. */
   readonly evidence: Evidence | null;
+  /** Path of the state of the task. */
   readonly stateFile: string;
   /** Path of the note for a human, or null if none was needed. */
   readonly note: string | null;
@@ -143,7 +97,12 @@ async function resume(taskId: string, options: RunTaskOptions): Promise<RunTaskR
 
 /** Runs a task and returns how it ended. */
 async function resultOf(run: RunOptions): Promise<RunTaskResult> {
-  const ended = await startRun(run).catch((error: unknown) => {
+  let message = '';
+  const event = (each: RalphEvent): void => {
+    if (isEnding(each)) message = messageOf(each);
+    run.view.event(each);
+  };
+  const ended = await startRun({ ...run, view: { ...run.view, event } }).catch((error: unknown) => {
     if (error instanceof ApprovalPendingError) return null;
     throw error;
   });
@@ -153,6 +112,7 @@ async function resultOf(run: RunOptions): Promise<RunTaskResult> {
     status: fields.status,
     exitCode: fields.exit_code,
     exitReason: fields.exit_reason,
+    message,
     iterations: state.task.metrics.iterations,
     usage: fields.usage,
     finalMessage: fields.final_message,
@@ -162,11 +122,19 @@ async function resultOf(run: RunOptions): Promise<RunTaskResult> {
   };
 }
 
-/** How a task had ended before it was resumed; the history keeps no message. */
+/** Says how a task ended, and whether that is proven. */
+function messageOf(event: EndingEvent): string {
+  const { proof } = event.evidence ?? {};
+  const lines = [endingLine(event), ...(proof === undefined ? [] : [proofText(proof)])];
+  return lines.join('; ').replace(/\s+/g, ' ');
+}
+
+/** How a task had ended before it was resumed; the history keeps no message of the agent. */
 const FINISHED = {
   status: 'completed',
   exitCode: exitCodeFor('completed', 'completed'),
   exitReason: 'completed',
+  message: 'completed already, so nothing was started',
   finalMessage: null,
   note: null,
 } as const;
@@ -188,6 +156,7 @@ function stillWaiting({ stateDir, taskId }: RunPlan): RunTaskResult {
     status: 'paused_awaiting_approval',
     exitCode: exitCodeFor('paused_awaiting_approval', 'approval-pending'),
     exitReason: 'approval-pending',
+    message: 'not completed: waiting for an approval',
     iterations: task?.metrics.iterations ?? 0,
     usage: task?.usage ?? NO_USAGE,
     finalMessage: null,
@@ -196,39 +165,6 @@ function stillWaiting({ stateDir, taskId }: RunPlan): RunTaskResult {
     note: null,
   };
 }
-
-/** Throws for unknown options: in JavaScript, a misspelt limit must not count as no limit. */
-function refuseWrongOptions(options: unknown): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new UsageError([
-      'runTask expects an object of options, including a prompt, or the id of a task to resume.',
-    ]);
-  }
-  const known: readonly string[] = [...settingNames(), ...OTHER_OPTIONS];
-  const { resume } = options as RunTaskOptions;
-  if (resume !== undefined && typeof resume !== 'string') {
-    throw new UsageError([`resume expects the id of a task; found ${JSON.stringify(resume)}.`]);
-  }
-  const problems = Object.keys(options)
-    .filter((name) => !known.includes(name))
-    .map((name) => {
-      const near = nearest(name, known);
-      return `${name} is not an option of runTask${near === null ? '' : `; did you mean ${near}?`}`;
-    });
-  if (problems.length > 0) throw new UsageError(problems);
-}
-
-const OTHER_OPTIONS = [
-  'signals',
-  'signal',
-  'onEvent',
-  'onText',
-  'onNotice',
-  'env',
-  'agentArguments',
-  'claudeBin',
-  'resume',
-] as const satisfies readonly (keyof RunTaskOptions)[];
 
 function flagsOf({ signal, signals, claudeBin, resume: _, ...options }: RunTaskOptions): Layer {
   return layerOf({ agentBin: claudeBin, ...options, signal: signals }, (name) => ({

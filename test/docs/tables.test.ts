@@ -6,6 +6,7 @@ import { readConfig } from '../../src/cli/settings/config-file.ts';
 import { resolveSettings } from '../../src/core/settings/resolve-settings.ts';
 import { keyOf, SETTINGS, settingNames, variableOf } from '../../src/core/settings/settings.ts';
 import { TASK_TYPES } from '../../src/core/settings/task-type.ts';
+import { headings } from '../helpers/headings.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -16,7 +17,7 @@ describe('what the documents take from the code', () => {
     expect(read(name)).toMatch(/<!-- (table|file): /);
   });
 
-  test('is filled anew, whatever stood there', () => {
+  test('takes the place of what was there', () => {
     const stale = '<!-- table: task-types -->\nstale\n<!-- end -->\ntext\n';
     const fresh = withTables(stale, read);
     for (const type of Object.keys(TASK_TYPES)) expect(fresh).toContain(`| \`${type}\` |`);
@@ -108,7 +109,7 @@ describe('links', () => {
       const [path = '', anchor] = link.split('#');
       const target = path === '' ? file : join(dirname(file), path);
       expect({ link, isThere: existsSync(join(ROOT, target)) }).toEqual({ link, isThere: true });
-      if (anchor !== undefined) expect(headings(target)).toContain(anchor);
+      if (anchor !== undefined) expect(headings(read(target))).toContain(anchor);
     }
   });
 
@@ -116,14 +117,3 @@ describe('links', () => {
     for (const name of DOCS) expect(read('README.md')).toContain(`(docs/${name})`);
   });
 });
-
-/** The anchors of a document's headings. */
-function headings(path: string): readonly string[] {
-  return [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
-    title
-      .toLowerCase()
-      .replace(/[^\w\s-]/g, '')
-      .trim()
-      .replaceAll(' ', '-'),
-  );
-}

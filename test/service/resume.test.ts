@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   type RalphEvent,
   type RunTaskOptions,
@@ -7,7 +8,7 @@ import {
   UntrustedTaskError,
   UsageError,
 } from 'ralph-headless';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Turn } from '../helpers/fake-turn.ts';
 import { endAllInLater } from '../helpers/living-in.ts';
 import { makeScene } from '../helpers/scene.ts';
@@ -95,6 +96,7 @@ test('a task that is completed is the result, and nothing is started', async () 
   const { scene, begin, resume } = await stage([DONE]);
   const { usage, evidence, stateFile } = await begin();
   expect(await resume()).toEqual({
+    message: 'completed already, so nothing was started',
     ...{ status: 'completed', exitCode: 0, exitReason: 'completed', iterations: 1 },
     ...{ usage, evidence, stateFile, finalMessage: null, note: null },
   });
@@ -106,4 +108,16 @@ test('a task that waits for a person goes on with the answer', async () => {
   expect(await begin({ noWait: true })).toMatchObject({ status: 'paused_awaiting_approval' });
   expect(await scene.ralph(['approve', 't'])).toMatchObject({ exitCode: 0 });
   expect(await resume()).toMatchObject({ status: 'completed', iterations: 2 });
+});
+
+test('without a vault it is looked for upward, as a new task looks for it', async () => {
+  const { scene, begin } = await stage([WORKING, DONE]);
+  scene.makeRepository();
+  await begin({ maxIterations: 1 });
+  await scene.write('src/a.js', '');
+  const here = process.cwd();
+  onTestFinished(() => process.chdir(here));
+  process.chdir(join(scene.folder, 'src'));
+  const options = { env: { ...scene.env }, maxIterations: '+1' } as const;
+  expect(await runTask({ ...options, resume: 't' })).toMatchObject({ status: 'completed' });
 });

@@ -71,6 +71,7 @@ describe('a task that is completed', () => {
       status: 'completed',
       exitCode: 0,
       exitReason: 'completed',
+      message: expect.stringMatching(`^completed .*; not proven: ${IDLE}$`),
       iterations: 2,
       usage: { cost_usd: 0.02, input_tokens: 200, output_tokens: 20 },
       finalMessage: 'Done.\n\nTASK_COMPLETE',
@@ -142,7 +143,12 @@ describe('a task that is not completed is a result', () => {
       'failed',
       { isError: true, text: 'Not logged in · Please run /login' },
       {},
-      { status: 'failed', exitCode: 1, exitReason: 'failed:not-logged-in' },
+      {
+        status: 'failed',
+        exitCode: 1,
+        exitReason: 'failed:not-logged-in',
+        message: expect.stringMatching(/^failed .*: Not logged in · Please run \/login/),
+      },
     ],
     [
       'out of time',
