@@ -189,5 +189,6 @@ export const DOCUMENTS: readonly string[] = [
   'docs/library.md',
   'docs/agents.md',
   'docs/sandbox.md',
-  'docs/fleet.md',
+  'docs/fleet-workers.md',
+  'docs/fleet-operating.md',
 ];

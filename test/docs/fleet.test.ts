@@ -7,15 +7,16 @@ import { readWorkerPolicy } from '../../src/fleet/core/worker-policy.ts';
 import { readAccountsFile } from '../../src/fleet/worker-files/accounts-file.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
-// What docs/fleet.md and examples/fleet tell people about a fleet.
+// What the pages about a fleet and examples/fleet tell people.
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
-const DOCUMENT = read('docs/fleet.md');
+const WORKERS = read('docs/fleet-workers.md');
+const OPERATING = read('docs/fleet-operating.md');
 
-/** Returns what stands in backticks in the first cells of the table below a heading. */
-function firstCells(heading: string): readonly string[] {
-  const [, section = ''] = DOCUMENT.split(`\n## ${heading}\n`);
+/** Returns what is in backticks in the first cells of the table below a heading. */
+function firstCells(document: string, heading: string): readonly string[] {
+  const [, section = ''] = document.split(`\n## ${heading}\n`);
   const [rows = ''] = section.split('\n## ');
   return [...rows.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
@@ -28,32 +29,32 @@ function problemsOf(data: unknown): readonly string[] {
   return 'problems' in found ? found.problems : [];
 }
 
-describe('docs/fleet.md', () => {
-  test('shows the grants that are tried on a real server', () => {
+describe('the pages about a fleet', () => {
+  test('show the grants that are tried on a real server', () => {
     const grants = read('docs/fleet.sql').trimEnd();
-    expect(DOCUMENT).toContain(`\`\`\`sql\n${grants}\n\`\`\``);
+    expect(OPERATING).toContain(`\`\`\`sql\n${grants}\n\`\`\``);
     expect(read('test/fleet/grants.test.ts')).toContain("'../../docs/fleet.sql'");
   });
 
-  test('has a row for every key of a policy, and for no other', () => {
+  test('have a row for every key of a policy, and for no other', () => {
     const [problem = ''] = problemsOf({ 'no such key at all': 1 });
     const [, keys = ''] = /expected one of (.+)\.$/.exec(problem) ?? [];
     const known = keys.split(', ');
     expect(known.length).toBeGreaterThan(10);
-    expect([...firstCells('The policy file')].sort()).toEqual([...known].sort());
+    expect([...firstCells(WORKERS, 'The policy file')].sort()).toEqual([...known].sort());
   });
 
-  test('has a row for every warning of ralph fleet status', () => {
+  test('have a row for every warning of ralph fleet status', () => {
     const [, cases = ''] = read('src/fleet/report/fleet-words.ts').split('fleetWarningText');
     const [body = ''] = cases.split('\nexport');
     const kinds = [...body.matchAll(/case '([\w-]+)'/g)].map(([, kind]) => kind);
     expect(kinds.length).toBeGreaterThan(5);
-    const told = firstCells('Looking at a fleet').filter((name) => name !== 'kind');
+    const told = firstCells(OPERATING, 'Looking at a fleet').filter((name) => name !== 'kind');
     expect([...told].sort()).toEqual([...kinds].sort());
   });
 
-  test('shows an accounts file that a worker accepts', () => {
-    const [, section = ''] = DOCUMENT.split('## The accounts file');
+  test('show an accounts file that a worker accepts', () => {
+    const [, section = ''] = WORKERS.split('## The accounts file');
     const [, block = ''] = /```yaml\n([\s\S]*?)```/.exec(section) ?? [];
     expect(Object.keys(parse(block))).toEqual(['default', 'work']);
   });
