@@ -12,7 +12,7 @@ do $$ begin
   end if;
 end $$;
 
--- Whoever connects can hold the locks by which ralph takes turns, so nobody else may. If the owner of the database is
+-- Everybody who connects can hold the locks by which ralph takes turns, so nobody else may. If the owner of the database is
 -- somebody else, this warns, too: have that one run it.
 do $$ begin
   execute format('grant connect on database %I to ralph_submitter, ralph_reader, %I', current_database(),

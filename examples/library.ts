@@ -20,4 +20,4 @@ const endless = await runTask({
     if (event.event === 'iteration_started') cancel.abort();
   },
 });
-console.log(`${endless.status}; ralph resume endless would go on`);
+console.log(`${endless.status}; ralph resume endless would continue it`);

@@ -11,12 +11,12 @@ case $code in
   2) echo "not started: the command line is wrong, or this is not possible here" ;;
   3 | 4) echo "not finished in time, see Needs_Action" ;;
   5) echo "stuck, see Needs_Action" ;;
-  6) echo "held, ralph resume goes on" ;;
+  6) echo "held, ralph resume continues" ;;
   7) echo "already running" ;;
   8) echo "the money for it is spent" ;;
   75) echo "the service is away, try again later" ;;
   129 | 130 | 143) echo "stopped" ;;
   *) echo "unexpected" ;;
 esac
-# Whoever called this script acts on it in turn.
+# The caller of this script acts on it in turn.
 exit "$code"

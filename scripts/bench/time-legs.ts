@@ -38,7 +38,7 @@ try {
       })),
     );
     const worker = await scene.startWorker(host, ['--until-empty']);
-    await worker.untilSaid(/claimed/, 60_000);
+    await worker.untilSaid(/took /, 60_000);
     const beganMs = performance.now();
     await worker.untilSaid(
       new RegExp(`fleet-${round}-${iterations}-${TASKS - 1}: completed`),

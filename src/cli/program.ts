@@ -59,7 +59,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .argument('[id]', 'the task (default: the newest)')
     .option('--iteration <N>', 'only that iteration')
     .option('--raw', 'every byte as it came')
-    .option('--follow', 'go on with the loop as it runs')
+    .option('--follow', 'follow the loop as it runs')
     .action(async (id: string | undefined, options: LogsOptions) => {
       const { logs } = await import('./commands/logs.ts');
       exitCode = await logs(id, options);
@@ -95,7 +95,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       exitCode = await approvals(options);
     });
   anywhere(program.command('approve'))
-    .description('allow what a task asks for; it goes on')
+    .description('allow what a task asks for; it continues')
     .argument('<id>', "the task, or the request's file name")
     .option('--as <NAME>', 'who answers, on a fleet (default: user@host)')
     .action(async (id: string, options: AnswerOptions) => {
@@ -103,7 +103,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       exitCode = await answer('approved', id, options);
     });
   anywhere(program.command('reject'))
-    .description('refuse what a task asks for; it goes on, and is told why')
+    .description('refuse what a task asks for; it continues, and is told why')
     .argument('<id>', "the task, or the request's file name")
     .option('--reason <TEXT>', 'why, for the agent')
     .option('--as <NAME>', 'who answers, on a fleet (default: user@host)')
@@ -194,7 +194,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   declareSettings(run);
   const resume = program
     .command('resume')
-    .description('go on with a task that is not completed')
+    .description('continue a task that is not completed')
     .usage('[ID] [options] [-- agent options]')
     .addHelpText('after', RESUME_HELP);
   declareSettings(resume)

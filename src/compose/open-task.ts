@@ -125,7 +125,7 @@ export async function retireEarlierTask(
 ): Promise<void> {
   const file = tryReadStateFile(paths.stateFile, seal);
   if (file.kind === 'task' && file.state.status === 'paused_awaiting_approval') {
-    const answer = `ralph approve ${taskId} or ralph reject ${taskId} answers it, and ralph resume ${taskId} goes on`;
+    const answer = `ralph approve ${taskId} or ralph reject ${taskId} answers it, and ralph resume ${taskId} continues`;
     throw new ApprovalPendingError(taskId, answer);
   }
   // A forged state must not be able to end another task's processes.

@@ -185,7 +185,13 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
         : null;
     default: {
       const failure = 'error' in event ? event.error : null;
-      return remedyFor(event.status, event.exit_reason, agentOf(event, agent), failure);
+      return remedyFor(
+        event.status,
+        event.exit_reason,
+        agentOf(event, agent),
+        failure,
+        event.accepting,
+      );
     }
   }
 }
@@ -198,14 +204,19 @@ function agentOf({ agent, judge }: EndingEvent, only: AgentName): AgentName {
 
 /**
  * Returns what to do about an ending, from the state of its task, or null if there is no general advice. `failure`
- * is what the agent said of the failure behind it; null if there was none.
+ * is what the agent said of the failure behind it; null if there was none. `accepting` has the flags that accept
+ * what was found.
  */
 export function remedyFor(
   state: string,
   exitReason: string,
   agent: AgentName,
   failure: string | null,
+  accepting: readonly string[] = [],
 ): string | null {
+  if (exitReason === 'unproven' && accepting.length > 0) {
+    return `mend what was found, or accept it with ${accepting.join(' ')}`;
+  }
   const row = rowOfState(state, exitReason);
   const cause = exitReason.replace(/^failed:/, '');
   const ofFailure = failure === null ? undefined : row?.remedyOfFailure;

@@ -20,7 +20,7 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
         ? `the agent retries by itself${event.status === null ? '' : ` after ${event.status}`}${event.delay_ms === null ? '' : `, in ${formatDuration(event.delay_ms)}`}${event.error === '' ? '' : ` (${event.error})`}`
         : `${event.error}; trying again${event.delay_ms === null ? '' : ` in ${formatDuration(event.delay_ms)}`}`;
     case 'asked_back':
-      return `asking the agent whether it is done (attempt ${event.attempt}), because the promise is in a doubtful place (${event.where.replaceAll('-', ' ')}): ${event.line}`;
+      return `asking the agent whether it is done (attempt ${event.attempt}), because ${DOUBTS[event.where] ?? 'the promise is in doubt'}: ${event.line}`;
     case 'task_iterated':
       return iterationLine(event);
     case 'usage_limit_wait':
@@ -31,11 +31,11 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
       return `no answer for ${event.minutes} minutes from ${activityText({ kind: 'tool', tool: event.tool, target: event.target })}`;
     case 'near_miss':
       if (event.said !== undefined) {
-        return `the promise does not count, since a Stop hook held the agent behind it (the hook said: ${event.said}): ${event.line}`;
+        return `the promise does not count, because a Stop hook held the agent after it (the hook said: ${event.said}): ${event.line}`;
       }
       return `the promise was not counted (${event.why.replaceAll('-', ' ')}): ${event.line}`;
     case 'claim_held':
-      return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${gateRemedy(event.gate)}`;
+      return `not accepted: ${event.detail}${gateRemedy(event.gate)}`;
     case 'check_ended':
       return checkLine(event);
     case 'finding':
@@ -66,7 +66,7 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
     case 'mcp_unavailable':
       return `MCP server ${event.server} ${event.status === 'failed' ? 'failed to start' : 'wants a login'}, so its tools are missing`;
     case 'sandbox_planted':
-      return `planted: ${event.path}; read it before anything runs it${andMore(event.more)}`;
+      return `new file that other programs may run: ${event.path}${andMore(event.more)}`;
     case 'task_started':
     case 'agent_activity':
       return null;
@@ -83,14 +83,14 @@ function changeLine({ from, to, why, until, error }: Extract<RalphEvent, AgentCh
   const said = error === null || error === '' ? '' : ` (${error})`;
   switch (why) {
     case 'free-again':
-      return `${to} takes over again from ${from}`;
+      return `back to ${to}: its wait is over`;
     case 'usage-limit':
-      return `${from} has reached its usage limit${said}; ${to} goes on, ${from} again after ${until}`;
+      return `${from} has reached its usage limit${said}; ${to} continues, ${from} again after ${until}`;
     case 'outage':
-      return `the service of ${from} does not answer${said}; ${to} goes on, ${from} again after ${until}`;
+      return `the service of ${from} does not answer${said}; ${to} continues, ${from} again after ${until}`;
     default: {
       const remedy = isAgentName(from) ? agentRemedy(from, why, error ?? '') : null;
-      return `${from} is skipped for the rest of this run, ${SKIPPED[why]}${said}; ${to} goes on${remedy === null ? '' : `; what to do: ${remedy}`}`;
+      return `${from} is skipped for the rest of this run, ${SKIPPED[why]}${said}; ${to} continues${remedy === null ? '' : `; what to do: ${remedy}`}`;
     }
   }
 }
@@ -123,7 +123,7 @@ function checkLine(event: CheckEnded): string | null {
   if (iteration === 0) {
     return hasPassed
       ? `${check} passes already${tests}, so only a new test can show the work`
-      : `${check} fails before the first iteration: ${howItFailed(event)}`;
+      : `at the start ${check} fails: ${failedAtStart(event)}`;
   }
   if (verdict === 'known-failures') {
     return `${check} fails only with tests that failed before the first iteration (${event.failed}): accepted`;
@@ -136,6 +136,22 @@ function judgedLine({ agent, verdict, why, cost_usd }: Extract<RalphEvent, { eve
   if (verdict === 'none') return `not judged: ${why ?? 'there is no verdict'}`;
   const cost = cost_usd > 0 ? `, ${formatCost(cost_usd)}` : '';
   return verdict === 'not-met' ? null : `${agent} has judged the claim: ${verdict}${cost}`;
+}
+
+/** Why the agent is asked back, by the place of its promise. */
+const DOUBTS: Readonly<Record<string, string>> = {
+  'earlier-line': 'the promise is not at the end',
+  'closing-sentence': 'the promise is part of a sentence',
+  'after-open-sentence': 'the sentence before the promise may be unfinished',
+  'below-open-paragraph': 'the paragraph above the promise may be unfinished',
+  'shared-line': 'the promise is not on a line of its own',
+  veiled: 'the promise has invisible characters',
+};
+
+/** Tests say more than an exit code, which most runners give for any failure. */
+function failedAtStart(event: CheckEnded): string {
+  const { timed_out, tests, failed } = event;
+  return timed_out || tests === null || !failed ? howItFailed(event) : failedOf(failed, tests);
 }
 
 function howItFailed({ exit_code, timed_out, tests, failed }: CheckEnded): string {

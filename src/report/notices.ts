@@ -31,7 +31,7 @@ export function limitsNothing(where: string, agents: readonly string[], what: st
 
 /** Says which agents a limit of the supervisor cannot hold. */
 export function doesNotHold(where: string, agents: readonly string[]): string {
-  return `${where} has no effect on ${agents.join(' and ')}: ${agents.length === 1 ? 'it does' : 'they do'} not tell what it limits while at work.`;
+  return `${where} has no effect on ${agents.join(' and ')}.`;
 }
 
 /** Says once what a run without permissions and without a sandbox means. */

@@ -41,7 +41,9 @@ export function refusedHost({ host, port, count }: RefusedHost): string {
 export function metLines({ refused, planted, more }: MetInSandbox): readonly string[] {
   return [
     ...[...refused.map(refusedHost), ...andMore(more?.refused)].map((each) => `refused: ${each}`),
-    ...[...planted, ...andMore(more?.planted)].map((each) => `planted: ${each}`),
+    ...[...planted, ...andMore(more?.planted)].map(
+      (each) => `new file that other programs may run: ${each}`,
+    ),
   ];
 }
 

@@ -21,7 +21,7 @@ export interface SettingOptions {
   readonly taskFile?: string;
   /** `--promise`: the words by which the agent states that the task is complete (TASK_COMPLETE if no condition is given). */
   readonly promise?: string;
-  /** `--match`: where the promise must stand: at the end, in its tags or bare; at the end, in its tags only; or anywhere (default: statement). */
+  /** `--match`: where the promise must be: at the end, in its tags or bare; at the end, in its tags only; or anywhere (default: statement). */
   readonly match?: 'statement' | 'tag' | 'contains';
   /** `--watch-glob`: complete when a new or changed file matches. */
   readonly watchGlob?: string | readonly string[];
@@ -51,7 +51,7 @@ export interface SettingOptions {
   readonly verify?: string | readonly (string | NamedCheck)[];
   /** `--verify-each`: run the checks of --verify after each iteration that ended well, not only on a claim. */
   readonly verifyEach?: boolean;
-  /** `--baseline`: run each check once before the first iteration, to know how it stood; `false` does not (default: on with --proof hold or strict and with --known-failures allow). */
+  /** `--baseline`: run each check once before the first iteration, to know how it ended at the start; `false` does not (default: on with --proof hold or strict and with --known-failures allow). */
   readonly baseline?: boolean;
   /** `--known-failures`: whether a check counts as passed that fails only with tests that failed before the first iteration (default: refuse). */
   readonly knownFailures?: 'refuse' | 'allow';
@@ -179,7 +179,7 @@ export interface SettingOptions {
   readonly shareWorktree?: boolean;
   /** `--commit`: commit what each iteration changed, and nothing else. */
   readonly commit?: boolean;
-  /** `--commit-message`: message of these commits; {summary}, {task}, {iteration} and {outcome} stand for the facts. */
+  /** `--commit-message`: message of these commits; {summary}, {task}, {iteration} and {outcome} are replaced by the facts. */
   readonly commitMessage?: string;
   /** `--protect-branch`: a branch that --commit leaves alone (default: main, master, the remote's own). */
   readonly protectBranch?: string | readonly string[];

@@ -21,13 +21,13 @@ test.for(PAGES)('docs/%s has at most 320 lines, without what is made from the co
 describe('CHANGELOG.md', () => {
   const versions = read('CHANGELOG.md').split(/^## /m).slice(1);
 
-  test.for(versions.map((version) => version.split('\n')))('%s opens with its headlines', ([
-    ,
-    ...lines
-  ]) => {
-    const opening = lines.slice(1, lines.findIndex((line) => line.startsWith('### ')) - 1);
-    expect(opening.length).toBeGreaterThanOrEqual(8);
-    expect(opening.length).toBeLessThanOrEqual(12);
-    for (const line of opening) expect(line).toMatch(/^- .{1,117}$/);
-  });
+  test.for(versions.map((version) => version.split('\n')))(
+    '%s opens with its headlines',
+    ([, ...lines]) => {
+      const opening = lines.slice(1, lines.findIndex((line) => line.startsWith('### ')) - 1);
+      expect(opening.length).toBeGreaterThanOrEqual(8);
+      expect(opening.length).toBeLessThanOrEqual(12);
+      for (const line of opening) expect(line).toMatch(/^- .{1,117}$/);
+    },
+  );
 });

@@ -35,7 +35,7 @@ test('a plan limit hands the same iteration to the next agent at once, and all b
   });
   expect(started(scene)).toEqual(['claude 1.1', 'codex 1.2']);
   expect(stderr).toMatch(
-    /claude has reached its usage limit .*; codex goes on, claude again after/,
+    /claude has reached its usage limit .*; codex continues, claude again after/,
   );
   const { agent, agents, iterations, errors, evidence, metrics } = scene.state();
   expect({ agent, by: evidence.agent, counted: metrics.iterations }).toEqual({

@@ -43,7 +43,7 @@ test('a statement with a summary behind it completes in one counted iteration', 
     errors: [],
   });
   expect(stderr).toContain(
-    `ralph: asking the agent whether it is done (attempt 2), because the promise is in a doubtful place (earlier line): ${TAG}\n`,
+    `ralph: asking the agent whether it is done (attempt 2), because the promise is not at the end: ${TAG}\n`,
   );
   expect(told(scene)).toEqual(expect.arrayContaining(['asked_back', 'task_completed']));
   expect(told(scene)).not.toContain('near_miss');

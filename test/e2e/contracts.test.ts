@@ -64,7 +64,7 @@ const STATES = {
 
 describe('a state of another tool', () => {
   test.for(Object.keys(STATES) as (keyof typeof STATES)[])(
-    '%s is shown by status and gone on with by resume',
+    '%s is shown by status and continued by resume',
     async (taskId) => {
       const scene = await makeScene([DONE]);
       const task_file = await scene.write('Needs_Action/a.md', 'Process all invoices.');

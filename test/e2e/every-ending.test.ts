@@ -35,7 +35,7 @@ interface Example {
   readonly colour: 'green' | 'yellow' | 'red';
   /** The flag that raises the used-up limit, in the commands that are proposed. */
   readonly more: string;
-  readonly cron: 'goes on' | 'begins a new run' | 'is refused';
+  readonly cron: 'continues' | 'begins a new run' | 'is refused';
   /** What a pass over the vault takes the end of a run for. */
   readonly verdict: 'done' | 'failed' | 'common' | 'held' | 'interrupted';
   /** What the next pass does with a rescue that has ended so. */
@@ -73,7 +73,7 @@ const FAILED = of('failed', {
   inReport: ['Failed', 'failed'],
   colour: 'red',
   more: '',
-  cron: 'goes on',
+  cron: 'continues',
   verdict: 'common',
   nextPass: 'rescues',
 });
@@ -84,7 +84,7 @@ const LIMITED = of('usage_limited', {
   inReport: ['Failed', 'at a usage limit'],
   colour: 'yellow',
   more: '',
-  cron: 'goes on',
+  cron: 'continues',
   verdict: 'common',
   nextPass: 'resumes',
 });
@@ -95,7 +95,7 @@ const STOPPED = of('stopped', {
   inReport: ['Waiting', 'stopped'],
   colour: 'yellow',
   more: '',
-  cron: 'goes on',
+  cron: 'continues',
   verdict: 'interrupted',
   nextPass: 'resumes',
 });
@@ -106,7 +106,7 @@ const HELD = {
   inReport: ['Waiting', 'paused'],
   colour: 'yellow',
   more: '',
-  cron: 'goes on',
+  cron: 'continues',
   verdict: 'held',
   nextPass: 'leaves it',
 } as const;
@@ -172,10 +172,10 @@ const EXAMPLES: readonly Example[] = [
   STALLED('no-progress', 'not completed: stalled (no progress)', `${CLEARER}--no-progress-limit 0`),
   STALLED('same-error', 'not completed: stalled (same error)', `${CLEARER}--same-error-limit 0`),
   STALLED('refused', 'not completed: stalled (refused)', 'allow the tools with --allowed-tools'),
-  STALLED('unproven', 'not completed: stalled (unproven)', 'look at what was found'),
+  STALLED('unproven', 'not completed: stalled (unproven)', 'mend what was found'),
   STALLED('judged', 'not completed: stalled (judged)', 'read what the judge objects to'),
   STALLED('no-verdict', 'not completed: stalled (no verdict)', 'find out what keeps the judge', {
-    cron: 'goes on',
+    cron: 'continues',
     verdict: 'common',
     nextPass: 'resumes',
   }),
@@ -210,7 +210,7 @@ const EXAMPLES: readonly Example[] = [
     'resume it on the next day',
     {
       more: '',
-      cron: 'goes on',
+      cron: 'continues',
       nextPass: 'resumes',
     },
   ),
@@ -496,7 +496,7 @@ describe('a task that ended', () => {
         return;
       }
       expect(end).toMatchObject({ exitCode: 0, stdout: `${DONE.text}\n` });
-      const iterations = cron === 'goes on' ? 2 : 1;
+      const iterations = cron === 'continues' ? 2 : 1;
       expect(scene.state(taskId)).toMatchObject({ status: 'completed', metrics: { iterations } });
     });
   });

@@ -28,7 +28,7 @@ describe('--verify', () => {
       /BEGIN DATA: the output of the check [^\n]*\n3 tests fail \\@home\non stderr\n+===== END DATA/,
     );
     expect(prompt).toContain('was not accepted, because a check failed: test -f fixed');
-    expect(stderr).toContain('claimed complete, but not accepted (verify)');
+    expect(stderr).toContain('not accepted: test -f fixed exited with');
     expect(heldBy(scene)).toEqual(['verify']);
     expect(scene.state()).toMatchObject({
       status: 'completed',
@@ -168,7 +168,7 @@ describe('--protect', () => {
     ]);
     expect(exitCode).toBe(0);
     expect(heldBy(scene)).toEqual(['protect']);
-    expect(stderr).toContain('not accepted (protect): protected files have changed: test/check.sh');
+    expect(stderr).toContain('not accepted: protected files have changed: test/check.sh');
     expect(scene.prompt(2)).toMatch(
       /protected files have changed: test\/check\.sh\. Put them back/,
     );
@@ -236,9 +236,7 @@ describe('refused tools', () => {
   test('the flag that would allow them is said from the first time on, to people and to the agent', async () => {
     const scene = await makeScene([REFUSED, CLAIM]);
     const { stderr } = await scene.run(['--permission-mode', 'acceptEdits']);
-    expect(stderr).toMatch(
-      /not accepted \(refused tools\): refused: Bash: npm test.*--allowed-tools/,
-    );
+    expect(stderr).toMatch(/not accepted: refused: Bash: npm test.*--allowed-tools/);
     expect(scene.prompt(2)).toMatch(/Bash \(npm test\)[^\n]*--allowed-tools/);
   });
 
@@ -275,7 +273,7 @@ describe('refused tools', () => {
     const scene = await makeScene([{ ...CLAIM, denials: [TEST, { name: 'Write' }] }]);
     const { exitCode, stderr } = await scene.run(['-n', '1', '--accept-refused', 'Bash']);
     expect(exitCode).toBe(3);
-    expect(stderr).toContain('not accepted (refused tools): refused: Write');
+    expect(stderr).toContain('not accepted: refused: Write');
   });
 
   test.for<[string, number]>([

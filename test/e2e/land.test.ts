@@ -238,7 +238,7 @@ describe('--continue-task', () => {
     const { stderr, exitCode } = await scene.ralph(['land', 't', '--continue-task']);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('main has changed the same lines of a.txt.');
-    expect(stderr).toContain('t has gone on; ralph land t tries again');
+    expect(stderr).toContain('t has continued; ralph land t tries again');
     expect(scene.prompt(1)).toContain('Merge main into your branch, resolve the conflict');
     expect(scene.state()).toMatchObject({ status: 'completed', current_iteration: 2 });
     expect(await scene.ralph(['land', 't'])).toMatchObject({ exitCode: 0 });
@@ -253,7 +253,7 @@ describe('--continue-task', () => {
     const { stderr, exitCode } = await scene.ralph(['land', 't', '--continue-task']);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('are in the way: a.txt. Commit or move them.');
-    expect(stderr).toContain('t does not go on');
+    expect(stderr).toContain('t does not continue');
     expect(scene.fake.calls()).toEqual([]);
     expect(git('rev-parse', 'main')).toBe(before);
     expect(scene.read('a.txt')).toBe('mine\n');

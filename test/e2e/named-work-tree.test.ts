@@ -69,6 +69,6 @@ test('a clean checkout is checked, and not the work tree that the check names', 
   const scene = await repository('echo x >> work; : > out', 1);
   const check = `test -f ${scene.folder}/out`;
   const { exitCode, stderr } = await scene.run(['-n', '1', '--verify-clean', '--verify', check]);
-  expect(stderr).toContain('not accepted (clean checkout)');
+  expect(stderr).toContain('not accepted: in a clean checkout');
   expect(exitCode).toBe(3);
 });

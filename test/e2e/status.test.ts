@@ -132,7 +132,7 @@ describe('ralph status', () => {
 });
 
 describe('ralph status --watch', () => {
-  test('prints anew what has changed, and ends with exit 0 on a signal', async () => {
+  test('prints what has changed, and ends with exit 0 on a signal', async () => {
     const { scene, loop } = await running();
     const watch = await scene.start(['status', '--watch']);
     await expect.poll(() => watch.stdout()).toMatch(/^t +running /m);

@@ -256,7 +256,7 @@ describe('a file whose task somebody else has written', () => {
   });
 });
 
-describe('a task of one’s own that is gone on with by a pass', () => {
+describe('a task of one’s own that a pass continues', () => {
   /** A file whose run with these flags was interrupted. */
   async function interruptedFile(args: readonly string[]): Promise<Scene> {
     const killDriver = 'kill -9 "$(ps -o ppid= -p $PPID)"';

@@ -47,7 +47,7 @@ describe('ralph undo', () => {
     });
     const { stdout, stderr, exitCode } = await undo(scene, '--yes');
     expect(stdout.split('\n')).toEqual([
-      'The undo of iteration 2 of t and all after it would change 3 paths:',
+      'ralph undo would restore 3 files to before iteration 2 of t:',
       ...['  ~ a', '  + b', '  - new', ''],
     ]);
     expect(stderr).toBe('ralph: restored 3 files; to redo: ralph undo t --redo\n');

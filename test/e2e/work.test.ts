@@ -332,7 +332,7 @@ describe('ralph work', () => {
 
   test.for<[words: readonly string[], problem: RegExp]>([
     [['work'], /ralph work expects a list, such as/],
-    [['work', 'none.json'], /none\.json is none: there is no such file/],
+    [['work', 'none.json'], /none\.json cannot be used: there is no such file/],
     [['work', 'prd.json', '--worktree'], /takes no --worktree/],
     [['work', 'prd.json', '--item', 'aa'], /has no 'aa'; did you mean a\?/],
     [

@@ -16,8 +16,7 @@ test('newer workers take the place of older ones one by one, and no iteration is
   const scene = await makeScene({ turn: { seconds: 3, iterations: 4 } });
   const slots = ['--slots', '2'];
   const old = await Promise.all(scene.hosts.map((host) => scene.startWorker(host, slots)));
-  const claims = (): number =>
-    old.flatMap((worker) => worker.said().match(/claimed/g) ?? []).length;
+  const claims = (): number => old.flatMap((worker) => worker.said().match(/took /g) ?? []).length;
   const ids = await scene.submit(Array.from({ length: 8 }, (_, at) => ({ task_id: `t${at}` })));
   await until(
     () => claims() === 6,

@@ -62,7 +62,7 @@ test('another worker goes on soon after a kill, and the next worker there remove
   killed.signal('SIGKILL');
   const killedMs = Date.now();
 
-  await other.untilSaid(/claimed a /, 60_000);
+  await other.untilSaid(/took a\b/, 60_000);
   expect(Date.now() - killedMs).toBeLessThan(LEASE_MS + CLAIM_MS + slack(PATIENCE_MS));
   const start = await untilNoted(scene, ({ host }) => host === second.name);
   expect(start).toMatchObject({ kind: 'START', task: 'a', iteration: 2 });
@@ -71,7 +71,7 @@ test('another worker goes on soon after a kill, and the next worker there remove
 
   const legs = join(first.home, 'state', 'ralph-worker', 'legs');
   expect(readdirSync(legs)).toContain('a.1');
-  const next = await scene.startWorker(first);
+  const next = await scene.startWorker(first, ['--verbose']);
   await next.untilSaid(/removed the old leg a\.1/);
   expect(readdirSync(legs)).not.toContain('a.1');
 });

@@ -66,7 +66,7 @@ test('a worker that was stopped before it starts an agent starts none any more',
     })),
   );
   const stopAt = async (moment: string, worker: FleetWorker): Promise<void> => {
-    if (moment === 'claimed') await worker.untilSaid(/claimed /);
+    if (moment === 'claimed') await worker.untilSaid(/took /);
     else if (moment === 'setting-up')
       await until(
         () => existsSync(`${mark}.${moment}`),

@@ -91,7 +91,15 @@ export async function workerOfTest(queue: FleetQueue, more: Partial<WorkerOption
     ...{ roomLeft: () => null, say: (line) => void said.push(line) },
   };
   const options: WorkerOptions = {
-    ...{ ...world, queues: ['default'], slots: 1, pollMs: 20, untilEmpty: true, stops },
+    ...{
+      ...world,
+      queues: ['default'],
+      slots: 1,
+      pollMs: 20,
+      untilEmpty: true,
+      isVerbose: false,
+      stops,
+    },
     ...{ drainTimeoutMs: 60_000, restMs: 300_000, version: '0.0.0', schema: 1 },
     ...more,
   };

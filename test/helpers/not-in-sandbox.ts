@@ -203,8 +203,8 @@ export const NOT_IN_SANDBOX: Readonly<Record<string, readonly Entry[]>> = {
   'test/e2e/trust.test.ts': [
     [
       'driver',
-      'a task of one’s own that is gone on with by a pass > a task that a pass goes on with has no more permissions than the pass',
-      'a task of one’s own that is gone on with by a pass > a task that a pass goes on with keeps its gates; a missing one leaves it to a person',
+      'a task of one’s own that a pass continues > a task that a pass goes on with has no more permissions than the pass',
+      'a task of one’s own that a pass continues > a task that a pass goes on with keeps its gates; a missing one leaves it to a person',
     ],
     [
       'fixed',

@@ -120,7 +120,7 @@ test('its events are lines of a run', () => {
   );
   expect(lineOf({ ...refused, port: 80, count: 1 })).toBe('refused: evil.example.com:80 (once)');
   expect(lineOf({ event: 'sandbox_planted', iteration: 1, path: '/home/user/app/.mcp.json' })).toBe(
-    'planted: /home/user/app/.mcp.json; read it before anything runs it',
+    'new file that other programs may run: /home/user/app/.mcp.json',
   );
 });
 

@@ -34,12 +34,12 @@ test('what the last checks plant and are refused is told, and their links do not
   const flags = ['--worktree', '--verify', check.replaceAll('.git/', '"$WORK"/.git/')];
   const end = await runInSandbox(scene, `echo x > new; ${DONE}`, [...flags, '--commit']);
   expect(end).toMatchObject({ exitCode: 0 });
-  expect(end.stderr).toMatch(/planted: [^\n]*\/\.idea; read it/);
-  expect(end.stderr).toMatch(/planted: [^\n]*\.git\/logs\/HEAD \(a link to .*; removed\)/);
+  expect(end.stderr).toMatch(/may run: [^\n]*\/\.idea/);
+  expect(end.stderr).toMatch(/may run: [^\n]*\.git\/logs\/HEAD \(a link to .*; removed\)/);
   expect(end.stderr).toContain('refused: evil.example:80 (once)');
   const landed = await ralphAsUser(scene, ['land', 't', '--yes']);
   expect(landed).toMatchObject({ exitCode: 0 });
-  expect(landed.stderr).toMatch(/planted: [^\n]*\.git\/logs\/HEAD \(a link to .*; removed\)/);
+  expect(landed.stderr).toMatch(/may run: [^\n]*\.git\/logs\/HEAD \(a link to .*; removed\)/);
   expect(readFileSync(join(scene.home, '.bashrc'), 'utf8')).toBe('true\n');
 });
 

@@ -88,7 +88,7 @@ test('no git of the agent is ever run outside', async () => {
   const flags = ['--allow-write', `${scene.base}/tools`, '--verify', 'true', '--commit'];
   await outside(scene, 'git switch -qc feature');
   const end = await runInSandbox(scene, script, flags, { env });
-  expect(end.stderr).toContain('planted');
+  expect(end.stderr).toContain('new file that other programs may run: ');
   for (const args of [
     ['diff', 't'],
     ['report', 't'],

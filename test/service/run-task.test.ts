@@ -475,7 +475,7 @@ describe('examples/library.ts', () => {
       'endless: task_started',
       'endless: iteration_started',
       'endless: task_stopped',
-      'stopped; ralph resume endless would go on',
+      'stopped; ralph resume endless would continue it',
       '',
     ]);
     expect(livingIn(scene.home)).toEqual([]);

@@ -107,7 +107,7 @@ function onlyCandidate(place: TaskFolders, isTrusted: boolean): string {
   const [only, ...others] = candidates;
   if (only === undefined) {
     throw new UsageError([
-      `ralph resume expects a task that is not completed and that nobody drives; there is none in ${place.stateDir}. Look with ralph status, or name another --vault.`,
+      `nothing to resume in ${place.stateDir}; look with ralph status, or name another --vault.`,
     ]);
   }
   if (others.length > 0) {

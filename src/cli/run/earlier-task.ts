@@ -52,5 +52,5 @@ function isOpen(found: FoundTask): boolean {
       ending.exitCode,
     );
   }
-  return ending === null || ending.ifOpen === 'goes on';
+  return ending === null || ending.ifOpen === 'continues';
 }

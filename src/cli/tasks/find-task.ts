@@ -49,7 +49,7 @@ export function findOpenTask(taskId: string, place: TaskFolders): FoundTask {
   const found = findTask(taskId, place);
   if (found === null) throw unknownTask(taskId, place.stateDir);
   if (found.isInHistory || found.standing === 'completed') {
-    throw new InvalidStateError(taskId, found.standing, 'it can no longer be steered');
+    throw new InvalidStateError(taskId, found.standing, 'it has ended');
   }
   return found;
 }

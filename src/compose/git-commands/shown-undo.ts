@@ -31,7 +31,7 @@ export const LEFT_OUT: Readonly<Record<LeftOutReason, string>> = {
 export function inWords(reason: BlockedReason): string {
   switch (reason.kind) {
     case 'in-the-way':
-      return 'something that is in no snapshot stands there';
+      return 'something that is in no snapshot is there';
     case 'repository':
       return reason.commit === null
         ? 'it is a repository, whose files are in no snapshot'

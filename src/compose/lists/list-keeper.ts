@@ -40,7 +40,7 @@ export function requireList({
   const found = before === null ? readListFile(file) : { text: before };
   if ('problem' in found) {
     throw new UsageError([
-      `ralph work expects a list, a file in JSON (.json, .jsonl) or Markdown (.md); ${shown} is none: ${found.problem}.`,
+      `ralph work expects a list, a file in JSON (.json, .jsonl) or Markdown (.md); ${shown} cannot be used: ${found.problem}.`,
     ]);
   }
   const read = readList(shown, found.text, sections);
@@ -57,7 +57,7 @@ export function requireListState(
   const state = readListState(file, sealAt(place));
   if (state === 'foreign') {
     throw new UsageError([
-      `${file} is not as your ralph wrote it, so what it says of the items cannot be used; look at it, and remove it to begin afresh.`,
+      `${file} is not as your ralph wrote it, so what it says of the items cannot be used; look at it, and remove it to start again.`,
     ]);
   }
   if (state === null) return newListState(list);

@@ -107,7 +107,7 @@ export function transient(facts: AttemptFacts, message: string, status?: number)
   return {
     kind: 'transient',
     status: status ?? facts.retries.at(-1)?.status ?? null,
-    message: message === '' ? 'the agent reported a passing fault' : message,
+    message: message === '' ? 'the agent reported a temporary error' : message,
   };
 }
 

@@ -15,7 +15,7 @@ export function inTheWayOfKnown(
   start: CheckAtStart | undefined,
   { acceptFewer }: { readonly acceptFewer: boolean },
 ): string | null {
-  if (start === undefined) return 'how it stood at the start is unknown';
+  if (start === undefined) return 'how it ended at the start is unknown';
   return (
     unknownName(now, start) ??
     otherExitCode(now, start) ??
@@ -46,8 +46,8 @@ function fewerTests({ tests }: MeasuredResult, start: CheckAtStart): string | nu
 
 function earlyStop({ command, stoppedEarly }: MeasuredResult): string | null {
   const word = stoppingWord(command);
-  if (word !== null) return `${word} leaves out the tests behind a failed one`;
-  return stoppedEarly ? 'the runner left out the tests behind a failed one' : null;
+  if (word !== null) return `${word} leaves out the tests after a failed one`;
+  return stoppedEarly ? 'the runner left out the tests after a failed one' : null;
 }
 
 function otherFailure({ otherFailures }: MeasuredResult, start: CheckAtStart): string | null {

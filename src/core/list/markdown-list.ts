@@ -29,7 +29,7 @@ export function readMarkdownList(
   if (raw.length === 0) {
     return {
       problems: [
-        `${file} expects boxes that stand first in a list item, such as "- [ ] Write it"; found none.`,
+        `${file} expects boxes at the beginning of a list item, such as "- [ ] Write it"; found none.`,
       ],
     };
   }

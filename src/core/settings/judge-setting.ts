@@ -59,7 +59,7 @@ export function judgeProblems({ settings, sources }: SourcedSettings): readonly 
       ? '; nobody has tried yet how that agent is kept from writing'
       : '';
     return [
-      `${where} expects ${JUDGES.join(', ')}, with :MODEL behind it or without; found '${judge}'${untried}.`,
+      `${where} expects ${JUDGES.join(', ')}, with :MODEL after it or without; found '${judge}'${untried}.`,
     ];
   }
   const problems: string[] = [];

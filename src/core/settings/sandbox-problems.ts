@@ -45,7 +45,7 @@ function hostProblem(value: string): string | null {
     return 'would allow every host: name the hosts, such as api.example.com or *.example.com';
   }
   if (value.includes('*') && !/^\*(\.[\w-]+){2,}(:\d+)?$/.test(value)) {
-    return 'is too wide: a star stands for the beginning of a name with two more parts, such as *.example.com';
+    return 'is too wide: a star is the beginning of a name with two more parts, such as *.example.com';
   }
   const [found, , port = '1'] = HOST.exec(value) ?? [];
   return found === undefined || Number(port) < 1 || Number(port) > 65_535

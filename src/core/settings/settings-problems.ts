@@ -286,7 +286,7 @@ function dashProblems(
       .filter((value) => value.trimStart().startsWith('-'))
       .map(
         (value) =>
-          `${sources[name].where} expects no value that begins with a dash; found '${value}'. Flags for ${agent} stand after --.`,
+          `${sources[name].where} expects no value that begins with a dash; found '${value}'. Flags for ${agent} go after --.`,
       ),
   );
 }
@@ -319,6 +319,6 @@ function gitProblems({ settings, sources }: RequestedSettings): readonly string[
 export function sharingProblems({ settings, sources }: SourcedSettings): readonly string[] {
   return ALONE.filter((name) => settings[name]).map(
     (name) =>
-      `${sources[name].where} needs a work tree in which no other task works, since nobody can tell whose change is whose; use --worktree without --share-worktree.`,
+      `${sources[name].where} needs a work tree in which no other task works, because changes of two tasks could not be told apart; use --worktree without --share-worktree.`,
   );
 }

@@ -23,7 +23,7 @@ export interface EndingRowOf<Event extends string = string, Word extends string 
   /** A pass resumes the task, since the cause can go away without a change of its settings. */
   readonly isPassing?: true;
   /** What `--resume-if-open` does. If refused, a person decides: each new run would get a full budget again. */
-  readonly ifOpen: 'goes on' | 'begins a new run' | 'is refused';
+  readonly ifOpen: 'continues' | 'begins a new run' | 'is refused';
 }
 
 /** What the end of a run means for the file and for the pass over the vault. */

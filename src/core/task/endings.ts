@@ -26,7 +26,7 @@ export const ENDINGS = {
     words: 'failed',
     says: 'failed (…)',
     verdict: 'common',
-    ifOpen: 'goes on',
+    ifOpen: 'continues',
     reasons: {
       'failed:agent-not-found': {},
       'failed:not-logged-in': { isPassing: true },
@@ -127,8 +127,7 @@ export const ENDINGS = {
           'allow the tools with --allowed-tools, --edit or --dangerously-skip-permissions; or, if you forbade them on purpose, name them with --accept-refused',
       },
       unproven: {
-        remedy:
-          'look at what was found; if it is as it should be, resume with the flag that accepts it, and if sub-agents were stopped, name a command that checks the work with --verify',
+        remedy: 'mend what was found, or name a command that checks the work with --verify',
       },
       judged: {
         remedy:
@@ -139,7 +138,7 @@ export const ENDINGS = {
           'find out what keeps the judge from its answer (the logs of its calls are in the folder judge beside those of the iterations); ralph resume begins with the judge, and with --no-judge the claim passes',
         verdict: 'common',
         isPassing: true,
-        ifOpen: 'goes on',
+        ifOpen: 'continues',
       },
       'supervisor:same-failing-call': {
         remedy:
@@ -173,7 +172,7 @@ export const ENDINGS = {
     words: 'paused',
     says: 'paused',
     verdict: 'held',
-    ifOpen: 'goes on',
+    ifOpen: 'continues',
     reasons: { paused: {} },
   },
   paused_awaiting_approval: {
@@ -183,7 +182,7 @@ export const ENDINGS = {
     words: 'waits for your approval',
     says: 'paused',
     verdict: 'held',
-    ifOpen: 'goes on',
+    ifOpen: 'continues',
     reasons: {
       'approval-pending': {
         says: 'not completed: waiting for an approval',
@@ -212,7 +211,7 @@ export const ENDINGS = {
         says: 'not completed: the budget of the day is spent',
         remedy: 'resume it on the next day, or with a higher --max-cost-per-day',
         isPassing: true,
-        ifOpen: 'goes on',
+        ifOpen: 'continues',
       },
     },
   },
@@ -228,7 +227,7 @@ export const ENDINGS = {
     says: 'not completed: a usage limit or an outage',
     verdict: 'common',
     isPassing: true,
-    ifOpen: 'goes on',
+    ifOpen: 'continues',
     reasons: {
       outage: { says: "not completed: the agent's service remained unreachable" },
       usage_limit: { says: 'not completed: a usage limit lasts longer than --max-wait' },
@@ -243,7 +242,7 @@ export const ENDINGS = {
     words: 'stopped',
     says: 'stopped (…)',
     verdict: 'interrupted',
-    ifOpen: 'goes on',
+    ifOpen: 'continues',
     reasons: {
       'stopped:SIGHUP': { exitCode: 129 },
       'stopped:SIGINT': { exitCode: 130 },

@@ -216,6 +216,6 @@ async function readState(git: PrivateGit, commit: string): Promise<TreeState | n
 function secretSentence(names: readonly TreePath[]): string {
   const all = somePaths(names);
   return names.length === 1
-    ? `${all} looks like a secret and is not pushed: on another machine the task goes on without it.`
-    : `${all} look like secrets and are not pushed: on another machine the task goes on without them.`;
+    ? `${all} looks like a secret and is not pushed: on another machine the task continues without it.`
+    : `${all} look like secrets and are not pushed: on another machine the task continues without them.`;
 }

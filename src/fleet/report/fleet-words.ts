@@ -144,13 +144,13 @@ export function requestText(
         ? `${id} is stopped; ${resume} continues it`
         : `worker ${who} was asked to stop ${id}`;
     case 'resume':
-      return who === null ? `${id} is queued again` : `${id} goes on; ${runs}`;
+      return who === null ? `${id} is queued again` : `${id} continues; ${runs}`;
     case 'approve':
     case 'reject': {
       const verdict = act === 'approve' ? 'approved' : 'rejected';
       return who === null
-        ? `${verdict}: ${id} goes on with the next free worker`
-        : `${verdict}: ${id} goes on; ${runs}`;
+        ? `${verdict}: the next free worker continues ${id}`
+        : `${verdict}: ${id} continues; ${runs}`;
     }
   }
 }

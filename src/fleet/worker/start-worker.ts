@@ -29,7 +29,7 @@ const REST_MS = 5 * 60_000;
 export interface WorkerRequest
   extends Pick<
     WorkerOptions,
-    'queues' | 'slots' | 'pollMs' | 'untilEmpty' | 'drainTimeoutMs' | 'keepTrees'
+    'queues' | 'slots' | 'pollMs' | 'untilEmpty' | 'drainTimeoutMs' | 'keepTrees' | 'isVerbose'
   > {
   /** The URL of the fleet. */
   readonly fleet: string;

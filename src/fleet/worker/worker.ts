@@ -18,6 +18,8 @@ export interface WorkerOptions extends Omit<LegWorld, 'rest'> {
   readonly pollMs: number;
   /** End when nothing that it may claim waits or runs: see `until-empty.ts`. */
   readonly untilEmpty: boolean;
+  /** Whether to say what only a person who looks for a fault wants to know. */
+  readonly isVerbose: boolean;
   /** How long a worker that is told to stop waits for its running iterations, in milliseconds. */
   readonly drainTimeoutMs: number;
   /** How long it claims nothing after a leg could not work here, in milliseconds. */
@@ -52,7 +54,7 @@ const BEATS_IN_LEASE = 5;
  * to end some of them before their iterations were done.
  */
 export async function runWorker(options: WorkerOptions): Promise<{ readonly gaveBack: boolean }> {
-  const { queue, say, home } = options;
+  const { queue, say } = options;
   const legs: RunningLegs = new Set();
   const idleness = createIdleness(options);
   const over = new AbortController();
@@ -62,7 +64,7 @@ export async function runWorker(options: WorkerOptions): Promise<{ readonly gave
     repeat(beatMs(queue), over.signal, () => beat(options, legs, idleness), told.failed),
     repeat(REQUESTS_MS, over.signal, () => passRequests(queue, legs), told.failed),
     repeat(SWEEP_MS, over.signal, () => sweep(queue, say, troubles), told.failed),
-    repeat(CLEAR_MS, over.signal, () => clear(home, say), told.failed),
+    repeat(CLEAR_MS, over.signal, () => clear(options), told.failed),
   ];
   try {
     await claimAll(options, legs, idleness, told);
@@ -131,13 +133,13 @@ async function claimOne(
   });
   if (claim === null) return false;
   const { taskId } = claim;
-  options.say(`claimed ${taskId} (fence ${claim.fence})`);
+  options.say(`took ${taskId}${options.isVerbose ? ` (fence ${claim.fence})` : ''}`);
   // A worker that has just woken may get a task that it has lost itself.
   for (const earlier of legsOf(taskId, legs)) earlier.drop('the claim is lost');
   const leg = openLeg(claim, askedAt, world, alone(claim, legs));
   legs.add(leg);
   leg.ended
-    .catch((error) => options.say(`${taskId}: the leg failed: ${messageOf(error)}`))
+    .catch((error) => options.say(`${taskId}: failed on this worker: ${messageOf(error)}`))
     .finally(() => {
       legs.delete(leg);
       onEnd();
@@ -190,9 +192,9 @@ async function beat(options: WorkerOptions, legs: RunningLegs, idleness: Idlenes
 }
 
 /** Removes what dead workers left, and work trees that were kept for long enough. */
-async function clear(home: string, say: (line: string) => void): Promise<void> {
+async function clear({ home, say, isVerbose }: WorkerOptions): Promise<void> {
   for (const name of await clearDeadLegs(home)) {
-    say(`removed the old leg ${name}`);
+    if (isVerbose) say(`removed the old leg ${name}`);
   }
 }
 
@@ -231,7 +233,7 @@ async function sweep(
 async function drain(options: WorkerOptions, legs: RunningLegs): Promise<boolean> {
   const { stops, drainTimeoutMs, say } = options;
   if (legs.size === 0) return false;
-  say(`stopping: claiming no more tasks; ${legs.size} still running`);
+  say(`stopping: taking no more tasks; ${legs.size} still running`);
   for (const leg of legs) leg.handOver('the worker stops');
   const tooLong = AbortSignal.any([stops.hurry, AbortSignal.timeout(drainTimeoutMs)]);
   const ended = Promise.allSettled([...legs].map((leg) => leg.ended));

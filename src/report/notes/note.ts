@@ -148,7 +148,8 @@ function iterationTable(task: TaskState): string {
 }
 
 function whatToDo({ ending, again, agent }: NoteFacts): string {
-  const remedy = remedyFor(ending.status, ending.exitReason, agent, ending.failure ?? null);
+  const { status, exitReason, failure = null, accepting } = ending;
+  const remedy = remedyFor(status, exitReason, agent, failure, accepting);
   return [
     ...(remedy === null ? [] : [`First: ${remedy}.\n`]),
     'To resume it:\n',

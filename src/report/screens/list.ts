@@ -111,7 +111,7 @@ function changesText(undone: Parameters<typeof blockedLine>[0]['undone'], taskId
     case 'undone': {
       const but = undone.but === null ? '' : ` but for ${undone.but}`;
       const head = undone.whyNoMove === null ? '' : ` (HEAD stays: ${undone.whyNoMove})`;
-      return `its changes were taken back${but}${head}, and ralph undo ${taskId} --redo brings them again; `;
+      return `its changes were taken back${but}${head}, and ralph undo ${taskId} --redo restores them; `;
     }
   }
 }

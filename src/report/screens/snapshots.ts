@@ -41,7 +41,7 @@ export function undoPreview(preview: UndoPreview): string {
   const { taskId, changes, kept, leftOut, missing, others, move, whyNoMove } = preview;
   const lines: string[] = [];
   if (changes.length > 0) {
-    lines.push(`${nameOf(preview)} would change ${plural(changes.length, 'path')}:`);
+    lines.push(`${wouldOf(preview, plural(changes.length, 'file'))}:`);
     lines.push(...shown(changes.map(({ path, kind }) => `  ${SIGNS[kind]} ${path}`)));
   }
   if (move !== null) {
@@ -73,16 +73,16 @@ export function undoPreview(preview: UndoPreview): string {
   }
   if (others.length > 0) {
     lines.push(
-      `also at work here since: ${others.join(', ')}; nobody can tell whose change is whose`,
+      `${others.join(', ')} ${others.length === 1 ? 'has' : 'have'} worked here since; some changes may be ${others.length === 1 ? 'its' : 'their'} own`,
     );
   }
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function nameOf({ iteration, taskId }: UndoPreview): string {
+function wouldOf({ iteration, taskId }: UndoPreview, files: string): string {
   return iteration === null
-    ? `The redo of ${taskId}`
-    : `The undo of iteration ${iteration} of ${taskId} and all after it`;
+    ? `ralph undo --redo would redo ${files} of ${taskId}`
+    : `ralph undo would restore ${files} to before iteration ${iteration} of ${taskId}`;
 }
 
 function shown(lines: readonly string[]): readonly string[] {
@@ -100,7 +100,7 @@ function entries(count: number): string {
 
 function endLine(what: string): string {
   return what === 'bisect'
-    ? 'the bisect goes on; git bisect reset ends it'
+    ? 'the bisect continues; git bisect reset ends it'
     : `the ${what} that is under way ends`;
 }
 

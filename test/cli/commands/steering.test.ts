@@ -180,11 +180,7 @@ describe.for([
       { status: 'max_iterations_reached', driver: null },
       /nightly --max-iterations \+5/,
     ],
-    [
-      'completed',
-      { status: 'completed', driver: null },
-      /is completed; it can no longer be steered/,
-    ],
+    ['completed', { status: 'completed', driver: null }, /is completed; it has ended/],
   ])('%s', async ([, changes, words]) => {
     const { options, requests } = await stage(changes);
     const asked = command('nightly', options);

@@ -115,7 +115,7 @@ test('following goes on through an outage, which is reported once', async () => 
   expect(exitCode).toBe(5);
   expect(lines).toEqual([
     LINES[0],
-    'fleet h/d cannot be reached (no route). The task goes on; trying again.',
+    'fleet h/d cannot be reached (no route). The task continues; trying again.',
     LINES[1],
     'The fleet is back.',
   ]);

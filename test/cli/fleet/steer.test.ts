@@ -307,7 +307,7 @@ describe('an approval', () => {
       await fleetAnswer(fleet, 'rejected', 'nightly', { as: 'Ann', reason: 'Not today' }),
     ).toBe(0);
     expect(said.err()).toBe(
-      'ralph: fleet memory/test: rejected: nightly goes on with the next free worker\n',
+      'ralph: fleet memory/test: rejected: the next free worker continues nightly\n',
     );
     expect((await fleet.claim()).answer).toMatchObject({
       verdict: 'rejected',

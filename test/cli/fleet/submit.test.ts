@@ -480,7 +480,7 @@ describe('--batch', () => {
       ...['--repo', 'x', '--', 'y'],
     ]);
     expect(problems).toEqual([
-      '--repo describes one task; with --batch it stands in the lines of the file.',
+      '--repo describes one task; with --batch it is in the lines of the file.',
       expect.stringContaining('agent_arguments'),
     ]);
   });
@@ -502,7 +502,7 @@ describe('--wait', () => {
     const stopFollowing = () => AbortSignal.abort(130);
     expect(await desk.run(task, { stopFollowing })).toBe(130);
     expect(desk.stdout).toBe('a\n');
-    expect(desk.stderr).toContain("The task 'a' goes on");
+    expect(desk.stderr).toContain("The task 'a' continues");
     expect(await desk.fleet.task('a')).toMatchObject({ ended_at: null });
   });
 });

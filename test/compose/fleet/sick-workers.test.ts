@@ -162,7 +162,7 @@ test('a worker with too little room says so once, and goes on when there is room
   expect(worker.said.slice(0, 3)).toEqual([
     'claims no tasks: less than 1 GiB is free in its home',
     'claims tasks again',
-    'claimed t (fence 1)',
+    'took t',
   ]);
   expect(await queue.task('t')).toMatchObject({ status: 'completed' });
 });

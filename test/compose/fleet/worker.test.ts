@@ -16,8 +16,9 @@ test('a task is cloned, worked on, and its result is on its branch', async () =>
   const queue = memoryFleet();
   const origin = await originOfTest();
   await queue.submit([await taskOfTest(`echo b > b.txt; ${DONE}`, { repo: origin.url })]);
-  const worker = await workerOfTest(queue);
+  const worker = await workerOfTest(queue, { isVerbose: true });
   await worker.run();
+  expect(worker.said).toContain('took t (fence 1)');
   const task = await queue.task('t');
   expect(task, worker.said.join('\n')).toMatchObject({
     ...{ status: 'completed', exit_code: 0, iterations: 1, base_commit: origin.first },
@@ -61,7 +62,7 @@ test('a task that fails if its worker is lost once more runs alone', async () =>
   );
   await queue.setAccount('held', { resume: true });
   await until(
-    () => worker.said.includes('claimed last (fence 5)'),
+    () => worker.said.includes('took last'),
     () => 'the claim of the last task',
   );
   writeFileSync(goOn, '');

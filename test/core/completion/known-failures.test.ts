@@ -45,7 +45,7 @@ test.for<readonly [string, RawCheckResult, string]>([
   [
     'a runner that says that it stopped',
     ran(['a'], { stoppedEarly: true }),
-    'the runner left out the tests behind a failed one',
+    'the runner left out the tests after a failed one',
   ],
   [
     'another failure beside the tests',
@@ -63,12 +63,12 @@ test.for<readonly [string, RawCheckResult, string]>([
 
 test('a word of the check that stops at the first failure is in the way', () => {
   const start = ran(['a'], { command: 'pytest -x', name: 'unit' });
-  expect(judged({ ...start }, {}, start)).toBe('-x leaves out the tests behind a failed one');
+  expect(judged({ ...start }, {}, start)).toBe('-x leaves out the tests after a failed one');
 });
 
 test('nothing is excused that was not there at the start, or was killed', () => {
   const other = ran(['a'], { command: 'npm test', name: 'npm test' });
-  expect(judged(other)).toBe('how it stood at the start is unknown');
+  expect(judged(other)).toBe('how it ended at the start is unknown');
   expect(judged(ran(['a'], { exitCode: null }))).toBe('failed');
   expect(judged(ran(['a']), {}, { ...START, failed: null })).toBe(
     'the names of what failed at the start are unknown',

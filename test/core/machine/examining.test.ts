@@ -110,7 +110,7 @@ describe('a claim that a finding holds', () => {
     expect(turn.told).toContainEqual({
       ...{ event: 'claim_held', iteration: 1, gate: 'bent-judge' },
       detail:
-        'check.sh changed; --accept-changed check.sh accepts it; with what decides the checks as it was at the start, npm test exited with 1',
+        'check.sh changed; --accept-changed check.sh accepts it; with the old version, npm test exited with 1',
     });
     expect(turn.addition).toContain('this was found: check.sh changed');
     expect(turn.addition).toContain('--accept-changed check.sh accepts it');

@@ -85,8 +85,8 @@ test('never pushes an untracked file that looks like a secret, and names it once
   put(tree, { 'b.txt': 'c\n', 'x.key': 'x' });
   await snapshots.push(2);
   expect(notices).toEqual([
-    '.env, sub/id_rsa look like secrets and are not pushed: on another machine the task goes on without them.',
-    'x.key looks like a secret and is not pushed: on another machine the task goes on without it.',
+    '.env, sub/id_rsa look like secrets and are not pushed: on another machine the task continues without them.',
+    'x.key looks like a secret and is not pushed: on another machine the task continues without it.',
   ]);
   // What the agent adds to the index is no longer untracked.
   git('add', 'x.key');

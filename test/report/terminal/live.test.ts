@@ -284,8 +284,8 @@ describe('the permanent lines', () => {
     tell({ event: 'asked_back', iteration: 3, attempt: 2, line: 'DONE', where: 'earlier-line' });
     pass(125);
     expect(screen()).toEqual([
-      '  asking the agent whether it is done (attempt 2), because the promise is in a',
-      '  doubtful place (earlier line): DONE',
+      '  asking the agent whether it is done (attempt 2), because the promise is not',
+      '  at the end: DONE',
       expect.stringMatching(/^\S iteration 3\/10, attempt 2 .*\$1\.50$/),
       '  asking whether it is done',
     ]);
@@ -299,7 +299,7 @@ describe('the permanent lines', () => {
     tell({ event: 'sandbox_planted', iteration: 3, path: '/home/user/app/.mcp.json' });
     expect(screen().slice(0, 2)).toEqual([
       '  refused: evil.example.com:443 (3 times)',
-      '  planted: /home/user/app/.mcp.json; read it before anything runs it',
+      '  new file that other programs may run: /home/user/app/.mcp.json',
     ]);
   });
 

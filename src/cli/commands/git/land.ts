@@ -135,7 +135,7 @@ async function continueTask(
 ): Promise<number> {
   const { taskId } = facts;
   if (!canTaskMend(why)) {
-    say(`${taskId} does not go on, since it could do nothing about that`);
+    say(`${taskId} does not continue, since it could do nothing about that`);
     return EXIT_FAILED;
   }
   const paths = taskPaths(place.stateDir, taskId);
@@ -157,6 +157,6 @@ async function continueTask(
   const argv = [taskId, ...flags];
   const read = { ...readFlags(argv, 'resume'), isTrusted: false };
   const exitCode = await resumeTask(taskId, place, read, argv);
-  if (exitCode === 0) say(`${taskId} has gone on; ralph land ${taskId} tries again`);
+  if (exitCode === 0) say(`${taskId} has continued; ralph land ${taskId} tries again`);
   return exitCode === 0 ? EXIT_FAILED : exitCode;
 }

@@ -24,12 +24,9 @@ export function describeHeld(held: Blocker): string {
     default: {
       const findings = held.findings.map(findingText).join('; ');
       const exam =
-        held.failed.length === 0
-          ? ''
-          : `; with what decides the checks as it was at the start, ${describeFailed(held.failed)}`;
+        held.failed.length === 0 ? '' : `; with the old version, ${describeFailed(held.failed)}`;
       const why = held.why ?? null;
-      const notMade =
-        why === null ? '' : `; with what decides the checks as it was at the start, ${why}`;
+      const notMade = why === null ? '' : `; with the old version, ${why}`;
       return `${findings}${exam}${notMade}`;
     }
   }

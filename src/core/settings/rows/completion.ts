@@ -47,7 +47,7 @@ export const COMPLETION_ROWS = {
     group: 'Completion',
     default: 'statement',
     ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
-    help: 'where the promise must stand: at the end, in its tags or bare; at the end, in its tags only; or anywhere',
+    help: 'where the promise must be: at the end, in its tags or bare; at the end, in its tags only; or anywhere',
   },
   watchGlob: {
     flag: '--watch-glob',

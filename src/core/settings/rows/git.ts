@@ -90,7 +90,7 @@ export const GIT_ROWS = {
     type: { kind: 'text' },
     group: 'Git',
     ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
-    help: 'message of these commits; {summary}, {task}, {iteration} and {outcome} stand for the facts',
+    help: 'message of these commits; {summary}, {task}, {iteration} and {outcome} are replaced by the facts',
   },
   protectBranch: {
     flag: '--protect-branch',

@@ -23,7 +23,7 @@ export const PROOF_ROWS = {
     type: { kind: 'switch' },
     group: 'Completion',
     ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
-    help: 'run each check once before the first iteration, to know how it stood; --no-baseline does not (default: on with --proof hold or strict and with --known-failures allow)',
+    help: 'run each check once before the first iteration, to know how it ended at the start; --no-baseline does not (default: on with --proof hold or strict and with --known-failures allow)',
   },
   knownFailures: {
     flag: '--known-failures',

@@ -32,7 +32,10 @@ export function declareFleetCommands(program: Command, ended: (exitCode: number)
       '--accounts <FILE>',
       "file with the agents' variables for each account; the worker then takes only these accounts",
     )
-    .option('--policy <FILE>', 'file that limits what tasks may do (default: see docs/fleet.md)')
+    .option(
+      '--policy <FILE>',
+      'file that limits what tasks may do (default: see docs/fleet-workers.md)',
+    )
     .option('--poll <TIME>', 'how often it looks for a task (default: 2s)')
     .option('--until-empty', 'exit when there is no task left that it can claim now')
     .option(
@@ -43,6 +46,7 @@ export function declareFleetCommands(program: Command, ended: (exitCode: number)
       '--keep-trees <WHICH>',
       'which work trees to keep for inspection: failed, all or none (default: failed)',
     )
+    .option('--verbose', 'also say which claim of a task it has, and what it cleans up')
     .action(async (options: WorkerFlags) => {
       const { worker } = await import('./worker.ts');
       ended(await worker(options));

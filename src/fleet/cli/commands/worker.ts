@@ -23,6 +23,7 @@ export interface WorkerFlags {
   readonly untilEmpty?: boolean;
   readonly drainTimeout?: string;
   readonly keepTrees?: string;
+  readonly verbose?: boolean;
 }
 
 /** `ralph worker`: claims tasks of a fleet and works on them until it is told to stop. */
@@ -37,6 +38,7 @@ export async function worker(flags: WorkerFlags): Promise<number> {
     drainTimeoutMs: durationOf('--drain-timeout', flags.drainTimeout ?? '30m', problems),
     keepTrees: treesOf(flags.keepTrees ?? 'failed', problems),
     untilEmpty: flags.untilEmpty === true,
+    isVerbose: flags.verbose === true,
     id: flags.id === undefined ? null : idOf(flags.id, problems),
     home: flags.home ?? null,
     accountsFile: flags.accounts ?? null,

@@ -57,7 +57,7 @@ export async function followTask(
       waitMs = pollMs;
     } catch (error) {
       if (!(error instanceof FleetAwayError)) throw error;
-      if (!isAway) say(`${error.message} The task goes on; trying again.`);
+      if (!isAway) say(`${error.message} The task continues; trying again.`);
       isAway = true;
       waitMs = Math.min(waitMs * 2, LONGEST_POLL_MS);
     }

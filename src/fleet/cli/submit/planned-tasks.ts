@@ -52,7 +52,7 @@ export async function planBatch(
     problems.push(
       name === 'wait'
         ? '--wait follows one task; found --batch.'
-        : `${source.where} describes one task; with --batch it stands in the lines of the file.`,
+        : `${source.where} describes one task; with --batch it is in the lines of the file.`,
     );
   }
   if (passthrough.length > 0) {

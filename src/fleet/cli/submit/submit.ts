@@ -112,7 +112,7 @@ async function queueTasks(
   const stop = stopFollowing();
   const exitCode = await followTask(fleet, only.taskId, { say: tell, stop });
   if (exitCode !== null) return exitCode;
-  tell(`The task '${only.taskId}' goes on; ralph status ${only.taskId} shows it.`);
+  tell(`The task '${only.taskId}' continues; ralph status ${only.taskId} shows it.`);
   return typeof stop.reason === 'number' ? stop.reason : 0;
 }
 
