@@ -113,9 +113,14 @@ export async function planRun(
     }
   }
   if (judgeOf(settings) !== null && settings.judgeCommand !== null) {
-    const { judgeInTree } = await import('./judge-program.ts');
-    const problem = judgeInTree(request, startDir, cwd);
-    if (problem !== null) problems.push(problem);
+    const { commandInTree } = await import('./command-in-tree.ts');
+    const found = commandInTree(settings.judgeCommand, startDir, cwd);
+    if (found !== null) {
+      const { where } = request.sources.judgeCommand;
+      problems.push(
+        `${where} expects a program outside of the work tree, since the worker could rewrite it; found ${found}.`,
+      );
+    }
   }
   if (!isTaskId(taskId)) problems.push(`--task-id expects ${TASK_ID_RULE}; found '${taskId}'.`);
 
