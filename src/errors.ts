@@ -168,6 +168,17 @@ export class ProofError extends Error {
   }
 }
 
+/** A command of a list failed: the one that prints it, or one that cannot be started. */
+export class ListCommandError extends Error {
+  readonly exitCode: number;
+
+  constructor(sentence: string, exitCode: number = EXIT_FAILED) {
+    super(sentence);
+    this.name = 'ListCommandError';
+    this.exitCode = exitCode;
+  }
+}
+
 /** Returns the message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

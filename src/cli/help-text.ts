@@ -12,7 +12,11 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
     ],
     resume: ['ralph resume', 'ralph resume nightly --max-iterations +5 --timeout +30m'],
     demo: ['ralph demo'],
-    work: ['ralph work prd.json --verify "npm test" --edit', 'ralph work plan.md --dry-run'],
+    work: [
+      'ralph work prd.json --verify "npm test" --edit',
+      'ralph work plan.md --dry-run',
+      'ralph work github --label agent --verify "npm test" --edit',
+    ],
   },
   'Look at it:': {
     status: ['ralph status', 'ralph status --watch', 'ralph status nightly --json'],

@@ -204,7 +204,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     program
       .command('work')
       .description('work through a list of tasks, and tick what is done')
-      .usage('LIST [options] [-- agent options]'),
+      .usage('LIST|github|beads [options] [-- agent options]'),
   );
   declareVaultFlags(
     program

@@ -1,27 +1,34 @@
 import path from 'node:path';
-import { listFileAt, requireList, requireListState } from '../../compose/lists/list-keeper.ts';
+import { listCommands } from '../../compose/lists/list-commands.ts';
+import {
+  listFileAt,
+  requireList,
+  requireListState,
+  requireSameRepository,
+} from '../../compose/lists/list-keeper.ts';
+import { type PrintedList, printList } from '../../compose/lists/list-source.ts';
 import { listName, taskIdOf } from '../../core/list/item-ids.ts';
 import { itemStands, startOrder } from '../../core/list/item-order.ts';
+import { withRecords } from '../../core/list/kept-items.ts';
 import type { ListItem, TaskList } from '../../core/list/list-item.ts';
-import { blockedIds, type ListState, withoutRecord } from '../../core/list/list-state.ts';
+import { idProblems } from '../../core/list/list-sources.ts';
+import { blockedIds, type ListState, openedAgain } from '../../core/list/list-state.ts';
 import type { Check } from '../../core/settings/checks.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
-import type { Layer, Written } from '../../core/settings/setting-source.ts';
+import type { Written } from '../../core/settings/setting-source.ts';
 import type { Settings } from '../../core/settings/settings.ts';
-import { notOfLists, WORK_SETTINGS, type WorkLayer } from '../../core/settings/work-settings.ts';
+import { notOfLists, WORK_SETTINGS } from '../../core/settings/work-settings.ts';
 import { nearest } from '../../core/text/nearest.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
+import { watchSignals } from '../../effects/processes/signals.ts';
 import { UsageError } from '../../errors.ts';
 import type { ShownList } from '../../report/screens/list.ts';
-import type { ReadFlags } from '../flags/flags.ts';
 import { type CollectedSettings, collectSettings } from '../settings/collect.ts';
 import { startFolder } from '../tasks/named-folders.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { commandFinder } from './item-checks.ts';
-
-/** What the command line of `ralph work` says. */
-export type WorkFlags = ReadFlags & { readonly layer: Layer & WorkLayer };
+import { commandProblems, type NamedList, namedList, type WorkFlags } from './named-list.ts';
 
 /** A list, and everything that a run over it needs. */
 export interface OpenList {
@@ -30,11 +37,17 @@ export interface OpenList {
   /** A plan of a task without an item, to check the settings and to find the folders. */
   readonly plan: RunPlan;
   readonly startDir: string;
-  readonly file: string;
-  /** The file as the person named it. */
+  readonly named: NamedList;
+  /** Absolute path of the file; null if the list is none. */
+  readonly file: string | null;
+  /** The list as the person named it. */
   readonly shown: string;
   /** The name of the list in ids of tasks. */
   readonly name: string;
+  /** How a list that is no file was printed; null for a file. */
+  readonly printed: Printed | null;
+  /** Runs the commands of `named`. */
+  readonly run: PrintedList['run'];
   readonly sections: readonly string[];
   readonly only: ReadonlySet<string> | null;
   readonly list: TaskList;
@@ -47,16 +60,25 @@ export interface OpenList {
   readonly notices: readonly string[];
 }
 
+/** A list as it was printed before the run begins. */
+interface Printed extends PrintedList {
+  readonly first: TaskList;
+  /** When that began, in ms since 1970. */
+  readonly begunAt: number;
+  readonly belongsTo: Pick<ListState, 'repository'>;
+}
+
 /** Checks everything that can be wrong with the list and its settings. Rejects with a `UsageError`. */
 export async function openList(flags: WorkFlags): Promise<OpenList> {
   const startDir = startFolder();
-  const shown = flags.taskId ?? '';
-  const file = listFileAt(startDir, shown);
+  const named = namedList(flags);
+  const { source, shown, commands } = named;
+  const file = source === null ? listFileAt(startDir, shown) : null;
   const sections = textsOf(flags.layer.section);
   const collected = await collectForItems(flags, startDir);
   const runsItemChecks = flags.layer.itemChecks !== undefined;
   const items = textsOf(flags.layer.item);
-  const again = textsOf(flags.layer.again).filter((id) => id !== 'all');
+  const again = textsOf(flags.layer.again);
   const problems = [
     ...flags.problems,
     ...notOfLists().flatMap((each) => {
@@ -77,33 +99,51 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
     prompt: 'item',
     problems,
   });
-  const name = listName(path.relative(plan.vault, file), sections);
-  const known = requireListState(plan, { list: name, file, sections });
-  // What an agent has left of the list since, is put back once its item has come to its end.
-  const list = requireList({ file, shown, sections, before: known.before });
+  const unsafe = commandProblems(flags, plan);
+  if (unsafe.length > 0) throw new UsageError(unsafe);
+  const name = source ?? listName(path.relative(plan.vault, file ?? ''), sections);
+  const known = requireListState(plan, { list: name, file: file ?? name, sections });
+  const run = listCommands(plan, named.variables);
+  const printed =
+    file === null ? await printedFirst({ name, shown, commands, sections, run }) : null;
+  if (printed !== null) requireSameRepository(plan, known, printed.first);
+  const state = { ...openedAgain(known, again, file === null), ...printed?.belongsTo };
+  const list =
+    printed !== null
+      ? withRecords(printed.first, state.items, new Set())
+      : // What an agent has left of the list since, is put back once its item has come to its end.
+        requireList({ file: file ?? '', shown, sections, before: known.before });
   const ids = list.items.map(({ id }) => id);
+  const isCalled = commands.claim !== null || commands.done !== null;
   const unknown = [
     ...items.flatMap((id) => unknownId(WORK_SETTINGS.item.flag, id, ids)),
-    ...again.flatMap((id) => unknownId(WORK_SETTINGS.again.flag, id, ids)),
+    ...again.flatMap((id) => (id === 'all' ? [] : unknownId(WORK_SETTINGS.again.flag, id, ids))),
+    ...(isCalled ? idProblems(shown, list.items) : []),
   ];
   if (unknown.length > 0) throw new UsageError(unknown);
-  const state = textsOf(flags.layer.again).includes('all')
-    ? { ...known, items: known.items.filter((item) => item.state !== 'blocked') }
-    : again.reduce(reopened, known);
-  const commandsOf = commandFinder(plan.env, plan.cwd);
+  // The text of a list that is no file may be anybody's.
+  const commandsOf = file === null ? () => [] : commandFinder(plan.env, plan.cwd);
   const only = items.length === 0 ? null : new Set(items);
-  const opened = { ...base, plan, file, shown, name, sections, only, list, state, commandsOf };
+  const opened = { ...base, plan, named, file, shown, name, sections, only, list, state };
   return {
     ...opened,
-    runsItemChecks,
-    unchecked: uncheckedItems({ ...opened, runsItemChecks }),
+    ...{ commandsOf, printed, run, runsItemChecks },
+    unchecked: uncheckedItems({ ...opened, commandsOf, runsItemChecks }),
     notices: collected.notices,
   };
 }
 
-function reopened(state: ListState, id: string): ListState {
-  const isBlocked = state.items.some((item) => item.id === id && item.state === 'blocked');
-  return isBlocked ? withoutRecord(state, id) : state;
+async function printedFirst(list: PrintedList): Promise<Printed> {
+  const begunAt = Date.now();
+  // A signal that ended ralph alone would leave the command running.
+  const stops = watchSignals();
+  try {
+    const first = await printList(list, stops);
+    const { repository } = first;
+    return { ...list, begunAt, first, belongsTo: repository === undefined ? {} : { repository } };
+  } finally {
+    stops.close();
+  }
 }
 
 /** Returns the words that a repeatable flag was given. */

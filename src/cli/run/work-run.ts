@@ -1,11 +1,14 @@
 import { requireOutlook } from '../../compose/before-start.ts';
+import { commitOfTask } from '../../compose/lists/item-commit.ts';
 import {
   holdList,
+  knownAt,
   removeListNote,
   requireListState,
   saveListState,
   writeListNote,
 } from '../../compose/lists/list-keeper.ts';
+import { fileSource, itemCalls, printedSource } from '../../compose/lists/list-source.ts';
 import { undoItem } from '../../compose/lists/undo-item.ts';
 import {
   type ItemRun,
@@ -21,7 +24,7 @@ import { taskIdOf } from '../../core/list/item-ids.ts';
 import { itemStands } from '../../core/list/item-order.ts';
 import { itemPrompt } from '../../core/list/item-prompt.ts';
 import type { TaskList } from '../../core/list/list-item.ts';
-import { blockedIds, type ListState } from '../../core/list/list-state.ts';
+import { blockedIds, type ListState, openedAgain } from '../../core/list/list-state.ts';
 import { judgeOf, MOST_CRITERIA } from '../../core/settings/judge-setting.ts';
 import { endingRow } from '../../core/task/endings.ts';
 import { withPolicy } from '../../core/task/policy.ts';
@@ -34,8 +37,10 @@ import {
   blockedLine,
   changedListLine,
   doneLine,
+  leftLine,
   listEndLine,
   listLine,
+  notToldLine,
 } from '../../report/screens/list.ts';
 import { jsonView } from '../../report/terminal/plain.ts';
 import { allOf } from '../../report/terminal/view.ts';
@@ -58,8 +63,10 @@ export async function runList(open: OpenList): Promise<number> {
   const tell = settings.quiet ? (): void => {} : (line: string) => say(oneLine(line, 2_000));
   const first = shownList(open);
   const isWorking = open.state.items.some(({ state }) => state === 'working');
+  const isUntold =
+    open.named.commands.done !== null && open.state.items.some(({ told }) => told === false);
   const isOpen = first.items.some(({ state }) => state !== 'done' && state !== 'left-out');
-  if (!isOpen && !isWorking) {
+  if (!isOpen && !isWorking && !isUntold) {
     tell(`${listLine(shown, first.items, null)}: nothing is open`);
     if (!isStuck(open.list, open.state)) removeListNote(plan.vault, name);
     return 0;
@@ -76,7 +83,8 @@ export async function runList(open: OpenList): Promise<number> {
   try {
     // Another run may have written it since it was read.
     const fresh = requireListState(plan, open.state);
-    const state = { ...fresh, items: fresh.items.filter(({ id }) => isKept(open, id)) };
+    const again = textsOf(open.flags.layer.again);
+    const state = { ...openedAgain(fresh, again, open.file === null), ...open.printed?.belongsTo };
     tell(listLine(shown, first.items, first.order[0] ?? null));
     const print = (event: object, line: string): void => {
       const text = json ? `${safeJson(withoutControlsIn(event))}\n` : `${line}\n`;
@@ -99,13 +107,6 @@ function isStuck({ items }: TaskList, state: ListState): boolean {
   );
 }
 
-/** Whether a record stays: one that `--again` has opened again does not. */
-function isKept({ flags, state }: OpenList, id: string): boolean {
-  const again = textsOf(flags.layer.again);
-  const isMeant = again.includes('all') || again.includes(id);
-  return !isMeant || state.items.some((item) => item.id === id);
-}
-
 interface ListRun {
   readonly runs: ReturnType<typeof sharedRuns>;
   readonly said: Set<string>;
@@ -114,12 +115,15 @@ interface ListRun {
 }
 
 function portsOf(open: OpenList, { runs, said, print, tell }: ListRun): ListPorts {
-  const { plan, file, shown, name, sections, only, collected } = open;
+  const { plan, file, shown, name, named, sections, only, collected, printed } = open;
   const bounds = { maxCostPerDay: plan.policy.maxCostPerDay, endedByBugs };
   const view = (taskId: string) =>
     allOf([viewOf(taskId, plan), ...(collected.settings.json ? [jsonView(process.stdout)] : [])]);
   const ended = async (task: PlannedTask): Promise<ItemRun | number> => {
-    const policy = withPolicy(task.plan.policy, { list: file });
+    // No agent has to do with the list, be it a file or what ralph knows of it.
+    const policy = withPolicy(task.plan.policy, {
+      list: file ?? knownAt(plan, name),
+    });
     const ran = await runs.run({ ...task, plan: { ...task.plan, policy } }, bounds);
     if (ran.kind === 'no-room') return endingRow('budget_spent', 'day_budget').exitCode;
     const { status, exit_reason: exitReason, evidence } = ran.end.fields;
@@ -128,7 +132,16 @@ function portsOf(open: OpenList, { runs, said, print, tell }: ListRun): ListPort
   const find = (taskId: string) => findTask(taskId, plan);
   return {
     ...{ stateDir: plan.stateDir, file, shown, sections, only, stops: runs.stops },
+    source:
+      printed === null
+        ? fileSource({ file: file ?? '', shown, sections })
+        : printedSource(printed, printed.first, { begunAt: printed.begunAt, stops: runs.stops }),
+    calls: itemCalls(named.commands, open.run, runs.stops),
     taskIdOf: (item) => taskIdOf(name, item),
+    async commitOf(taskId) {
+      const found = find(taskId);
+      return found === null ? null : commitOfTask(found.state, plan);
+    },
     save: (state) => saveListState(plan, state),
     find(taskId) {
       const found = find(taskId);
@@ -158,7 +171,7 @@ function portsOf(open: OpenList, { runs, said, print, tell }: ListRun): ListPort
       if (found === null) return { kind: 'failed', why: 'its state is gone' };
       return undoItem({ ...found, vault: plan.vault, place: plan, canBeResumed: true });
     },
-    report: (event) => report(event, shown, print, tell),
+    report: (event) => report(event, named, print, tell),
   };
 }
 
@@ -171,7 +184,7 @@ function planItem(
   const checks = [...plan.settings.verify.map(({ command }) => command), ...ofItem];
   const { id, name, text } = item;
   const prompt = itemPrompt(
-    { list: shown, id, name, text, place, count, checks, done },
+    { list: shown, isFile: open.file !== null, id, name, text, place, count, checks, done },
     rulesForAll(plan.policy.agents),
   );
   // The file of `--criteria` was read before the first item: an agent may have rewritten it since.
@@ -182,7 +195,7 @@ function planItem(
 
 function report(
   event: ListEvent,
-  shown: string,
+  { shown, typed }: OpenList['named'],
   print: ListRun['print'],
   tell: ListRun['tell'],
 ): void {
@@ -197,8 +210,14 @@ function report(
     case 'blocked':
       print(
         { event: 'item_blocked', item, task_id: event.taskId, reason: event.reason },
-        blockedLine(event, shown),
+        blockedLine(event, typed),
       );
+      return;
+    case 'left':
+      tell(leftLine(item, event.why));
+      return;
+    case 'not-told':
+      tell(notToldLine(item, event.why));
       return;
     case 'agent-changed-list':
       tell(changedListLine(event, shown));
@@ -206,8 +225,8 @@ function report(
 }
 
 async function announceEnd(
-  { plan, shown, name, only }: OpenList,
-  { exitCode, state, list, added, unproven, ticked, isCut }: ListEnd,
+  { plan, shown, name, named, only, file }: OpenList,
+  { exitCode, state, list, added, unproven, ticked, isCut, left, failure }: ListEnd,
   print: ListRun['print'],
   tell: ListRun['tell'],
 ): Promise<void> {
@@ -221,11 +240,13 @@ async function announceEnd(
     waiting: count('waiting'),
     added,
   };
-  const line = listEndLine(shown, { ...counts, total: stands.length, unproven });
+  if (failure !== null) say(failure);
+  const line = listEndLine(shown, { ...counts, total: stands.length, unproven, left });
   const event = { event: 'list_ended', list: name, exit_code: exitCode, ...counts };
   if (plan.settings.json) print(event, line);
   tell(line);
-  if (plan.settings.commit && ticked > 0) tell(`the ticks in ${shown} are not committed`);
+  if (plan.settings.commit && ticked > 0 && file !== null)
+    tell(`the ticks in ${shown} are not committed`);
   if (exitCode === 0 && !isStuck(list, state)) removeListNote(plan.vault, name);
   if (exitCode !== 5 || isCut) return;
   const items = stands
@@ -239,7 +260,7 @@ async function announceEnd(
     });
   const created = new Date().toISOString();
   const text = renderListNote(
-    { list: name, source: shown, items },
+    { list: name, source: shown, typed: named.typed, items },
     { created, stateDir: plan.stateDir },
   );
   await writeListNote(plan.vault, name, created, text).then(

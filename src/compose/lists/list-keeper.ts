@@ -36,7 +36,10 @@ export function requireList({
   shown,
   sections,
   before,
-}: Pick<ListState, 'file' | 'sections' | 'before'> & { readonly shown: string }): TaskList {
+}: Pick<ListState, 'sections' | 'before'> & {
+  readonly file: string;
+  readonly shown: string;
+}): TaskList {
   const found = before === null ? readListFile(file) : { text: before };
   if ('problem' in found) {
     throw new UsageError([
@@ -51,9 +54,10 @@ export function requireList({
 /** Reads what is known of a list. Throws a `UsageError` if somebody else wrote it, or it is about another list. */
 export function requireListState(
   place: SealedPlace,
-  list: Pick<ListState, 'list' | 'file' | 'sections'>,
+  { list: name, file: named, sections }: Pick<ListState, 'list' | 'file' | 'sections'>,
 ): ListState {
-  const file = listStateFile(place.stateDir, list.list);
+  const list = { list: name, file: named, sections };
+  const file = listStateFile(place.stateDir, name);
   const state = readListState(file, sealAt(place));
   if (state === 'foreign') {
     throw new UsageError([
@@ -62,10 +66,27 @@ export function requireListState(
   }
   if (state === null) return newListState(list);
   if (state.file === list.file) return { ...state, ...list };
-  if (!existsSync(state.file)) return newListState(list);
+  if (path.isAbsolute(state.file) && !existsSync(state.file)) return newListState(list);
   throw new UsageError([
     `${state.file} has the name '${list.list}' in ids of tasks already, and ${list.file} would have the same; rename one of them.`,
   ]);
+}
+
+/** Refuses a list whose ids are those of another repository than the ones that are known. Throws a `UsageError`. */
+export function requireSameRepository(
+  place: SealedPlace,
+  { list, items, repository: known = '' }: ListState,
+  { repository = known }: TaskList,
+): void {
+  if (items.length === 0 || known === '' || repository === known) return;
+  throw new UsageError([
+    `ralph work expects the issues of ${known}, whose numbers it knows; ${list} has those of ${repository}. See what git remote -v says, or remove ${knownAt(place, list)} to begin afresh.`,
+  ]);
+}
+
+/** Returns the file with what is known of a list. */
+export function knownAt({ stateDir }: SealedPlace, list: string): string {
+  return listStateFile(stateDir, list);
 }
 
 /** Writes what is known of a list. */
@@ -93,7 +114,7 @@ export function knownLists(
   return listStateFiles(place.stateDir).flatMap((file) => {
     const state = readListState(file, seal);
     if (state === null || state === 'foreign') return [];
-    const found = readListFile(state.file);
+    const found = path.isAbsolute(state.file) ? readListFile(state.file) : { problem: 'no file' };
     const read = 'text' in found ? readList(state.file, found.text, state.sections) : null;
     return [{ state, list: read !== null && 'list' in read ? read.list : null }];
   });

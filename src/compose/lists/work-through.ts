@@ -4,6 +4,7 @@ import { keptOf } from '../../core/list/agents-changes.ts';
 import { itemEnd } from '../../core/list/item-end.ts';
 import { itemStands, nextItem } from '../../core/list/item-order.ts';
 import type { DoneItem } from '../../core/list/item-prompt.ts';
+import { itemAsJson, nameAsJson } from '../../core/list/kept-items.ts';
 import { type ListItem, type TaskList, withEdits } from '../../core/list/list-item.ts';
 import {
   blockedIds,
@@ -16,10 +17,11 @@ import { readList } from '../../core/list/read-list.ts';
 import { type EndedStatus, isEnded } from '../../core/task/endings.ts';
 import type { Evidence } from '../../core/task/task-state.ts';
 import { readListFile, writeListFile } from '../../effects/lists/list-file.ts';
-import { UsageError } from '../../errors.ts';
-import { exitCodeFor } from '../../exit-codes.ts';
+import { ListCommandError } from '../../errors.ts';
+import { EXIT_FAILED, exitCodeFor } from '../../exit-codes.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { TaskAlreadyActiveError, UntrustedTaskError } from '../../task-errors.ts';
+import { type ItemCalls, type ListSource, listOf } from './list-source.ts';
 import type { UndoneItem } from './undo-item.ts';
 
 /*
@@ -29,6 +31,9 @@ import type { UndoneItem } from './undo-item.ts';
  *                                                         and the item is ticked, in one write
  *                                                            │
  *   done, or blocked ◄───────────────────────────────────────┘
+ *
+ * A list that is no file has no ticks: what is saved says that ralph has done an item. Whoever has to be told of it, is
+ * told after that; if it fails, the next run tells them.
  *
  * The next run finds an item that is `working`, and looks at its task: one that has completed is ticked without an
  * agent, one that has failed is blocked, any other goes on.
@@ -82,6 +87,10 @@ export type ListEvent =
       /** Whether its changes were taken back, or why they could not be. */
       readonly undone: UndoneItem;
     }
+  /** Somebody else has it, as its source says. `why`: a clause. */
+  | { readonly kind: 'left'; readonly item: string; readonly why: string }
+  /** Its source could not be told that it is done. */
+  | { readonly kind: 'not-told'; readonly item: string; readonly why: string }
   | {
       readonly kind: 'agent-changed-list';
       readonly item: string;
@@ -94,15 +103,19 @@ export type ListEvent =
 /** The outside world that a run over a list needs. */
 export interface ListPorts {
   readonly stateDir: string;
-  /** Absolute path of the file. */
-  readonly file: string;
-  /** The file as people name it. */
+  /** Absolute path of the file; null if the list is none. */
+  readonly file: string | null;
+  readonly source: ListSource;
+  readonly calls: ItemCalls;
+  /** The list as people name it. */
   readonly shown: string;
   readonly sections: readonly string[];
   readonly only: ReadonlySet<string> | null;
   readonly taskIdOf: (item: string) => string;
   readonly save: (state: ListState) => Promise<void>;
   readonly find: (taskId: string) => ItemTask | null;
+  /** Resolves to the commit with the work of a task; null if it has none. */
+  readonly commitOf: (taskId: string) => Promise<string | null>;
   /** Runs the task of an item from its beginning. A number is the exit code of what keeps all items from starting. */
   readonly start: (started: StartedItem) => Promise<ItemRun | number>;
   /** Goes on with the task of an item; null if it turns out to be completed. */
@@ -127,6 +140,10 @@ export interface ListEnd {
   readonly isCut: boolean;
   /** How many items were ticked. */
   readonly ticked: number;
+  /** How many items somebody else has. */
+  readonly left: number;
+  /** The sentence about a command of the list that failed; null if none did. */
+  readonly failure: string | null;
 }
 
 /** Works through a list until nothing more can be started. Rejects with a `UsageError` if it cannot be read. */
@@ -134,23 +151,29 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
   let state = begun;
   let unproven = 0;
   let ticked = 0;
+  const { file, source, calls } = ports;
   const there = new Set(listBefore(ports, state).items.map(({ id }) => id));
+  const isThere = (item: ListItem): boolean => there.has(item.id) || source.isOlder(item);
+  const left = new Set<string>();
+  let failure: string | null = null;
   const save = async (next: ListState): Promise<void> => {
     await ports.save(next);
     state = next;
   };
 
   const end = (exitCode: number, isCut: boolean): ListEnd => {
-    const { text, items } = readNow(ports);
-    const known = items.filter(({ id }) => there.has(id));
+    const { text, items } = source.last(state);
+    const known = items.filter(isThere);
     const added = items.length - known.length;
-    return { exitCode, state, list: { text, items: known }, added, unproven, ticked, isCut };
+    const counts = { added, unproven, ticked, left: left.size };
+    return { exitCode, state, list: { text, items: known }, isCut, ...counts, failure };
   };
 
   /** Brings the list into the shape that the end of an item's task demands, and says what the agent did to it. */
   const settleList = async (item: ListItem, isDone: boolean): Promise<void> => {
+    if (file === null) return;
     const before = listBefore(ports, state);
-    const found = readListFile(ports.file);
+    const found = readListFile(file);
     const after = 'text' in found ? readList(ports.shown, found.text, ports.sections) : null;
     const why = 'problem' in found ? `the file cannot be used: ${found.problem}` : '';
     const kept = keptOf(before, after, why);
@@ -163,11 +186,23 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     if (!isOwn && (kept.what === 'put-back' || kept.what === 'marks-put-back')) {
       const folder = ports.find(ports.taskIdOf(item.id))?.folder ?? null;
       const isKept = kept.what === 'put-back' && 'text' in found && folder !== null;
-      const keptAt = isKept ? keepChanged(folder, ports.file, found.text) : null;
+      const keptAt = isKept ? keepChanged(folder, file, found.text) : null;
       const { what, why: because } = kept;
       ports.report({ kind: 'agent-changed-list', item: item.id, what, why: because, keptAt });
     }
-    if (hasChanged) await writeListFile(ports.file, text);
+    if (hasChanged) await writeListFile(file, text);
+  };
+
+  /** Tells the source of an item that it is done, unless that was done, or nobody is to be told. */
+  const tell = async (record: ItemRecord): Promise<void> => {
+    if (calls.done === null || record.told !== false || record.state !== 'done') return;
+    const end = await calls.done(record);
+    if (end.kind === 'passed') {
+      await save(withRecord(state, { ...record, told: true, kept: nameAsJson(record.kept) }));
+    } else {
+      const why = end.kind === 'failed' ? end.why : 'ralph was stopped';
+      ports.report({ kind: 'not-told', item: record.id, why });
+    }
   };
 
   const finish = async (
@@ -188,9 +223,17 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
         await settleList(item, true);
         ticked += 1;
         if (evidence?.proof?.proven !== true) unproven += 1;
-        const done = { ...record, state: 'done' as const, reason: null, proof };
+        const commit = await ports.commitOf(taskId);
+        const kept = itemAsJson(item);
+        const done: ItemRecord = {
+          ...{ ...record, state: 'done', reason: null, proof },
+          ...(commit === null ? {} : { commit }),
+          ...(file === null ? { kept: nameAsJson(kept) } : {}),
+          ...(calls.done === null ? {} : { kept, told: false }),
+        };
         await save({ ...withRecord(state, done), before: null });
         ports.report({ kind: 'done', item: id, taskId, proof });
+        await tell(done);
         return null;
       }
       case 'blocked': {
@@ -204,14 +247,37 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
   };
 
+  /** Takes the record of an item away. One that a source may have been asked for stays: it may not be printed again. */
+  const unbegun = (record: ItemRecord): ListState =>
+    file === null
+      ? withRecord(state, { ...record, state: 'open' })
+      : withoutRecord(state, record.id);
+
   const begin = async (item: ListItem, list: TaskList): Promise<number | null> => {
     const taskId = ports.taskIdOf(item.id);
     const earlier = ports.find(taskId)?.startedAt ?? null;
     const record: ItemRecord = {
       ...{ id: item.id, state: 'working', task_id: taskId, earlier },
       ...{ reason: null, proof: null },
+      ...(file === null ? { kept: itemAsJson(item) } : {}),
+      ...(calls.claim === null ? {} : { claimed: true }),
     };
-    await save({ ...withRecord(state, record), before: list.text });
+    await save({ ...withRecord(state, record), before: file === null ? null : list.text });
+    if (calls.claim !== null) {
+      const end = await calls.claim(item, taskId);
+      if (end.kind === 'stopped') return null;
+      if (end.kind === 'failed') {
+        const rest = end.isBroken ? unbegun(record) : withoutRecord(state, item.id);
+        await save({ ...rest, before: null });
+        if (end.isBroken) {
+          failure = `nothing can be claimed; ${end.why}.`;
+          return EXIT_FAILED;
+        }
+        left.add(item.id);
+        ports.report({ kind: 'left', item: item.id, why: end.why });
+        return null;
+      }
+    }
     const wanted = list.items.filter(({ isWanted }) => isWanted);
     const proofs = new Map(state.items.map(({ id, proof }) => [id, proof]));
     const done = wanted.flatMap(({ id, name, standing }) =>
@@ -220,7 +286,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const place = wanted.indexOf(item) + 1;
     const ran = await ports.start({ item, taskId, place, count: wanted.length, done });
     if (typeof ran !== 'number') return finish(item, record, ran);
-    await save({ ...withoutRecord(state, item.id), before: null });
+    await save({ ...unbegun(record), before: null });
     return ran;
   };
 
@@ -232,7 +298,11 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const isOfRecord = task !== null && task.startedAt !== record.earlier;
     if (item === undefined || !isOfRecord) {
       // It had not begun, or nobody wants it any more.
-      await save({ ...withoutRecord(state, record.id), before: null });
+      await save({ ...unbegun(record), before: null });
+      return null;
+    }
+    if (file === null && !item.isWanted && task.standing !== 'completed') {
+      await save(withoutRecord(state, record.id));
       return null;
     }
     if (item.standing !== 'open') {
@@ -255,7 +325,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
     const isOver = isEnded(standing) && itemEnd(standing, exitReason) !== 'ends-list';
     const known = isOver ? { status: standing, exitReason: exitReason ?? '', evidence } : null;
-    if (state.before === null) await save({ ...state, before: list.text });
+    if (state.before === null && file !== null) await save({ ...state, before: list.text });
     const ran = known ?? (await ports.resume(record.task_id));
     if (typeof ran === 'number') {
       await save({ ...state, before: null });
@@ -269,7 +339,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
   const takeUpCompleted = async (): Promise<void> => {
     for (const record of state.items.filter((each) => each.state === 'blocked')) {
       const task = ports.find(record.task_id);
-      const item = readNow(ports).items.find(({ id }) => id === record.id);
+      const item = source.last(state).items.find(({ id }) => id === record.id);
       const isNew = task?.isOwn === true && task.startedAt !== record.earlier;
       if (item?.standing !== 'open' || !isNew || task.standing !== 'completed') continue;
       const { evidence } = task;
@@ -277,27 +347,40 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
   };
 
-  for (const record of state.items.filter((each) => each.state === 'working')) {
+  const readAfter = async (isStale: boolean): Promise<TaskList> => {
+    if (!isStale) return source.last(state);
+    return source.read(state).catch((error: unknown) => {
+      if (!(error instanceof ListCommandError)) throw error;
+      failure = error.message;
+      return source.last(state);
+    });
+  };
+
+  const done = new Set(
+    listBefore(ports, state).items.flatMap(({ id, standing }) => (standing === 'done' ? [id] : [])),
+  );
+  // A person may have opened an item of a file again.
+  for (const record of state.items) if (done.has(record.id)) await tell(record);
+  const working = state.items.filter((each) => each.state === 'working');
+  for (const record of working) {
     const code = await goOn(record);
     if (code !== null) return end(code, true);
   }
   await takeUpCompleted();
-  for (;;) {
+  for (let list = await readAfter(working.length > 0); ; list = await readAfter(true)) {
     const cause = ports.stops.cause();
     if (cause !== null) return end(exitCodeFor('stopped', `stopped:${cause}`), true);
-    const list = readNow(ports);
-    const known = { ...list, items: list.items.filter(({ id }) => there.has(id)) };
-    const facts = { blocked: blockedIds(state), only: ports.only };
-    const item = nextItem(list.items, { ...facts, only: meant(ports.only, there) });
-    if (item === null) return end(isAllDone(known, state, ports.only) ? 0 : 5, false);
+    if (failure !== null) return end(EXIT_FAILED, true);
+    // What this run works on: what was asked for, and was there when it began.
+    const items = list.items.filter((item) => isThere(item) && !left.has(item.id));
+    const isMeant = ({ id }: ListItem): boolean => ports.only?.has(id) ?? true;
+    const only = new Set(items.filter(isMeant).map(({ id }) => id));
+    const item = nextItem(list.items, { blocked: blockedIds(state), only });
+    if (item === null) return end(isAllDone({ ...list, items }, state, ports.only) ? 0 : 5, false);
+    there.add(item.id);
     const code = await begin(item, list);
     if (code !== null) return end(code, true);
   }
-}
-
-/** What this run works on: what was asked for, and was there when it began. */
-function meant(only: ReadonlySet<string> | null, there: ReadonlySet<string>): ReadonlySet<string> {
-  return only === null ? there : new Set([...only].filter((id) => there.has(id)));
 }
 
 function isAllDone(list: TaskList, state: ListState, only: ReadonlySet<string> | null): boolean {
@@ -310,27 +393,10 @@ function isAllDone(list: TaskList, state: ListState, only: ReadonlySet<string> |
   );
 }
 
-/** Reads the list as it is now. Throws a `UsageError`. */
-function readNow({ file, shown, sections }: ListPorts): TaskList {
-  const found = readListFile(file);
-  if ('problem' in found) {
-    throw new UsageError([`${shown} expects a list that can be read; ${found.problem}.`]);
-  }
-  return listOf({ shown, sections }, found.text);
-}
-
 /** Returns the list as it was when the item that is being worked on began; as it is now if none is. */
-function listBefore(ports: ListPorts, { before }: ListState): TaskList {
-  return before === null ? readNow(ports) : listOf(ports, before);
-}
-
-function listOf(
-  { shown, sections }: Pick<ListPorts, 'shown' | 'sections'>,
-  text: string,
-): TaskList {
-  const read = readList(shown, text, sections);
-  if ('problems' in read) throw new UsageError(read.problems);
-  return read.list;
+function listBefore(ports: ListPorts, state: ListState): TaskList {
+  const { before } = state;
+  return before === null ? ports.source.last(state) : listOf(ports, before);
 }
 
 function proofLine(evidence: Evidence | null): string {

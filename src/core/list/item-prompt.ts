@@ -10,6 +10,7 @@ export interface DoneItem {
 
 export interface PromptedItem {
   readonly list: string;
+  readonly isFile: boolean;
   readonly id: string;
   readonly name: string;
   readonly text: string;
@@ -26,7 +27,7 @@ const DONE_CHARS = 2_000;
 
 /** Builds the prompt for one item of a list. The text of the list is untrusted and grants no permissions. */
 export function itemPrompt(item: PromptedItem, rules: MaterialRules): string {
-  const { list, id, name, text, place, count, checks, done } = item;
+  const { list, isFile, id, name, text, place, count, checks, done } = item;
   const file = materialLine(list, rules);
   const commands = checks.map((command) => materialLine(command, rules)).join('; ');
   return [
@@ -35,7 +36,11 @@ export function itemPrompt(item: PromptedItem, rules: MaterialRules): string {
     materialBlock(`the item ${materialLine(id, rules)} of ${file}`, text, rules),
     ...(checks.length === 0 ? [] : [`These commands have to pass: ${commands}.`]),
     ...doneText(done, rules),
-    `Work on this item only. ralph keeps the list and ticks the item once it is proven to be done: what you tick in ${file} is put back. Put what else you find to do into your final message.`,
+    `Work on this item only. ${
+      isFile
+        ? `ralph keeps the list and ticks the item once it is proven to be done: what you tick in ${file} is put back.`
+        : 'ralph tells whoever has to know once the item is proven to be done: do not close or change it where it comes from.'
+    } Put what else you find to do into your final message.`,
   ].join('\n\n');
 }
 

@@ -29,8 +29,16 @@ const PRIORITIES: Readonly<Record<string, number>> = {
   ...{ p0: 0, p1: 1, p2: 2, p3: 3, p4: 4 },
 };
 
-/** Reads a list in JSON. `tags` choose one of several lists in a file. */
-export function readJsonList(file: string, text: string, tags: readonly string[]): ReadList {
+/**
+ * Reads a list in JSON. `tags` choose one of several lists in a file. Without `needsMark`, no item has to say whether it
+ * is done.
+ */
+export function readJsonList(
+  file: string,
+  text: string,
+  tags: readonly string[],
+  needsMark = true,
+): ReadList {
   const tree = readJson(text);
   if (isMistake(tree)) {
     const { line, column } = placeOf(text, tree.at);
@@ -39,7 +47,9 @@ export function readJsonList(file: string, text: string, tags: readonly string[]
     );
   }
   const found = listIn(file, tree, tags);
-  return 'problem' in found ? wrong(found.problem) : itemsOf(file, text, found.nodes, found.place);
+  return 'problem' in found
+    ? wrong(found.problem)
+    : itemsOf(file, text, found.nodes, found.place, needsMark);
 }
 
 /** Reads a list in JSON lines: one object a line, each with a title. */
@@ -108,7 +118,13 @@ function listIn(file: string, tree: JsonNode, tags: readonly string[]): Found {
   };
 }
 
-function itemsOf(file: string, text: string, nodes: readonly JsonNode[], place: string): ReadList {
+function itemsOf(
+  file: string,
+  text: string,
+  nodes: readonly JsonNode[],
+  place: string,
+  needsMark = true,
+): ReadList {
   const problems: string[] = [];
   const objects: JsonObject[] = [];
   const names: { id: string | null; name: string }[] = [];
@@ -134,7 +150,7 @@ function itemsOf(file: string, text: string, nodes: readonly JsonNode[], place: 
   });
   if (problems.length > 0) return { problems };
   const style = styleOf(objects);
-  if (style === null && objects.length > 0) {
+  if (style === null && objects.length > 0 && needsMark) {
     return wrong(
       `${file} has nothing to tick: at least one item expects ${DONE_SWITCHES.join(', ')} (true or false) or ${DONE_FIELDS.join(', ')}.`,
     );
@@ -228,6 +244,7 @@ function itemOf(
     priority: priorityOf(object),
     criteria: criteriaOf(object),
     checks: checksOf(object),
+    createdAt: textIn(object, 'created_at') ?? textIn(object, 'createdAt'),
     isWanted: true,
     marks,
     tick: standing === 'done' ? [] : [...ticked, ...added],

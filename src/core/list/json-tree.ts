@@ -51,9 +51,26 @@ const WORD = /true|false|null/y;
  */
 export function readJson(text: string, start = 0, end = text.length): JsonNode | JsonMistake {
   const part = end === text.length ? text : text.slice(0, end);
-  const reader = jsonReader(part, part.charCodeAt(start) === 0xfeff ? start + 1 : start);
+  return unlessMistaken(() => {
+    const reader = jsonReader(part, part.charCodeAt(start) === 0xfeff ? start + 1 : start);
+    const whole = reader.next();
+    return reader.isAtEnd() ? whole : reader.fail('the end');
+  });
+}
+
+/** Reads JSON texts that follow each other with or without space between them. */
+export function readJsonSeries(text: string): readonly JsonNode[] | JsonMistake {
+  return unlessMistaken(() => {
+    const reader = jsonReader(text, 0);
+    const nodes: JsonNode[] = [];
+    while (!reader.isAtEnd()) nodes.push(reader.next());
+    return nodes;
+  });
+}
+
+function unlessMistaken<T>(read: () => T): T | JsonMistake {
   try {
-    return reader();
+    return read();
   } catch (error) {
     if (error instanceof Mistake) return error;
     throw error;
@@ -69,7 +86,7 @@ class Mistake implements JsonMistake {
   }
 }
 
-function jsonReader(text: string, start: number): () => JsonNode {
+function jsonReader(text: string, start: number) {
   let at = start;
   const match = (pattern: RegExp): string | null => {
     pattern.lastIndex = at;
@@ -130,15 +147,18 @@ function jsonReader(text: string, start: number): () => JsonNode {
     }
     return { kind: 'array', items, from, to: at };
   };
-  return () => {
-    const whole = value(0);
-    skip();
-    return at === text.length ? whole : fail('the end');
+  return {
+    next: () => value(0),
+    isAtEnd(): boolean {
+      skip();
+      return at === text.length;
+    },
+    fail,
   };
 }
 
 /** Whether a JSON text could not be read. */
-export function isMistake(read: JsonNode | JsonMistake): read is JsonMistake {
+export function isMistake(read: JsonNode | readonly JsonNode[] | JsonMistake): read is JsonMistake {
   return 'expected' in read;
 }
 

@@ -31,6 +31,8 @@ export interface ListItem {
   readonly criteria: readonly string[];
   /** The texts that may be commands which check the item. */
   readonly checks: readonly string[];
+  /** When it was made, as the list says; null if it does not. */
+  readonly createdAt: string | null;
   /** Whether the item counts; false outside of the wanted sections. */
   readonly isWanted: boolean;
   readonly marks: readonly DoneMark[];
@@ -41,6 +43,8 @@ export interface ListItem {
 /** A list that was read. */
 export interface TaskList {
   readonly text: string;
+  /** The repository that the ids belong to; absent if they belong to none. */
+  readonly repository?: string;
   readonly items: readonly ListItem[];
 }
 

@@ -6,10 +6,10 @@ import { blockedIds, type ListState } from './list-state.ts';
 export interface ListStand {
   /** The path of its file, as short as it can be told. */
   readonly source: string;
-  /** Null if the file cannot be read. */
+  /** Null if the file cannot be read. Of a list that is no file, only what ralph did is known. */
   readonly counts: {
     readonly done: number;
-    readonly total: number;
+    readonly total: number | null;
     readonly blocked: number;
     readonly waiting: number;
   } | null;
@@ -24,6 +24,12 @@ export function standOfList(
 ): ListStand {
   const source = state.file.startsWith(`${here}/`) ? state.file.slice(here.length + 1) : state.file;
   const working = state.items.find((item) => item.state === 'working')?.id ?? null;
+  if (!state.file.startsWith('/')) {
+    const count = (wanted: string): number =>
+      state.items.filter((item) => item.state === wanted).length;
+    const counts = { done: count('done'), total: null, blocked: count('blocked'), waiting: 0 };
+    return { source, counts, working };
+  }
   if (list === null) return { source, counts: null, working };
   const stands = itemStands(list.items, { blocked: blockedIds(state) }).filter(
     ({ item }) => item.isWanted,

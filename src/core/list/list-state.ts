@@ -5,7 +5,9 @@ export interface ItemRecord {
     | 'working'
     | 'done'
     /** It failed, and waits for a person. */
-    | 'blocked';
+    | 'blocked'
+    /** It is to be begun once more. */
+    | 'open';
   readonly task_id: string;
   /** When an earlier task of this id had started, so that it is not taken for this one; null if there was none. */
   readonly earlier: string | null;
@@ -13,15 +15,25 @@ export interface ItemRecord {
   readonly reason: string | null;
   /** What proves it, in a line; null if it is not done. */
   readonly proof: string | null;
+  /** The commit with its work; absent if it has none. */
+  readonly commit?: string;
+  /** The item as JSON, as its source had it; absent if nobody will ask for it. */
+  readonly kept?: string;
+  /** Set once ralph has begun to claim it. */
+  readonly claimed?: true;
+  /** Whether its source was told that it is done; absent if nobody has to be told. */
+  readonly told?: boolean;
 }
 
 /** What ralph keeps of a list from one run to the next. */
 export interface ListState {
   readonly schema_version: 1;
   readonly list: string;
-  /** Absolute path of the file. */
+  /** Absolute path of the file; the name of the list if it is none. */
   readonly file: string;
   readonly sections: readonly string[];
+  /** The repository that the ids belong to; absent if they belong to none. */
+  readonly repository?: string;
   readonly items: readonly ItemRecord[];
   /** The list as it was when the item that is being worked on began; null if none is. */
   readonly before: string | null;
@@ -40,6 +52,29 @@ export function withRecord(state: ListState, record: ItemRecord): ListState {
 /** Returns the state without what is known of an item. */
 export function withoutRecord(state: ListState, id: string): ListState {
   return { ...state, items: without(state, id) };
+}
+
+/**
+ * Returns the state after a person has asked for items once more: those that failed, or `all` of them. A list that is no
+ * file (`isPrinted`) may not print them any more, so that they are kept; what is done there is only done here, so that it
+ * is opened as well if it is named.
+ */
+export function openedAgain(
+  state: ListState,
+  again: readonly string[],
+  isPrinted: boolean,
+): ListState {
+  const items = state.items.flatMap((record): readonly ItemRecord[] => {
+    const isNamed = again.includes(record.id);
+    const isMeant =
+      record.state === 'blocked'
+        ? isNamed || again.includes('all')
+        : isNamed && isPrinted && record.state === 'done';
+    if (!isMeant) return [record];
+    const { told, ...rest } = record;
+    return isPrinted ? [{ ...rest, state: 'open' }] : [];
+  });
+  return { ...state, items };
 }
 
 function without({ items }: ListState, id: string): readonly ItemRecord[] {

@@ -60,6 +60,7 @@ export function readMarkdownList(
       priority: Number.POSITIVE_INFINITY,
       criteria: steps,
       checks: [],
+      createdAt: null,
       isWanted,
       marks,
       tick: isDone ? [] : ticks,

@@ -31,6 +31,34 @@ export const WORK_SETTINGS = {
     group: 'Around it',
     help: 'also run the commands that the items name; the author of the list then runs commands here',
   },
+  label: {
+    flag: '--label',
+    argument: 'NAME',
+    type: { kind: 'text' },
+    group: 'Around it',
+    help: 'of github: only open issues with this label; required there',
+  },
+  from: {
+    flag: '--from',
+    argument: 'COMMAND',
+    type: { kind: 'command' },
+    group: 'Around it',
+    help: 'take the list that this command prints as JSON, in place of LIST',
+  },
+  claim: {
+    flag: '--claim',
+    argument: 'COMMAND',
+    type: { kind: 'command' },
+    group: 'Around it',
+    help: 'run this before an item begins, with its id in $RALPH_ITEM_ID; if it fails, somebody else has the item',
+  },
+  done: {
+    flag: '--done',
+    argument: 'COMMAND',
+    type: { kind: 'command' },
+    group: 'Around it',
+    help: 'run this once an item is done, with its id in $RALPH_ITEM_ID; if it fails, the next run repeats it',
+  },
 } as const satisfies Readonly<Record<string, FlagRow>>;
 
 type WorkSettingName = keyof typeof WORK_SETTINGS;

@@ -5,8 +5,8 @@ import { fileNamesIn } from '../files/folder.ts';
 import { makePrivateFolder, replaceFile } from '../files/write-file.ts';
 import type { Seal } from '../trust/seal.ts';
 
-/** Its list is in it, and a line for each item. */
-const STATE_MAX_BYTES = 8 * MB;
+/** Its list is in it, and a line for each item; of a list that is no file also the items that are not over. */
+const STATE_MAX_BYTES = 64 * MB;
 
 /** The file in which ralph keeps what it knows of a list. */
 export function listStateFile(stateDir: string, list: string): string {

@@ -17,10 +17,13 @@ export function renderListNote(
   {
     list,
     source,
+    typed,
     items,
   }: {
     readonly list: string;
     readonly source: string;
+    /** The words that name it on a command line. */
+    readonly typed: string;
     readonly items: readonly NotedItem[];
   },
   { created, stateDir }: { readonly created: string; readonly stateDir: string },
@@ -41,7 +44,7 @@ export function renderListNote(
       : `- ${name} is blocked: ${inlineText(reason)}. \`ralph logs ${taskId}\` shows what happened.`;
   });
   const again = items.flatMap(({ id, reason }) =>
-    reason === null ? [] : [againCommand(source, id)],
+    reason === null ? [] : [againCommand(typed, id)],
   );
   return [
     `---\n${fields.map(([key, value]) => `${key}: ${safeJson(value)}`).join('\n')}\n---`,

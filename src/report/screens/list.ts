@@ -93,11 +93,11 @@ export function blockedLine(
       | { readonly kind: 'nothing' }
       | { readonly kind: 'failed'; readonly why: string };
   },
-  source: string,
+  typed: string,
 ): string {
   const changes = changesText(undone, taskId);
   return oneLine(
-    `${item} blocked: ${reason}; ${changes}${againCommand(source, item)} tries it again`,
+    `${item} blocked: ${reason}; ${changes}${againCommand(typed, item)} tries it again`,
     900,
   );
 }
@@ -116,12 +116,26 @@ function changesText(undone: Parameters<typeof blockedLine>[0]['undone'], taskId
   }
 }
 
-/** The command that tries an item again. */
-export function againCommand(source: string, item: string): string {
-  return `ralph work ${quoted(source)} --again ${quoted(item)}`;
+/** The line of an item that somebody else has. */
+export function leftLine(item: string, why: string): string {
+  return oneLine(`${item} is left to others: ${why}`, 900);
 }
 
-function quoted(word: string): string {
+/** The line of an item that is done, and whose source does not know it yet. */
+export function notToldLine(item: string, why: string): string {
+  return oneLine(
+    `${item} is done, but its source was not told: ${why}; the next run tells it`,
+    900,
+  );
+}
+
+/** The command that tries an item again. `typed`: the words that name the list. */
+export function againCommand(typed: string, item: string): string {
+  return `ralph work ${typed} --again ${shellQuoted(item)}`;
+}
+
+/** Returns a word as it is typed in a shell. */
+export function shellQuoted(word: string): string {
   return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
@@ -157,14 +171,16 @@ export function listEndLine(
     readonly waiting: number;
     readonly added: number;
     readonly unproven: number;
+    readonly left: number;
   },
 ): string {
-  const { done, total, blocked, waiting, added, unproven } = counts;
+  const { done, total, blocked, waiting, added, unproven, left } = counts;
   const parts = [
     `${done}/${total} done`,
     ...(unproven > 0 ? [`${unproven} of them not proven in this run`] : []),
     ...(blocked > 0 ? [`${blocked} blocked`] : []),
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
+    ...(left > 0 ? [`${left} left to others`] : []),
     ...(added > 0 ? [`${added} added meanwhile`] : []),
   ];
   return `${source}: ${parts.join(', ')}`;
@@ -175,7 +191,7 @@ export function listStatusLine({ source, counts, working }: ListStand): string {
   const name = oneLine(source, 200);
   if (counts === null) return `${name}  cannot be read`;
   const parts = [
-    `${counts.done}/${counts.total} done`,
+    counts.total === null ? `${counts.done} done` : `${counts.done}/${counts.total} done`,
     ...(counts.blocked > 0 ? [`${counts.blocked} blocked`] : []),
     ...(counts.waiting > 0 ? [`${counts.waiting} waiting`] : []),
     ...(working === null ? [] : [`working on ${oneLine(working, 80)}`]),

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { fileSource } from '../../../src/compose/lists/list-source.ts';
 import { type ListPorts, workThrough } from '../../../src/compose/lists/work-through.ts';
 import { type ItemRecord, newListState } from '../../../src/core/list/list-state.ts';
 import { UntrustedTaskError } from '../../../src/task-errors.ts';
@@ -18,6 +19,9 @@ async function stage(record: Partial<ItemRecord>, task: Partial<Task>, text = OP
   const steps: string[] = [];
   const ports: ListPorts = {
     ...{ stateDir: '/state', file, shown: 'plan.md', sections: [], only: null },
+    source: fileSource({ file, shown: 'plan.md', sections: [] }),
+    calls: { claim: null, done: null },
+    commitOf: async () => null,
     taskIdOf: (item) => `plan.${item}`,
     save: async () => {},
     find: () => ({
@@ -94,6 +98,20 @@ test('a list is put back whose folder is gone', async () => {
   rmSync(path.dirname(file), { recursive: true });
   expect((await work()).exitCode).toBe(0);
   expect(text()).toBe('- [x] T1 one\n');
+});
+
+test('--done is not told of an item that a person has opened again', async () => {
+  const { steps, work } = await stage({ state: 'done', told: false, kept: '{"id":"T1"}' }, {});
+  const told: string[] = [];
+  const calls: ListPorts['calls'] = {
+    claim: null,
+    done: async ({ id }) => {
+      told.push(id);
+      return { kind: 'passed', output: '' };
+    },
+  };
+  await work({ calls }, null);
+  expect([steps, told]).toEqual([['start'], []]);
 });
 
 test.for([

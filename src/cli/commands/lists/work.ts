@@ -19,12 +19,6 @@ export async function workCommand(
       'ralph work is refused inside a loop, where it would be a way to tick items: start it from another terminal.',
     ]);
   }
-  if (flags.taskId === null) {
-    throw new UsageError([
-      ...flags.problems,
-      'ralph work expects a list, such as: ralph work prd.json --verify "npm test"',
-    ]);
-  }
   const open = await openList(flags);
   if (!open.collected.settings.dryRun) return runList(open);
   const shown = shownList(open);

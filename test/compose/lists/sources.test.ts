@@ -1,0 +1,225 @@
+import { expect, test } from 'vitest';
+import type { CommandEnd } from '../../../src/compose/lists/list-commands.ts';
+import { type PrintedList, printedSource } from '../../../src/compose/lists/list-source.ts';
+import { type ListPorts, workThrough } from '../../../src/compose/lists/work-through.ts';
+import type { TaskList } from '../../../src/core/list/list-item.ts';
+import { readPrinted } from '../../../src/core/list/list-sources.ts';
+import { type ListState, newListState } from '../../../src/core/list/list-state.ts';
+
+const BEGUN_AT = Date.parse('2026-03-01T00:00:00Z');
+const NO_STOP = new AbortController().signal;
+const stops = { signal: NO_STOP, hurry: NO_STOP, cause: () => null };
+
+/** A tracker and a vault that outlive a killed run, with a note of each thing that was done to them. */
+class World {
+  items: readonly object[];
+  readonly notes: string[] = [];
+  readonly tasks = new Map<string, { readonly startedAt: string; readonly standing: string }>();
+  readonly failing = new Set<string>();
+  state: ListState = newListState({ list: 'from', file: 'from', sections: [] });
+  /** Kills the run at that call to the world, from 1. */
+  killAt = 0;
+  #calls = 0;
+
+  constructor(...items: readonly object[]) {
+    this.items = items;
+  }
+
+  #mayBeKilled(): void {
+    this.#calls += 1;
+    if (this.#calls === this.killAt) throw new Error('killed');
+  }
+
+  note(text: string): void {
+    this.#mayBeKilled();
+    this.notes.push(text);
+    this.#mayBeKilled();
+  }
+
+  count(text: string): number {
+    return this.notes.filter((note) => note === text).length;
+  }
+
+  #print(): CommandEnd {
+    this.#mayBeKilled();
+    return { kind: 'passed', output: JSON.stringify(this.items) };
+  }
+
+  #call(name: string, id: string): CommandEnd {
+    const failed = this.failing.has(`${name} ${id}`);
+    this.note(`${name} ${id}${failed ? ' fails' : ''}`);
+    if (failed) return { kind: 'failed', why: 'no', isBroken: false };
+    // A claim and an end take an item off the list.
+    this.items = this.items.filter((item) => !('id' in item && item.id === id));
+    return { kind: 'passed', output: '' };
+  }
+
+  async run(more: Partial<ListPorts> = {}) {
+    const list: PrintedList = {
+      ...{ name: 'from', shown: '--from', sections: [] },
+      commands: { list: 'print', claim: null, done: null },
+      run: async () => this.#print(),
+    };
+    const read = readPrinted('from', '--from', JSON.stringify(this.items));
+    const first: TaskList = 'list' in read ? read.list : { text: '', items: [] };
+    const ports: ListPorts = {
+      ...{ stateDir: '/state', file: null, shown: '--from', sections: [], only: null, stops },
+      source: printedSource(list, first, { begunAt: BEGUN_AT, stops }),
+      calls: {
+        claim: async ({ id }) => this.#call('claim', id),
+        done: async ({ id }) => this.#call('done', id),
+      },
+      taskIdOf: (item) => `from.${item}`,
+      save: async (state) => {
+        this.#mayBeKilled();
+        this.state = state;
+        this.#mayBeKilled();
+      },
+      find: (taskId) => {
+        const task = this.tasks.get(taskId);
+        const facts = { isOwn: true, exitReason: 'completed', evidence: null, folder: '/' };
+        return task === undefined ? null : { ...facts, ...task };
+      },
+      commitOf: async () => null,
+      start: async ({ item, taskId }) => this.#work(item.id, taskId),
+      resume: async (taskId) => this.#work(taskId.slice('from.'.length), taskId),
+      undo: async () => ({ kind: 'nothing' }),
+      report: () => {},
+      ...more,
+    };
+    return workThrough(ports, this.state);
+  }
+
+  #work(id: string, taskId: string) {
+    const startedAt = this.tasks.get(taskId)?.startedAt ?? '2026-03-01T01:00:00.000Z';
+    this.tasks.set(taskId, { startedAt, standing: 'interrupted' });
+    this.note(`work ${id}`);
+    if (this.failing.has(`work ${id}`)) {
+      this.tasks.set(taskId, { startedAt, standing: 'stalled' });
+      return { status: 'stalled', exitReason: 'stalled', evidence: null } as const;
+    }
+    this.tasks.set(taskId, { startedAt, standing: 'completed' });
+    this.notes.push(`completed ${id}`);
+    this.#mayBeKilled();
+    return { status: 'completed', exitReason: 'completed', evidence: null } as const;
+  }
+}
+
+const item = (id: string, more: object = {}): object => ({ id, title: id, ...more });
+const steps = (id: string): readonly string[] =>
+  ['claim', 'work', 'completed', 'done'].map((step) => `${step} ${id}`);
+
+test('an item is claimed, worked on and told, one after the other', async () => {
+  const world = new World(item('b', { dependsOn: ['a'] }), item('a'));
+  expect(await world.run()).toMatchObject({ exitCode: 0, ticked: 2, left: 0 });
+  expect(world.notes).toEqual([...steps('a'), ...steps('b')]);
+  expect(world.state.items).toMatchObject([{ told: true }, { told: true }]);
+});
+
+test('whatever kills a run, the next one loses nothing and does nothing twice', async () => {
+  let killAt = 1;
+  for (; ; killAt += 1) {
+    const world = new World(item('b', { dependsOn: ['a'] }), item('a'));
+    world.killAt = killAt;
+    const isKilled = await world.run().then(
+      () => false,
+      () => true,
+    );
+    if (!isKilled) break;
+    expect(await world.run(), `killed at ${killAt}`).toMatchObject({ exitCode: 0 });
+    for (const id of ['a', 'b']) {
+      const completed = world.notes.indexOf(`completed ${id}`);
+      expect(world.count(`completed ${id}`), `killed at ${killAt}`).toBe(1);
+      expect(world.notes.lastIndexOf(`work ${id}`)).toBeLessThan(completed);
+      expect(world.notes.indexOf(`done ${id}`)).toBeGreaterThan(completed);
+      // What ended it a moment after a call is not known, so that the call comes once more.
+      expect(world.count(`done ${id}`)).toBeLessThanOrEqual(2);
+      expect(world.count(`claim ${id}`)).toBeLessThanOrEqual(2);
+    }
+  }
+  expect(killAt).toBeGreaterThan(25);
+});
+
+test('a claim that fails leaves the item to others, and what waits for it waits', async () => {
+  const world = new World(item('a'), item('b'), item('c', { dependsOn: ['a'] }));
+  world.failing.add('claim a');
+  expect(await world.run()).toMatchObject({ exitCode: 5, left: 1, ticked: 1 });
+  expect(world.notes).toEqual(['claim a fails', ...steps('b')]);
+  expect(world.state.items.map(({ id }) => id)).toEqual(['b']);
+});
+
+test('a claim that cannot be run ends the list', async () => {
+  const world = new World(item('a'));
+  const claim = async (): Promise<CommandEnd> => ({ kind: 'failed', why: 'x', isBroken: true });
+  const end = await world.run({ calls: { claim, done: null } });
+  expect(end).toMatchObject({ exitCode: 1, isCut: true, failure: 'nothing can be claimed; x.' });
+  expect(world.state.items).toMatchObject([{ state: 'open' }]);
+});
+
+test('who could not be told is told by the next run, without an agent', async () => {
+  const world = new World(item('a'));
+  world.failing.add('done a');
+  expect((await world.run()).exitCode).toBe(0);
+  world.failing.clear();
+  expect((await world.run()).exitCode).toBe(0);
+  expect((await world.run()).exitCode).toBe(0);
+  expect(world.notes).toEqual([...steps('a').slice(0, 3), 'done a fails', 'done a']);
+});
+
+test('an item that failed stays blocked though its claim took it off the list, until it is opened again', async () => {
+  const world = new World(item('a'));
+  world.failing.add('work a');
+  expect((await world.run()).exitCode).toBe(5);
+  expect((await world.run()).exitCode).toBe(5);
+  expect(world.count('work a')).toBe(1);
+  world.failing.clear();
+  world.tasks.clear();
+  const [record] = world.state.items;
+  if (record !== undefined) world.state = { ...world.state, items: [{ ...record, state: 'open' }] };
+  expect((await world.run()).exitCode).toBe(0);
+  expect(world.count('work a')).toBe(2);
+});
+
+test('what appears meanwhile counts if it is older than the run', async () => {
+  const world = new World(item('a'));
+  const claim = async ({ id }: { readonly id: string }): Promise<CommandEnd> => {
+    world.items =
+      id === 'a'
+        ? [
+            item('old', { created_at: '2026-02-01T00:00:00Z' }),
+            item('new', { createdAt: '2026-03-01T00:00:01Z' }),
+            item('unknown'),
+          ]
+        : world.items.slice(1);
+    return { kind: 'passed', output: '' };
+  };
+  const end = await world.run({ calls: { claim, done: null } });
+  expect(end).toMatchObject({ exitCode: 0, added: 2, ticked: 2 });
+  expect(world.notes.filter((note) => note.startsWith('work'))).toEqual(['work a', 'work old']);
+});
+
+test('an item that nobody lists any more and that was not claimed is not gone on with', async () => {
+  const world = new World(item('a'), item('b'));
+  world.killAt = 4;
+  const calls = { claim: null, done: null };
+  await expect(world.run({ calls })).rejects.toThrow('killed');
+  expect(world.tasks.get('from.a')?.standing).toBe('interrupted');
+  world.items = [item('b')];
+  expect((await world.run({ calls })).exitCode).toBe(0);
+  expect(world.count('completed a')).toBe(0);
+  expect(world.count('completed b')).toBe(1);
+});
+
+test('issues of another repository than at the beginning are not read', async () => {
+  const page = (nameWithOwner: string): string =>
+    JSON.stringify({ data: { repository: { nameWithOwner, issues: { nodes: [] } } } });
+  const list: PrintedList = {
+    ...{ name: 'github', shown: 'github', sections: [] },
+    commands: { list: 'print', claim: null, done: null },
+    run: async () => ({ kind: 'passed', output: page('you/app') }),
+  };
+  const printed = { text: '', items: [], repository: 'me/app' };
+  const source = printedSource(list, printed, { begunAt: BEGUN_AT, stops });
+  const state = newListState({ list: 'github', file: 'github', sections: [] });
+  await expect(source.read(state)).rejects.toThrow('github shows you/app now, and showed me/app');
+});
