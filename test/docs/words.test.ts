@@ -7,7 +7,8 @@ import { expect, test } from 'vitest';
 const ROOT = join(import.meta.dirname, '../..');
 
 /** What the agent reads is tried with agents, so its words stay as they are. */
-const TOLD_TO_AGENTS = /^src\/core\/(?:prompt\/|judge\/|completion\/back-question\.ts$)/;
+const TOLD_TO_AGENTS =
+  /^src\/core\/(?:prompt\/|judge\/|list\/item-prompt\.ts$|completion\/back-question\.ts$)/;
 
 const UNWANTED: readonly RegExp[] = [
   /\banew\b/,

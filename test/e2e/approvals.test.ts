@@ -366,7 +366,7 @@ describe('run with the id of a task that waits', () => {
     const { exitCode, stderr } = await scene.ralph(RUN);
     expect(exitCode).toBe(6);
     expect(stderr).toContain(
-      "ralph: task 't' waits for an approval; ralph approve t or ralph reject t answers it, and ralph resume t goes on.",
+      "ralph: task 't' waits for an approval; ralph approve t or ralph reject t answers it, and ralph resume t continues.",
     );
     expect(scene.fake.calls()).toHaveLength(1);
     expect(scene.state()).toMatchObject({ approval: { decision: null } });

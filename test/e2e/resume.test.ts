@@ -260,7 +260,7 @@ describe('without an id', () => {
     const scene = await makeScene();
     const { exitCode, stderr } = await scene.ralph(['resume']);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`there is none in ${scene.folder}/.ralph_state`);
+    expect(stderr).toContain(`nothing to resume in ${scene.folder}/.ralph_state`);
     expect(scene.names()).toEqual([]);
   });
 

@@ -80,7 +80,7 @@ export function requireSameRepository(
 ): void {
   if (items.length === 0 || known === '' || repository === known) return;
   throw new UsageError([
-    `ralph work expects the issues of ${known}, whose numbers it knows; ${list} has those of ${repository}. See what git remote -v says, or remove ${knownAt(place, list)} to begin afresh.`,
+    `ralph work expects the issues of ${known}, whose numbers it knows; ${list} has those of ${repository}. See what git remote -v says, or remove ${knownAt(place, list)} to start again.`,
   ]);
 }
 
