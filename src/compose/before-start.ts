@@ -7,7 +7,8 @@ import { isInside } from '../effects/files/real-path.ts';
 import { findGitAbove } from '../effects/git/find-git-above.ts';
 import { callGit } from '../effects/git/git-command.ts';
 import { isKnown, unknownAuthor } from '../effects/git/identity.ts';
-import { gitAsker, type Opened, openRepository } from '../effects/git/open-repository.ts';
+import { gitAsker, type Opened, openPlaces } from '../effects/git/open-repository.ts';
+import type { Places } from '../effects/git/repository.ts';
 import { planLeftBehind } from '../effects/plan/plan-left-behind.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { countPlan } from '../effects/workspace/plan-count.ts';
@@ -37,13 +38,15 @@ export interface Outlook {
   /** Why it cannot start; each message is a sentence. */
   readonly refusals: readonly (UsageError | SandboxError)[];
   readonly notices: readonly string[];
+  /** The repository in which the task is started; null if nobody had to ask for it. */
+  readonly opened: Opened<Places> | null;
 }
 
 type Answer = UsageError | SandboxError | { readonly notice: string };
 
 interface Asked extends ComingRun {
   /** Opens the repository in which the task is started; null if there is no `.git`. */
-  readonly repository: () => Promise<Opened | null>;
+  readonly repository: () => Promise<Opened<Places> | null>;
 }
 
 /** Every question. A new one is a function and a line. */
@@ -60,10 +63,10 @@ const QUESTIONS: readonly ((run: Asked) => Promise<readonly Answer[]>)[] = [
 export async function lookAhead(run: ComingRun): Promise<Outlook> {
   const { cwd, workTree, gitEnv } = run.plan;
   const place = workTree?.origin ?? cwd;
-  let opened: Promise<Opened> | null = null;
+  let opened: Promise<Opened<Places>> | null = null;
   const repository = async () => {
     if (findGitAbove(place) === null) return null;
-    opened ??= openRepository(place, gitAsker(gitEnv));
+    opened ??= openPlaces(place, gitAsker(gitEnv));
     return opened;
   };
   const refusals: Outlook['refusals'][number][] = [];
@@ -74,18 +77,23 @@ export async function lookAhead(run: ComingRun): Promise<Outlook> {
       else notices.push(answer.notice);
     }
   }
-  return { refusals, notices };
+  return { refusals, notices, opened: await opened };
 }
 
 /** Returns the notices about a run. Rejects with a `SandboxError` or a `UsageError` if it cannot start. */
 export async function requireOutlook(run: ComingRun): Promise<readonly string[]> {
-  const { refusals, notices } = await lookAhead(run);
+  return (await requireStart(run)).notices;
+}
+
+/** Returns what is known of a run that can start. Rejects as `requireOutlook` does. */
+export async function requireStart(run: ComingRun): Promise<Omit<Outlook, 'refusals'>> {
+  const { refusals, notices, opened } = await lookAhead(run);
   const ofSandbox = refusals.find((each) => each instanceof SandboxError);
   if (ofSandbox !== undefined) throw ofSandbox;
   if (refusals.length > 0) throw new UsageError(refusals.map(({ message }) => message));
   const unsaid = notices.filter((each) => run.said?.has(each) !== true);
   for (const each of unsaid) run.said?.add(each);
-  return unsaid;
+  return { notices: unsaid, opened };
 }
 
 /** The code of the sandbox is loaded only if one is wanted. */

@@ -4,6 +4,7 @@ import type { NewTask } from '../core/task/new-task.ts';
 import type { TaskState } from '../core/task/task-state.ts';
 import type { TreeLacks } from '../core/task/tree-lacks.ts';
 import type { GitLimits } from '../effects/git/git-limits.ts';
+import type { Places } from '../effects/git/repository.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { Lease } from '../effects/processes/lease.ts';
 import type { SignalWatch } from '../effects/processes/signals.ts';
@@ -109,4 +110,6 @@ export interface ClaimedRun extends RunOptions {
   readonly tree: TaskTree;
   readonly sandbox: RunSandbox;
   readonly gitLimits: GitLimits;
+  /** The repository around the folder in which the task is started, as it was found before; null if nobody asked. */
+  readonly found: Places | null;
 }

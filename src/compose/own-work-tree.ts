@@ -23,9 +23,12 @@ import {
 import { changedFiles, unsavedPlan, unsavedWork } from '../effects/branches/unsaved-work.ts';
 import type { WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
 import { makePrivateFolder, removeFile } from '../effects/files/write-file.ts';
+import { isStillAt } from '../effects/git/configured-repository.ts';
+import { findGitAbove } from '../effects/git/find-git-above.ts';
+import { runGitOf } from '../effects/git/git-command.ts';
 import { gitAsker, openRepository } from '../effects/git/open-repository.ts';
 import { openPrivateGit } from '../effects/git/private-git.ts';
-import { refOf } from '../effects/git/repository.ts';
+import { findPlaces, refOf } from '../effects/git/repository.ts';
 import { asText } from '../effects/git/tree-path.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import { storedSnapshotIds } from '../effects/snapshots/snapshot-ids.ts';
@@ -50,7 +53,7 @@ import { workTreeHolds } from './work-tree-hold.ts';
 
 type TreeRun = Pick<
   ClaimedRun,
-  'plan' | 'paths' | 'warn' | 'driver' | 'stops' | 'resume' | 'workTrees' | 'sandbox'
+  'plan' | 'paths' | 'warn' | 'driver' | 'stops' | 'resume' | 'workTrees' | 'sandbox' | 'found'
 >;
 
 /** Claims the work tree in which the task is started. Rejects with a `WorkTreeTakenError`. */
@@ -97,10 +100,11 @@ export async function openTaskTree(run: TreeRun): Promise<TaskTree> {
 /** Claims the work tree around the task's folder; null if there is none. */
 async function claimPlace(run: TreeRun): Promise<WorkTreeClaim | null> {
   const { cwd, gitEnv } = run.plan;
-  const opened = await openRepository(cwd, gitAsker(gitEnv, run.driver.run_id));
-  if (opened.kind === 'none') return null;
-  const { gitDir, root } = opened.repository;
-  return claimTree(run, gitDir, root);
+  const ask = gitAsker(gitEnv, run.driver.run_id);
+  const place = findGitAbove(cwd);
+  const found = run.found !== null && isStillAt(run.found, place) ? run.found : null;
+  const opened = found ?? (place === null ? null : await findPlaces(cwd, runGitOf(ask)));
+  return opened && claimTree(run, opened.gitDir, opened.root);
 }
 
 function claimTree(run: TreeRun, gitDir: string, root: string): Promise<WorkTreeClaim> {

@@ -35,7 +35,7 @@ import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { TaskAlreadyActiveError } from '../task-errors.ts';
 import { agentKinds, agentPrograms, agentRunner } from './agent.ts';
 import { approvalDesk } from './approvals.ts';
-import { requireOutlook } from './before-start.ts';
+import { requireStart } from './before-start.ts';
 import { type ClaimedRun, READY, type RunOptions, type TaskTree } from './held-run.ts';
 import { countDayOf, examinerOf, settlerOf } from './lazy-ports.ts';
 import { legBugs, legStops, legStore } from './leg-ports.ts';
@@ -76,18 +76,31 @@ export async function startRun(
     // A run that only tells how the task ended starts nothing.
     const isNeeded = options.resume?.announcesOnly !== true;
     const coming = { ...options, isNew: options.resume === undefined, signal: stops.signal };
-    const notices = isNeeded ? await requireOutlook(coming) : [];
+    const { notices, opened } = isNeeded ? await requireStart(coming) : NOTHING_ASKED;
+    const found = opened?.kind === 'repository' ? opened.repository : null;
     const hold = await holdTask(paths, plan.taskId, driver);
     try {
       if (isNeeded && plan.workTree === null) await sandbox.open();
-      const tree = await taskTree({ ...options, paths, warn, driver, stops, sandbox });
+      const tree = await taskTree({ ...options, paths, warn, driver, stops, sandbox, found });
       for (const each of [...(options.announcements ?? []), ...notices]) warn(each);
       const { settings, taskId, gitEnv } = plan;
       const isWanted = settings.preventSleep ?? options.isAttended;
       const isAsked = settings.preventSleep === true;
       const awake = isWanted ? preventSleep({ taskId, env: gitEnv, isAsked }) : null;
       const clock = startClock();
-      const run = { ...options, paths, warn, driver, hold, tree, stops, clock, sandbox, gitLimits };
+      const run = {
+        ...options,
+        paths,
+        warn,
+        driver,
+        hold,
+        tree,
+        stops,
+        clock,
+        sandbox,
+        gitLimits,
+        found,
+      };
       const end = await tree
         .whileHeld(() => runHeld({ ...run, seal: sealOf(plan, warn) }))
         .finally(() => {
@@ -107,6 +120,8 @@ export async function startRun(
     stops.close();
   });
 }
+
+const NOTHING_ASKED = { notices: [], opened: null };
 
 /** Warns if there is no key: the task still runs, but a person has to trust it before a resume. */
 function sealOf(plan: RunPlan, warn: (sentence: string) => void): Seal {

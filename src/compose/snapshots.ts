@@ -56,7 +56,7 @@ export async function watchTree(run: ClaimedRun, earlier: EarlierSnapshots): Pro
 }
 
 async function openKeeper(
-  { plan, paths, driver, stops, warn, seal }: ClaimedRun,
+  { plan, paths, driver, stops, warn, seal, found }: ClaimedRun,
   { cwd, excluded, env }: GitProgressRequest,
   { refs, isNew, startedAt }: EarlierSnapshots,
 ): Promise<TreeKeeper | null> {
@@ -69,7 +69,7 @@ async function openKeeper(
     const task = { task_id: plan.taskId, started_at: startedAt };
     const ids = openSnapshotIds({ folder: paths.folder, seal, task }, isNew);
     const keeper = await openTreeKeeper({
-      ...{ cwd, excluded, env, refs, ids },
+      ...{ cwd, found, excluded, env, refs, ids },
       excludedGlobs: plan.settings.snapshotExclude,
       maxBytes: plan.settings.snapshotLimit,
       folder: path.join(paths.folder, 'git'),

@@ -1,12 +1,12 @@
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { findGitAbove } from './find-git-above.ts';
-import { type AskGit, callGit, type GitAnswer, runGitOf } from './git-command.ts';
-import { findRepository, type Repository } from './repository.ts';
+import { type AskGit, callGit, type GitAnswer, type RunGit, runGitOf } from './git-command.ts';
+import { findPlaces, findRepository, type Places, type Repository } from './repository.ts';
 import { asText } from './tree-path.ts';
 
-export type Opened =
-  | { readonly kind: 'repository'; readonly repository: Repository }
+export type Opened<Found = Repository> =
+  | { readonly kind: 'repository'; readonly repository: Found }
   /** `why` is half a sentence: `there is none at /w or above it`. */
   | { readonly kind: 'none'; readonly why: string };
 
@@ -20,10 +20,23 @@ export function gitAsker(env: NodeJS.ProcessEnv, runId?: string, signal?: AbortS
 }
 
 /** Finds the repository whose work tree contains a folder, or says why there is none to work with. */
-export async function openRepository(cwd: string, ask: AskGit): Promise<Opened> {
+export function openRepository(cwd: string, ask: AskGit): Promise<Opened> {
+  return open(cwd, ask, findRepository);
+}
+
+/** Does the same for who needs to know only where the repository is. */
+export function openPlaces(cwd: string, ask: AskGit): Promise<Opened<Places>> {
+  return open(cwd, ask, findPlaces);
+}
+
+async function open<Found>(
+  cwd: string,
+  ask: AskGit,
+  find: (cwd: string, git: RunGit) => Promise<Found | null>,
+): Promise<Opened<Found>> {
   const place = findGitAbove(cwd);
   if (place === null) return { kind: 'none', why: `there is none at ${cwd} or above it` };
-  const repository = await findRepository(cwd, runGitOf(ask));
+  const repository = await find(cwd, runGitOf(ask));
   if (repository !== null) return { kind: 'repository', repository };
   const answer = await ask(cwd, ['rev-parse', '--show-toplevel']);
   return { kind: 'none', why: `git does not open the one at ${place}${reasonOf(answer)}` };

@@ -7,7 +7,7 @@ import { GitError, reasonOf } from './git-error.ts';
 import { asText } from './tree-path.ts';
 
 /** Where a work tree's repository keeps its parts; all paths are absolute. */
-export interface Repository {
+export interface Places {
   readonly root: string;
   readonly gitDir: string;
   /** Shared by all linked work trees: it holds the refs and the objects. */
@@ -17,6 +17,10 @@ export interface Repository {
   readonly index: string;
   readonly exclude: string;
   readonly hash: 'sha1' | 'sha256';
+}
+
+/** A repository, and what its configuration says. */
+export interface Repository extends Places {
   /** The file of ignore patterns that the configuration names, or null for git's default. */
   readonly excludesFile: string | null;
 }
@@ -29,15 +33,14 @@ const PLACES = [
   '--show-object-format',
 ];
 
-/** Returns the repository around a folder; null if there is none, or git refuses to open it. */
-export async function findRepository(cwd: string, git: RunGit): Promise<Repository | null> {
+/** Returns where the repository around a folder is; null if there is none, or git refuses to open it. */
+export async function findPlaces(cwd: string, git: RunGit): Promise<Places | null> {
   const answer = await git(cwd, ['rev-parse', ...PLACES]);
   if (answer === null) return null;
   const lines = asText(answer).split('\n');
   const [root, gitDir, common, objects, index, exclude, hash] = lines;
   if (root === undefined || gitDir === undefined || hash === undefined) return null;
   const at = (place: string | undefined): string => path.resolve(cwd, place ?? '');
-  const named = await git(cwd, ['config', '--type=path', '--get', 'core.excludesFile']);
   return {
     root,
     gitDir,
@@ -46,8 +49,19 @@ export async function findRepository(cwd: string, git: RunGit): Promise<Reposito
     index: at(index),
     exclude: at(exclude),
     hash: hash === 'sha256' ? 'sha256' : 'sha1',
-    excludesFile: named === null ? null : asText(named).replace(/\n$/, ''),
   };
+}
+
+/** Returns the repository around a folder; null if there is none, or git refuses to open it. */
+export async function findRepository(cwd: string, git: RunGit): Promise<Repository | null> {
+  const places = await findPlaces(cwd, git);
+  return places && { ...places, excludesFile: await askForExcludesFile(cwd, git) };
+}
+
+/** Asks git for the file of ignore patterns that the configuration names. */
+export async function askForExcludesFile(cwd: string, git: RunGit): Promise<string | null> {
+  const named = await git(cwd, ['config', '--type=path', '--get', 'core.excludesFile']);
+  return named === null ? null : asText(named).replace(/\n$/, '');
 }
 
 /** Returns the full name of a branch such as `main`. */

@@ -5,6 +5,7 @@ import { safeJson } from '../../../core/text/safe-json.ts';
 import { MB, readTextWithin, tryReadText } from '../../files/bounded-read.ts';
 import { objectAt, parseObject } from '../../files/json-fields.ts';
 import { isInside } from '../../files/real-path.ts';
+import { LIST_SETTINGS, type ListedSettings, pathOf } from '../../git/listed-settings.ts';
 import { readSettings } from '../../git/listings.ts';
 import { type Repository, timeOf } from '../../git/repository.ts';
 import { asText } from '../../git/tree-path.ts';
@@ -17,22 +18,25 @@ export type GitSetup = Readonly<Record<string, string>>;
 
 /**
  * Returns the setup of a repository; null if git cannot tell. `ask` runs git as the user would, since
- * ralph's own calls look at no hooks.
+ * ralph's own calls look at no hooks. `known` are the settings if git has just listed them.
  */
 export async function readGitSetup(
   repository: Repository,
   ask: (args: readonly string[]) => Promise<string | null>,
+  known: ListedSettings | null = null,
 ): Promise<GitSetup | null> {
   const { root, gitDir, commonDir } = repository;
-  const listed = await ask(['config', '--list', '--show-scope', '-z']);
-  const hooks = await ask(['rev-parse', '--git-path', 'hooks']);
-  if (listed === null || hooks === null) return null;
+  const listed = known ?? (await ask(LIST_SETTINGS));
+  if (listed === null) return null;
+  const named = pathOf(listed, 'core.hookspath');
+  const hooks = named === undefined ? await ask(['rev-parse', '--git-path', 'hooks']) : '';
+  if (hooks === null) return null;
   const settings = settingsIn(listed);
   const setup: Record<string, string> = {};
   for (const [key, values] of settings) setup[`git's setting ${key}`] = sha256(values.join('\0'));
-  const hookFolder = path.resolve(root, asText(hooks).replace(/\n$/, ''));
+  const hookFolder = named ?? (asText(hooks).replace(/\n$/, '') || path.join(commonDir, 'hooks'));
   for (const [what, files] of [
-    ['the hook', filesIn(hookFolder)],
+    ['the hook', filesIn(path.resolve(root, hookFolder))],
     ['the filter', filterPrograms(root, settings)],
     ['the file', [commonDir, gitDir].map((folder) => path.join(folder, 'info', 'attributes'))],
   ] as const) {

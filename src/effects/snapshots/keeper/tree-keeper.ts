@@ -12,12 +12,14 @@ import { type Timeline, timelineOf } from '../../../core/snapshots/timeline.ts';
 import { messageOf } from '../../../errors.ts';
 import type { Snapshots } from '../../../loop/ports.ts';
 import { realPath } from '../../files/real-path.ts';
+import { findConfigured } from '../../git/configured-repository.ts';
 import { findGitAbove } from '../../git/find-git-above.ts';
 import { callGit, type RunGit } from '../../git/git-command.ts';
 import { didNotAnswer, GitError } from '../../git/git-error.ts';
 import { subcommandOf } from '../../git/git-limits.ts';
+import { LIST_SETTINGS, type ListedSettings } from '../../git/listed-settings.ts';
 import { openPrivateGit, type PrivateGit } from '../../git/private-git.ts';
-import { findRepository } from '../../git/repository.ts';
+import type { Places } from '../../git/repository.ts';
 import type { TreePath } from '../../git/tree-path.ts';
 import { pathspecsWithout } from '../../workspace/git-view.ts';
 import type { InnerRepository } from '../../workspace/inner-repositories.ts';
@@ -27,11 +29,13 @@ import { putRefsRight } from '../snapshot-ref.ts';
 import { createSnapshotStore, type KeptTree, type SnapshotStore } from '../snapshot-store.ts';
 import { createSigns, innerNotices, keptNotices } from './kept-notices.ts';
 import { type ClaimedRefs, claimRefs, freeRefs } from './refs-namespace.ts';
-import { findLeakyRemotes } from './remotes.ts';
+import { leakyRemotesIn } from './remotes.ts';
 import { thinSnapshots } from './remove-snapshots.ts';
 
 export interface TreeKeeperRequest {
   readonly cwd: string;
+  /** Where this process has found the repository before; absent if it has not. */
+  readonly found?: Places | null;
   /** Absolute paths of folders that never belong to a snapshot. */
   readonly excluded: readonly string[];
   /** Patterns of files that do not, either, relative to the root of the work tree. */
@@ -62,6 +66,8 @@ export interface TreeKeeperRequest {
 /** Keeps the work tree of one task as snapshots. */
 export interface TreeKeeper extends Snapshots {
   readonly git: PrivateGit;
+  /** Git's settings as they were when the keeper was opened; null if git could not list them. */
+  readonly settings: ListedSettings | null;
   readonly store: SnapshotStore;
   /** How the refs of the snapshots begin. */
   readonly refs: string;
@@ -125,21 +131,27 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   let unanswered: string | null = null;
   const ask: RunGit = async (where, args, extras) => {
     const call = { ...extras, cwd: where, args, env, runId, signal, timeoutMs: TIMEOUT_MS };
-    const { exitCode, output, isUnanswered } = await callGit(call);
+    // Of the settings, those with which ralph calls git are no answer.
+    const asUser = args === LIST_SETTINGS;
+    const { exitCode, output, isUnanswered } = await callGit({ ...call, asUser });
     if (isUnanswered === true) unanswered = subcommandOf(args);
     return exitCode === 0 ? output : null;
   };
-  const repository = await findRepository(cwd, ask);
-  if (repository === null) {
+  const configured = await findConfigured({
+    ...{ cwd, place, git: ask, home: env.HOME, found: request.found ?? null },
+    listSettings: () => ask(cwd, LIST_SETTINGS),
+  });
+  if (configured === null) {
     if (unanswered !== null) throw new GitError(didNotAnswer(unanswered));
     return null;
   }
+  const { repository, settings } = configured;
   if (realPath(repository.root) !== place) {
     throw new GitError(`core.worktree leads from ${place} to ${repository.root}`);
   }
   const git = openPrivateGit({ folder, repository, env, runId, signal, timeoutMs: TIMEOUT_MS });
   const pathspecs = withGlobs(pathspecsWithout(excluded, repository.root), request.excludedGlobs);
-  const open = { ...request, git, ask, place, pathspecs };
+  const open = { ...request, git, settings, place, pathspecs };
   if (refs === null) return createTreeKeeper({ ...open, ...(await claim(open)) });
   const earlier = await listSnapshots(git, ids.all);
   return createTreeKeeper({ ...open, refs, earlier, claimed: null });
@@ -147,9 +159,9 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
 
 /** Finds refs for a new run by making its first snapshot. If that fails, the refs are only chosen. */
 async function claim(open: Omit<OpenKeeper, 'refs' | 'earlier' | 'claimed'>): Promise<Claimed> {
-  const { git, ask, taskId, now, notice, maxBytes, pathspecs, ids } = open;
+  const { git, settings, taskId, now, notice, maxBytes, pathspecs, ids } = open;
   const about = { taskId, order: 1, at: now(), subject: 'before iteration 1' };
-  for (const { says, remedy } of await findLeakyRemotes(git.repository.root, ask)) {
+  for (const { says, remedy } of leakyRemotesIn(settings ?? '')) {
     notice(`${says}; to keep them here: ${remedy}`);
   }
   try {
@@ -179,7 +191,7 @@ interface Claimed {
 
 interface OpenKeeper extends Omit<TreeKeeperRequest, 'refs'>, Claimed {
   readonly git: PrivateGit;
-  readonly ask: RunGit;
+  readonly settings: ListedSettings | null;
   readonly place: string;
   readonly pathspecs: readonly string[];
 }
@@ -298,6 +310,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
 
   return {
     git,
+    settings: request.settings,
     refs,
     get store() {
       return store;

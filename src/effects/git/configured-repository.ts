@@ -1,0 +1,68 @@
+import path from 'node:path';
+import { realPath } from '../files/real-path.ts';
+import type { RunGit } from './git-command.ts';
+import { gitFoldersAt } from './git-folders-at.ts';
+import { type ListedSettings, pathOf, settingOf } from './listed-settings.ts';
+import {
+  askForExcludesFile,
+  findPlaces,
+  findRepository,
+  type Places,
+  type Repository,
+} from './repository.ts';
+
+/** A repository, and all of git's settings in it. */
+interface ConfiguredRepository {
+  readonly repository: Repository;
+  /** Null if git cannot list them, or not with their scopes (before 2.26). */
+  readonly settings: ListedSettings | null;
+}
+
+interface ConfiguredRequest {
+  readonly cwd: string;
+  /** The nearest folder with a `.git`. */
+  readonly place: string;
+  readonly git: RunGit;
+  /** Lists the settings as the user would see them. */
+  readonly listSettings: () => Promise<ListedSettings | null>;
+  /** The home folder of the user. */
+  readonly home: string | undefined;
+  /** Where this process has found the repository before; null if it has not. */
+  readonly found: Places | null;
+}
+
+/**
+ * Returns the repository around a folder, as its configuration is now; null if there is none, or git refuses to open it.
+ * What was found before counts unless a setting leads elsewhere by now.
+ */
+export async function findConfigured(
+  request: ConfiguredRequest,
+): Promise<ConfiguredRepository | null> {
+  const { cwd, git, home } = request;
+  const settings = await request.listSettings();
+  if (settings === null) {
+    const repository = await findRepository(cwd, git);
+    return repository && { repository, settings };
+  }
+  const { found, place } = request;
+  const isFound = found !== null && isStillAt(found, place) && leadsTo(settings, found);
+  const places = isFound ? found : await findPlaces(cwd, git);
+  if (places === null) return null;
+  const named = pathOf(settings, 'core.excludesfile', home);
+  const excludesFile = named === undefined ? await askForExcludesFile(cwd, git) : named;
+  return { repository: { ...places, excludesFile }, settings };
+}
+
+/** Whether what was found is still what the `.git` in `place` leads to. A setting may lead elsewhere. */
+export function isStillAt({ root, gitDir, commonDir }: Places, place: string | null): boolean {
+  if (place === null || realPath(root) !== place) return false;
+  const folders = gitFoldersAt(path.join(place, '.git'))?.map((folder) => path.resolve(folder));
+  return folders?.[0] === gitDir && (folders[1] ?? gitDir) === commonDir;
+}
+
+/** Whether no setting says that a repository is elsewhere, or another one. */
+function leadsTo(settings: ListedSettings, { hash }: Places): boolean {
+  if (settingOf(settings, 'core.worktree') !== null) return false;
+  if ((settingOf(settings, 'core.bare') ?? 'false') !== 'false') return false;
+  return (settingOf(settings, 'extensions.objectformat') ?? 'sha1') === hash;
+}
