@@ -182,6 +182,7 @@ export function workTreeSettler(
     if (run.resume?.announcesOnly === true) return notCommitted(ENDED_BEFORE);
     if (refused?.iteration === left.iteration) return refused.settlement;
     // What somebody else has done since belongs to nobody's iteration.
+    keeper?.disturb();
     await keeper?.before(left.iteration + 1);
     return commit(left);
   };

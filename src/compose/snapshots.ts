@@ -23,7 +23,11 @@ export interface WatchedTree {
   readonly snapshots: Snapshots;
 }
 
-const KEEPS_NOTHING: Snapshots = { before: async () => {}, after: async () => {} };
+const KEEPS_NOTHING: Snapshots = {
+  before: async () => {},
+  after: async () => {},
+  disturb() {},
+};
 
 /** What is known of the snapshots of a task before this run. */
 interface EarlierSnapshots {

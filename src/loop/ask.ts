@@ -20,6 +20,7 @@ export async function ask(
 ): Promise<LoopEvent> {
   const doing = doingOf(state, action);
   if (doing !== null) ports.reporter.doing(doing);
+  if (!LEAVES_TREE.has(action.kind)) ports.snapshots.disturb();
   switch (action.kind) {
     case 'start-agent':
       return startAgent(ports, state, action, answeredNow);
@@ -63,6 +64,9 @@ export async function ask(
       return { kind: 'waited', ...answeredNow() };
   }
 }
+
+/** What takes no time and runs nothing but the agent; a look tells of the commands that it runs. */
+const LEAVES_TREE: ReadonlySet<Question['kind']> = new Set(['start-agent', 'count-day', 'look']);
 
 /** Returns a signal that aborts a wait when somebody asks the loop to stop or to pause. */
 function interruption({ stops, requests }: Ports): AbortSignal {

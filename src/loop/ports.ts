@@ -128,8 +128,13 @@ export interface Observer {
 
 /** Keeps the work tree as it is, so that everything can be taken back. A failure is reported once. */
 export interface Snapshots {
-  /** Keeps the tree before an attempt, unless the newest snapshot is the same. */
+  /**
+   * Keeps the tree before an attempt, unless the newest snapshot is the same. If nothing has disturbed it since it was
+   * kept last, nobody looks at its files again: what somebody changes just then is in the next snapshot.
+   */
   before(iteration: number): Promise<void>;
+  /** Called before time passes, or something runs that may change files. */
+  disturb(): void;
   /** Keeps the tree after an attempt, unless the attempt changed nothing. */
   after(tree: TreeToKeep): Promise<void>;
 }

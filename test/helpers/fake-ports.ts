@@ -181,6 +181,9 @@ export function fakePorts(script: Script): FakePorts {
       async after({ iteration, as, outcome }) {
         if (script.showsSnapshots === true) effect(`keep ${as} ${iteration}: ${outcome}`);
       },
+      disturb() {
+        if (script.showsSnapshots === true) effect('disturb');
+      },
     },
     settler: {
       async commit({ iteration, again }) {

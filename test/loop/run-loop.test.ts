@@ -116,6 +116,16 @@ describe('the order of effects', () => {
     ]);
   });
 
+  test('whatever may change the tree says so first, and an agent that starts at once does not', async () => {
+    const script = { attempts: [OVERLOADED, WORK, DONE], showsSnapshots: true };
+    const { effects } = await run(script, { verify: checks('npm test'), after: './sync' });
+    const shown = effects.map((effect) => effect.split(' ')[0] ?? '');
+    for (const [at, effect] of shown.entries()) {
+      if (['wait', 'verify', 'after'].includes(effect)) expect(shown[at - 1]).toBe('disturb');
+      if (['run', 'look'].includes(effect)) expect(shown[at - 1]).not.toBe('disturb');
+    }
+  });
+
   test('of a run that completes in its second iteration', async () => {
     const { effects } = await run({ attempts: [WORK, DONE], usesGit: false });
     expect(effects).toEqual([

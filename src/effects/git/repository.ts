@@ -84,6 +84,12 @@ export interface Head {
 export async function readHead(
   ask: (args: readonly string[]) => Promise<GitAnswer>,
 ): Promise<Head> {
+  const both = await ask(['rev-parse', 'HEAD', '--symbolic-full-name', 'HEAD']);
+  const [commit, name] = both.exitCode === 0 ? both.output.trimEnd().split('\n') : [];
+  // Where git calls the name ambiguous, it leaves it out.
+  if (commit !== undefined && name !== undefined) {
+    return { commit, branch: name === 'HEAD' ? null : name };
+  }
   const named = await ask(['symbolic-ref', '-q', 'HEAD']);
   // Not `HEAD^{commit}`: for a lost object git answers as it does without a commit.
   const found = await ask(['rev-parse', '-q', '--verify', 'HEAD']);

@@ -63,6 +63,8 @@ export interface SnapshotStore {
   readonly newest: Snapshot | null;
   /** As it was when the tree was kept last; null before that. */
   readonly head: Head | null;
+  /** Whether HEAD or the user's index may be others than when the tree was kept last. */
+  hasMoved(): boolean;
   /** HEAD as the newest snapshot has it; null if this process has neither made it nor found all to be as in it. */
   readonly keptHead: Head | null;
   /**
@@ -180,6 +182,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     get head() {
       return headSeen === null ? null : head;
     },
+    hasMoved: () => headSeen !== headSign(repository) || index.hasUserMoved(),
     get keptHead() {
       return keptHead;
     },

@@ -157,10 +157,13 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   return createTreeKeeper({ ...open, refs, earlier, claimed: null });
 }
 
+/** The number of the first snapshot. */
+const ORDER_OF_CLAIM = 1;
+
 /** Finds refs for a new run by making its first snapshot. If that fails, the refs are only chosen. */
 async function claim(open: Omit<OpenKeeper, 'refs' | 'earlier' | 'claimed'>): Promise<Claimed> {
   const { git, settings, taskId, now, notice, maxBytes, pathspecs, ids } = open;
-  const about = { taskId, order: 1, at: now(), subject: 'before iteration 1' };
+  const about = { taskId, order: ORDER_OF_CLAIM, at: now(), subject: 'before iteration 1' };
   for (const { says, remedy } of leakyRemotesIn(settings ?? '')) {
     notice(`${says}; to keep them here: ${remedy}`);
   }
@@ -169,8 +172,8 @@ async function claim(open: Omit<OpenKeeper, 'refs' | 'earlier' | 'claimed'>): Pr
       ...{ git, taskId, maxBytes, pathspecs, ids },
       about: ({ branch }) => snapshotMessage({ ...about, branch }),
     });
-    const { refs } = claimed;
-    return { refs, claimed, earlier: await listSnapshots(git, ids.all) };
+    // They have the one that was just made.
+    return { refs: claimed.refs, claimed, earlier: timelineOf([]) };
   } catch {
     return { refs: await freeRefs(git, taskId), claimed: null, earlier: timelineOf([]) };
   }
@@ -200,14 +203,15 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   const { git, cwd, place, refs, ids, earlier, claimed, pathspecs, maxBytes, taskId } = request;
   const { now, warn, notice } = request;
   const last = earlier.snapshots.at(-1) ?? null;
+  const treeOfClaim = claimed?.kept.tree ?? null;
   const names = new Set(ids.all.map(({ name }) => name));
   const newStore = (newest: SnapshotStore['newest']): SnapshotStore =>
     createSnapshotStore({ git, refs, ids, newest, maxBytes, pathspecs });
   let store = claimed?.store ?? newStore(last && { ref: `${refs}/${last.name}`, ...last });
-  let first = earlier.snapshots[0]?.tree ?? null;
-  const treeAtStart = earlier.snapshots.find(({ name }) => name === START)?.tree ?? null;
+  let first = earlier.snapshots[0]?.tree ?? treeOfClaim;
+  const treeAtStart = earlier.snapshots.find(({ name }) => name === START)?.tree ?? treeOfClaim;
   let start = ids.isFromStart ? treeAtStart : null;
-  let order = last?.order ?? 0;
+  let order = last?.order ?? (claimed === null ? 0 : ORDER_OF_CLAIM);
   let known = claimed === null ? null : wholeTree(claimed.kept);
   let failures = 0;
   let hasWarned = false;
@@ -216,6 +220,10 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   const signs = createSigns(git.repository);
   const said = new Set<string>();
   let newestKept: KeptTree | null = null;
+  /** What a person was not told of yet. */
+  let untold: KeptTree | null = claimed?.kept ?? null;
+  /** Whether nothing can have changed since the tree was kept but what somebody has done by chance. */
+  let isUndisturbed = claimed !== null;
 
   /** The hash of a tree that has all of the work tree but what git ignores; otherwise null. */
   function wholeTree({ leftOut, nested, tree }: KeptTree): string | null {
@@ -237,6 +245,8 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     const changed = [...new Set([...unnamed.changed, ...kept.changed])];
     return { ...kept, changed, secrets: [...new Set([...unnamed.secrets, ...kept.secrets])] };
   };
+
+  const isHere = (): boolean => findGitAbove(cwd) === place;
 
   /** Called before a second try: the user's `git gc` may take away what no ref holds yet. */
   const startOver = (): void => {
@@ -269,8 +279,19 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     names.add(name);
   };
 
+  /** Tells a person what is not kept. Resolves to what of that has changed since the last call. */
+  const tellOf = async (kept: KeptTree): Promise<readonly TreePath[]> => {
+    unnamed = { changed: [], secrets: [] };
+    untold = null;
+    const moved = await signs.changedSince(kept);
+    for (const each of keptNotices(kept, said)) notice(each);
+    newestKept = kept;
+    return moved;
+  };
+
   const tryToKeep = async (free: () => Iterable<string>, subject: string, missing: string) => {
     known = null;
+    isUndisturbed = false;
     if (failures >= FAILURES_AT_MOST) return null;
     git.unanswered = null;
     try {
@@ -281,12 +302,9 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
         return keep(free(), subject);
       });
       failures = 0;
-      unnamed = { changed: [], secrets: [] };
       known = wholeTree(kept);
-      const moved = await signs.changedSince(kept);
-      for (const each of keptNotices(kept, said)) notice(each);
-      newestKept = kept;
-      return { changed: kept.changed, moved };
+      isUndisturbed = true;
+      return { changed: kept.changed, moved: await tellOf(kept) };
     } catch (error) {
       failures += 1;
       // A hole in the order shows that a snapshot is missing.
@@ -303,6 +321,10 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   };
 
   const before = async (iteration: number): Promise<void> => {
+    if (isUndisturbed && !store.hasMoved() && isHere()) {
+      if (untold !== null) await tellOf(untold);
+      return;
+    }
     const isFirst = first === null && iteration === 1;
     const free = () => startNames(iteration, isFirst);
     await tryToKeep(free, `before iteration ${iteration}`, `from before iteration ${iteration}`);
@@ -321,8 +343,12 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     knownTree: () => known,
     loseTree() {
       known = null;
+      isUndisturbed = false;
     },
-    isHere: () => findGitAbove(cwd) === place,
+    disturb() {
+      isUndisturbed = false;
+    },
+    isHere,
     before,
     async after({ iteration, as, outcome }: TreeToKeep) {
       // One without snapshots drove the task until now.
@@ -340,6 +366,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     async keepRewritten(iteration, paths) {
       if (paths.length === 0) return;
       known = null;
+      isUndisturbed = false;
       try {
         const kept = await store.keepTree(new Set(paths));
         if (kept.tree === store.newest?.tree) return;
@@ -375,6 +402,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       return order;
     },
     async keepUnnamed() {
+      isUndisturbed = false;
       const kept = await keepTree().catch(() => {
         startOver();
         return keepTree();

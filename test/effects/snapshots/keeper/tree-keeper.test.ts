@@ -1,10 +1,11 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { snapshotMessage } from '../../../../src/core/snapshots/snapshot-message.ts';
 import { undoNames } from '../../../../src/core/snapshots/snapshot-names.ts';
 import {
   openTreeKeeper,
+  type TreeKeeper,
   type TreeKeeperRequest,
 } from '../../../../src/effects/snapshots/keeper/tree-keeper.ts';
 import { createTreeProgress } from '../../../../src/effects/snapshots/keeper/tree-progress.ts';
@@ -42,10 +43,16 @@ async function keeperOf(folder: string, more: Partial<TreeKeeperRequest> = {}) {
   return { keeper, ids: request.ids, progress, ended, names, warnings, notices };
 }
 
+/** Keeps the tree before an iteration, after something has run. */
+function keepBefore(keeper: TreeKeeper, iteration: number): Promise<void> {
+  keeper.disturb();
+  return keeper.before(iteration);
+}
+
 async function stage(files = { 'a.txt': 'a' }) {
   const repository = await makeRepository(files);
   const kept = await keeperOf(repository.folder);
-  await kept.keeper.before(1);
+  await before(kept.keeper, 1);
   await kept.progress.mark();
   return { ...repository, ...kept };
 }
@@ -81,7 +88,7 @@ describe('the known tree', () => {
     await ended(3);
     expect(keeper.knownTree()).not.toBeNull();
     const { keeper: partly } = await keeperOf(folder, { excludedGlobs: ['x/**'], taskId: 'u' });
-    await partly.before(1);
+    await before(partly, 1);
     expect(partly.knownTree()).toBeNull();
   });
 });
@@ -91,9 +98,9 @@ describe('the snapshots of a task', () => {
     const { folder, keeper, ended, names } = await stage();
     put(folder, { b: '1' });
     await ended(1);
-    await keeper.before(2);
+    await keepBefore(keeper, 2);
     await ended(2);
-    await keeper.before(3);
+    await keepBefore(keeper, 3);
     put(folder, { b: '3' });
     await ended(3, 'attempt');
     put(folder, { b: '4' });
@@ -106,7 +113,7 @@ describe('the snapshots of a task', () => {
     put(folder, { b: '1' });
     await ended(1);
     put(folder, { b: 'mine' });
-    await keeper.before(2);
+    await keepBefore(keeper, 2);
     expect(await names()).toEqual(['0', '1', '2.0']);
   });
 
@@ -127,9 +134,9 @@ describe('the snapshots of a task', () => {
     const { folder, git } = await stage();
     git('worktree', 'add', '-q', join(folder, '..', 'linked'), 'HEAD');
     const linked = await keeperOf(join(folder, '..', 'linked'));
-    await linked.keeper.before(1);
+    await keepBefore(linked.keeper, 1);
     const again = await keeperOf(folder);
-    await again.keeper.before(1);
+    await keepBefore(again.keeper, 1);
     expect([linked.keeper.refs, again.keeper.refs]).toEqual(['refs/ralph/t@2', 'refs/ralph/t@3']);
     rmSync(join(folder, '..', 'linked'), { recursive: true });
   });
@@ -139,7 +146,7 @@ describe('the snapshots of a task', () => {
     renameSync(join(folder, '.git'), join(folder, 'away'));
     put(folder, { b: '1' });
     await ended(1);
-    await keeper.before(2);
+    await keepBefore(keeper, 2);
     expect(keeper.isWorking).toBe(false);
     expect(warnings).toHaveLength(1);
     renameSync(join(folder, 'away'), join(folder, '.git'));
@@ -213,6 +220,51 @@ describe('the snapshots of a task', () => {
   });
 });
 
+describe('a tree that nothing has disturbed', () => {
+  /** A keeper that lists nothing again, and says how often git was called. */
+  async function quiet() {
+    const staged = await stage();
+    const run = vi.spyOn(staged.keeper.git, 'run');
+    return { ...staged, run };
+  }
+
+  test('is not looked at again, and what somebody changes just then is in the next snapshot', async () => {
+    const { folder, keeper, ended, names, run } = await quiet();
+    await keeper.before(1);
+    expect(run).not.toHaveBeenCalled();
+    put(folder, { 'a.txt': 'by a person' });
+    await keeper.before(1);
+    expect(run).not.toHaveBeenCalled();
+    await ended(1);
+    expect(await names()).toEqual(['0', '1']);
+    run.mockClear();
+    await keeper.before(2);
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  const commit = ['commit', '-q', '--allow-empty', '-m', 'mine'];
+  test.each<[string, (git: ReturnType<typeof gitIn>, folder: string) => void]>([
+    ['HEAD', (git) => git(...commit)],
+    ['the branch', (git) => git('switch', '-q', '-c', 'other')],
+    ['the index', (git) => git('rm', '-q', '--cached', 'a.txt')],
+  ])('is looked at again once somebody has moved %s', async (_, move) => {
+    const { folder, git, keeper, names } = await quiet();
+    move(git, folder);
+    await keeper.before(2);
+    expect(await names()).toEqual(['0', '2.0']);
+  });
+
+  test('is looked at again once a program has run, or time has passed', async () => {
+    for (const how of ['disturb', 'loseTree'] as const) {
+      const { folder, keeper, names } = await quiet();
+      put(folder, { 'a.txt': how });
+      keeper[how]();
+      await keeper.before(2);
+      expect(await names()).toEqual(['0', '2.0']);
+    }
+  });
+});
+
 describe('progress by snapshots', () => {
   test('counts the files of all attempts, and not what others changed', async () => {
     const { folder, keeper, ended, progress } = await stage();
@@ -222,7 +274,7 @@ describe('progress by snapshots', () => {
     await ended(1);
     expect(await progress.since()).toEqual({ commits: 0, filesChanged: 3 });
     put(folder, { mine: 'x' });
-    await keeper.before(2);
+    await keepBefore(keeper, 2);
     await ended(2);
     expect(await progress.since()).toEqual({ commits: 0, filesChanged: 0 });
   });
@@ -241,7 +293,7 @@ describe('progress by snapshots', () => {
   test('sees files that are too large for a snapshot', async () => {
     const { folder, keeper, ended, progress } = await stage();
     put(folder, { large: 'x'.repeat(2_000) });
-    await keeper.before(2);
+    await keepBefore(keeper, 2);
     put(folder, { large: 'y'.repeat(2_000) });
     await ended(2);
     expect(await progress.since()).toMatchObject({ commits: 0, filesChanged: 1 });
@@ -256,7 +308,7 @@ describe('progress by snapshots', () => {
       each('add', 'a');
       each('commit', '-q', '-m', 'a');
     }
-    await keeper.before(2);
+    await keepBefore(keeper, 2);
     await progress.mark();
     expect(notices).toEqual([]);
     put(folder, { 'shown/a': 'b', 'ignored/a': 'b' });
@@ -320,7 +372,7 @@ describe('progress by snapshots', () => {
     const git = gitIn(folder);
     git('init', '-q');
     const { keeper, ended, progress } = await keeperOf(folder);
-    await keeper.before(1);
+    await keepBefore(keeper, 1);
     await ended(1);
     const inAll = () => progress.inAll(null, new AbortController().signal);
     expect(await inAll()).toMatchObject({ commits: 0, filesChanged: 0 });
@@ -337,7 +389,7 @@ describe('an untracked secret', () => {
     const { folder } = await makeRepository({ 'a.txt': 'a', '.env.shared': 'tracked' });
     put(folder, { '.env': 'A=1' });
     const { keeper, ended, notices } = await keeperOf(folder);
-    await keeper.before(1);
+    await keepBefore(keeper, 1);
     const told = [expect.stringContaining('.env looks like a secret')];
     expect(notices).toEqual(told);
     put(folder, { b: '1', '.env': 'A=2' });
@@ -382,7 +434,7 @@ test('an iteration after an undo has a start of its own, even if the undo has ch
   const about = { taskId: 't', order: keeper.nextOrder(), at: 'now', subject: 'undo' };
   const kept = await keeper.store.keepTree();
   await keeper.store.keep(kept, undoNames(), ({ branch }) => snapshotMessage({ ...about, branch }));
-  await keeper.before(2);
+  await keepBefore(keeper, 2);
   await ended(2);
   expect(await names()).toEqual(['0', 'undo.1', '2.0']);
 });
@@ -396,7 +448,7 @@ test('of what is rewritten at a commit only those paths are the iteration’s', 
   put(folder, { 'a.txt': 'formatted', 'b.txt': 'a person’s', 'c.txt': 'a person’s' });
   await keeper.keepRewritten(1, ['a.txt']);
   expect(keeper.knownTree()).toBeNull();
-  await keeper.before(2);
+  await keepBefore(keeper, 2);
   const changed = (from: string, to: string) =>
     git('diff-tree', '--name-only', '-r', `refs/ralph/t/${from}`, `refs/ralph/t/${to}`);
   expect(await names()).toEqual(['0', '1', '1.1', '2.0']);
