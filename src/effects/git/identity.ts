@@ -1,5 +1,6 @@
 import type { GitAnswer } from './git-command.ts';
 import type { GitSetting } from './git-program.ts';
+import { type ListedSettings, settingOf } from './listed-settings.ts';
 
 /** The variables by which git may be told who commits, and the settings that say the same. */
 const VARIABLES = {
@@ -30,6 +31,12 @@ export const RALPH: readonly GitSetting[] = [
 /** Says that nothing can be committed in the user's name; `who` is what would commit. */
 export function unknownAuthor(who: string): string {
   return `${who} commits in your name, and git knows none: git config --global user.name "NAME" and git config --global user.email ADDRESS set it.`;
+}
+
+/** Whether settings name the user, and no other author or committer: then git need not be asked. */
+export function namesUser(settings: ListedSettings): boolean {
+  if (Object.values(VARIABLES).some((name) => settingOf(settings, name) !== null)) return false;
+  return ['user.name', 'user.email'].every((name) => settingOf(settings, name)?.trim());
 }
 
 /** Whether git knows both author and committer, and makes neither up. `ask` runs git as for the commit. */

@@ -28,6 +28,7 @@ export async function compareTrees(
 ): Promise<TreeDifference | null> {
   const trees = await treesOf(git, [from, to]).catch(() => null);
   if (trees === null) return null;
+  if (trees[0] === trees[1]) return new Map();
   const { exitCode, output } = await git.run([...RAW, '-t', ...trees]);
   if (exitCode !== 0) return null;
   const folders: string[] = [];

@@ -11,6 +11,7 @@ import {
   identityProblem,
   messageFile,
   refused,
+  settingsOfCommit,
   signingProblem,
   subjectRefused,
   whyNotCommitted,
@@ -57,7 +58,8 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   });
   const span = spanOf(request.timeline, tree);
   if (span === null) return end({ kind: 'nothing' });
-  const refusal = await whyNotCommitted(request);
+  const settings = await settingsOfCommit(request);
+  const refusal = await whyNotCommitted(request, settings);
   if (refusal !== null) return end(notCommitted(refusal));
   const sign = headSign(git.repository);
   const head = await readHead(git.onRepository);
@@ -76,7 +78,8 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const { index, staged } = await stage(git, head.commit, changed.keys());
   const files = await withoutLeftOut(request, span, { index, staged }, left);
   if (files.size === 0) return end({ kind: 'nothing' });
-  const problem = (await identityProblem(request)) ?? (await signingProblem(request, index));
+  const problem =
+    (await identityProblem(request, settings)) ?? (await signingProblem(request, index, settings));
   if (problem !== null) return end(problem);
   const locks = locksOf(git.repository, head.branch);
   const lock = await patience.untilGone([...locks, indexLock(git)]);

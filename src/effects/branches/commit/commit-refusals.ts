@@ -2,7 +2,8 @@ import path from 'node:path';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import { oneLine } from '../../../core/text/untrusted-text.ts';
 import type { GitAnswer } from '../../git/git-command.ts';
-import { isKnown } from '../../git/identity.ts';
+import { isKnown, namesUser } from '../../git/identity.ts';
+import { LIST_SETTINGS, type ListedSettings, settingOf } from '../../git/listed-settings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { asText } from '../../git/tree-path.ts';
 import { underWayIn } from '../../git/under-way.ts';
@@ -10,18 +11,24 @@ import { ask } from './commit-index.ts';
 import type { CommitRequest } from './commit-request.ts';
 import { changedSetup, readGitSetup } from './git-setup.ts';
 
+/** Lists git's settings as they are for the commit; null if git cannot. */
+export async function settingsOfCommit({ asUser }: CommitRequest): Promise<ListedSettings | null> {
+  const { exitCode, output } = await asUser(LIST_SETTINGS);
+  return exitCode === 0 ? output : null;
+}
+
 /** Returns why nothing at all is committed, as a clause; null if nothing speaks against it. */
-export async function whyNotCommitted({
-  git,
-  setup,
-  asUser,
-}: CommitRequest): Promise<string | null> {
+export async function whyNotCommitted(
+  { git, setup, asUser }: CommitRequest,
+  settings: ListedSettings | null,
+): Promise<string | null> {
   const [operation] = underWayIn(git.repository.gitDir);
   if (operation !== undefined) return `a ${operation} is under way`;
-  const now = await readGitSetup(git.repository, async (args) => {
+  const ask = async (args: readonly string[]): Promise<string | null> => {
     const { exitCode, output } = await asUser(args);
     return exitCode === 0 ? output : null;
-  });
+  };
+  const now = settings === null ? null : await readGitSetup(git.repository, ask, settings);
   if (now === null) return 'git cannot tell its configuration';
   const changed = changedSetup(setup, now);
   if (changed.length === 0) return null;
@@ -31,8 +38,11 @@ export async function whyNotCommitted({
 }
 
 /** The author has to be configured: git would otherwise make one up of user and machine. */
-export async function identityProblem({ asUser }: CommitRequest): Promise<Settlement | null> {
-  if (await isKnown(asUser)) return null;
+export async function identityProblem(
+  { asUser }: CommitRequest,
+  settings: ListedSettings | null,
+): Promise<Settlement | null> {
+  if ((settings !== null && namesUser(settings)) || (await isKnown(asUser))) return null;
   return { kind: 'not-committed', why: 'git knows no author (user.name and user.email)' };
 }
 
@@ -43,7 +53,9 @@ const SIGNING_MS = 30_000;
 export async function signingProblem(
   { git, asUser }: CommitRequest,
   index: string,
+  settings: ListedSettings | null,
 ): Promise<Settlement | null> {
+  if (settings !== null && settingOf(settings, 'commit.gpgsign') === null) return null;
   const wanted = await asUser(['config', '--type=bool', '--get', 'commit.gpgSign']);
   if (wanted.output.trim() !== 'true') return null;
   const tree = await ask(git.onRepository(['write-tree'], { index }), 'git cannot write a tree');

@@ -2,7 +2,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AsUser } from '../../../../src/effects/branches/commit/commit-request.ts';
-import { createPatience } from '../../../../src/effects/git/git-locks.ts';
+import { createPatience, type Patience } from '../../../../src/effects/git/git-locks.ts';
 import { commitsIn } from '../../../helpers/commits.ts';
 import { put } from '../../../helpers/repository.ts';
 
@@ -14,12 +14,18 @@ async function commitWhile(meanwhile: (scene: Scene) => void, when: 'before' | '
   await scene.begin();
   await scene.work(1, { 'a.txt': '1\n' });
   if (when === 'before') meanwhile(scene);
-  const asUser: AsUser = async (args, call) => {
-    // What is asked once the files are in ralph's index.
-    if (args.includes('GIT_AUTHOR_IDENT') && when === 'in the middle') meanwhile(scene);
-    return scene.asUser(args, call);
+  let looks = 0;
+  const patience: Patience = {
+    async untilGone() {
+      looks += 1;
+      // It looks for locks once the files are in ralph's index, and before it looks at HEAD again.
+      if (looks === 1 && when === 'in the middle') meanwhile(scene);
+      return null;
+    },
   };
-  return { ...scene, committed: await scene.commit({}, { asUser }) };
+  const committed = await scene.commit({}, { patience });
+  expect(looks).toBeGreaterThan(0);
+  return { ...scene, committed };
 }
 
 test.for<[string, (scene: Scene) => void]>([
