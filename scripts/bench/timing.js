@@ -45,21 +45,51 @@ export function time({ argv: [file, ...args], cwd, env, exitCode = 0, before, af
 }
 
 /**
+ * Runs a command as `time` does, and returns the milliseconds of processor time that it and all that it started took:
+ * unlike the time on the clock, these do not grow on a machine that has other work.
+ * @param {Command} command
+ */
+function cpuTime({ argv, cwd, env, exitCode = 0, before, after }) {
+  before?.();
+  const line = '"$@" >/dev/null 2>/dev/null; code=$?; times; exit $code';
+  const end = spawnSync('/bin/sh', ['-c', line, 'sh', ...argv], { cwd, env, encoding: 'utf8' });
+  if (end.status !== exitCode) throw new Error(`${argv.join(' ')}\nexit code ${end.status}`);
+  after?.();
+  // The second line is that of the children: `0m0.120s 0m0.040s`.
+  const [, user, system] = /\n(\S+) (\S+)/.exec(end.stdout) ?? [];
+  return [user, system].reduce((sum, text) => {
+    const [, minutes, seconds] = /(\d+)m([\d.]+)s/.exec(text ?? '') ?? [];
+    return sum + (Number(minutes) * 60 + Number(seconds)) * 1000;
+  }, 0);
+}
+
+/**
+ * Measures as `timeInTurn` does, but processor time.
+ * @template {string} Name
+ * @param {number} runs
+ * @param {Readonly<Record<Name, Command>>} commands
+ */
+export function cpuTimeInTurn(runs, commands) {
+  return timeInTurn(runs, commands, cpuTime);
+}
+
+/**
  * Times commands in turn, round by round, so that a machine that grows slower does so for all of
  * them; every other round goes backwards. One round before the first warms up and is not counted.
  * Returns the milliseconds of each round by the names of the commands.
  * @template {string} Name
  * @param {number} runs
  * @param {Readonly<Record<Name, Command>>} commands
+ * @param {(command: Command) => number} measure
  * @returns {Record<Name, number>[]}
  */
-export function timeInTurn(runs, commands) {
+export function timeInTurn(runs, commands, measure = time) {
   const names = /** @type {Name[]} */ (Object.keys(commands));
   const rounds = [];
   for (let round = 0; round <= runs; round += 1) {
     const order = round % 2 === 0 ? names : names.toReversed();
     const times = /** @type {Record<Name, number>} */ ({});
-    for (const name of order) times[name] = time(commands[name]);
+    for (const name of order) times[name] = measure(commands[name]);
     if (round > 0) rounds.push(times);
   }
   return rounds;
