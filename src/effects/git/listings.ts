@@ -33,7 +33,7 @@ export function readNames(output: string): readonly TreePath[] {
 }
 
 /** A setting, with what `--show-scope` and `--show-origin` say of it. */
-interface ListedSetting {
+export interface ListedSetting {
   readonly columns: readonly string[];
   readonly name: string;
   /** For git, a setting without a value is true. */

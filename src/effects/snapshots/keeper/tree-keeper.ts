@@ -1,4 +1,5 @@
 import type { TreeToKeep } from '../../../core/machine/action.ts';
+import type { LeakyRemote } from '../../../core/snapshots/shared-refs.ts';
 import { snapshotMessage } from '../../../core/snapshots/snapshot-message.ts';
 import {
   attemptNames,
@@ -29,7 +30,7 @@ import { putRefsRight } from '../snapshot-ref.ts';
 import { createSnapshotStore, type KeptTree, type SnapshotStore } from '../snapshot-store.ts';
 import { createSigns, innerNotices, keptNotices } from './kept-notices.ts';
 import { type ClaimedRefs, claimRefs, freeRefs } from './refs-namespace.ts';
-import { leakyRemotesIn } from './remotes.ts';
+import { findLeakyRemotes, leakyRemotesIn } from './remotes.ts';
 import { thinSnapshots } from './remove-snapshots.ts';
 
 export interface TreeKeeperRequest {
@@ -152,7 +153,13 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   const git = openPrivateGit({ folder, repository, env, runId, signal, timeoutMs: TIMEOUT_MS });
   const pathspecs = withGlobs(pathspecsWithout(excluded, repository.root), request.excludedGlobs);
   const open = { ...request, git, settings, place, pathspecs };
-  if (refs === null) return createTreeKeeper({ ...open, ...(await claim(open)) });
+  if (refs === null) {
+    // An old git lists no settings with their scopes.
+    const leaks = settings
+      ? leakyRemotesIn(settings)
+      : await findLeakyRemotes(repository.root, ask);
+    return createTreeKeeper({ ...open, ...(await claim(open, leaks)) });
+  }
   const earlier = await listSnapshots(git, ids.all);
   return createTreeKeeper({ ...open, refs, earlier, claimed: null });
 }
@@ -161,10 +168,13 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
 const ORDER_OF_CLAIM = 1;
 
 /** Finds refs for a new run by making its first snapshot. If that fails, the refs are only chosen. */
-async function claim(open: Omit<OpenKeeper, 'refs' | 'earlier' | 'claimed'>): Promise<Claimed> {
-  const { git, settings, taskId, now, notice, maxBytes, pathspecs, ids } = open;
+async function claim(
+  open: Omit<OpenKeeper, 'refs' | 'earlier' | 'claimed'>,
+  leaks: readonly LeakyRemote[],
+): Promise<Claimed> {
+  const { git, taskId, now, notice, maxBytes, pathspecs, ids } = open;
   const about = { taskId, order: ORDER_OF_CLAIM, at: now(), subject: 'before iteration 1' };
-  for (const { says, remedy } of leakyRemotesIn(settings ?? '')) {
+  for (const { says, remedy } of leaks) {
     notice(`${says}; to keep them here: ${remedy}`);
   }
   try {
@@ -379,6 +389,8 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       const before = store.newest?.tree ?? null;
       const subject = `iteration ${iteration}: after its checks`;
       await tryToKeep(() => endNames(iteration), subject, `of iteration ${iteration}`);
+      // What follows, such as a judge, takes time in which others may write.
+      isUndisturbed = false;
       return before;
     },
     filesTouched() {

@@ -92,7 +92,8 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
       // Somebody may have removed a branch.
       const range = base === null ? ['HEAD'] : [...tips, `^${base}`];
       const count = await ask(['rev-list', '--count', '--ignore-missing', ...range]);
-      const counted = await ask([...NUMSTAT, ends.first, ends.newest]);
+      const isSame = ends.first === ends.newest;
+      const counted = isSame ? '' : await ask([...NUMSTAT, ends.first, ends.newest]);
       if (count === null || counted === null) return null;
       const commits = Number.parseInt(count, 10);
       // The base is unknown, or the first commit was made since.

@@ -52,7 +52,7 @@ function keepBefore(keeper: TreeKeeper, iteration: number): Promise<void> {
 async function stage(files = { 'a.txt': 'a' }) {
   const repository = await makeRepository(files);
   const kept = await keeperOf(repository.folder);
-  await before(kept.keeper, 1);
+  await keepBefore(kept.keeper, 1);
   await kept.progress.mark();
   return { ...repository, ...kept };
 }
@@ -88,7 +88,7 @@ describe('the known tree', () => {
     await ended(3);
     expect(keeper.knownTree()).not.toBeNull();
     const { keeper: partly } = await keeperOf(folder, { excludedGlobs: ['x/**'], taskId: 'u' });
-    await before(partly, 1);
+    await keepBefore(partly, 1);
     expect(partly.knownTree()).toBeNull();
   });
 });
@@ -240,6 +240,15 @@ describe('a tree that nothing has disturbed', () => {
     run.mockClear();
     await keeper.before(2);
     expect(run).not.toHaveBeenCalled();
+  });
+
+  test('is looked at again after a claim was kept, since who judges it takes time', async () => {
+    const { folder, keeper, names } = await quiet();
+    put(folder, { b: 'by a check' });
+    await keeper.keepChecked(1);
+    put(folder, { 'a.txt': 'by a person, while a judge reads' });
+    await keeper.before(2);
+    expect(await names()).toEqual(['0', '1', '2.0']);
   });
 
   const commit = ['commit', '-q', '--allow-empty', '-m', 'mine'];
