@@ -8,6 +8,7 @@ import {
 import { endingRow, rowOfState } from '../core/task/endings.ts';
 import { messageOf } from '../errors.ts';
 import type { NoRoom, RanTask, TaskRequest, VaultPorts } from './ports.ts';
+import { sideBySide } from './side-by-side.ts';
 
 export interface PassOptions {
   readonly stuckAfterMs: number;
@@ -58,17 +59,17 @@ export async function pass(ports: VaultPorts, options: PassOptions): Promise<Pas
     if (verdict === 'common') cause ??= { status, exitReason, exitCode };
     else if (verdict !== 'interrupted') worked += 1;
   };
-  const worker = async (): Promise<void> => {
-    for (let facts = queue.shift(); facts !== undefined; facts = queue.shift()) {
-      if (cause !== null || ports.stops.signal.aborted) return;
+  await sideBySide(options.concurrency, async () => {
+    const facts = cause !== null || ports.stops.signal.aborted ? undefined : queue.shift();
+    if (facts === undefined) return null;
+    return async () => {
       const outcome = await handle(facts, ports, { ...options, listedAt }, onRan).catch(
         (error: unknown): FileOutcome => ({ kind: 'problem', message: messageOf(error) }),
       );
       if (outcome.kind === 'problem') problems += 1;
       ports.report(facts.file, outcome);
-    }
-  };
-  await Promise.all(Array.from({ length: options.concurrency }, worker));
+    };
+  });
   await keepBlockedNote(ports, cause, worked);
   return { cause, problems };
 }
