@@ -6,6 +6,7 @@ import {
   leave,
 } from '../core/rescue/vault-files.ts';
 import { endingRow, rowOfState } from '../core/task/endings.ts';
+import { laterBy } from '../core/task/task-state.ts';
 import { messageOf } from '../errors.ts';
 import type { NoRoom, RanTask, TaskRequest, VaultPorts } from './ports.ts';
 import { sideBySide } from './side-by-side.ts';
@@ -16,6 +17,8 @@ export interface PassOptions {
   readonly startNew: boolean;
   /** How many tasks run at the same time. */
   readonly concurrency: number;
+  /** After so long, what is due is looked for again while tasks run and a place is free; absent: never. */
+  readonly lookAgainMs?: number;
 }
 
 /** What keeps every file from being processed, such as a missing login. */
@@ -39,13 +42,17 @@ export interface PassEnd {
 }
 
 /**
- * Handles every file of the vault once, as `decide` says. A cause that affects all files ends the pass:
+ * Handles every file of the vault, as `decide` says: once, and again while a long task runs beside free places. A cause that affects all files ends the pass:
  * running tasks finish, and no more are started. Rejects only if the folders cannot be read.
  */
 export async function pass(ports: VaultPorts, options: PassOptions): Promise<PassEnd> {
-  const queue = inOrder(await ports.vault.list({ withNew: options.startNew }));
-  // One timestamp for the whole pass, so files become due in order of age.
-  const listedAt = ports.clock.now();
+  const { lookAgainMs } = options;
+  const list = async () => inOrder(await ports.vault.list({ withNew: options.startNew }));
+  let queue = await list();
+  // One timestamp for all that were listed, so files become due in order of age.
+  let listedAt = ports.clock.now();
+  let isOld = false;
+  const inHand = new Set<string>();
   let cause: CommonCause | null = null;
   let problems = 0;
   let worked = 0;
@@ -59,17 +66,31 @@ export async function pass(ports: VaultPorts, options: PassOptions): Promise<Pas
     if (verdict === 'common') cause ??= { status, exitReason, exitCode };
     else if (verdict !== 'interrupted') worked += 1;
   };
-  await sideBySide(options.concurrency, async () => {
-    const facts = cause !== null || ports.stops.signal.aborted ? undefined : queue.shift();
+  const next = async (underWay: number): Promise<(() => Promise<void>) | null> => {
+    if (cause !== null || ports.stops.signal.aborted) return null;
+    if (isOld && queue.length === 0 && underWay > 0) {
+      queue = (await list()).filter(({ ownId }) => !inHand.has(ownId));
+      listedAt = ports.clock.now();
+      isOld = false;
+    }
+    const facts = queue.shift();
     if (facts === undefined) return null;
+    const rules = { ...options, listedAt };
+    inHand.add(facts.ownId);
     return async () => {
-      const outcome = await handle(facts, ports, { ...options, listedAt }, onRan).catch(
+      const outcome = await handle(facts, ports, rules, onRan).catch(
         (error: unknown): FileOutcome => ({ kind: 'problem', message: messageOf(error) }),
       );
+      inHand.delete(facts.ownId);
       if (outcome.kind === 'problem') problems += 1;
       ports.report(facts.file, outcome);
     };
-  });
+  };
+  const wake = async (signal: AbortSignal): Promise<void> => {
+    await ports.clock.waitUntil(laterBy(ports.clock.now(), lookAgainMs ?? 0), signal);
+    isOld = true;
+  };
+  await sideBySide(options.concurrency, next, lookAgainMs === undefined ? null : wake);
   await keepBlockedNote(ports, cause, worked);
   return { cause, problems };
 }

@@ -29,7 +29,7 @@ export async function watch(
   const { signal } = ports.stops;
   for (let inARow = 0; !signal.aborted; ) {
     const forMs = restMs(inARow);
-    const rest = await onePass(ports, options, forMs);
+    const rest = await onePass(ports, { ...options, lookAgainMs: options.intervalMs }, forMs);
     const until = rest?.kind === 'cause' ? rest.cause.until : undefined;
     // A stop is reported separately.
     if (rest !== null && !signal.aborted) onRest(rest);

@@ -110,6 +110,35 @@ const stuck = (name: string, said: Parameters<typeof fileFacts>[0] = {}) =>
   fileFacts({ ...said, file: { name, ...said.file } });
 
 describe('a pass', () => {
+  test('takes up what becomes due while a long task runs and a place is free', async () => {
+    const files = [stuck('long.md')];
+    const fake = fakeVault({ files });
+    const ends = new Map<string, (end: RanTask) => void>();
+    let wake = (): void => {};
+    const ports: VaultPorts = {
+      ...fake.ports,
+      runTask: ({ taskId }) => new Promise((end) => ends.set(taskId, end)),
+      clock: {
+        ...fake.ports.clock,
+        waitUntil: (instant) =>
+          new Promise((resolve) => {
+            fake.effects.push(`wait ${(Date.parse(instant) - Date.parse(NOW)) / 1_000}s`);
+            wake = resolve;
+          }),
+      },
+    };
+    const over = pass(ports, { ...OPTIONS, concurrency: 2, lookAgainMs: 30_000 });
+    await expect.poll(() => fake.effects).toContain('wait 30s');
+    files.push(stuck('new.md'));
+    wake();
+    await expect.poll(() => [...ends.keys()]).toEqual(['stuck_long', 'stuck_new']);
+    ends.get('stuck_new')?.(ended('completed'));
+    await expect.poll(() => fake.told).toEqual(['new.md ran']);
+    ends.get('stuck_long')?.(ended('completed'));
+    expect(await over).toEqual({ cause: null, problems: 0 });
+    expect(fake.told).toEqual(['new.md ran', 'long.md ran']);
+  });
+
   test('locks a file, reads it again, rescues it and ends its record', async () => {
     const fake = fakeVault({ files: [stuck('a.md')] });
     expect(await pass(fake.ports, OPTIONS)).toEqual({ cause: null, problems: 0 });
