@@ -333,7 +333,7 @@ describe('ralph work', () => {
   test.for<[words: readonly string[], problem: RegExp]>([
     [['work'], /ralph work expects a list, such as/],
     [['work', 'none.json'], /none\.json cannot be used: there is no such file/],
-    [['work', 'prd.json', '--worktree'], /takes no --worktree/],
+    [['work', 'prd.json', '--worktree', '--base', 'main'], /takes no --base/],
     [['work', 'prd.json', '--item', 'aa'], /has no 'aa'; did you mean a\?/],
     [
       ['work', 'prd.json', '--agian', 'a'],

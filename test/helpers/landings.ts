@@ -20,6 +20,7 @@ const NAMED = {
 
 interface LandOptions {
   readonly onto?: string;
+  readonly apart?: string | null;
   readonly form?: LandingForm;
   readonly check?: (folder: string) => Promise<LandingRefusal | null>;
   readonly env?: NodeJS.ProcessEnv;
@@ -64,6 +65,7 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
       excludedGlobs = [],
       atMove,
       onPause,
+      apart = null,
       branches = [],
     }: LandOptions = {},
   ): Promise<Landing> => {
@@ -85,7 +87,7 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
       return answer;
     };
     return land({
-      ...{ ...own, askToEnd, parent, taskId, work, base: tree.base, onto, form },
+      ...{ ...own, askToEnd, parent, taskId, work, base: tree.base, onto, form, apart },
       ...{ refs: `refs/ralph/${taskId}`, ids: landedIds },
       message: `Do ${taskId}\n\nRalph-Task: ${taskId}\n`,
       identity: gitIdentity(NAMED),

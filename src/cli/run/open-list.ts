@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { startFolderOf } from '../../compose/git-commands/task-to-land.ts';
 import { listCommands } from '../../compose/lists/list-commands.ts';
 import {
   listFileAt,
@@ -14,6 +15,7 @@ import type { ListItem, TaskList } from '../../core/list/list-item.ts';
 import { idProblems } from '../../core/list/list-sources.ts';
 import { blockedIds, type ListState, openedAgain } from '../../core/list/list-state.ts';
 import type { Check } from '../../core/settings/checks.ts';
+import { parseValue } from '../../core/settings/parse-value.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import type { Written } from '../../core/settings/setting-source.ts';
 import type { Settings } from '../../core/settings/settings.ts';
@@ -55,6 +57,8 @@ export interface OpenList {
   /** The commands that an item names. */
   readonly commandsOf: (item: ListItem) => readonly string[];
   readonly runsItemChecks: boolean;
+  /** How many items run at the same time. */
+  readonly places: number;
   /** The open items without a check, as one sentence for each problem. */
   readonly unchecked: readonly string[];
   readonly notices: readonly string[];
@@ -77,10 +81,12 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
   const sections = textsOf(flags.layer.section);
   const collected = await collectForItems(flags, startDir);
   const runsItemChecks = flags.layer.itemChecks !== undefined;
+  const places = placesOf(flags.layer.concurrency, collected.settings.worktree);
   const items = textsOf(flags.layer.item);
   const again = textsOf(flags.layer.again);
   const problems = [
     ...flags.problems,
+    ...places.problems,
     ...notOfLists().flatMap((each) => {
       const written = flags.layer[each];
       return written === undefined
@@ -99,11 +105,13 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
     prompt: 'item',
     problems,
   });
-  const unsafe = commandProblems(flags, plan);
+  // Commands of the list run where it was named, and not in the work tree of an item.
+  const here = { ...plan, cwd: startFolderOf(plan) };
+  const unsafe = commandProblems(flags, here);
   if (unsafe.length > 0) throw new UsageError(unsafe);
   const name = source ?? listName(path.relative(plan.vault, file ?? ''), sections);
   const known = requireListState(plan, { list: name, file: file ?? name, sections });
-  const run = listCommands(plan, named.variables);
+  const run = listCommands(here, named.variables);
   const printed =
     file === null ? await printedFirst({ name, shown, commands, sections, run }) : null;
   if (printed !== null) requireSameRepository(plan, known, printed.first);
@@ -122,12 +130,12 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
   ];
   if (unknown.length > 0) throw new UsageError(unknown);
   // The text of a list that is no file may be anybody's.
-  const commandsOf = file === null ? () => [] : commandFinder(plan.env, plan.cwd);
+  const commandsOf = file === null ? () => [] : commandFinder(plan.env, here.cwd);
   const only = items.length === 0 ? null : new Set(items);
   const opened = { ...base, plan, named, file, shown, name, sections, only, list, state };
   return {
     ...opened,
-    ...{ commandsOf, printed, run, runsItemChecks },
+    ...{ commandsOf, printed, run, runsItemChecks, places: places.count },
     unchecked: uncheckedItems({ ...opened, commandsOf, runsItemChecks }),
     notices: collected.notices,
   };
@@ -144,6 +152,19 @@ async function printedFirst(list: PrintedList): Promise<Printed> {
   } finally {
     stops.close();
   }
+}
+
+/** Returns how many items run at the same time, and what is wrong with that. */
+function placesOf(
+  written: Written | undefined,
+  isApart: boolean,
+): { readonly count: number; readonly problems: readonly string[] } {
+  const { flag, type, default: one } = WORK_SETTINGS.concurrency;
+  const parsed = parseValue(type, written?.value ?? one);
+  if ('problem' in parsed) return { count: 1, problems: [`${flag} ${parsed.problem}.`] };
+  const count = Number(parsed.value);
+  const problem = `${flag} ${count} needs --worktree: items that run at the same time would change each other's files.`;
+  return { count, problems: count > 1 && !isApart ? [problem] : [] };
 }
 
 /** Returns the words that a repeatable flag was given. */
@@ -174,13 +195,15 @@ interface TaskToPlan {
   readonly checks: readonly string[];
   /** What a judge has to find; null for what the settings name. */
   readonly criteria: readonly string[] | null;
+  /** Where its work tree begins; absent for HEAD. */
+  readonly base?: string;
   readonly problems?: readonly string[];
 }
 
 /** Plans the task of an item. Rejects with a `UsageError`. */
 export function planTask(
   { collected, flags, startDir }: Pick<OpenList, 'collected' | 'flags' | 'startDir'>,
-  { taskId, prompt, checks, criteria, problems = [] }: TaskToPlan,
+  { taskId, prompt, checks, criteria, base, problems = [] }: TaskToPlan,
 ): Promise<RunPlan> {
   const { settings } = collected;
   const ofItem = checks.map(
@@ -191,6 +214,7 @@ export function planTask(
     settings: {
       ...settings,
       ...off(),
+      ...(base === undefined ? {} : { base }),
       taskId,
       verify: [...settings.verify, ...ofItem],
       ...(criteria === null ? {} : { criterion: criteria, criteria: null }),

@@ -1,8 +1,13 @@
 import { requireOutlook } from '../../compose/before-start.ts';
+import { startFolderOf } from '../../compose/git-commands/task-to-land.ts';
+import { inTurns } from '../../compose/lists/in-turns.ts';
 import { commitOfTask } from '../../compose/lists/item-commit.ts';
+import { landItem, returnItem } from '../../compose/lists/land-item.ts';
+import { type LandingTarget, landingTarget } from '../../compose/lists/landing-target.ts';
 import {
   holdList,
   knownAt,
+  planOfItem,
   removeListNote,
   requireListState,
   saveListState,
@@ -20,6 +25,7 @@ import {
 } from '../../compose/lists/work-through.ts';
 import { type PlannedTask, sharedRuns } from '../../compose/rescue/shared-runs.ts';
 import { rulesForAll } from '../../core/agent/agents/agents.ts';
+import { MOST_RETURNS } from '../../core/list/item-end.ts';
 import { taskIdOf } from '../../core/list/item-ids.ts';
 import { itemStands } from '../../core/list/item-order.ts';
 import { itemPrompt } from '../../core/list/item-prompt.ts';
@@ -27,7 +33,6 @@ import type { TaskList } from '../../core/list/list-item.ts';
 import { blockedIds, type ListState, openedAgain } from '../../core/list/list-state.ts';
 import { judgeOf, MOST_CRITERIA } from '../../core/settings/judge-setting.ts';
 import { endingRow } from '../../core/task/endings.ts';
-import { withPolicy } from '../../core/task/policy.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { oneLine, withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
@@ -37,16 +42,19 @@ import {
   blockedLine,
   changedListLine,
   doneLine,
+  firstLine,
   leftLine,
   listEndLine,
   listLine,
   notToldLine,
+  returnedLine,
 } from '../../report/screens/list.ts';
 import { jsonView } from '../../report/terminal/plain.ts';
 import { allOf } from '../../report/terminal/view.ts';
 import { outputFlags } from '../flags/flags.ts';
 import { sayPowers } from '../settings/found-config.ts';
 import { findTask } from '../tasks/find-task.ts';
+import { unknownTask } from '../tasks/unknown-task.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';
 import { type OpenList, planTask, shownList, textsOf } from './open-list.ts';
@@ -84,13 +92,18 @@ export async function runList(open: OpenList): Promise<number> {
     // Another run may have written it since it was read.
     const fresh = requireListState(plan, open.state);
     const again = textsOf(open.flags.layer.again);
-    const state = { ...openedAgain(fresh, again, open.file === null), ...open.printed?.belongsTo };
+    const kept = { ...openedAgain(fresh, again, open.file === null), ...open.printed?.belongsTo };
+    const target = settings.worktree ? await targetOf(open, kept) : null;
+    const state = target?.isOwn === true ? { ...kept, target: target.branch } : kept;
+    if (state.target !== fresh.target) await saveListState(plan, state);
     tell(listLine(shown, first.items, first.order[0] ?? null));
     const print = (event: object, line: string): void => {
       const text = json ? `${safeJson(withoutControlsIn(event))}\n` : `${line}\n`;
       process.stdout.write(text);
     };
-    const ports = portsOf(open, { runs, said, print, tell });
+    if (target !== null) tell(target.sentence);
+    const base = target === null ? undefined : `refs/heads/${target.branch}`;
+    const ports = portsOf(open, { runs, said, print, tell, base });
     const end = await workThrough(ports, state);
     await announceEnd(open, end, print, tell);
     return end.exitCode;
@@ -98,6 +111,13 @@ export async function runList(open: OpenList): Promise<number> {
     runs.stops.close();
     hold.release();
   }
+}
+
+/** Finds the branch on which items with work trees of their own land. */
+function targetOf({ plan, name }: OpenList, { target: known }: ListState): Promise<LandingTarget> {
+  const protect = plan.settings.protectBranch;
+  const env = plan.gitEnv;
+  return landingTarget({ cwd: startFolderOf(plan), env, list: name, protect, known });
 }
 
 /** Whether a note has something to say: an item of the whole list is blocked or waits. */
@@ -108,30 +128,39 @@ function isStuck({ items }: TaskList, state: ListState): boolean {
 }
 
 interface ListRun {
+  /** The full name of the branch at which items begin; absent for the work tree in which the list lies. */
+  readonly base: string | undefined;
   readonly runs: ReturnType<typeof sharedRuns>;
   readonly said: Set<string>;
   readonly print: (event: object, line: string) => void;
   readonly tell: (line: string) => void;
 }
 
-function portsOf(open: OpenList, { runs, said, print, tell }: ListRun): ListPorts {
-  const { plan, file, shown, name, named, sections, only, collected, printed } = open;
+function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): ListPorts {
+  const { plan, file, shown, name, named, sections, only, collected, printed, places } = open;
   const bounds = { maxCostPerDay: plan.policy.maxCostPerDay, endedByBugs };
   const view = (taskId: string) =>
     allOf([viewOf(taskId, plan), ...(collected.settings.json ? [jsonView(process.stdout)] : [])]);
   const ended = async (task: PlannedTask): Promise<ItemRun | number> => {
     // No agent has to do with the list, be it a file or what ralph knows of it.
-    const policy = withPolicy(task.plan.policy, {
-      list: file ?? knownAt(plan, name),
-    });
-    const ran = await runs.run({ ...task, plan: { ...task.plan, policy } }, bounds);
+    const list = file ?? knownAt(plan, name);
+    const ran = await runs.run({ ...task, plan: planOfItem(task.plan, list) }, bounds);
     if (ran.kind === 'no-room') return endingRow('budget_spent', 'day_budget').exitCode;
     const { status, exit_reason: exitReason, evidence } = ran.end.fields;
     return { status, exitReason, evidence };
   };
   const find = (taskId: string) => findTask(taskId, plan);
+  const inTurn = inTurns();
+  const resume = async (taskId: string): Promise<ItemRun | number | null> => {
+    const asked = { ...outputFlags(open.flags), isTrusted: false };
+    const planned = await planResume(taskId, plan, asked);
+    if (planned === null) return null;
+    const how = { ...planned.resume, announcesOnly: planned.isUntold };
+    const task = { plan: planned.plan, resume: how, view: view(taskId), announcements: [], said };
+    return ended(task);
+  };
   return {
-    ...{ stateDir: plan.stateDir, file, shown, sections, only, stops: runs.stops },
+    ...{ stateDir: plan.stateDir, file, shown, sections, only, places, stops: runs.stops },
     source:
       printed === null
         ? fileSource({ file: file ?? '', shown, sections })
@@ -140,31 +169,49 @@ function portsOf(open: OpenList, { runs, said, print, tell }: ListRun): ListPort
     taskIdOf: (item) => taskIdOf(name, item),
     async commitOf(taskId) {
       const found = find(taskId);
-      return found === null ? null : commitOfTask(found.state, plan);
+      return found === null
+        ? null
+        : commitOfTask(found.state, { ...plan, cwd: startFolderOf(plan) });
     },
     save: (state) => saveListState(plan, state),
     find(taskId) {
       const found = find(taskId);
       if (found === null) return null;
-      const { state, standing, paths, isOwn } = found;
+      const { state, standing, paths, isOwn, isInHistory } = found;
+      const isHalfEnded = standing === 'completed' && !isInHistory;
       return {
-        ...{ isOwn, startedAt: state.started_at, standing, exitReason: state.exit_reason },
+        ...{
+          isOwn,
+          startedAt: state.started_at,
+          standing,
+          isHalfEnded,
+          exitReason: state.exit_reason,
+        },
         ...{ evidence: state.evidence, folder: paths.folder },
       };
     },
     async start(started) {
-      const planned = await planItem(open, started);
+      const planned = await planItem(open, started, base);
       const news = announcements(planned).filter((sentence) => !said.has(sentence));
       for (const sentence of news) said.add(sentence);
       return ended({ plan: planned, view: view(started.taskId), announcements: news, said });
     },
-    async resume(taskId) {
-      const asked = { ...outputFlags(open.flags), isTrusted: false };
-      const planned = await planResume(taskId, plan, asked);
-      if (planned === null) return null;
-      const resume = { ...planned.resume, announcesOnly: planned.isUntold };
-      const task = { plan: planned.plan, resume, view: view(taskId), announcements: [], said };
-      return ended(task);
+    resume,
+    async land(taskId) {
+      const found = find(taskId);
+      if (found === null) throw unknownTask(taskId, plan.stateDir);
+      const { state, paths } = found;
+      const warn = (sentence: string): void => tell(`${taskId}: ${sentence}`);
+      const { signal } = runs.stops;
+      return inTurn(() =>
+        landItem({ state, paths, place: plan, list: file, env: process.env, signal, warn }),
+      );
+    },
+    async goBack(taskId, hint) {
+      const found = find(taskId);
+      if (found === null) throw unknownTask(taskId, plan.stateDir);
+      await returnItem(found.state, hint, plan);
+      return resume(taskId);
     },
     async undo(taskId) {
       const found = find(taskId);
@@ -178,6 +225,7 @@ function portsOf(open: OpenList, { runs, said, print, tell }: ListRun): ListPort
 function planItem(
   open: OpenList,
   { item, taskId, place, count, done }: StartedItem,
+  base: string | undefined,
 ): Promise<RunPlan> {
   const { plan, shown, commandsOf, runsItemChecks } = open;
   const ofItem = runsItemChecks ? commandsOf(item) : [];
@@ -190,7 +238,8 @@ function planItem(
   // The file of `--criteria` was read before the first item: an agent may have rewritten it since.
   const given = [...plan.settings.criterion, ...item.criteria].slice(0, MOST_CRITERIA);
   const criteria = judgeOf(plan.settings) === null ? null : given;
-  return planTask(open, { taskId, prompt, checks: ofItem, criteria });
+  const task = { taskId, prompt, checks: ofItem, criteria };
+  return planTask(open, base === undefined ? task : { ...task, base });
 }
 
 function report(
@@ -199,25 +248,29 @@ function report(
   print: ListRun['print'],
   tell: ListRun['tell'],
 ): void {
-  const { item } = event;
   switch (event.kind) {
-    case 'done':
-      print(
-        { event: 'item_done', item, task_id: event.taskId, proof: event.proof },
-        doneLine(item, event.proof),
-      );
+    case 'done': {
+      const { item, proof, commit } = event;
+      const landed = commit === null ? {} : { commit };
+      print({ event: 'item_done', item, task_id: event.taskId, proof, ...landed }, doneLine(event));
       return;
-    case 'blocked':
-      print(
-        { event: 'item_blocked', item, task_id: event.taskId, reason: event.reason },
-        blockedLine(event, typed),
-      );
+    }
+    case 'blocked': {
+      const { item, taskId, reason } = event;
+      print({ event: 'item_blocked', item, task_id: taskId, reason }, blockedLine(event, typed));
+      return;
+    }
+    case 'returned':
+      tell(returnedLine(event, MOST_RETURNS));
+      return;
+    case 'not-landed':
+      tell(`${event.item}: ${firstLine(event.sentence)}`);
       return;
     case 'left':
-      tell(leftLine(item, event.why));
+      tell(leftLine(event.item, event.why));
       return;
     case 'not-told':
-      tell(notToldLine(item, event.why));
+      tell(notToldLine(event.item, event.why));
       return;
     case 'agent-changed-list':
       tell(changedListLine(event, shown));
@@ -245,7 +298,8 @@ async function announceEnd(
   const event = { event: 'list_ended', list: name, exit_code: exitCode, ...counts };
   if (plan.settings.json) print(event, line);
   tell(line);
-  if (plan.settings.commit && ticked > 0 && file !== null)
+  const { commit, worktree } = plan.settings;
+  if ((commit || worktree) && ticked > 0 && file !== null)
     tell(`the ticks in ${shown} are not committed`);
   if (exitCode === 0 && !isStuck(list, state)) removeListNote(plan.vault, name);
   if (exitCode !== 5 || isCut) return;

@@ -2,16 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { type LandingRefusal, landingMessage } from '../../core/snapshots/landing.ts';
-import { listTrees } from '../../effects/branches/checkout.ts';
+import { listTrees, removeCheckout } from '../../effects/branches/checkout.ts';
 import { type Landing, land } from '../../effects/branches/land.ts';
 import { claimLanding } from '../../effects/branches/landing-claim.ts';
-import { findTaskWork } from '../../effects/branches/task-work.ts';
+import { findTaskWork, type TaskWork } from '../../effects/branches/task-work.ts';
+import { unsavedWork } from '../../effects/branches/unsaved-work.ts';
+import { realPath } from '../../effects/files/real-path.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
 import { type AskGit, callGit } from '../../effects/git/git-command.ts';
 import { GitError } from '../../effects/git/git-error.ts';
 import { createPatience } from '../../effects/git/git-locks.ts';
 import { gitIdentity, isKnown, RALPH, unknownAuthor } from '../../effects/git/identity.ts';
 import { gitAsker } from '../../effects/git/open-repository.ts';
+import { refOf } from '../../effects/git/repository.ts';
 import { thisDriver } from '../../effects/lock/driver-identity.ts';
 import { outerEnvironment } from '../../effects/plan/outer-environment.ts';
 import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
@@ -115,19 +118,23 @@ async function landClaimed(
   const { settings } = stored;
   const tree = state.git.work_tree;
   const ids = openSnapshotIds({ folder: task.folder, seal: task.seal, task: state });
-  const hold = await holdTask(paths, state.task_id, thisDriver(systemClock.now(), randomUUID()));
-  const work = await findTaskWork({
-    ...{ repository, ask, branch, tree, gitFolder, env, taskId: state.task_id },
-    ids: ids.all,
-    maxBytes: settings.snapshotLimit,
-    excludedGlobs: settings.snapshotExclude,
-  }).finally(() => hold.release());
+  const find = async (): Promise<TaskWork | LandingRefusal> => {
+    const hold = await holdTask(paths, state.task_id, thisDriver(systemClock.now(), randomUUID()));
+    return findTaskWork({
+      ...{ repository, ask, branch, tree, gitFolder, env, taskId: state.task_id },
+      ids: ids.all,
+      maxBytes: settings.snapshotLimit,
+      excludedGlobs: settings.snapshotExclude,
+    }).finally(() => hold.release());
+  };
+  const work = await find();
   if ('kind' in work) {
     return { end: { kind: 'refused', why: work }, stays: new Map(), elsewhere: new Map() };
   }
   const [main] = await listTrees({ repository, ask });
-  return land({
+  const landing = await land({
     ...{ repository, ask, gitFolder, env, work, onto, form, identity },
+    apart: apartIn(task),
     askToEnd: (cwd, args, extras) =>
       callGit({ ...extras, cwd, args, env, timeoutMs: TO_END_TIMEOUT_MS }),
     parent: tree === null ? `${main?.path ?? repository.root}.ralph` : path.dirname(tree.path),
@@ -140,4 +147,24 @@ async function landClaimed(
     patience: createPatience(),
     signal: stops.signal,
   });
+  const isWhole = landing.end.kind !== 'refused' && landing.stays.size === 0;
+  if (task.removesTree && tree !== null && isWhole && !settings.keepBackground) {
+    const now = await find();
+    // What somebody has written since the landing would be lost.
+    const isLanded = !('kind' in now) && now.tip === work.tip && now.kept === work.kept;
+    const place = { repository, ask, path: tree.path };
+    if (isLanded && (await unsavedWork(place, branch, { isLanded })) === null) {
+      await removeCheckout(place);
+      await ask(repository.commonDir, ['update-ref', '-d', refOf(branch), tree.base]);
+    }
+  }
+  return landing;
+}
+
+/** Returns the path, within the repository, of the file whose changes do not land; null if there is none. */
+function apartIn({ apart, state }: TaskToLand): string | null {
+  const origin = state.git.work_tree?.origin;
+  if (apart === null || origin === undefined) return null;
+  const name = path.relative(realPath(origin), realPath(apart));
+  return name.startsWith('..') || path.isAbsolute(name) ? null : name;
 }

@@ -20,6 +20,10 @@ export interface TaskToLand {
   /** The branch that the user named, or null. */
   readonly onto: string | null;
   readonly form: LandingForm;
+  /** Absolute path of a file of the work tree in which the task was started, whose changes do not land; or null. */
+  readonly apart: string | null;
+  /** Whether the task's work tree is removed once all in it has landed. */
+  readonly removesTree: boolean;
   readonly env: NodeJS.ProcessEnv;
   /** Called once if another landing is under way. */
   readonly onWait: (pid: number | null) => void;

@@ -3,6 +3,8 @@ import path from 'node:path';
 import type { TaskList } from '../../core/list/list-item.ts';
 import { type ListState, newListState } from '../../core/list/list-state.ts';
 import { readList } from '../../core/list/read-list.ts';
+import { withPolicy } from '../../core/task/policy.ts';
+import { inOwnTree } from '../../effects/branches/own-tree.ts';
 import { realPath } from '../../effects/files/real-path.ts';
 import { readListFile } from '../../effects/lists/list-file.ts';
 import {
@@ -11,6 +13,7 @@ import {
   readListState,
   writeListState,
 } from '../../effects/lists/list-states.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
 import { writeNote } from '../../effects/vault/note-file.ts';
 import { openNotes } from '../../effects/vault/open-notes.ts';
@@ -87,6 +90,11 @@ export function requireSameRepository(
 /** Returns the file with what is known of a list. */
 export function knownAt({ stateDir }: SealedPlace, list: string): string {
   return listStateFile(stateDir, list);
+}
+
+/** Returns the plan of an item's task, which knows the list where it works. */
+export function planOfItem(plan: RunPlan, list: string): RunPlan {
+  return { ...plan, policy: withPolicy(plan.policy, { list: inOwnTree(plan.workTree, list) }) };
 }
 
 /** Writes what is known of a list. */

@@ -6,13 +6,19 @@ export type UndoneItem =
   /** `but`: the first file that stays, and why; `whyNoMove`: why HEAD stays. Null if nothing does. */
   | { readonly kind: 'undone'; readonly but: string | null; readonly whyNoMove: string | null }
   | { readonly kind: 'nothing' }
+  /** It has a work tree of its own, and they stay on its branch. */
+  | { readonly kind: 'apart'; readonly branch: string }
+  /** Its task is complete, and they do not land: a sentence says why. */
+  | { readonly kind: 'not-landed'; readonly sentence: string }
   | { readonly kind: 'failed'; readonly why: string };
 
 /**
  * Takes back all that a task has changed since it began, as `ralph undo ID 1 --hard` does, but for commits of others.
- * Never rejects.
+ * What is in a work tree of its own stays. Never rejects.
  */
 export async function undoItem(task: UndoneTask): Promise<UndoneItem> {
+  const { work_tree: tree } = task.state.git;
+  if (tree !== null) return { kind: 'apart', branch: tree.branch };
   if (task.state.git.snapshots === null) return { kind: 'failed', why: 'there are no snapshots' };
   try {
     const undo = await openUndo(task, { iteration: 1, redo: false, force: false, hard: 'if-own' });

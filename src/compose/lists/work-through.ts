@@ -1,11 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { keptOf } from '../../core/list/agents-changes.ts';
-import { itemEnd } from '../../core/list/item-end.ts';
+import { itemEnd, refusedItem } from '../../core/list/item-end.ts';
 import { itemStands, nextItem } from '../../core/list/item-order.ts';
 import type { DoneItem } from '../../core/list/item-prompt.ts';
 import { itemAsJson, nameAsJson } from '../../core/list/kept-items.ts';
-import { type ListItem, type TaskList, withEdits } from '../../core/list/list-item.ts';
+import type { ListItem, TaskList } from '../../core/list/list-item.ts';
 import {
   blockedIds,
   type ItemRecord,
@@ -13,30 +10,33 @@ import {
   withoutRecord,
   withRecord,
 } from '../../core/list/list-state.ts';
-import { readList } from '../../core/list/read-list.ts';
 import { type EndedStatus, isEnded } from '../../core/task/endings.ts';
 import type { Evidence } from '../../core/task/task-state.ts';
-import { readListFile, writeListFile } from '../../effects/lists/list-file.ts';
 import { ListCommandError } from '../../errors.ts';
 import { EXIT_FAILED, exitCodeFor } from '../../exit-codes.ts';
 import type { StopRequests } from '../../loop/ports.ts';
+import { sideBySide } from '../../rescue/side-by-side.ts';
 import { TaskAlreadyActiveError, UntrustedTaskError } from '../../task-errors.ts';
-import { type ItemCalls, type ListSource, listOf } from './list-source.ts';
+import type { ItemLanding } from './land-item.ts';
+import { type BookPorts, type ChangedList, openBook } from './list-book.ts';
+import type { ItemCalls } from './list-source.ts';
 import type { UndoneItem } from './undo-item.ts';
 
 /*
- * One item after the other. What is saved at each step, so that a kill at any instant loses nothing:
+ * One item after the other, or several side by side. What is saved at each step, so that a kill at any instant loses
+ * nothing:
  *
- *   working, with the list as it is ──► the task runs ──► what the agent did to the list is put back,
- *                                                         and the item is ticked, in one write
- *                                                            │
- *   done, or blocked ◄───────────────────────────────────────┘
+ *   working, with the list as it is ──► the task runs ──► it lands ──► what the agent did to the list is put back,
+ *                                           ▲                │         and the item is ticked, in one write
+ *                                           └── it cannot ◄──┘              │
+ *   done, or blocked ◄──────────────────────────────────────────────────────┘
  *
  * A list that is no file has no ticks: what is saved says that ralph has done an item. Whoever has to be told of it, is
  * told after that; if it fails, the next run tells them.
  *
- * The next run finds an item that is `working`, and looks at its task: one that has completed is ticked without an
- * agent, one that has failed is blocked, any other goes on.
+ * The next run finds an item that is `working`, and looks at its task: one that has completed lands and is ticked
+ * without an agent, one that has failed is blocked, any other goes on. A task that worked where the list lies has
+ * nothing to land.
  */
 
 const NOT_OWN = 'was not written by you here';
@@ -48,6 +48,8 @@ interface ItemTask {
   readonly startedAt: string;
   /** `live`, the status in which it ended, or another shown state. */
   readonly standing: string;
+  /** Whether a kill came before all of its end was written; then a resume finishes that, without an agent. */
+  readonly isHalfEnded: boolean;
   readonly exitReason: string | null;
   readonly evidence: Evidence | null;
   /** The folder of its logs. */
@@ -78,7 +80,19 @@ export type ListEvent =
       readonly item: string;
       readonly taskId: string;
       readonly proof: string;
+      /** Where it landed; null if it worked where the list lies, or had nothing to land. */
+      readonly onto: string | null;
+      readonly commit: string | null;
     }
+  /** Its landing failed, for the `time`-th time, and its task goes on. */
+  | {
+      readonly kind: 'returned';
+      readonly item: string;
+      readonly sentence: string;
+      readonly time: number;
+    }
+  /** It was blocked and completed, and does not land. */
+  | { readonly kind: 'not-landed'; readonly item: string; readonly sentence: string }
   | {
       readonly kind: 'blocked';
       readonly item: string;
@@ -91,28 +105,15 @@ export type ListEvent =
   | { readonly kind: 'left'; readonly item: string; readonly why: string }
   /** Its source could not be told that it is done. */
   | { readonly kind: 'not-told'; readonly item: string; readonly why: string }
-  | {
-      readonly kind: 'agent-changed-list';
-      readonly item: string;
-      readonly what: 'marks-put-back' | 'put-back';
-      readonly why: string | null;
-      /** Where the changed list is kept; null if it is not. */
-      readonly keptAt: string | null;
-    };
+  | ChangedList;
 
 /** The outside world that a run over a list needs. */
-export interface ListPorts {
+export interface ListPorts extends BookPorts {
   readonly stateDir: string;
-  /** Absolute path of the file; null if the list is none. */
-  readonly file: string | null;
-  readonly source: ListSource;
   readonly calls: ItemCalls;
-  /** The list as people name it. */
-  readonly shown: string;
-  readonly sections: readonly string[];
   readonly only: ReadonlySet<string> | null;
-  readonly taskIdOf: (item: string) => string;
-  readonly save: (state: ListState) => Promise<void>;
+  /** How many items run at the same time. */
+  readonly places: number;
   readonly find: (taskId: string) => ItemTask | null;
   /** Resolves to the commit with the work of a task; null if it has none. */
   readonly commitOf: (taskId: string) => Promise<string | null>;
@@ -120,7 +121,11 @@ export interface ListPorts {
   readonly start: (started: StartedItem) => Promise<ItemRun | number>;
   /** Goes on with the task of an item; null if it turns out to be completed. */
   readonly resume: (taskId: string) => Promise<ItemRun | number | null>;
-  /** Takes back what a task has changed. Never rejects. */
+  /** Lands what a completed task did, one task at a time. */
+  readonly land: (taskId: string) => Promise<ItemLanding>;
+  /** Goes on with a completed task whose landing failed, and tells its agent why. */
+  readonly goBack: (taskId: string, hint: string) => Promise<ItemRun | number | null>;
+  /** Takes back what a task has changed where the list lies. Never rejects. */
   readonly undo: (taskId: string) => Promise<UndoneItem>;
   readonly report: (event: ListEvent) => void;
   readonly stops: StopRequests;
@@ -148,49 +153,70 @@ export interface ListEnd {
 
 /** Works through a list until nothing more can be started. Rejects with a `UsageError` if it cannot be read. */
 export async function workThrough(ports: ListPorts, begun: ListState): Promise<ListEnd> {
-  let state = begun;
-  let unproven = 0;
-  let ticked = 0;
+  const book = openBook(ports, begun);
   const { file, source, calls } = ports;
-  const there = new Set(listBefore(ports, state).items.map(({ id }) => id));
-  const isThere = (item: ListItem): boolean => there.has(item.id) || source.isOlder(item);
   const left = new Set<string>();
   let failure: string | null = null;
-  const save = async (next: ListState): Promise<void> => {
-    await ports.save(next);
-    state = next;
-  };
+  let unproven = 0;
+  let ticked = 0;
+  /** The exit code of what ends the list before nothing more can be started. */
+  let code: number | null = null;
+  const start = book.list();
+  const there = new Set(start.items.map(({ id }) => id));
+  const isThere = (item: ListItem): boolean => there.has(item.id) || source.isOlder(item);
+  const working = begun.items.filter(({ state }) => state === 'working');
+  /** Whether something has ended since a list that is no file was read. */
+  let isStale = working.length > 0;
 
-  const end = (exitCode: number, isCut: boolean): ListEnd => {
-    const { text, items } = source.last(state);
-    const known = items.filter(isThere);
-    const added = items.length - known.length;
-    const counts = { added, unproven, ticked, left: left.size };
-    return { exitCode, state, list: { text, items: known }, isCut, ...counts, failure };
-  };
-
-  /** Brings the list into the shape that the end of an item's task demands, and says what the agent did to it. */
-  const settleList = async (item: ListItem, isDone: boolean): Promise<void> => {
-    if (file === null) return;
-    const before = listBefore(ports, state);
-    const found = readListFile(file);
-    const after = 'text' in found ? readList(ports.shown, found.text, ports.sections) : null;
-    const why = 'problem' in found ? `the file cannot be used: ${found.problem}` : '';
-    const kept = keptOf(before, after, why);
-    const list = listOf(ports, kept.text);
-    const kin = list.items.find(({ id }) => id === item.id);
-    const text = isDone ? withEdits(list.text, kin?.tick ?? []) : list.text;
-    const hasChanged = !('text' in found) || found.text !== text;
-    // A tick that is there already was ralph's own, before it was killed.
-    const isOwn = 'text' in found && isDone && found.text === text;
-    if (!isOwn && (kept.what === 'put-back' || kept.what === 'marks-put-back')) {
-      const folder = ports.find(ports.taskIdOf(item.id))?.folder ?? null;
-      const isKept = kept.what === 'put-back' && 'text' in found && folder !== null;
-      const keptAt = isKept ? keepChanged(folder, file, found.text) : null;
-      const { what, why: because } = kept;
-      ports.report({ kind: 'agent-changed-list', item: item.id, what, why: because, keptAt });
+  const finish = async (
+    item: ListItem,
+    record: ItemRecord,
+    { status, exitReason, evidence }: ItemRun,
+  ): Promise<number | null> => {
+    switch (itemEnd(status, exitReason)) {
+      case 'ends-list':
+        await book.settle(item);
+        return exitCodeFor(status, exitReason);
+      case 'done':
+        return land(item, record, evidence);
+      case 'blocked':
+        await block(item, record, exitReason, await ports.undo(record.task_id));
+        return null;
     }
-    if (hasChanged) await writeListFile(file, text);
+  };
+
+  const block = async (
+    item: ListItem,
+    record: ItemRecord,
+    reason: string,
+    undone: UndoneItem,
+  ): Promise<void> => {
+    const blocked = { ...record, state: 'blocked' as const, reason };
+    await book.settle(item, (state) => withRecord(state, blocked));
+    ports.report({ kind: 'blocked', item: item.id, taskId: record.task_id, reason, undone });
+  };
+
+  const tick = async (
+    item: ListItem,
+    record: ItemRecord,
+    evidence: Evidence | null,
+    { onto, commit }: Extract<ItemLanding, { kind: 'landed' }>,
+  ): Promise<void> => {
+    const proof = proofLine(evidence);
+    const work = commit ?? (await ports.commitOf(record.task_id));
+    const kept = itemAsJson(item);
+    const done: ItemRecord = {
+      ...{ ...record, state: 'done', reason: null, proof },
+      ...(work === null ? {} : { commit: work }),
+      ...(file === null ? { kept: nameAsJson(kept) } : {}),
+      ...(calls.done === null ? {} : { kept, told: false }),
+    };
+    await book.settle(item, (state) => withRecord(state, done), true);
+    ticked += 1;
+    if (evidence?.proof?.proven !== true) unproven += 1;
+    const { task_id: taskId } = record;
+    ports.report({ kind: 'done', item: item.id, taskId, proof, onto, commit });
+    await tell(done);
   };
 
   /** Tells the source of an item that it is done, unless that was done, or nobody is to be told. */
@@ -198,189 +224,234 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     if (calls.done === null || record.told !== false || record.state !== 'done') return;
     const end = await calls.done(record);
     if (end.kind === 'passed') {
-      await save(withRecord(state, { ...record, told: true, kept: nameAsJson(record.kept) }));
+      const told = { ...record, told: true, kept: nameAsJson(record.kept) };
+      await book.record((state) => withRecord(state, told));
     } else {
       const why = end.kind === 'failed' ? end.why : 'ralph was stopped';
       ports.report({ kind: 'not-told', item: record.id, why });
     }
   };
 
-  const finish = async (
-    item: ListItem,
-    record: ItemRecord,
-    { status, exitReason, evidence }: ItemRun,
-  ): Promise<number | null> => {
-    const { id } = item;
-    const { task_id: taskId } = record;
-    switch (itemEnd(status, exitReason)) {
-      case 'ends-list':
-        // From here on only a person changes the list, until the next run goes on.
-        await settleList(item, false);
-        await save({ ...state, before: null });
-        return exitCodeFor(status, exitReason);
-      case 'done': {
-        const proof = proofLine(evidence);
-        await settleList(item, true);
-        ticked += 1;
-        if (evidence?.proof?.proven !== true) unproven += 1;
-        const commit = await ports.commitOf(taskId);
-        const kept = itemAsJson(item);
-        const done: ItemRecord = {
-          ...{ ...record, state: 'done', reason: null, proof },
-          ...(commit === null ? {} : { commit }),
-          ...(file === null ? { kept: nameAsJson(kept) } : {}),
-          ...(calls.done === null ? {} : { kept, told: false }),
-        };
-        await save({ ...withRecord(state, done), before: null });
-        ports.report({ kind: 'done', item: id, taskId, proof });
-        await tell(done);
-        return null;
-      }
-      case 'blocked': {
-        const undone = await ports.undo(taskId);
-        await settleList(item, false);
-        const blocked = { ...record, state: 'blocked' as const, reason: exitReason };
-        await save({ ...withRecord(state, blocked), before: null });
-        ports.report({ kind: 'blocked', item: id, taskId, reason: exitReason, undone });
-        return null;
-      }
-    }
-  };
-
   /** Takes the record of an item away. One that a source may have been asked for stays: it may not be printed again. */
-  const unbegun = (record: ItemRecord): ListState =>
+  const unbegun = (record: ItemRecord) => (state: ListState) =>
     file === null
       ? withRecord(state, { ...record, state: 'open' })
       : withoutRecord(state, record.id);
 
-  const begin = async (item: ListItem, list: TaskList): Promise<number | null> => {
-    const taskId = ports.taskIdOf(item.id);
-    const earlier = ports.find(taskId)?.startedAt ?? null;
-    const record: ItemRecord = {
-      ...{ id: item.id, state: 'working', task_id: taskId, earlier },
-      ...{ reason: null, proof: null },
-      ...(file === null ? { kept: itemAsJson(item) } : {}),
-      ...(calls.claim === null ? {} : { claimed: true }),
-    };
-    await save({ ...withRecord(state, record), before: file === null ? null : list.text });
-    if (calls.claim !== null) {
-      const end = await calls.claim(item, taskId);
-      if (end.kind === 'stopped') return null;
-      if (end.kind === 'failed') {
-        const rest = end.isBroken ? unbegun(record) : withoutRecord(state, item.id);
-        await save({ ...rest, before: null });
-        if (end.isBroken) {
-          failure = `nothing can be claimed; ${end.why}.`;
-          return EXIT_FAILED;
-        }
-        left.add(item.id);
-        ports.report({ kind: 'left', item: item.id, why: end.why });
-        return null;
+  /** Asks for an item. Resolves to the exit code of what ends the list, or to whether ralph has the item. */
+  const claim = async (item: ListItem, record: ItemRecord): Promise<boolean | number> => {
+    const end = await calls.claim?.(item, record.task_id);
+    if (end === undefined || end.kind === 'passed') return true;
+    if (end.kind === 'stopped') return false;
+    await book.leave(
+      item.id,
+      end.isBroken ? unbegun(record) : (state) => withoutRecord(state, item.id),
+    );
+    if (end.isBroken) {
+      failure = `nothing can be claimed; ${end.why}.`;
+      return EXIT_FAILED;
+    }
+    left.add(item.id);
+    ports.report({ kind: 'left', item: item.id, why: end.why });
+    return false;
+  };
+
+  /** Reads a list that is no file again after something has ended. */
+  const readAgain = async (): Promise<void> => {
+    if (file !== null || !isStale) return;
+    isStale = false;
+    try {
+      await source.read(book.state());
+    } catch (error) {
+      if (!(error instanceof ListCommandError)) throw error;
+      failure = error.message;
+      code ??= stopCode(ports) ?? EXIT_FAILED;
+    }
+  };
+
+  /** Lands an item whose task is complete, and ticks it. A landing that fails goes back to its task. */
+  const land = async (
+    item: ListItem,
+    record: ItemRecord,
+    evidence: Evidence | null,
+  ): Promise<number | null> => {
+    const { task_id: taskId, returned = 0 } = record;
+    const landing = await ports.land(taskId);
+    if (landing.kind === 'landed') {
+      await tick(item, record, evidence, landing);
+      return null;
+    }
+    const { why, sentence, hint } = landing;
+    const meaning = refusedItem(why, returned);
+    switch (meaning) {
+      case 'stopped':
+      case 'try-again':
+        await book.settle(item);
+        return stopCode(ports) ?? EXIT_FAILED;
+      case 'blocked':
+      case 'blocks-list':
+        await block(item, record, `not-landed:${why.kind}`, { kind: 'not-landed', sentence });
+        return meaning === 'blocked' ? null : EXIT_FAILED;
+      case 'goes-back': {
+        const again = { ...record, returned: returned + 1 };
+        await book.record((state) => withRecord(state, again));
+        ports.report({ kind: 'returned', item: item.id, sentence, time: again.returned });
+        const ran = await ports.goBack(taskId, hint);
+        return carryOn(item, again, ran, evidence);
       }
     }
+  };
+
+  /** Goes on after a task was resumed. */
+  const carryOn = async (
+    item: ListItem,
+    record: ItemRecord,
+    ran: ItemRun | number | null,
+    evidence: Evidence | null,
+  ): Promise<number | null> => {
+    if (typeof ran !== 'number') return finish(item, record, ran ?? { ...COMPLETED, evidence });
+    await book.leave(item.id);
+    return ran;
+  };
+
+  /** Chooses the next item and makes it one that is being worked on. Resolves to null if none can start now. */
+  const begin = async (): Promise<Job | null> => {
+    await readAgain();
+    if (code !== null || ports.stops.cause() !== null) return null;
+    const begun = await book.enterNext((list, { state, atWork }) => {
+      // What this run works on: what was asked for, and was there when it began.
+      const items = list.items.filter((item) => isThere(item) && !left.has(item.id));
+      const isMeant = ({ id }: ListItem): boolean => ports.only?.has(id) ?? true;
+      const only = new Set(items.filter(isMeant).map(({ id }) => id));
+      const facts = { blocked: blockedIds(state), only, atWork };
+      const item = nextItem(list.items, facts);
+      if (item === null) return null;
+      const taskId = ports.taskIdOf(item.id);
+      const earlier = ports.find(taskId)?.startedAt ?? null;
+      const record: ItemRecord = {
+        ...{ id: item.id, state: 'working', task_id: taskId, earlier },
+        ...{ reason: null, proof: null },
+        ...(file === null ? { kept: itemAsJson(item) } : {}),
+        ...(calls.claim === null ? {} : { claimed: true }),
+      };
+      there.add(item.id);
+      return { item, record };
+    });
+    if (begun === null) return null;
+    const { item, record, list } = begun;
     const wanted = list.items.filter(({ isWanted }) => isWanted);
-    const proofs = new Map(state.items.map(({ id, proof }) => [id, proof]));
+    const proofs = new Map(book.state().items.map(({ id, proof }) => [id, proof]));
     const done = wanted.flatMap(({ id, name, standing }) =>
       standing === 'done' ? [{ id, name, proof: proofs.get(id) ?? null }] : [],
     );
     const place = wanted.indexOf(item) + 1;
-    const ran = await ports.start({ item, taskId, place, count: wanted.length, done });
-    if (typeof ran !== 'number') return finish(item, record, ran);
-    await save({ ...unbegun(record), before: null });
-    return ran;
+    const started = { item, taskId: record.task_id, place, count: wanted.length, done };
+    return async () => {
+      const has = await claim(item, record);
+      if (has !== true) return has === false ? null : has;
+      const ran = await ports.start(started);
+      if (typeof ran !== 'number') return finish(item, record, ran);
+      await book.leave(item.id, unbegun(record));
+      return ran;
+    };
   };
 
-  /** Goes on where an earlier run left an item. */
-  const goOn = async (record: ItemRecord): Promise<number | null> => {
-    const task = ports.find(record.task_id);
-    const list = listBefore(ports, state);
-    const item = list.items.find(({ id }) => id === record.id);
+  /** Looks at an item that an earlier run has left. Resolves to null if there is nothing to do. */
+  const leftBehind = async (record: ItemRecord): Promise<{ job: Job; isOver: boolean } | null> => {
+    const { id, task_id: taskId } = record;
+    const task = ports.find(taskId);
+    const item = start.items.find((each) => each.id === id);
     const isOfRecord = task !== null && task.startedAt !== record.earlier;
     if (item === undefined || !isOfRecord) {
       // It had not begun, or nobody wants it any more.
-      await save({ ...unbegun(record), before: null });
+      await book.leave(id, unbegun(record));
       return null;
     }
     if (file === null && !item.isWanted && task.standing !== 'completed') {
-      await save(withoutRecord(state, record.id));
+      await book.record((state) => withoutRecord(state, id));
       return null;
     }
     if (item.standing !== 'open') {
       // A person has decided it meanwhile. What is kept of the list may be about another item.
-      await save(withoutRecord(state, record.id));
+      await book.record((state) => withoutRecord(state, id));
       return null;
     }
-    const isMeant = ports.only?.has(record.id) ?? true;
-    if (!isMeant && state.before === null) return null;
-    if (!task.isOwn) {
-      throw new UntrustedTaskError(record.task_id, ports.stateDir, NOT_OWN, []);
-    }
-    const { standing, exitReason, evidence } = task;
-    if (standing === 'live') throw new TaskAlreadyActiveError(record.task_id, 'it is at work');
+    const isMeant = ports.only?.has(id) ?? true;
+    if (!isMeant && book.state().before === null) return null;
+    if (!task.isOwn) throw new UntrustedTaskError(taskId, ports.stateDir, NOT_OWN, []);
+    const { standing, exitReason, evidence, isHalfEnded } = task;
+    if (standing === 'live') throw new TaskAlreadyActiveError(taskId, 'it is at work');
     if (!isMeant) {
       // It goes on later, but what its agent did to the list must not count until then.
-      await settleList(item, false);
-      await save({ ...state, before: null });
+      await book.settle(item);
       return null;
     }
     const isOver = isEnded(standing) && itemEnd(standing, exitReason) !== 'ends-list';
-    const known = isOver ? { status: standing, exitReason: exitReason ?? '', evidence } : null;
-    if (state.before === null && file !== null) await save({ ...state, before: list.text });
-    const ran = known ?? (await ports.resume(record.task_id));
-    if (typeof ran === 'number') {
-      await save({ ...state, before: null });
-      return ran;
-    }
-    const completed = { status: 'completed' as const, exitReason: 'completed', evidence };
-    return finish(item, record, ran ?? completed);
+    const known =
+      isOver && !isHalfEnded ? { status: standing, exitReason: exitReason ?? '', evidence } : null;
+    await book.enter(id, start.text);
+    const job: Job = async () =>
+      carryOn(item, record, known ?? (await ports.resume(taskId)), evidence);
+    return { job, isOver };
   };
 
-  /** Ticks blocked items whose task a person has brought to its end. */
-  const takeUpCompleted = async (): Promise<void> => {
-    for (const record of state.items.filter((each) => each.state === 'blocked')) {
-      const task = ports.find(record.task_id);
-      const item = source.last(state).items.find(({ id }) => id === record.id);
-      const isNew = task?.isOwn === true && task.startedAt !== record.earlier;
-      if (item?.standing !== 'open' || !isNew || task.standing !== 'completed') continue;
-      const { evidence } = task;
-      await finish(item, record, { status: 'completed', exitReason: 'completed', evidence });
-    }
+  /** Ticks a blocked item whose task a person has brought to its end, if it lands. */
+  const takeUp = async (record: ItemRecord): Promise<null> => {
+    const task = ports.find(record.task_id);
+    const item = book.list().items.find(({ id }) => id === record.id);
+    const isNew = task?.isOwn === true && task.startedAt !== record.earlier;
+    if (item?.standing !== 'open' || !isNew || task.standing !== 'completed') return null;
+    const landing = await ports.land(record.task_id);
+    if (landing.kind === 'landed') await tick(item, record, task.evidence, landing);
+    else ports.report({ kind: 'not-landed', item: item.id, sentence: landing.sentence });
+    return null;
   };
 
-  const readAfter = async (isStale: boolean): Promise<TaskList> => {
-    if (!isStale) return source.last(state);
-    return source.read(state).catch((error: unknown) => {
-      if (!(error instanceof ListCommandError)) throw error;
-      failure = error.message;
-      return source.last(state);
-    });
-  };
-
+  const over: Job[] = [];
+  const open: Job[] = [];
   const done = new Set(
-    listBefore(ports, state).items.flatMap(({ id, standing }) => (standing === 'done' ? [id] : [])),
+    start.items.flatMap(({ id, standing }) => (standing === 'done' ? [id] : [])),
   );
   // A person may have opened an item of a file again.
-  for (const record of state.items) if (done.has(record.id)) await tell(record);
-  const working = state.items.filter((each) => each.state === 'working');
+  for (const record of begun.items) if (done.has(record.id)) await tell(record);
   for (const record of working) {
-    const code = await goOn(record);
-    if (code !== null) return end(code, true);
+    const left = await leftBehind(record);
+    if (left !== null) (left.isOver ? over : open).push(left.job);
   }
-  await takeUpCompleted();
-  for (let list = await readAfter(working.length > 0); ; list = await readAfter(true)) {
-    const cause = ports.stops.cause();
-    if (cause !== null) return end(exitCodeFor('stopped', `stopped:${cause}`), true);
-    if (failure !== null) return end(EXIT_FAILED, true);
-    // What this run works on: what was asked for, and was there when it began.
-    const items = list.items.filter((item) => isThere(item) && !left.has(item.id));
-    const isMeant = ({ id }: ListItem): boolean => ports.only?.has(id) ?? true;
-    const only = new Set(items.filter(isMeant).map(({ id }) => id));
-    const item = nextItem(list.items, { blocked: blockedIds(state), only });
-    if (item === null) return end(isAllDone({ ...list, items }, state, ports.only) ? 0 : 5, false);
-    there.add(item.id);
-    const code = await begin(item, list);
-    if (code !== null) return end(code, true);
-  }
+  const blocked = begun.items.filter(({ state }) => state === 'blocked');
+  const queue: Job[] = [...over, ...open, ...blocked.map((record) => () => takeUp(record))];
+  await sideBySide(ports.places, async () => {
+    if (code !== null || ports.stops.cause() !== null) return null;
+    const job = queue.shift() ?? (await begin());
+    return (
+      job &&
+      (async () => {
+        const ended = await job();
+        isStale = true;
+        code ??= ended;
+      })
+    );
+  });
+  await book.close();
+  const { text, items } = book.list();
+  const list = { text, items: items.filter(isThere) };
+  const added = items.length - list.items.length;
+  const state = book.state();
+  const cut = code ?? stopCode(ports);
+  const own = { text, items: list.items.filter(({ id }) => !left.has(id)) };
+  const exitCode = cut ?? (isAllDone(own, state, ports.only) ? 0 : 5);
+  const counts = { added, unproven, ticked, left: left.size };
+  return { exitCode, state, list, isCut: cut !== null, ...counts, failure };
+}
+
+/** Works on an item to its end. Resolves to the exit code of what ends the list, or to null. */
+type Job = () => Promise<number | null>;
+
+const COMPLETED = { status: 'completed', exitReason: 'completed' } as const;
+
+function stopCode({ stops }: ListPorts): number | null {
+  const cause = stops.cause();
+  return cause === null ? null : exitCodeFor('stopped', `stopped:${cause}`);
 }
 
 function isAllDone(list: TaskList, state: ListState, only: ReadonlySet<string> | null): boolean {
@@ -393,25 +464,8 @@ function isAllDone(list: TaskList, state: ListState, only: ReadonlySet<string> |
   );
 }
 
-/** Returns the list as it was when the item that is being worked on began; as it is now if none is. */
-function listBefore(ports: ListPorts, state: ListState): TaskList {
-  const { before } = state;
-  return before === null ? ports.source.last(state) : listOf(ports, before);
-}
-
 function proofLine(evidence: Evidence | null): string {
   const proof = evidence?.proof;
   if (proof === undefined) return `not proven: ${evidence?.detail ?? 'nobody looked'}`;
   return `${proof.proven ? 'proven' : 'not proven'}: ${proof.text}`;
-}
-
-/** Keeps the list as the agent left it. Returns the path; null if it could not be written. */
-function keepChanged(folder: string, file: string, text: string): string | null {
-  const kept = path.join(folder, `list-${path.basename(file)}`);
-  try {
-    writeFileSync(kept, text, { mode: 0o600 });
-    return kept;
-  } catch {
-    return null;
-  }
 }

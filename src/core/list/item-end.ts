@@ -1,3 +1,4 @@
+import { canTaskMend, type LandingRefusal } from '../snapshots/landing.ts';
 import { type EndedStatus, endingRow } from '../task/endings.ts';
 
 /** What the end of an item's task means for the list. */
@@ -21,4 +22,37 @@ export function itemEnd(status: EndedStatus, exitReason: string | null): ItemEnd
     (status === 'failed' && exitReason !== null && OF_ITEM.includes(exitReason));
   // A killed driver is an ending of its own once a task was interrupted too often.
   return isOfItem ? 'blocked' : 'ends-list';
+}
+
+/** How often a landing that failed goes back to its item. */
+export const MOST_RETURNS = 3;
+
+/** What a landing that was refused means for its item, which is complete. */
+export type RefusedItem =
+  /** Its task goes on with the reason. */
+  | 'goes-back'
+  /** It waits for a person. */
+  | 'blocked'
+  /** It waits for a person, and so would the next ones: nothing more is started. */
+  | 'blocks-list'
+  /** The branch has moved: the same once more. */
+  | 'try-again'
+  /** ralph was stopped: the next run lands it. */
+  | 'stopped';
+
+/** Returns what a landing that was refused means for an item that has gone back so often. */
+export function refusedItem(why: LandingRefusal, returned: number): RefusedItem {
+  if (canTaskMend(why)) return returned < MOST_RETURNS ? 'goes-back' : 'blocked';
+  switch (why.kind) {
+    case 'moved':
+      return 'try-again';
+    case 'stopped':
+      return 'stopped';
+    case 'failed':
+    case 'half-moved':
+    case 'shallow':
+      return 'blocks-list';
+    default:
+      return 'blocked';
+  }
 }

@@ -8,6 +8,11 @@ export interface OrderFacts {
   readonly only: ReadonlySet<string> | null;
 }
 
+/** What is known while other items are being worked on. */
+export interface StartFacts extends OrderFacts {
+  readonly atWork: ReadonlySet<string>;
+}
+
 /** What can become of an item in this run. */
 export interface ItemStand {
   readonly item: ListItem;
@@ -31,15 +36,20 @@ export function itemStands(
   });
 }
 
-/** Returns the item to start next, or null if none can be started. */
-export function nextItem(items: readonly ListItem[], facts: OrderFacts): ListItem | null {
+/** Returns the item to start next beside those at work, or null if none can be started now. */
+export function nextItem(items: readonly ListItem[], facts: StartFacts): ListItem | null {
+  const { only, atWork } = facts;
   let first: ListItem | null = null;
+  let lane: number | null = null;
   for (const { item, state } of itemStands(items, facts)) {
-    const isMeant = item.isWanted && (facts.only === null || facts.only.has(item.id));
+    const isAtWork = atWork.has(item.id);
+    const isMeant = item.isWanted && (only === null || only.has(item.id));
+    if (!isAtWork && (state !== 'ready' || !isMeant)) continue;
+    // Whatever is open above in another lane comes first.
+    if (lane !== null && item.lane !== lane) break;
+    lane = item.lane;
     // Of equal priorities, the earlier place counts.
-    if (state === 'ready' && isMeant && (first === null || item.priority < first.priority)) {
-      first = item;
-    }
+    if (!isAtWork && (first === null || item.priority < first.priority)) first = item;
   }
   return first;
 }

@@ -39,7 +39,7 @@ export function itemPrompt(item: PromptedItem, rules: MaterialRules): string {
     `Work on this item only. ${
       isFile
         ? `ralph keeps the list and ticks the item once it is proven to be done: what you tick in ${file} is put back.`
-        : 'ralph tells whoever has to know once the item is proven to be done: do not close or change it where it comes from.'
+        : 'ralph tells those who have to know once the item is proven to be done: do not close or change it where it comes from.'
     } Put what else you find to do into your final message.`,
   ].join('\n\n');
 }

@@ -242,6 +242,7 @@ function itemOf(
     standing,
     blockers: BLOCKERS.flatMap((key) => blockersIn(object, key)),
     priority: priorityOf(object),
+    lane: null,
     criteria: criteriaOf(object),
     checks: checksOf(object),
     createdAt: textIn(object, 'created_at') ?? textIn(object, 'createdAt'),

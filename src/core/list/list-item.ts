@@ -27,6 +27,11 @@ export interface ListItem {
   readonly blockers: readonly string[];
   /** Lower comes first; infinite without a priority. */
   readonly priority: number;
+  /**
+   * Items of one lane may be worked on at the same time, and those of another lane only after all above them. Null
+   * where the place in the file says nothing of that.
+   */
+  readonly lane: number | null;
   /** What has to hold once it is done, for a judge. */
   readonly criteria: readonly string[];
   /** The texts that may be commands which check the item. */

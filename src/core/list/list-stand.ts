@@ -13,8 +13,8 @@ export interface ListStand {
     readonly blocked: number;
     readonly waiting: number;
   } | null;
-  /** The item that is being worked on, or that the next run goes on with; null if there is none. */
-  readonly working: string | null;
+  /** The items that are being worked on, or that the next run goes on with. */
+  readonly working: readonly string[];
 }
 
 /** Returns how far a list is. `here` is the folder in which the person looks. */
@@ -23,7 +23,7 @@ export function standOfList(
   here: string,
 ): ListStand {
   const source = state.file.startsWith(`${here}/`) ? state.file.slice(here.length + 1) : state.file;
-  const working = state.items.find((item) => item.state === 'working')?.id ?? null;
+  const working = state.items.flatMap((item) => (item.state === 'working' ? [item.id] : []));
   if (!state.file.startsWith('/')) {
     const count = (wanted: string): number =>
       state.items.filter((item) => item.state === wanted).length;

@@ -15,7 +15,9 @@ export interface ItemRecord {
   readonly reason: string | null;
   /** What proves it, in a line; null if it is not done. */
   readonly proof: string | null;
-  /** The commit with its work; absent if it has none. */
+  /** How often its landing failed, and its task went on because of that; absent if it never did. */
+  readonly returned?: number;
+  /** The commit in which it landed, or else the newest with its work; absent if it has none. */
   readonly commit?: string;
   /** The item as JSON, as its source had it; absent if nobody will ask for it. */
   readonly kept?: string;
@@ -35,8 +37,10 @@ export interface ListState {
   /** The repository that the ids belong to; absent if they belong to none. */
   readonly repository?: string;
   readonly items: readonly ItemRecord[];
-  /** The list as it was when the item that is being worked on began; null if none is. */
+  /** The list as it has to be while items are being worked on: as it was when they began, with ralph's own ticks. */
   readonly before: string | null;
+  /** The branch that ralph made for its items to land on; absent if it made none. */
+  readonly target?: string;
 }
 
 /** Returns the state of a list that nobody has worked on. */

@@ -9,6 +9,8 @@ const LIST_ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/;
 /** What may stand first as an id: `T012`, `US-3:`, `1.1`, `2.`, bold or not. */
 const ID =
   /^(?:\*\*|__)?([A-Z]{1,8}[-_]?\d+|[A-Za-z]+-\d+|\d+(?:\.\d+)+|\d+(?=[.:)]))[.:)]?(?:\*\*|__)?[.:)]?(?=\s|$)/;
+/** The mark of an item that may be worked on beside its neighbours. */
+const BESIDE = /(?:^|\s)\[P\](?=\s|$)/;
 const DEPENDS = /\(depends on ([^)]*)\)/gi;
 
 /** Reads a list in Markdown: each box that is not nested in another box is an item. */
@@ -40,6 +42,7 @@ export function readMarkdownList(
     return { id: isOwn ? token : null, name: words };
   });
   const ids = withIds(names);
+  const lanes = lanesOf(raw);
   const items = raw.map(({ words, lines, boxes, steps, isDone, isWanted }, index) => {
     const whole = lines.join('\n');
     const marks: readonly DoneMark[] = boxes.map(({ from, to }, place) => ({
@@ -58,6 +61,7 @@ export function readMarkdownList(
         named.split(/,|\band\b/).flatMap((each) => each.trim() || []),
       ),
       priority: Number.POSITIVE_INFINITY,
+      lane: lanes[index] ?? null,
       criteria: steps,
       checks: [],
       createdAt: null,
@@ -69,8 +73,24 @@ export function readMarkdownList(
   return { list: { text, items } };
 }
 
+/** Returns the lanes of items: neighbours under one heading that are marked share one, and each other item has its own. */
+function lanesOf(items: readonly RawItem[]): readonly number[] {
+  let lane = 0;
+  return items.map(({ words, heading }, at) => {
+    const above = items[at - 1];
+    const isBeside =
+      above !== undefined &&
+      above.heading === heading &&
+      [above.words, words].every((each) => BESIDE.test(each));
+    if (!isBeside) lane += 1;
+    return lane;
+  });
+}
+
 interface RawItem {
   readonly words: string;
+  /** How many headings stand above it. */
+  readonly heading: number;
   readonly lines: string[];
   /** The words of its nested boxes. */
   readonly steps: string[];
@@ -93,6 +113,7 @@ function rawItems(text: string, sections: readonly string[]): RawList {
   /** The level of the heading whose section is being read; null outside of the wanted ones. */
   let level: number | null = wanted.size === 0 ? 0 : null;
   let current: { readonly item: RawItem; readonly indent: number } | null = null;
+  let heading = 0;
   let isDoubtful = false;
   let isAfterBlank = false;
   for (let at = 0; at < lines.length; at += 1) {
@@ -106,11 +127,12 @@ function rawItems(text: string, sections: readonly string[]): RawList {
       at = end;
       continue;
     }
-    const heading = headingAt(lines, at);
-    if (heading !== null && !LIST_ITEM.test(line)) {
-      headings.add(heading.name);
-      if (wanted.size > 0 && (level === null || heading.level <= level)) {
-        level = wanted.has(heading.name) ? heading.level : null;
+    const title = headingAt(lines, at);
+    if (title !== null && !LIST_ITEM.test(line)) {
+      headings.add(title.name);
+      heading += 1;
+      if (wanted.size > 0 && (level === null || title.level <= level)) {
+        level = wanted.has(title.name) ? title.level : null;
       }
       current = null;
       continue;
@@ -130,7 +152,7 @@ function rawItems(text: string, sections: readonly string[]): RawList {
         current.item.boxes.push(box);
         current.item.steps.push(words);
       } else {
-        const own = { words, lines: [], steps: [], boxes: [box] };
+        const own = { words, heading, lines: [], steps: [], boxes: [box] };
         const item = { ...own, isDone: !box.isOpen, isWanted: level !== null };
         items.push(item);
         current = { item, indent };

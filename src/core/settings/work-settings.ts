@@ -25,6 +25,14 @@ export const WORK_SETTINGS = {
     group: 'Around it',
     help: 'only the boxes under headings of this name, or the list under this tag of a JSON file; may be repeated',
   },
+  concurrency: {
+    flag: '--concurrency',
+    argument: 'N',
+    type: { kind: 'count', min: 1 },
+    group: 'Around it',
+    default: '1',
+    help: 'how many items run at a time; more than 1 needs --worktree',
+  },
   itemChecks: {
     flag: '--item-checks',
     type: { kind: 'switch' },
@@ -66,10 +74,10 @@ type WorkSettingName = keyof typeof WORK_SETTINGS;
 /** What the command line says of the settings of `ralph work`. */
 export type WorkLayer = Readonly<Partial<Record<WorkSettingName, Written>>>;
 
-/** Settings that only a command for one task takes: the items of a list have a task each. */
+/** Settings that only a command for one task takes: the items of a list have a task each, and begin where they land. */
 const OF_ONE_TASK = [
   ...['prompt', 'promptFile', 'taskId', 'planFile', 'planSection'],
-  ...['worktree', 'base', 'worktreeDir'],
+  'base',
 ] as const satisfies readonly SettingName[];
 
 /** Settings that a pass over a vault does not take, and that a list does. */

@@ -50,6 +50,8 @@ export interface LandRequest {
   readonly base: string | null;
   /** The branch to land on, without `refs/heads/`. */
   readonly onto: string;
+  /** A file, relative to the root, whose changes do not land; null if there is none. */
+  readonly apart: string | null;
   readonly form: LandingForm;
   readonly message: string;
   /** Whose commit it is. */
@@ -98,7 +100,7 @@ async function landFrom(
   request: LandRequest,
 ): Promise<Landing> {
   const { work, message, form, check, signal } = request;
-  const { tree } = added;
+  const tree = await withoutApart(scratch, added.tree, target, request);
   const isCommitted = tree === (await scratch.treeOf(work.tip));
   const whole = isCommitted ? work.tip : await scratch.commit(tree, [work.tip], message);
   const earlier = await earlierLanding(request, target);
@@ -130,6 +132,18 @@ async function landFrom(
   const end = await bringIn(scratch, { target, commit }, request);
   if (end.kind === 'landed' && form.kind === 'squash') await noteLanded(request, commit, whole);
   return { end, stays, elsewhere: end.kind === 'refused' ? new Map() : elsewhere };
+}
+
+/** Returns the tree of the task in which the file that is apart is as it was where both branches met. */
+async function withoutApart(
+  scratch: ScratchTree,
+  tree: string,
+  target: string,
+  { repository, ask, work, apart }: LandRequest,
+): Promise<string> {
+  if (apart === null) return tree;
+  const found = await runGitOf(ask)(repository.commonDir, ['merge-base', target, work.tip]);
+  return scratch.withFileOf(tree, apart, found?.trim() ?? target);
 }
 
 function refused(why: LandingRefusal, stays: Stays = new Map()): Landing {
@@ -203,9 +217,9 @@ async function elsewhereOf(
   return found;
 }
 
-/** Returns the newest landing of the task on the branch: later changes there may have hidden it. */
-async function earlierLanding(
-  { repository, ask, base, taskId }: LandRequest,
+/** Returns the newest landing of a task on a branch, or null: later changes there may have hidden it. */
+export async function earlierLanding(
+  { repository, ask, base, taskId }: Pick<LandRequest, 'repository' | 'ask' | 'base' | 'taskId'>,
   target: string,
 ): Promise<string | null> {
   const listed = await runGitOf(ask)(repository.commonDir, [

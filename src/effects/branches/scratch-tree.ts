@@ -60,6 +60,8 @@ export interface ScratchTree {
   /** Makes a commit of a tree, without any hook and unsigned. */
   commit(tree: string, parents: readonly string[], message: string): Promise<string>;
   treeOf(commit: string): Promise<string>;
+  /** Returns a tree with one file as a commit has it, or without it. Call it only before a merge. */
+  withFileOf(tree: string, file: string, commit: string): Promise<string>;
   /** Makes its files those of a commit, and nothing else. */
   become(commit: string): Promise<void>;
   /** Rejects with a `GitError` if git has an object of a commit's tree that is not what its id says. */
@@ -145,6 +147,17 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     gitDir,
     become,
     treeOf,
+    async withFileOf(tree, file, commit) {
+      await git.must(['read-tree', tree]);
+      const [entry = ''] = (await git.raw(['ls-tree', '-z', commit, '--', file])).split('\0');
+      const [, mode, id] = /^(\d+) blob ([0-9a-f]+)\t/.exec(entry) ?? [];
+      const change =
+        mode === undefined
+          ? ['--force-remove', '--', file]
+          : ['--add', '--cacheinfo', `${mode},${id},${file}`];
+      await git.must(['update-index', ...change]);
+      return git.must(['write-tree']);
+    },
     commit: (tree, parents, message) =>
       git.must(
         [...['commit-tree', tree, ...parents.flatMap((id) => ['-p', id])], ...['-F', '-']],

@@ -17,9 +17,13 @@ import { type CheckoutPlace, gitDirOf } from './checkout.ts';
 /**
  * Returns what would be lost if the work tree were removed, as half a sentence such as `it holds what is
  * not committed (a.txt)`; null if nothing would be but what git ignores. What is not on `branch` counts as
- * lost, too, since that is all that remains of the task.
+ * lost, too, since that is all that remains of the task. `isLanded`: its files have landed, as they are.
  */
-export async function unsavedWork(place: CheckoutPlace, branch: string): Promise<string | null> {
+export async function unsavedWork(
+  place: CheckoutPlace,
+  branch: string,
+  { isLanded = false } = {},
+): Promise<string | null> {
   const gitDir = await gitDirOf(place);
   if (gitDir === null) return 'git does not open it';
   const [operation] = underWayIn(gitDir);
@@ -31,7 +35,7 @@ export async function unsavedWork(place: CheckoutPlace, branch: string): Promise
     return `its newest commit is not on its branch${head === null ? '' : ` but on ${asText(head.trim())}`}`;
   }
   return (
-    (await changesIn(place.path, '', place.ask)) ??
+    (isLanded ? null : await changesIn(place.path, '', place.ask)) ??
     (await workInside(place, gitDir)) ??
     (await submoduleCommits(gitDir, place.ask))
   );

@@ -93,7 +93,9 @@ export function landingHint(why: LandingRefusal, facts: LandingFacts): string {
   const todo =
     why.kind === 'conflict'
       ? ` Merge ${facts.onto} into your branch, resolve the conflict, and commit.`
-      : '';
+      : why.kind === 'checks-failed'
+        ? `\nMerge ${facts.onto} into your branch, and mend it there.`
+        : '';
   return `Your work was to be landed on the branch ${facts.onto}, and that failed: ${refusalText(why, facts)}${todo}`;
 }
 

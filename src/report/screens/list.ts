@@ -68,9 +68,38 @@ export function listPreview({ source, order, items, problems }: ShownList): stri
   return `${lines.map((line) => oneLine(line, 400)).join('\n')}\n`;
 }
 
-/** The line of an item that is done. */
-export function doneLine(item: string, proof: string): string {
-  return oneLine(`${item} done: ${proof}`, 700);
+/** The line of an item that is done, and where it landed. */
+export function doneLine({
+  item,
+  proof,
+  onto,
+  commit,
+}: {
+  readonly item: string;
+  readonly proof: string;
+  readonly onto: string | null;
+  readonly commit: string | null;
+}): string {
+  const landed =
+    onto === null || commit === null ? '' : `; landed on ${onto} as ${commit.slice(0, 12)}`;
+  return oneLine(`${item} done: ${oneLine(proof, 700)}${landed}`, 900);
+}
+
+/** Says that an item goes on, since its landing failed. */
+export function returnedLine(
+  {
+    item,
+    sentence,
+    time,
+  }: { readonly item: string; readonly sentence: string; readonly time: number },
+  most: number,
+): string {
+  return `${item}: ${firstLine(sentence)} Its task goes on (${time} of ${most} times).`;
+}
+
+/** Returns the first line of a sentence below which the output of a command may stand. */
+export function firstLine(sentence: string): string {
+  return oneLine(sentence.split('\n')[0] ?? '', 400);
 }
 
 /** The line of an item that failed. */
@@ -91,6 +120,8 @@ export function blockedLine(
           readonly whyNoMove: string | null;
         }
       | { readonly kind: 'nothing' }
+      | { readonly kind: 'apart'; readonly branch: string }
+      | { readonly kind: 'not-landed'; readonly sentence: string }
       | { readonly kind: 'failed'; readonly why: string };
   },
   typed: string,
@@ -106,6 +137,10 @@ function changesText(undone: Parameters<typeof blockedLine>[0]['undone'], taskId
   switch (undone.kind) {
     case 'nothing':
       return '';
+    case 'apart':
+      return `its work stays on ${undone.branch}; `;
+    case 'not-landed':
+      return `${firstLine(undone.sentence).replace(/\.$/, '')}; the next run tries to land it again, and `;
     case 'failed':
       return `its changes are still there (${undone.why.replace(/\.$/, '')}); `;
     case 'undone': {
@@ -142,23 +177,25 @@ export function shellQuoted(word: string): string {
 /** Says what an agent did to the list, and what became of it. */
 export function changedListLine(
   {
-    item,
+    items,
     what,
     why,
     keptAt,
   }: {
-    readonly item: string;
+    /** Of several at work, any can have done it. */
+    readonly items: readonly string[];
     readonly what: 'marks-put-back' | 'put-back';
     readonly why: string | null;
     readonly keptAt: string | null;
   },
   source: string,
 ): string {
+  const who = items.length === 0 ? 'an agent' : `the agent of ${items.join(' or ')}`;
   if (what === 'marks-put-back') {
-    return `the agent of ${item} changed done fields of ${source}; they were put back`;
+    return `${who} changed done fields of ${source}; they were put back`;
   }
   const kept = keptAt === null ? '' : `; what it left is in ${keptAt}`;
-  return `the agent of ${item} changed ${source} (${(why ?? '').replace(/\.$/, '')}), so it was put back${kept}`;
+  return `${who} changed ${source} (${(why ?? '').replace(/\.$/, '')}), so it was put back${kept}`;
 }
 
 /** The end of a run over a list, in a line. */
@@ -194,7 +231,7 @@ export function listStatusLine({ source, counts, working }: ListStand): string {
     counts.total === null ? `${counts.done} done` : `${counts.done}/${counts.total} done`,
     ...(counts.blocked > 0 ? [`${counts.blocked} blocked`] : []),
     ...(counts.waiting > 0 ? [`${counts.waiting} waiting`] : []),
-    ...(working === null ? [] : [`working on ${oneLine(working, 80)}`]),
+    ...(working.length === 0 ? [] : [`working on ${oneLine(working.join(', '), 80)}`]),
   ];
   return `${name}  ${parts.join(', ')}`;
 }

@@ -63,7 +63,8 @@ class World {
     const read = readPrinted('from', '--from', JSON.stringify(this.items));
     const first: TaskList = 'list' in read ? read.list : { text: '', items: [] };
     const ports: ListPorts = {
-      ...{ stateDir: '/state', file: null, shown: '--from', sections: [], only: null, stops },
+      ...{ stateDir: '/state', file: null, shown: '--from', sections: [], only: null },
+      ...{ places: 1, stops },
       source: printedSource(list, first, { begunAt: BEGUN_AT, stops }),
       calls: {
         claim: async ({ id }) => this.#call('claim', id),
@@ -78,9 +79,12 @@ class World {
       find: (taskId) => {
         const task = this.tasks.get(taskId);
         const facts = { isOwn: true, exitReason: 'completed', evidence: null, folder: '/' };
-        return task === undefined ? null : { ...facts, ...task };
+        const isHalfEnded = false;
+        return task === undefined ? null : { ...facts, isHalfEnded, ...task };
       },
       commitOf: async () => null,
+      land: async () => ({ kind: 'landed', onto: null, commit: null }),
+      goBack: async () => null,
       start: async ({ item, taskId }) => this.#work(item.id, taskId),
       resume: async (taskId) => this.#work(taskId.slice('from.'.length), taskId),
       undo: async () => ({ kind: 'nothing' }),

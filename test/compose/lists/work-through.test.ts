@@ -3,7 +3,11 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { fileSource } from '../../../src/compose/lists/list-source.ts';
 import { type ListPorts, workThrough } from '../../../src/compose/lists/work-through.ts';
-import { type ItemRecord, newListState } from '../../../src/core/list/list-state.ts';
+import {
+  type ItemRecord,
+  type ListState,
+  newListState,
+} from '../../../src/core/list/list-state.ts';
 import { UntrustedTaskError } from '../../../src/task-errors.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -18,14 +22,19 @@ async function stage(record: Partial<ItemRecord>, task: Partial<Task>, text = OP
   writeFileSync(file, text);
   const steps: string[] = [];
   const ports: ListPorts = {
-    ...{ stateDir: '/state', file, shown: 'plan.md', sections: [], only: null },
+    ...{ stateDir: '/state', file, shown: 'plan.md', sections: [], only: null, places: 1 },
     source: fileSource({ file, shown: 'plan.md', sections: [] }),
     calls: { claim: null, done: null },
     commitOf: async () => null,
     taskIdOf: (item) => `plan.${item}`,
     save: async () => {},
     find: () => ({
-      ...{ isOwn: true, startedAt: '2026-01-01T00:00:00.000Z', standing: 'completed' },
+      ...{
+        isOwn: true,
+        startedAt: '2026-01-01T00:00:00.000Z',
+        standing: 'completed',
+        isHalfEnded: false,
+      },
       ...{ exitReason: 'completed', evidence: null, folder: path.dirname(file) },
       ...task,
     }),
@@ -35,6 +44,11 @@ async function stage(record: Partial<ItemRecord>, task: Partial<Task>, text = OP
     },
     async resume() {
       steps.push('resume');
+      return 1;
+    },
+    land: async () => ({ kind: 'landed', onto: null, commit: null }),
+    async goBack() {
+      steps.push('back');
       return 1;
     },
     undo: async () => ({ kind: 'nothing' }),
@@ -64,6 +78,16 @@ test('the completed task of an item ticks it without an agent', async () => {
   const { steps, work, text } = await stage({}, {});
   expect((await work()).exitCode).toBe(0);
   expect([steps, text()]).toEqual([['done'], '- [x] T1 one\n']);
+});
+
+test('a completed task whose end was not all written is resumed first', async () => {
+  const { steps, work, text } = await stage({}, { isHalfEnded: true });
+  const resume = async () => {
+    steps.push('resume');
+    return null;
+  };
+  expect((await work({ resume })).exitCode).toBe(0);
+  expect([steps, text()]).toEqual([['resume', 'done'], '- [x] T1 one\n']);
 });
 
 test('a task that somebody else wrote does not tick its item', async () => {
@@ -120,4 +144,137 @@ test.for([
 ] as const)('a list that %s ends with 5', async ([, ran, isCut]) => {
   const { work } = await stage({ id: 'T0' }, {});
   expect(await work({ start: async () => ran }, null)).toMatchObject({ exitCode: 5, isCut });
+});
+
+/** A list of which several items are at work at the same time. */
+async function sideBySide(ports: Partial<ListPorts>, ids = ['a', 'b', 'c']) {
+  const file = path.join(await tempFolder(), 'prd.json');
+  const text = JSON.stringify(ids.map((id) => ({ id, title: id, done: false })));
+  writeFileSync(file, text);
+  const { events, ...rest } = { events: [] as string[], ...ports };
+  const saved: ListState[] = [];
+  const all: ListPorts = {
+    ...{ stateDir: '/state', file, shown: 'prd.json', sections: [], only: null, places: 3 },
+    source: fileSource({ file, shown: 'prd.json', sections: [] }),
+    calls: { claim: null, done: null },
+    commitOf: async () => null,
+    taskIdOf: (item) => `prd.${item}`,
+    save: async (state) => void saved.push(state),
+    find: () => null,
+    start: async () => DONE,
+    resume: async () => DONE,
+    land: async () => LANDED,
+    goBack: async () => DONE,
+    undo: async () => ({ kind: 'nothing' }),
+    report: (event) =>
+      events.push('item' in event ? `${event.item} ${event.kind}` : `${event.items} ${event.kind}`),
+    stops: STOPS,
+    ...rest,
+  };
+  const state = newListState({ list: 'prd', file, sections: [] });
+  const done = (): readonly string[] =>
+    JSON.parse(readFileSync(file, 'utf8')).flatMap((each: { id: string; done: boolean }) =>
+      each.done ? [each.id] : [],
+    );
+  return { file, text, events, saved, done, work: () => workThrough(all, state) };
+}
+
+const DONE = { status: 'completed', exitReason: 'completed', evidence: null } as const;
+const LANDED = { kind: 'landed', onto: 'work', commit: 'abc' } as const;
+const CONFLICT = {
+  ...({ kind: 'refused', sentence: 'it has not landed', hint: 'merge' } as const),
+  why: { kind: 'conflict', paths: ['a.txt'] },
+} as const;
+const STOPS = {
+  signal: new AbortController().signal,
+  hurry: new AbortController().signal,
+  cause: () => null,
+};
+
+test('what one agent did to the list while others are at work is put back, and no tick is lost', async () => {
+  let begun = 0;
+  const list = await sideBySide({
+    async start({ item: { id } }) {
+      begun += 1;
+      // The first is done at once, and its agent has broken the list; the others end later.
+      if (id === 'a') {
+        await expect.poll(() => begun).toBe(3);
+        writeFileSync(list.file, '{');
+      } else await expect.poll(() => list.events).toContain('a done');
+      return DONE;
+    },
+  });
+  expect((await list.work()).exitCode).toBe(0);
+  expect(begun).toBe(3);
+  expect(list.done()).toEqual(['a', 'b', 'c']);
+  expect(list.events[0]).toBe('a,b,c agent-changed-list');
+  // As long as others are at work, the list with the new tick is what is kept.
+  const first = list.saved.find(({ items }) => items.some(({ state }) => state === 'done'));
+  expect(first?.before).toBe(list.text.replace('false', 'true'));
+  expect(list.saved.at(-1)?.before).toBe(null);
+  expect(list.saved.at(-1)?.items.map(({ commit }) => commit)).toEqual(['abc', 'abc', 'abc']);
+});
+
+test('a landing goes back three times, and is counted before the task goes on', async () => {
+  const steps: string[] = [];
+  const list = await sideBySide(
+    {
+      land: async () => CONFLICT,
+      async goBack(taskId, hint) {
+        const [record] = list.saved.at(-1)?.items ?? [];
+        steps.push(`${taskId} ${hint} ${record?.state} ${record?.returned}`);
+        return DONE;
+      },
+    },
+    ['a'],
+  );
+  expect(await list.work()).toMatchObject({ exitCode: 5, isCut: false });
+  expect(steps).toEqual([1, 2, 3].map((time) => `prd.a merge working ${time}`));
+  expect(list.saved.at(-1)?.items[0]).toMatchObject({
+    ...{ state: 'blocked', reason: 'not-landed:conflict' },
+  });
+  expect(list.done()).toEqual([]);
+});
+
+test.for<
+  [kind: 'failed' | 'stopped' | 'in-the-way', exitCode: number, state: string, begun: number]
+>([
+  ['failed', 1, 'blocked', 1],
+  ['stopped', 1, 'working', 1],
+  ['in-the-way', 5, 'blocked', 2],
+])('a landing that ends with %s', async ([kind, exitCode, state, begun]) => {
+  const started: string[] = [];
+  const why = { kind, why: 'x', folder: '/w', paths: [] };
+  const list = await sideBySide(
+    {
+      places: 1,
+      async start({ taskId }) {
+        started.push(taskId);
+        return DONE;
+      },
+      land: async () => ({ ...CONFLICT, why }),
+    },
+    ['a', 'b'],
+  );
+  expect((await list.work()).exitCode).toBe(exitCode);
+  expect(list.saved.at(-1)?.items[0]?.state).toBe(state);
+  expect(started).toHaveLength(begun);
+});
+
+test('what would meet every item lets those at work end, and begins nothing more', async () => {
+  const started: string[] = [];
+  const list = await sideBySide(
+    {
+      places: 2,
+      async start({ item: { id } }) {
+        started.push(id);
+        if (id === 'a') return 1;
+        await expect.poll(() => list.saved.at(-1)?.items.map((each) => each.id)).toEqual(['b']);
+        return DONE;
+      },
+    },
+    ['a', 'b', 'c'],
+  );
+  expect(await list.work()).toMatchObject({ exitCode: 1, isCut: true });
+  expect([started, list.done()]).toEqual([['a', 'b'], ['b']]);
 });

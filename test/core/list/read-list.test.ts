@@ -195,7 +195,10 @@ test('the next item is a ready one that is wanted, by priority and then by place
     ]),
   );
   const next = (blocked: string[], only: string[] | null = null) =>
-    nextItem(items, { blocked: new Set(blocked), only: only && new Set(only) })?.id;
+    nextItem(items, {
+      ...{ blocked: new Set(blocked), only: only && new Set(only) },
+      atWork: new Set(),
+    })?.id;
   expect(next([])).toBe('b');
   expect(next(['b'])).toBe('d');
   expect(next(['b', 'd'])).toBe('a');

@@ -56,6 +56,30 @@ describe('what lands', () => {
     expect(task.git('status', '--porcelain')).toBe('M b.txt\n?? .gitignore\n?? new/');
   });
 
+  test('changes of a file that is apart do not land, committed or not, and those on the branch stay', async () => {
+    const { git, folder, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'committed\n', 'list.md': 'added\n' });
+    task.git('add', '-A');
+    task.git('commit', '-qm', 'one');
+    put(task.folder, { 'list.md': 'ticked\n', 'b.txt': 'left\n' });
+    const first = await landTask(task, { apart: 'list.md' });
+    expect(first).toMatchObject({ end: { kind: 'landed', files: 2 }, stays: new Map() });
+    expect(git('ls-tree', '-r', '--name-only', 'main').split('\n')).toEqual(['a.txt', 'b.txt']);
+
+    // The branch has one of its own, and the task has merged it.
+    put(folder, { 'list.md': 'of the branch\n' });
+    git('add', 'list.md');
+    git('commit', '-qm', 'list');
+    task.git('checkout', '-q', 'list.md');
+    task.git('add', '-A');
+    task.git('commit', '-qm', 'two');
+    task.git('merge', '-q', '-X', 'ours', 'main');
+    put(task.folder, { 'list.md': 'once more\n', 'c.txt': 'new\n' });
+    const second = await landTask(task, { apart: 'list.md' });
+    expect(second).toMatchObject({ end: { kind: 'landed', files: 1 }, stays: new Map() });
+    expect(git('show', 'main:list.md')).toBe('of the branch');
+  });
+
   test('a merge keeps the commits of the task behind it', async () => {
     const { git, task, landTask } = await makeLanding();
     put(task.folder, { 'a.txt': 'committed\n' });

@@ -66,7 +66,7 @@ export async function land(word: string, options: LandOptions): Promise<number> 
   const { end, stays, elsewhere, onto } = await landTask({
     ...{ state: found.state, stored, paths, form, vault: place.vault },
     ...{ folder: found.paths.folder, seal: sealAt(place) },
-    onto: options.onto ?? null,
+    ...{ onto: options.onto ?? null, apart: null, removesTree: false },
     env: process.env,
     keyFile: place.keyFile,
     warn: say,

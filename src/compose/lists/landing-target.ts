@@ -1,0 +1,63 @@
+import { isBranch } from '../../effects/branches/checkout.ts';
+import { makeOwnBranch, protectedBranches } from '../../effects/branches/commit/own-branch.ts';
+import { gitIdentity, isKnown, unknownAuthor } from '../../effects/git/identity.ts';
+import { gitAsker, openRepository } from '../../effects/git/open-repository.ts';
+import { readHead } from '../../effects/git/repository.ts';
+import { asText } from '../../effects/git/tree-path.ts';
+import { UsageError } from '../../errors.ts';
+
+interface TargetRequest {
+  /** The folder for which the list is worked on. */
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The name of the list. */
+  readonly list: string;
+  /** The branches that `--protect-branch` names. */
+  readonly protect: readonly string[];
+  /** The branch that an earlier run has made, if any. */
+  readonly known: string | undefined;
+}
+
+/** The branch on which the items of a list land. */
+export interface LandingTarget {
+  /** Without `refs/heads/`. */
+  readonly branch: string;
+  /** Whether ralph made it for the list, now or earlier. */
+  readonly isOwn: boolean;
+  readonly sentence: string;
+}
+
+/**
+ * Finds the branch on which the items of a list land: the one that is checked out, or one of the list's own where that
+ * is protected or there is none. Rejects with a `UsageError` where nothing can land.
+ */
+export async function landingTarget(request: TargetRequest): Promise<LandingTarget> {
+  const { cwd, env, list, protect, known } = request;
+  const askGit = gitAsker(env);
+  const opened = await openRepository(cwd, askGit);
+  if (opened.kind === 'none') {
+    throw new UsageError([`--worktree needs a git work tree, and ${opened.why}.`]);
+  }
+  const { repository } = opened;
+  const identity = { settings: gitIdentity(env) };
+  const ask = (args: readonly string[]) => askGit(repository.commonDir, args);
+  if (!(await isKnown((args) => askGit(repository.commonDir, args, identity)))) {
+    throw new UsageError([unknownAuthor('ralph work --worktree')]);
+  }
+  const head = await readHead((args) => askGit(repository.root, args));
+  const current = head.branch === null ? null : asText(head.branch).replace(/^refs\/heads\//, '');
+  if (current !== null && !(await protectedBranches(ask, protect)).has(current)) {
+    return { branch: current, isOwn: false, sentence: `items land on the branch ${current}` };
+  }
+  const why = current === null ? 'HEAD is on no branch' : `${current} is protected`;
+  if (known !== undefined && (await isBranch({ repository, ask: askGit }, known))) {
+    return { branch: known, isOwn: true, sentence: `${why}, so items land on ${known}` };
+  }
+  const branch = await makeOwnBranch(ask, list, head.commit);
+  if (branch === null) {
+    throw new UsageError([
+      `${why}, and git makes no branch ralph/${list} for the items to land on.`,
+    ]);
+  }
+  return { branch, isOwn: true, sentence: `${why}, so items land on the new branch ${branch}` };
+}

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { MOST_RETURNS, refusedItem } from '../../../src/core/list/item-end.ts';
+import type { LandingRefusal } from '../../../src/core/snapshots/landing.ts';
+
+const CONFLICT: LandingRefusal = { kind: 'conflict', paths: ['a.txt'] };
+
+test.for<[why: LandingRefusal, returned: number, expected: string]>([
+  [CONFLICT, 0, 'goes-back'],
+  [CONFLICT, MOST_RETURNS - 1, 'goes-back'],
+  [CONFLICT, MOST_RETURNS, 'blocked'],
+  [{ kind: 'checks-failed', failed: [] }, 0, 'goes-back'],
+  [{ kind: 'left-out', stays: new Map([['.env', 'secret']]) }, 0, 'blocked'],
+  [{ kind: 'in-the-way', folder: '/w', paths: ['a'] }, 0, 'blocked'],
+  [{ kind: 'moved' }, MOST_RETURNS, 'try-again'],
+  [{ kind: 'stopped' }, 0, 'stopped'],
+  [{ kind: 'failed', why: 'a rebase is under way' }, 0, 'blocks-list'],
+  [{ kind: 'half-moved', folder: '/w', paths: ['a'], why: 'full' }, 0, 'blocks-list'],
+])('a landing that is refused with %o, after %i returns', ([why, returned, expected]) => {
+  expect(refusedItem(why, returned)).toBe(expected);
+});
