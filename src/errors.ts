@@ -1,5 +1,6 @@
 import type { SandboxRefusal } from './core/sandbox/rules.ts';
 import { EXIT_AWAY, EXIT_FAILED, EXIT_USAGE } from './exit-codes.ts';
+import { commandHere } from './printed-command.ts';
 
 /**
  * A mistake of the caller, found before anything was started. Contains all problems, each as one
@@ -36,7 +37,7 @@ export class BeyondPassError extends Error {
 
   constructor(taskId: string, programs: readonly string[]) {
     super(
-      `task '${taskId}' would run ${programs.join(', ')}, which this pass was not given; ralph resume ${taskId} continues it.`,
+      `task '${taskId}' would run ${programs.join(', ')}, which this pass was not given.\nto continue it: ${commandHere('resume', taskId)}`,
     );
     this.name = 'BeyondPassError';
     this.programs = programs;

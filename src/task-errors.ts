@@ -1,4 +1,5 @@
 import { EXIT_ALREADY_ACTIVE, EXIT_FAILED, EXIT_USAGE, exitCodeFor } from './exit-codes.ts';
+import { commandHere } from './printed-command.ts';
 
 // The errors about one task. Each knows its task, and what a program may do about it; all others are in `errors.ts`.
 
@@ -77,7 +78,7 @@ export class TaskAlreadyActiveError extends TaskError {
   constructor(
     taskId: string,
     where: string,
-    sentence = `a live loop already has task '${taskId}' (${where}); look with ralph status, end it with ralph stop ${taskId}.`,
+    sentence = `a live loop already has task '${taskId}' (${where}).\nto end it: ${commandHere('stop', taskId)}`,
   ) {
     super(
       {
@@ -128,11 +129,11 @@ export class WorkTreeError extends TaskError {
 export class InvalidStateError extends TaskError {
   readonly exitCode = EXIT_FAILED;
 
-  /** `whatToDo` is a phrase: `ralph resume nightly goes on`. */
-  constructor(taskId: string, status: string, whatToDo: string) {
+  /** `why` is a phrase: `it has already ended`; `next` a line: `to continue: npx ralph resume nightly`. */
+  constructor(taskId: string, status: string, why: string | null, ...next: readonly string[]) {
     super(
       { type: 'InvalidStateError', taskId, recoverable: false, actionRequired: 'check_status' },
-      `task '${taskId}' is ${status}; ${whatToDo}.`,
+      [`task '${taskId}' is ${status}${why === null ? '' : `; ${why}`}.`, ...next].join('\n'),
     );
   }
 }
@@ -145,7 +146,7 @@ export class LeftToPersonError extends TaskError {
   constructor(taskId: string, ended: string, resume: string, exitCode: number) {
     super(
       { type: 'LeftToPersonError', taskId, recoverable: true, actionRequired: 'manual_review' },
-      `task '${taskId}' has ended (${ended}), and a new run could spend as much again, so a person decides: ${resume} continues it, and ralph run without --resume-if-open starts again.`,
+      `task '${taskId}' has ended (${ended}), and a new run could spend as much again, so a person decides; a run without --resume-if-open starts again.\nto continue: ${resume}`,
     );
     this.exitCode = exitCode;
   }
@@ -164,7 +165,7 @@ export class StateCorruptedError extends TaskError {
         recoverable: true,
         actionRequired: 'recreate_state',
       },
-      `the state of task '${taskId}' in ${stateFile} cannot be read (${why}); repair it, or start again with ralph run --task-id ${taskId}.`,
+      `the state of task '${taskId}' in ${stateFile} cannot be read (${why}); repair it, or start again with a run of --task-id ${taskId}.`,
     );
   }
 }
@@ -182,7 +183,7 @@ export class BaselineMisfitError extends TaskError {
         recoverable: true,
         actionRequired: 'check_folder',
       },
-      `task '${taskId}' cannot be resumed in ${cwd}, since the files there differ from those recorded at its start (${why}); resume it where it began, restore the files, or start again with ralph run --task-id ${taskId}.`,
+      `task '${taskId}' cannot be resumed in ${cwd}, since the files there differ from those recorded at its start (${why}); resume it where it began, restore the files, or start again with a run of --task-id ${taskId}.`,
     );
   }
 }
@@ -204,8 +205,8 @@ export class InvalidPromptError extends TaskError {
 export class ApprovalPendingError extends TaskError {
   readonly exitCode = exitCodeFor('paused', 'approval');
 
-  /** `what` is a phrase about the state of the request and what to do. */
-  constructor(taskId: string, what: string) {
+  /** `what` is a phrase about the state of the request and what to do; `commands` are lines that do it. */
+  constructor(taskId: string, what: string, commands: readonly string[] = []) {
     super(
       {
         type: 'ApprovalPendingError',
@@ -213,7 +214,7 @@ export class ApprovalPendingError extends TaskError {
         recoverable: true,
         actionRequired: 'answer_approval',
       },
-      `task '${taskId}' waits for an approval; ${what}.`,
+      [`task '${taskId}' waits for an approval; ${what}.`, ...commands].join('\n'),
     );
   }
 }
@@ -232,7 +233,7 @@ export class UntrustedTaskError extends TaskError {
         recoverable: true,
         actionRequired: 'review_and_trust',
       },
-      `task '${taskId}' in ${stateDir} ${why}, so nothing of it is run.${asks} Look at it with ralph status ${taskId}; if it is yours, ralph resume ${taskId} --trust takes it over.`,
+      `task '${taskId}' in ${stateDir} ${why}, so nothing of it is run.${asks}\nto look at it: ${commandHere('status', taskId)}\nto take it over, if it is yours: ${commandHere('resume', taskId, ['--trust'])}`,
     );
   }
 }

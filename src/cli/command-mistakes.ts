@@ -3,6 +3,7 @@ import { isListName } from '../core/list/list-names.ts';
 import { SETTINGS, settingNames } from '../core/settings/settings.ts';
 import { nearest } from '../core/text/nearest.ts';
 import { UsageError } from '../errors.ts';
+import { ralphCommand, shellQuote } from '../printed-command.ts';
 
 /** Returns 0 after help or version. For commander's other errors, throws a `UsageError` that says what helps. */
 export function explainCommander(
@@ -39,12 +40,12 @@ function mistake(
   const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
   switch (code) {
     case 'commander.help':
-      return 'a command is needed, such as: ralph run "Fix the tests"';
+      return `a command is needed, such as: ${ralphCommand('run', '"Fix the tests"')}`;
     case 'commander.unknownCommand':
       return noCommand(quoted, names);
     case 'commander.unknownOption':
       return command === undefined && isRunFlag(quoted)
-        ? `${quoted} is a flag of ralph run: ralph run ${argv.join(' ')}`
+        ? `${quoted} is a flag of ralph run: ${ralphCommand('run', ...argv.map(shellQuote))}`
         : noFlag(quoted, name, command);
     case 'commander.missingArgument':
       return missing(quoted, name, command);
@@ -52,7 +53,7 @@ function mistake(
       return `${quoted.split(' ')[0]} needs a value, but none was given.`;
     case 'commander.excessArguments':
       if (command?.name() === 'worker' && isListName(argv.at(-1) ?? '')) {
-        return `ralph worker takes its tasks from a fleet; ralph work ${argv.at(-1)} works through a list of tasks.`;
+        return `ralph worker takes its tasks from a fleet; to work through a list of tasks: ${ralphCommand('work', shellQuote(argv.at(-1) ?? ''))}`;
       }
       return `${name} got one word too many, '${argv.at(-1) ?? ''}'${usage(command)}. Quote a value that has spaces.`;
     case 'commander.invalidArgument':

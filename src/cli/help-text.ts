@@ -6,9 +6,9 @@ const SETTING_UP = 'Set up and clean up:';
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'Run a task:': {
     run: [
-      'ralph run "Fix the failing tests" --task-type coding --verify "npm test"',
-      'ralph run --prompt-file plan.md --plan-file plan.md --max-iterations 20',
-      'ralph run "Write the report" --until "test -s report.md" -- --model opus',
+      'ralph run "Fix the failing tests" --verify "npm test" --edit',
+      'ralph run --prompt-file plan.md --plan-file plan.md --edit',
+      'ralph run "Write the report" --until "test -s report.md" --edit',
     ],
     resume: ['ralph resume', 'ralph resume nightly --max-iterations +5 --timeout +30m'],
     demo: ['ralph demo'],
@@ -73,7 +73,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
 
 const EXAMPLES = [
   'ralph demo',
-  'ralph run "Fix the failing tests" --task-type coding --verify "npm test"',
+  'ralph run "Fix the failing tests" --verify "npm test" --edit',
   'ralph status --watch',
 ];
 

@@ -1,7 +1,9 @@
 import { writeSync } from 'node:fs';
 import { EXIT_BUG } from '../exit-codes.ts';
+import { startedBy } from '../printed-command.ts';
 import { IDS_COMMAND } from './completion/names.ts';
 import { sayBug, watchForBugs } from './terminal/bugs.ts';
+import { ownProgram } from './terminal/own-program.ts';
 
 declare const __RALPH_VERSION__: string;
 
@@ -20,10 +22,31 @@ export async function main(argv: readonly string[]): Promise<number> {
       const { completeIds } = await import('./commands/complete-ids.ts');
       return completeIds(argv.slice(1));
     }
+    noteStart();
     return await carryOut(argv);
   } catch (error) {
     return await explain(error);
   }
+}
+
+/** Notes how a person starts this program. It is looked up when the first command is printed. */
+function noteStart(): void {
+  let folder: string;
+  try {
+    folder = process.cwd();
+  } catch {
+    // The command says so itself.
+    return;
+  }
+  let program: string | undefined;
+  startedBy({
+    folder,
+    get program() {
+      const { argv, env } = process;
+      program ??= ownProgram({ script: argv[1] ?? '', folder, path: env.PATH ?? '' });
+      return program;
+    },
+  });
 }
 
 /** Opening `process.stdout` takes longer than all the rest of this. */

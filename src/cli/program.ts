@@ -49,6 +49,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .description('what runs, waits and ended; or one task in detail')
     .argument('[id]', 'the task')
     .option('--watch', 'keep it live')
+    .option('--all', 'all tasks that ended, not only the newest ten')
     .option('--json', 'as JSON')
     .action(async (id: string | undefined, options: StatusOptions) => {
       const { status } = await import('./commands/status.ts');
@@ -134,6 +135,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .description('a briefing over a time span, what needs a person first')
     .option('--since <TIME>', 'how far back (default: 7d)')
     .option('--json', 'as JSON')
+    .option('--markdown', 'as Markdown, which it is in a pipe')
     .option('--html <FILE>', 'as a page of its own')
     .action(async (options: ReportOptions) => {
       const { report } = await import('./commands/report.ts');
@@ -161,7 +163,9 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     });
   program
     .command('init')
-    .description('vault folders and a commented ralph.config.yaml; never overwrites')
+    .description(
+      'a commented ralph.config.yaml, and outside of a project the folders of a vault; never overwrites',
+    )
     .option('--vault <DIR>', 'where (default: here)')
     .option('--agent <KIND>', 'set this agent in the configuration')
     .action(async (options: InitOptions) => {

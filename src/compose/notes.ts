@@ -6,9 +6,11 @@ import { describeMissing } from '../core/prompt/describe-missing.ts';
 import { failedOutputs } from '../core/prompt/failed-outputs.ts';
 import type { Handover, Missing } from '../core/prompt/handover.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
+import { refusedLast } from '../core/task/task-state.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import { leadsOut } from '../effects/files/real-path.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
+import { allowing } from '../effects/plan/task-facts.ts';
 import type { TreeKeeper } from '../effects/snapshots/keeper/tree-keeper.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
@@ -16,13 +18,16 @@ import { removeNotesOf, writeNote } from '../effects/vault/note-file.ts';
 import { NEEDS_ACTION } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
 import type { NoteWriter, Ports } from '../loop/ports.ts';
+import { fromItsFolder } from '../printed-command.ts';
 import { renderNote } from '../report/notes/note.ts';
 import { proofNotKept } from '../report/notices.ts';
-import { resumeCommand } from '../report/resume-command.ts';
+import { type ResumeFacts, resumeCommand } from '../report/resume-command.ts';
 import type { ClaimedRun } from './held-run.ts';
 
 /** Facts for a note that the task's state does not contain. */
-interface NoteFacts extends Pick<RunPlan, 'taskId' | 'vault' | 'stateDir' | 'keyFlag' | 'policy'> {
+interface NoteFacts
+  extends Pick<RunPlan, 'taskId' | 'vault' | 'stateDir' | 'keyFlag' | 'policy'>,
+    Pick<ResumeFacts, 'allowing'> {
   /** Whether a person has to vouch for the task before it can be resumed. */
   readonly needsTrust: boolean;
   /** The command that resumes the task, where the vault is not the place for it. */
@@ -32,7 +37,7 @@ interface NoteFacts extends Pick<RunPlan, 'taskId' | 'vault' | 'stateDir' | 'key
 /** Creates the port for the notes of one task in its vault. */
 export function noteWriter({ plan, paths, seal, warn, leg }: ClaimedRun): NoteWriter {
   const place = leg === undefined ? {} : { vault: leg.notes.folder, again: leg.notes.again };
-  const facts = { ...plan, needsTrust: seal.problem !== null, ...place };
+  const facts = { ...plan, needsTrust: seal.problem !== null, allowing: allowing(plan), ...place };
   return {
     async write(state, ending) {
       try {
@@ -96,7 +101,14 @@ export async function leaveNote(
     missing: withServers(carry.missing, toldServers).map((each) => describeMissing(each, policy)),
     commandOutputs: failedOutputs(carry),
     checkout: keptCheckout(carry),
-    again: facts.again ?? resumeCommand(facts, ending.status, ending.exitReason, ending.accepting),
+    again:
+      facts.again ??
+      fromItsFolder(
+        resumeCommand(facts, ending.status, ending.exitReason, {
+          ...(ending.accepting === undefined ? {} : { accepting: ending.accepting }),
+          refused: refusedLast(task),
+        }),
+      ),
   });
   return writeNote({ folder, reason: ending.note, taskId, at, text: maskSecrets(note) });
 }

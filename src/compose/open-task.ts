@@ -20,6 +20,7 @@ import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import type { Seal } from '../effects/trust/seal.ts';
 import { messageOf, StateTooNewError } from '../errors.ts';
+import { commandHere } from '../printed-command.ts';
 import {
   leftoversNotEnded,
   leftoversOfDeadDriver,
@@ -125,8 +126,11 @@ export async function retireEarlierTask(
 ): Promise<void> {
   const file = tryReadStateFile(paths.stateFile, seal);
   if (file.kind === 'task' && file.state.status === 'paused_awaiting_approval') {
-    const answer = `ralph approve ${taskId} or ralph reject ${taskId} answers it, and ralph resume ${taskId} continues`;
-    throw new ApprovalPendingError(taskId, answer);
+    throw new ApprovalPendingError(taskId, 'answer it, and resume', [
+      `to allow it: ${commandHere('approve', taskId)}`,
+      `to refuse it: ${commandHere('reject', taskId)}`,
+      `then: ${commandHere('resume', taskId)}`,
+    ]);
   }
   // A forged state must not be able to end another task's processes.
   if (file.kind === 'task' && file.isOwn) await endLeftovers(file.state.driver, false, warn);

@@ -35,6 +35,7 @@ import { storedSnapshotIds } from '../effects/snapshots/snapshot-ids.ts';
 import { ownFiles, uncountedFolders } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
 import type { RunEnd } from '../loop/stop.ts';
+import { taskCommand } from '../printed-command.ts';
 import { treeLacks } from '../report/notices.ts';
 import { WorkTreeError } from '../task-errors.ts';
 import { type ClaimedRun, READY, type ReadyTree, type TaskTree } from './held-run.ts';
@@ -263,7 +264,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
   const undoOffer = ({ changes, git }: RunEnd['fields']): string => {
     const hasChanges = changes !== null && changes.commits + changes.files > 0;
     if (git.snapshots === null || !hasChanges) return '';
-    return ` ralph undo ${plan.taskId} takes back its last iteration.`;
+    return ` To take back its last iteration: ${taskCommand('undo', plan)}`;
   };
 
   return {

@@ -4,7 +4,7 @@ import type { EndingFields } from '../core/machine/events.ts';
 import type { LoopState } from '../core/machine/loop-state.ts';
 import { withSettlement } from '../core/machine/settling.ts';
 import { endingRow } from '../core/task/endings.ts';
-import { elapsedSeconds } from '../core/task/task-state.ts';
+import { elapsedSeconds, refusedLast } from '../core/task/task-state.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';
 import { eventOf } from './shown.ts';
@@ -47,6 +47,7 @@ export async function stop(ports: Ports, loop: LoopState, { ending, left }: Stop
     ports.notes.clear();
   }
   const plan = ending.status === 'completed' ? null : ports.observer.plan();
+  const refused = ending.status === 'completed' ? [] : refusedLast(state.task);
   const { stateFile, logDir } = ports.store.places();
   const fields: EndingFields = {
     status: ending.status,
@@ -62,6 +63,7 @@ export async function stop(ports: Ports, loop: LoopState, { ending, left }: Stop
     usage: state.task.usage,
     ...(state.task.judge === undefined ? {} : { usage_of_judge: state.task.judge.usage }),
     evidence: ending.evidence,
+    ...(refused.length === 0 ? {} : { refused }),
     ...(plan === null ? {} : { plan }),
     changes: await changes,
     git,

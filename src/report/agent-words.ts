@@ -1,7 +1,7 @@
 import { AGENTS, isAgentName } from '../core/agent/agents/agents.ts';
 import type { AgentStanding, JudgeStanding } from '../core/task/agent-standing.ts';
 import type { IterationRecord, TaskState } from '../core/task/task-state.ts';
-import { formatCost, plural } from './format.ts';
+import { formatCost, plural, toldCost } from './format.ts';
 
 /** Says what each agent of a list has used, and which is held or skipped; null for a task with one agent. */
 export function agentsText({ agents }: Pick<TaskState, 'agents'>): string | null {
@@ -12,9 +12,9 @@ export function agentsText({ agents }: Pick<TaskState, 'agents'>): string | null
   return words.length === 0 ? null : words.join('; ');
 }
 
-/** Returns the cost of an iteration in US dollars, or says that its agent does not tell it. */
+/** Returns the cost of an iteration in US dollars; `–` if its agent told none. */
 export function costText({ agent, cost_usd }: Pick<IterationRecord, 'agent' | 'cost_usd'>): string {
-  return agent !== undefined && !tellsCost(agent) ? 'not told' : formatCost(cost_usd);
+  return agent !== undefined && !tellsCost(agent) ? '–' : toldCost(cost_usd);
 }
 
 /** Names the agents that worked without telling a cost, as an addition to the total; empty if all told it. */
@@ -31,9 +31,9 @@ function tellsCost(name: string): boolean {
 }
 
 function usedText(name: string, { usage }: AgentStanding): string {
-  if (tellsCost(name)) return formatCost(usage.cost_usd);
+  if (tellsCost(name)) return toldCost(usage.cost_usd);
   const tokens = usage.input_tokens + usage.output_tokens;
-  return tokens === 0 ? 'cost not told' : `cost not told (${tokens} tokens)`;
+  return tokens === 0 ? '–' : `– (${tokens} tokens)`;
 }
 
 function stoodText({ held_until, why }: AgentStanding): readonly string[] {

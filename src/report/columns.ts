@@ -1,3 +1,5 @@
+import { atCommand } from '../printed-command.ts';
+
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
 /** This sign turns the character before it into an emoji, which is two columns wide. */
@@ -30,6 +32,21 @@ export function fitted(text: string, columns: number): string {
 /** Pads a text with spaces to `columns` terminal columns. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
+}
+
+/** The widest that prose is shown: longer lines are hard to read. */
+const WIDEST_PROSE = 100;
+
+/**
+ * Wraps the lines of a text at spaces to at most `columns` terminal columns, and to 100. A command that ends a line is
+ * not broken, so that it can be copied.
+ */
+export function wrappedProse(text: string, columns: number): readonly string[] {
+  return text.split('\n').flatMap((line) => {
+    const [before, command] = atCommand(line) ?? [line, ''];
+    const lines = wrapped(before.trimEnd(), Math.min(columns, WIDEST_PROSE));
+    return command === '' ? lines : [...lines.slice(0, -1), `${lines.at(-1)} ${command}`];
+  });
 }
 
 /** Wraps a text at spaces to `columns` terminal columns. A longer word stays whole: it may be a path. */

@@ -3,21 +3,30 @@ import type { PlanStand } from '../core/completion/plan-file.ts';
 import type { Changes, EndingFields, RalphEvent } from '../core/machine/events.ts';
 import { endingRow, rowOfState } from '../core/task/endings.ts';
 import type { EvidenceProof } from '../core/task/task-state.ts';
+import { counted } from '../core/text/counted.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
+import { taskCommand } from '../printed-command.ts';
 import { agentRemedy } from './agent-remedy.ts';
-import { belowSections, formatCost, formatDuration, formatLines, plural } from './format.ts';
+import {
+  belowSections,
+  formatCost,
+  formatDuration,
+  formatLines,
+  plural,
+  toldCost,
+} from './format.ts';
 import { branchesText, indexBehindText, uncommittedText } from './left-at-end.ts';
-import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from './look-back.ts';
+import { lookBackOf, ownBranchOf, ownBranchText } from './look-back.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 
 /** What the messages about a run need besides the event. */
 export interface MessageContext {
   /** The agent of the run, for advice that depends on it. */
   readonly agent: AgentName;
+  /** What the task was asked to do. */
+  readonly asked?: string;
   /** Without it, no resume command is shown. Null: no folder of the task is kept here, so its note and logs are not shown either. */
   readonly task?: ResumeFacts | null;
-  /** Whether the task runs in a fleet, which commits what it leaves after its end. */
-  readonly inFleet?: boolean;
 }
 
 export type EndingEvent = Extract<RalphEvent, EndingFields>;
@@ -29,39 +38,17 @@ export function isEnding(event: RalphEvent): event is EndingEvent {
 
 /** Returns the closing lines: how the task ended, why, and what to do next. */
 export function endingLines(event: EndingEvent, telling: MessageContext): string {
-  const hints = endingFacts(event, telling).map(({ label, text }) =>
-    // It begins with its own word.
-    label === 'proof' ? text : `${label}: ${text}`,
-  );
-  return [endingLine(event), ...hints].join('\n');
+  const facts = endingFacts(event, telling).map(({ label, text }) => `${label}: ${text}`);
+  return [endingLine(event, telling), ...facts].join('\n');
 }
 
-/** Says how the task ended, why, and what it used; the time only with `isTimed`. */
-export function endingLine(event: EndingEvent, { isTimed = false } = {}): string {
-  const { elapsed_seconds } = event;
-  const used = [
-    `after ${plural(event.iterations_used, 'iteration')}`,
-    ...(isTimed && elapsed_seconds !== undefined ? [formatDuration(elapsed_seconds * 1_000)] : []),
-    ...(event.usage.cost_usd > 0 ? [costWithJudge(event)] : []),
-  ];
-  return `${endingText(event)} ${used.join(', ')}`;
-}
-
-/** `$1.20 ($0.30 of it for the judge)` */
-function costWithJudge({ usage, usage_of_judge: judge }: EndingEvent): string {
-  const ofJudge = judge?.cost_usd ?? 0;
-  const part = ofJudge > 0 ? ` (${formatCost(ofJudge)} of it for the judge)` : '';
-  return `${formatCost(usage.cost_usd)}${part}`;
-}
-
-function endingText(event: EndingEvent): string {
+/** Says how the task ended: what was done, or why it was not. */
+export function endingLine(event: EndingEvent, { asked }: Pick<MessageContext, 'asked'>): string {
   const { says } = endingRow(event.status, event.exit_reason);
   const why = event.exit_reason.replace(/^\w+:/, '');
   switch (event.event) {
-    case 'task_completed': {
-      const { kind = 'no evidence', detail = '' } = event.evidence ?? {};
-      return filled(says, `${kind.replaceAll('-', ' ')}: ${detail}`);
-    }
+    case 'task_completed':
+      return `${says}: ${oneLine(asked ?? event.task_id, 120)}`;
     case 'task_failed':
       return `${filled(says, why)}: ${event.error}`;
     case 'task_stalled':
@@ -69,10 +56,27 @@ function endingText(event: EndingEvent): string {
     case 'task_usage_limited':
       return event.until === null ? says : `${says}, until ${event.until}`;
     case 'task_budget_spent':
-      return event.until === null ? says : `${says}; there is room again at ${event.until},`;
+      return event.until === null ? says : `${says}; there is room again at ${event.until}`;
     default:
       return filled(says, words(why));
   }
+}
+
+/** `3 iterations, 4m 05s, $1.20` */
+function usedText(event: EndingEvent): string {
+  const { iterations_used: iterations, elapsed_seconds } = event;
+  return [
+    plural(iterations, 'iteration'),
+    ...(elapsed_seconds === undefined ? [] : [formatDuration(elapsed_seconds * 1_000)]),
+    costWithJudge(event),
+  ].join(', ');
+}
+
+/** `$1.20 ($0.30 of it for the judge)` */
+function costWithJudge({ usage, usage_of_judge: judge }: EndingEvent): string {
+  const ofJudge = judge?.cost_usd ?? 0;
+  const part = ofJudge > 0 ? ` (${formatCost(ofJudge)} of it for the judge)` : '';
+  return `${toldCost(usage.cost_usd)}${part}`;
 }
 
 function words(reason: string): string {
@@ -86,16 +90,23 @@ function filled(says: string, why: string): string {
 /** One more fact about an ending. Its text is never cut. */
 export interface EndingFact {
   readonly label:
-    | 'proof'
+    | 'proven'
+    | 'not proven'
     | 'finding'
-    | 'missing'
     | 'changed'
+    | 'missing'
     | 'commits'
     | 'left'
     | 'index'
-    | 'look back'
+    | 'used'
+    | 'look'
+    | 'undo'
     | 'branch'
+    | 'land'
+    | 'refused'
     | 'what to do'
+    | 'allow'
+    | 'refuse'
     | 'note'
     | 'logs'
     | 'next';
@@ -109,30 +120,48 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
     if (text !== null) facts.push({ label, text });
   };
   const { proof } = event.evidence ?? {};
-  if (proof !== undefined) add('proof', proofText(proof));
-  for (const finding of proof?.findings ?? []) add('finding', finding);
+  if (proof !== undefined) add(proof.proven ? 'proven' : 'not proven', proof.text);
+  for (const finding of furtherFindings(proof)) add('finding', finding);
+  add('changed', event.changes === null ? null : changesText(event.changes));
   add('missing', event.plan === undefined ? null : planText(event.plan));
-  add('changed', event.changes === null ? null : changesText(event.changes, telling));
   add('commits', branchesText(event.git));
   facts.push(...leftAtEnd(event));
+  add('used', usedText(event));
   if (task !== null) {
     const hasChanges = !hasChangedNothing(event);
     const back = hasChanges ? lookBackOf(event.git, task) : null;
     // A work tree of the task's own may go now, and then nothing can be taken back: what becomes of it is said next.
     const hasOwnTree = event.git.work_tree !== null;
-    add('look back', back && (hasOwnTree ? back.diff : lookBackText(back)));
+    add('look', back?.diff ?? null);
+    add('undo', back && !hasOwnTree ? back.undo : null);
     const branch = hasChanges ? ownBranchOf(event.git, task) : null;
     add('branch', branch && ownBranchText(branch));
+    add('land', branch?.land ?? null);
   }
-  add('what to do', remedyOf(event, telling.agent));
+  const { refused = [] } = event;
+  const allowed = task?.allowing?.(refused) ?? { flags: [], left: [] };
+  if (refused.length > 0) add('refused', counted(refused).join('; '));
+  // What the next command allows needs no further advice.
+  if (allowed.flags.length === 0) add('what to do', remedyOf(event, telling.agent));
+  if (task !== null && event.exit_reason === 'approval-pending') {
+    add('allow', taskCommand('approve', task));
+    add('refuse', taskCommand('reject', task));
+  }
+  if (allowed.left.length > 0 && allowed.flags.length > 0)
+    add('what to do', leftText(allowed.left));
   if (telling.task === null) return facts;
-  add('note', event.note);
-  add('logs', event.log_dir);
   const { isFinal = false } = endingRow(event.status, event.exit_reason);
   if (!isFinal && task !== null) {
-    add('next', resumeCommand(task, event.status, event.exit_reason, event.accepting));
+    add('next', resumeCommand(task, event.status, event.exit_reason, event));
   }
+  if (event.status === 'completed') return facts;
+  add('note', event.note);
+  add('logs', event.log_dir);
   return facts;
+}
+
+function leftText(calls: readonly string[]): string {
+  return `no rule allows just ${calls.join(' or ')}; find one for --allowed-tools, or tell the agent another way`;
 }
 
 /** Says what is missing in a plan; null if nothing is. */
@@ -158,17 +187,22 @@ export function leftAtEnd({ uncommitted, index_behind }: EndingEvent): readonly 
   ];
 }
 
+/** Returns what was found against a completed task, apart from what its proof says itself. */
+export function furtherFindings(proof: EvidenceProof | undefined): readonly string[] {
+  return proof?.findings.filter((finding) => !proof.text.startsWith(finding)) ?? [];
+}
+
 /** Says in one line whether a completed task is proven, and by what, or why not. */
 export function proofText({ proven, text }: EvidenceProof): string {
   return `${proven ? 'proven' : 'not proven'}: ${text}`;
 }
 
-function changesText(changes: Changes, { inFleet = false }: MessageContext): string {
-  const { commits, files, lines } = changes;
+function changesText(changes: Changes): string {
+  const { commits, files, names, lines } = changes;
   if (commits === 0 && files === 0) return 'nothing';
-  const own = commits === 0 ? 'no commit' : plural(commits, 'commit');
-  const counts = [...(commits === 0 && inFleet ? [] : [own]), plural(files, 'file')];
-  return [...counts, ...(lines === null ? [] : [`${formatLines(lines)} lines`])].join(', ');
+  const what = names?.map((name) => oneLine(name, 200)).join(', ') ?? plural(files, 'file');
+  const many = lines === null ? '' : ` (${formatLines(lines)})`;
+  return `${what}${many}${commits === 0 ? '' : `, in ${plural(commits, 'commit')}`}`;
 }
 
 function hasChangedNothing({ changes }: EndingEvent): boolean {
@@ -180,9 +214,7 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
     case 'task_usage_limited':
       return event.until === null ? 'try again later' : `try again after ${event.until}`;
     case 'task_paused':
-      return event.status === 'paused_awaiting_approval'
-        ? `answer with ralph approve ${event.task_id} or ralph reject ${event.task_id}, then resume`
-        : null;
+      return event.status === 'paused_awaiting_approval' ? 'answer the request, then resume' : null;
     default: {
       const failure = 'error' in event ? event.error : null;
       return remedyFor(

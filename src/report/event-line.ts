@@ -1,6 +1,7 @@
 import { isAgentName } from '../core/agent/agents/agents.ts';
 import type { AgentChanged, RalphEvent } from '../core/machine/events.ts';
-import { ENDINGS } from '../core/task/endings.ts';
+import { counted } from '../core/text/counted.ts';
+import { taskCommand } from '../printed-command.ts';
 import { activityText } from './activity-text.ts';
 import { agentRemedy } from './agent-remedy.ts';
 import { fitted } from './columns.ts';
@@ -35,12 +36,12 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
       }
       return `the promise was not counted (${event.why.replaceAll('-', ' ')}): ${event.line}`;
     case 'claim_held':
-      return `not accepted: ${event.detail}${gateRemedy(event.gate)}`;
+      return `not accepted: ${event.detail}`;
     case 'check_ended':
       return checkLine(event);
     case 'finding':
-      // The line about the held claim says what holds it.
-      return event.held ? null : `not proven: ${event.detail}`;
+      // Said once: in the line about the held claim, or at the end.
+      return null;
     case 'judged':
       return judgedLine(event);
     case 'iteration_committed':
@@ -101,10 +102,6 @@ const SKIPPED = {
   'no-credit': 'since it has no credit',
   'agent-error': 'since it fails at its start',
 } as const;
-
-function gateRemedy(gate: string): string {
-  return gate === 'refused-tools' ? `; what to do: ${ENDINGS.stalled.reasons.refused.remedy}` : '';
-}
 
 type CheckEnded = Extract<RalphEvent, { event: 'check_ended' }>;
 
@@ -168,11 +165,15 @@ function failedOf(failed: number, tests: number | null): string {
 
 function waitingLine(
   event: { readonly what: string; readonly file: string },
-  { task }: MessageContext,
+  { task = null }: MessageContext,
 ): string {
-  const byHand =
-    task === null ? '' : `, or move Pending_Approval/${event.file} to Approved/ or Rejected/`;
-  return `waits for an approval: ${event.what}\nto answer: ralph approve or ralph reject${byHand}`;
+  const what = `waits for an approval: ${event.what}`;
+  if (task === null) return `${what}; answer it with ralph approve or ralph reject`;
+  return [
+    `${what}; answer it with a command, or move Pending_Approval/${event.file} to Approved/ or Rejected/`,
+    `to allow it: ${taskCommand('approve', task)}`,
+    `to refuse it: ${taskCommand('reject', task)}`,
+  ].join('\n');
 }
 
 function decisionLine(event: Extract<RalphEvent, { event: 'task_resumed' }>): string {
@@ -186,7 +187,7 @@ function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): 
     ` in ${formatDuration(event.duration_ms)}`,
     event.cost_usd > 0 ? `, ${formatCost(event.cost_usd)}` : '',
     event.files_changed === null ? '' : `, ${plural(event.files_changed, 'file')} changed`,
-    event.refused.length > 0 ? `, refused: ${event.refused.join('; ')}` : '',
+    event.refused.length > 0 ? `, refused: ${counted(event.refused).join('; ')}` : '',
     event.output_preview === '' ? '' : ` — ${fitted(event.output_preview, 100)}`,
   ];
   return parts.join('');
@@ -203,7 +204,7 @@ export function iterationBrief(
     formatDuration(event.duration_ms),
     ...(event.cost_usd > 0 ? [formatCost(event.cost_usd)] : []),
     ...(event.files_changed === null ? [] : [plural(event.files_changed, 'file')]),
-    ...(event.refused.length > 0 ? [`refused: ${event.refused.join('; ')}`] : []),
+    ...(event.refused.length > 0 ? [`refused: ${counted(event.refused).join('; ')}`] : []),
   ]
     // The line of a failed iteration needs room for the error.
     .slice(0, isGood ? undefined : 2)

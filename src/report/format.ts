@@ -39,6 +39,11 @@ export function formatCost(usd: number): string {
   return `$${usd > 0 && usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
 }
 
+/** Formats a cost in US dollars that an agent told; `–` if it told none. */
+export function toldCost(usd: number): string {
+  return usd > 0 ? formatCost(usd) : '–';
+}
+
 /** Formats a number of bytes: `812 B`, `4.0 KB`, `17.2 MB` (powers of 1,024). */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;

@@ -1,8 +1,8 @@
 import type { IndexBehind, Uncommitted } from '../core/snapshots/settlement.ts';
 import type { TaskGit } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
+import { shellQuote } from '../printed-command.ts';
 import { plural } from './format.ts';
-import { shellQuote } from './resume-command.ts';
 
 /** Says what `--commit` could not commit, and why. */
 export function uncommittedText({ reason, files }: Uncommitted): string {

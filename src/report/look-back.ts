@@ -1,5 +1,5 @@
 import type { TaskGit } from '../core/task/task-state.ts';
-import { type TaskPlace, taskCommand } from './resume-command.ts';
+import { type TaskPlace, taskCommand } from '../printed-command.ts';
 
 /** The shell commands for a task's changes. */
 export interface LookBack {
@@ -33,16 +33,7 @@ export function ownBranchOf(
   return { branch, onto, land: taskCommand('land', place, words) };
 }
 
-/** Says on one line what the commands do; `code` marks a command. */
-export function lookBackText({ diff, undo }: LookBack, code = asIs): string {
-  return `${code(diff)}; ${code(undo)} takes back the last iteration`;
-}
-
-/** Says on one line how the branch is landed; `code` marks a command or a name. */
-export function ownBranchText({ branch, land, onto }: OwnBranch, code = asIs): string {
-  return `${code(branch)}; ${code(land)} lands it${onto === null ? '' : ` on ${code(onto)}`}`;
-}
-
-function asIs(text: string): string {
-  return text;
+/** Names the branch, and the one on which it lands. */
+export function ownBranchText({ branch, onto }: OwnBranch): string {
+  return onto === null ? branch : `${branch}, which lands on ${onto}`;
 }

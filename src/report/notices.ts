@@ -3,6 +3,7 @@ import type { PutBack } from '../core/task/put-back.ts';
 import type { TreeLacks } from '../core/task/tree-lacks.ts';
 import { firstFew, oneLine } from '../core/text/untrusted-text.ts';
 import { messageOf } from '../errors.ts';
+import { commandHere } from '../printed-command.ts';
 import { belowSections, formatDuration, plural } from './format.ts';
 
 // Every sentence about a run that tells no event of its journal: what a person should know before the run
@@ -262,8 +263,8 @@ export function baselineLost(): string {
 }
 
 export function previousRunArchived(taskId: string, needsTrust: boolean): string {
-  const resume = `ralph resume ${taskId}${needsTrust ? ' --trust' : ''}`;
-  return `An earlier run of ${taskId} was moved to the history, and this one starts over; ${resume} would have continued it.`;
+  const resume = commandHere('resume', taskId, needsTrust ? ['--trust'] : []);
+  return `An earlier run of ${taskId} was moved to the history, and this one starts over. What would have continued it: ${resume}`;
 }
 
 /** Returns the notice for a new run whose task id belonged to a driver that died before it announced its ending. */
@@ -279,7 +280,7 @@ export function takenOver(taskId: string, doubt: string, rights: readonly string
 
 /** Returns what ralph adds to the refusal of a configuration if the task is not this user's either. */
 export function foreignTaskNotice(taskId: string, stateDir: string): string {
-  return `task '${taskId}' in ${stateDir} was not written by you here either, so ralph runs nothing from it; look at it with ralph status ${taskId}.`;
+  return `task '${taskId}' in ${stateDir} was not written by you here either, so ralph runs nothing from it.\nto look at it: ${commandHere('status', taskId)}`;
 }
 
 /**
@@ -291,5 +292,5 @@ export function completedByAnother(taskId: string, problem: string | null): stri
     problem === null
       ? 'your ralph did not write that here'
       : `ralph cannot tell whether you wrote that (${problem})`;
-  return `the state of ${taskId} says that it is completed, but ${why}; ralph run --task-id ${taskId} does the work again`;
+  return `the state of ${taskId} says that it is completed, but ${why}; a run with --task-id ${taskId} does the work again`;
 }

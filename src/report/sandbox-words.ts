@@ -2,7 +2,7 @@ import type { MetInSandbox, RefusedHost } from '../core/agent/attempt.ts';
 import type { SandboxRules } from '../core/sandbox/rules.ts';
 import type { TaskState } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
-import { shellQuote } from './resume-command.ts';
+import { shellQuote } from '../printed-command.ts';
 
 type Held = Pick<TaskState, 'sandbox'>;
 

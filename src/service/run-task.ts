@@ -8,6 +8,7 @@ import { type Layer, layerOf } from '../core/settings/setting-source.ts';
 import type { EndedStatus } from '../core/task/endings.ts';
 import type { Evidence, TaskState } from '../core/task/task-state.ts';
 import { type RunPlan, requirePlan } from '../effects/plan/run-plan.ts';
+import { promptPreview } from '../effects/plan/task-facts.ts';
 import { watchAbort } from '../effects/processes/signals.ts';
 import { freeTaskId } from '../effects/state/free-task-id.ts';
 import { readStateFile } from '../effects/state/state-file.ts';
@@ -97,9 +98,10 @@ async function resume(taskId: string, options: RunTaskOptions): Promise<RunTaskR
 
 /** Runs a task and returns how it ended. */
 async function resultOf(run: RunOptions): Promise<RunTaskResult> {
+  const asked = promptPreview(run.plan);
   let message = '';
   const event = (each: RalphEvent): void => {
-    if (isEnding(each)) message = messageOf(each);
+    if (isEnding(each)) message = messageOf(each, asked);
     run.view.event(each);
   };
   const ended = await startRun({ ...run, view: { ...run.view, event } }).catch((error: unknown) => {
@@ -123,9 +125,9 @@ async function resultOf(run: RunOptions): Promise<RunTaskResult> {
 }
 
 /** Says how a task ended, and whether that is proven. */
-function messageOf(event: EndingEvent): string {
+function messageOf(event: EndingEvent, asked: string): string {
   const { proof } = event.evidence ?? {};
-  const lines = [endingLine(event), ...(proof === undefined ? [] : [proofText(proof)])];
+  const lines = [endingLine(event, { asked }), ...(proof === undefined ? [] : [proofText(proof)])];
   return lines.join('; ').replace(/\s+/g, ' ');
 }
 

@@ -5,6 +5,7 @@ import { thisPlace } from '../effects/lock/driver-identity.ts';
 import { liveClaim } from '../effects/lock/task-lock.ts';
 import type { ServiceStore } from '../effects/state/service-store.ts';
 import { StateTooNewError } from '../errors.ts';
+import { commandHere } from '../printed-command.ts';
 import {
   InvalidStateError,
   StateCorruptedError,
@@ -62,8 +63,8 @@ export function taskLookup(store: ServiceStore, stateDir: string): TaskLookup {
     const task = known(taskId);
     refuseLive(task);
     if (!mayKeep(task)) {
-      const whatToDo = `it belongs to ralph run, and ralph resume ${taskId} continues it`;
-      throw new InvalidStateError(taskId, task.status, whatToDo);
+      const next = `to continue it: ${commandHere('resume', taskId)}`;
+      throw new InvalidStateError(taskId, task.status, 'it belongs to ralph run', next);
     }
     // The id in the state is ignored: changes are written to the file in which the task was found.
     return { ...task, task_id: taskId, kept_by: 'library' };

@@ -17,7 +17,7 @@ type Rule = {
   readonly outside: boolean;
 };
 
-const LEAVES = ['errors', 'task-errors', 'exit-codes'];
+const LEAVES = ['errors', 'task-errors', 'exit-codes', 'printed-command'];
 /** The table that says of each ending what it means. */
 const ENDINGS = 'core/task/endings';
 
@@ -42,8 +42,8 @@ const ARROWS: Readonly<Record<string, Rule>> = {
     // Text becomes harmless where it leaves ralph; what is said of an ending is in its row, and what an
     // agent's failure needs, with the agent.
     rooms: [
-      ...['report', 'core/text/untrusted-text', 'core/text/safe-json', 'core/agent/agents'],
-      ...[ENDINGS, ...LEAVES],
+      ...['report', 'core/text/untrusted-text', 'core/text/safe-json', 'core/text/counted'],
+      ...['core/agent/agents', ENDINGS, ...LEAVES],
     ],
     typesOnly: ['core'],
     outside: true,
@@ -114,8 +114,9 @@ const ARROWS: Readonly<Record<string, Rule>> = {
     outside: true,
   },
   index: { rooms: ['service', 'loop/ports', 'core', ...LEAVES], outside: false },
-  errors: { rooms: ['exit-codes'], typesOnly: ['core'], outside: false },
-  'task-errors': { rooms: ['exit-codes'], outside: false },
+  errors: { rooms: ['exit-codes', 'printed-command'], typesOnly: ['core'], outside: false },
+  'task-errors': { rooms: ['exit-codes', 'printed-command'], outside: false },
+  'printed-command': { rooms: [], outside: false },
   'exit-codes': { rooms: [ENDINGS], typesOnly: ['core'], outside: false },
 };
 

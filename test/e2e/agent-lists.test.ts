@@ -49,11 +49,11 @@ test('a plan limit hands the same iteration to the next agent at once, and all b
   expect(agents.codex.usage.output_tokens).toBeGreaterThan(0);
   const status = await scene.ralph(['status', 't']);
   expect(status.stdout.replace(/\s+/g, ' ')).toMatch(
-    /agents claude \$.*, usage limit until .*; codex cost not told \(240 tokens\)/,
+    /agents claude –, usage limit until .*; codex – \(240 tokens\)/,
   );
-  expect((await scene.ralph(['report'])).stdout).toContain('codex cost not told');
+  expect((await scene.ralph(['report'])).stdout).toContain('codex – (');
   await scene.ralph(['report', '--html', 'page.html']);
-  expect(scene.read('page.html')).toMatch(/<th>Agent<\/th>.*<td>codex<\/td>.*not told/s);
+  expect(scene.read('page.html')).toMatch(/<th>Agent<\/th>.*<td>codex<\/td>.*–/s);
   // Each part of the log is read as its agent wrote it.
   const logs = await scene.ralph(['logs', 't']);
   expect(logs.stdout).toMatch(/session limit[\s\S]*All done\./);

@@ -45,7 +45,7 @@ describe('a loop that asks', () => {
   test('a loop that asks waits with nothing running, and goes on once the file is moved to Approved', async () => {
     const { scene, ralph } = await waitingLoop([ASKING, DONE]);
     expect(ralph.stderr()).toContain(
-      `waits for an approval: deploy to production\nralph: to answer: ralph approve or ralph reject, or move ${REQUEST} to Approved/ or Rejected/`,
+      `waits for an approval: deploy to production; answer it with a command, or move ${REQUEST} to Approved/ or Rejected/\nralph: to allow it: ralph approve t\nralph: to refuse it: ralph reject t\n`,
     );
     expect(scene.state()).toMatchObject({
       status: 'paused_awaiting_approval',
@@ -173,7 +173,7 @@ describe('a loop that asks', () => {
     const what = '\u001b]0;owned\u0007deploy \u001b[31mnow';
     const scene = await makeScene([{ text: `<approval id="x">${what}</approval>` }]);
     const { stderr } = await scene.ralph([...RUN, '--no-wait']);
-    expect(stderr).toContain('waits for an approval: deploy now\n');
+    expect(stderr).toContain('waits for an approval: deploy now;');
     const { stdout } = await scene.ralph(['approvals']);
     expect(stdout).toContain('t  deploy now\n');
     for (const control of ['\u001b', '\u0007']) expect(stderr + stdout).not.toContain(control);
@@ -366,7 +366,7 @@ describe('run with the id of a task that waits', () => {
     const { exitCode, stderr } = await scene.ralph(RUN);
     expect(exitCode).toBe(6);
     expect(stderr).toContain(
-      "ralph: task 't' waits for an approval; ralph approve t or ralph reject t answers it, and ralph resume t continues.",
+      "ralph: task 't' waits for an approval; answer it, and resume.\nralph: to allow it: ralph approve t\n",
     );
     expect(scene.fake.calls()).toHaveLength(1);
     expect(scene.state()).toMatchObject({ approval: { decision: null } });

@@ -77,7 +77,7 @@ describe('a state of another tool', () => {
 
       const refused = await scene.ralph(['resume', taskId, '--delay', '0']);
       expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
-      expect(refused.stderr).toContain(`ralph resume ${taskId} --trust takes it over`);
+      expect(refused.stderr).toContain(`if it is yours: ralph resume ${taskId} --trust\n`);
       expect(scene.fake.calls()).toEqual([]);
 
       const words = ['resume', taskId, '--trust', '--delay', '0'];

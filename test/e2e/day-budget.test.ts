@@ -72,7 +72,7 @@ describe('two tasks of one vault', () => {
     const [note] = scene.notes();
     expect(note?.text).toContain('all tasks together have spent $1.20 of $1.00 since midnight');
     expect(note?.text).toContain(`There is room again at ${until}, when the next day begins.`);
-    expect(note?.command).toBe(`ralph resume u --vault ${scene.folder}`);
+    expect(note?.command).toBe(`cd ${scene.folder} && ralph resume u`);
   });
 
   test('what is left is shown where there is a budget, and nowhere else', async () => {

@@ -14,7 +14,7 @@ test('the demo: three iterations, a near miss, and nothing left behind', async (
   for (const iteration of [1, 2, 3]) expect(stderr).toMatch(`iteration ${iteration} answered`);
   expect(stderr).not.toMatch(/iteration 4/);
   expect(stderr).toMatch(/the promise was not counted.*GREETING_READY/);
-  expect(stderr).toMatch(/completed.*after 3 iterations/);
+  expect(stderr).toMatch(/completed: .*\n(?:.*\n)*ralph: used: 3 iterations/);
   expect(stdout).toContain('<promise>GREETING_READY</promise>');
   expect(scene.fake.calls()).toEqual([]);
   for (const folder of ['.', '../tmp', '../home']) expect(scene.names(folder)).toEqual([]);
@@ -35,6 +35,6 @@ test('the demo does not heed what a real task would be told by its surroundings'
   };
   const { exitCode, stderr } = await scene.ralph(['demo'], { env });
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-  expect(stderr).toMatch(/after 3 iterations/);
+  expect(stderr).toMatch(/used: 3 iterations/);
   expect(scene.names(`../t m'p`)).toEqual([]);
 });

@@ -49,7 +49,7 @@ describe('what the caller is told', () => {
     await untilNobodyIn(scene.home);
     const text = scene.read('.ralph_state/history/t/driver.log');
     expect(text).toContain('iteration 1/5 started');
-    expect(text).toMatch(/completed \(promise/);
+    expect(text).toMatch(/completed: /);
     expect(text.endsWith(`${DONE.text}\n`)).toBe(true);
     expect(scene.fake.calls()[0]?.env).not.toHaveProperty('RALPH_DETACHED_LOG');
   });

@@ -161,12 +161,12 @@ const BUDGET = of('budget_spent', {
 });
 const PAUSED = of('paused', HELD);
 
-const ANSWER = 'answer with ralph approve ID or ralph reject ID, then resume';
+const ANSWER = 'answer the request, then resume';
 const LATER = 'try again later';
 const CLEARER = 'read the logs and make the prompt clearer; ';
 
 const EXAMPLES: readonly Example[] = [
-  COMPLETED('completed', 'completed (no evidence: )', null),
+  COMPLETED('completed', 'completed', null),
   EXHAUSTED('max_iterations', 'not completed: the iterations ran out', null),
   TIMEOUT('timeout', 'not completed: the time limit of the whole task was reached', null),
   STALLED('no-progress', 'not completed: stalled (no progress)', `${CLEARER}--no-progress-limit 0`),
@@ -401,7 +401,7 @@ describe('a task of which nobody was told that it ended', () => {
 
       const told = scene.journal().find((each) => 'exit_code' in each);
       expect(told).toMatchObject({ event, status, exit_reason: reason, exit_code: exitCode });
-      const [, words = ''] = stderr.split(`ralph: ${says} after 1 iteration`);
+      const [, words = ''] = stderr.split(`ralph: ${says}\n`);
       const [ending = ''] = words.split('ralph: resumed at');
       expect(ending).not.toBe('');
       const lineOf = (label: string): string | null =>
@@ -409,7 +409,7 @@ describe('a task of which nobody was told that it ended', () => {
       const advised = advice?.replaceAll('ID', taskId) ?? null;
       expect(lineOf('what to do')).toEqual(advised && expect.stringContaining(advised));
       const flag = more === '' ? '' : `${more} `;
-      const command = `ralph resume ${taskId} ${flag}--vault ${scene.folder}`;
+      const command = `ralph resume ${taskId} ${flag}`.trim();
       expect(lineOf('next')).toBe(reason === 'failed:aborted' ? null : command);
 
       // The note went when the task was completed; the agent has kept a copy.
@@ -421,7 +421,8 @@ describe('a task of which nobody was told that it ended', () => {
       expect(found?.name.split(`_${taskId}_`)[0]).toBe(note === null ? undefined : `RALPH_${note}`);
       if (note === null) return;
       const type = `ralph_${note.toLowerCase()}`;
-      expect(found).toMatchObject({ frontMatter: { type, reason }, command });
+      expect(found).toMatchObject({ frontMatter: { type, reason } });
+      expect(found?.command).toBe(`cd ${scene.folder} && ${command}`);
       const heading = status === 'failed' ? 'It broke\\.' : `[A-Z].+: ${taskId}`;
       expect(found?.text).toMatch(new RegExp(`^# ${heading}$`, 'm'));
       // Of a limit only the run itself says when to try again.
@@ -438,7 +439,7 @@ describe('a task of which nobody was told that it ended', () => {
     await other.writeState({ ...other.state(), status: 'completed', exit_reason: 'completed' });
     const { exitCode, stderr } = await other.ralph(['resume', 't', '-n', '5']);
     expect(exitCode).toBe(0);
-    expect(stderr).toContain('ralph: completed (no evidence: ) after 1 iteration');
+    expect(stderr).toContain('ralph: completed: Fix it\n');
     expect(stderr).not.toMatch(/^ralph: (?:next|note|what to do):/m);
     const ending = { event: 'task_completed', status: 'completed', exit_code: 0 };
     expect(other.journal().at(-1)).toMatchObject(ending);
@@ -464,7 +465,8 @@ describe('a task that ended', () => {
   });
 
   test('is reported', async () => {
-    const report = (await (await makeVault(ROWS)).ralph(['report'])).stdout;
+    const scene = await makeVault(ROWS);
+    const report = (await scene.ralph(['report'])).stdout;
     for (const [reason, taskId, { status, advice, inReport, more }] of ROWS) {
       const [heading, words] = inReport;
       const [, section = ''] = report.split(`\n## ${heading}\n`);
@@ -478,7 +480,7 @@ describe('a task that ended', () => {
       if (isAdvised) expect(need).toContain(`What to do: ${advice}`);
       const command = status === 'paused_awaiting_approval' ? 'approve' : 'resume';
       const flag = more === '' ? '' : `${more} `;
-      expect(need).toContain(`ralph ${command} ${taskId} ${flag}--vault`);
+      expect(need).toContain(`cd ${scene.folder} && ralph ${command} ${taskId} ${flag}`.trim());
     }
   });
 

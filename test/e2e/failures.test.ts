@@ -335,7 +335,7 @@ describe('a failed start: the model was never asked', () => {
     expect(scene.fake.calls()).toHaveLength(3);
     expect(scene.state()).toMatchObject({ exit_reason: 'failed:agent-error', iterations: [] });
     const words = 'Failed to load the tool registry (E-12)';
-    expect(stderr).toContain(`failed (agent-error): ${words} after 0 iterations`);
+    expect(stderr).toContain(`failed (agent-error): ${words}\n`);
     expect(stderr).toContain('what to do: mend what the agent complains of, then resume');
     expect(stderr).not.toMatch(/no progress|prompt clearer/);
     expect(scene.notes()[0]?.text).toContain(`\n# ${words}\n`);

@@ -238,7 +238,7 @@ describe('--continue-task', () => {
     const { stderr, exitCode } = await scene.ralph(['land', 't', '--continue-task']);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('main has changed the same lines of a.txt.');
-    expect(stderr).toContain('t has continued; ralph land t tries again');
+    expect(stderr).toContain('t has continued; to try again: ralph land t\n');
     expect(scene.prompt(1)).toContain('Merge main into your branch, resolve the conflict');
     expect(scene.state()).toMatchObject({ status: 'completed', current_iteration: 2 });
     expect(await scene.ralph(['land', 't'])).toMatchObject({ exitCode: 0 });

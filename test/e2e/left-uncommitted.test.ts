@@ -84,7 +84,7 @@ test('all commits of an agent that changes branches are counted, and their branc
   git('branch', 'main');
   git('rm', '-q', '-f', 'staged.txt');
   const { stderr } = await run(['--commit']);
-  expect(stderr).toContain('changed: 2 commits, 1 file');
+  expect(stderr).toMatch(/changed: \S+ .*, in 2 commits\n/);
   expect(stderr).toContain('commits: on ralph/t, ralph/t-2');
   expect(end()).toMatchObject({ git: { branches: ['ralph/t', 'ralph/t-2'] } });
   expect(git('log', '--format=%s', 'main')).toBe('Start');

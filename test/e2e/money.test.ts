@@ -183,7 +183,7 @@ describe('the line for cron leaves to a person', () => {
           exitCode: 8,
           stdout: '',
           stderr:
-            "ralph: task 't' has ended (budget_spent), and a new run could spend as much again, so a person decides: ralph resume t --max-cost +2 continues it, and ralph run without --resume-if-open starts again.\n",
+            "ralph: task 't' has ended (budget_spent), and a new run could spend as much again, so a person decides; a run without --resume-if-open starts again.\nralph: to continue: ralph resume t --max-cost +2\n",
         }),
       );
     }
@@ -206,7 +206,7 @@ describe('the line for cron leaves to a person', () => {
     expect(stderr).toContain(
       'has ended (stalled: interrupted), and a new run could spend as much again',
     );
-    expect(stderr).toContain('ralph resume t continues it');
+    expect(stderr).toContain('to continue: ralph resume t\n');
     expect(scene.fake.calls()).toHaveLength(5);
     // Somebody starts afresh.
     expect(await scene.ralph([...RUN, '-n', '1'])).toMatchObject({ exitCode: 3 });

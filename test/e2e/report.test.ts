@@ -27,7 +27,7 @@ describe('ralph report', () => {
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout).toContain('1 task completed, 1 failed, 0 waiting, 0 running: 3 iterations');
     expect(stdout).toContain('- **u** out of iterations');
-    expect(stdout).toContain(`ralph resume u --max-iterations +5 --vault ${scene.folder}`);
+    expect(stdout).toContain(`cd ${scene.folder} && ralph resume u --max-iterations +5`);
     expect(stdout).toMatch(/\| t \| completed \|/);
     expect(stdout).not.toContain(KEY);
   });

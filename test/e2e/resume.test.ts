@@ -370,7 +370,7 @@ describe('what the driver left when it died', () => {
     const { started_at } = scene.state();
     const { stderr, ...end } = await scene.run(['--prompt', 'Anew']);
     expect(end).toMatchObject(RESUMED);
-    expect(stderr).toMatch(/moved to the history.*ralph resume t would have continued/);
+    expect(stderr).toMatch(/moved to the history.*would have continued it: ralph resume t$/m);
     const stamp = started_at.replaceAll(':', '');
     expect(scene.names('.ralph_state/history')).toEqual([
       't',
@@ -419,7 +419,7 @@ test.for<[string, readonly string[], Turn]>([
   const [name = ''] = scene.names("it's a vault/Needs_Action");
   const note = readFileSync(join(vault, 'Needs_Action', name), 'utf8');
   const command = /```sh\n([\s\S]*?)\n```/.exec(note)?.[1] ?? '';
-  expect(command).toMatch(/^ralph resume t /);
+  expect(command).toMatch(/^cd \S+ && ralph resume t /);
   const { status, stdout } = spawnSync('/bin/sh', ['-c', command], {
     cwd: await tempFolder(),
     env: { ...scene.env },

@@ -41,7 +41,7 @@ describe('ralph status', () => {
     const { stdout, stderr, exitCode } = await scene.ralph(['status']);
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     expect(stdout).toMatch(new RegExp(`^t +running +iteration 2/4 .* pid ${loop.pid}$`, 'm'));
-    expect(stdout).toContain('last: "Fixing test failures"');
+    expect(stdout).toContain('\n  Fix it\n');
     expect(stdout).not.toContain('\u001b');
 
     const [task] = JSON.parse((await scene.ralph(['status', '--json'])).stdout);

@@ -30,7 +30,7 @@ describe('ralph stop', () => {
     await scene.fake.untilCalls(2);
     const { exitCode, stderr } = await scene.ralph(['stop', 't']);
     expect(exitCode).toBe(0);
-    expect(stderr).toBe('ralph: t is stopped; ralph resume t continues it\n');
+    expect(stderr).toBe('ralph: t is stopped\nralph: to continue: ralph resume t\n');
     expect(await ralph.ended).toMatchObject({ exitCode: 143, stdout: '' });
     expect(livingIn(scene.home)).toEqual([]);
     expect(scene.state()).toMatchObject({
@@ -77,7 +77,7 @@ describe('ralph stop', () => {
     await ralph.ended;
     const dead = await scene.ralph(['stop', 't']);
     expect(dead.exitCode).toBe(1);
-    expect(dead.stderr).toMatch(/task 't' is interrupted; ralph resume t continues it/);
+    expect(dead.stderr).toMatch(/task 't' is interrupted\.\nralph: to continue: ralph resume t\n/);
     const none = await scene.ralph(['stop', '../t']);
     expect(none).toMatchObject({ exitCode: 1, stdout: '' });
     expect(none.stderr).toContain('there is no task ');

@@ -63,12 +63,12 @@ describe('a task that came with a repository', () => {
     const scene = await cloned();
     const end = await scene.ralph(['resume', 't', '--max-iterations', '+1', '--delay', '0']);
     expect(end).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(end.stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(end.stderr.trimEnd().split('\n')).toHaveLength(3);
     expect(end.stderr).toContain("task 't'");
     expect(end.stderr).toContain('was not written by you here');
     expect(end.stderr).toContain("--after 'touch evil'");
     expect(end.stderr).toContain('--dangerously-skip-permissions');
-    expect(end.stderr).toContain('ralph resume t --trust takes it over');
+    expect(end.stderr).toContain('to take it over, if it is yours: ralph resume t --trust\n');
     expect(scene.has('evil')).toBe(false);
     expect(scene.fake.calls()).toHaveLength(1);
   });
@@ -136,7 +136,7 @@ describe('a task that came with a repository', () => {
     const { stdout } = await scene.ralph(['report']);
     const [, needs = ''] = stdout.split('## Needs a person');
     expect(needs).toContain('**t** out of iterations: not written by you here');
-    expect(needs).toContain(`ralph resume t --trust --max-iterations +5 --vault ${scene.folder}\n`);
+    expect(needs).toContain('ralph resume t --trust --max-iterations +5\n');
     expect(JSON.parse((await scene.ralph(['report', '--json'])).stdout).needs_person).toMatchObject(
       [
         {
@@ -477,7 +477,7 @@ describe('the key', () => {
     const end = await scene.ralph(words, { env });
     expect(end).toMatchObject({ exitCode: 1 });
     expect(end.stderr).toMatch(
-      /cannot be told from a forged one \(there is no key in .* yet.*--trust/,
+      /cannot be told from a forged one \(there is no key in .* yet.*\n.*\n.*--trust\n$/,
     );
     expect(await scene.ralph([...words, '--trust'], { env })).toMatchObject({ exitCode: 0 });
   });
@@ -494,11 +494,11 @@ describe('the key', () => {
     const scene = await makeScene([WORKING, WORKING, WORKING, DONE]);
     const env = { XDG_STATE_HOME: '/proc/nothing' };
     const first = await scene.run(['-n', '1'], { env });
-    const line = `ralph resume t --trust --max-iterations +5 --vault ${scene.folder}`;
+    const line = 'ralph resume t --trust --max-iterations +5';
     expect(first.stderr).toContain(`next: ${line}\n`);
-    expect(scene.notes().map(({ command }) => command)).toEqual([line]);
+    expect(scene.notes().map(({ command }) => command)).toEqual([`cd ${scene.folder} && ${line}`]);
     const second = await scene.run(['-n', '1'], { env });
-    expect(second.stderr).toContain('; ralph resume t --trust would have continued it');
+    expect(second.stderr).toContain('would have continued it: ralph resume t --trust\n');
     const { exitCode } = await scene.ralph([...line.split(' ').slice(1), '--delay', '0'], { env });
     expect(exitCode).toBe(0);
   });
@@ -506,19 +506,19 @@ describe('the key', () => {
   test("one's own key needs no --trust", async () => {
     const scene = await makeScene([WORKING, WORKING]);
     const { stderr } = await scene.run(['-n', '1']);
-    expect(stderr).toContain(`next: ralph resume t --max-iterations +5 --vault ${scene.folder}\n`);
+    expect(stderr).toContain('next: ralph resume t --max-iterations +5\n');
     const again = await scene.run(['-n', '1']);
-    expect(again.stderr).toContain('; ralph resume t would have continued it');
+    expect(again.stderr).toContain('would have continued it: ralph resume t\n');
   });
 
   test('a key that --key-file named stands in the lines that go on; a variable is enough', async () => {
     const scene = await makeScene([WORKING, WORKING, WORKING, WORKING]);
     const key = join(scene.home, 'team.key');
     writeFileSync(key, Buffer.alloc(32, 5), { mode: 0o600 });
-    const line = `ralph resume t --max-iterations +5 --vault ${scene.folder}`;
+    const line = 'ralph resume t --max-iterations +5';
     const named = await scene.run(['-n', '1', '--key-file', key]);
     expect(named.stderr).toContain(`next: ${line} --key-file ${key}\n`);
-    expect(scene.notes().at(-1)?.command).toBe(`${line} --key-file ${key}`);
+    expect(scene.notes().at(-1)?.command).toBe(`cd ${scene.folder} && ${line} --key-file ${key}`);
     const report = await scene.ralph(['report', '--key-file', key]);
     expect(report.stdout).toContain(`${line} --key-file ${key}\n`);
     const words = ['resume', 't', '-n', '+1', '--delay', '0', '--key-file', key];

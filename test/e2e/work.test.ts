@@ -59,7 +59,7 @@ describe('ralph work', () => {
     expect(first.stdout.split('\n')).toEqual([
       expect.stringMatching(/^a done: /),
       expect.stringMatching(
-        /^b blocked: max_iterations; its changes were taken back, and .*--redo/,
+        /^b blocked: max_iterations; its changes were taken back; to try it again: ralph work /,
       ),
       expect.stringMatching(/^c done: /),
       '',
@@ -75,7 +75,7 @@ describe('ralph work', () => {
     const [note] = scene.notes().filter(({ name }) => name.startsWith('RALPH_LIST_prd_'));
     expect(note?.text).toContain('**b** (Item b) is blocked: max\\_iterations');
     expect(note?.text).toContain('**d** (Item d) waits for b');
-    expect(note?.command).toBe('ralph work prd.json --again b');
+    expect(note?.command).toBe(`cd ${scene.folder} && ralph work prd.json --again b`);
     expect((await scene.ralph(['status'])).stdout).toContain(
       'prd.json  2/4 done, 1 blocked, 1 waiting\n',
     );
@@ -149,7 +149,7 @@ describe('ralph work', () => {
     const scene = await sceneWith(ticks, listText([item('a')]));
     const flags = ['--verify', 'true', '--delay', '0', '--no-baseline'];
     const { exitCode, stdout, stderr } = await scene.ralph(['work', 'prd.json', ...flags]);
-    expect(stdout).toMatch(/^a blocked: unproven; /);
+    expect(stdout).toMatch(/^a blocked: unproven; .*to try it again: /);
     expect(exitCode).toBe(5);
     expect(scene.read('prd.json')).toBe(listText([item('a')]));
     expect(stderr).toContain('nothing was changed but the list');
@@ -339,10 +339,10 @@ describe('ralph work', () => {
       ['work', 'prd.json', '--agian', 'a'],
       /--agian is not a flag of ralph work; did you mean --again\?/,
     ],
-    [['run', 'prd.json'], /ralph work prd\.json works through a list/],
+    [['run', 'prd.json'], /to work through it as a list: ralph work prd\.json/],
     [['run', '--prd', 'prd.json'], /ralph work LIST works through a list/],
     [['run', '--list', 'prd.json'], /ralph work LIST works through a list/],
-    [['worker', 'prd.json'], /ralph work prd\.json works through a list/],
+    [['worker', 'prd.json'], /to work through a list of tasks: ralph work prd\.json/],
   ])('%s is refused', async ([words, problem]) => {
     const scene = await sceneWith(WORKS);
     const { exitCode, stderr } = await scene.ralph(words);

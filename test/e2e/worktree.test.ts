@@ -101,7 +101,7 @@ describe('a work tree of its own', () => {
     const { exitCode, stderr } = await scene.run(['--worktree']);
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(
-      /its branch is ralph\/t\. ralph undo t takes back its last iteration\.$/m,
+      /its branch is ralph\/t\. To take back its last iteration: ralph undo t$/m,
     );
     expect(stderr).toMatch(
       /work\.ralph\/t stays, since it holds what is not committed \(new\.txt\)/,

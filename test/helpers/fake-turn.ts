@@ -1,4 +1,4 @@
-import { shellQuote } from '../../src/report/resume-command.ts';
+import { shellQuote } from '../../src/printed-command.ts';
 
 /** What the scripted `claude` does in one call, played in the order of these fields. */
 export interface Turn {

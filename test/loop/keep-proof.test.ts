@@ -17,7 +17,7 @@ async function lastEffects(attempt: typeof DONE): Promise<readonly string[]> {
 test('a completed task keeps its proof before it moves to the history', async () => {
   expect(await lastEffects(DONE)).toEqual([
     'close agent',
-    'keep proof: the promise alone',
+    'keep proof: no check was named (--verify "npm test")',
     'archive',
     'tell task_completed',
     'on-end task_completed',

@@ -326,7 +326,7 @@ describe('the error response', () => {
     expect(json).toEqual({
       error: {
         type: error.name,
-        message: expect.stringMatching(/^[a-z].*\.$/),
+        message: expect.stringMatching(/^[a-z].*\.(\nto [^:]+: .*)*$/),
         task_id: 't',
         recoverable: error.recoverable,
         action_required: expect.stringMatching(/^[a-z]+_[a-z]+(_[a-z]+)?$/),

@@ -71,7 +71,7 @@ describe('a task that is completed', () => {
       status: 'completed',
       exitCode: 0,
       exitReason: 'completed',
-      message: expect.stringMatching(`^completed .*; not proven: ${IDLE}$`),
+      message: expect.stringMatching(`^completed: .*; not proven: ${IDLE}$`),
       iterations: 2,
       usage: { cost_usd: 0.02, input_tokens: 200, output_tokens: 20 },
       finalMessage: 'Done.\n\nTASK_COMPLETE',

@@ -6,6 +6,7 @@ import { startRun } from '../../compose/run.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import { type Layer, layerOf } from '../../core/settings/setting-source.ts';
 import { requirePlan } from '../../effects/plan/run-plan.ts';
+import { promptPreview } from '../../effects/plan/task-facts.ts';
 import { announcements } from '../run/run-notices.ts';
 import { viewFor } from '../run/start-run.ts';
 import { say } from '../terminal/outlet.ts';
@@ -27,7 +28,10 @@ export async function demo(): Promise<number> {
       env: process.env,
       newTaskId: () => 'demo',
     });
-    const view = await viewFor(plan.settings, { agent: plan.policy.agent, task: null });
+    const view = await viewFor(plan.settings, {
+      ...{ agent: plan.policy.agent, asked: promptPreview(plan) },
+      task: null,
+    });
     view.notice(
       'This is the real loop with a stand-in agent: no account, no network, nothing kept.',
     );

@@ -20,10 +20,12 @@ import { isOfAgent, outerEnvironment } from '../../effects/plan/outer-environmen
 import { planRun, type RunPlan } from '../../effects/plan/run-plan.ts';
 import { askVersion } from '../../effects/processes/ask-version.ts';
 import { listTasks, type TaskEntry } from '../../effects/state/task-list.ts';
+import { keyFlag } from '../../effects/trust/key.ts';
 import { vaultAbove } from '../../effects/vault/vault-above.ts';
 import { VAULT_FOLDERS } from '../../effects/vault/vault-folders.ts';
 import { messageOf, SandboxError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
+import { worksOn } from '../../printed-command.ts';
 import {
   type AgentFacts,
   type DoctorFacts,
@@ -31,7 +33,7 @@ import {
   renderFindings,
 } from '../../report/screens/doctor.ts';
 import { type CollectedSettings, collectSettings } from '../settings/collect.ts';
-import { startFolder } from '../tasks/named-folders.ts';
+import { isFound, startFolder } from '../tasks/named-folders.ts';
 import { signalled } from '../terminal/outlet.ts';
 
 export interface DoctorOptions {
@@ -93,6 +95,8 @@ async function examine(
     settings.stateDir === null
       ? path.join(vault, '.ralph_state')
       : path.resolve(cwd, settings.stateDir);
+  const keyFile = settings.keyFile === null ? null : path.resolve(startDir, settings.keyFile);
+  worksOn({ vault, stateDir, keyFlag: keyFlag(keyFile, env) }, isFound);
   const untrusted = untrustedOf(collected);
   const agents: AgentFacts[] = [];
   for (const name of untrusted?.program == null ? agentsOf(collected) : []) {

@@ -1,14 +1,19 @@
 import path from 'node:path';
 import { type AgentName, isAgentName } from '../../core/agent/agents/agents.ts';
-import { configTemplate } from '../../core/settings/config-template.ts';
+import { configTemplate, projectTemplate } from '../../core/settings/config-template.ts';
 import { parseValue } from '../../core/settings/parse-value.ts';
 import { SETTINGS } from '../../core/settings/settings.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
-import { makeVaultFolders, type SetUp, writeNewConfig } from '../../effects/vault/vault-setup.ts';
+import {
+  makeVaultFolders,
+  projectTests,
+  type SetUp,
+  writeNewConfig,
+} from '../../effects/vault/vault-setup.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { renderInit } from '../../report/screens/init.ts';
+import { renderInit, renderProjectInit } from '../../report/screens/init.ts';
 import { foldersOf, startFolder } from '../tasks/named-folders.ts';
 
 export interface InitOptions {
@@ -17,11 +22,13 @@ export interface InitOptions {
   readonly agent?: string;
 }
 
-/** `ralph init`: creates the vault's folders and a commented configuration. Overwrites nothing. */
+/** `ralph init`: creates the vault's folders and a commented configuration, in a project only that. Overwrites nothing. */
 export function init(options: InitOptions): number {
   const here = startFolder();
   const agents = options.agent === undefined ? null : agentsNamed(options.agent);
-  const { vault } = foldersOf(options);
+  const { vault, isNamed = false } = foldersOf(options);
+  const tests = isNamed ? null : projectTests(vault);
+  if (tests !== null) return initProject(vault, tests, agents);
   const folders = makeVaultFolders(vault);
   const isVaultThere = folders[0]?.kind !== 'refused';
   const done = [
@@ -33,6 +40,14 @@ export function init(options: InitOptions): number {
   const isFound = isVaultThere && !leadsOut(here, vault);
   process.stdout.write(renderInit(lines, isFound, agents !== null));
   return done.some(({ kind }) => kind === 'refused') ? EXIT_FAILED : 0;
+}
+
+/** A project needs only a configuration: the folders of a vault are made when they are used. */
+function initProject(folder: string, tests: string, agents: readonly AgentName[] | null): number {
+  const made = writeNewConfig(folder, projectTemplate(tests, agents));
+  const line = { ...made, path: shown(made, startFolder()) };
+  process.stdout.write(renderProjectInit(line, tests, agents !== null));
+  return made.kind === 'refused' ? EXIT_FAILED : 0;
 }
 
 function agentsNamed(names: string): readonly AgentName[] {

@@ -1,6 +1,7 @@
 import { requirePlan } from '../../effects/plan/run-plan.ts';
 import { freeTaskId } from '../../effects/state/free-task-id.ts';
 import { UsageError } from '../../errors.ts';
+import { worksOn } from '../../printed-command.ts';
 import { foreignTaskNotice } from '../../report/notices.ts';
 import { type ReadFlags, readFlags } from '../flags/flags.ts';
 import { earlierTask } from '../run/earlier-task.ts';
@@ -9,7 +10,7 @@ import { runPlan } from '../run/start-run.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { refusalOf } from '../settings/found-config.ts';
 import { findTask } from '../tasks/find-task.ts';
-import { foldersNamed, startFolder } from '../tasks/named-folders.ts';
+import { foldersNamed, isFound, startFolder } from '../tasks/named-folders.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { readStdin } from '../terminal/outlet.ts';
 
@@ -54,6 +55,7 @@ export async function runCommand(
     problems,
     collected.notices,
   );
+  worksOn(plan, isFound);
   let earlier = earlierTask(plan);
   if (!settings.dryRun && earlier.isUntold) {
     const { announceBeforeNew } = await import('../run/announce-missed-end.ts');

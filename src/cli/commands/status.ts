@@ -9,6 +9,7 @@ import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { dayJson, dayText } from '../../report/day-text.ts';
 import { listStatusLine } from '../../report/screens/list.ts';
 import {
+  moreLine,
   noTasks,
   statusJson,
   statusTable,
@@ -30,6 +31,7 @@ import { type Frame, watchView } from '../terminal/watch-view.ts';
 export interface StatusOptions extends StoreOptions {
   readonly json?: boolean;
   readonly watch?: boolean;
+  readonly all?: boolean;
 }
 
 /** `ralph status [ID]`: shows running, waiting and ended tasks. Changes nothing. */
@@ -47,7 +49,7 @@ export async function status(word: string | undefined, options: StatusOptions): 
   const addLines = lineCounter();
   const frame = async (): Promise<Frame> =>
     taskId === undefined
-      ? await listFrame(place, json, terminal())
+      ? await listFrame(place, options, terminal())
       : taskFrame(await addLines(viewTask(place, taskId)), json, terminal());
   if (options.watch) return watchView(frame, process.stdout);
   const { text } = await frame();
@@ -56,13 +58,17 @@ export async function status(word: string | undefined, options: StatusOptions): 
   return 0;
 }
 
-async function listFrame(place: TaskFolders, json: boolean, options: TableOptions): Promise<Frame> {
-  const { tasks, day } = viewTasks(place);
+async function listFrame(
+  place: TaskFolders,
+  { json = false, all = false }: StatusOptions,
+  options: TableOptions,
+): Promise<Frame> {
+  const { tasks, day, more } = viewTasks(place, all);
   const text = json
     ? jsonText(tasks.map(statusJson))
     : tasks.length === 0
       ? ''
-      : `${statusTable(tasks, options)}${day === null ? '' : `\ntoday: ${dayText(day)}\n`}`;
+      : `${statusTable(tasks, options)}${moreLine(more)}${day === null ? '' : `\ntoday: ${dayText(day)}\n`}`;
   const lists = json ? '' : await listLines(place);
   const gap = text === '' || lists === '' ? '' : '\n';
   return {

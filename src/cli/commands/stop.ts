@@ -80,18 +80,18 @@ function lookAgain(found: FoundTask, look: () => FoundTask | null): Standing {
 function outcome(found: FoundTask): string {
   const { standing, state } = found;
   const { task_id: taskId, driver } = state;
-  const next = `${resumeCommand(found)} continues it`;
+  const next = `to continue: ${resumeCommand(found)}`;
   switch (standing) {
     case 'live':
       return hangs(taskId, driver);
     case 'completed':
       return `${taskId} was completed before the request reached it`;
     case 'stopped':
-      return `${taskId} is stopped; ${next}`;
+      return `${taskId} is stopped\n${next}`;
     case 'interrupted':
-      return `the driver of ${taskId} is dead, so the task is interrupted; ${next}`;
+      return `the driver of ${taskId} is dead, so the task is interrupted\n${next}`;
     default:
-      return `${taskId} ended before the request reached it, and is ${standing}; ${next}`;
+      return `${taskId} ended before the request reached it, and is ${standing}\n${next}`;
   }
 }
 

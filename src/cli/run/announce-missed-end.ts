@@ -1,5 +1,6 @@
 import type { PlannedResume } from '../../compose/resume/plan-resume.ts';
 import { startRun } from '../../compose/run.ts';
+import { promptPreview } from '../../effects/plan/task-facts.ts';
 import { InsideOwnLoopError, messageOf } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import { endingNotAnnounced } from '../../report/notices.ts';
@@ -18,6 +19,7 @@ import { viewFor } from './start-run.ts';
 async function tellUntold({ plan, resume }: PlannedResume): Promise<number | null> {
   const view = await viewFor(plan.settings, {
     agent: plan.policy.agent,
+    asked: promptPreview(plan),
     task: { ...plan, needsTrust: false },
   });
   const { stoppedBy } = await endedByBugs((bugs) =>

@@ -5,7 +5,7 @@ import { WORK_SETTINGS, type WorkLayer } from '../../core/settings/work-settings
 import { commandInTree } from '../../effects/plan/command-in-tree.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { UsageError } from '../../errors.ts';
-import { shellQuoted } from '../../report/screens/list.ts';
+import { shellQuote } from '../../printed-command.ts';
 import type { ReadFlags } from '../flags/flags.ts';
 
 /** What the command line of `ralph work` says. */
@@ -76,7 +76,7 @@ export function namedList({ taskId, layer, problems }: WorkFlags): NamedList {
     ...{ source, shown },
     variables: { ...row?.variables, ...(label === null ? {} : { RALPH_LABEL: label }) },
     // It is shown, and a command may have a token in it.
-    typed: maskSecrets([...(taskId === null ? [] : [taskId]), ...given].map(shellQuoted).join(' ')),
+    typed: maskSecrets([...(taskId === null ? [] : [taskId]), ...given].map(shellQuote).join(' ')),
     commands: {
       list: from ?? row?.list ?? '',
       claim: textOf('claim') ?? row?.claim ?? null,

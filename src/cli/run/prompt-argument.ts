@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isListName } from '../../core/list/list-names.ts';
+import { commandHere, ralphCommand, shellQuote } from '../../printed-command.ts';
 
 /**
  * Returns why a single word is hardly the prompt that was meant, with the command that probably was; null if it may
@@ -12,15 +13,15 @@ export function whyNoPrompt(
 ): string | null {
   if (word === null || /\s/.test(word)) return null;
   if (isOpenTask(word)) {
-    return `'${word}' is an open task, and the prompt would be that one word: ralph resume ${word} continues it.`;
+    return `'${word}' is an open task, and the prompt would be that one word.\nto continue it: ${commandHere('resume', word)}`;
   }
+  const isFile = `'${word}' is a file, and the prompt would be that one word.`;
+  const asPrompt = ralphCommand(name, '--prompt-file', shellQuote(word));
   const isThere = existsSync(path.resolve(startDir, word));
   if (isThere && name === 'run' && isListName(word)) {
-    return `'${word}' is a file, and the prompt would be that one word: ralph work ${word} works through a list of tasks, and ralph run --prompt-file ${word} takes the file as a prompt.`;
+    return `${isFile}\nto work through it as a list: ${ralphCommand('work', shellQuote(word))}\nto take it as a prompt: ${asPrompt}`;
   }
-  return isThere
-    ? `'${word}' is a file, and the prompt would be that one word: ralph ${name} --prompt-file ${word} takes the file.`
-    : null;
+  return isThere ? `${isFile}\nto take it as a prompt: ${asPrompt}` : null;
 }
 
 interface PromptPlace {

@@ -16,6 +16,7 @@ import { sharingProblems } from '../../core/settings/settings-problems.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
 import { UsageError } from '../../errors.ts';
+import { worksOn } from '../../printed-command.ts';
 import { tasksShareTree } from '../../report/notices.ts';
 import { vaultLine } from '../../report/screens/vault-line.ts';
 import type { TaskRequest, VaultPorts } from '../../rescue/ports.ts';
@@ -23,7 +24,7 @@ import { outputFlags, type ReadFlags } from '../flags/flags.ts';
 import { type ReadVaultFlags, settleVault, type VaultSettings } from '../flags/rescue-flags.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { sayPowers } from '../settings/found-config.ts';
-import { startFolder } from '../tasks/named-folders.ts';
+import { isFound, startFolder } from '../tasks/named-folders.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';
@@ -48,6 +49,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
   const said = new Set<string>();
   const base: Base = { read, startDir, said };
   const { plan, notices, vault } = await planOf(base, {}, `ralph ${name}`);
+  worksOn(plan, isFound);
   if (!existsSync(plan.vault)) {
     throw new UsageError([
       `ralph ${name} expects a vault; there is no folder ${plan.vault}. Check --vault, or create one with ralph init.`,

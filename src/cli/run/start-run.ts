@@ -3,10 +3,13 @@ import { startRun } from '../../compose/run.ts';
 import { takeDetachedLog } from '../../core/settings/environment.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { allowing, promptPreview } from '../../effects/plan/task-facts.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
+import { worksOn } from '../../printed-command.ts';
 import type { MessageContext } from '../../report/ending-lines.ts';
 import { allOf, type RunView } from '../../report/terminal/view.ts';
 import { sayPowers } from '../settings/found-config.ts';
+import { isFound } from '../tasks/named-folders.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { announcements } from './run-notices.ts';
 
@@ -26,6 +29,7 @@ export interface PlannedRun {
 
 /** Runs a plan and prints the result. Resolves to the exit code. */
 export async function runPlan(run: PlannedRun): Promise<number> {
+  worksOn(run.plan, isFound);
   const { plan, notices, powers = [], resume, again } = run;
   const { settings } = plan;
   if (settings.dryRun) {
@@ -45,8 +49,11 @@ export async function runPlan(run: PlannedRun): Promise<number> {
   sayPowers(powers);
   // If the key cannot be created now, it cannot be created for the task either.
   const needsTrust = sealAt(plan, true).problem !== null;
-  const task = { ...plan, needsTrust };
-  const view = await viewFor(settings, { agent: plan.policy.agent, task });
+  const task = { ...plan, needsTrust, allowing: allowing(plan) };
+  const view = await viewFor(settings, {
+    ...{ agent: plan.policy.agent, asked: promptPreview(plan) },
+    task,
+  });
   const views = log === null ? [view] : [view, await backgroundView(log, plan)];
   const { fields } = await endedByBugs((bugs) =>
     startRun({

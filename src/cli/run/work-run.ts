@@ -47,6 +47,7 @@ import {
   listEndLine,
   listLine,
   notToldLine,
+  redoLine,
   returnedLine,
 } from '../../report/screens/list.ts';
 import { jsonView } from '../../report/terminal/plain.ts';
@@ -258,6 +259,7 @@ function report(
     case 'blocked': {
       const { item, taskId, reason } = event;
       print({ event: 'item_blocked', item, task_id: taskId, reason }, blockedLine(event, typed));
+      if (event.undone.kind === 'undone') tell(redoLine(item, taskId));
       return;
     }
     case 'returned':

@@ -8,6 +8,7 @@ import { readStateFile } from '../../effects/state/state-file.ts';
 import { inHistory, type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
 import { type Seal, type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
 import { InsideOwnLoopError, messageOf, StateTooNewError } from '../../errors.ts';
+import { commandHere } from '../../printed-command.ts';
 import { InvalidStateError, StateCorruptedError } from '../../task-errors.ts';
 import type { TaskFolders } from './named-folders.ts';
 import { unknownTask } from './unknown-task.ts';
@@ -90,13 +91,18 @@ export function standingOf(task: TaskState): Standing {
 export function resumeCommand({ state, standing }: Pick<FoundTask, 'state' | 'standing'>): string {
   const { task_id, exit_reason, accepting = [] } = state;
   const { more = [] } = rowOfState(standing, exit_reason) ?? {};
-  return ['ralph resume', task_id, more, accepting].flat().join(' ');
+  return commandHere('resume', task_id, [more, accepting].flat());
 }
 
 /** Returns the error for steering a task without a live driver. */
 export function notLive(found: FoundTask): InvalidStateError {
   const { state, standing } = found;
-  return new InvalidStateError(state.task_id, standing, `${resumeCommand(found)} continues it`);
+  return new InvalidStateError(
+    state.task_id,
+    standing,
+    null,
+    `to continue: ${resumeCommand(found)}`,
+  );
 }
 
 /**

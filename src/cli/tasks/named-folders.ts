@@ -1,7 +1,9 @@
 import path from 'node:path';
 import type { Layer } from '../../core/settings/setting-source.ts';
+import { keyFlag } from '../../effects/trust/key.ts';
 import { vaultAbove } from '../../effects/vault/vault-above.ts';
 import { UsageError } from '../../errors.ts';
+import { worksOn } from '../../printed-command.ts';
 
 /** The flags that say where a task's folders and its key file are. */
 export interface FolderOptions {
@@ -25,11 +27,18 @@ export interface TaskFolders {
   readonly keyFile: string | null;
 }
 
-/** Returns the folders that flags name, or else variables, or else the nearest with a state folder (`vaultAbove`). */
+/** Returns the folders of `foundFolders`, on which the command works from now on. */
 export function foldersOf(
   options: FolderOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): TaskFolders {
+  const folders = foundFolders(options, env);
+  worksOn({ ...folders, keyFlag: keyFlag(folders.keyFile, env) }, isFound);
+  return folders;
+}
+
+/** Returns the folders that flags name, or else variables, or else the nearest with a state folder (`vaultAbove`). */
+function foundFolders(options: FolderOptions, env: NodeJS.ProcessEnv): TaskFolders {
   const here = startFolder();
   const named = options.vault ?? env.RALPH_VAULT;
   const vault = path.resolve(here, named ?? vaultAbove(here));
@@ -42,6 +51,17 @@ export function foldersOf(
     stateDir:
       stateDir === undefined ? path.join(vault, '.ralph_state') : path.resolve(here, stateDir),
   };
+}
+
+/**
+ * Whether commands without flags work on these folders. A variable may be set in this shell alone, so they must neither
+ * need it nor be led astray by it.
+ */
+export function isFound({ vault, stateDir }: Pick<TaskFolders, 'vault' | 'stateDir'>): boolean {
+  return [process.env, {}].every((env) => {
+    const found = foundFolders({}, env);
+    return found.vault === vault && found.stateDir === stateDir;
+  });
 }
 
 /** Returns the folders that a run's flags name, or else those of `foldersOf`. */

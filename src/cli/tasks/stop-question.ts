@@ -9,6 +9,7 @@ import { readStateFile } from '../../effects/state/state-file.ts';
 import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { messageOf } from '../../errors.ts';
+import { commandHere } from '../../printed-command.ts';
 import { say } from '../terminal/outlet.ts';
 import { type FoundTask, findTask, standingOf } from './find-task.ts';
 import type { TaskFolders } from './named-folders.ts';
@@ -39,7 +40,7 @@ export function subjectOf(
     if (found === null) return { none: `there is no task '${taskId}' in ${place.stateDir}` };
     if (!isTrusted && !isBelieved(found, place)) {
       return {
-        none: `${taskId} blocks no agent: it was not written by you here; if it is yours, ralph check ${taskId} --trust asks it all the same`,
+        none: `${taskId} blocks no agent: it was not written by you here; to ask it all the same, if it is yours: ${commandHere('check', taskId, ['--trust'])}`,
       };
     }
     const why = releasedBy(found.state, found.standing, new Date().toISOString());

@@ -18,7 +18,13 @@ import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { pendingProgress } from '../../effects/state/requests.ts';
-import { findTaskEntry, listTasks, type TaskEntry } from '../../effects/state/task-list.ts';
+import {
+  countEnded,
+  findTaskEntry,
+  listTasks,
+  listTasksSince,
+  type TaskEntry,
+} from '../../effects/state/task-list.ts';
 import { keyFlag } from '../../effects/trust/key.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
 import { StateTooNewError } from '../../errors.ts';
@@ -37,17 +43,23 @@ interface TasksView {
   readonly tasks: readonly ShownTask[];
   /** The budget of the day; null if no open or recent task has one. */
   readonly day: DayBudget | null;
+  /** How many ended tasks are not among them. */
+  readonly more: number;
 }
 
-/** Returns the tasks of a state folder, and what they have spent today where that is limited. */
-export function viewTasks(place: SealedPlace): TasksView {
+/** Returns the tasks of a state folder, with `all` every ended one, and what they have spent today where that is limited. */
+export function viewTasks(place: SealedPlace, all = false): TasksView {
   const at = new Date().toISOString();
   const { stateDir } = place;
-  const { open, ended } = listTasks(stateDir, ENDED_SHOWN, sealAt(place));
+  const seal = sealAt(place);
+  const { open, ended } = all
+    ? listTasksSince(stateDir, 0, seal)
+    : listTasks(stateDir, ENDED_SHOWN, seal);
   const entries = [...open, ...ended];
   return {
     tasks: inShownOrder(entries.map((entry) => shownOf(entry, thisPlace(at)))),
     day: dayOfAll(entries, stateDir, at),
+    more: ended.length < ENDED_SHOWN || all ? 0 : countEnded(stateDir) - ended.length,
   };
 }
 

@@ -1,6 +1,7 @@
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControls, withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
+import { wrappedProse } from '../../report/columns.ts';
 
 /** An output that may be large, and whose reader may go away. */
 export interface Outlet {
@@ -25,9 +26,17 @@ export function jsonText(value: unknown): string {
   return `${safeJson(withoutControlsIn(value), 2)}\n`;
 }
 
+const NAME = 'ralph: ';
+
 /** Prints a sentence on standard error, without control characters, since it may quote untrusted text. */
 export function say(sentence: string): void {
-  process.stderr.write(`${withoutControls(sentence).replace(/^/gm, 'ralph: ')}\n`);
+  const { stderr } = process;
+  const lines = withoutControls(sentence).split('\n');
+  const shown = lines.map((line) => {
+    const parts = stderr.isTTY ? wrappedProse(line, stderr.columns - NAME.length - 1) : [line];
+    return `${NAME}${parts.join(`\n${' '.repeat(NAME.length)}`)}\n`;
+  });
+  stderr.write(shown.join(''));
 }
 
 /** Reads standard input to its end. */

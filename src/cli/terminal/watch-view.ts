@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { plural } from '../../report/format.ts';
 import { LiveScreen, type Picture } from '../../report/terminal/live-screen.ts';
 import { signalled, standardOutlet } from './outlet.ts';
 
@@ -61,7 +62,13 @@ async function rest(stop: AbortSignal): Promise<void> {
 /** Keeps the last row free: lines that scroll out could not be redrawn. */
 function pictureOf({ text }: Frame, rows: number): Picture {
   const lines = text === '' ? ['no task yet'] : text.trimEnd().split('\n');
-  return { mark: '', lines: rows > 1 ? lines.slice(0, rows - 1) : lines };
+  const room = rows - 1;
+  if (rows <= 2 || lines.length <= room) return { mark: '', lines };
+  const shown = lines.slice(0, room - 1);
+  return {
+    mark: '',
+    lines: [...shown, `… and ${plural(lines.length - shown.length, 'more line')}`],
+  };
 }
 
 /** The output at one moment. */

@@ -1,6 +1,6 @@
-/** The result of a check of `ralph doctor`. A `problem` would make a run fail. */
+/** The result of a check of `ralph doctor`. A `problem` would make a run fail; what is `off` is not asked for. */
 export interface Finding {
-  readonly kind: 'ok' | 'warning' | 'problem';
+  readonly kind: 'ok' | 'off' | 'warning' | 'problem';
   readonly says: string;
   /** What to do, or null if nothing is needed or `says` already names it. */
   readonly remedy: string | null;

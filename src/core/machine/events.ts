@@ -22,6 +22,8 @@ export interface Changes {
   readonly commits: number;
   /** New, changed and deleted files, committed or not. */
   readonly files: number;
+  /** The paths of the files from the root of the work tree, if there are at most five; absent without snapshots. */
+  readonly names?: readonly string[];
   /** In text files; null without snapshots. */
   readonly lines: LineChanges | null;
 }
@@ -44,6 +46,8 @@ export interface EndingFields {
   readonly evidence: Evidence | null;
   /** The flags that would accept what ended the task; absent if none does. */
   readonly accepting?: readonly string[];
+  /** The calls that were refused in the last iteration, as its record has them; absent for none, and in a completed task. */
+  readonly refused?: readonly string[];
   /** How far the plan is; absent without one, and in a completed task. */
   readonly plan?: PlanStand;
   /** Null if git cannot report them. */

@@ -78,3 +78,43 @@ function wrapped(sentence: string): string {
   }
   return [...lines, line].map((each) => `## ${each}\n`).join('');
 }
+
+/**
+ * Returns the short configuration of a project: what is set first, as comments, with the project's test command. Only
+ * the agents are set, if some are given.
+ */
+export function projectTemplate(
+  testCommand: string,
+  agents: readonly AgentName[] | null = null,
+): string {
+  const agent = agents === null ? '# agent: claude' : `agent: ${agents.join(',')}`;
+  return `# Settings of ralph for this project. Remove the "# " before a line to set it.
+# A flag overrides this file; "ralph run --dry-run" shows what is in force.
+# What runs commands or gives permissions counts only after "ralph trust", and
+# only until this file changes.
+
+# The agent: claude, codex, gemini, qwen, copilot, opencode, or a list of them.
+${agent}
+
+# What has to pass before a task counts as complete.
+# verify: ["${testCommand}"]
+
+# Whether the agent may edit files and run the commands of verify.
+# edit: true
+
+# How often the agent is started, for how long, and for how many US dollars.
+# max_iterations: 10
+# timeout: 2h
+# max_cost: 5
+
+# Files that the agent must not change.
+# protect: ["test/**"]
+
+# Whether each task works in a git work tree of its own, and commits.
+# worktree: true
+# commit: true
+
+# Whether the agent is kept in its folder, away from secrets and other hosts.
+# sandbox: true
+`;
+}

@@ -40,19 +40,76 @@ export function describeEdit(settings: EditSettings, agent: AgentName): string {
   return `${may}; no rule of ${agent} allows just '${left.join("' or '")}': add one with --allowed-tools`;
 }
 
+/** What a resume needs so that an agent may do what it was refused. */
+export interface RefusedRemedy {
+  readonly flags: readonly string[];
+  /** What no flag allows by itself: a person has to find the rule. */
+  readonly left: readonly string[];
+}
+
+/** The tools that edit files, by the names of the agents that have permission modes. */
+const EDITS = /^(?:multi|notebook)?edit$|^write(?:_file)?$|^replace$/i;
+
+/**
+ * Returns the flags of a resume that allow just these refused calls: `Bash: npm test`. A command that begins as a check
+ * does gets the check's rule; another one is named whole. The flags replace those of the task, so they repeat them.
+ */
+export function remedyForRefused(
+  refused: readonly string[],
+  settings: EditSettings,
+  agent: AgentName,
+): RefusedRemedy {
+  const { commandRule, takes } = AGENTS[agent];
+  const { permissionMode, allowedTools } = permissionsOf(settings, agent);
+  const checks = checkLines(settings).flatMap(partsOf).map(plainWords);
+  const rules = new Set<string>();
+  const left = new Set<string>();
+  let needsEdits = false;
+  for (const call of new Set(refused)) {
+    const [tool = '', ...rest] = call.split(': ');
+    if (EDITS.test(tool) && permissionMode === null && takes.includes('permissionMode')) {
+      needsEdits = true;
+      continue;
+    }
+    const found = partsOf(rest.join(': ')).map((command) => {
+      const words = plainWords(command);
+      if (words === null) return null;
+      const check = checks.find((each) => each?.every((word, index) => word === words[index]));
+      const rule = commandRule?.(check ?? words) ?? null;
+      if (!rule?.startsWith(`${tool}(`)) return null;
+      return check === undefined ? rule.replace(':*)', ')') : rule;
+    });
+    // A part that is refused still would refuse the whole.
+    if (found.includes(null)) left.add(call);
+    else for (const rule of found) if (rule !== null) rules.add(rule);
+  }
+  const added = [...rules].filter((rule) => !allowedTools.includes(rule));
+  const tools = added.length === 0 ? [] : [...settings.allowedTools, ...added];
+  return {
+    flags: [
+      ...(needsEdits ? ['--permission-mode acceptEdits'] : []),
+      ...tools.map((rule) => `--allowed-tools "${rule}"`),
+    ],
+    left: [...left],
+  };
+}
+
 interface EditRules {
   readonly allowed: readonly { readonly command: string; readonly rule: string }[];
   /** Commands that get no rule: only a shell knows what they run, or the agent has no rule for them. */
   readonly left: readonly string[];
 }
 
-function editRules({ verify, until }: EditSettings, agent: AgentName): EditRules {
-  const { commandRule } = AGENTS[agent];
+function checkLines({ verify, until }: EditSettings): readonly string[] {
   const own = verify.filter(({ ofItem }) => ofItem !== true);
-  const lines = [...own.map(({ command }) => command), ...(until === null ? [] : [until])];
+  return [...own.map(({ command }) => command), ...(until === null ? [] : [until])];
+}
+
+function editRules(settings: EditSettings, agent: AgentName): EditRules {
+  const { commandRule } = AGENTS[agent];
   const allowed = new Map<string, string>();
   const left = new Set<string>();
-  for (const command of lines.flatMap(partsOf)) {
+  for (const command of checkLines(settings).flatMap(partsOf)) {
     const words = plainWords(command);
     if (words?.length === 0) continue;
     const rule = words === null ? null : (commandRule?.(words) ?? null);

@@ -12,7 +12,7 @@ export const ENDINGS = {
     exitCode: 0,
     needs: 'nothing',
     words: 'completed',
-    says: 'completed (…)',
+    says: 'completed',
     isFinal: true,
     verdict: 'done',
     ifOpen: 'begins a new run',

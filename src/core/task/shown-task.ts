@@ -24,6 +24,8 @@ export interface ShownTask {
   readonly finishedAt: string | null;
   readonly elapsedMs: number | null;
   readonly costUsd: number | null;
+  /** What it was asked to do, on one line. */
+  readonly asked: string | null;
   /** The agent's last words on one line; null if it has said nothing yet. */
   readonly last: string | null;
   readonly wait: Wait | null;
@@ -68,6 +70,7 @@ export function showTask(task: TaskState, places: ShownPlaces, here: Here): Show
     finishedAt: task.finished_at,
     elapsedMs: Math.max(0, msBetween(task.started_at, isDriven ? here.at : lastWorkAt(task))),
     costUsd: task.usage.cost_usd,
+    asked: oneLine(task.task_prompt, LAST_CHARS),
     last: lastWords(task),
     wait: isLive(state) ? task.wait : null,
     driver,
@@ -92,6 +95,7 @@ export function showBroken(
     finishedAt: null,
     elapsedMs: null,
     costUsd: null,
+    asked: null,
     last: null,
     wait: null,
     driver: null,

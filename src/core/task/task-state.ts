@@ -305,3 +305,8 @@ export interface BreakerState {
 }
 
 export const NO_BREAKER: BreakerState = { no_progress: 0, same_error: 0, last_error: null };
+
+/** Returns the calls that were refused in the newest iteration. */
+export function refusedLast({ iterations }: Pick<TaskState, 'iterations'>): readonly string[] {
+  return iterations.at(-1)?.refused ?? [];
+}

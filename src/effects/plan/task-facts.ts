@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
+import { remedyForRefused } from '../../core/settings/edit-permissions.ts';
 import type { NewTask } from '../../core/task/new-task.ts';
 import { withoutControls } from '../../core/text/untrusted-text.ts';
 import { nameInside } from '../files/real-path.ts';
@@ -10,7 +11,7 @@ export function taskFacts(plan: RunPlan): Omit<NewTask, 'driver' | 'gitBase'> {
   const { policy } = plan;
   return {
     taskId: plan.taskId,
-    promptPreview: maskSecrets(withoutControls(promptText(plan))).slice(0, 1_000),
+    promptPreview: promptPreview(plan),
     promptSha256: createHash('sha256').update(plan.prompt).digest('hex'),
     taskType: plan.taskType,
     promise: policy.promise,
@@ -23,7 +24,17 @@ export function taskFacts(plan: RunPlan): Omit<NewTask, 'driver' | 'gitBase'> {
   };
 }
 
+/** Returns the beginning of a plan's prompt, for people. */
+export function promptPreview(plan: RunPlan): string {
+  return maskSecrets(withoutControls(promptText(plan))).slice(0, 1_000);
+}
+
 /** The whole prompt of a plan as text. */
 export function promptText(plan: RunPlan): string {
   return new TextDecoder().decode(plan.prompt);
+}
+
+/** Returns what says which flags of a resume allow what was refused. */
+export function allowing({ settings, policy }: Pick<RunPlan, 'settings' | 'policy'>) {
+  return (refused: readonly string[]) => remedyForRefused(refused, settings, policy.agent);
 }

@@ -56,6 +56,11 @@ function listed(stateDir: string, archived: readonly string[], seal: Seal | null
   };
 }
 
+/** Returns how many tasks are in the history. Reads no state. */
+export function countEnded(stateDir: string): number {
+  return archivedNames(historyOf(stateDir)).length;
+}
+
 /** Returns the ids of all tasks, open and in the history, each once. Reads no state. */
 export function taskIdsIn(stateDir: string): readonly string[] {
   // In the history a name may end in the start time of an earlier run of the same id.

@@ -1,4 +1,4 @@
-import { lstatSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { leadsOut } from '../files/real-path.ts';
@@ -57,4 +57,23 @@ export function writeNewConfig(vault: string, text: string): SetUp {
     if (errorCode(error) === 'EEXIST') return { kind: 'was-there', path: file };
     return { kind: 'refused', path: file, why: messageOf(error) };
   }
+}
+
+/** What shows a project, with the command that runs its tests. */
+const PROJECTS: readonly (readonly [file: string, testCommand: string])[] = [
+  ['package.json', 'npm test'],
+  ['pyproject.toml', 'pytest'],
+  ['Cargo.toml', 'cargo test'],
+  ['go.mod', 'go test ./...'],
+  ['Makefile', 'make test'],
+];
+
+/**
+ * Returns the command that runs the tests of a project, if the folder is the root of its git work tree; null for any
+ * other folder, and for one that is a vault already.
+ */
+export function projectTests(folder: string): string | null {
+  const has = (name: string): boolean => existsSync(path.join(folder, name));
+  if (!has('.git') || VAULT_FOLDERS.some(has)) return null;
+  return PROJECTS.find(([file]) => has(file))?.[1] ?? null;
 }

@@ -38,6 +38,8 @@ export interface GitChange {
   readonly filesChanged: number;
   /** Absolute path of the file, if only one has changed. */
   readonly onlyFile?: string;
+  /** All of them from the root of the work tree, if they are few; absent if that was not asked. */
+  readonly names?: readonly string[];
   /** In text files; absent if only the files were compared. */
   readonly lines?: { readonly added: number; readonly removed: number };
 }

@@ -158,8 +158,8 @@ export function createObserver(
     async changes({ base, branches }, hurry) {
       const change = (await git?.inAll(base, hurry, branches)) ?? null;
       if (change === null) return null;
-      const { commits, filesChanged: files, lines = null } = change;
-      return { commits, files, lines };
+      const { commits, filesChanged: files, names, lines = null } = change;
+      return { commits, files, ...(names === undefined ? {} : { names }), lines };
     },
     plan: () => lookAtPlan(request, (file) => named(file, cwd)),
   };

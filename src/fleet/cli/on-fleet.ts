@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { nearest } from '../../core/text/nearest.ts';
 import { FleetAwayError, FleetError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { shellQuote } from '../../report/resume-command.ts';
+import { placeInFleet, shellQuote, worksOn } from '../../printed-command.ts';
 import { TaskNotFoundError } from '../../task-errors.ts';
 import type { FleetTaskFacts } from '../core/fleet-task.ts';
 import { unreadableText } from '../report/fleet-words.ts';
@@ -23,12 +23,17 @@ export async function onFleet<T>(
 ): Promise<T> {
   const queue = await openNamed(url);
   try {
-    const words =
-      options.fleet === undefined ? [] : ['--fleet', shellQuote(withoutPassword(options.fleet))];
+    const words = wordsFor(options.fleet);
+    worksOn(placeInFleet('', words));
     return await run({ queue, words });
   } finally {
     await queue.close();
   }
+}
+
+/** Returns the words by which a further command means the fleet of this flag; none if a variable names it. */
+export function wordsFor(flag: string | undefined): readonly string[] {
+  return flag === undefined ? [] : ['--fleet', shellQuote(withoutPassword(flag))];
 }
 
 /** Returns the URL of a fleet without its password. */

@@ -9,6 +9,7 @@ import type { OpenNote } from '../../core/task/briefing-sources.ts';
 import { rowOfState } from '../../core/task/endings.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import { StateTooNewError } from '../../errors.ts';
+import { placeInFleet, taskCommand } from '../../printed-command.ts';
 import { StateCorruptedError } from '../../task-errors.ts';
 import type { FleetTaskFacts } from '../core/fleet-task.ts';
 import { shownFleetTask } from '../report/fleet-tasks.ts';
@@ -59,7 +60,7 @@ function notesOf(
   if (note === null || at === null) return [];
   const { task_id: taskId } = spec;
   const reason = rowOfState(status, exit_reason)?.note?.word ?? 'NOTE';
-  return [{ file: ['ralph status', taskId, ...words].join(' '), taskId, reason, at }];
+  return [{ file: taskCommand('status', placeInFleet(taskId, words)), taskId, reason, at }];
 }
 
 /** The copy has no driver, so that only the row says whether somebody works on the task. */

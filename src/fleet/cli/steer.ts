@@ -5,6 +5,7 @@ import type { Layer } from '../../core/settings/setting-source.ts';
 import { settingNames } from '../../core/settings/settings.ts';
 import { FleetError, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
+import { placeInFleet, taskCommand } from '../../printed-command.ts';
 import type { RequestTaken } from '../core/fleet-facts.ts';
 import type { FleetTaskFacts } from '../core/fleet-task.ts';
 import { isResumable } from '../core/resumed-spec.ts';
@@ -106,10 +107,10 @@ function stoppedText(fleet: OpenFleet, { spec, status, ended_at }: FleetTaskFact
   }
   if (status === 'completed') return `${taskId} was completed before the request reached it`;
   const state = status.replaceAll('_', ' ');
-  const next = `${resumeWords(fleet, taskId)} continues it`;
+  const next = `to continue: ${resumeWords(fleet, taskId)}`;
   return status === 'stopped'
-    ? `${taskId} is stopped; ${next}`
-    : `${taskId} ended before the request reached it, and is ${state}; ${next}`;
+    ? `${taskId} is stopped\n${next}`
+    : `${taskId} ended before the request reached it, and is ${state}\n${next}`;
 }
 
 /** Says what became of a request. Throws an error with an exit code if it was refused. */
@@ -138,5 +139,5 @@ export async function announced(
 
 /** Returns the command that continues a task. */
 function resumeWords({ words }: OpenFleet, taskId: string): string {
-  return ['ralph resume', taskId, ...words].join(' ');
+  return taskCommand('resume', placeInFleet(taskId, words));
 }

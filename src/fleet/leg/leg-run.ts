@@ -13,6 +13,7 @@ import { openSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { packStep, unpackState } from '../../effects/state/packed-state.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
+import { placeInFleet, taskCommand } from '../../printed-command.ts';
 import { eventLine } from '../../report/event-line.ts';
 import type { FleetSpec } from '../core/fleet-task.ts';
 import { createCheckpoints } from './leg-checkpoints.ts';
@@ -85,7 +86,10 @@ export async function runInLeg(
           }
           state.mayHaveRun = isAtWork(step.step);
         },
-        notes: { folder: folder.folder, again: `ralph resume ${claim.taskId} --fleet URL` },
+        notes: {
+          folder: folder.folder,
+          again: taskCommand('resume', placeInFleet(claim.taskId, ['--fleet', 'URL'])),
+        },
         approvals: legDesk({
           ...{ claim, plan, logDir: plan.stateDir },
           ask: (key, row) => whenThere(dropped, () => world.queue.askApproval(key, row)),
@@ -125,7 +129,7 @@ async function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: L
     for (const { name, commit } of earlierSnapshots(snapshot)) await ids.add({ name, commit });
   }
   const events = createLegEvents(
-    (event) => eventLine(event, { agent: plan.policy.agent, task: null, inFleet: true }),
+    (event) => eventLine(event, { agent: plan.policy.agent, task: null }),
     (line) => world.say(`${claim.taskId}: ${line}`),
   );
   const logs = createLegLogs(paths.folder, (log) => queue.keepLog(claim, log));

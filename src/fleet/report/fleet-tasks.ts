@@ -38,6 +38,7 @@ export function shownFleetTask(
     facts,
     at,
     warnings,
+    asked: oneLine(spec.prompt, 200),
     taskId: oneLine(spec.task_id, 128),
     state: status,
     status,

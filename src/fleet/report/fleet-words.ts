@@ -1,5 +1,12 @@
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { wrapped } from '../../report/columns.ts';
+import {
+  commandHere,
+  placeInFleet,
+  ralphCommand,
+  shellQuote,
+  taskCommand,
+} from '../../printed-command.ts';
+import { wrappedProse } from '../../report/columns.ts';
 import {
   formatClock,
   formatCountdown,
@@ -7,7 +14,6 @@ import {
   formatInstant,
   plural,
 } from '../../report/format.ts';
-import { shellQuote } from '../../report/resume-command.ts';
 import type { TableOptions } from '../../report/screens/status.ts';
 import type { AccountFacts, RequestTaken, UnreadableTask } from '../core/fleet-facts.ts';
 import type { FleetTaskFacts } from '../core/fleet-task.ts';
@@ -36,7 +42,9 @@ export function onlyOnFleetText(
   const none =
     facts.ended_at === null ? 'it has no result yet' : `it ended ${facts.status} without a result`;
   return `there is no task '${taskId}' in ${stateDir}, but ${oneLine(fleet, 200)} has it, and ralph ${command} works on tasks of this machine alone; ${
-    result === null ? `${none}, see ralph status ${taskId}.` : `its result is ${result}`
+    result === null
+      ? `${none}.\nto look at it: ${taskCommand('status', placeInFleet(taskId, []))}`
+      : `its result is ${result}`
   }`;
 }
 
@@ -46,7 +54,7 @@ const NAMES_SHOWN = 5;
 export function fleetWarningText(warning: FleetWarning): string {
   switch (warning.kind) {
     case 'no-worker':
-      return `no worker takes the queue ${name(warning.queue)}, which has ${plural(warning.tasks, 'task')}; start one with ralph worker --queue ${name(warning.queue)}`;
+      return `no worker takes the queue ${name(warning.queue)}, which has ${plural(warning.tasks, 'task')}; start one: ${ralphCommand('worker', '--queue', shellQuote(name(warning.queue)))}`;
     case 'unknown-schema':
       return `${plural(warning.tasks, 'task')} in the queue ${name(warning.queue)} ${warning.tasks === 1 ? 'has' : 'have'} the schema ${warning.schema}, which no worker knows; start a worker of a newer ralph`;
     case 'no-worker-for-account':
@@ -66,24 +74,24 @@ export function fleetWarningText(warning: FleetWarning): string {
       const { account, until, why } = warning;
       const because = why === null || why === '' ? '' : ` (${oneLine(why, 200)})`;
       const end = until === null ? 'somebody releases it' : formatInstant(until);
-      return `the account ${name(account)} is paused until ${end}${because}; ralph fleet account ${name(account)} --resume releases it`;
+      return `the account ${name(account)} is paused until ${end}${because}; to release it: ${ralphCommand('fleet', 'account', shellQuote(name(account)), '--resume')}`;
     }
     case 'claimed-again': {
       const next = warning.isNextLast ? '; the next worker runs it alone' : '';
-      return `${name(warning.taskId)} was claimed ${warning.claims} times without a finished attempt, on ${names(warning.hosts)}${next}; ralph status ${name(warning.taskId)} shows it`;
+      return `${name(warning.taskId)} was claimed ${warning.claims} times without a finished attempt, on ${names(warning.hosts)}${next}; to look at it: ${commandHere('status', name(warning.taskId))}`;
     }
     case 'parked-again':
-      return `${name(warning.taskId)} was parked ${warning.parks} times without a finished iteration; ralph status ${name(warning.taskId)} says what it waits for`;
+      return `${name(warning.taskId)} was parked ${warning.parks} times without a finished iteration; to see what it waits for: ${commandHere('status', name(warning.taskId))}`;
     case 'unreadable':
       return unreadableWarning(warning.taskIds);
     case 'failed':
-      return `${plural(warning.taskIds.length, 'task')} failed in the last day: ${names(warning.taskIds)}; ralph status ${name(warning.taskIds[0] ?? 'ID')} says why`;
+      return `${plural(warning.taskIds.length, 'task')} failed in the last day: ${names(warning.taskIds)}; to see why: ${commandHere('status', name(warning.taskIds[0] ?? 'ID'))}`;
   }
 }
 
 /** Returns the lines of a warning, wrapped and in its colour. */
 export function warningText(text: string, { width, paint }: TableOptions): readonly string[] {
-  return wrapped(`warning: ${text}`, width - 2).map((line, index) => {
+  return wrappedProse(`warning: ${text}`, width - 2).map((line, index) => {
     const shown = index === 0 ? line : `  ${line}`;
     return paint?.yellow(shown) ?? shown;
   });
@@ -99,9 +107,9 @@ export function unreadableText(fleet: string, { taskId, endedAt }: UnreadableTas
   const id = name(taskId);
   const remedy =
     endedAt === null
-      ? `ralph stop ${id} holds it, and ralph prune removes it later`
-      : 'ralph prune removes it';
-  return `Task '${id}' in ${name(fleet)} was not written by this version of ralph submit, so it is not shown. Find out who wrote it, or update ralph. ${remedy}.`;
+      ? `ralph prune removes it once it is held.\nto hold it: ${commandHere('stop', id)}`
+      : 'ralph prune removes it.';
+  return `Task '${id}' in ${name(fleet)} was not written by this version of ralph submit, so it is not shown. Find out who wrote it, or update ralph; ${remedy}`;
 }
 
 /** Says of one task why a report leaves it out. `isNewer`: a newer ralph has written its checkpoint. */
@@ -113,7 +121,7 @@ export function notReported(taskId: string, isNewer: boolean): string {
 function unreadableWarning(taskIds: readonly string[]): string {
   const [first = 'ID'] = taskIds;
   const where = taskIds.length === 1 ? 'is in a row' : 'are in rows';
-  return `${plural(taskIds.length, 'task')} ${where} that ralph submit does not write: ${names(taskIds)}; ralph status ${name(first)} says what to do`;
+  return `${plural(taskIds.length, 'task')} ${where} that ralph submit does not write: ${names(taskIds)}; to see what to do: ${commandHere('status', name(first))}`;
 }
 
 /** The requests that a person makes of a task. */
@@ -137,11 +145,11 @@ export function requestText(
       return `the next iteration of ${id} gets the hint; ${runs}`;
     case 'pause':
       return who === null
-        ? `${id} is paused; ${resume} continues it`
-        : `${id} pauses after its current iteration; ${runs}; ${resume} continues it`;
+        ? `${id} is paused\nto continue: ${resume}`
+        : `${id} pauses after its current iteration; ${runs}\nto continue: ${resume}`;
     case 'stop':
       return who === null
-        ? `${id} is stopped; ${resume} continues it`
+        ? `${id} is stopped\nto continue: ${resume}`
         : `worker ${who} was asked to stop ${id}`;
     case 'resume':
       return who === null ? `${id} is queued again` : `${id} continues; ${runs}`;

@@ -5,9 +5,10 @@ import { type EndedStatus, endingRow, isEnded } from '../../core/task/endings.ts
 import type { LineChanges } from '../../core/task/line-changes.ts';
 import type { ShownState } from '../../core/task/shown-task.ts';
 import type { TaskGit } from '../../core/task/task-state.ts';
-import { proofText, remedyFor } from '../ending-lines.ts';
+import { shellQuote, type TaskPlace, taskCommand } from '../../printed-command.ts';
+import { furtherFindings, proofText, remedyFor } from '../ending-lines.ts';
 import { formatCost, formatDuration, plural } from '../format.ts';
-import { resumeCommand, shellQuote, type TaskPlace } from '../resume-command.ts';
+import { resumeCommand } from '../resume-command.ts';
 import { isForeign, NOT_YOURS } from '../screens/status.ts';
 
 // The words of a briefing, shared by Markdown and HTML.
@@ -60,9 +61,7 @@ function whyOf({ shown, task }: BriefTask): string {
 
 /** Returns what was found against the completed task, apart from what its reason says; empty for most. */
 export function findingsOf({ shown, task }: BriefTask): readonly string[] {
-  const { proof } = task?.evidence ?? {};
-  if (proof === undefined || !shown.isOwn) return [];
-  return proof.findings.filter((finding) => finding !== proof.text);
+  return shown.isOwn ? furtherFindings(task?.evidence?.proof) : [];
 }
 
 function failure(exitReason: string, error: string): string {
@@ -92,10 +91,7 @@ export function commandOf(
   const canAnswer = fleetWords === undefined || shown.finishedAt === null;
   if (shown.state === 'paused_awaiting_approval' && canAnswer) {
     // An answer runs nothing from the task, so it needs no trust.
-    return resumeCommand({ ...facts, needsTrust: false }, shown.state).replace(
-      'ralph resume',
-      'ralph approve',
-    );
+    return taskCommand('approve', facts);
   }
   if (task.kept_by === 'library') return null;
   switch (shown.state) {
@@ -104,7 +100,9 @@ export function commandOf(
     case 'pending':
       return null;
     default:
-      return resumeCommand(facts, shown.state, task.exit_reason, task.accepting);
+      return resumeCommand(facts, shown.state, task.exit_reason, {
+        ...(task.accepting === undefined ? {} : { accepting: task.accepting }),
+      });
   }
 }
 

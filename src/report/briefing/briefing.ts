@@ -1,11 +1,11 @@
 import type { BriefGroup, Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { fromItsFolder, taskCommand } from '../../printed-command.ts';
 import { agentsText, judgeText } from '../agent-words.ts';
 import { dayText } from '../day-text.ts';
-import { formatCost, formatDuration, formatLines, plural } from '../format.ts';
-import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
+import { formatDuration, formatLines, plural, toldCost } from '../format.ts';
+import { lookBackOf, ownBranchOf, ownBranchText } from '../look-back.ts';
 import { cell, codeSpan, fenced, inlineText } from '../notes/markdown.ts';
-import { taskCommand } from '../resume-command.ts';
 import { plantedFiles, refusedLines, sandboxWord } from '../sandbox-words.ts';
 import {
   commandOf,
@@ -74,7 +74,8 @@ function taskNeed(task: BriefTask, briefing: Briefing): string {
   const remedy = remedyOf(task);
   const back = gitFacts(task, briefing, lookBackOf);
   const branch = gitFacts(task, briefing, ownBranchOf);
-  const command = commandOf(task, briefing) ?? (note === null ? null : readCommand(note.file));
+  const again = commandOf(task, briefing);
+  const command = again === null ? note && readCommand(note.file) : fromItsFolder(again);
   const lines = [
     `- **${inlineText(shown.taskId)}** ${stateWords(shown.state)}${reason === '' ? '' : `: ${inlineText(reason)}`} (${used(task)})`,
     ...(task.task?.judge === undefined
@@ -82,8 +83,10 @@ function taskNeed(task: BriefTask, briefing: Briefing): string {
       : [`Judge: ${inlineText(judgeText(task.task.judge))}.`]),
     ...(remedy === null ? [] : [`What to do: ${inlineText(remedy)}.`]),
     ...(note === null ? [] : [`Note: ${codeSpan(note.file)}`]),
-    ...(back === null ? [] : [`Look back: ${lookBackText(back, codeSpan)}.`]),
-    ...(branch === null ? [] : [`Branch: ${ownBranchText(branch, codeSpan)}.`]),
+    ...(back === null ? [] : [`Look: ${elsewhere(back.diff)}`, `Undo: ${elsewhere(back.undo)}`]),
+    ...(branch === null
+      ? []
+      : [`Branch: ${inlineText(ownBranchText(branch))}`, `Land: ${elsewhere(branch.land)}`]),
     ...(command === null ? [] : ['', fenced(command, 'sh')]),
   ];
   return lines.join('\n').replace(/\n(?=[^\n])/g, '\n  ');
@@ -91,6 +94,11 @@ function taskNeed(task: BriefTask, briefing: Briefing): string {
 
 function used({ iterations, workMs, costUsd }: BriefTask): string {
   return usedWords({ iterations: iterations.length, workMs, costUsd });
+}
+
+/** A briefing is read elsewhere, too. */
+function elsewhere(command: string): string {
+  return codeSpan(fromItsFolder(command));
 }
 
 /** Tells once how to look at what the tasks above have changed. */
@@ -103,11 +111,12 @@ function gitHelp(briefing: Briefing): readonly string[] {
   return [
     ...(has(lookBackOf)
       ? [
-          `${codeSpan(taskCommand('diff', place))} shows what a task has changed, ${codeSpan(taskCommand('undo', place))} takes back its last iteration.`,
+          `To look at what a task has changed: ${elsewhere(taskCommand('diff', place))}`,
+          `To take back its last iteration: ${elsewhere(taskCommand('undo', place))}`,
         ]
       : []),
     ...(has(ownBranchOf)
-      ? [`${codeSpan(taskCommand('land', place))} lands a task's own branch.`]
+      ? [`To land a task's own branch: ${elsewhere(taskCommand('land', place))}`]
       : []),
   ];
 }
@@ -148,7 +157,7 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
       cell(minute(task.shown.finishedAt ?? task.task?.updated_at ?? '')),
       iterationsOf(task),
       formatDuration(task.workMs),
-      formatCost(task.costUsd),
+      toldCost(task.costUsd),
       ...(hasAgents ? [cell(agents(task) ?? '–')] : []),
       ...(hasLines ? [linesText(task)] : []),
       task.task === null ? '–' : sandboxWord(task.task),

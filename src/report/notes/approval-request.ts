@@ -1,6 +1,7 @@
 import type { Approval } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { commandHere, fromItsFolder } from '../../printed-command.ts';
 
 /** The facts that a request for approval shows. */
 export interface RequestFacts {
@@ -40,8 +41,13 @@ The task itself:
 
 ${indented(asked)}
 
-To allow it, move this file to \`Approved/\`, or run \`ralph approve ${taskId}\`.
-To refuse it, write why behind \`reason:\` above and move this file to \`Rejected/\`, or run \`ralph reject ${taskId} --reason "…"\`.
+To allow it, move this file to \`Approved/\`, or run:
+
+    ${fromItsFolder(commandHere('approve', taskId))}
+
+To refuse it, write why after \`reason:\` above and move this file to \`Rejected/\`, or run, with \`--reason TEXT\` if you like:
+
+    ${fromItsFolder(commandHere('reject', taskId))}
 `;
 }
 

@@ -1,4 +1,5 @@
 import { safeJson } from '../../core/text/safe-json.ts';
+import { commandHere, fromItsFolder } from '../../printed-command.ts';
 import { againCommand } from '../screens/list.ts';
 import { inlineText } from './markdown.ts';
 
@@ -41,10 +42,10 @@ export function renderListNote(
     const name = `**${inlineText(id)}** (${inlineText(title)})`;
     return reason === null
       ? `- ${name} waits for ${waitsFor.map((each) => inlineText(each)).join(', ')}.`
-      : `- ${name} is blocked: ${inlineText(reason)}. \`ralph logs ${taskId}\` shows what happened.`;
+      : `- ${name} is blocked: ${inlineText(reason)}. \`${fromItsFolder(commandHere('logs', taskId))}\` shows what happened.`;
   });
   const again = items.flatMap(({ id, reason }) =>
-    reason === null ? [] : [againCommand(typed, id)],
+    reason === null ? [] : [fromItsFolder(againCommand(typed, id))],
   );
   return [
     `---\n${fields.map(([key, value]) => `${key}: ${safeJson(value)}`).join('\n')}\n---`,

@@ -2,6 +2,7 @@ import type { AgentName } from '../../core/agent/agents/agents.ts';
 import type { VaultNote } from '../../core/rescue/vault-files.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { commandHere, fromItsFolder } from '../../printed-command.ts';
 import { remedyFor } from '../ending-lines.ts';
 import { HUMAN_REASONS } from '../screens/vault-line.ts';
 import { inlineText } from './markdown.ts';
@@ -70,7 +71,7 @@ function contentOf(note: VaultNote, { agent }: NoteContext): NoteContent {
         title: `Moved to quarantine: ${inlineText(note.file)}`,
         reason: 'failed-rescues',
         body: [
-          `${note.failedRescues} rescues of this file have failed, so it was moved to \`Quarantine\`. \`ralph logs ${note.taskId}\` shows what the last one did.`,
+          `${note.failedRescues} rescues of this file have failed, so it was moved to \`Quarantine\`. \`${fromItsFolder(commandHere('logs', note.taskId))}\` shows what the last one did.`,
           'Correct the file, and move it back to `In_Progress` or `Needs_Action` to try it again.',
         ],
       };

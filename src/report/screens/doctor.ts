@@ -1,5 +1,6 @@
 import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
 import type { Finding } from '../../core/agent/finding.ts';
+import { commandHere } from '../../printed-command.ts';
 import { formatBytes, plural } from '../format.ts';
 import { type SnapshotFacts, snapshotFindings } from './snapshot-findings.ts';
 import { type UntrustedConfig, untrustedRemedy, untrustedWords } from './trust.ts';
@@ -73,7 +74,7 @@ export function findings(facts: DoctorFacts): readonly Finding[] {
     ...folderFindings(facts),
     ...spaceFindings(facts),
     gitFinding(facts),
-    ...(facts.lacksAuthor ? [ok(NO_AUTHOR)] : []),
+    ...(facts.lacksAuthor ? [off(NO_AUTHOR)] : []),
     ...snapshotFindings(facts.snapshots),
     ...sandboxFindings(facts),
     ...facts.agents.flatMap(hookFindings),
@@ -83,6 +84,10 @@ export function findings(facts: DoctorFacts): readonly Finding[] {
 
 function ok(says: string): Finding {
   return { kind: 'ok', says, remedy: null };
+}
+
+function off(says: string): Finding {
+  return { kind: 'off', says, remedy: null };
 }
 
 function settingsFindings({ problems, notices }: DoctorFacts): readonly Finding[] {
@@ -203,12 +208,13 @@ const NO_AUTHOR =
 /** What is missing is a problem only for who wants the sandbox. */
 function sandboxFindings({ sandbox: { isWanted, refusals } }: DoctorFacts): readonly Finding[] {
   if (refusals.length === 0) {
-    return [ok(`sandbox: ${isWanted ? 'on' : 'off'}; what --sandbox needs is there`)];
+    const says = 'sandbox: what --sandbox needs is there';
+    return [isWanted ? ok(says) : off(says)];
   }
   return refusals.map((sentence) =>
     isWanted
       ? { kind: 'problem', says: `sandbox: ${sentence}`, remedy: null }
-      : ok(`sandbox: off, and not possible here: ${sentence}`),
+      : off(`sandbox: not possible here: ${sentence}`),
   );
 }
 
@@ -222,7 +228,7 @@ const BROKEN = {
   corrupt: {
     says: 'is not a ralph state file',
     remedy: (id: string) =>
-      `ralph run --task-id ${id} sets it aside and starts over; or restore it from a backup`,
+      `a run with --task-id ${id} sets it aside and starts over; or restore it from a backup`,
   },
   'too-new': {
     says: 'was written by a newer ralph',
@@ -248,7 +254,7 @@ function stateFindings(facts: DoctorFacts): readonly Finding[] {
     ...interrupted.map((taskId) => ({
       kind: 'warning' as const,
       says: `states: ${taskId} was interrupted: its driver is dead`,
-      remedy: `ralph resume ${taskId}`,
+      remedy: commandHere('resume', taskId),
     })),
     ...staleLocks.map((taskId) => ({
       kind: 'warning' as const,

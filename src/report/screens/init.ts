@@ -1,3 +1,5 @@
+import { ralphCommand, shellQuote } from '../../printed-command.ts';
+
 /** A file or folder that `ralph init` wanted to create, and the result. */
 export interface InitLine {
   readonly kind: 'made' | 'was-there' | 'refused';
@@ -15,15 +17,13 @@ export function renderInit(
   isFoundFromHere: boolean,
   needsTrust = false,
 ): string {
-  const shown = lines.map(({ kind, path, why }) => {
-    if (kind === 'made') return `created      ${path}`;
-    if (kind === 'was-there') return `exists       ${path}`;
-    return `not created  ${path}: ${why ?? 'unknown reason'}`;
-  });
+  const shown = lines.map(lineText);
   const config = lines.find(({ path }) => /ralph\.config\.\w+$/.test(path));
   const next = [
     ...(config?.kind === 'made' && needsTrust
-      ? [`It chooses the agent, so trust it first: ralph trust ${config.path}`]
+      ? [
+          `It chooses the agent, so trust it first: ${ralphCommand('trust', shellQuote(config.path))}`,
+        ]
       : []),
     ...(config === undefined || isFoundFromHere
       ? []
@@ -31,4 +31,22 @@ export function renderInit(
     'Next: ralph doctor checks that everything is in place, and ralph demo shows the loop at work.',
   ];
   return `${[...shown, '', ...next].join('\n')}\n`;
+}
+
+/** Returns the output of `ralph init` in a project. Its last line is a run that works. */
+export function renderProjectInit(config: InitLine, tests: string, needsTrust: boolean): string {
+  const run = ralphCommand('run', '"Make the failing tests pass"', `--verify "${tests}"`, '--edit');
+  const lines = [lineText(config), '', ...trustLines(config, needsTrust), `Next: ${run}`];
+  return `${lines.join('\n')}\n`;
+}
+
+function lineText({ kind, path, why }: InitLine): string {
+  if (kind === 'made') return `created      ${path}`;
+  if (kind === 'was-there') return `exists       ${path}`;
+  return `not created  ${path}: ${why ?? 'unknown reason'}`;
+}
+
+function trustLines({ kind, path }: InitLine, needsTrust: boolean): readonly string[] {
+  if (kind !== 'made' || !needsTrust) return [];
+  return [`It chooses the agent, so trust it first: ${ralphCommand('trust', shellQuote(path))}`];
 }

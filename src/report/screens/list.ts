@@ -1,5 +1,6 @@
 import type { ListStand } from '../../core/list/list-stand.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
+import { commandHere, ralphCommand, shellQuote } from '../../printed-command.ts';
 
 /** A command that an item names, and whether it is run. */
 interface ShownCheck {
@@ -106,12 +107,10 @@ export function firstLine(sentence: string): string {
 export function blockedLine(
   {
     item,
-    taskId,
     reason,
     undone,
   }: {
     readonly item: string;
-    readonly taskId: string;
     readonly reason: string;
     readonly undone:
       | {
@@ -126,14 +125,16 @@ export function blockedLine(
   },
   typed: string,
 ): string {
-  const changes = changesText(undone, taskId);
-  return oneLine(
-    `${item} blocked: ${reason}; ${changes}${againCommand(typed, item)} tries it again`,
-    900,
-  );
+  const what = oneLine(`${item} blocked: ${reason}${changesText(undone)}`, 900);
+  return `${what}; to try it again: ${againCommand(typed, item)}`;
 }
 
-function changesText(undone: Parameters<typeof blockedLine>[0]['undone'], taskId: string): string {
+/** The line below that of an item whose changes were taken back. */
+export function redoLine(item: string, taskId: string): string {
+  return `to bring the changes of ${oneLine(item, 80)} again: ${commandHere('undo', taskId, ['--redo'])}`;
+}
+
+function changesText(undone: Parameters<typeof blockedLine>[0]['undone']): string {
   switch (undone.kind) {
     case 'nothing':
       return '';
@@ -142,11 +143,11 @@ function changesText(undone: Parameters<typeof blockedLine>[0]['undone'], taskId
     case 'not-landed':
       return `${firstLine(undone.sentence).replace(/\.$/, '')}; the next run tries to land it again, and `;
     case 'failed':
-      return `its changes are still there (${undone.why.replace(/\.$/, '')}); `;
+      return `; its changes are still there (${undone.why.replace(/\.$/, '')})`;
     case 'undone': {
       const but = undone.but === null ? '' : ` but for ${undone.but}`;
       const head = undone.whyNoMove === null ? '' : ` (HEAD stays: ${undone.whyNoMove})`;
-      return `its changes were taken back${but}${head}, and ralph undo ${taskId} --redo restores them; `;
+      return `; its changes were taken back${but}${head}`;
     }
   }
 }
@@ -166,12 +167,7 @@ export function notToldLine(item: string, why: string): string {
 
 /** The command that tries an item again. `typed`: the words that name the list. */
 export function againCommand(typed: string, item: string): string {
-  return `ralph work ${typed} --again ${shellQuoted(item)}`;
-}
-
-/** Returns a word as it is typed in a shell. */
-export function shellQuoted(word: string): string {
-  return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return ralphCommand('work', typed, '--again', shellQuote(item));
 }
 
 /** Says what an agent did to the list, and what became of it. */

@@ -1,4 +1,5 @@
 import type { KeptPath, PathChange, UndoPreview } from '../../core/snapshots/undo-preview.ts';
+import { commandHere } from '../../printed-command.ts';
 import { columnsOf, padded } from '../columns.ts';
 import { formatInstant, plural } from '../format.ts';
 
@@ -123,7 +124,7 @@ export function undoResult(preview: UndoPreview, blocked: readonly KeptPath[]): 
   const done =
     iteration === null
       ? `redone: ${plural(count, 'path')}`
-      : `restored ${plural(count, 'file')}; to redo: ralph undo ${taskId} --redo`;
+      : `restored ${plural(count, 'file')}; to redo: ${commandHere('undo', taskId, ['--redo'])}`;
   const lines = [done, ...blocked.map(({ path, why }) => `not brought back: ${path} (${why})`)];
   if (kept.length > 0) {
     lines.push(

@@ -2,9 +2,9 @@ import type { ChalkInstance } from 'chalk';
 import { rowOfState } from '../../core/task/endings.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { Wait } from '../../core/task/task-state.ts';
+import { ralphCommand, shellQuote } from '../../printed-command.ts';
 import { columnsOf, fitted, padded } from '../columns.ts';
-import { formatCost, formatDuration, formatInstant } from '../format.ts';
-import { shellQuote } from '../resume-command.ts';
+import { formatDuration, formatInstant, toldCost } from '../format.ts';
 
 /** The colours of the table; a chalk of level 0 leaves the text plain. */
 export type Painter = Pick<ChalkInstance, 'bold' | 'dim' | 'green' | 'yellow' | 'red'>;
@@ -121,17 +121,17 @@ function cellsOf(task: ShownTask): readonly string[] {
     task.state,
     task.iteration === null ? NOTHING : `iteration ${task.iteration}/${task.maxIterations}`,
     task.elapsedMs === null ? NOTHING : formatDuration(task.elapsedMs),
-    task.costUsd === null ? NOTHING : formatCost(task.costUsd),
+    task.costUsd === null ? NOTHING : toldCost(task.costUsd),
     task.runBy ?? NOTHING,
   ];
 }
 
-/** Says that the task is not this user's, what it waits for, and its last words; null if none of these applies. */
+/** Says that the task is not this user's, what it waits for, and what was asked; null if none of these applies. */
 function vaultWords(task: ShownTask): string | null {
   const parts = [
     isForeign(task) ? NOT_YOURS : null,
     task.wait === null ? null : waitText(task.wait),
-    task.last === null ? null : `last: "${task.last}"`,
+    task.asked === '' ? null : task.asked,
   ].filter((part) => part !== null);
   return parts.length === 0 ? null : parts.join(' · ');
 }
@@ -167,10 +167,15 @@ export function painted(task: ShownTask, text: string, paint: Painter | null): s
 
 const COLOURS = { nothing: 'green', 'a resume': 'yellow', 'a person': 'red' } as const;
 
+/** Returns the line below the table that says how many tasks are not shown; empty for none. */
+export function moreLine(count: number): string {
+  return count === 0 ? '' : `… and ${count} more: ${ralphCommand('status', '--all')}\n`;
+}
+
 /** Returns the message for a state folder without tasks; `above` is a folder that has some, or null. */
 export function noTasks(stateDir: string, above: string | null): string {
   if (above === null) return `no tasks in ${stateDir}; ralph run starts one`;
-  return `no tasks in ${stateDir}, but some in ${above}: ralph status --vault ${shellQuote(above)}`;
+  return `no tasks in ${stateDir}, but some in ${above}: ${ralphCommand('status', '--vault', shellQuote(above))}`;
 }
 
 /** Returns one task as JSON. Durations are in seconds, money in US dollars. */

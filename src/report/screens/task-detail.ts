@@ -2,13 +2,13 @@ import type { DayBudget } from '../../core/task/day-budget.ts';
 import type { LineChanges, LinesByIteration } from '../../core/task/line-changes.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
+import type { TaskPlace } from '../../printed-command.ts';
 import { agentsText, costText, judgeText, untoldText } from '../agent-words.ts';
 import { columnsOf, fitted, padded } from '../columns.ts';
 import { dayText } from '../day-text.ts';
-import { proofText } from '../ending-lines.ts';
-import { formatCost, formatDuration, formatInstant, formatLines } from '../format.ts';
-import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
-import type { TaskPlace } from '../resume-command.ts';
+import { furtherFindings, proofText } from '../ending-lines.ts';
+import { formatCost, formatDuration, formatInstant, formatLines, toldCost } from '../format.ts';
+import { lookBackOf, ownBranchOf, ownBranchText } from '../look-back.ts';
 import { plantedFiles, refusedLines, sandboxText } from '../sandbox-words.ts';
 import { isForeign, NOT_YOURS, painted, type TableOptions, waitText } from './status.ts';
 
@@ -92,7 +92,7 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
         : `${task.evidence.kind.replaceAll('-', ' ')}: ${task.evidence.detail}${task.evidence.agent === undefined ? '' : ` (${task.evidence.agent})`}`,
     ],
     ['proof', proof === undefined ? null : proofText(proof)],
-    ...(proof?.findings ?? []).map((finding): Field => ['finding', finding]),
+    ...furtherFindings(proof).map((finding): Field => ['finding', finding]),
     ...task.errors
       .slice(-ERRORS_SHOWN)
       .map(
@@ -101,8 +101,10 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
           `${formatInstant(at)} iteration ${iteration}, ${agent === undefined ? '' : `${agent}, `}${kind}: ${message}`,
         ],
       ),
-    ['look back', back && (detail.isTreeGone ? back.diff : lookBackText(back))],
+    ['look', back?.diff ?? null],
+    ['undo', back && !detail.isTreeGone ? back.undo : null],
     ['branch', branch && ownBranchText(branch)],
+    ['land', branch?.land ?? null],
     ...(detail.isElsewhere === true ? [] : placesOf(detail)),
   ];
 }
@@ -120,7 +122,7 @@ function placesOf({ shown, task, isTreeGone }: TaskDetail): readonly Field[] {
 const NAME_COLUMNS = 10;
 const UNCUT = new Set([
   ...['task', 'state', 'state file', 'logs'],
-  ...['look back', 'branch', 'work tree'],
+  ...['look', 'undo', 'branch', 'land', 'work tree'],
   ...['repository', 'snapshot', 'result'],
 ]);
 const LINES_SHOWN = 4;
@@ -184,7 +186,7 @@ function timeOf({ shown, task, at }: TaskDetail): string {
 
 function costOf({ task, maxCostUsd }: TaskDetail): string {
   const used = task.usage.cost_usd;
-  if (maxCostUsd === null) return `${formatCost(used)}${untoldText(task)}`;
+  if (maxCostUsd === null) return `${toldCost(used)}${untoldText(task)}`;
   return `${formatCost(used)} of ${formatCost(maxCostUsd)} used, ${formatCost(Math.max(0, maxCostUsd - used))} left`;
 }
 

@@ -1,4 +1,5 @@
 import type { SettingNeedingTrust } from '../../core/settings/needs-trust.ts';
+import { ralphCommand, shellQuote } from '../../printed-command.ts';
 
 // Every message about trust in a configuration file that ralph found by itself.
 
@@ -36,15 +37,19 @@ export function untrustedWords(config: UntrustedConfig): string {
 export function untrustedRefusal(config: UntrustedConfig): string {
   const remedy = config.isUsable
     ? 'Run ralph trust once: it shows the file and allows its use, in cron too. In CI, name the file: --config FILE or RALPH_CONFIG.'
-    : `Restore the file, or stop using it: ralph trust --revoke ${visible(config.file)}.`;
+    : `Restore the file, or stop using it: ${revokeCommand(config.file)}`;
   return `${untrustedWords(config)}. ${remedy}`;
+}
+
+function revokeCommand(file: string): string {
+  return ralphCommand('trust', '--revoke', shellQuote(visible(file)));
 }
 
 /** Says what to do about an untrusted configuration, for `ralph doctor`. */
 export function untrustedRemedy({ file, isUsable }: UntrustedConfig): string {
   return isUsable
-    ? `ralph trust shows the file and allows its use; or name it: --config ${file}`
-    : `restore the file, or stop using it: ralph trust --revoke ${file}`;
+    ? `${ralphCommand('trust')} shows the file and allows its use; or name it: --config ${file}`
+    : `restore the file, or stop using it: ${revokeCommand(file)}`;
 }
 
 /** Lists the settings of a file that need trust, one on each line. */

@@ -1,4 +1,5 @@
 import type { FileOutcome, LeaveReason, VaultFile } from '../../core/rescue/vault-files.ts';
+import { commandHere } from '../../printed-command.ts';
 import { formatDuration } from '../format.ts';
 
 /** Returns a line on what a rescue pass did with a file, or null if the file is left without a word. */
@@ -53,7 +54,7 @@ const LEFT: Readonly<Record<LeaveReason, (detail: string) => string | null>> = {
   held: (standing) =>
     `left: its task is ${standing.replaceAll('_', ' ')}; ralph resume continues it`,
   'not-yours': (taskId) =>
-    `left: its task was not written by you here; if it is yours, ralph resume ${taskId} --trust takes it over`,
+    `left: its task was not written by you here; if it is yours, take it over: ${commandHere('resume', taskId, ['--trust'])}`,
   'beyond-pass': (what) =>
     `left: its task ${what}, which this pass was not given; ralph resume continues it`,
   'no-room': (until) => `left: the budget of the day is spent; there is room again at ${until}`,

@@ -36,7 +36,7 @@ const SIGNS: Signs = {
   spinner: [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'],
   bar: ['█', '▒', '░'],
   done: '✔',
-  failed: '✖',
+  failed: '✘',
   dot: '•',
 };
 /** The signs for the Linux console, whose font lacks those above. */

@@ -2,7 +2,7 @@ import type { ChalkInstance } from 'chalk';
 import type { RalphActivity } from '../../core/machine/action.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { activityText, ralphActivityText } from '../activity-text.ts';
-import { fitted, padded, wrapped } from '../columns.ts';
+import { fitted, padded, wrapped, wrappedProse } from '../columns.ts';
 import {
   type EndingEvent,
   endingFacts,
@@ -76,8 +76,8 @@ export function liveView(options: LiveOptions): RunView {
     draw();
   };
   const sentence = (mark: string, text: string, paint: (line: string) => string): void => {
-    const lines = text.split('\n').flatMap((each) => wrapped(each, widthOf(stream) - 3));
-    const [first = '', ...others] = lines.map((line) => paint(line));
+    const lines = wrappedProse(text, widthOf(stream) - 3).map((line) => paint(line));
+    const [first = '', ...others] = lines;
     screen.print([`${mark} ${first}`, ...others.map((line) => `  ${line}`)].join('\n'));
   };
   const lineOf = (event: RalphEvent): string => eventLine(event, options) ?? '';
@@ -144,9 +144,6 @@ export function liveView(options: LiveOptions): RunView {
             lineOf(event),
             event.verdict.startsWith('failed') ? colors.yellow : colors.dim,
           );
-        case 'finding':
-          if (eventLine(event, options) === null) return;
-          return sentence(' ', lineOf(event), colors.yellow);
         case 'iteration_committed':
         case 'iteration_reverted':
           return sentence(' ', lineOf(event), colors.dim);
@@ -207,26 +204,27 @@ function isShown(what: RalphActivity, nowMs: number): boolean {
   return Date.parse(what.wait.until) - nowMs > SHORTEST_SHOWN_DELAY_MS;
 }
 
-const LABEL_COLUMNS = 10;
-const PROSE = new Set(['proof', 'finding', 'missing', 'changed', 'left', 'what to do']);
+/** Paths and commands are not wrapped, so they can be copied. */
+const UNCUT = new Set(['index', 'look', 'undo', 'land', 'allow', 'refuse', 'next', 'note', 'logs']);
+const WIDEST_PROSE = 100;
 
 /** Returns the last lines: why the task ended, what it changed, where to read more, and what to do next. */
 function summary(event: EndingEvent, options: LiveOptions, signs: Signs): string {
   const { colors, stream } = options;
   const isGood = event.status === 'completed';
   const mark = isGood ? colors.green(signs.done) : colors.red(signs.failed);
-  const columns = widthOf(stream);
-  const [first = '', ...others] = wrapped(endingLine(event, { isTimed: true }), columns - 3);
+  const columns = Math.min(widthOf(stream), WIDEST_PROSE);
+  const [first = '', ...others] = wrapped(endingLine(event, options), columns - 3);
   const lines = [
     `${mark} ${colors.bold(first)}`,
     ...others.map((line) => `  ${colors.bold(line)}`),
   ];
-  for (const { label, text } of endingFacts(event, options)) {
-    // Paths and commands are not wrapped, so they can be copied.
-    const isProse = PROSE.has(label);
-    const parts = isProse ? wrapped(text, columns - LABEL_COLUMNS - 5) : [text];
+  const facts = endingFacts(event, options);
+  const labelColumns = Math.max(...facts.map(({ label }) => label.length));
+  for (const { label, text } of facts) {
+    const parts = UNCUT.has(label) ? [text] : wrapped(text, columns - labelColumns - 5);
     parts.forEach((part, index) => {
-      const name = padded(index === 0 ? label : '', LABEL_COLUMNS);
+      const name = padded(index === 0 ? label : '', labelColumns);
       lines.push(`  ${colors.dim(name)}  ${label === 'next' ? colors.bold(part) : part}`);
     });
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { init } from '../../../src/cli/commands/init.ts';
 import { readConfig } from '../../../src/cli/settings/config-file.ts';
-import { configTemplate } from '../../../src/core/settings/config-template.ts';
+import { configTemplate, projectTemplate } from '../../../src/core/settings/config-template.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import { keyOf, SETTINGS, settingNames } from '../../../src/core/settings/settings.ts';
 import { TASK_TYPES } from '../../../src/core/settings/task-type.ts';
@@ -75,6 +75,49 @@ describe('ralph init', () => {
     expect(init({})).toBe(0);
     expect(lines('created')).toContain('created      ralph.config.yaml');
     expect(printed).not.toContain('--config');
+  });
+
+  test.for([
+    ['package.json', 'npm test'],
+    ['pyproject.toml', 'pytest'],
+    ['Cargo.toml', 'cargo test'],
+    ['go.mod', 'go test ./...'],
+    ['Makefile', 'make test'],
+  ] as const)('writes only a short configuration in a project with %s', async ([file, tests]) => {
+    const folder = await tempFolder();
+    await mkdir(join(folder, '.git'));
+    await writeFile(join(folder, file), '');
+    vi.spyOn(process, 'cwd').mockReturnValue(folder);
+    expect(init({})).toBe(0);
+    expect(readdirSync(folder).toSorted()).toEqual(['.git', file, 'ralph.config.yaml'].toSorted());
+    expect(printed.trimEnd().split('\n').at(-1)).toBe(
+      `Next: ralph run "Make the failing tests pass" --verify "${tests}" --edit`,
+    );
+    const text = readFileSync(join(folder, 'ralph.config.yaml'), 'utf8');
+    expect(text).toContain(`# verify: ["${tests}"]\n`);
+    expect(text.split('\n').length).toBeLessThanOrEqual(41);
+  });
+
+  test('makes the folders of a vault in a project that has one, or where --vault says so', async () => {
+    const folder = await tempFolder();
+    for (const name of ['.git', 'Done']) await mkdir(join(folder, name));
+    await writeFile(join(folder, 'package.json'), '');
+    vi.spyOn(process, 'cwd').mockReturnValue(folder);
+    init({});
+    expect(readdirSync(folder)).toContain('Needs_Action');
+    const other = await tempFolder();
+    await mkdir(join(other, '.git'));
+    await writeFile(join(other, 'go.mod'), '');
+    init({ vault: other });
+    expect(readdirSync(other)).toContain('Needs_Action');
+  });
+
+  test('the settings of a project are right, each by itself and all together', () => {
+    const text = projectTemplate('npm test').replaceAll(/^# (?=\w+: )/gm, '');
+    const { layer, problems } = readConfig({ file: 'ralph.config.yaml', text, wasFound: false });
+    expect(problems).toEqual([]);
+    expect(Object.keys(layer)).toHaveLength(10);
+    expect(resolveSettings([layer]).problems).toEqual([]);
   });
 
   test('changes nothing the second time', async () => {

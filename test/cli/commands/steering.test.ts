@@ -82,7 +82,7 @@ describe('ralph stop', () => {
     const { options, folder, write, requests, said } = await live();
     answerStop(folder, () => write({ status: 'stopped', driver: null }));
     expect(await stop('nightly', options)).toBe(0);
-    expect(said()).toBe('ralph: nightly is stopped; ralph resume nightly continues it\n');
+    expect(said()).toBe('ralph: nightly is stopped\nralph: to continue: ralph resume nightly\n');
     expect(requests()).toEqual([]);
   });
 
@@ -107,7 +107,9 @@ describe('ralph stop', () => {
     const { options, folder, write, said } = await live();
     answerStop(folder, () => write({ driver: DEAD }));
     expect(await stop('nightly', options)).toBe(0);
-    expect(said()).toMatch(/the driver of nightly is dead.*ralph resume nightly continues it/);
+    expect(said()).toMatch(
+      /the driver of nightly is dead.*\n.*to continue: ralph resume nightly\n$/,
+    );
   });
 
   test('ignores an older task in the history if the state is deleted', async () => {
@@ -151,7 +153,7 @@ describe('ralph pause', () => {
     const { options, requests, said } = await live();
     expect(await pause('nightly', options)).toBe(0);
     expect(said()).toBe(
-      'ralph: nightly pauses after its current iteration; ralph resume nightly continues it\n',
+      'ralph: nightly pauses after its current iteration\nralph: to continue: ralph resume nightly\n',
     );
     expect(requests()).toEqual([expect.stringMatching(/^pause-/)]);
   });
@@ -165,16 +167,24 @@ describe.for([
     [
       'interrupted',
       { status: 'running', driver: DEAD },
-      /is interrupted; ralph resume nightly continues it\.$/,
+      /is interrupted\.\nto continue: ralph resume nightly$/,
     ],
-    ['never driven', { status: 'pending', driver: null }, /is interrupted; ralph resume/],
+    [
+      'never driven',
+      { status: 'pending', driver: null },
+      /is interrupted\.\nto continue: ralph resume/,
+    ],
     [
       'stopped',
       { status: 'stopped', driver: null },
-      /is stopped; ralph resume nightly continues it/,
+      /is stopped\.\nto continue: ralph resume nightly/,
     ],
-    ['ended by a driver that still is', { status: 'paused', driver: ALIVE }, /is paused; ralph/],
-    ['held', { status: 'paused_awaiting_approval', driver: null }, /is paused_awaiting_approval;/],
+    [
+      'ended by a driver that still is',
+      { status: 'paused', driver: ALIVE },
+      /is paused\.\nto continue: ralph/,
+    ],
+    ['held', { status: 'paused_awaiting_approval', driver: null }, /is paused_awaiting_approval\./],
     [
       'exhausted',
       { status: 'max_iterations_reached', driver: null },

@@ -54,7 +54,9 @@ test('one word that is a file or an open task is hardly the prompt', async () =>
   writeFileSync(join(startDir, 'notes.md'), 'Fix it.');
   writeFileSync(join(startDir, 'Fix it'), '');
   const place = { startDir, name: 'run', isOpenTask: (id: string) => id === 'nightly' } as const;
-  expect(whyNoPrompt('notes.md', place)).toContain('ralph run --prompt-file notes.md takes');
-  expect(whyNoPrompt('nightly', place)).toContain('ralph resume nightly continues it');
+  expect(whyNoPrompt('notes.md', place)).toContain(
+    '\nto take it as a prompt: ralph run --prompt-file notes.md',
+  );
+  expect(whyNoPrompt('nightly', place)).toContain('\nto continue it: ralph resume nightly');
   for (const prompt of ['Fix it', 'cleanup', null]) expect(whyNoPrompt(prompt, place)).toBeNull();
 });

@@ -84,8 +84,9 @@ test('ends with the commands that say more and fetch the result, and with no fol
   expect(lines.join('\n')).not.toContain('/home/worker');
   // The fleet commits what the agent has left.
   expect(lines.join('\n')).toMatch(/^changed: 1 file$/m);
-  expect(lines.slice(-2)).toEqual([
-    'more: ralph status t, ralph logs t',
+  expect(lines.slice(-3)).toEqual([
+    'status: ralph status t',
+    'logs: ralph logs t',
     `result: the branch ralph/t at 0123456789ab: git fetch ${OPEN.spec.repo} ralph/t`,
   ]);
 });

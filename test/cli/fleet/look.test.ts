@@ -246,7 +246,7 @@ describe('ralph status on a fleet', () => {
     const refused = {
       exitCode: 1,
       message:
-        "Task 'odd' in fleet memory/test was not written by this version of ralph submit, so it is not shown. Find out who wrote it, or update ralph. ralph stop odd holds it, and ralph prune removes it later.",
+        "Task 'odd' in fleet memory/test was not written by this version of ralph submit, so it is not shown. Find out who wrote it, or update ralph; ralph prune removes it once it is held.\nto hold it: ralph stop odd",
     };
     await expect(fleetTasks(fleet, 'odd', {})).rejects.toMatchObject(refused);
     await expect(
@@ -258,7 +258,7 @@ describe('ralph status on a fleet', () => {
     await showFleet(fleet, { json: true });
     expect(JSON.parse(said.out()).warnings).toContainEqual({
       kind: 'unreadable',
-      text: '1 task is in a row that ralph submit does not write: odd; ralph status odd says what to do',
+      text: '1 task is in a row that ralph submit does not write: odd; to see what to do: ralph status odd',
     });
   });
 

@@ -47,14 +47,17 @@ describe('a task that a worker runs', () => {
     expect(await fleetPause(fleet, 'nightly')).toBe(0);
     expect(said.err()).toContain('nightly pauses after its current iteration; worker w1 on host1');
     expect(said.err()).toContain(
-      'ralph resume nightly --fleet postgres://db.example.org/fleet continues it',
+      'to continue: ralph resume nightly --fleet postgres://db.example.org/fleet\n',
     );
   });
 
   test.for([
-    ['stopped', 'nightly is stopped; ralph resume nightly'],
+    ['stopped', 'nightly is stopped\nralph: to continue: ralph resume nightly'],
     ['completed', 'nightly was completed before the request reached it'],
-    ['max_iterations_reached', 'and is max iterations reached; ralph resume nightly'],
+    [
+      'max_iterations_reached',
+      'and is max iterations reached\nralph: to continue: ralph resume nightly',
+    ],
   ] as const)('is stopped by its worker: it ends as %s', async ([status, words]) => {
     const fleet = await running();
     const said = captureOutput();
@@ -97,7 +100,7 @@ describe('a task that nobody runs', () => {
     expect(await resume(fleet, 'nightly')).toBe(0);
     expect((await fleet.queue.task('nightly'))?.paused).toBe(false);
     expect(said.err()).toMatch(
-      /: nightly is paused; ralph resume .*\n.*: nightly is queued again\n$/,
+      /: nightly is paused\n.*: ralph resume .*\n.*: nightly is queued again\n$/,
     );
   });
 
@@ -107,7 +110,7 @@ describe('a task that nobody runs', () => {
     const said = captureOutput();
     expect(await fleetStop(fleet, 'nightly')).toBe(0);
     expect((await fleet.queue.task('nightly'))?.status).toBe('stopped');
-    expect(said.err()).toContain('nightly is stopped; ralph resume nightly');
+    expect(said.err()).toContain('nightly is stopped\nralph: to continue: ralph resume nightly');
   });
 
   test('that has ended cannot be steered any more', async () => {

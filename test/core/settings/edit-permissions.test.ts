@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentName } from '../../../src/core/agent/agents/agents.ts';
-import { describeEdit, permissionsOf } from '../../../src/core/settings/edit-permissions.ts';
+import {
+  describeEdit,
+  permissionsOf,
+  remedyForRefused,
+} from '../../../src/core/settings/edit-permissions.ts';
 
 function settings(...lines: readonly string[]) {
   const verify = lines.map((command) => ({ name: command, command }));
@@ -82,4 +86,35 @@ test.for<[AgentName, string, string]>([
   ['codex', 'make', 'codex may edit files, and run any command in its own sandbox'],
 ])('what a person reads at the start: %s, %s', ([agent, line, words]) => {
   expect(describeEdit(settings(line), agent)).toBe(words);
+});
+
+describe('what allows refused calls', () => {
+  const PLAIN = { ...settings('npm test'), edit: false, allowedTools: [] };
+  test.for<[what: string, refused: string[], flags: string[], left?: string[]]>([
+    ['a check', ['Bash: npm test', 'Bash: npm test'], ['--allowed-tools "Bash(npm test:*)"']],
+    ['a check with more words', ['Bash: npm test -- x'], ['--allowed-tools "Bash(npm test:*)"']],
+    ['another command, whole', ['Bash: npm install x'], ['--allowed-tools "Bash(npm install x)"']],
+    ['another check', ['Bash: npm test:deploy'], ['--allowed-tools "Bash(npm test:deploy)"']],
+    [
+      'each part',
+      ['Bash: cd a && npm test'],
+      ['--allowed-tools "Bash(cd a)"', '--allowed-tools "Bash(npm test:*)"'],
+    ],
+    ['an edit', ['Edit: src/a.js'], ['--permission-mode acceptEdits']],
+    ['no rule', ['Bash: echo "$HOME"'], [], ['Bash: echo "$HOME"']],
+    ['a part without a rule', ['Bash: npm test > log'], [], ['Bash: npm test > log']],
+    ['another tool', ['WebFetch: https://x'], [], ['WebFetch: https://x']],
+  ])('%s', ([, refused, flags, left = []]) => {
+    expect(remedyForRefused(refused, PLAIN, 'claude')).toEqual({ flags, left });
+  });
+
+  test('repeats what the task has, and adds nothing that it has', () => {
+    const has = { ...PLAIN, allowedTools: ['Read'] };
+    expect(remedyForRefused(['Bash: npm test'], has, 'claude').flags).toEqual([
+      '--allowed-tools "Read"',
+      '--allowed-tools "Bash(npm test:*)"',
+    ]);
+    const edit = { ...PLAIN, edit: true };
+    expect(remedyForRefused(['Bash: npm test', 'Edit: a'], edit, 'claude').flags).toEqual([]);
+  });
 });

@@ -62,7 +62,7 @@ Nothing.
   \`\`\`
 `);
     expect(text).toContain(
-      '| fine | completed | 2026-01-05 10:10 | 0 | 0ms | $0.00 | off | file moved: Done/fine.md |',
+      '| fine | completed | 2026-01-05 10:10 | 0 | 0ms | – | off | file moved: Done/fine.md |',
     );
     expect(text.indexOf('## Completed')).toBeGreaterThan(text.indexOf('## Needs a person'));
   });
@@ -98,10 +98,10 @@ Nothing.
     expect(text).toMatch(/^\| fine \| completed \|.*\| \$0\.20 \| \+13 -3 \|/m);
     expect(text).toMatch(/^\| bare \| completed \|.*\| \$0\.10 \| – \|/m);
     expect(text).toContain(
-      '  Look back: `ralph diff tired --vault /vault`; `ralph undo tired --vault /vault` takes back the last iteration.',
+      '  Look: `ralph diff tired --vault /vault`\n  Undo: `ralph undo tired --vault /vault`\n',
     );
     expect(text).toMatch(
-      /\n\n`ralph diff ID --vault \/vault` shows what a task has changed, `ralph undo ID --vault \/vault` takes back its last iteration\.\n$/,
+      /: `ralph diff ID --vault \/vault`\n\n.*: `ralph undo ID --vault \/vault`\n$/,
     );
     expect(text).not.toContain('ralph land');
   });
@@ -121,9 +121,9 @@ Nothing.
     ];
     const text = renderBriefing(makeBriefing(briefingSources({ runs })));
     expect(text).toContain(
-      '  Branch: `ralph/t`; `ralph land tired --vault /vault` lands it on `main`.',
+      '  Branch: ralph/t, which lands on main\n  Land: `ralph land tired --vault /vault`\n',
     );
-    expect(text).toMatch(/\n`ralph land ID --vault \/vault` lands a task's own branch\.\n$/);
+    expect(text).toMatch(/: `ralph land ID --vault \/vault`\n$/);
     expect(text).not.toContain('ralph undo');
   });
 

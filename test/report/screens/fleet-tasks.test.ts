@@ -25,8 +25,8 @@ test('below the list stands what keeps tasks from going on, each thing once, and
   const tasks = [fleetTask(), fleetTask({}, { task_id: 'other' })];
   const text = table(tasks, 200, [warning(0), warning(1)]);
   expect(text.match(/^warning: .*$/gm)).toEqual([
-    'warning: t0 was parked 3 times without a finished iteration; ralph status t0 says what it waits for',
-    'warning: t1 was parked 3 times without a finished iteration; ralph status t1 says what it waits for',
+    'warning: t0 was parked 3 times without a finished iteration; to see what it waits for: ralph status t0',
+    'warning: t1 was parked 3 times without a finished iteration; to see what it waits for: ralph status t1',
   ]);
   const seven = table(
     tasks,
@@ -136,6 +136,6 @@ test.for([
 test('many names are counted instead of listed', () => {
   const taskIds = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   expect(fleetWarningText({ kind: 'failed', taskIds })).toBe(
-    '7 tasks failed in the last day: a, b, c, d, e and 2 more; ralph status a says why',
+    '7 tasks failed in the last day: a, b, c, d, e and 2 more; to see why: ralph status a',
   );
 });

@@ -17,6 +17,7 @@ function shown(changes: Partial<ShownTask> = {}): ShownTask {
     finishedAt: null,
     elapsedMs: 245_000,
     costUsd: 0.12,
+    asked: 'Fix the tests.',
     last: 'Fixing test failures',
     wait: null,
     driver: null,
@@ -45,17 +46,17 @@ const BROKEN: Partial<ShownTask> = {
 };
 
 describe('the table', () => {
-  test('the table has a row for each task, and its last words below', () => {
+  test('the table has a row for each task, and what was asked below', () => {
     const rows = [
       shown(),
-      shown({ taskId: 'x', state: 'completed', runBy: null, last: null }),
-      shown({ ...BROKEN, taskId: 'y', state: 'corrupt' }),
+      shown({ taskId: 'x', state: 'completed', runBy: null, asked: '' }),
+      shown({ ...BROKEN, asked: null, taskId: 'y', state: 'corrupt' }),
     ];
     expect(table(rows)).toBe(
       [
         'TASK     STATE      ITERATION       ELAPSED  COST   RUN BY',
         'nightly  running    iteration 3/10  4m 05s   $0.12  pid 123',
-        '  last: "Fixing test failures"',
+        '  Fix the tests.',
         'x        completed  iteration 3/10  4m 05s   $0.12  –',
         'y        corrupt    –               –        –      –',
         '',
@@ -65,7 +66,7 @@ describe('the table', () => {
 
   test('the table says what a task waits for', () => {
     const wait = { kind: 'usage-limit', until: '2026-01-05T12:00:00.000Z' } as const;
-    expect(table([shown({ wait, last: null })])).toContain(
+    expect(table([shown({ wait, asked: null })])).toContain(
       '  waits for the usage limit, until 2026-01-05T12:00:00Z\n',
     );
   });
@@ -73,7 +74,7 @@ describe('the table', () => {
   test.for([20, 30, 40, 60, 79, 80, 120, 200])('fits %i columns', (width) => {
     const rows = [
       shown({ taskId: '20260105_100000_123456', state: 'max_iterations_reached' }),
-      shown({ runBy: 'pid 123 on another-host.example.org', last: '漢字😀'.repeat(60) }),
+      shown({ runBy: 'pid 123 on another-host.example.org', asked: '漢字😀'.repeat(60) }),
       shown({ ...BROKEN, state: 'newer ralph', taskId: 'x'.repeat(128) }),
     ];
     for (const line of table(rows, width).split('\n')) {
@@ -219,11 +220,9 @@ describe('one task in detail', () => {
     const git = { snapshots: 'refs/ralph/nightly', work_tree };
     const told = text({ task: { ...task, git } });
     const flags = 'nightly --vault /v --state-dir /s';
+    expect(told).toContain(`look        ralph diff ${flags}\nundo        ralph undo ${flags}\n`);
     expect(told).toContain(
-      `look back   ralph diff ${flags}; ralph undo ${flags} takes back the last iteration\n`,
-    );
-    expect(told).toContain(
-      'branch      ralph/n; ralph land nightly --onto BRANCH --vault /v --state-dir /s lands it\n' +
+      'branch      ralph/n\nland        ralph land nightly --onto BRANCH --vault /v --state-dir /s\n' +
         'work tree   /r.ralph/n\n',
     );
     const withCommitsOn = (...branches: readonly string[]): string =>

@@ -36,7 +36,7 @@ function stage(columns = 80, more: Partial<LiveOptions> = {}) {
     colors: new Chalk({ level: 0 }),
     term: 'xterm',
     verbose: false,
-    agent: 'claude',
+    ...{ agent: 'claude', asked: 'Fix the tests.' },
     task: {
       taskId: 't',
       vault: '/v',
@@ -270,7 +270,7 @@ describe('the permanent lines', () => {
       '  A sentence that is so long that it needs more than one line of this terminal',
       '  here.',
       '• 3/10 answered, 1m 05s, $0.25, 4 files — I have fixed the parser; next comes …',
-      '✖ 4/10 timed out, 1m 05s — it ran out of time',
+      '✘ 4/10 timed out, 1m 05s — it ran out of time',
       '  the promise was not counted (in a sentence): I will say it',
       expect.stringMatching(/^\S iteration 5\/10/),
       '  starting',
@@ -341,16 +341,16 @@ describe('a resize', () => {
 });
 
 describe('the closing lines', () => {
-  test('say why the task ended, by what evidence, what changed, and where the logs are', () => {
+  test('say what was done, what changed and what was used', () => {
     const { begin, tell, view, pass, screen, cursor } = stage();
     begin();
     pass(125_000);
     tell({ event: 'task_completed', status: 'completed', ...ENDING });
     view.close();
     expect(screen()).toEqual([
-      '✔ completed (promise: TASK_COMPLETE) after 3 iterations, 1h 12m, $0.50',
-      '  changed     2 commits, 5 files',
-      '  logs        /v/.ralph_state/history/t',
+      '✔ completed: Fix the tests.',
+      '  changed  5 files, in 2 commits',
+      '  used     3 iterations, 1h 12m, $0.50',
     ]);
     expect(cursor()).toEqual({ row: 3, column: 0, isShown: true });
   });
@@ -370,12 +370,12 @@ describe('the closing lines', () => {
       note: '/v/Needs_Action/RALPH_EXHAUSTED_t.md',
     });
     view.close();
-    expect(screen().join('\n')).toMatch(
-      /^✖ not completed: the iterations ran out after 3\n {2}iterations,/,
-    );
-    expect(screen().slice(2).join('')).toBe(
-      '  note        /v/Needs_Action/RALPH_EXHAUSTED_t.md  logs        /v/.ralph_state/history/t' +
-        '  next        ralph resume t --max-iterations +5 --vault /v',
+    expect(screen().join('')).toBe(
+      '✘ not completed: the iterations ran out' +
+        '  used  3 iterations, 1h 12m, $0.50' +
+        '  next  ralph resume t --max-iterations +5 --vault /v' +
+        '  note  /v/Needs_Action/RALPH_EXHAUSTED_t.md' +
+        '  logs  /v/.ralph_state/history/t',
     );
   });
 
@@ -385,15 +385,17 @@ describe('the closing lines', () => {
       changes: { commits: 1, files: 2, lines: { added: 12, removed: 3 } },
       work_tree: OWN_TREE,
       says:
-        '  changed     1 commit, 2 files, +12 -3 lines\n' +
-        '  look back   ralph diff t --vault /v\n' +
-        '  branch      ralph/t; ralph land t --vault /v lands it on main',
+        '  changed  2 files (+12 -3), in 1 commit\n' +
+        '  used     3 iterations, 1h 12m, $0.50\n' +
+        '  look     ralph diff t --vault /v\n' +
+        '  branch   ralph/t, which lands on main\n' +
+        '  land     ralph land t --vault /v',
     },
     {
       what: 'elsewhere: how to look at the changes and take them back',
       changes: { commits: 0, files: 2, lines: null },
       work_tree: null,
-      says: '  look back   ralph diff t --vault /v; ralph undo t --vault /v takes back the last iteration',
+      says: '  look     ralph diff t --vault /v\n  undo     ralph undo t --vault /v',
     },
   ])('tell $what', ({ changes, work_tree, says }) => {
     const { begin, tell, screen } = stage(100);
@@ -430,8 +432,9 @@ describe('the closing lines', () => {
       exit_code: 130,
     });
     expect(screen()).toEqual([
-      '✖ stopped (SIGINT) after 3 iterations, 1h 12m, $0.50',
-      '  changed     2 commits, 5 files',
+      '✘ stopped (SIGINT)',
+      '  changed  5 files, in 2 commits',
+      '  used     3 iterations, 1h 12m, $0.50',
     ]);
   });
 

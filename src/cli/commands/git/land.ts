@@ -16,6 +16,7 @@ import { taskPaths } from '../../../effects/state/task-folder.ts';
 import { sealAt } from '../../../effects/trust/seal.ts';
 import { UsageError } from '../../../errors.ts';
 import { EXIT_FAILED } from '../../../exit-codes.ts';
+import { commandHere } from '../../../printed-command.ts';
 import {
   type LandingFacts,
   landingHint,
@@ -157,6 +158,6 @@ async function continueTask(
   const argv = [taskId, ...flags];
   const read = { ...readFlags(argv, 'resume'), isTrusted: false };
   const exitCode = await resumeTask(taskId, place, read, argv);
-  if (exitCode === 0) say(`${taskId} has continued; ralph land ${taskId} tries again`);
+  if (exitCode === 0) say(`${taskId} has continued; to try again: ${commandHere('land', taskId)}`);
   return exitCode === 0 ? EXIT_FAILED : exitCode;
 }

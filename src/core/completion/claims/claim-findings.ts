@@ -244,7 +244,7 @@ function nothingShown({
 }
 
 /** Names a check with the number of tests that it ran: `npm test (3 tests)`. */
-export function checkWithTests({ name, tests }: Pick<CheckResult, 'name' | 'tests'>): string {
+function checkWithTests({ name, tests }: Pick<CheckResult, 'name' | 'tests'>): string {
   return tests === null ? name : `${name} (${tests} ${tests === 1 ? 'test' : 'tests'})`;
 }
 

@@ -4,7 +4,7 @@ import type { CheckProof, FindingProof, ProofFacts } from '../../proof/statement
 import type { EvidenceProof } from '../../task/task-state.ts';
 import { oneLine } from '../../text/untrusted-text.ts';
 import { type CheckResult, resultOf } from '../check-result.ts';
-import { checkWithTests, findAgainst, judgedIn } from './claim-findings.ts';
+import { findAgainst, judgedIn } from './claim-findings.ts';
 import type { ClaimFinding, FindingsView } from './findings-view.ts';
 
 /** What proves a claim that every gate has passed. */
@@ -42,7 +42,7 @@ export function claimProof(view: FindingsView): ClaimProof {
     changedTestFiles,
     ...(examination.judge === undefined ? {} : { judge: examination.judge.verdict }),
     evidence: {
-      ...proofInWords(view, { tree, isClean: clean.length > 0 }),
+      ...proofInWords(view, clean.length > 0),
       findings: findings.map(({ detail }) => detail),
     },
   };
@@ -72,9 +72,9 @@ function checkProof(
 /** Says in one line what is proven, or why nothing is, and which test files are not those of the start. */
 function proofInWords(
   view: FindingsView,
-  where: { readonly tree: string | null; readonly isClean: boolean },
+  isClean: boolean,
 ): Pick<EvidenceProof, 'proven' | 'text'> {
-  const { proven, text } = proofOrDoubt(view, where);
+  const { proven, text } = proofOrDoubt(view, isClean);
   const changed = changedFilesText(view.examination.deciders?.changedTestFiles ?? []);
   const { verdict } = view.examination.judge ?? {};
   const hasSaid = verdict === undefined || text === judgedOnly(view);
@@ -91,24 +91,36 @@ function judgedOnly({ checks, examination }: FindingsView): string | null {
 
 function proofOrDoubt(
   view: FindingsView,
-  { tree, isClean }: { readonly tree: string | null; readonly isClean: boolean },
+  isClean: boolean,
 ): Pick<EvidenceProof, 'proven' | 'text'> {
-  const { checks, claim } = view;
+  const { checks } = view;
   const open = findAgainst(view).find(({ isOpen }) => isOpen);
   if (open !== undefined) return { proven: false, text: findingDetail(open.found) };
   if (checks.length === 0) {
-    const alone = `the ${NOUNS[claim.evidence.kind]} alone`;
-    return { proven: false, text: judgedOnly(view) ?? alone };
+    return { proven: false, text: judgedOnly(view) ?? 'no check was named (--verify "npm test")' };
   }
-  const names = checks.map(checkWithTests);
-  const where = tree === null ? '' : ` on tree ${tree.slice(0, 7)}`;
+  const names = checks.map((check) => checkInWords(check, view));
   const how = isClean ? ' in a clean checkout' : '';
   const unsteady = checks.flatMap(({ name, failedIn }) => {
     if (failedIn === undefined) return [];
     const who = checks.length === 1 ? 'it' : `'${name}'`;
     return `; ${who} failed on the same tree ${whenFailed(failedIn)}`;
   });
-  return { proven: true, text: `${names.join(', ')}${where}${how}${unsteady.join('')}` };
+  return { proven: true, text: `${names.join(', ')}${how}${unsteady.join('')}` };
+}
+
+/** Names a check with its tests, and how it was before the work: `npm test (2 tests; 1 failed at the start)`. */
+function checkInWords(check: CheckResult, { checksAtStart }: FindingsView): string {
+  const { name, tests } = check;
+  const start = resultOf(check, checksAtStart);
+  const failed = start?.failures ?? 0;
+  const facts = [
+    ...(tests === null ? [] : [`${tests} ${tests === 1 ? 'test' : 'tests'}`]),
+    ...(start === undefined || start.verdict === 'passed'
+      ? []
+      : [`${failed === 0 ? '' : `${failed} `}failed at the start`]),
+  ];
+  return facts.length === 0 ? name : `${name} (${facts.join('; ')})`;
 }
 
 /** Test files that are named before the rest is only counted. */
@@ -121,13 +133,3 @@ function changedFilesText(files: readonly string[]): string | null {
   const named = files.slice(0, TESTS_NAMED).join(', ');
   return `${files.length} test ${files.length === 1 ? 'file' : 'files'} changed: ${named}${more > 0 ? ` and ${more} more` : ''}`;
 }
-
-/** What a claim rests on, by the kind of its evidence. */
-const NOUNS = {
-  promise: 'promise',
-  'watch-glob': 'file',
-  'file-moved': 'moved file',
-  until: 'command',
-  'plan-file': 'plan',
-  signal: 'signal',
-} as const;

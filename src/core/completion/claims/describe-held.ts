@@ -1,6 +1,7 @@
 import type { RefusedTool } from '../../agent/attempt.ts';
 import { judgedText } from '../../judge/verdict.ts';
 import { failedOf, findingText } from '../../proof/findings.ts';
+import { counted } from '../../text/counted.ts';
 import type { CheckResult } from '../check-result.ts';
 import type { Blocker } from './gates.ts';
 
@@ -53,8 +54,7 @@ export function afterFailure({ verdict, failures, tests, inTheWay }: CheckResult
 
 /** Names refused tools, in one line for people. */
 export function describeTools(tools: readonly RefusedTool[]): string {
-  return tools
+  return counted(tools.map(({ tool, target }) => (target === '' ? tool : `${tool}: ${target}`)))
     .slice(0, 5)
-    .map(({ tool, target }) => (target === '' ? tool : `${tool}: ${target}`))
     .join('; ');
 }

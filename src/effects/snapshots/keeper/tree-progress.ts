@@ -4,6 +4,7 @@ import type { LineChanges } from '../../../core/task/line-changes.ts';
 import { callGit, type RunGit, runGit } from '../../git/git-command.ts';
 import { readNumstat } from '../../git/listings.ts';
 import { headSign, type Repository, readHead, timeOf } from '../../git/repository.ts';
+import { asText } from '../../git/tree-path.ts';
 import {
   countFiles,
   createGitProgress,
@@ -131,11 +132,18 @@ const NUMSTAT = [
   ...['--no-ext-diff', '--no-textconv'],
 ];
 
+/** More files are only counted. */
+const NAMED_AT_MOST = 5;
+
 /** Adds up the files, with those in `further`, and the lines; a binary file has no lines. */
 function addUp(output: string, further: Iterable<string>) {
   const counted = readNumstat(output);
   const sum = (side: keyof LineChanges): number =>
     [...counted.values()].reduce((total, lines) => total + (lines?.[side] ?? 0), 0);
-  const filesChanged = new Set([...counted.keys(), ...further]).size;
-  return { filesChanged, lines: { added: sum('added'), removed: sum('removed') } };
+  const names = new Set([...counted.keys(), ...further]);
+  return {
+    filesChanged: names.size,
+    ...(names.size > 0 && names.size <= NAMED_AT_MOST ? { names: [...names].map(asText) } : {}),
+    lines: { added: sum('added'), removed: sum('removed') },
+  };
 }

@@ -3,6 +3,7 @@ import { DEFAULT_AGENT, isAgentName } from '../../../core/agent/agents/agents.ts
 import { isEnded } from '../../../core/task/endings.ts';
 import { FleetAwayError, FleetError } from '../../../errors.ts';
 import { EXIT_FAILED, exitCodeFor } from '../../../exit-codes.ts';
+import { commandHere } from '../../../printed-command.ts';
 import { isEnding } from '../../../report/ending-lines.ts';
 import { eventLine } from '../../../report/event-line.ts';
 import type { FleetTaskFacts } from '../../core/fleet-task.ts';
@@ -44,9 +45,15 @@ export async function followTask(
       }
       for (const { number, event } of await fleet.events(taskId, since)) {
         since = Math.max(since, number);
-        const line = eventLine(event, { agent: agentOf(facts), task: null, inFleet: true });
+        const line = eventLine(event, {
+          agent: agentOf(facts),
+          asked: facts.spec.prompt,
+          task: null,
+        });
         if (line !== null) say(line);
-        if (isEnding(event)) say(`more: ralph status ${taskId}, ralph logs ${taskId}`);
+        if (!isEnding(event)) continue;
+        say(`status: ${commandHere('status', taskId)}`);
+        say(`logs: ${commandHere('logs', taskId)}`);
       }
       const exitCode = exitCodeOf(facts);
       const result = resultText(facts);

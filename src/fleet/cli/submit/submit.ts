@@ -13,10 +13,11 @@ import { safeJson } from '../../../core/text/safe-json.ts';
 import { oneLine } from '../../../core/text/untrusted-text.ts';
 import { FleetError, UsageError } from '../../../errors.ts';
 import { EXIT_ALREADY_ACTIVE } from '../../../exit-codes.ts';
+import { commandHere, placeInFleet, worksOn } from '../../../printed-command.ts';
 import { SUBMIT_SETTINGS, type SubmitLayer } from '../../core/submit-settings.ts';
 import { submittedSettings } from '../../core/submitted-settings.ts';
 import { renderSpec } from '../../report/fleet-spec.ts';
-import { openNamed } from '../on-fleet.ts';
+import { openNamed, wordsFor } from '../on-fleet.ts';
 import { refuseInsideLoop, requireFleet } from '../which-fleet.ts';
 import { followTask } from './follow-task.ts';
 import { type Fleet, type PlannedTask, variablesOfTask } from './planned-task.ts';
@@ -87,6 +88,7 @@ export async function submit(
   }
   const named = textOf(layer.fleet);
   const url = requireFleet('submit', named === undefined ? {} : { fleet: named }, world.env);
+  worksOn(placeInFleet('', wordsFor(named)));
   const queue = await world.open(url);
   try {
     return await queueTasks(queue, planned, layer, world);
@@ -112,7 +114,9 @@ async function queueTasks(
   const stop = stopFollowing();
   const exitCode = await followTask(fleet, only.taskId, { say: tell, stop });
   if (exitCode !== null) return exitCode;
-  tell(`The task '${only.taskId}' continues; ralph status ${only.taskId} shows it.`);
+  tell(
+    `The task '${only.taskId}' continues.\nto look at it: ${commandHere('status', only.taskId)}`,
+  );
   return typeof stop.reason === 'number' ? stop.reason : 0;
 }
 
@@ -120,7 +124,7 @@ type Submitted = Awaited<ReturnType<Fleet['submit']>>[number];
 
 function takenLine({ taskId, isOpen }: Extract<Submitted, { kind: 'taken' }>): string {
   return isOpen
-    ? `Nothing was queued: task '${taskId}' is still open in the fleet. Either its content differs, or --again was given, which only works for ended tasks. Stop it with ralph stop ${taskId}, or use another --task-id.`
+    ? `Nothing was queued: task '${taskId}' is still open in the fleet. Either its content differs, or --again was given, which only works for ended tasks. Use another --task-id, or stop it: ${commandHere('stop', taskId)}`
     : `Nothing was queued: task '${taskId}' has ended in the fleet with other content. Run it again with --again, or use another --task-id.`;
 }
 

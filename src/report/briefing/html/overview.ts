@@ -1,5 +1,6 @@
 import type { Briefing, BriefTask, Need } from '../../../core/task/briefing.ts';
-import { formatCost, formatDuration, plural } from '../../format.ts';
+import { fromItsFolder } from '../../../printed-command.ts';
+import { formatCost, formatDuration, plural, toldCost } from '../../format.ts';
 import { commandOf, minute, reasonOf, remedyOf, stateWords, usedWords } from '../briefing-words.ts';
 import { html, type Markup, NOTHING } from './markup.ts';
 import { taskTone } from './tone.ts';
@@ -19,7 +20,7 @@ ${tile('Failed', String(totals.failed), totals.failed > 0 ? 'bad' : 'quiet')}
 ${tile('Waiting', String(totals.waiting), totals.waiting > 0 ? 'cut' : 'quiet')}
 ${totals.running > 0 ? tile('Running', String(totals.running), '') : NOTHING}
 ${tile('Iterations', String(totals.iterations), '')}
-${tile('Cost', formatCost(totals.costUsd), '')}
+${tile('Cost', toldCost(totals.costUsd), '')}
 ${day === null ? NOTHING : tile('Left today', `${formatCost(day.leftUsd)} of ${formatCost(day.maxUsd)}`, day.leftUsd > 0 ? '' : 'cut')}
 ${tile('Agent time', formatDuration(totals.workMs), '')}
 </dl>`;
@@ -53,6 +54,6 @@ function taskNeed(task: BriefTask, briefing: Briefing, target: string): Markup {
   const reason = reasonOf(task);
   const remedy = remedyOf(task);
   const command = commandOf(task, briefing);
-  return html`<li class="card ${tone}"><div class="head"><a class="id" href="#${target}">${shown.taskId}</a><span class="badge ${tone}">${stateWords(shown.state)}</span><span class="dim small num">${usedWords({ iterations: iterations.length, workMs, costUsd })}</span></div>
-${reason === '' ? '' : html`<p>${reason}</p>`}${remedy === null ? '' : html`<p class="dim small">What to do: ${remedy}.</p>`}${note === null ? '' : html`<p class="dim small">Note: <code>${note.file}</code></p>`}${command === null ? '' : html`<pre>${command}</pre>`}</li>`;
+  return html`<li class="card ${tone}"><div class="head">${shown.asked ? html`<strong>${shown.asked}</strong>` : ''}<a class="id" href="#${target}">${shown.taskId}</a><span class="badge ${tone}">${stateWords(shown.state)}</span><span class="dim small num">${usedWords({ iterations: iterations.length, workMs, costUsd })}</span></div>
+${reason === '' ? '' : html`<p>${reason}</p>`}${remedy === null ? '' : html`<p class="dim small">What to do: ${remedy}.</p>`}${note === null ? '' : html`<p class="dim small">Note: <code>${note.file}</code></p>`}${command === null ? '' : html`<pre>${fromItsFolder(command)}</pre>`}</li>`;
 }

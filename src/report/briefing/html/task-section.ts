@@ -1,8 +1,9 @@
 import type { Briefing, BriefTask } from '../../../core/task/briefing.ts';
 import type { BriefIteration } from '../../../core/task/briefing-sources.ts';
 import type { LineChanges, LinesByIteration } from '../../../core/task/line-changes.ts';
+import { fromItsFolder } from '../../../printed-command.ts';
 import { agentsText, costText, judgeText, untoldText } from '../../agent-words.ts';
-import { formatCost, formatDuration, formatLines } from '../../format.ts';
+import { formatCost, formatDuration, formatLines, toldCost } from '../../format.ts';
 import { lookBackOf, ownBranchOf } from '../../look-back.ts';
 import { plantedFiles, refusedLines, sandboxText } from '../../sandbox-words.ts';
 import {
@@ -28,7 +29,7 @@ const MESSAGE_CHARS = 6_000;
 export function taskSection(task: BriefTask, briefing: Briefing, target: string): Markup {
   const { shown, iterations, workMs, costUsd } = task;
   const reason = reasonOf(task) || (shown.last ?? '');
-  return html`<details class="card task"><summary><span class="what"><span class="id">${shown.taskId}</span><span class="badge ${taskTone(task)}">${stateWords(shown.state)}</span></span><span class="used dim small num">${usedWords({ iterations: iterations.length, workMs, costUsd })}</span>${reason === '' ? '' : html`<span class="why">${reason}</span>`}</summary>
+  return html`<details class="card task"><summary><span class="what">${shown.asked ? html`<strong>${shown.asked}</strong>` : ''}<span class="id">${shown.taskId}</span><span class="badge ${taskTone(task)}">${stateWords(shown.state)}</span></span><span class="used dim small num">${usedWords({ iterations: iterations.length, workMs, costUsd })}</span>${reason === '' ? '' : html`<span class="why">${reason}</span>`}</summary>
 <div class="body" id="${target}">${asked(task)}${facts(task, briefing)}${charts(iterations)}${story(task)}${iterationTable(task)}${lastWords(task)}</div></details>`;
 }
 
@@ -52,7 +53,7 @@ function facts(each: BriefTask, briefing: Briefing): Markup {
       'Total use',
       task === null
         ? null
-        : `${task.metrics.iterations} of ${task.max_iterations} iterations, ${formatCost(task.usage.cost_usd)}${untoldText(task)}`,
+        : `${task.metrics.iterations} of ${task.max_iterations} iterations, ${toldCost(task.usage.cost_usd)}${untoldText(task)}`,
     ],
     ['Agents', task === null ? null : agentsText(task)],
     ['Judge', task?.judge === undefined ? null : judgeText(task.judge)],
@@ -64,20 +65,21 @@ function facts(each: BriefTask, briefing: Briefing): Markup {
     ['Progress', progressOf(each)],
     ...findingsOf(each).map((finding) => ['Finding', finding] as const),
     ['What to do', remedy],
-    ['Continue with', command === null ? null : html`<code>${command}</code>`],
-    ['Changes', back === null ? null : html`<code>${back.diff}</code>`],
-    ['Undo', back === null ? null : html`<code>${back.undo}</code> takes back the last iteration`],
-    [
-      'Branch',
-      branch === null
-        ? null
-        : html`<code>${branch.branch}</code>, landed by <code>${branch.land}</code>`,
-    ],
+    ['Continue with', command === null ? null : codeOf(command)],
+    ['Look', back === null ? null : codeOf(back.diff)],
+    ['Undo', back === null ? null : codeOf(back.undo)],
+    ['Branch', branch === null ? null : html`<code>${branch.branch}</code>`],
+    ['Land', branch === null ? null : codeOf(branch.land)],
     ['Note', note === null ? null : html`<code>${note.file}</code>`],
     ['State', html`<code>${shown.stateFile}</code>`],
     ['Logs', html`<code>${shown.logDir}</code>`],
   ];
   return html`<dl class="facts num">${rows.map(([name, value]) => (value === null ? '' : html`<dt>${name}</dt><dd>${value}</dd>`))}</dl>`;
+}
+
+/** A page is read elsewhere. */
+function codeOf(command: string): Markup {
+  return html`<code>${fromItsFolder(command)}</code>`;
 }
 
 function progressOf({ task }: BriefTask): string | null {

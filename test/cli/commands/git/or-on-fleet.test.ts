@@ -33,7 +33,9 @@ test('a task that only the fleet has', async () => {
     "there is no task 't' in /v, but fleet memory/test has it, and ralph diff works on tasks of this machine alone; ";
   expect(await said(fleet, env)).toBe(UNKNOWN);
   await fleet.submit([newFleetTask('t')]);
-  expect(await said(fleet, env)).toBe(`${only}it has no result yet, see ralph status t.`);
+  expect(await said(fleet, env)).toBe(
+    `${only}it has no result yet.\nto look at it: ralph status t`,
+  );
   const claim = await claimed(fleet);
   const resultRef = 'refs/ralph/t/result';
   await fleet.settle(claim, null, NOTHING, { ...COMPLETED, resultRef });
@@ -49,7 +51,7 @@ test('a task that has failed has no result', async () => {
   const failed = { ...COMPLETED, ...none, status: 'failed', exitReason: 'failed:policy' } as const;
   await fleet.settle(await claimed(fleet), null, NOTHING, failed);
   expect(await said(fleet, FLEET)).toContain(
-    '; it ended failed without a result, see ralph status t.',
+    '; it ended failed without a result.\nto look at it: ralph status t',
   );
 });
 

@@ -40,11 +40,11 @@ function words(changes: Partial<FindingsView>, kind?: Evidence['kind']) {
 
 describe('in a line', () => {
   test.for<[string, Partial<FindingsView>]>([
-    ['proven: unit (214 tests), lint on tree 3f2a91c', {}],
+    ['proven: unit (214 tests), lint', {}],
     ['proven: unit (214 tests), lint', { examination: decidersSeen() }],
     ['proven: unit (1 test)', { checks: [{ ...UNIT, tests: 1 }], examination: decidersSeen() }],
     [
-      'proven: unit (214 tests), lint on tree 3f2a91c in a clean checkout',
+      'proven: unit (214 tests), lint in a clean checkout',
       {
         examination: {
           ...decidersSeen({ tree: TREE }),
@@ -54,11 +54,11 @@ describe('in a line', () => {
     ],
     ['not proven: vitest.config.ts changed', { examination: decidersSeen({ bent: [BENT] }) }],
     [
-      'proven: unit (214 tests) on tree 3f2a91c; it failed on the same tree in iteration 1',
+      'proven: unit (214 tests); it failed on the same tree in iteration 1',
       { checks: [{ ...UNIT, failedIn: 1 }] },
     ],
     [
-      "proven: unit (214 tests), lint on tree 3f2a91c; 'lint' failed on the same tree before iteration 1",
+      "proven: unit (214 tests), lint; 'lint' failed on the same tree before iteration 1",
       { checks: [UNIT, { ...LINT, failedIn: 0 }] },
     ],
     [
@@ -83,7 +83,7 @@ describe('in a line', () => {
       { checks: [UNIT], checksAtStart: [UNIT], examination: decidersSeen({ touchedTests: 0 }) },
     ],
     [
-      'proven: unit (214 tests), lint on tree 3f2a91c',
+      'proven: unit (214 tests), lint',
       {
         examination: {
           ...decidersSeen({ bent: [BENT], tree: TREE }),
@@ -99,14 +99,19 @@ describe('in a line', () => {
     expect(words(changes)).toBe(text);
   });
 
-  test.for<[Evidence['kind'], string]>([
-    ['promise', 'the promise alone'],
-    ['watch-glob', 'the file alone'],
-    ['file-moved', 'the moved file alone'],
-    ['plan-file', 'the plan alone'],
-    ['signal', 'the signal alone'],
-  ])('without a check, %s is not proven: %s', ([kind, text]) => {
-    expect(words({ checks: [], examination: {} }, kind)).toBe(`not proven: ${text}`);
+  test('without a check, it is not proven by anything else', () => {
+    const NO_CHECK = 'not proven: no check was named (--verify "npm test")';
+    for (const kind of ['promise', 'watch-glob', 'file-moved', 'plan-file', 'signal'] as const) {
+      expect(words({ checks: [], examination: {} }, kind)).toBe(NO_CHECK);
+    }
+  });
+
+  test('says how the checks stood before the work', () => {
+    const failed = { ...UNIT, verdict: 'failed', exitCode: 1 } as const;
+    const said = (failures: number | null): string =>
+      words({ checks: [UNIT], checksAtStart: [{ ...failed, failures }] });
+    expect(said(3)).toBe('proven: unit (214 tests; 3 failed at the start)');
+    expect(said(null)).toBe('proven: unit (214 tests; failed at the start)');
   });
 });
 

@@ -372,6 +372,7 @@ describe('progress by snapshots', () => {
     expect(await progress.inAll(base, new AbortController().signal)).toEqual({
       commits: 1,
       filesChanged: 3,
+      names: ['a.txt', 'bytes', 'new'],
       lines: { added: 5, removed: 1 },
     });
   });

@@ -1,0 +1,60 @@
+import { accessSync, constants, realpathSync } from 'node:fs';
+import path from 'node:path';
+
+const PACKAGE = 'ralph-headless';
+
+/** What decides how a person starts this very program. */
+interface Started {
+  /** The script that node was given: `process.argv[1]`. */
+  readonly script: string;
+  readonly folder: string;
+  /** The value of `PATH`. */
+  readonly path: string;
+}
+
+/**
+ * Returns the words that start this very program again from a shell in that folder. Folders `node_modules/.bin` on PATH
+ * do not count: npx and npm scripts put them first, and the person's own shell does not have them.
+ */
+export function ownProgram({ script, folder, path: search }: Started): string {
+  const own = real(script);
+  if (own === null) return 'ralph';
+  const onPath = search
+    .split(path.delimiter)
+    .filter((each) => path.isAbsolute(each) && !each.endsWith(path.join('node_modules', '.bin')))
+    .map((each) => path.join(each, 'ralph'))
+    .find(isProgram);
+  if (onPath !== undefined && real(onPath) === own) return 'ralph';
+  // The script is bin/ralph.js of its package.
+  const root = path.dirname(path.dirname(own));
+  const isHere = upwards(folder).some(
+    (each) => each === root || real(path.join(each, 'node_modules', PACKAGE)) === root,
+  );
+  if (isHere) return 'npx ralph';
+  // A checkout is in no package folder; what npx would fetch is another program.
+  const isInstalled = own.split(path.sep).includes('node_modules');
+  return isInstalled ? `npx --package ${PACKAGE} ralph` : `node ${own}`;
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function real(file: string): string | null {
+  try {
+    return realpathSync(file);
+  } catch {
+    return null;
+  }
+}
+
+/** Lists a folder and all above it. */
+function upwards(folder: string): readonly string[] {
+  const above = path.dirname(folder);
+  return above === folder ? [folder] : [folder, ...upwards(above)];
+}

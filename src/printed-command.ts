@@ -1,0 +1,110 @@
+// Every command that ralph prints is built here, so that a person who copies it can run it where it was printed.
+
+/** Where a command finds a task. */
+export interface TaskPlace {
+  readonly taskId: string;
+  readonly vault: string;
+  readonly stateDir: string;
+  /** Absolute path of the key that the command has to name, or null if ralph finds it by itself. */
+  readonly keyFlag: string | null;
+  /** For a task of a fleet: the words that name the fleet, in place of the folders. */
+  readonly fleetWords?: readonly string[];
+}
+
+type Folders = Omit<TaskPlace, 'taskId'>;
+
+/** How and where ralph was started. */
+interface Start {
+  /** The words that start this very program: `npx ralph`. */
+  readonly program: string;
+  readonly folder: string;
+}
+
+/** Says whether a command without flags, typed where ralph was started, works on these folders. */
+type Finds = (folders: Pick<Folders, 'vault' | 'stateDir'>) => boolean;
+
+interface Known {
+  /** Null in a program that uses the library: then commands name all folders. */
+  start: Start | null;
+  /** The folders on which the command works that runs now; null if it has none. */
+  current: Folders | null;
+  finds: Finds;
+}
+
+/** Each built script has its own copy of this module, so what the command line notes is kept beside them. */
+const KEY = Symbol.for('ralph-headless.printed-command');
+
+function known(): Known {
+  const shared: { [key: symbol]: Known | undefined } = globalThis;
+  const kept = shared[KEY] ?? { start: null, current: null, finds: () => false };
+  shared[KEY] = kept;
+  return kept;
+}
+
+/** Notes how ralph was started, for all commands that are printed from now on. */
+export function startedBy(start: Start | null): void {
+  known().start = start;
+}
+
+/** Notes on which folders the command works that runs now, and what it would find without being told. */
+export function worksOn(folders: Folders, finds: Finds = () => false): void {
+  Object.assign(known(), { current: folders, finds });
+}
+
+/** Returns a shell command of ralph. Words that need quotes have them already. */
+export function ralphCommand(...words: readonly string[]): string {
+  return [known().start?.program ?? 'ralph', ...words].join(' ');
+}
+
+/** Returns the shell command that does something with a task. */
+export function taskCommand(
+  command: string,
+  { taskId, ...folders }: TaskPlace,
+  words: readonly string[] = [],
+): string {
+  return ralphCommand(command, shellQuote(taskId), ...words, ...flagsOf(folders));
+}
+
+/** Returns the shell command that does something with a task of the folders on which this command works. */
+export function commandHere(
+  command: string,
+  taskId: string,
+  words: readonly string[] = [],
+): string {
+  const { start, current } = known();
+  const flags = start === null || current === null ? [] : flagsOf(current);
+  return ralphCommand(command, shellQuote(taskId), ...words, ...flags);
+}
+
+/** Returns the place of a task in a fleet, which these words name. */
+export function placeInFleet(taskId: string, fleetWords: readonly string[]): TaskPlace {
+  return { taskId, vault: '', stateDir: '', keyFlag: null, fleetWords };
+}
+
+/** Returns a command for a text that is read elsewhere: it goes to its folder first. */
+export function fromItsFolder(command: string): string {
+  const { start } = known();
+  return start === null ? command : `cd ${shellQuote(start.folder)} && ${command}`;
+}
+
+/** Splits a line at the command that ends it, which must not be broken; null if it has none. */
+export function atCommand(line: string): readonly [before: string, command: string] | null {
+  const from = line.lastIndexOf(`: ${known().start?.program ?? 'ralph'} `) + 2;
+  return from < 2 ? null : [line.slice(0, from), line.slice(from)];
+}
+
+function flagsOf({ vault, stateDir, keyFlag, fleetWords }: Folders): readonly string[] {
+  if (fleetWords !== undefined) return fleetWords;
+  const isFound = known().finds({ vault, stateDir });
+  const isUsual = isFound || stateDir === `${vault}/.ralph_state`;
+  return [
+    ...(isFound ? [] : ['--vault', shellQuote(vault)]),
+    ...(isUsual ? [] : ['--state-dir', shellQuote(stateDir)]),
+    ...(keyFlag === null ? [] : ['--key-file', shellQuote(keyFlag)]),
+  ];
+}
+
+/** Quotes a word for a POSIX shell. */
+export function shellQuote(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
