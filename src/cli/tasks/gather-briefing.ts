@@ -17,7 +17,9 @@ import { openNotes, openRequests } from '../../effects/vault/open-notes.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { renderBriefing } from '../../report/briefing/briefing.ts';
 import { briefingJson } from '../../report/briefing/briefing-json.ts';
+import type { TableOptions } from '../../report/screens/status.ts';
 import { jsonText, say, standardOutlet } from '../terminal/outlet.ts';
+import { terminalOf } from '../terminal/terminal-look.ts';
 import { dayOfAll } from './day-view.ts';
 import { type StoreOptions, startFolder, type TaskFolders } from './named-folders.ts';
 import { shownOf } from './task-view.ts';
@@ -26,6 +28,8 @@ export interface ReportOptions extends StoreOptions {
   /** A duration; default `7d`. */
   readonly since?: string;
   readonly json?: boolean;
+  /** Markdown also at a terminal. */
+  readonly markdown?: boolean;
   /** The file for an HTML page. */
   readonly html?: string;
 }
@@ -48,15 +52,25 @@ export function spanOf({ since = '7d' }: ReportOptions, until: string): Span {
 /** Prints a briefing, or writes it as a page. `head` stands above the text. */
 export async function printBriefing(
   briefing: Briefing,
-  { json = false, html }: ReportOptions,
+  { json = false, markdown = false, html }: ReportOptions,
   head = '',
 ): Promise<void> {
   if (html !== undefined) await writePage(briefing, path.resolve(startFolder(), html));
   if (json) {
     await standardOutlet().write(jsonText(briefingJson(briefing)));
   } else if (html === undefined) {
-    await standardOutlet().write(`${head}${renderBriefing(briefing)}`);
+    const { stdout, env } = process;
+    const text =
+      stdout.isTTY && !markdown
+        ? await screenOf(briefing, (await terminalOf(stdout, env))())
+        : renderBriefing(briefing);
+    await standardOutlet().write(`${head}${text}`);
   }
+}
+
+async function screenOf(briefing: Briefing, look: TableOptions): Promise<string> {
+  const { reportScreen } = await import('../../report/briefing/report-screen.ts');
+  return reportScreen(briefing, look);
 }
 
 async function writePage(briefing: Briefing, file: string): Promise<void> {
