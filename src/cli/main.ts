@@ -62,7 +62,14 @@ function printVersion(): number {
 /** Runs a command and loads only what it needs: a command that runs an agent needs no table of commands. */
 async function carryOut(argv: readonly string[]): Promise<number> {
   const [name, ...words] = argv;
-  const help = (): Promise<number> => fromTable([name ?? '', '--help']);
+  const help = async (): Promise<number> => {
+    const { shortHelp } = await import('./short-help.ts');
+    const short = shortHelp(argv);
+    if (short === null) return fromTable([name ?? '', '--help']);
+    process.stdout.write(short);
+    return 0;
+  };
+  if (name === '-h') return help();
   if (name === 'rescue') {
     const { rescueCommand } = await import('./commands/rescue.ts');
     return rescueCommand(words, help);
