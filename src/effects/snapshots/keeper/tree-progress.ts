@@ -92,7 +92,12 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
       const tips = ['HEAD', ...branches.map((name) => `refs/heads/${name}`)];
       // Somebody may have removed a branch.
       const range = base === null ? ['HEAD'] : [...tips, `^${base}`];
-      const count = await ask(['rev-list', '--count', '--ignore-missing', ...range]);
+      const { store } = keeper;
+      const isWhereItBegan =
+        base !== null && branches.length === 0 && store.head?.commit === base && !store.hasMoved();
+      const count = isWhereItBegan
+        ? '0'
+        : await ask(['rev-list', '--count', '--ignore-missing', ...range]);
       const isSame = ends.first === ends.newest;
       const counted = isSame ? '' : await ask([...NUMSTAT, ends.first, ends.newest]);
       if (count === null || counted === null) return null;
