@@ -34,7 +34,7 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
       if (event.said !== undefined) {
         return `the promise does not count, because a Stop hook held the agent after it (the hook said: ${event.said}): ${event.line}`;
       }
-      return `the promise was not counted (${event.why.replaceAll('-', ' ')}): ${event.line}`;
+      return `not counted: ${MISSES[event.why] ?? DOUBTS[event.why] ?? 'the promise is not stated'}: ${event.line}`;
     case 'claim_held':
       return `not accepted: ${event.detail}`;
     case 'check_ended':
@@ -134,6 +134,16 @@ function judgedLine({ agent, verdict, why, cost_usd }: Extract<RalphEvent, { eve
   const cost = cost_usd > 0 ? `, ${formatCost(cost_usd)}` : '';
   return verdict === 'not-met' ? null : `${agent} has judged the claim: ${verdict}${cost}`;
 }
+
+/** Why a promise does not count. */
+const MISSES: Readonly<Record<string, string>> = {
+  'in-a-sentence': 'the promise is inside a sentence',
+  decorated: 'the promise has a bullet, quotes or a question mark beside it',
+  'not-at-the-end': 'the promise is not at the end',
+  'before-an-open-box': 'an open box follows the promise',
+  untagged: 'the promise is not in its tags',
+  'not-ended-well': 'the agent did not end well',
+};
 
 /** Why the agent is asked back, by the place of its promise. */
 const DOUBTS: Readonly<Record<string, string>> = {

@@ -91,7 +91,7 @@ describe('nothing is asked', () => {
     const agent = `sh -c 'echo "${TAG}"; echo; echo "Summary: all done."'`;
     const end = await scene.run(['-n', '1', '--agent-command', agent]);
     expect(end.exitCode).toBe(3);
-    expect(end.stderr).toContain('the promise was not counted (earlier line)');
+    expect(end.stderr).toContain('not counted: the promise is not at the end');
     expect(scene.state()).toMatchObject({ attempt: 1, iterations: [{ near_miss: true }] });
   });
 

@@ -213,7 +213,7 @@ test('a near miss is shown, and told to the agent', async () => {
   const { exitCode, stderr } = await scene.run(PROMISE);
   expect(exitCode).toBe(0);
   expect(stderr).toMatch(
-    /the promise was not counted.*I will state <promise>COMPLETE<\/promise> soon/,
+    /not counted: the promise is inside a sentence: I will state <promise>COMPLETE<\/promise> soon/,
   );
   const { stdin } = scene.fake.calls()[1] ?? { stdin: '' };
   const reminder = stdin.slice(stdin.indexOf('The task is NOT yet complete'));

@@ -271,7 +271,7 @@ describe('the permanent lines', () => {
       '  here.',
       '• 3/10 answered, 1m 05s, $0.25, 4 files — I have fixed the parser; next comes …',
       '✘ 4/10 timed out, 1m 05s — it ran out of time',
-      '  the promise was not counted (in a sentence): I will say it',
+      '  not counted: the promise is inside a sentence: I will say it',
       expect.stringMatching(/^\S iteration 5\/10/),
       '  starting',
     ]);
