@@ -202,7 +202,7 @@ describe('a configuration that was trusted', () => {
   test('a run is refused if its trusted configuration is gone, or if others can write to it', async () => {
     const gone = await refusalAfter(async ({ folder }) => rmSync(join(folder, CONFIG)));
     expect(gone.said).toBe(
-      'ralph: /ralph.config.yaml, which was trusted, is missing or invalid. Restore the file, or stop using it: ralph trust --revoke /ralph.config.yaml.\n',
+      'ralph: /ralph.config.yaml, which was trusted, is missing or invalid. Restore the file, or stop using it: ralph trust --revoke /ralph.config.yaml\n',
     );
     const { scene } = gone;
     expect((await scene.ralph(['trust', '--revoke', fileIn(scene)])).exitCode).toBe(0);
@@ -251,10 +251,13 @@ test('a clone that ships a configuration, a task and its file is told line by li
   expect(await lines(cron)).toEqual([
     expect.stringContaining(`${fileIn(scene)} sets permission_mode, after, and it is new`),
     expect.stringMatching(/^ralph: task 'nightly' in .* was not written by you here either/),
+    'ralph: to look at it: ralph status nightly',
   ]);
   // And so each by itself, once the other is not in the way.
   expect(await lines([...cron, '--config', CONFIG])).toEqual([
     expect.stringMatching(/^ralph: .*task 'nightly' in .* was not written by you here/),
+    'ralph: to look at it: ralph status nightly',
+    'ralph: to take it over, if it is yours: ralph resume nightly --trust',
   ]);
   rmSync(fileIn(scene));
   await stuck(scene, 'In_Progress/nightly.md');

@@ -209,7 +209,7 @@ describe('completion', () => {
       event: 'task_completed',
       evidence: {
         ...{ kind: 'promise', detail: TAG },
-        proof: { proven: false, text: 'the promise alone', findings: [] },
+        proof: { proven: false, text: 'no check was named (--verify "npm test")', findings: [] },
       },
       note: null,
       error: null,
