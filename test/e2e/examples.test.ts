@@ -198,7 +198,7 @@ describe('examples/nightly.sh', () => {
     3: 'not finished in time, see Needs_Action',
     4: 'not finished in time, see Needs_Action',
     5: 'stuck, see Needs_Action',
-    6: 'held, ralph resume goes on',
+    6: 'held, ralph resume continues',
     7: 'already running',
     8: 'the money for it is spent',
     75: 'the service is away, try again later',
