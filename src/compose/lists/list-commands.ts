@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { MB } from '../../effects/files/bounded-read.ts';
-import { findGitAbove } from '../../effects/git/find-git-above.ts';
+import { treeAround } from '../../effects/git/find-git-above.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { forAgent } from '../../effects/processes/find-program.ts';
 import { outerPath } from '../../effects/processes/outer-path.ts';
@@ -47,7 +47,7 @@ export function listCommands(
   ofList: Readonly<Record<string, string>>,
 ): RunListCommand {
   const runId = randomUUID();
-  const trees = [plan.cwd, plan.startDir].flatMap((folder) => findGitAbove(folder) ?? []);
+  const trees = [plan.cwd, plan.startDir].flatMap((folder) => treeAround(folder) ?? []);
   const env = { ...forAgent(plan.env), ...ofList, PATH: outerPath(plan.gitEnv, trees) };
   return async (command, stops, { variables = {}, input = '' } = {}) => {
     const out = gather();

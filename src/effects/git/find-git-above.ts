@@ -12,3 +12,9 @@ export function findGitAbove(cwd: string): string | null {
   }
   return folder;
 }
+
+/** Returns the tree of files that an agent in a folder works on: outside of git, the folder. Null for the root of all. */
+export function treeAround(cwd: string): string | null {
+  const tree = findGitAbove(cwd) ?? realPath(cwd);
+  return tree === path.parse(tree).root ? null : tree;
+}

@@ -2,19 +2,54 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { shellWords } from '../../core/settings/shell-words.ts';
 import { realPath } from '../files/real-path.ts';
-import { findGitAbove } from '../git/find-git-above.ts';
+import { treeAround } from '../git/find-git-above.ts';
+
+/** What runs a program that files of the work folder choose: a script of `package.json`, a target of a `Makefile`. */
+const RUN_BY_TREE = new RegExp(
+  [
+    // Where a command begins, also one within another.
+    /(?:^|[;&|({`]|-c\s+["'])\s*(?:(?:exec|env|command|time|nohup|[A-Z_]\w*=\S*)\s+)*/,
+    /(npx|pnpx|bunx|pnpm|yarn|g?make|just|(?:npm|bun)\s(?:-\S+\s+)*(?:run|run-script|exec|x|test|start))/,
+    /(?=$|[\s;&|)}`"'])/,
+  ]
+    .map(({ source }) => source)
+    .join(''),
+);
+/** What separates words for a shell, beside white space. */
+const SIGNS = /[;&|<>()`{}]+/g;
+/** How often what is quoted can be a command in which something is quoted. */
+const DEEPEST = 4;
 
 /**
- * Returns the first word of a command that names a file of the work tree; null if none does. Such a file is the agent's
- * to rewrite, and what decides about its work, or is told of it, must not be its own.
+ * Returns what a command names of the work tree: a file of it, or a program that runs what its files say; null if it names
+ * nothing of the tree. Such a file is the agent's to rewrite, and what decides about its work, or is told of it, must not be
+ * its own. This holds off what is written so by mistake; it cannot know what a program will read.
  */
 export function commandInTree(command: string, startDir: string, cwd: string): string | null {
-  const root = findGitAbove(cwd);
+  const root = treeAround(cwd);
   if (root === null) return null;
-  const inTree = (shellWords(command) ?? []).find((word) =>
+  const byTree = RUN_BY_TREE.exec(command)?.[1];
+  if (byTree !== undefined) return byTree;
+  const inTree = wordsIn(command, DEEPEST).find((word) =>
     [startDir, cwd].some((folder) => isFileIn(root, path.resolve(folder, word))),
   );
   return inTree ?? null;
+}
+
+/** The words of a command, and of what it quotes. */
+function wordsIn(command: string, depth: number): readonly string[] {
+  const whole = shellWords(command) ?? [];
+  const apart = shellWords(command.replace(SIGNS, ' ')) ?? command.split(/["'\s]+|[;&|<>()`{}]+/);
+  const words = [...new Set([...whole, ...apart])].flatMap((word) => [
+    word,
+    // As in --script=tell.sh.
+    ...(word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : []),
+  ]);
+  const inner = words.filter((word) => depth > 0 && /[\s;&|<>()`]/.test(word) && word !== command);
+  return [
+    ...words.map((word) => word.replace(/^\$(?:PWD|\{PWD\})\//, './')),
+    ...inner.flatMap((word) => wordsIn(word, depth - 1)),
+  ];
 }
 
 function isFileIn(root: string, file: string): boolean {
