@@ -55,7 +55,7 @@ const GH = `case "$1 $2" in
   case "$*" in *mutation*) echo "wrote" >> "$T/log";; esac
   for word; do case $word in label=*) echo "list $word" >> "$T/log";; esac; done
   cat "$T/issues" ;;
-*) echo "$*" >> "$T/log" ;;
+*) echo "$GH_HOST $GH_REPO: $*" >> "$T/log" ;;
 esac`;
 const issues = (...nodes: readonly object[]): string =>
   JSON.stringify({ data: { repository: { nameWithOwner: 'me/app', issues: { nodes } } } });
@@ -96,19 +96,25 @@ test('github: open issues with the label, blockers first, and nothing is written
   const done = 'gh issue close "$RALPH_ITEM_ID"';
   const second = await work(tracker, 'github', '--label', 'a b', '--done', done);
   expect([second.exitCode, second.stdout]).toEqual([0, expect.stringMatching(/^4 done: .*\n$/)]);
-  expect(tracker.log().filter((line) => !line.startsWith('list'))).toEqual(['issue close 4']);
+  expect(tracker.log().filter((line) => !line.startsWith('list'))).toEqual([
+    'github.com github.com/me/app: issue close 4',
+  ]);
   expect(scene.notes().filter(({ name }) => name.startsWith('RALPH_LIST_'))).toEqual([]);
   expect(scene.fake.calls()).toHaveLength(3);
 
   // What is known of the numbers is not about another repository.
   tracker.keep('issues', issues(issue(2)).replace('me/app', 'you/app'));
   const other = await work(tracker, 'github', '--label', 'a b');
-  expect([other.exitCode, other.stderr]).toEqual([2, expect.stringMatching(/those of you\/app/)]);
+  expect([other.exitCode, other.stderr]).toEqual([
+    2,
+    expect.stringMatching(/those of github.com\/you\/app/),
+  ]);
 });
 
 /** As `bd ready`, it prints what nobody has claimed and nobody has closed. */
 const BD = `test "$BEADS_NO_DAEMON" = 1 || exit 9
 case $1 in
+list) echo '[]' ;;
 ready)
   printf '['; gap=
   for id in $(cat "$T/ids"); do
@@ -198,6 +204,28 @@ test('--from: no text of a list is a command, and --done gets the item, its proo
     ...{ ...fields, verify: 'touch ran', proof: expect.stringContaining('proven: ') },
     commit: expect.stringMatching(/^[0-9a-f]{40}$/),
   });
+
+  // What is known of the ids is about what the command printed, and not about another one.
+  const other = await work(tracker, '--from', 'list other');
+  expect([other.exitCode, other.stderr]).toEqual([
+    2,
+    expect.stringMatching(/these are other ones/),
+  ]);
+});
+
+test('an agent that writes a hook of bd ends the run before bd runs it', async () => {
+  const shell = `${WORKS.shell}; mkdir -p .beads/hooks; echo 'touch ran' > .beads/hooks/on_close`;
+  const tracker = await tracked({ ...WORKS, shell });
+  tracker.install('bd', BD);
+  tracker.keep('ids', 'bd-1 bd-2');
+  const { exitCode, stderr } = await work(tracker, 'beads');
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /bd-1 is done, but .*\.beads\/hooks\/?\S* has changed since the run began/,
+    ),
+  ]);
+  expect(tracker.log()).toEqual(['update bd-1 --claim']);
 });
 
 test('a command that fails ends the run with its last line, and a stop ends the command', async () => {
@@ -243,8 +271,15 @@ test('--claim and --done go with a file, too', async () => {
   );
   await tracker.scene.write('plan.md', '- [ ] T1 one\n- [ ] T2 two\n');
   const calls = ['--claim', 'told claim', '--done', 'told done'];
-  const { exitCode } = await work(tracker, 'plan.md', ...calls);
-  expect(exitCode).toBe(0);
+  const { exitCode, stdout } = await work(tracker, 'plan.md', ...calls, '--json');
+  expect(exitCode).toBe(5);
+  expect(stdout).toContain('"event":"item_left","item":"T1"');
+  expect(
+    tracker.scene
+      .notes()
+      .map(({ text }) => text)
+      .join(''),
+  ).toContain('is left to others');
   expect(tracker.scene.read('plan.md')).toBe('- [ ] T1 one\n- [x] T2 two\n');
   expect(tracker.log()).toEqual(['claim T1', 'claim T2', 'done T2']);
 });

@@ -21,6 +21,11 @@ export interface NamedList {
   readonly typed: string;
   /** `list` is empty for a file. */
   readonly commands: SourceCommands;
+  /** Prints what a run may come to beside the list; null if nothing has to. */
+  readonly known: string | null;
+  readonly label: string | null;
+  /** Whether the source prints no more of what it was told to close. */
+  readonly hidesClosed: boolean;
   /** What the commands find in their environment. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -73,7 +78,8 @@ export function namedList({ taskId, layer, problems }: WorkFlags): NamedList {
     return text === null ? [] : [WORK_SETTINGS[name].flag, text];
   });
   return {
-    ...{ source, shown },
+    ...{ source, shown, label, known: row?.known ?? null },
+    hidesClosed: row !== null && row.done !== null && textOf('done') === null,
     variables: { ...row?.variables, ...(label === null ? {} : { RALPH_LABEL: label }) },
     // It is shown, and a command may have a token in it.
     typed: maskSecrets([...(taskId === null ? [] : [taskId]), ...given].map(shellQuote).join(' ')),

@@ -5,15 +5,16 @@ import {
   listFileAt,
   requireList,
   requireListState,
-  requireSameRepository,
+  requireSameOrigin,
 } from '../../compose/lists/list-keeper.ts';
-import { type PrintedList, printList } from '../../compose/lists/list-source.ts';
+import { claimsHide, type PrintedList } from '../../compose/lists/list-source.ts';
+import { type PrintedFirst, printFirst } from '../../compose/lists/print-first.ts';
 import { listName, taskIdOf } from '../../core/list/item-ids.ts';
 import { itemStands, startOrder } from '../../core/list/item-order.ts';
 import { withRecords } from '../../core/list/kept-items.ts';
 import type { ListItem, TaskList } from '../../core/list/list-item.ts';
 import { idProblems } from '../../core/list/list-sources.ts';
-import { blockedIds, type ListState, openedAgain } from '../../core/list/list-state.ts';
+import { blockedIds, type ListState, openedAgain, reopened } from '../../core/list/list-state.ts';
 import type { Check } from '../../core/settings/checks.ts';
 import { parseValue } from '../../core/settings/parse-value.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
@@ -23,7 +24,6 @@ import { notOfLists, WORK_SETTINGS } from '../../core/settings/work-settings.ts'
 import { nearest } from '../../core/text/nearest.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
-import { watchSignals } from '../../effects/processes/signals.ts';
 import { UsageError } from '../../errors.ts';
 import type { ShownList } from '../../report/screens/list.ts';
 import { type CollectedSettings, collectSettings } from '../settings/collect.ts';
@@ -47,7 +47,7 @@ export interface OpenList {
   /** The name of the list in ids of tasks. */
   readonly name: string;
   /** How a list that is no file was printed; null for a file. */
-  readonly printed: Printed | null;
+  readonly printed: PrintedFirst | null;
   /** Runs the commands of `named`. */
   readonly run: PrintedList['run'];
   readonly sections: readonly string[];
@@ -64,19 +64,11 @@ export interface OpenList {
   readonly notices: readonly string[];
 }
 
-/** A list as it was printed before the run begins. */
-interface Printed extends PrintedList {
-  readonly first: TaskList;
-  /** When that began, in ms since 1970. */
-  readonly begunAt: number;
-  readonly belongsTo: Pick<ListState, 'repository'>;
-}
-
 /** Checks everything that can be wrong with the list and its settings. Rejects with a `UsageError`. */
 export async function openList(flags: WorkFlags): Promise<OpenList> {
   const startDir = startFolder();
   const named = namedList(flags);
-  const { source, shown, commands } = named;
+  const { source, shown, commands, label } = named;
   const file = source === null ? listFileAt(startDir, shown) : null;
   const sections = textsOf(flags.layer.section);
   const collected = await collectForItems(flags, startDir);
@@ -111,14 +103,21 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
   if (unsafe.length > 0) throw new UsageError(unsafe);
   const name = source ?? listName(path.relative(plan.vault, file ?? ''), sections);
   const known = requireListState(plan, { list: name, file: file ?? name, sections });
-  const run = listCommands(here, named.variables);
+  const unbound = listCommands(here, named.variables);
   const printed =
-    file === null ? await printedFirst({ name, shown, commands, sections, run }) : null;
-  if (printed !== null) requireSameRepository(plan, known, printed.first);
-  const state = { ...openedAgain(known, again, file === null), ...printed?.belongsTo };
+    file === null
+      ? await printFirst(
+          { name, shown, commands, label, sections, run: unbound },
+          named.known,
+          here,
+        )
+      : null;
+  const run = printed?.run ?? unbound;
+  if (printed !== null) requireSameOrigin(plan, known, printed);
+  const { state, notices } = stateFor({ flags, named, printed }, known);
   const list =
     printed !== null
-      ? withRecords(printed.first, state.items, new Set())
+      ? withRecords(printed.first, state.items, new Set(), claimsHide(printed))
       : // What an agent has left of the list since, is put back once its item has come to its end.
         requireList({ file: file ?? '', shown, sections, before: known.before });
   const ids = list.items.map(({ id }) => id);
@@ -137,21 +136,23 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
     ...opened,
     ...{ commandsOf, printed, run, runsItemChecks, places: places.count },
     unchecked: uncheckedItems({ ...opened, commandsOf, runsItemChecks }),
-    notices: collected.notices,
+    notices: [...collected.notices, ...(printed?.first.notices ?? []), ...notices],
   };
 }
 
-async function printedFirst(list: PrintedList): Promise<Printed> {
-  const begunAt = Date.now();
-  // A signal that ended ralph alone would leave the command running.
-  const stops = watchSignals();
-  try {
-    const first = await printList(list, stops);
-    const { repository } = first;
-    return { ...list, begunAt, first, belongsTo: repository === undefined ? {} : { repository } };
-  } finally {
-    stops.close();
-  }
+/** Returns what is known of a list, after people have opened items of it again, and what is to be said of that. */
+export function stateFor(
+  { flags, named, printed }: Pick<OpenList, 'flags' | 'named' | 'printed'>,
+  known: ListState,
+): { readonly state: ListState; readonly notices: readonly string[] } {
+  const again = textsOf(flags.layer.again);
+  const state = openedAgain(known, again, printed !== null);
+  if (printed === null) return { state, notices: [] };
+  const opened = reopened(state, printed.first.items, named.hidesClosed);
+  return {
+    state: { ...opened.state, origin: printed.origin },
+    notices: opened.ids.map((id) => `${oneLine(id, 80)} was opened again, or is another item now.`),
+  };
 }
 
 /** Returns how many items run at the same time, and what is wrong with that. */
@@ -168,7 +169,7 @@ function placesOf(
 }
 
 /** Returns the words that a repeatable flag was given. */
-export function textsOf(written: Written | undefined): readonly string[] {
+function textsOf(written: Written | undefined): readonly string[] {
   return [written?.value ?? []].flat().map(String);
 }
 

@@ -30,7 +30,7 @@ import { taskIdOf } from '../../core/list/item-ids.ts';
 import { itemStands } from '../../core/list/item-order.ts';
 import { itemPrompt } from '../../core/list/item-prompt.ts';
 import type { TaskList } from '../../core/list/list-item.ts';
-import { blockedIds, type ListState, openedAgain } from '../../core/list/list-state.ts';
+import { blockedIds, type ListState } from '../../core/list/list-state.ts';
 import { judgeOf, MOST_CRITERIA } from '../../core/settings/judge-setting.ts';
 import { endingRow } from '../../core/task/endings.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
@@ -58,7 +58,7 @@ import { findTask } from '../tasks/find-task.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';
-import { type OpenList, planTask, shownList, textsOf } from './open-list.ts';
+import { type OpenList, planTask, shownList, stateFor } from './open-list.ts';
 import { planResume } from './plan-resume.ts';
 import { viewOf } from './prefixed-view.ts';
 import { announcements } from './run-notices.ts';
@@ -92,8 +92,7 @@ export async function runList(open: OpenList): Promise<number> {
   try {
     // Another run may have written it since it was read.
     const fresh = requireListState(plan, open.state);
-    const again = textsOf(open.flags.layer.again);
-    const kept = { ...openedAgain(fresh, again, open.file === null), ...open.printed?.belongsTo };
+    const { state: kept } = stateFor(open, fresh);
     const target = settings.worktree ? await targetOf(open, kept) : null;
     const state = target?.isOwn === true ? { ...kept, target: target.branch } : kept;
     if (state.target !== fresh.target) await saveListState(plan, state);
@@ -165,7 +164,7 @@ function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): Li
     source:
       printed === null
         ? fileSource({ file: file ?? '', shown, sections })
-        : printedSource(printed, printed.first, { begunAt: printed.begunAt, stops: runs.stops }),
+        : printedSource(printed, printed.first, { known: printed.known, stops: runs.stops }),
     calls: itemCalls(named.commands, open.run, runs.stops),
     taskIdOf: (item) => taskIdOf(name, item),
     async commitOf(taskId) {
@@ -219,7 +218,7 @@ function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): Li
       if (found === null) return { kind: 'failed', why: 'its state is gone' };
       return undoItem({ ...found, vault: plan.vault, place: plan, canBeResumed: true });
     },
-    report: (event) => report(event, named, print, tell),
+    report: (event) => report(event, open, print, tell),
   };
 }
 
@@ -245,7 +244,7 @@ function planItem(
 
 function report(
   event: ListEvent,
-  { shown, typed }: OpenList['named'],
+  { shown, plan, named: { typed } }: OpenList,
   print: ListRun['print'],
   tell: ListRun['tell'],
 ): void {
@@ -269,10 +268,19 @@ function report(
       tell(`${event.item}: ${firstLine(event.sentence)}`);
       return;
     case 'left':
+      if (plan.settings.json) print({ event: 'item_left', item: event.item, why: event.why }, '');
       tell(leftLine(event.item, event.why));
       return;
     case 'not-told':
+      if (plan.settings.json)
+        print({ event: 'item_not_told', item: event.item, why: event.why }, '');
       tell(notToldLine(event.item, event.why));
+      return;
+    case 'withdrawn':
+      tell(`${event.item} is not on the list any more, so it is not continued`);
+      return;
+    case 'rewritten':
+      tell(`${event.item} has changed since the run began, so the next run takes it`);
       return;
     case 'agent-changed-list':
       tell(changedListLine(event, shown));
@@ -281,7 +289,7 @@ function report(
 
 async function announceEnd(
   { plan, shown, name, named, only, file }: OpenList,
-  { exitCode, state, list, added, unproven, ticked, isCut, left, failure }: ListEnd,
+  { exitCode, state, list, added, unproven, ticked, isCut, left, unsettled, failure }: ListEnd,
   print: ListRun['print'],
   tell: ListRun['tell'],
 ): Promise<void> {
@@ -306,7 +314,10 @@ async function announceEnd(
   if (exitCode === 0 && !isStuck(list, state)) removeListNote(plan.vault, name);
   if (exitCode !== 5 || isCut) return;
   const items = stands
-    .filter((each) => each.state === 'blocked' || each.state === 'waiting')
+    .filter(
+      ({ item, state: stand }) =>
+        stand === 'blocked' || (stand === 'waiting' && !unsettled.has(item.id)),
+    )
     .map(({ item, waitsFor }) => {
       const record = state.items.find(
         ({ id, state: stand }) => id === item.id && stand === 'blocked',
@@ -314,9 +325,11 @@ async function announceEnd(
       const reason = record === undefined ? null : (record.reason ?? 'it failed');
       return { id: item.id, title: item.name, taskId: taskIdOf(name, item.id), reason, waitsFor };
     });
+  const titles = new Map(list.items.map((item) => [item.id, item.name]));
+  const others = [...unsettled].map(([id, why]) => ({ id, title: titles.get(id) ?? id, why }));
   const created = new Date().toISOString();
   const text = renderListNote(
-    { list: name, source: shown, typed: named.typed, items },
+    { list: name, source: shown, typed: named.typed, items, others },
     { created, stateDir: plan.stateDir },
   );
   await writeListNote(plan.vault, name, created, text).then(

@@ -75,15 +75,28 @@ export function requireListState(
   ]);
 }
 
-/** Refuses a list whose ids are those of another repository than the ones that are known. Throws a `UsageError`. */
-export function requireSameRepository(
+/** Refuses a list whose ids belong to something else than the ones that are known. Throws a `UsageError`. */
+export function requireSameOrigin(
   place: SealedPlace,
-  { list, items, repository: known = '' }: ListState,
-  { repository = known }: TaskList,
+  { list, items, origin: known = '' }: ListState,
+  { origin }: { readonly origin: string },
 ): void {
-  if (items.length === 0 || known === '' || repository === known) return;
+  if (items.length === 0 || known === '' || origin === known) return;
+  const [expected, remedy] = {
+    github: [
+      `the issues of ${known}, whose numbers it knows; ${list} has those of ${origin}`,
+      'See what git remote -v says',
+    ],
+    beads: [
+      `the beads of the folder ${known}, whose ids it knows; this is the folder ${origin}`,
+      'Start it there',
+    ],
+  }[list] ?? [
+    'the --from command and the --section whose ids it knows; these are other ones',
+    'Name another --vault for another list',
+  ];
   throw new UsageError([
-    `ralph work expects the issues of ${known}, whose numbers it knows; ${list} has those of ${repository}. See what git remote -v says, or remove ${knownAt(place, list)} to start again.`,
+    `ralph work expects ${expected}. ${remedy}, or remove ${knownAt(place, list)} to start again.`,
   ]);
 }
 

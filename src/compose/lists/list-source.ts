@@ -1,4 +1,4 @@
-import { itemAsJson, withRecords } from '../../core/list/kept-items.ts';
+import { asksTheSame, itemAsJson, withRecords } from '../../core/list/kept-items.ts';
 import type { ListItem, TaskList } from '../../core/list/list-item.ts';
 import { readPrinted, type SourceCommands } from '../../core/list/list-sources.ts';
 import type { ItemRecord, ListState } from '../../core/list/list-state.ts';
@@ -16,8 +16,10 @@ export interface ListSource {
   read(state: ListState): Promise<TaskList>;
   /** Returns the list as it was read last, with what ralph has done since. */
   last(state: ListState): TaskList;
-  /** Whether an item that was not there when the run began was made before that. */
-  isOlder(item: ListItem): boolean;
+  /** The items that a run may come to, beside those of the list as it was when it began. */
+  readonly known: ReadonlySet<string>;
+  /** Whether an item asks for other work than when the run began. */
+  hasChanged(item: ListItem): boolean;
 }
 
 /** Returns the source of a list that is a file. */
@@ -32,7 +34,7 @@ export function fileSource(place: {
     throw new UsageError([`${place.shown} expects a list that can be read; ${found.problem}.`]);
   };
   // An agent may write what it likes into a new item.
-  return { read: async () => now(), last: now, isOlder: () => false };
+  return { read: async () => now(), last: now, known: new Set(), hasChanged: () => false };
 }
 
 /** Reads the text of a file with a list. Throws a `UsageError`. */
@@ -58,13 +60,15 @@ export interface PrintedList {
   /** The list in words, for problems. */
   readonly shown: string;
   readonly commands: SourceCommands;
+  /** The label of the issues; null if they need none. */
+  readonly label: string | null;
   readonly sections: readonly string[];
   readonly run: RunListCommand;
 }
 
 /** Has a list printed. Rejects with a `UsageError` or a `ListCommandError`. */
 export async function printList(
-  { name, shown, commands, sections, run }: PrintedList,
+  { name, shown, commands, label, sections, run }: PrintedList,
   stops: StopRequests,
 ): Promise<TaskList> {
   const end = await run(commands.list, stops);
@@ -73,26 +77,43 @@ export async function printList(
     throw new ListCommandError('stopped while the list was read.', code);
   }
   if (end.kind === 'failed') throw new ListCommandError(`${shown} cannot be read; ${end.why}.`);
-  const read = readPrinted(name, `what ${shown} prints`, end.output, sections);
+  const read = readPrinted(name, `what ${shown} prints`, end.output, {
+    tags: sections,
+    label: label ?? '',
+  });
   if ('problems' in read) throw new UsageError(read.problems);
   return read.list;
 }
 
-/** Returns the source of a list that was `printed` at `begunAt`, when the run began. */
+/** Whether a claim takes an item off a list. Issues are listed by their label, whoever has them. */
+export function claimsHide({ name }: Pick<PrintedList, 'name'>): boolean {
+  return name !== 'github';
+}
+
+/** Returns the source of a list that was `printed` when the run began, and may come to what was `known` then. */
 export function printedSource(
   list: PrintedList,
   printed: TaskList,
-  { begunAt, stops }: { readonly begunAt: number; readonly stops: StopRequests },
+  { known, stops }: { readonly known: ReadonlySet<string>; readonly stops: StopRequests },
 ): ListSource {
-  const seen = new Set(printed.items.map(({ id }) => id));
+  const first = new Map(printed.items.map((item) => [item.id, item]));
+  const seen = new Set(first.keys());
   let latest = printed;
-  const last = ({ items }: ListState): TaskList => withRecords(latest, items, seen);
+  const last = ({ items }: ListState): TaskList =>
+    withRecords(latest, items, seen, claimsHide(list));
   return {
-    last,
+    ...{ last, known },
+    hasChanged(item) {
+      const was = first.get(item.id);
+      return was !== undefined && !asksTheSame(was, item);
+    },
     async read(state) {
       // Whoever has stopped ralph does not wait for a tracker.
       if (stops.signal.aborted) return last(state);
-      const now = await printList(list, stops);
+      const now = await printList(list, stops).catch((error: unknown) => {
+        if (!(error instanceof UsageError)) throw error;
+        throw new ListCommandError(error.problems.join('\n'));
+      });
       if (now.repository !== printed.repository) {
         const [was, is] = [printed.repository, now.repository];
         throw new ListCommandError(
@@ -100,11 +121,12 @@ export function printedSource(
         );
       }
       latest = now;
-      for (const { id } of latest.items) seen.add(id);
+      for (const item of latest.items) {
+        seen.add(item.id);
+        if (!first.has(item.id)) first.set(item.id, item);
+      }
       return last(state);
     },
-    // An item of which nobody knows the age may have been made by an agent.
-    isOlder: ({ createdAt }) => createdAt !== null && Date.parse(createdAt) < begunAt,
   };
 }
 

@@ -105,6 +105,10 @@ export type ListEvent =
   | { readonly kind: 'left'; readonly item: string; readonly why: string }
   /** Its source could not be told that it is done. */
   | { readonly kind: 'not-told'; readonly item: string; readonly why: string }
+  /** A person has taken it off the list. */
+  | { readonly kind: 'withdrawn'; readonly item: string }
+  /** It asks for something else than when the run began, so that the next run takes it. */
+  | { readonly kind: 'rewritten'; readonly item: string }
   | ChangedList;
 
 /** The outside world that a run over a list needs. */
@@ -147,6 +151,8 @@ export interface ListEnd {
   readonly ticked: number;
   /** How many items somebody else has. */
   readonly left: number;
+  /** Why a person has to look at items that are not blocked, by their ids: clauses. */
+  readonly unsettled: ReadonlyMap<string, string>;
   /** The sentence about a command of the list that failed; null if none did. */
   readonly failure: string | null;
 }
@@ -156,14 +162,15 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
   const book = openBook(ports, begun);
   const { file, source, calls } = ports;
   const left = new Set<string>();
+  const unsettled = new Map<string, string>();
   let failure: string | null = null;
   let unproven = 0;
   let ticked = 0;
   /** The exit code of what ends the list before nothing more can be started. */
   let code: number | null = null;
   const start = book.list();
-  const there = new Set(start.items.map(({ id }) => id));
-  const isThere = (item: ListItem): boolean => there.has(item.id) || source.isOlder(item);
+  const there = new Set([...source.known, ...start.items.map(({ id }) => id)]);
+  const isThere = ({ id }: ListItem): boolean => there.has(id);
   const working = begun.items.filter(({ state }) => state === 'working');
   /** Whether something has ended since a list that is no file was read. */
   let isStale = working.length > 0;
@@ -206,7 +213,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const work = commit ?? (await ports.commitOf(record.task_id));
     const kept = itemAsJson(item);
     const done: ItemRecord = {
-      ...{ ...record, state: 'done', reason: null, proof },
+      ...{ ...record, state: 'done', reason: null, proof, done_at: new Date().toISOString() },
       ...(work === null ? {} : { commit: work }),
       ...(file === null ? { kept: nameAsJson(kept) } : {}),
       ...(calls.done === null ? {} : { kept, told: false }),
@@ -228,7 +235,12 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       await book.record((state) => withRecord(state, told));
     } else {
       const why = end.kind === 'failed' ? end.why : 'ralph was stopped';
+      unsettled.set(record.id, `is done, but its source was not told: ${why}`);
       ports.report({ kind: 'not-told', item: record.id, why });
+      if (end.kind === 'failed' && end.isBroken) {
+        failure = `nobody can be told what is done; ${why}.`;
+        code ??= EXIT_FAILED;
+      }
     }
   };
 
@@ -238,20 +250,25 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       ? withRecord(state, { ...record, state: 'open' })
       : withoutRecord(state, record.id);
 
-  /** Asks for an item. Resolves to the exit code of what ends the list, or to whether ralph has the item. */
-  const claim = async (item: ListItem, record: ItemRecord): Promise<boolean | number> => {
+  /**
+   * Asks for an item, and does without it if somebody else has it, or if nobody can be asked (`isBroken`). Resolves to the
+   * exit code of what ends the list, or to whether ralph has the item.
+   */
+  const claim = async (
+    item: ListItem,
+    record: ItemRecord,
+    doWithout: (isBroken: boolean) => Promise<void>,
+  ): Promise<boolean | number> => {
     const end = await calls.claim?.(item, record.task_id);
     if (end === undefined || end.kind === 'passed') return true;
     if (end.kind === 'stopped') return false;
-    await book.leave(
-      item.id,
-      end.isBroken ? unbegun(record) : (state) => withoutRecord(state, item.id),
-    );
+    await doWithout(end.isBroken);
     if (end.isBroken) {
       failure = `nothing can be claimed; ${end.why}.`;
       return EXIT_FAILED;
     }
     left.add(item.id);
+    unsettled.set(item.id, `is left to others: ${end.why}`);
     ports.report({ kind: 'left', item: item.id, why: end.why });
     return false;
   };
@@ -318,14 +335,23 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
   const begin = async (): Promise<Job | null> => {
     await readAgain();
     if (code !== null || ports.stops.cause() !== null) return null;
+    let wasClaimed = false;
     const begun = await book.enterNext((list, { state, atWork }) => {
       // What this run works on: what was asked for, and was there when it began.
       const items = list.items.filter((item) => isThere(item) && !left.has(item.id));
       const isMeant = ({ id }: ListItem): boolean => ports.only?.has(id) ?? true;
       const only = new Set(items.filter(isMeant).map(({ id }) => id));
       const facts = { blocked: blockedIds(state), only, atWork };
-      const item = nextItem(list.items, facts);
+      let item = nextItem(list.items, facts);
+      while (item !== null && source.hasChanged(item)) {
+        only.delete(item.id);
+        there.delete(item.id);
+        ports.report({ kind: 'rewritten', item: item.id });
+        item = nextItem(list.items, facts);
+      }
       if (item === null) return null;
+      const { id } = item;
+      wasClaimed = state.items.some((each) => each.id === id && each.claimed === true);
       const taskId = ports.taskIdOf(item.id);
       const earlier = ports.find(taskId)?.startedAt ?? null;
       const record: ItemRecord = {
@@ -334,7 +360,6 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
         ...(file === null ? { kept: itemAsJson(item) } : {}),
         ...(calls.claim === null ? {} : { claimed: true }),
       };
-      there.add(item.id);
       return { item, record };
     });
     if (begun === null) return null;
@@ -347,7 +372,13 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const place = wanted.indexOf(item) + 1;
     const started = { item, taskId: record.task_id, place, count: wanted.length, done };
     return async () => {
-      const has = await claim(item, record);
+      const has = await claim(item, record, (isBroken) =>
+        // What ralph has claimed before is listed for nobody else.
+        book.leave(
+          item.id,
+          isBroken || wasClaimed ? unbegun(record) : (state) => withoutRecord(state, item.id),
+        ),
+      );
       if (has !== true) return has === false ? null : has;
       const ran = await ports.start(started);
       if (typeof ran !== 'number') return finish(item, record, ran);
@@ -367,8 +398,9 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       await book.leave(id, unbegun(record));
       return null;
     }
-    if (file === null && !item.isWanted && task.standing !== 'completed') {
-      await book.record((state) => withoutRecord(state, id));
+    if (file === null && !item.isWanted) {
+      await book.leave(id, unbegun(record));
+      ports.report({ kind: 'withdrawn', item: id });
       return null;
     }
     if (item.standing !== 'open') {
@@ -390,8 +422,13 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const known =
       isOver && !isHalfEnded ? { status: standing, exitReason: exitReason ?? '', evidence } : null;
     await book.enter(id, start.text);
-    const job: Job = async () =>
-      carryOn(item, record, known ?? (await ports.resume(taskId)), evidence);
+    const job: Job = async () => {
+      if (known !== null) return carryOn(item, record, known, evidence);
+      // Somebody else may have it by now. Its task stays as it is.
+      const has = isOver || (await claim(item, record, () => book.settle(item)));
+      if (has !== true) return has === false ? null : has;
+      return carryOn(item, record, await ports.resume(taskId), evidence);
+    };
     return { job, isOver };
   };
 
@@ -399,6 +436,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
   const takeUp = async (record: ItemRecord): Promise<null> => {
     const task = ports.find(record.task_id);
     const item = book.list().items.find(({ id }) => id === record.id);
+    if (file === null && item?.isWanted !== true) return null;
     const isNew = task?.isOwn === true && task.startedAt !== record.earlier;
     if (item?.standing !== 'open' || !isNew || task.standing !== 'completed') return null;
     const landing = await ports.land(record.task_id);
@@ -410,11 +448,15 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
   const over: Job[] = [];
   const open: Job[] = [];
   const done = new Set(
-    start.items.flatMap(({ id, standing }) => (standing === 'done' ? [id] : [])),
+    start.items.flatMap(({ id, standing, isWanted }) =>
+      standing === 'done' && (file !== null || isWanted) ? [id] : [],
+    ),
   );
-  // A person may have opened an item of a file again.
-  for (const record of begun.items) if (done.has(record.id)) await tell(record);
-  for (const record of working) {
+  // A person may have opened an item of a file again, or withdrawn one of another list.
+  for (const record of begun.items) {
+    if (code === null && done.has(record.id)) await tell(record);
+  }
+  for (const record of code === null ? working : []) {
     const left = await leftBehind(record);
     if (left !== null) (left.isOver ? over : open).push(left.job);
   }
@@ -439,8 +481,9 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
   const state = book.state();
   const cut = code ?? stopCode(ports);
   const own = { text, items: list.items.filter(({ id }) => !left.has(id)) };
-  const exitCode = cut ?? (isAllDone(own, state, ports.only) ? 0 : 5);
-  const counts = { added, unproven, ticked, left: left.size };
+  const isSettled = isAllDone(own, state, ports.only) && unsettled.size === 0;
+  const exitCode = cut ?? (isSettled ? 0 : 5);
+  const counts = { added, unproven, ticked, left: left.size, unsettled };
   return { exitCode, state, list, isCut: cut !== null, ...counts, failure };
 }
 

@@ -36,7 +36,7 @@ export interface ListItem {
   readonly criteria: readonly string[];
   /** The texts that may be commands which check the item. */
   readonly checks: readonly string[];
-  /** When it was made, as the list says; null if it does not. */
+  /** When it was made, or was last put on the list, as the list says; null if it does not. */
   readonly createdAt: string | null;
   /** Whether the item counts; false outside of the wanted sections. */
   readonly isWanted: boolean;
@@ -48,8 +48,10 @@ export interface ListItem {
 /** A list that was read. */
 export interface TaskList {
   readonly text: string;
-  /** The repository that the ids belong to; absent if they belong to none. */
+  /** The repository that the ids belong to, as `host/owner/name`; absent if they belong to none. */
   readonly repository?: string;
+  /** What has to be said of items that were left out, one sentence each. */
+  readonly notices?: readonly string[];
   readonly items: readonly ListItem[];
 }
 

@@ -1,6 +1,6 @@
 import { readJsonList } from './json-list.ts';
 import { isMistake, plainValue, readJsonSeries } from './json-tree.ts';
-import type { ReadList } from './list-item.ts';
+import type { ListItem, ReadList } from './list-item.ts';
 import { checked } from './read-list.ts';
 
 /** The commands of a list that is no file. The shell gets ids and proofs in variables, and never as words of its own. */
@@ -14,22 +14,32 @@ export interface SourceCommands {
 }
 
 interface SourceRow extends SourceCommands {
+  /** Prints the items that a run may come to, also those which wait; null if `list` prints them all. */
+  readonly known: string | null;
   /** What its commands find in their environment. */
   readonly variables: Readonly<Record<string, string>>;
   readonly needsLabel: boolean;
-  readonly read: (shown: string, text: string) => ReadList;
+  readonly read: (shown: string, text: string, label: string) => ReadList;
 }
 
 /** Asks for what a list needs to know of issues. The repository of a blocker may be another one. */
 const ISSUES = `
 query($owner: String!, $name: String!, $label: String!, $endCursor: String) {
   repository(owner: $owner, name: $name) {
-    nameWithOwner
+    nameWithOwner url
     issues(first: 50, after: $endCursor, labels: [$label], states: OPEN, orderBy: {field: CREATED_AT, direction: ASC}) {
       nodes {
-        number title body createdAt
+        number title body createdAt lastEditedAt
         labels(first: 20) { nodes { name } }
         blockedBy(first: 50) { nodes { number state repository { nameWithOwner } } }
+        timelineItems(last: 50, itemTypes: [LABELED_EVENT, RENAMED_TITLE_EVENT, REOPENED_EVENT]) {
+          nodes {
+            __typename
+            ... on LabeledEvent { createdAt label { name } }
+            ... on RenamedTitleEvent { createdAt }
+            ... on ReopenedEvent { createdAt }
+          }
+        }
       }
       pageInfo { hasNextPage endCursor }
     }
@@ -45,6 +55,7 @@ const LIST_SOURCES: Readonly<Record<'github' | 'beads', SourceRow>> = {
     claim: null,
     // Work that nobody has pushed must not close an issue that everybody sees.
     done: null,
+    known: null,
     variables: {},
     needsLabel: true,
     read: readIssues,
@@ -53,6 +64,8 @@ const LIST_SOURCES: Readonly<Record<'github' | 'beads', SourceRow>> = {
     list: 'bd ready --json --limit 0',
     claim: 'bd update "$RALPH_ITEM_ID" --claim',
     done: 'bd close "$RALPH_ITEM_ID" --reason "$RALPH_ITEM_PROOF"',
+    // `bd ready` prints a bead only once nothing keeps it waiting any more.
+    known: 'bd list --status open --json --limit 0',
     // A daemon that bd leaves behind would be ended with the command that started it.
     variables: { BEADS_NO_DAEMON: '1' },
     needsLabel: false,
@@ -73,10 +86,10 @@ export function readPrinted(
   source: string,
   shown: string,
   text: string,
-  tags: readonly string[] = [],
+  { tags = [], label = '' }: { readonly tags?: readonly string[]; readonly label?: string } = {},
 ): ReadList {
   const row = sourceNamed(source);
-  const read = row === null ? readJsonList(shown, text, tags, false) : row.read(shown, text);
+  const read = row === null ? readJsonList(shown, text, tags, false) : row.read(shown, text, label);
   const list = checked(shown, read);
   if ('problems' in list) return list;
   const problems = idProblems(shown, list.list.items);
@@ -108,7 +121,7 @@ function readBeads(shown: string, text: string): ReadList {
 }
 
 /** Reads the answers of GitHub, one for each page. */
-function readIssues(shown: string, text: string): ReadList {
+function readIssues(shown: string, text: string, label: string): ReadList {
   const pages = readJsonSeries(text);
   const repositories = isMistake(pages)
     ? []
@@ -117,14 +130,97 @@ function readIssues(shown: string, text: string): ReadList {
   if (issues.length === 0 || !issues.every(Array.isArray)) {
     return { problems: [`${shown} expects pages with the issues of a repository; found none.`] };
   }
-  const items = repositories.flatMap((repository) => {
+  const found = repositories.flatMap((repository) => {
     const { nameWithOwner, issues: page } = fieldsOf(repository);
-    return nodesOf(page).map((issue) => itemOf(issue, nameWithOwner));
+    return nodesOf(page).map((issue) => ({
+      fields: itemOf(issue, nameWithOwner),
+      times: labelTimes(fieldsOf(issue), label),
+    }));
   });
-  const read = readJsonList(shown, JSON.stringify(items), [], false);
-  const { nameWithOwner: repository } = fieldsOf(repositories[0]);
-  if ('problems' in read || typeof repository !== 'string') return read;
-  return { list: { ...read.list, repository } };
+  const issuesText = JSON.stringify(found.map(({ fields }) => fields));
+  const read = readJsonList(shown, issuesText, [], false);
+  if ('problems' in read) return read;
+  const items = read.list.items.map((item, at): ListItem => {
+    const { askedAt = null, isChanged = false } = found[at]?.times ?? {};
+    return { ...item, createdAt: askedAt, standing: isChanged ? 'left-out' : item.standing };
+  });
+  const notices = items.flatMap(({ id, standing }) =>
+    standing === 'left-out'
+      ? [
+          `issue ${id} was edited after it was labelled, so it is left out; read it, and label it again.`,
+        ]
+      : [],
+  );
+  const repository = repositoryOf(fieldsOf(repositories[0]));
+  return {
+    list: { ...read.list, items, notices, ...(repository === null ? {} : { repository }) },
+  };
+}
+
+/**
+ * Returns when somebody with the right to label last asked for an issue, and whether its text has another state than
+ * they saw: its author may edit it without that right. The times of GitHub can be compared as texts.
+ */
+function labelTimes(
+  { createdAt, lastEditedAt, timelineItems }: Readonly<Record<string, unknown>>,
+  label: string,
+): { readonly askedAt: string; readonly isChanged: boolean } {
+  const events = nodesOf(timelineItems).map(fieldsOf);
+  const last = (isMeant: (event: Readonly<Record<string, unknown>>) => boolean): string =>
+    events
+      .filter(isMeant)
+      .map((event) => textOf(event.createdAt))
+      .reduce((one, other) => (other > one ? other : one), '');
+  // Names of labels are the same in either case.
+  const isLabel = (name: unknown): boolean => textOf(name).toLowerCase() === label.toLowerCase();
+  const labelledAt = last(
+    ({ __typename: type, label: of }) => type === 'LabeledEvent' && isLabel(fieldsOf(of).name),
+  );
+  const renamedAt = last(({ __typename: type }) => type === 'RenamedTitleEvent');
+  const reopenedAt = last(({ __typename: type }) => type === 'ReopenedEvent');
+  const seenAt = labelledAt === '' ? textOf(createdAt) : labelledAt;
+  return {
+    askedAt: reopenedAt > seenAt ? reopenedAt : seenAt,
+    isChanged: [textOf(lastEditedAt), renamedAt].some((at) => at !== '' && at >= seenAt),
+  };
+}
+
+/** Returns `host/owner/name`; null if GitHub has named none. */
+function repositoryOf({ url, nameWithOwner }: Readonly<Record<string, unknown>>): string | null {
+  const [, place] = /^https?:\/\/([^/]+\/[^/]+\/[^/]+)$/.exec(textOf(url)) ?? [];
+  return place ?? (typeof nameWithOwner === 'string' ? `github.com/${nameWithOwner}` : null);
+}
+
+/** Returns the variables by which `gh` stays with a repository, whatever an agent does to the remotes of the work tree. */
+export function repositoryVariables(
+  repository: string | undefined,
+): Readonly<Record<string, string>> {
+  if (repository === undefined) return {};
+  return { GH_REPO: repository, GH_HOST: repository.split('/')[0] ?? '' };
+}
+
+/**
+ * Whether the answer of `host` can be about the repository of these remotes: `gh api` asks its default host for the
+ * names of the remote, which may be another one. What ssh calls a host may be any name, or the host's with an addition.
+ */
+export function isHostOfRemotes(host: string, remotes: string): boolean {
+  const hosts = remotes.split('\n').flatMap((line) => {
+    const found = /\t(?:[a-z+]+:\/\/(?:[^/@]*@)?([\w.-]+)|(?:[^/@:]+@)?([\w.-]+):(?!\/\/))/i.exec(
+      line,
+    );
+    const name = found?.[1] ?? found?.[2];
+    return name === undefined ? [] : [name.toLowerCase()];
+  });
+  const known = hosts.filter((name) => name.includes('.'));
+  return (
+    known.length < hosts.length ||
+    known.length === 0 ||
+    known.some((name) => name.replace(/^(?:ssh|www)\./, '') === host || name.startsWith(`${host}-`))
+  );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function itemOf(issue: unknown, repository: unknown): object {

@@ -1,3 +1,5 @@
+import type { ListItem } from './list-item.ts';
+
 /** What ralph knows of an item beside the file of the list. */
 export interface ItemRecord {
   readonly id: string;
@@ -25,6 +27,8 @@ export interface ItemRecord {
   readonly claimed?: true;
   /** Whether its source was told that it is done; absent if nobody has to be told. */
   readonly told?: boolean;
+  /** When it was done; absent if it is not. */
+  readonly done_at?: string;
 }
 
 /** What ralph keeps of a list from one run to the next. */
@@ -34,8 +38,8 @@ export interface ListState {
   /** Absolute path of the file; the name of the list if it is none. */
   readonly file: string;
   readonly sections: readonly string[];
-  /** The repository that the ids belong to; absent if they belong to none. */
-  readonly repository?: string;
+  /** What the ids belong to: a repository, a folder, or a sum of the command that prints them. Absent for a file. */
+  readonly origin?: string;
   readonly items: readonly ItemRecord[];
   /** The list as it has to be while items are being worked on: as it was when they began, with ralph's own ticks. */
   readonly before: string | null;
@@ -79,6 +83,33 @@ export function openedAgain(
     return isPrinted ? [{ ...rest, state: 'open' }] : [];
   });
   return { ...state, items };
+}
+
+/**
+ * Returns the state after people have opened items of a printed list again, or have put others in their places, and the ids
+ * of these. An item was opened again if it was asked for after it was done here, or if its source prints (`hidesClosed`)
+ * what it was told to close.
+ */
+export function reopened(
+  state: ListState,
+  printed: readonly ListItem[],
+  hidesClosed: boolean,
+): { readonly state: ListState; readonly ids: readonly string[] } {
+  const byId = new Map(printed.map((item) => [item.id, item]));
+  const ids = state.items.flatMap((record) => {
+    const item = byId.get(record.id);
+    if (item === undefined) return [];
+    if (isOfAnother(record, item)) return [record.id];
+    if (record.state !== 'done' || item.standing !== 'open') return [];
+    const isAskedAgain = Date.parse(item.createdAt ?? '') > Date.parse(record.done_at ?? '');
+    return isAskedAgain || (hidesClosed && record.told === true) ? [record.id] : [];
+  });
+  return { state: ids.reduce((all, id) => withoutRecord(all, id), state), ids };
+}
+
+function isOfAnother({ kept = '{}' }: ItemRecord, { name }: ListItem): boolean {
+  const { title = name }: { readonly title?: unknown } = JSON.parse(kept);
+  return title !== name;
 }
 
 function without({ items }: ListState, id: string): readonly ItemRecord[] {

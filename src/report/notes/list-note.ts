@@ -20,12 +20,19 @@ export function renderListNote(
     source,
     typed,
     items,
+    others,
   }: {
     readonly list: string;
     readonly source: string;
     /** The words that name it on a command line. */
     readonly typed: string;
     readonly items: readonly NotedItem[];
+    /** What else a person should look at. `why`: a clause. */
+    readonly others: readonly {
+      readonly id: string;
+      readonly title: string;
+      readonly why: string;
+    }[];
   },
   { created, stateDir }: { readonly created: string; readonly stateDir: string },
 ): string {
@@ -44,6 +51,9 @@ export function renderListNote(
       ? `- ${name} waits for ${waitsFor.map((each) => inlineText(each)).join(', ')}.`
       : `- ${name} is blocked: ${inlineText(reason)}. \`${fromItsFolder(commandHere('logs', taskId))}\` shows what happened.`;
   });
+  for (const { id, title, why } of others) {
+    lines.push(`- **${inlineText(id)}** (${inlineText(title)}) ${inlineText(why)}.`);
+  }
   const again = items.flatMap(({ id, reason }) =>
     reason === null ? [] : [fromItsFolder(againCommand(typed, id))],
   );
@@ -53,7 +63,7 @@ export function renderListNote(
     lines.join('\n'),
     '## What to do next',
     again.length === 0
-      ? 'Do what these items wait for, or correct the list.'
+      ? 'Do what these items wait for, or correct the list or its commands; the same line again goes on.'
       : `Correct the item or its task, and try it again:\n\n\`\`\`sh\n${again.join('\n')}\n\`\`\``,
   ]
     .join('\n\n')

@@ -6,7 +6,6 @@ import type { TaskList } from '../../../src/core/list/list-item.ts';
 import { readPrinted } from '../../../src/core/list/list-sources.ts';
 import { type ListState, newListState } from '../../../src/core/list/list-state.ts';
 
-const BEGUN_AT = Date.parse('2026-03-01T00:00:00Z');
 const NO_STOP = new AbortController().signal;
 const stops = { signal: NO_STOP, hurry: NO_STOP, cause: () => null };
 
@@ -14,9 +13,13 @@ const stops = { signal: NO_STOP, hurry: NO_STOP, cause: () => null };
 class World {
   items: readonly object[];
   readonly notes: string[] = [];
+  readonly said: string[] = [];
   readonly tasks = new Map<string, { readonly startedAt: string; readonly standing: string }>();
   readonly failing = new Set<string>();
   state: ListState = newListState({ list: 'from', file: 'from', sections: [] });
+  source: 'from' | 'github' = 'from';
+  /** What a run may come to beside what is printed first. */
+  known: readonly string[] = [];
   /** Kills the run at that call to the world, from 1. */
   killAt = 0;
   #calls = 0;
@@ -42,13 +45,16 @@ class World {
 
   #print(): CommandEnd {
     this.#mayBeKilled();
-    return { kind: 'passed', output: JSON.stringify(this.items) };
+    const nodes = this.items.map((each) => ({ ...each, number: 'id' in each ? each.id : '' }));
+    const pages = { data: { repository: { issues: { nodes } } } };
+    const printed = this.source === 'github' ? pages : this.items;
+    return { kind: 'passed', output: JSON.stringify(printed) };
   }
 
   #call(name: string, id: string): CommandEnd {
     const failed = this.failing.has(`${name} ${id}`);
     this.note(`${name} ${id}${failed ? ' fails' : ''}`);
-    if (failed) return { kind: 'failed', why: 'no', isBroken: false };
+    if (failed) return { kind: 'failed', why: 'no', isBroken: this.failing.has('broken') };
     // A claim and an end take an item off the list.
     this.items = this.items.filter((item) => !('id' in item && item.id === id));
     return { kind: 'passed', output: '' };
@@ -56,7 +62,7 @@ class World {
 
   async run(more: Partial<ListPorts> = {}) {
     const list: PrintedList = {
-      ...{ name: 'from', shown: '--from', sections: [] },
+      ...{ name: this.source, shown: '--from', label: null, sections: [] },
       commands: { list: 'print', claim: null, done: null },
       run: async () => this.#print(),
     };
@@ -65,7 +71,7 @@ class World {
     const ports: ListPorts = {
       ...{ stateDir: '/state', file: null, shown: '--from', sections: [], only: null },
       ...{ places: 1, stops },
-      source: printedSource(list, first, { begunAt: BEGUN_AT, stops }),
+      source: printedSource(list, first, { known: new Set(this.known), stops }),
       calls: {
         claim: async ({ id }) => this.#call('claim', id),
         done: async ({ id }) => this.#call('done', id),
@@ -88,7 +94,7 @@ class World {
       start: async ({ item, taskId }) => this.#work(item.id, taskId),
       resume: async (taskId) => this.#work(taskId.slice('from.'.length), taskId),
       undo: async () => ({ kind: 'nothing' }),
-      report: () => {},
+      report: (event) => 'item' in event && this.said.push(`${event.kind} ${event.item}`),
       ...more,
     };
     return workThrough(ports, this.state);
@@ -163,7 +169,9 @@ test('a claim that cannot be run ends the list', async () => {
 test('who could not be told is told by the next run, without an agent', async () => {
   const world = new World(item('a'));
   world.failing.add('done a');
-  expect((await world.run()).exitCode).toBe(0);
+  const end = await world.run();
+  expect(end).toMatchObject({ exitCode: 5, isCut: false });
+  expect([...end.unsettled]).toEqual([['a', 'is done, but its source was not told: no']]);
   world.failing.clear();
   expect((await world.run()).exitCode).toBe(0);
   expect((await world.run()).exitCode).toBe(0);
@@ -184,46 +192,111 @@ test('an item that failed stays blocked though its claim took it off the list, u
   expect(world.count('work a')).toBe(2);
 });
 
-test('what appears meanwhile counts if it is older than the run', async () => {
+test('a run comes to no item that was not known when it began', async () => {
   const world = new World(item('a'));
+  world.known = ['waited'];
   const claim = async ({ id }: { readonly id: string }): Promise<CommandEnd> => {
-    world.items =
-      id === 'a'
-        ? [
-            item('old', { created_at: '2026-02-01T00:00:00Z' }),
-            item('new', { createdAt: '2026-03-01T00:00:01Z' }),
-            item('unknown'),
-          ]
-        : world.items.slice(1);
+    const old = { created_at: '2020-02-01T00:00:00Z' };
+    world.items = id === 'a' ? [item('old', old), item('waited'), item('new')] : [];
     return { kind: 'passed', output: '' };
   };
   const end = await world.run({ calls: { claim, done: null } });
-  expect(end).toMatchObject({ exitCode: 0, added: 2, ticked: 2 });
-  expect(world.notes.filter((note) => note.startsWith('work'))).toEqual(['work a', 'work old']);
+  expect(end).toMatchObject({ exitCode: 0, ticked: 2 });
+  expect(world.notes.filter((note) => note.startsWith('work'))).toEqual(['work a', 'work waited']);
 });
 
-test('an item that nobody lists any more and that was not claimed is not gone on with', async () => {
-  const world = new World(item('a'), item('b'));
-  world.killAt = 4;
-  const calls = { claim: null, done: null };
-  await expect(world.run({ calls })).rejects.toThrow('killed');
+test('an item that is rewritten before its turn belongs to the next run', async () => {
+  const world = new World(item('a'), item('b', { body: 'as labelled', status: 'open' }), item('c'));
+  const claim = async ({ id }: { readonly id: string }): Promise<CommandEnd> => {
+    const passing = { status: 'todo', updated_at: 'now', dependsOn: [] };
+    if (id === 'a')
+      world.items = [item('b', { body: 'do evil', status: 'open' }), item('c', passing)];
+    return { kind: 'passed', output: '' };
+  };
+  expect(await world.run({ calls: { claim, done: null } })).toMatchObject({
+    exitCode: 0,
+    added: 1,
+  });
+  expect(world.notes.filter((note) => note.startsWith('work'))).toEqual(['work a', 'work c']);
+  expect(world.said).toContain('rewritten b');
+});
+
+test.for<[source: 'from' | 'github', isClaimed: boolean]>([
+  ['from', false],
+  ['github', false],
+  ['github', true],
+])(
+  'an item that a person has withdrawn is not gone on with: %s, claimed %s',
+  async ([source, isClaimed]) => {
+    const world = new World(item('a'), item('b'));
+    world.source = source;
+    const passed = async (): Promise<CommandEnd> => ({ kind: 'passed', output: '' });
+    const calls = { claim: isClaimed ? passed : null, done: passed };
+    world.killAt = 4;
+    await expect(world.run({ calls })).rejects.toThrow('killed');
+    expect(world.tasks.get('from.a')?.standing).toBe('interrupted');
+    world.items = [item('b')];
+    expect((await world.run({ calls })).exitCode).toBe(0);
+    expect([world.count('completed a'), world.count('completed b')]).toEqual([0, 1]);
+    expect(world.said).toContain('withdrawn a');
+  },
+);
+
+test('an item that was stopped is claimed again before it goes on', async () => {
+  const world = new World(item('a'));
+  world.killAt = 6;
+  await expect(world.run()).rejects.toThrow('killed');
   expect(world.tasks.get('from.a')?.standing).toBe('interrupted');
-  world.items = [item('b')];
-  expect((await world.run({ calls })).exitCode).toBe(0);
-  expect(world.count('completed a')).toBe(0);
-  expect(world.count('completed b')).toBe(1);
+  world.failing.add('claim a');
+  expect(await world.run()).toMatchObject({ exitCode: 5, left: 1 });
+  world.failing.clear();
+  expect((await world.run()).exitCode).toBe(0);
+  expect(world.notes).toEqual(['claim a', 'work a', 'claim a fails', ...steps('a')]);
+});
+
+test('what was claimed before is kept when a later claim fails', async () => {
+  const world = new World(item('a'));
+  world.failing.add('work a');
+  await world.run();
+  const [record] = world.state.items;
+  if (record !== undefined) world.state = { ...world.state, items: [{ ...record, state: 'open' }] };
+  world.failing.add('claim a');
+  expect(await world.run()).toMatchObject({ exitCode: 5, left: 1 });
+  expect(world.state.items).toMatchObject([{ id: 'a', state: 'open', claimed: true }]);
+});
+
+test('whoever is told by a command that cannot run ends the list', async () => {
+  const world = new World(item('a'), item('b'));
+  world.failing.add('done a').add('broken');
+  const failure = 'nobody can be told what is done; no.';
+  expect(await world.run()).toMatchObject({ exitCode: 1, isCut: true, failure });
+  expect(await world.run()).toMatchObject({ exitCode: 1, isCut: true, failure });
+  expect(world.count('claim b')).toBe(0);
+});
+
+test('a list that becomes bad while it is worked on ends as one that cannot be read', async () => {
+  const world = new World(item('a'));
+  const claim = async (): Promise<CommandEnd> => {
+    world.items = [item('x'), item('x')];
+    return { kind: 'passed', output: '' };
+  };
+  const end = await world.run({ calls: { claim, done: null } });
+  expect(end).toMatchObject({ exitCode: 1, isCut: true, ticked: 1 });
+  expect(end.failure).toContain('x');
 });
 
 test('issues of another repository than at the beginning are not read', async () => {
   const page = (nameWithOwner: string): string =>
     JSON.stringify({ data: { repository: { nameWithOwner, issues: { nodes: [] } } } });
   const list: PrintedList = {
-    ...{ name: 'github', shown: 'github', sections: [] },
+    ...{ name: 'github', shown: 'github', label: 'ai', sections: [] },
     commands: { list: 'print', claim: null, done: null },
     run: async () => ({ kind: 'passed', output: page('you/app') }),
   };
-  const printed = { text: '', items: [], repository: 'me/app' };
-  const source = printedSource(list, printed, { begunAt: BEGUN_AT, stops });
+  const printed = { text: '', items: [], repository: 'github.com/me/app' };
+  const source = printedSource(list, printed, { known: new Set(), stops });
   const state = newListState({ list: 'github', file: 'github', sections: [] });
-  await expect(source.read(state)).rejects.toThrow('github shows you/app now, and showed me/app');
+  await expect(source.read(state)).rejects.toThrow(
+    'github shows github.com/you/app now, and showed github.com/me/app',
+  );
 });

@@ -1,18 +1,32 @@
 import { describe, expect, test } from 'vitest';
 import { itemAsJson, nameAsJson, withRecords } from '../../../src/core/list/kept-items.ts';
 import type { TaskList } from '../../../src/core/list/list-item.ts';
-import { readPrinted, sourceNamed } from '../../../src/core/list/list-sources.ts';
-import { type ItemRecord, newListState, openedAgain } from '../../../src/core/list/list-state.ts';
+import {
+  isHostOfRemotes,
+  readPrinted,
+  repositoryVariables,
+  sourceNamed,
+} from '../../../src/core/list/list-sources.ts';
+import {
+  type ItemRecord,
+  newListState,
+  openedAgain,
+  reopened,
+} from '../../../src/core/list/list-state.ts';
 import { readList } from '../../../src/core/list/read-list.ts';
 
 function listOf(source: string, text: string, tags: readonly string[] = []): TaskList {
-  const read = readPrinted(source, 'what it prints', text, tags);
+  const read = readPrinted(source, 'what it prints', text, { tags, label: 'agent' });
   if ('problems' in read) throw new Error(read.problems.join('\n'));
   return read.list;
 }
 
 const page = (...nodes: readonly object[]): string =>
-  JSON.stringify({ data: { repository: { nameWithOwner: 'me/app', issues: { nodes } } } });
+  JSON.stringify({
+    data: {
+      repository: { nameWithOwner: 'me/app', url: 'https://ghe.me/me/app', issues: { nodes } },
+    },
+  });
 const issue = (number: number, more: object = {}): object => ({
   ...{ number, title: `Issue ${number}`, body: 'Do\r\nit', createdAt: '2026-01-01T00:00:00Z' },
   ...{ labels: { nodes: [{ name: 'agent' }] }, blockedBy: { nodes: [] } },
@@ -25,7 +39,7 @@ const blocker = (number: number, state: string, nameWithOwner = 'me/app'): objec
 describe('github', () => {
   test('reads the pages that gh prints one behind the other', () => {
     const { items, repository } = listOf('github', `${page(issue(7))}${page(issue(9))}\n`);
-    expect(repository).toBe('me/app');
+    expect(repository).toBe('ghe.me/me/app');
     expect(items).toMatchObject([
       ...[{ id: '7', name: 'Issue 7', standing: 'open', createdAt: '2026-01-01T00:00:00Z' }],
       ...[{ id: '9', name: 'Issue 9', blockers: [] }],
@@ -37,6 +51,56 @@ describe('github', () => {
     const blocks = [blocker(1, 'OPEN'), blocker(2, 'CLOSED'), blocker(3, 'OPEN', 'you/lib')];
     const { items } = listOf('github', page(issue(7, { blockedBy: { nodes: blocks } })));
     expect(items[0]?.blockers).toEqual(['1', 'you/lib#3']);
+  });
+
+  const at = (minute: number): string => `2026-01-01T00:0${minute}:00Z`;
+  const event = (type: string, minute: number, name?: string): object => ({
+    ...{ __typename: type, createdAt: at(minute) },
+    ...(name === undefined ? {} : { label: { name } }),
+  });
+  const labelled = event('LabeledEvent', 2, 'Agent');
+
+  test.for<[what: string, events: readonly object[], edited: number | null, at: number | null]>([
+    ['labelled', [labelled], null, 2],
+    ['edited before the label', [labelled], 1, 2],
+    ['edited after the label', [labelled], 3, null],
+    ['edited in the second of the label', [labelled], 2, null],
+    ['renamed after the label', [labelled, event('RenamedTitleEvent', 3)], null, null],
+    ['labelled again', [labelled, event('LabeledEvent', 4, 'agent')], 3, 4],
+    ['given another label after an edit', [labelled, event('LabeledEvent', 4, 'bug')], 3, null],
+    ['opened again', [labelled, event('ReopenedEvent', 5)], null, 5],
+    ['edited, and labelled at a time that nobody knows', [], 1, null],
+  ])('an issue that was %s', ([, nodes, edited, askedAt]) => {
+    const more = { lastEditedAt: edited === null ? null : at(edited), timelineItems: { nodes } };
+    const { items, notices } = listOf('github', page(issue(7, more)));
+    const isLeftOut = askedAt === null;
+    expect(items[0]?.standing).toBe(isLeftOut ? 'left-out' : 'open');
+    if (!isLeftOut) expect(items[0]?.createdAt).toBe(at(askedAt));
+    expect(notices).toEqual(
+      isLeftOut ? [expect.stringMatching(/^issue 7 was edited after .* label it again\.$/)] : [],
+    );
+  });
+
+  test('gh stays with the repository that answered', () => {
+    expect(repositoryVariables('ghe.me/me/app')).toEqual({
+      ...{ GH_REPO: 'ghe.me/me/app', GH_HOST: 'ghe.me' },
+    });
+    expect(repositoryVariables(undefined)).toEqual({});
+  });
+
+  test.for<[remote: string, isHost: boolean]>([
+    ['https://github.com/me/app.git', true],
+    ['https://me@github.com/me/app', true],
+    ['git@github.com:me/app.git', true],
+    ['ssh://git@ssh.github.com:443/me/app.git', true],
+    ['git@github.com-work:me/app.git', true],
+    ['git@work:me/app.git', true],
+    ['/srv/app.git', true],
+    ['https://ghe.me/me/app', false],
+    ['git@ghe.me:me/app', false],
+    ['ssh://git@ghe.me/me/github.com', false],
+  ])('the answer of github.com is about the remote %s: %s', ([remote, isHost]) => {
+    expect(isHostOfRemotes('github.com', `origin\t${remote} (fetch)\n`)).toBe(isHost);
   });
 
   test.for([
@@ -124,15 +188,30 @@ const record = (id: string, more: Partial<ItemRecord> = {}): ItemRecord => ({
 describe('what ralph knows of a printed list', () => {
   const list = listOf('from', '[{"id":"a","title":"A"}]');
 
-  test.for<[name: string, record: ItemRecord, seen: readonly string[], shown: object]>([
+  test.for<
+    [name: string, record: ItemRecord, seen: readonly string[], shown: object, hides?: boolean]
+  >([
     ['done here, and open there', record('a', { state: 'done' }), [], { standing: 'done' }],
     ['failed here', record('a', { state: 'blocked' }), [], { standing: 'open', name: 'A' }],
     ['done before, and gone', record('b', { state: 'done' }), [], { isWanted: false }],
     ['done in this run, and gone', record('b', { state: 'done' }), ['b'], { isWanted: true }],
     ['claimed, and gone', record('b', { claimed: true }), [], { isWanted: true, name: 'Kept b' }],
     ['not claimed, and gone', record('b'), ['b'], { isWanted: false, standing: 'open' }],
-  ])('%s', ([, known, seen, shown]) => {
-    const { items } = withRecords(list, [known], new Set(seen));
+    [
+      'claimed, not told, and gone',
+      record('b', { state: 'done', claimed: true, told: false }),
+      [],
+      { isWanted: true },
+    ],
+    [
+      'withdrawn in spite of a claim',
+      record('b', { claimed: true }),
+      [],
+      { isWanted: false },
+      false,
+    ],
+  ])('%s', ([, known, seen, shown, hides]) => {
+    const { items } = withRecords(list, [known], new Set(seen), hides ?? true);
     expect(items.find(({ id }) => id === known.id)).toMatchObject(shown);
   });
 
@@ -163,4 +242,27 @@ test.for<[again: readonly string[], isPrinted: boolean, states: object]>([
   const opened = openedAgain(state, again, isPrinted).items;
   expect(Object.fromEntries(opened.map((each) => [each.id, each.state]))).toEqual(states);
   expect(opened.find((each) => each.state === 'open')?.told).toBeUndefined();
+});
+
+const DONE = { state: 'done', done_at: '2026-01-02T00:00:00Z' } as const;
+test.for<[what: string, known: Partial<ItemRecord>, item: object, hides: boolean, isOpen: boolean]>(
+  [
+    ['done', DONE, {}, true, false],
+    ['told, and printed by what prints everything', { ...DONE, told: true }, {}, false, false],
+    ['told, and printed by what hides the closed', { ...DONE, told: true }, {}, true, true],
+    ['asked for later', DONE, { createdAt: '2026-01-03T00:00:00Z' }, false, true],
+    ['asked for earlier', DONE, { createdAt: '2026-01-01T00:00:00Z' }, false, false],
+    ['done there as well', { ...DONE, told: true }, { done: true }, true, false],
+    ['of another item, done', DONE, { title: 'Other' }, false, true],
+    ['of another item, not told', { ...DONE, told: false }, { title: 'Other' }, false, true],
+    ['of another item, stopped', {}, { title: 'Other' }, false, true],
+    ['stopped', {}, {}, true, false],
+  ],
+)('a record is dropped if its item was opened again: %s', ([, known, more, hides, isOpen]) => {
+  const { items } = listOf('from', JSON.stringify([{ id: 'a', title: 'Kept a', ...more }]));
+  const state = {
+    ...newListState({ list: 'x', file: 'x', sections: [] }),
+    items: [record('a', known)],
+  };
+  expect(reopened(state, items, hides).ids).toEqual(isOpen ? ['a'] : []);
 });

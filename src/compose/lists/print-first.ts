@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { TaskList } from '../../core/list/list-item.ts';
+import { FROM, isHostOfRemotes, repositoryVariables } from '../../core/list/list-sources.ts';
+import { findGitAbove } from '../../effects/git/find-git-above.ts';
+import { beadsFiles, changedBeadsFile } from '../../effects/lists/beads-files.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { watchSignals } from '../../effects/processes/signals.ts';
+import { UsageError } from '../../errors.ts';
+import type { StopRequests } from '../../loop/ports.ts';
+import { type PrintedList, printList } from './list-source.ts';
+
+/** A list as it was printed before a run begins. `run` stays with what it was about. */
+export interface PrintedFirst extends PrintedList {
+  readonly first: TaskList;
+  /** The items that the run may come to beside these. */
+  readonly known: ReadonlySet<string>;
+  /** What the ids belong to. */
+  readonly origin: string;
+}
+
+/** Has a list printed before the first item begins. `known` prints what also belongs to it; null if nothing does. */
+export async function printFirst(
+  list: PrintedList,
+  known: string | null,
+  plan: Pick<RunPlan, 'cwd' | 'vault' | 'env'>,
+): Promise<PrintedFirst> {
+  // A signal that ended ralph alone would leave the command running.
+  const stops = watchSignals();
+  try {
+    const first = await printList(list, stops);
+    const all =
+      known === null
+        ? first
+        : await printList({ ...list, commands: { ...list.commands, list: known } }, stops);
+    await requireHostOfRemotes(list, first, plan, stops);
+    const ofList = repositoryVariables(first.repository);
+    const steering = (): ReadonlyMap<string, string> =>
+      list.name === 'beads' ? beadsFiles(plan.cwd) : new Map();
+    const before = steering();
+    return {
+      ...list,
+      first,
+      known: new Set(all.items.map(({ id }) => id)),
+      origin: originOf(list, first, plan),
+      async run(command, stop, given = {}) {
+        // `bd` runs its hooks outside of the sandbox, and an agent can write them.
+        const changed = changedBeadsFile(before, steering());
+        if (changed === null) {
+          const variables = { ...given.variables, ...ofList };
+          return list.run(command, stop, { ...given, variables });
+        }
+        const why = `${changed} has changed since the run began, and bd does what it says; look at it`;
+        return { kind: 'failed', why, isBroken: true };
+      },
+    };
+  } finally {
+    stops.close();
+  }
+}
+
+function originOf(
+  { name, commands, sections }: PrintedList,
+  { repository }: TaskList,
+  { cwd, vault }: Pick<RunPlan, 'cwd' | 'vault'>,
+): string {
+  if (name === 'github') return repository ?? '';
+  if (name !== FROM) return path.relative(vault, findGitAbove(cwd) ?? cwd) || '.';
+  // The command may have a token in it.
+  const text = JSON.stringify([commands.list, ...sections]);
+  return createHash('sha256').update(text).digest('hex');
+}
+
+async function requireHostOfRemotes(
+  { run, shown }: PrintedList,
+  { repository }: TaskList,
+  { env }: Pick<RunPlan, 'env'>,
+  stops: StopRequests,
+): Promise<void> {
+  // A person who names the host or the repository needs no remote.
+  if (repository === undefined || env.GH_HOST !== undefined || env.GH_REPO !== undefined) return;
+  const remotes = await run('git remote -v', stops);
+  const [host = ''] = repository.split('/');
+  if (remotes.kind !== 'passed' || isHostOfRemotes(host, remotes.output)) return;
+  throw new UsageError([
+    `ralph work ${shown} expects issues of the host of the work folder's remotes; gh answers for ${repository}. Set GH_HOST to the host that is meant.`,
+  ]);
+}

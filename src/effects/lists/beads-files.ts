@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { MB, tryReadText } from '../files/bounded-read.ts';
+
+/** What says how `bd` works, beside its hooks. */
+const SETTINGS = ['config.yaml', 'metadata.json', 'redirect'];
+
+/** Returns the programs that `bd` runs in a folder, and what steers it, each with a sum. */
+export function beadsFiles(cwd: string): ReadonlyMap<string, string> {
+  const folder = beadsAbove(cwd);
+  if (folder === null) return new Map();
+  const files = [...SETTINGS, ...below(folder, 'hooks')];
+  return new Map(
+    files.flatMap((file) => {
+      const sum = sumOf(path.join(folder, file));
+      return sum === null ? [] : [[path.join('.beads', file), sum] as const];
+    }),
+  );
+}
+
+/** Returns the first of those files that is not as it was; null if all are. */
+export function changedBeadsFile(
+  was: ReadonlyMap<string, string>,
+  is: ReadonlyMap<string, string>,
+): string | null {
+  const files = new Set([...was.keys(), ...is.keys()]);
+  return [...files].find((file) => was.get(file) !== is.get(file)) ?? null;
+}
+
+function beadsAbove(cwd: string): string | null {
+  const folder = path.join(cwd, '.beads');
+  if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return folder;
+  return path.dirname(cwd) === cwd ? null : beadsAbove(path.dirname(cwd));
+}
+
+function below(folder: string, name: string): readonly string[] {
+  try {
+    const found = readdirSync(path.join(folder, name), { recursive: true, encoding: 'utf8' });
+    return [name, ...found.map((each) => path.join(name, each))];
+  } catch {
+    return [name];
+  }
+}
+
+function sumOf(file: string): string | null {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) return null;
+  const text = stats.isDirectory() ? '' : tryReadText(file, MB);
+  // What cannot be read is known by its size and its time.
+  const content = text ?? `${stats.size} ${stats.mtimeMs}`;
+  return `${stats.mode} ${createHash('sha256').update(content).digest('hex')}`;
+}

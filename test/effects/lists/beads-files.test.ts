@@ -1,0 +1,38 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beadsFiles, changedBeadsFile } from '../../../src/effects/lists/beads-files.ts';
+
+let home = '';
+const at = (name: string): string => path.join(home, '.beads', name);
+
+beforeEach(() => {
+  home = mkdtempSync(path.join(tmpdir(), 'ralph-beads-'));
+  mkdirSync(at('hooks'), { recursive: true });
+  mkdirSync(path.join(home, 'sub'));
+  writeFileSync(at('hooks/on_close'), 'true');
+  writeFileSync(at('config.yaml'), 'a: 1');
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+test.for<[what: string, change: () => void, found: string | null]>([
+  ['nothing', () => {}, null],
+  ['an issue', () => writeFileSync(at('issues.jsonl'), '{}'), null],
+  ['a hook', () => writeFileSync(at('hooks/on_close'), 'fals'), '.beads/hooks/on_close'],
+  ['the right to run one', () => chmodSync(at('hooks/on_close'), 0o755), '.beads/hooks/on_close'],
+  ['a new hook', () => writeFileSync(at('hooks/on_update'), ''), '.beads/hooks/on_update'],
+  ['a removed one', () => rmSync(at('hooks/on_close')), '.beads/hooks/on_close'],
+  ['the settings', () => writeFileSync(at('config.yaml'), 'a: 2'), '.beads/config.yaml'],
+  ['a redirect', () => symlinkSync('/', at('redirect')), '.beads/redirect'],
+])('what bd does is changed by %s', ([, change, found]) => {
+  const folder = path.join(home, 'sub');
+  const before = beadsFiles(folder);
+  change();
+  expect(changedBeadsFile(before, beadsFiles(folder))).toBe(found);
+});
+
+test('a folder without beads has nothing that can change', () => {
+  rmSync(at(''), { recursive: true });
+  expect(beadsFiles(home).size).toBe(0);
+});
