@@ -117,7 +117,7 @@ describe('ralph work --worktree', () => {
     const [, blocked = ''] = stdout.trimEnd().split('\n');
     const [id = ''] = blocked;
     expect(blocked).toMatch(
-      /^[ab] blocked: not-landed:conflict; .*ralph\/prd has changed the same lines of notes\.txt; .*--again [ab] tries it again$/,
+      /^[ab] blocked: not-landed:conflict; .*ralph\/prd has changed the same lines of notes\.txt; .*; to try it again: .*--again [ab]$/,
     );
     expect(stderr).toMatch(/\(3 of 3 times\)/);
     expect(stderr).toContain('HEAD is on no branch, so items land on the new branch ralph/prd');

@@ -139,9 +139,9 @@ function changesText(undone: Parameters<typeof blockedLine>[0]['undone']): strin
     case 'nothing':
       return '';
     case 'apart':
-      return `its work stays on ${undone.branch}; `;
+      return `; its work stays on ${undone.branch}`;
     case 'not-landed':
-      return `${firstLine(undone.sentence).replace(/\.$/, '')}; the next run tries to land it again, and `;
+      return `; ${firstLine(undone.sentence).replace(/\.$/, '')}; the next run tries to land it again`;
     case 'failed':
       return `; its changes are still there (${undone.why.replace(/\.$/, '')})`;
     case 'undone': {
