@@ -84,7 +84,7 @@ describe('a folder that is another one', () => {
     const { exitCode, stderr } = await resumed(scene, 'other');
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`${join(scene.folder, 'other', name)} is not as it was noted in`);
-    expect(stderr).toContain('ralph run --task-id t');
+    expect(stderr).toContain('a run of --task-id t');
     expect(scene.fake.calls()).toHaveLength(1);
     // Where it began it goes on.
     expect(await resumed(scene, 'repo')).toMatchObject({ exitCode: 3 });

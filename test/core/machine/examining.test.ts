@@ -64,7 +64,7 @@ describe('a claim whose checks passed', () => {
 
   test('has its proof in the evidence, and in the state', () => {
     const { ending, state } = started().claim(SOUND);
-    const proof = { proven: true, text: 'npm test on tree tree', findings: [] };
+    const proof = { proven: true, text: 'npm test', findings: [] };
     expect(ending?.evidence).toMatchObject({ kind: 'promise', proof });
     expect(state.proof).toMatchObject({ tree: 'tree', evidence: proof });
   });

@@ -44,7 +44,7 @@ describe('a claim passes', () => {
       'no verdict',
       'tell',
       saying('none', NO_VERDICT),
-      'the promise alone; not judged: codex gave no verdict (it was empty)',
+      'no check was named (--verify "npm test"); not judged: codex gave no verdict (it was empty)',
     ],
     ['a plan limit', 'tell', saying('none', { kind: 'usage-limited', until: null }), 'not judged'],
     [
