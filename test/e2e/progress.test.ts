@@ -55,7 +55,7 @@ describe('ralph progress', () => {
     await scene.run(['--max-iterations', '1']);
     const { exitCode, stderr } = await scene.ralph(['progress', 't', ...REPORT]);
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/^ralph: task 't' is max_iterations_reached; /);
+    expect(stderr).toMatch(/^ralph: task 't' is max_iterations_reached\.\n/);
     expect((await scene.ralph(['progress', 'none', ...REPORT])).stderr).toContain(
       'there is no task ',
     );

@@ -29,6 +29,7 @@ async function worked() {
     const iteration = index + 1;
     // What a person does in between is no iteration's.
     if (iteration === 2) put(folder, { 'mine.txt': 'mine\n' });
+    keeper?.disturb();
     await keeper?.before(iteration);
     put(folder, files);
     await keeper?.after({ iteration, as: 'end', outcome: 'answered' });
