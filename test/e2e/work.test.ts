@@ -263,10 +263,17 @@ describe('ralph work', () => {
     await untilThere(scene, 'made');
     process.kill(first.pid, 'SIGKILL');
     await first.ended;
+    // As if the kill had come while the list was written.
+    await scene.write('prd.json.4711-0000002a.tmp', '[');
+    await scene.write('prd.json.tmp', 'a person has made it');
     const second = await work(scene);
     expect(second.stdout).toMatch(/^a done: .*\nc done: .*\n$/);
     expect([second.exitCode, passed(scene)]).toEqual([0, ['a', 'c']]);
     expect(second.stderr).toMatch(/prd\.json expects JSON; .* so it was put back/);
+    expect([scene.has('prd.json.4711-0000002a.tmp'), scene.has('prd.json.tmp')]).toEqual([
+      false,
+      true,
+    ]);
   });
 
   test('what an agent ticked before a stop is put back, and what a person writes after it stays', async () => {

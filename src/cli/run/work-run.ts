@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { requireOutlook } from '../../compose/before-start.ts';
 import { startFolderOf } from '../../compose/git-commands/task-to-land.ts';
 import { inTurns } from '../../compose/lists/in-turns.ts';
@@ -35,8 +36,10 @@ import { judgeOf, MOST_CRITERIA } from '../../core/settings/judge-setting.ts';
 import { endingRow } from '../../core/task/endings.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { oneLine, withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { removeHalfWritten } from '../../effects/files/write-file.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { messageOf, UsageError } from '../../errors.ts';
+import { worksOn } from '../../printed-command.ts';
 import { renderListNote } from '../../report/notes/list-note.ts';
 import {
   blockedLine,
@@ -55,6 +58,7 @@ import { allOf } from '../../report/terminal/view.ts';
 import { outputFlags } from '../flags/flags.ts';
 import { sayPowers } from '../settings/found-config.ts';
 import { findTask } from '../tasks/find-task.ts';
+import { isFound } from '../tasks/named-folders.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';
@@ -65,8 +69,9 @@ import { announcements } from './run-notices.ts';
 
 /** Works through a list. Resolves to the exit code. */
 export async function runList(open: OpenList): Promise<number> {
-  const { plan, shown, name, collected } = open;
+  const { plan, file, shown, name, collected } = open;
   if (open.unchecked.length > 0) throw new UsageError(open.unchecked);
+  worksOn(plan, isFound);
   const { settings } = plan;
   const { json } = settings;
   const tell = settings.quiet ? (): void => {} : (line: string) => say(oneLine(line, 2_000));
@@ -90,6 +95,8 @@ export async function runList(open: OpenList): Promise<number> {
   const hold = await holdList(plan, name, shown);
   const runs = sharedRuns(plan.stateDir, tell);
   try {
+    // Left by a driver that was killed as it ticked an item.
+    if (file !== null) removeHalfWritten(path.dirname(file), path.basename(file));
     // Another run may have written it since it was read.
     const fresh = requireListState(plan, open.state);
     const { state: kept } = stateFor(open, fresh);
@@ -139,8 +146,8 @@ interface ListRun {
 function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): ListPorts {
   const { plan, file, shown, name, named, sections, only, collected, printed, places } = open;
   const bounds = { maxCostPerDay: plan.policy.maxCostPerDay, endedByBugs };
-  const view = (taskId: string) =>
-    allOf([viewOf(taskId, plan), ...(collected.settings.json ? [jsonView(process.stdout)] : [])]);
+  const view = (taskId: string, task: RunPlan) =>
+    allOf([viewOf(taskId, task), ...(collected.settings.json ? [jsonView(process.stdout)] : [])]);
   const ended = async (task: PlannedTask): Promise<ItemRun | number> => {
     // No agent has to do with the list, be it a file or what ralph knows of it.
     const list = file ?? knownAt(plan, name);
@@ -156,7 +163,13 @@ function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): Li
     const planned = await planResume(taskId, plan, asked);
     if (planned === null) return null;
     const how = { ...planned.resume, announcesOnly: planned.isUntold };
-    const task = { plan: planned.plan, resume: how, view: view(taskId), announcements: [], said };
+    const task = {
+      plan: planned.plan,
+      resume: how,
+      view: view(taskId, planned.plan),
+      announcements: [],
+      said,
+    };
     return ended(task);
   };
   return {
@@ -194,7 +207,12 @@ function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): Li
       const planned = await planItem(open, started, base);
       const news = announcements(planned).filter((sentence) => !said.has(sentence));
       for (const sentence of news) said.add(sentence);
-      return ended({ plan: planned, view: view(started.taskId), announcements: news, said });
+      return ended({
+        plan: planned,
+        view: view(started.taskId, planned),
+        announcements: news,
+        said,
+      });
     },
     resume,
     async land(taskId) {

@@ -131,7 +131,7 @@ export function blockedLine(
 
 /** The line below that of an item whose changes were taken back. */
 export function redoLine(item: string, taskId: string): string {
-  return `to bring the changes of ${oneLine(item, 80)} again: ${commandHere('undo', taskId, ['--redo'])}`;
+  return `to restore the changes of ${oneLine(item, 80)}: ${commandHere('undo', taskId, ['--redo'])}`;
 }
 
 function changesText(undone: Parameters<typeof blockedLine>[0]['undone']): string {
