@@ -40,7 +40,7 @@ export interface OpenList {
   readonly plan: RunPlan;
   readonly startDir: string;
   readonly named: NamedList;
-  /** Absolute path of the file; null if the list is none. */
+  /** Absolute path of the file; null if the list is no file. */
   readonly file: string | null;
   /** The list as the person named it. */
   readonly shown: string;

@@ -24,7 +24,7 @@ export interface ChangedList {
 
 /** The outside world that a book needs. */
 export interface BookPorts {
-  /** Absolute path of the file; null if the list is none. */
+  /** Absolute path of the file; null if the list is no file. */
   readonly file: string | null;
   readonly source: ListSource;
   /** The list as people name it. */

@@ -85,7 +85,7 @@ export async function printList(
   return read.list;
 }
 
-/** Whether a claim takes an item off a list. Issues are listed by their label, whoever has them. */
+/** Whether a claim takes an item off a list. GitHub lists issues by their label, also those that somebody works on. */
 export function claimsHide({ name }: Pick<PrintedList, 'name'>): boolean {
   return name !== 'github';
 }
@@ -108,7 +108,7 @@ export function printedSource(
       return was !== undefined && !asksTheSame(was, item);
     },
     async read(state) {
-      // Whoever has stopped ralph does not wait for a tracker.
+      // A person who has stopped ralph does not wait for a tracker.
       if (stops.signal.aborted) return last(state);
       const now = await printList(list, stops).catch((error: unknown) => {
         if (!(error instanceof UsageError)) throw error;

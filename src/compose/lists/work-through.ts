@@ -31,8 +31,8 @@ import type { UndoneItem } from './undo-item.ts';
  *                                           └── it cannot ◄──┘              │
  *   done, or blocked ◄──────────────────────────────────────────────────────┘
  *
- * A list that is no file has no ticks: what is saved says that ralph has done an item. Whoever has to be told of it, is
- * told after that; if it fails, the next run tells them.
+ * A list that is no file has no ticks: what is saved says that ralph has done an item. After that ralph tells the source
+ * of the list. If this fails, the next run tells it.
  *
  * The next run finds an item that is `working`, and looks at its task: one that has completed lands and is ticked
  * without an agent, one that has failed is blocked, any other goes on. A task that worked where the list lies has

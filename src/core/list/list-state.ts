@@ -35,7 +35,7 @@ export interface ItemRecord {
 export interface ListState {
   readonly schema_version: 1;
   readonly list: string;
-  /** Absolute path of the file; the name of the list if it is none. */
+  /** Absolute path of the file; the name of the list if it is no file. */
   readonly file: string;
   readonly sections: readonly string[];
   /** What the ids belong to: a repository, a folder, or a sum of the command that prints them. Absent for a file. */
