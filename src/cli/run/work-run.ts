@@ -14,16 +14,16 @@ import {
   saveListState,
   writeListNote,
 } from '../../compose/lists/list-keeper.ts';
+import type {
+  ItemRun,
+  ListEnd,
+  ListEvent,
+  ListPorts,
+  StartedItem,
+} from '../../compose/lists/list-run.ts';
 import { fileSource, itemCalls, printedSource } from '../../compose/lists/list-source.ts';
 import { undoItem } from '../../compose/lists/undo-item.ts';
-import {
-  type ItemRun,
-  type ListEnd,
-  type ListEvent,
-  type ListPorts,
-  type StartedItem,
-  workThrough,
-} from '../../compose/lists/work-through.ts';
+import { workThrough } from '../../compose/lists/work-through.ts';
 import { type PlannedTask, sharedRuns } from '../../compose/rescue/shared-runs.ts';
 import { rulesForAll } from '../../core/agent/agents/agents.ts';
 import { MOST_RETURNS } from '../../core/list/item-end.ts';

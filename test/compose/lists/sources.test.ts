@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { CommandEnd } from '../../../src/compose/lists/list-commands.ts';
+import type { ListPorts } from '../../../src/compose/lists/list-run.ts';
 import { type PrintedList, printedSource } from '../../../src/compose/lists/list-source.ts';
-import { type ListPorts, workThrough } from '../../../src/compose/lists/work-through.ts';
+import { workThrough } from '../../../src/compose/lists/work-through.ts';
 import type { TaskList } from '../../../src/core/list/list-item.ts';
 import { readPrinted } from '../../../src/core/list/list-sources.ts';
 import { type ListState, newListState } from '../../../src/core/list/list-state.ts';

@@ -1,8 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import type { ListPorts } from '../../../src/compose/lists/list-run.ts';
 import { fileSource } from '../../../src/compose/lists/list-source.ts';
-import { type ListPorts, workThrough } from '../../../src/compose/lists/work-through.ts';
+import { workThrough } from '../../../src/compose/lists/work-through.ts';
 import {
   type ItemRecord,
   type ListState,
