@@ -263,6 +263,11 @@ describe('standard error before a session', () => {
       "Error during discovery for MCP server 'x': OAuth token expired\nError resuming session: Invalid session identifier",
       'session-gone',
     ],
+    [
+      'gemini',
+      'No input provided via stdin. Input can be provided by piping data into gemini or using the --prompt option.',
+      'transient',
+    ],
     ['claude', "warning: MCP server x: Not logged in\nerror: unknown option '--y'", 'bad-option'],
     ['claude', 'Not logged in\nTypeError: x is not a function\n    at y', 'errored'],
     ['claude', "/usr/bin/env: 'node': No such file or directory", 'errored'],
