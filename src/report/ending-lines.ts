@@ -247,7 +247,7 @@ export function remedyFor(
   accepting: readonly string[] = [],
 ): string | null {
   if (exitReason === 'unproven' && accepting.length > 0) {
-    return `mend what was found, or accept it with ${accepting.join(' ')}`;
+    return `fix what was found, or accept it with ${accepting.join(' ')}`;
   }
   const row = rowOfState(state, exitReason);
   const cause = exitReason.replace(/^failed:/, '');

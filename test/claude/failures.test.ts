@@ -38,7 +38,7 @@ function expectFailed(scene: RealScene, end: RalphEnd, cause: string, remedy: Re
   expect(livingIn(scene.home)).toEqual([]);
 }
 
-describe('what no further attempt can mend', () => {
+describe('what no further attempt can fix', () => {
   // By itself it would go on for three minutes, and ralph is ended after one.
   test('a bad key, with its own retries', async () => {
     const scene = await makeRealScene(() => BAD_KEY);

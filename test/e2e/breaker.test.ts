@@ -200,7 +200,7 @@ describe('--same-error-limit', () => {
     expect(note?.text).toMatch(/the same error in 3 iterations: .*cannot read/);
     expect(note?.text).toMatch(/^# .*cannot read/m);
     expect(stderr).toMatch(/stalled \(same error: .*cannot read/);
-    expect(stderr).toContain('what to do: mend what the agent complains of');
+    expect(stderr).toContain('what to do: fix what the agent complains of');
   });
 
   test('another error in between begins anew; 0 turns it off', async () => {

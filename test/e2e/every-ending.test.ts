@@ -172,7 +172,7 @@ const EXAMPLES: readonly Example[] = [
   STALLED('no-progress', 'not completed: stalled (no progress)', `${CLEARER}--no-progress-limit 0`),
   STALLED('same-error', 'not completed: stalled (same error)', `${CLEARER}--same-error-limit 0`),
   STALLED('refused', 'not completed: stalled (refused)', 'allow the tools with --allowed-tools'),
-  STALLED('unproven', 'not completed: stalled (unproven)', 'mend what was found'),
+  STALLED('unproven', 'not completed: stalled (unproven)', 'fix what was found'),
   STALLED('judged', 'not completed: stalled (judged)', 'read what the judge objects to'),
   STALLED('no-verdict', 'not completed: stalled (no verdict)', 'find out what keeps the judge', {
     cron: 'continues',
@@ -244,7 +244,7 @@ const EXAMPLES: readonly Example[] = [
   FAILED(
     'failed:agent-error',
     'failed (agent-error): It broke.',
-    'mend what the agent complains of',
+    'fix what the agent complains of',
     {
       nextPass: 'resumes',
     },

@@ -138,7 +138,7 @@ describe('a passing fault: the same iteration again, and it counts once', () => 
   });
 });
 
-describe('what no further attempt can mend: one call, exit 1, and what to do', () => {
+describe('what no further attempt can fix: one call, exit 1, and what to do', () => {
   async function expectFailed(scene: Scene, stderr: string, cause: string, remedy: RegExp) {
     expect(scene.fake.calls()).toHaveLength(1);
     expect(scene.state()).toMatchObject({
@@ -336,7 +336,7 @@ describe('a failed start: the model was never asked', () => {
     expect(scene.state()).toMatchObject({ exit_reason: 'failed:agent-error', iterations: [] });
     const words = 'Failed to load the tool registry (E-12)';
     expect(stderr).toContain(`failed (agent-error): ${words}\n`);
-    expect(stderr).toContain('what to do: mend what the agent complains of, then resume');
+    expect(stderr).toContain('what to do: fix what the agent complains of, then resume');
     expect(stderr).not.toMatch(/no progress|prompt clearer/);
     expect(scene.notes()[0]?.text).toContain(`\n# ${words}\n`);
   });

@@ -229,7 +229,7 @@ test('ralph land takes the branch of the newest task of this id', async () => {
 });
 
 describe('--continue-task', () => {
-  test('hands a conflict to a completed task, which mends it and lands', async () => {
+  test('hands a conflict to a completed task, which fixes it and lands', async () => {
     const shell = `cd "$(git worktree list | sed -n 's/ .*ralph.t.$//p')" && git commit -qam work; git merge -q main; echo both > a.txt; git commit -qam merged`;
     const { scene, git, addTask } = await makeVault({ ...DONE, shell });
     addTask('t', { 'a.txt': 'by the task\n' }, { delay: 0 });
@@ -339,10 +339,10 @@ describe('a task of ralph run --worktree', () => {
 
   test('lands with what it committed and what it left, and goes on with a conflict', async () => {
     const work = 'echo b > b.txt; git add b.txt; git commit -qm b; echo task > a.txt';
-    const mend = 'git commit -qam work; git merge -q main; echo both > a.txt; git commit -qam both';
+    const fix = 'git commit -qam work; git merge -q main; echo both > a.txt; git commit -qam both';
     const { scene, git } = await makeVault([
       { ...DONE, shell: work },
-      { ...DONE, shell: mend },
+      { ...DONE, shell: fix },
     ]);
     expect(await scene.run(RUN)).toMatchObject({ exitCode: 0 });
     put(scene.folder, { 'a.txt': 'mine\n' });

@@ -159,7 +159,7 @@ function cutsAfter({ cuts, cutBy }: Streaks, outcome: Outcome): Pick<Streaks, 'c
   return { cuts: sign === cutBy ? cuts + 1 : 1, cutBy: sign };
 }
 
-/** Names what no further work of the agent is likely to mend. */
+/** Names what no further work of the agent is likely to fix. */
 function unprovenBecauseOf(held: Blocker | null): readonly string[] {
   if (held === null) return [];
   if ('findings' in held) return [...new Set(held.findings.map(({ finding }) => finding))];

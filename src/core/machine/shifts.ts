@@ -60,7 +60,7 @@ export function withoutTrouble(task: TaskState, { agent }: Policy): TaskState {
   return task.agents[agent] === undefined ? task : withStanding(task, agent, NOT_HELD);
 }
 
-/** Returns the task for another run: a person may have mended what an agent was skipped for. */
+/** Returns the task for another run: a person may have fixed what an agent was skipped for. */
 export function withoutSkipped(task: TaskState): TaskState {
   const agents = Object.entries(task.agents).map(([name, standing]) => [
     name,

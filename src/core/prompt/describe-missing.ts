@@ -22,7 +22,7 @@ export function describeMissing(missing: Missing, policy: Policy): string {
     case 'in-doubt':
       return `Your last message stated the promise ${PLACES[missing.where]}: "${materialLine(missing.line, rules)}". ${
         missing.hasReplied
-          ? 'Asked whether the task is complete, you did not state it: mend first what you said is missing. '
+          ? 'Asked whether the task is complete, you did not state it: fix first what you said is missing. '
           : ''
       }When the task is truly complete, state it as the last line of your final message. Give it a line of its own, below a finished sentence.`;
     case 'refused':
@@ -56,7 +56,7 @@ export function describeMissing(missing: Missing, policy: Policy): string {
     case 'not-ended-well':
       return describeBadEnd(missing.outcome, policy, rules);
     case 'not-committed':
-      return `Your work is kept, but it could not be committed, because ${materialLine(missing.why, rules)}.${missing.output.trim() === '' ? '' : ' What was said stands above.'} Mend what kept it from being committed; do not commit by yourself.`;
+      return `Your work is kept, but it could not be committed, because ${materialLine(missing.why, rules)}.${missing.output.trim() === '' ? '' : ' What was said stands above.'} Fix what kept it from being committed; do not commit by yourself.`;
     case 'branches':
       return `Your work is committed for you, and it is spread over several branches: what you did last is on ${materialLine(missing.branch, rules)}, which is checked out, and what you did before on ${materialLine(missing.earlier.join(', '), rules)}. Stay on ${materialLine(missing.branch, rules)}: do not check out another branch.`;
     case 'reverted':

@@ -25,9 +25,9 @@ export function describeHold(
           : `${materialLine(held.why, rules)}.${held.setup !== null && hasWords(held.setup) ? ' What was printed stands above.' : ''}`
       } Make the checks pass from the files that git keeps.`;
     case 'judge':
-      return `${NOT_ACCEPTED} ${held.verdict.agent}, which has read your work, says that this is not met: ${objections(held.verdict, rules)}. Mend that in the files; what is not in them, it does not see.`;
+      return `${NOT_ACCEPTED} ${held.verdict.agent}, which has read your work, says that this is not met: ${objections(held.verdict, rules)}. Fix that in the files; what is not in them, it does not see.`;
     case 'confirm':
-      return `You stated that the task is complete (${held.so_far} of ${held.of} times). Do not go on working: check with fresh eyes whether it truly is complete. If it is, state it again; if not, say what is missing and mend it.`;
+      return `You stated that the task is complete (${held.so_far} of ${held.of} times). Do not go on working: check with fresh eyes whether it truly is complete. If it is, state it again; if not, say what is missing and fix it.`;
     default:
       return [
         `${NOT_ACCEPTED} this was found: ${materialLine(held.findings.map(findingText).join('; '), rules)}.`,
@@ -67,13 +67,13 @@ function adviceOn({ finding }: Finding): string {
     case 'bent-judge':
       return 'Put back what decides the checks as it was at the start, and make the work pass by it.';
     case 'changed-tests':
-      return 'Put back the test files of the start, and mend the work so that their tests pass; add new tests beside them.';
+      return 'Put back the test files of the start, and fix the work so that their tests pass; add new tests beside them.';
     case 'fewer-tests':
-      return 'Let all tests run that ran at the start, and mend the work, not the tests.';
+      return 'Let all tests run that ran at the start, and fix the work, not the tests.';
     case 'fewer-boxes':
       return 'Put the missing boxes back into the plan, and do what they ask for.';
     case 'failed-tests':
-      return 'Mend what the failed tests show: a check that ends with 0 is not enough.';
+      return 'Fix what the failed tests show: a check that ends with 0 is not enough.';
     case 'nothing-shown':
       return 'Add a test that fails without your work, in a file that the checks run.';
     case 'rewritten-files':

@@ -37,7 +37,7 @@ export const ENDINGS = {
       'failed:refused-request': {},
       'failed:slash-command': {},
       'failed:agent-error': {
-        remedy: 'mend what the agent complains of, then resume; the logs have all that it printed',
+        remedy: 'fix what the agent complains of, then resume; the logs have all that it printed',
         isPassing: true,
       },
       'failed:hook': {
@@ -46,7 +46,7 @@ export const ENDINGS = {
       },
       'failed:setup': {
         remedy:
-          'run the command of --setup yourself in the work tree, mend what it complains of, and resume; ralph resume --setup names another command',
+          'run the command of --setup yourself in the work tree, fix what it complains of, and resume; ralph resume --setup names another command',
       },
       'failed:bad-option': {},
       'failed:root-refused': {},
@@ -114,11 +114,11 @@ export const ENDINGS = {
     reasons: {
       'no-progress': {
         remedyOfFailure:
-          'mend what the agent complains of; --no-progress-limit 0 lets it continue anyway',
+          'fix what the agent complains of; --no-progress-limit 0 lets it continue anyway',
       },
       'same-error': {
         remedyOfFailure:
-          'mend what the agent complains of; --same-error-limit 0 lets it continue anyway',
+          'fix what the agent complains of; --same-error-limit 0 lets it continue anyway',
         remedy:
           'read the logs and make the prompt clearer; --same-error-limit 0 lets it continue anyway',
       },
@@ -127,11 +127,11 @@ export const ENDINGS = {
           'allow the tools with --allowed-tools, --edit or --dangerously-skip-permissions; or, if you forbade them on purpose, name them with --accept-refused',
       },
       unproven: {
-        remedy: 'mend what was found, or name a command that checks the work with --verify',
+        remedy: 'fix what was found, or name a command that checks the work with --verify',
       },
       judged: {
         remedy:
-          'read what the judge objects to; mend it or make the prompt clearer and resume, which gives as many rounds again, or resume with --no-judge if it is wrong',
+          'read what the judge objects to; fix it or make the prompt clearer and resume, which gives as many rounds again, or resume with --no-judge if it is wrong',
       },
       'no-verdict': {
         remedy:
@@ -142,7 +142,7 @@ export const ENDINGS = {
       },
       'supervisor:same-failing-call': {
         remedy:
-          'read the log of the last iteration for what fails, and mend it or make the prompt clearer; --same-failing-limit 0 lets it continue anyway',
+          'read the log of the last iteration for what fails, and fix it or make the prompt clearer; --same-failing-limit 0 lets it continue anyway',
       },
       'supervisor:same-call': {
         remedy:

@@ -23,7 +23,7 @@ export interface RewriteRequest {
 export interface Rewrites {
   /** Files with which a check compares: it takes what it wrote itself for what is expected. */
   readonly rewritten: readonly RewrittenFile[];
-  /** The others, such as a lock file, or what a formatter mends. */
+  /** The others, such as a lock file, or what a formatter fixes. */
   readonly others: readonly TreePath[];
 }
 

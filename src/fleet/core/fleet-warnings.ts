@@ -18,7 +18,7 @@ export interface FleetView {
   readonly unreadable: readonly UnreadableTask[];
 }
 
-/** Something that a person has to look at, since the fleet does not mend it by itself. */
+/** Something that a person has to look at, since the fleet does not fix it by itself. */
 export type FleetWarning =
   /** A queue has tasks, but no living worker takes them. */
   | { readonly kind: 'no-worker'; readonly queue: string; readonly tasks: number }

@@ -94,7 +94,7 @@ export function landingHint(why: LandingRefusal, facts: LandingFacts): string {
     why.kind === 'conflict'
       ? ` Merge ${facts.onto} into your branch, resolve the conflict, and commit.`
       : why.kind === 'checks-failed'
-        ? `\nMerge ${facts.onto} into your branch, and mend it there.`
+        ? `\nMerge ${facts.onto} into your branch, and fix it there.`
         : '';
   return `Your work was to be landed on the branch ${facts.onto}, and that failed: ${refusalText(why, facts)}${todo}`;
 }

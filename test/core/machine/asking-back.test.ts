@@ -82,7 +82,7 @@ describe('an answer in doubt', () => {
       `${DOUBTFUL}\n\n[asked whether the task is complete, it answered:]\nThe changelog is missing.\n=====`,
     );
     expect(addition).toContain('on an earlier line, with more text behind it');
-    expect(addition).toContain('mend first what you said is missing');
+    expect(addition).toContain('fix first what you said is missing');
   });
 
   test('whose reply ends in a question: nobody answers it', () => {

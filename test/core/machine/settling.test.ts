@@ -109,7 +109,7 @@ describe('what the next prompt says', () => {
     });
   });
 
-  test('nothing of what the agent cannot mend', () => {
+  test('nothing of what the agent cannot fix', () => {
     const loop = loopInHand({ commit: true, delayMs: 0 });
     loop.start();
     loop.iterate(answered('On it.'));

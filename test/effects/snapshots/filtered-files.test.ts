@@ -183,12 +183,12 @@ test('a filter that fails at one file costs one file', async () => {
   rmSync(join(folder, 'f.loud'));
   rmSync(join(folder, 'd'), { recursive: true });
   await take('1');
-  const smudge = `sh -c 'text=$(cat); case $text in ALSO*) exit 1;; *) echo mended;; esac'`;
+  const smudge = `sh -c 'text=$(cat); case $text in ALSO*) exit 1;; *) echo fixed;; esac'`;
   writeFileSync(global, `[filter "loud"]\n\tsmudge = "${smudge}"\n`);
   expect(await back('0', '1')).toMatchObject({
     restored: ['f.loud'],
     blocked: ['d/g.loud: no-filter'],
   });
-  expect(read('f.loud')).toBe('mended\n');
+  expect(read('f.loud')).toBe('fixed\n');
   expect(existsSync(join(folder, 'd'))).toBe(false);
 });

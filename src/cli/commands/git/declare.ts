@@ -80,7 +80,7 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--onto <BRANCH>', 'the branch (default: the one the task began at)')
     .option('--merge', "as a merge of the task's own commits (default: as one commit)")
     .option('--patch <FILE>', 'as a file for git apply; no branch moves')
-    .option('--continue-task', 'if the task can mend what hinders it, continue the task')
+    .option('--continue-task', 'if the task can fix what hinders it, continue the task')
     .option('--yes', 'land even though the task is not completed')
     .action(async (id: string, options: LandOptions) => {
       const { land } = await import('./land.ts');

@@ -248,7 +248,7 @@ function checkWithTests({ name, tests }: Pick<CheckResult, 'name' | 'tests'>): s
   return tests === null ? name : `${name} (${tests} ${tests === 1 ? 'test' : 'tests'})`;
 }
 
-/** What was wrong may have lain outside the tree, and mending that may have been the task. So nothing is held. */
+/** What was wrong may have lain outside the tree, and fixing that may have been the task. So nothing is held. */
 function unsteady({ checks }: FindingsView): readonly ClaimFinding[] {
   return checks.flatMap(({ name, failedIn, verdict }) =>
     failedIn === undefined || verdict === 'failed'

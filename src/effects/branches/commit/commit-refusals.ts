@@ -77,7 +77,7 @@ export function messageFile({ repository }: PrivateGit): string {
 
 /**
  * Returns why, if it is the `commit-msg` hook that refuses a commit; null if it is anything else, or git (before
- * 2.36) cannot tell. An agent could mend that only by changing the hook.
+ * 2.36) cannot tell. An agent could fix that only by changing the hook.
  */
 export async function subjectRefused(
   { git, asUser, timeoutMs }: CommitRequest,
