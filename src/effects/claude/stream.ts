@@ -122,7 +122,7 @@ export function createClaudeStream(
         ? conversation.closingMessage()
         : (report.text ?? conversation.lastMessage());
     structuredOutput = objectAt(event, 'structured_output');
-    resultUsage = readResultUsage(event, resultUsage) ?? resultUsage;
+    resultUsage = readResultUsage(event, resultUsage, conversation.usage()) ?? resultUsage;
     if (report.numTurns !== null) reportedTurns = (reportedTurns ?? 0) + report.numTurns;
     conversation.readReport(event);
     sessionId = nameAt(event, 'session_id') ?? sessionId;

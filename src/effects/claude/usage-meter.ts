@@ -54,12 +54,17 @@ export function createUsageMeter(): UsageMeter {
 
 /**
  * Returns the cost (in US dollars) and the tokens (including cached input) of this process so far, from a
- * `result` event; `previous` is what the event before it returned. Returns null if one of them is missing.
+ * `result` event; `previous` is what the event before it returned, `counted` what the messages add up to, for an
+ * event without tokens. Returns null if the cost is missing.
  * `modelUsage` is preferred because it includes sub-agents, like `total_cost_usd`; plain `usage` does not.
  * In newer versions, both cover earlier processes of a resumed session, too; these versions report in
  * `model_usage_since_last_result` what is new.
  */
-export function readResultUsage(result: JsonObject, previous: Usage | null): Usage | null {
+export function readResultUsage(
+  result: JsonObject,
+  previous: Usage | null,
+  counted: Usage,
+): Usage | null {
   const news = modelsAt(result, 'model_usage_since_last_result');
   if (news.length > 0) {
     const cost = news.reduce((total, model) => total + (plausibleCost(model, 'costUSD') ?? 0), 0);
@@ -68,8 +73,7 @@ export function readResultUsage(result: JsonObject, previous: Usage | null): Usa
   const cost = readCost(result);
   const models = modelsAt(result, 'modelUsage');
   const tokens = models.length > 0 ? tokensOf(models) : readPlainUsage(result);
-  if (cost === null || tokens === null) return null;
-  return { cost_usd: cost, ...tokens };
+  return cost === null ? null : { ...(tokens ?? counted), cost_usd: cost };
 }
 
 /** Returns the cost in a `result` event, in US dollars; null if it is missing or implausible. */

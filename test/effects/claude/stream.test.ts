@@ -667,6 +667,11 @@ describe('usage', () => {
       input_tokens: 111,
       output_tokens: 1,
     });
+    expect(read([said, result({ total_cost_usd: 2 })]).usage).toEqual({
+      cost_usd: 2,
+      input_tokens: 111,
+      output_tokens: 1,
+    });
   });
 });
 
