@@ -11,10 +11,12 @@ import { summary } from './timing.js';
 
 const RESULTS = fileURLToPath(new URL('../../bench/results.json', import.meta.url));
 const HELP = `npm run bench -- [--only NAME]… [--quick] [--runs N]
+npm run bench -- --peers [--quick] [--runs N]
 
   --only NAME  only this one, of: ${ROWS.map(({ name }) => name).join(', ')}
   --quick      three runs of each instead of ten: for a first look, not for a verdict
   --runs N     so many runs of each
+  --peers      only: ralph beside other programs of its kind, which are installed from npm into a temporary folder
 `;
 
 /** @typedef {import('./rows.js').Figure} Figure */
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     quick: { type: 'boolean', default: false },
     runs: { type: 'string' },
+    peers: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -33,6 +36,12 @@ const runs = Number(values.runs ?? (values.quick ? 3 : 10));
 if (values.help || unknown.length > 0 || !(runs >= 1)) {
   process.stdout.write(HELP);
   process.exit(values.help ? 0 : 2);
+}
+
+if (values.peers) {
+  const { compareWithPeers } = await import('./peers.js');
+  process.stdout.write(`${compareWithPeers(runs)}\n`);
+  process.exit(0);
 }
 
 const chosen = ROWS.filter(({ name }) => values.only?.includes(name) ?? true);
