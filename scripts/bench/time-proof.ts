@@ -3,14 +3,13 @@
 // repository, how many files change, and how often.
 import { findDeciders, lookAtDeciders } from '../../src/effects/proof/decider-look.ts';
 import { takeDeciders } from '../../src/effects/proof/deciders-at-start.ts';
-import { NO_SNAPSHOT_IDS } from '../../src/effects/snapshots/snapshot-ids.ts';
 import { createSnapshotStore } from '../../src/effects/snapshots/snapshot-store.ts';
 import { openTimedTree } from './timed-tree.ts';
 
 const [root = '.', changes = '1', runs = '10'] = process.argv.slice(2);
-const { git, refs, change } = await openTimedTree(root);
+const { git, ids, change } = await openTimedTree(root);
 const store = createSnapshotStore({
-  ...{ git, refs, ids: NO_SNAPSHOT_IDS, newest: null },
+  ...{ git, ids, newest: null },
   ...{ maxBytes: 1e6, pathspecs: [] },
 });
 const { env } = process;

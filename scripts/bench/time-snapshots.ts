@@ -1,12 +1,11 @@
 // Times snapshots of a work tree within this process and prints the figures as JSON. It is started by
 // rows/snapshots.js with the folder of a repository, how many files change, and how often.
 import type { PrivateGit } from '../../src/effects/git/private-git.ts';
-import { NO_SNAPSHOT_IDS } from '../../src/effects/snapshots/snapshot-ids.ts';
 import { createSnapshotStore } from '../../src/effects/snapshots/snapshot-store.ts';
 import { openTimedTree } from './timed-tree.ts';
 
 const [root = '.', changes = '1', runs = '10'] = process.argv.slice(2);
-const { git, refs, change } = await openTimedTree(root);
+const { git, ids, change } = await openTimedTree(root);
 let calls = 0;
 const counted: PrivateGit = {
   ...git,
@@ -20,7 +19,7 @@ const counted: PrivateGit = {
   },
 };
 const request = {
-  ...{ git: counted, refs, ids: NO_SNAPSHOT_IDS, newest: null },
+  ...{ git: counted, ids, newest: null },
   ...{ maxBytes: 1e6, pathspecs: [] },
 };
 const store = createSnapshotStore(request);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { runGit } from '../../src/effects/git/git-command.ts';
 import { openPrivateGit } from '../../src/effects/git/private-git.ts';
 import { findRepository } from '../../src/effects/git/repository.ts';
+import { NO_SNAPSHOT_IDS } from '../../src/effects/snapshots/snapshot-ids.ts';
 
 const timeoutMs = 60_000;
 
@@ -17,7 +18,7 @@ export async function openTimedTree(root: string) {
   const folders = readdirSync(root).filter((name) => name.startsWith('folder-'));
   return {
     git: openPrivateGit({ folder, repository, env, timeoutMs }),
-    refs: `refs/ralph/bench-${process.pid}`,
+    ids: { ...NO_SNAPSHOT_IDS, refs: `refs/ralph/bench-${process.pid}` },
     /** Changes so many files, other ones in each run. */
     change(run: number, changes: number): void {
       for (let change = 0; change < changes; change += 1) {

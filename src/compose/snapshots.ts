@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { TaskState } from '../core/task/task-state.ts';
 import { findGitAbove } from '../effects/git/find-git-above.ts';
 import type { TreeKeeper } from '../effects/snapshots/keeper/tree-keeper.ts';
 import { makeTaskFolder } from '../effects/state/task-folder.ts';
@@ -29,17 +30,11 @@ const KEEPS_NOTHING: Snapshots = {
   disturb() {},
 };
 
-/** What is known of the snapshots of a task before this run. */
-interface EarlierSnapshots {
-  /** How their refs begin; null without any. */
-  readonly refs: string | null;
-  /** Whether the agent has not begun yet. */
-  readonly isNew: boolean;
-  readonly startedAt: string;
-}
+/** What is known of a task before its work tree is looked at. */
+type KnownTask = Pick<TaskState, 'task_id' | 'started_at' | 'status' | 'git'>;
 
-/** Opens the work tree of a run. */
-export async function watchTree(run: ClaimedRun, earlier: EarlierSnapshots): Promise<WatchedTree> {
+/** Opens the work tree of a run, and keeps it as it is if the task has no snapshots yet. */
+export async function watchTree(run: ClaimedRun, task: KnownTask): Promise<WatchedTree> {
   const { plan, driver, stops } = run;
   const request: GitProgressRequest = {
     cwd: plan.cwd,
@@ -48,7 +43,7 @@ export async function watchTree(run: ClaimedRun, earlier: EarlierSnapshots): Pro
     runId: driver.run_id,
     signal: stops.signal,
   };
-  const keeper = plan.settings.snapshots === false ? null : await openKeeper(run, request, earlier);
+  const keeper = plan.settings.snapshots === false ? null : await openKeeper(run, request, task);
   if (keeper !== null) {
     const { createTreeProgress } = await import('../effects/snapshots/keeper/tree-progress.ts');
     return { keeper, snapshots: keeper, progress: createTreeProgress(keeper, request) };
@@ -62,7 +57,7 @@ export async function watchTree(run: ClaimedRun, earlier: EarlierSnapshots): Pro
 async function openKeeper(
   { plan, paths, driver, stops, warn, seal, found }: ClaimedRun,
   { cwd, excluded, env }: GitProgressRequest,
-  { refs, isNew, startedAt }: EarlierSnapshots,
+  task: KnownTask,
 ): Promise<TreeKeeper | null> {
   try {
     // Outside a repository, the code for snapshots need not be loaded.
@@ -70,10 +65,10 @@ async function openKeeper(
     makeTaskFolder(paths);
     const { openTreeKeeper } = await import('../effects/snapshots/keeper/tree-keeper.ts');
     const { openSnapshotIds } = await import('../effects/snapshots/snapshot-ids.ts');
-    const task = { task_id: plan.taskId, started_at: startedAt };
+    const isNew = task.status === 'pending' && task.git.snapshots === null;
     const ids = openSnapshotIds({ folder: paths.folder, seal, task }, isNew);
     const keeper = await openTreeKeeper({
-      ...{ cwd, found, excluded, env, refs, ids },
+      ...{ cwd, found, excluded, env, ids },
       excludedGlobs: plan.settings.snapshotExclude,
       maxBytes: plan.settings.snapshotLimit,
       folder: path.join(paths.folder, 'git'),
@@ -85,7 +80,8 @@ async function openKeeper(
       warn: (why, missing) => warn(missing === null ? noSnapshots(why) : noSnapshot(missing, why)),
       notice: warn,
     });
-    if (refs !== null) await keeper?.mendRefs();
+    if (task.git.snapshots === null) await keeper?.before(1);
+    else await keeper?.mendRefs();
     return keeper;
   } catch (error) {
     warn(noSnapshots(messageOf(error)));

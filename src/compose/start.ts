@@ -74,8 +74,9 @@ export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<St
   const { note, ready } = await takeUp(run, at);
   const baseline = await takeBaseline(watch);
   for (const glob of await idleProtections(watch)) warn(protectsNothing(glob));
-  const tree = await watchTree(run, { refs: null, isNew: true, startedAt: at });
-  await tree.snapshots.before(1);
+  const tree = await watchTree(run, {
+    ...{ task_id: plan.taskId, started_at: at, status: 'pending', git: NOTHING_IN_GIT },
+  });
   const snapshots = tree.keeper?.refs ?? null;
   const gitBase = (await tree.progress?.mark()) ?? null;
   const task = note ?? newTaskState({ ...taskFacts(plan), driver, gitBase }, at);
@@ -172,11 +173,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   }
   const isLost = kept === null && task.status !== 'pending';
   if (isLost && (watch.globs.length > 0 || watch.protect.length > 0)) warn(baselineLost());
-  const tree = await watchTree(run, {
-    refs: task.git.snapshots,
-    isNew: task.status === 'pending' && task.git.snapshots === null,
-    startedAt: task.started_at,
-  });
+  const tree = await watchTree(run, task);
   const snapshots = tree.keeper?.refs ?? task.git.snapshots;
   const gitBase = (await tree.progress?.mark()) ?? null;
   const facts = { ...taskFacts(plan), driver, gitBase: task.git_base };

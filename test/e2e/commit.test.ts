@@ -279,7 +279,7 @@ describe('--revert-failed', () => {
   const CUT: Turn = { shell: 'echo wrong > a.txt; git add a.txt; echo new > new.txt', hangs: true };
 
   test('takes back an iteration that was cut, and tells the agent what went', async () => {
-    const { run, read, has, git, prompt, log, events } = await stage([
+    const { run, read, has, git, prompt, log, events, snapshot } = await stage([
       CUT,
       { ...DONE, shell: 'echo right > b.txt' },
     ]);
@@ -297,7 +297,7 @@ describe('--revert-failed', () => {
     expect(stderr).toContain('took back what iteration 1 changed: 2 files');
     expect(events('iteration_reverted')).toMatchObject([{ iteration: 1, files: 2, kept: [] }]);
     // Nothing is lost.
-    expect(git('show', 'refs/ralph/t/1:a.txt')).toBe('wrong');
+    expect(git('show', `${snapshot(1)}:a.txt`)).toBe('wrong');
   });
 
   test('keeps what somebody else changed between the iterations', async () => {

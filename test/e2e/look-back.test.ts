@@ -25,7 +25,7 @@ describe('what a person sees of the changes of a task', () => {
     expect(stderr).toContain('ralph: look: ralph diff t\nralph: undo: ralph undo t\n');
     expect(scene.journal().at(-1)).toMatchObject({
       changes: { commits: 0, files: 2, lines: { added: 3, removed: 0 } },
-      git: { snapshots: 'refs/ralph/t', work_tree: null },
+      git: { snapshots: expect.stringMatching('refs/ralph/t@'), work_tree: null },
     });
   });
 

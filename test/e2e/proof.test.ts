@@ -72,7 +72,7 @@ describe('a completed task with checks', () => {
   test('leaves its proof in the history, and says so everywhere', async () => {
     const scene = await makeProven();
     const proof = JSON.parse(scene.read(PROOF));
-    const tree = gitIn(scene.folder)('rev-parse', 'refs/ralph/t/1^{tree}');
+    const tree = gitIn(scene.folder)('rev-parse', `${scene.snapshot(1)}^{tree}`);
     expect(proof.subject).toEqual([{ name: 'tree', digest: { gitTree: tree } }]);
     expect(proof.predicate).toMatchObject({
       result: 'PASSED',
@@ -145,7 +145,7 @@ describe('a completed task with checks', () => {
       await scene.write('c.txt', 'c\n');
       expect(await scene.ralph(['resume', 't'])).toMatchObject({ exitCode: 0 });
       const { subject } = JSON.parse(scene.read(PROOF));
-      const tree = gitIn(scene.folder)('rev-parse', 'refs/ralph/t/1^{tree}');
+      const tree = gitIn(scene.folder)('rev-parse', `${scene.snapshot(1)}^{tree}`);
       expect(subject).toEqual([{ name: 'tree', digest: { gitTree: tree } }]);
       expect(scene.names('.ralph_state/history/t').filter((name) => /tmp/.test(name))).toEqual([]);
       expect(scene.read('ignored')).toBe('\n');
@@ -184,7 +184,7 @@ describe('ralph proof ID --again', () => {
     const git = gitIn(scene.folder);
     const before = [git('status', '--porcelain'), git('rev-parse', 'HEAD')];
     const { stderr, stdout, exitCode } = await scene.ralph(['proof', 't', '--again']);
-    const tree = git('rev-parse', '--short=7', 'refs/ralph/t/1^{tree}');
+    const tree = git('rev-parse', '--short=7', `${scene.snapshot(1)}^{tree}`);
     expect({ stderr, stdout, exitCode }).toEqual({
       stderr: `ralph: the proof of t still holds: sh check.sh (3 tests) on tree ${tree} in a clean checkout\n`,
       stdout: '',

@@ -53,12 +53,14 @@ describe('snapshots of a run', () => {
       '1 iteration 1: answered',
       '3 iteration 3: answered',
     ]);
-    expect(git('show', 'refs/ralph/t/0:mine')).toBe('not committed');
-    expect(git('ls-tree', '--name-only', 'refs/ralph/t/3')).toBe('.gitignore\nmine\nnew');
+    expect(git('show', `${scene.snapshot('0')}:mine`)).toBe('not committed');
+    expect(git('ls-tree', '--name-only', scene.snapshot('3'))).toBe('.gitignore\nmine\nnew');
     expect(git('status', '--porcelain')).toBe('D tracked\n?? mine\n?? new');
     expect(git('stash', 'list')).toBe('');
     expect(readFileSync(join(scene.folder, '.git', 'index'))).toEqual(index);
-    expect(scene.state()).toMatchObject({ git: { snapshots: 'refs/ralph/t', work_tree: null } });
+    expect(scene.state()).toMatchObject({
+      git: { snapshots: expect.stringMatching(/^refs\/ralph\/t@[0-9a-f]{8}$/), work_tree: null },
+    });
   });
 
   test('contain the agent’s work before the checks and `--after` touch it', async () => {
@@ -66,15 +68,15 @@ describe('snapshots of a run', () => {
     const checks = ['--verify', 'echo verify > file; test -e again || ! touch again'];
     await scene.run([...checks, '--after', 'echo after > file']);
     const git = gitIn(scene);
-    expect(git('show', 'refs/ralph/t/1:file')).toBe('agent');
+    expect(git('show', `${scene.snapshot('1')}:file`)).toBe('agent');
     expect(snapshots(scene)).toEqual([
       '0 before iteration 1',
       '1 iteration 1: answered',
       '2.0 before iteration 2',
       '2 iteration 2: after its checks',
     ]);
-    expect(git('show', 'refs/ralph/t/2.0:file')).toBe('after');
-    expect(git('show', 'refs/ralph/t/2:file')).toBe('verify');
+    expect(git('show', `${scene.snapshot('2.0')}:file`)).toBe('after');
+    expect(git('show', `${scene.snapshot('2')}:file`)).toBe('verify');
   });
 
   test('keep what an attempt left that was cut off with ralph', async () => {
@@ -94,7 +96,7 @@ describe('snapshots of a run', () => {
       '1.1 iteration 1: interrupted',
       '1 iteration 1: answered',
     ]);
-    expect(gitIn(scene)('show', 'refs/ralph/t/1.1:file')).toBe('half');
+    expect(gitIn(scene)('show', `${scene.snapshot('1.1')}:file`)).toBe('half');
     await untilNobodyIn(scene.home);
   });
 
@@ -115,16 +117,18 @@ describe('snapshots of a run', () => {
       '2.1 iteration 2: transient',
       '2 iteration 2: answered',
     ]);
-    expect(gitIn(scene)('show', 'refs/ralph/t/1:file')).toBe('late');
+    expect(gitIn(scene)('show', `${scene.snapshot('1')}:file`)).toBe('late');
   });
 
   test('go on under other refs in a further run with the same id', async () => {
     const scene = await repository([does('echo 1 >> file', DONE), does('echo 2 >> file', DONE)]);
     await scene.run();
+    const first = ['0', '1'].map(scene.snapshot);
     await scene.run();
-    expect(gitIn(scene)('for-each-ref', '--format=%(refname)', 'refs/ralph/')).toBe(
-      ['refs/ralph/t/0', 'refs/ralph/t/1', 'refs/ralph/t@2/0', 'refs/ralph/t@2/1'].join('\n'),
-    );
+    const all = [...first, ...['0', '1'].map(scene.snapshot)];
+    const found = gitIn(scene)('for-each-ref', '--format=%(refname)', 'refs/ralph/').split('\n');
+    expect(found).toEqual(all.sort());
+    expect(new Set(all).size).toBe(4);
   });
 
   test('are not taken with --no-snapshots', async () => {

@@ -147,7 +147,7 @@ describe('--hard', () => {
     // A flag of an entry that did not change stays.
     expect(git('ls-files', '-v', 'a')).toBe('h a');
     // The lost commit is kept.
-    expect(git('merge-base', '--is-ancestor', agents, 'refs/ralph/t/undo.1')).toBe('');
+    expect(git('merge-base', '--is-ancestor', agents, scene.snapshot('undo.1'))).toBe('');
     git('branch', '-q', '-D', 'other');
     expect(await undo(scene, '--hard', '--redo')).toMatchObject({ exitCode: 0 });
     expect(git('rev-parse', 'HEAD')).toBe(agents);

@@ -60,7 +60,7 @@ export async function keeperOf(
   env: NodeJS.ProcessEnv = GIT_ENV,
 ): Promise<TreeKeeper> {
   const keeper = await openTreeKeeper({
-    ...{ cwd: tree, excluded: [], excludedGlobs: [], maxBytes: 1_000, taskId: 't', refs: null },
+    ...{ cwd: tree, excluded: [], excludedGlobs: [], maxBytes: 1_000, taskId: 't' },
     ids: idsInMemory(),
     ...{ folder: await tempFolder(), env, runId: 'run', signal: NO_SIGNAL, now: () => NOW },
     warn(why) {

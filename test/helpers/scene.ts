@@ -53,6 +53,8 @@ export interface Scene {
   names(path?: string): readonly string[];
   /** The state of a task, wherever it lies now. */
   state(taskId?: string): Json;
+  /** The full name of the ref of a snapshot of task `t`. */
+  snapshot(name: string | number): string;
   /** Writes the state of an open task as this user's ralph would. */
   writeState(state: Json): Promise<string>;
   /** The lines of the journal. */
@@ -105,6 +107,7 @@ export async function makeScene(turns: Turn | readonly Turn[] = []): Promise<Sce
       const current = `.ralph_state/${taskId}.json`;
       return JSON.parse(read(has(current) ? current : `.ralph_state/history/${taskId}.json`));
     },
+    snapshot: (name) => `${scene.state().git.snapshots}/${name}`,
     writeState: ({ sum, ...state }) =>
       scene.write(
         `.ralph_state/${state.task_id}.json`,

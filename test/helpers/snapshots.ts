@@ -14,6 +14,7 @@ import { tempFolder } from './temp-folder.ts';
 export function idsInMemory(): SnapshotIds {
   let all: readonly SnapshotId[] = [];
   return {
+    refs: 'refs/ralph/t',
     isFromStart: true,
     get all() {
       return all;
@@ -53,7 +54,6 @@ export async function snapshotsOf(
   const ids = idsInMemory();
   const store = createSnapshotStore({
     git: own,
-    refs: 'refs/ralph/t',
     ids,
     newest: null,
     maxBytes: 1_000,
@@ -64,7 +64,7 @@ export async function snapshotsOf(
   const take = async (...names: string[]) => {
     const kept = await store.keepTree();
     if (!kept.isAsNewest) await store.keep(kept, names, () => 'about');
-    return { ...kept, ref: store.newest?.ref };
+    return { ...kept, name: store.newest?.name };
   };
   return { own, ids, store, take };
 }

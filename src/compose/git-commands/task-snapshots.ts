@@ -47,9 +47,8 @@ export async function openTaskSnapshots(
 ): Promise<TaskSnapshots> {
   const { state, paths } = task;
   const taskId = state.task_id;
-  const refs = state.git.snapshots;
   const stored = readStoredRun(paths.folder);
-  if (refs === null) {
+  if (state.git.snapshots === null) {
     throw none(
       taskId,
       stored?.settings.snapshots === false
@@ -68,7 +67,7 @@ export async function openTaskSnapshots(
   const place = places.find((each) => existsSync(each)) ?? (own === null ? nearest(cwd) : null);
   if (place === null) throw none(taskId, `its work tree ${own?.path} is gone`);
   const keeper = await openTreeKeeper({
-    ...{ cwd: place, taskId, refs, ids, runId, env: outerEnvironment(process.env, stored) },
+    ...{ cwd: place, taskId, ids, runId, env: outerEnvironment(process.env, stored) },
     excluded: uncountedFolders(task.vault, paths.stateDir),
     excludedGlobs: stored.settings.snapshotExclude,
     maxBytes: stored.settings.snapshotLimit,

@@ -1,5 +1,5 @@
 /*
- * The names of snapshots below `refs/ralph/<task>/`:
+ * The names of snapshots below `refs/ralph/<task>@<mark>/`:
  *
  *   0            before the first iteration
  *   3.0          before iteration 3, if something has changed since the end before it
@@ -53,11 +53,14 @@ export function* undoNames(): Generator<string> {
 }
 
 /**
- * Returns the refs of a task's snapshots, for its first or a later run with the same id. Git refuses
- * some ids as a part of a ref: in those, `%2E` stands for each dot.
+ * Returns how the refs of a task's snapshots begin. Ids come again, in other vaults and in later runs: the mark is
+ * random, so that no other task has these refs. Git refuses two dots in a row.
  */
-export function snapshotRefs(taskId: string, run: number): string {
-  const isRefused = /^\.|\.\.|\.lock$|\.$/.test(taskId);
-  const part = isRefused ? taskId.replaceAll('.', '%2E') : taskId;
-  return `refs/ralph/${part}${run === 1 ? '' : `@${run}`}`;
+export function snapshotRefs(taskId: string, mark: string): string {
+  return `refs/ralph/${taskId.replaceAll('..', '%2E%2E')}@${mark}`;
+}
+
+/** Whether a text can be how the refs of snapshots begin. */
+export function isSnapshotRefs(text: string): boolean {
+  return /^refs\/ralph\/[A-Za-z0-9._%@-]+$/.test(text);
 }

@@ -137,7 +137,7 @@ export interface Driver {
 
 /** What a task has in git besides its commits. */
 export interface TaskGit {
-  /** The refs of its snapshots begin so, for example `refs/ralph/fix-login`; null if it has none. */
+  /** The refs of its snapshots begin so, for example `refs/ralph/fix-login@3f9a1c04`; null if it has none. */
   readonly snapshots: string | null;
   /** The work tree that ralph made for the task; null without `--worktree`. */
   readonly work_tree: OwnWorkTree | null;

@@ -123,7 +123,6 @@ async function keepTree(request: TaskWorkRequest, folder: string): Promise<KeptW
   const globs = excludedGlobs.map((glob) => `:(top,exclude,glob)${glob}`);
   const store = createSnapshotStore({
     git: openGit(request, repository),
-    refs: '',
     ids: NO_SNAPSHOT_IDS,
     newest: null,
     maxBytes,

@@ -9,8 +9,8 @@ import type { PrivateGit } from '../git/private-git.ts';
  * task cleans up, and only what is its own: nobody else works in its folder or creates its refs.
  */
 
-/** Removes what an earlier process left; with null, or without a name for the refs, no lock of a ref. */
-export function removeLeftovers({ folder, repository }: PrivateGit, refs: string | null): void {
+/** Removes what an earlier process left; without a name for the refs, no lock of a ref. */
+export function removeLeftovers({ folder, repository }: PrivateGit, refs: string): void {
   for (const name of namesIn(folder)) {
     if (name === 'restore' || /^index-|\.lock$/.test(name)) {
       rmSync(path.join(folder, name), { recursive: true, force: true });
@@ -18,7 +18,7 @@ export function removeLeftovers({ folder, repository }: PrivateGit, refs: string
   }
   removeBeside(folder);
   // Without a name it would be git's own locks.
-  if (refs !== null && refs !== '') removeLocks(path.join(repository.commonDir, refs));
+  if (refs !== '') removeLocks(path.join(repository.commonDir, refs));
 }
 
 /** The longest path that is noted. */

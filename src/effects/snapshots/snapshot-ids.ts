@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import { isSnapshotRefs, snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
@@ -9,7 +12,7 @@ import { fileOf, type Seal } from '../trust/seal.ts';
  * The agent can write the refs of snapshots. Which commits are a task's snapshots, only this file says, which it cannot
  * seal; the refs just keep git from removing them:
  *
- *   commit ──► its id in snapshots.json ──► its ref
+ *   commit ──► its id in snapshots.json, and where the refs are ──► its ref
  *
  * Cut off in between, the next driver makes the ref.
  */
@@ -23,6 +26,8 @@ export interface SnapshotId {
 
 /** The snapshots of a task, in the order in which they were taken. */
 export interface SnapshotIds {
+  /** How their refs begin, for example `refs/ralph/fix-login@3f9a1c04`. */
+  readonly refs: string;
   readonly all: readonly SnapshotId[];
   /** Whether the first of them was taken before the agent began. */
   readonly isFromStart: boolean;
@@ -36,7 +41,7 @@ export interface IdsPlace {
   /** The folder of the task. */
   readonly folder: string;
   readonly seal: Seal;
-  readonly task: { readonly task_id: string; readonly started_at: string };
+  readonly task: Pick<TaskState, 'task_id' | 'started_at' | 'git'>;
 }
 
 /**
@@ -44,9 +49,12 @@ export interface IdsPlace {
  * task is not known either.
  */
 export function openSnapshotIds({ folder, seal, task }: IdsPlace, isNew = false): SnapshotIds {
-  const stored = isNew ? { isFromStart: true, all: [] } : storedSnapshotIds(folder);
-  const { isFromStart } = stored;
-  let { all } = stored;
+  const stored = storedSnapshotIds(folder);
+  const isFromStart = isNew || stored.isFromStart;
+  let all = isNew ? [] : stored.all;
+  // A driver that was killed before its state named the refs has them here, and may have made one.
+  const noted = task.git.snapshots ?? stored.refs;
+  const refs = noted === '' ? snapshotRefs(task.task_id, randomBytes(4).toString('hex')) : noted;
   const file = path.join(folder, FILE);
   const what = fileOf('snapshots', task);
   /** A landing and the driver of a resumed task may both have added some. */
@@ -58,11 +66,12 @@ export function openSnapshotIds({ folder, seal, task }: IdsPlace, isNew = false)
   };
   const write = async (next: readonly SnapshotId[]): Promise<void> => {
     const lines = next.map((each) => safeJson(each));
-    const json = `{"from_start":${isFromStart},"snapshots":[\n${lines.join(',\n')}\n]}\n`;
+    const json = `{"refs":${safeJson(refs)},"from_start":${isFromStart},"snapshots":[\n${lines.join(',\n')}\n]}\n`;
     await writeFileAtomic(file, seal.close(json, what));
     all = next;
   };
   return {
+    refs,
     isFromStart,
     get all() {
       return all;
@@ -74,6 +83,7 @@ export function openSnapshotIds({ folder, seal, task }: IdsPlace, isNew = false)
 
 /** For a store that makes no snapshots with names. */
 export const NO_SNAPSHOT_IDS: SnapshotIds = {
+  refs: '',
   all: [],
   isFromStart: false,
   add: async () => {},
@@ -89,13 +99,17 @@ export function readSnapshotIds(taskFolder: string): SnapshotIds {
 }
 
 /** Reads the ids in a task's folder, whose seal is checked elsewhere; empty if they are missing or damaged. */
-export function storedSnapshotIds(taskFolder: string): Pick<SnapshotIds, 'all' | 'isFromStart'> {
+export function storedSnapshotIds(
+  taskFolder: string,
+): Pick<SnapshotIds, 'refs' | 'all' | 'isFromStart'> {
   const text = tryReadText(path.join(taskFolder, FILE), MAX_BYTES);
-  const { snapshots, from_start } = (text === null ? null : parseObject(text)) ?? {};
+  const { refs, snapshots, from_start } = (text === null ? null : parseObject(text)) ?? {};
   const isWhole = Array.isArray(snapshots) && snapshots.every(isId);
-  return isWhole
-    ? { all: snapshots, isFromStart: from_start === true }
-    : { all: [], isFromStart: false };
+  return {
+    refs: typeof refs === 'string' && isSnapshotRefs(refs) ? refs : '',
+    all: isWhole ? snapshots : [],
+    isFromStart: isWhole && from_start === true,
+  };
 }
 
 function isId(value: unknown): value is SnapshotId {

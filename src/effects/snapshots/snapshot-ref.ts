@@ -3,42 +3,30 @@ import path from 'node:path';
 import { readSnapshotName } from '../../core/snapshots/snapshot-names.ts';
 import { GitError, reasonOf } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
-import type { SnapshotId, SnapshotIds } from './snapshot-ids.ts';
-
-/** All the names are taken. */
-export class NameTakenError extends GitError {}
+import type { SnapshotIds } from './snapshot-ids.ts';
 
 /** Where the refs of a task's snapshots are. */
 export interface RefPlace {
   readonly git: PrivateGit;
-  /** For example `refs/ralph/fix-login`. */
-  readonly refs: string;
   readonly ids: SnapshotIds;
-  /**
-   * Called before the first ref is created. Without it the refs are this task's, and what a killed git
-   * of its own left locked there is removed; with it they may be those of another task that is running.
-   */
-  readonly claiming?: ((ref: string, commit: string) => Promise<void>) | undefined;
 }
 
 /**
- * Creates a ref under the first free name, and returns it; a ref that is there is never moved. Rejects with a
- * `NameTakenError` if every name is taken, or a `GitError`.
+ * Creates a ref under the first free name, and returns the name; a ref that is there is never moved once the task has
+ * begun. Rejects with a `GitError`.
  */
 export async function createRef(
-  { git, refs, ids, claiming }: RefPlace,
+  { git, ids }: RefPlace,
   names: Iterable<string>,
   commit: string,
 ): Promise<string> {
+  // Before that, a driver that was killed may have left one.
+  const old = ids.isFromStart && ids.all.length === 0 ? [] : [NO_COMMIT];
   for (const name of names) {
     if (ids.all.some((each) => each.name === name)) continue;
     await ids.add({ name, commit });
-    const ref = `${refs}/${name}`;
-    if (claiming === undefined) {
-      removeLock(git, ref);
-    } else {
-      await claiming(ref, commit);
-    }
+    const ref = `${ids.refs}/${name}`;
+    removeLock(git, ref);
     const answer = await git.onRepository([
       '-c',
       `core.filesRefLockTimeout=${LOCK_TIMEOUT_MS}`,
@@ -46,17 +34,16 @@ export async function createRef(
       '--no-deref',
       ref,
       commit,
-      NO_COMMIT,
+      ...old,
     ]);
-    if (answer.exitCode === 0) return ref;
+    if (answer.exitCode === 0) return name;
     // An id without a ref does no harm: the next driver makes the ref.
     await ids.remove(new Set([name])).catch(() => {});
-    const isTaken = claiming === undefined ? /already exists/ : /already exists|File exists/;
     // Somebody may have made a ref below it, and then git takes none of this name.
-    const isFolder = answer.complaint.includes(`'${ref}/`);
-    if (!isTaken.test(answer.complaint) && !isFolder) throw new GitError(reasonOf(answer));
+    const isTaken = /already exists/.test(answer.complaint);
+    if (!isTaken && !answer.complaint.includes(`'${ref}/`)) throw new GitError(reasonOf(answer));
   }
-  throw new NameTakenError('no name was free');
+  throw new GitError('no name was free');
 }
 
 /**
@@ -65,8 +52,7 @@ export async function createRef(
  */
 export async function putRefsRight(
   git: PrivateGit,
-  refs: string,
-  ids: readonly SnapshotId[],
+  { refs, all }: Pick<SnapshotIds, 'refs' | 'all'>,
 ): Promise<readonly string[]> {
   // A ref that leads to another one is nobody's snapshot.
   const format = '--format=%(objectname)%(symref) %(refname)';
@@ -79,8 +65,8 @@ export async function putRefsRight(
       .map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]),
   );
   const sentences: string[] = [];
-  const newest = ids.findLast(({ name }) => readSnapshotName(name) !== null)?.name;
-  for (const { name, commit } of ids) {
+  const newest = all.findLast(({ name }) => readSnapshotName(name) !== null)?.name;
+  for (const { name, commit } of all) {
     const ref = `${refs}/${name}`;
     const now = there.get(ref);
     if (now === commit) continue;

@@ -22,9 +22,9 @@ import {
 /*
  * A snapshot is a commit that no branch leads to:
  *
- *   refs/ralph/<task>/<name> ──► commit ──┬─ tree: every file of the work tree, byte for byte
- *                                         ├─ parent 1: HEAD
- *                                         └─ parent 2: a commit with the user's index as its tree
+ *   refs/ralph/<task>@<mark>/<name> ──► commit ──┬─ tree: every file of the work tree, byte for byte
+ *                                                ├─ parent 1: HEAD
+ *                                                └─ parent 2: a commit with the user's index as its tree
  *
  * It is made in this order, so that a kill in between leaves a ref to a whole snapshot, or none:
  *
@@ -32,8 +32,7 @@ import {
  */
 
 interface Snapshot {
-  /** The full name of its ref. */
-  readonly ref: string;
+  readonly name: string;
   readonly commit: string;
   readonly tree: string;
 }
@@ -104,7 +103,7 @@ const IDENTITY = {
 
 /** Keeps snapshots of one work tree for one task. */
 export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
-  const { git, refs, ids, maxBytes, pathspecs } = request;
+  const { git, ids, maxBytes, pathspecs } = request;
   const { repository } = git;
   const ask = async (args: readonly string[], call?: GitCall): Promise<string> =>
     outputOf(await git.run(args, call));
@@ -112,7 +111,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     outputOf(await git.onRepository(args, call));
   const writeTree = (call?: GitCall): Promise<string> => ask(writeTreeWords(repository), call);
   const index = createOwnIndex({ git, pathspecs, ask, askRepository, writeTree });
-  let { newest, claiming } = request;
+  let { newest } = request;
   /** Whether there is something in ralph's index, or HEAD, that no snapshot has been made of yet. */
   let isUnkept = false;
   let headSeen: string | null = null;
@@ -171,7 +170,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   };
 
   const begin = async (): Promise<boolean> => {
-    if (headSeen === null) removeLeftovers(git, claiming === undefined ? refs : null);
+    if (headSeen === null) removeLeftovers(git, ids.refs);
     return lookAtHead();
   };
 
@@ -253,9 +252,8 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     commit,
     async keep({ tree }, names, about, extra) {
       const commitOfTree = await commit(tree, about, extra);
-      const ref = await createRef({ git, refs, ids, claiming }, names, commitOfTree);
-      claiming = undefined;
-      newest = { ref, commit: commitOfTree, tree };
+      const name = await createRef({ git, ids }, names, commitOfTree);
+      newest = { name, commit: commitOfTree, tree };
       keptHead = head;
       isUnkept = false;
       return newest;
@@ -267,7 +265,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       await index.addEntries(entries, other);
       const tree = await writeTree({ index: other });
       rmSync(other, { force: true });
-      return { ref: '', commit: await commitTree(tree, 'trees of an undo\n', [extra]), tree };
+      return { name: '', commit: await commitTree(tree, 'trees of an undo\n', [extra]), tree };
     },
   };
 }

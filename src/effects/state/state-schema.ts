@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { ACCEPTING_FLAG } from '../../core/proof/findings.ts';
+import { isSnapshotRefs } from '../../core/snapshots/snapshot-names.ts';
 import { HELD_BECAUSE, SKIPPED_BECAUSE } from '../../core/task/agent-standing.ts';
 import { ENDED_STATUSES } from '../../core/task/endings.ts';
 import {
@@ -203,7 +204,7 @@ function buildSchema() {
     save: z.catch(count, 0),
     git: z.catch(
       z.object({
-        snapshots: orNull(z.string().check(z.regex(/^refs\/ralph\/[A-Za-z0-9._%@-]+$/))),
+        snapshots: orNull(z.string().check(z.refine(isSnapshotRefs))),
         work_tree: orNull(
           z.object({ path: text, branch: text, base: text, onto: z.nullable(text), origin: text }),
         ),

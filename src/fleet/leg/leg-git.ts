@@ -1,8 +1,9 @@
 import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
-import { START, snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
+import { START } from '../../core/snapshots/snapshot-names.ts';
 import { isSamePlace } from '../../effects/files/real-path.ts';
 import { runGit } from '../../effects/git/git-command.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
+import { packedTask } from '../../effects/state/packed-state.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { momentNow } from '../../effects/time/clock-reading.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
@@ -22,7 +23,7 @@ import { thinSnapshotsAtOrigin } from '../origin/origin-snapshots.ts';
 import { makeResult } from '../origin/result.ts';
 import { LegFailed } from './leg-failed.ts';
 import { legEnvironment } from './leg-plan.ts';
-import type { LegState } from './leg-state.ts';
+import { type LegState, pathsOf } from './leg-state.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { whenThere } from './when-there.ts';
 import type { LegFolder } from './worker-home.ts';
@@ -81,10 +82,10 @@ export async function openLegGit(
       `${claim.taskId}: a filter did not write ${names}; the agent finds there what git stores`,
     );
   }
-  for (const { name, commit, ref } of earlierSnapshots(kept)) {
+  const refs = refsOf(state, leg);
+  for (const { name, commit, ref } of refs === null ? [] : earlierSnapshots(kept)) {
     await patience('tree', () => mirror.fetch([ref]));
-    const here = `${snapshotRefs(claim.taskId, 1)}/${name}`;
-    const args = ['update-ref', here, commit];
+    const args = ['update-ref', `${refs}/${name}`, commit];
     await runGit({ ...git, cwd: leg.tree, args, timeoutMs: GIT_MS });
   }
   const parts = {
@@ -94,6 +95,12 @@ export async function openLegGit(
     base,
   };
   return createLegGit(state, leg, { ...parts, env: git.env });
+}
+
+/** Returns how the refs of the task's snapshots begin in its work trees; null before the first checkpoint. */
+function refsOf({ claim: { taskId, checkpoint } }: LegState, leg: LegFolder): string | null {
+  if (checkpoint === null) return null;
+  return packedTask(pathsOf(leg, taskId), checkpoint.packed).git.snapshots;
 }
 
 /** For a call of git that reads or writes a ref, in milliseconds. */

@@ -18,7 +18,7 @@ async function worked() {
   const { folder } = await makeRepository({ 'a.txt': '1\n2\n' });
   const keeper = await openTreeKeeper({
     ...{ cwd: folder, excluded: [], excludedGlobs: [], maxBytes: 1_000 },
-    ...{ folder: await tempFolder(), taskId: 't', refs: REFS, ids, env: GIT_ENV, runId: 'run' },
+    ...{ folder: await tempFolder(), taskId: 't', ids, env: GIT_ENV, runId: 'run' },
     signal: new AbortController().signal,
     now: () => '2026-01-01T00:00:00.000Z',
     warn: () => {},

@@ -91,7 +91,7 @@ test('a later process knows which files are as they were', async () => {
   const [commit, tree] = ['', '^{tree}'].map((end) =>
     gitIn(folder)('rev-parse', `refs/ralph/t/0${end}`),
   );
-  const newest = { ref: 'refs/ralph/t/0', commit: commit ?? '', tree: tree ?? '' };
+  const newest = { name: '0', commit: commit ?? '', tree: tree ?? '' };
   const env = { ...GIT_ENV, GIT_CONFIG_GLOBAL: global };
   put(folder, { 'd/g.loud': 'hidden' });
   age(folder, 'd/g.loud');

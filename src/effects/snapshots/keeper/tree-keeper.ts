@@ -1,5 +1,4 @@
 import type { TreeToKeep } from '../../../core/machine/action.ts';
-import type { LeakyRemote } from '../../../core/snapshots/shared-refs.ts';
 import { snapshotMessage } from '../../../core/snapshots/snapshot-message.ts';
 import {
   attemptNames,
@@ -9,7 +8,7 @@ import {
   startNames,
 } from '../../../core/snapshots/snapshot-names.ts';
 import { NEWEST_KEPT } from '../../../core/snapshots/thinning.ts';
-import { type Timeline, timelineOf } from '../../../core/snapshots/timeline.ts';
+import type { Timeline } from '../../../core/snapshots/timeline.ts';
 import { messageOf } from '../../../errors.ts';
 import type { Snapshots } from '../../../loop/ports.ts';
 import { realPath } from '../../files/real-path.ts';
@@ -29,7 +28,6 @@ import { listSnapshots } from '../snapshot-list.ts';
 import { putRefsRight } from '../snapshot-ref.ts';
 import { createSnapshotStore, type KeptTree, type SnapshotStore } from '../snapshot-store.ts';
 import { createSigns, innerNotices, keptNotices } from './kept-notices.ts';
-import { type ClaimedRefs, claimRefs, freeRefs } from './refs-namespace.ts';
 import { findLeakyRemotes, leakyRemotesIn } from './remotes.ts';
 import { thinSnapshots } from './remove-snapshots.ts';
 
@@ -46,8 +44,6 @@ export interface TreeKeeperRequest {
   /** Where ralph's own git folder is; it is created. */
   readonly folder: string;
   readonly taskId: string;
-  /** How the refs of an earlier driver of the task begin; null for a new task. */
-  readonly refs: string | null;
   readonly ids: SnapshotIds;
   readonly env: NodeJS.ProcessEnv;
   readonly runId: string;
@@ -126,7 +122,7 @@ const FAILURES_AT_MOST = 5;
  * `GitError` if the repository's configuration names another folder: an undo would write there.
  */
 export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKeeper | null> {
-  const { cwd, excluded, folder, env, runId, signal, refs, ids } = request;
+  const { cwd, excluded, folder, env, runId, signal, ids } = request;
   const place = findGitAbove(cwd);
   if (place === null) return null;
   let unanswered: string | null = null;
@@ -152,41 +148,17 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   }
   const git = openPrivateGit({ folder, repository, env, runId, signal, timeoutMs: TIMEOUT_MS });
   const pathspecs = withGlobs(pathspecsWithout(excluded, repository.root), request.excludedGlobs);
-  const open = { ...request, git, settings, place, pathspecs };
-  if (refs === null) {
+  if (ids.all.length === 0) {
     // An old git lists no settings with their scopes.
     const leaks = settings
       ? leakyRemotesIn(settings)
       : await findLeakyRemotes(repository.root, ask);
-    return createTreeKeeper({ ...open, ...(await claim(open, leaks)) });
+    for (const { says, remedy } of leaks) {
+      request.notice(`${says}; to keep them here: ${remedy}`);
+    }
   }
   const earlier = await listSnapshots(git, ids.all);
-  return createTreeKeeper({ ...open, refs, earlier, claimed: null });
-}
-
-/** The number of the first snapshot. */
-const ORDER_OF_CLAIM = 1;
-
-/** Finds refs for a new run by making its first snapshot. If that fails, the refs are only chosen. */
-async function claim(
-  open: Omit<OpenKeeper, 'refs' | 'earlier' | 'claimed'>,
-  leaks: readonly LeakyRemote[],
-): Promise<Claimed> {
-  const { git, taskId, now, notice, maxBytes, pathspecs, ids } = open;
-  const about = { taskId, order: ORDER_OF_CLAIM, at: now(), subject: 'before iteration 1' };
-  for (const { says, remedy } of leaks) {
-    notice(`${says}; to keep them here: ${remedy}`);
-  }
-  try {
-    const claimed = await claimRefs({
-      ...{ git, taskId, maxBytes, pathspecs, ids },
-      about: ({ branch }) => snapshotMessage({ ...about, branch }),
-    });
-    // They have the one that was just made.
-    return { refs: claimed.refs, claimed, earlier: timelineOf([]) };
-  } catch {
-    return { refs: await freeRefs(git, taskId), claimed: null, earlier: timelineOf([]) };
-  }
+  return createTreeKeeper({ ...request, git, settings, place, pathspecs, earlier });
 }
 
 function withGlobs(pathspecs: readonly string[], globs: readonly string[]): readonly string[] {
@@ -195,14 +167,8 @@ function withGlobs(pathspecs: readonly string[], globs: readonly string[]): read
   return [...start, ...globs.map((glob) => `:(top,exclude,glob)${glob}`)];
 }
 
-interface Claimed {
-  readonly refs: string;
-  /** What this process has already kept. */
-  readonly claimed: ClaimedRefs | null;
+interface OpenKeeper extends TreeKeeperRequest {
   readonly earlier: Timeline;
-}
-
-interface OpenKeeper extends Omit<TreeKeeperRequest, 'refs'>, Claimed {
   readonly git: PrivateGit;
   readonly settings: ListedSettings | null;
   readonly place: string;
@@ -210,19 +176,18 @@ interface OpenKeeper extends Omit<TreeKeeperRequest, 'refs'>, Claimed {
 }
 
 function createTreeKeeper(request: OpenKeeper): TreeKeeper {
-  const { git, cwd, place, refs, ids, earlier, claimed, pathspecs, maxBytes, taskId } = request;
+  const { git, cwd, place, ids, earlier, pathspecs, maxBytes, taskId } = request;
   const { now, warn, notice } = request;
   const last = earlier.snapshots.at(-1) ?? null;
-  const treeOfClaim = claimed?.kept.tree ?? null;
   const names = new Set(ids.all.map(({ name }) => name));
   const newStore = (newest: SnapshotStore['newest']): SnapshotStore =>
-    createSnapshotStore({ git, refs, ids, newest, maxBytes, pathspecs });
-  let store = claimed?.store ?? newStore(last && { ref: `${refs}/${last.name}`, ...last });
-  let first = earlier.snapshots[0]?.tree ?? treeOfClaim;
-  const treeAtStart = earlier.snapshots.find(({ name }) => name === START)?.tree ?? treeOfClaim;
+    createSnapshotStore({ git, ids, newest, maxBytes, pathspecs });
+  let store = newStore(last);
+  let first = earlier.snapshots[0]?.tree ?? null;
+  const treeAtStart = earlier.snapshots.find(({ name }) => name === START)?.tree ?? null;
   let start = ids.isFromStart ? treeAtStart : null;
-  let order = last?.order ?? (claimed === null ? 0 : ORDER_OF_CLAIM);
-  let known = claimed === null ? null : wholeTree(claimed.kept);
+  let order = last?.order ?? 0;
+  let known: string | null = null;
   let failures = 0;
   let hasWarned = false;
   /** Null if what an attempt has changed is unknown. */
@@ -230,10 +195,8 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   const signs = createSigns(git.repository);
   const said = new Set<string>();
   let newestKept: KeptTree | null = null;
-  /** What a person was not told of yet. */
-  let untold: KeptTree | null = claimed?.kept ?? null;
   /** Whether nothing can have changed since the tree was kept but what somebody has done by chance. */
-  let isUndisturbed = claimed !== null;
+  let isUndisturbed = false;
 
   /** The hash of a tree that has all of the work tree but what git ignores; otherwise null. */
   function wholeTree({ leftOut, nested, tree }: KeptTree): string | null {
@@ -241,14 +204,8 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     return isWhole ? tree : null;
   }
 
-  /**
-   * What was written under no name: it belongs to the changes of the next snapshot with a name, too. Secrets from
-   * before the task are in the first snapshot, and were not told of yet.
-   */
-  let unnamed: Pick<KeptTree, 'changed' | 'secrets'> = {
-    changed: [],
-    secrets: claimed?.kept.secrets ?? [],
-  };
+  /** What was written under no name: it belongs to the changes of the next snapshot with a name, too. */
+  let unnamed: Pick<KeptTree, 'changed' | 'secrets'> = { changed: [], secrets: [] };
 
   const keepTree = async (): Promise<KeptTree> => {
     const kept = await store.keepTree();
@@ -265,10 +222,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   };
 
   /** An undo's snapshot holds the tree before the undo, and says nothing of what came after. */
-  const isAfterUndo = (): boolean => {
-    const name = store.newest?.ref.slice(refs.length + 1) ?? '';
-    return readSnapshotName(name)?.kind === 'undo';
-  };
+  const isAfterUndo = (): boolean => readSnapshotName(store.newest?.name ?? '')?.kind === 'undo';
 
   /** Keeps the tree under the first free name, unless nothing differs from the newest snapshot. */
   const keep = async (free: Iterable<string>, subject: string): Promise<KeptTree> => {
@@ -279,12 +233,11 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
 
   const keepAs = async (kept: KeptTree, free: Iterable<string>, subject: string): Promise<void> => {
     const about = { taskId, order: order + 1, at: now(), subject };
-    const { ref, tree } = await store.keep(kept, free, ({ branch }) =>
+    const { name, tree } = await store.keep(kept, free, ({ branch }) =>
       snapshotMessage({ ...about, branch }),
     );
     order += 1;
     first ??= tree;
-    const name = ref.slice(refs.length + 1);
     if (name === START && ids.isFromStart) start = tree;
     names.add(name);
   };
@@ -292,7 +245,6 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   /** Tells a person what is not kept. Resolves to what of that has changed since the last call. */
   const tellOf = async (kept: KeptTree): Promise<readonly TreePath[]> => {
     unnamed = { changed: [], secrets: [] };
-    untold = null;
     const moved = await signs.changedSince(kept);
     for (const each of keptNotices(kept, said)) notice(each);
     newestKept = kept;
@@ -331,10 +283,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   };
 
   const before = async (iteration: number): Promise<void> => {
-    if (isUndisturbed && !store.hasMoved() && isHere()) {
-      if (untold !== null) await tellOf(untold);
-      return;
-    }
+    if (isUndisturbed && !store.hasMoved() && isHere()) return;
     const isFirst = first === null && iteration === 1;
     const free = () => startNames(iteration, isFirst);
     await tryToKeep(free, `before iteration ${iteration}`, `from before iteration ${iteration}`);
@@ -343,7 +292,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   return {
     git,
     settings: request.settings,
-    refs,
+    refs: ids.refs,
     get store() {
       return store;
     },
@@ -424,13 +373,13 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     },
     timeline: () => listSnapshots(git, ids.all),
     async mendRefs() {
-      for (const sentence of await putRefsRight(git, refs, ids.all)) {
+      for (const sentence of await putRefsRight(git, ids)) {
         if (!said.has(sentence)) notice(sentence);
         said.add(sentence);
       }
     },
     async close() {
-      if (names.size > NEWEST_KEPT) await thinSnapshots(git, refs, ids);
+      if (names.size > NEWEST_KEPT) await thinSnapshots(git, ids);
     },
   };
 }

@@ -29,11 +29,11 @@ async function stage(ends: number) {
 
 test('the newest 200 and every tenth of the older ones stay', async () => {
   const { own, ids, refs, git } = await stage(249);
-  expect(await thinSnapshots(own, 'refs/ralph/t', ids)).toBe(50 - 1 - 5 - 5);
+  expect(await thinSnapshots(own, ids)).toBe(50 - 1 - 5 - 5);
   expect(refs()).toHaveLength(200 + 11 + 1);
   expect(ids.all).toHaveLength(200 + 11);
   expect(git('rev-parse', '-q', '--verify', 'refs/ralph/t/19')).toMatch(/^[0-9a-f]{40}$/);
-  expect(await thinSnapshots(own, 'refs/ralph/t', ids)).toBe(0);
+  expect(await thinSnapshots(own, ids)).toBe(0);
 });
 
 test('the refs of a task are removed, packed or not, and no others', async () => {

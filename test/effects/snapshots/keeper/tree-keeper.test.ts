@@ -23,7 +23,6 @@ async function keeperOf(folder: string, more: Partial<TreeKeeperRequest> = {}) {
     maxBytes: 1_000,
     folder: await tempFolder(),
     taskId: 't',
-    refs: null,
     ids: idsInMemory(),
     env: GIT_ENV,
     runId: 'run',
@@ -122,7 +121,7 @@ describe('the snapshots of a task', () => {
     put(folder, { b: '1' });
     await ended(1);
     put(folder, { b: 'half done' });
-    const later = await keeperOf(folder, { refs: 'refs/ralph/t', ids });
+    const later = await keeperOf(folder, { ids });
     await later.ended(2, 'attempt');
     await later.ended(1, 'missing-end');
     put(folder, { b: 'whole' });
@@ -130,15 +129,14 @@ describe('the snapshots of a task', () => {
     expect(await names()).toEqual(['0', '1', '2.1', '2']);
   });
 
-  test('have refs of their own for each run, and for each work tree', async () => {
+  test('begin anew after a driver that was killed before the task began', async () => {
     const { folder, git } = await stage();
-    git('worktree', 'add', '-q', join(folder, '..', 'linked'), 'HEAD');
-    const linked = await keeperOf(join(folder, '..', 'linked'));
-    await keepBefore(linked.keeper, 1);
-    const again = await keeperOf(folder);
-    await keepBefore(again.keeper, 1);
-    expect([linked.keeper.refs, again.keeper.refs]).toEqual(['refs/ralph/t@2', 'refs/ralph/t@3']);
-    rmSync(join(folder, '..', 'linked'), { recursive: true });
+    put(folder, { b: 'mine' });
+    writeFileSync(join(folder, '.git/refs/ralph/t/0.lock'), '');
+    const later = await keeperOf(folder);
+    await later.keeper.before(1);
+    expect([await later.names(), later.warnings]).toEqual([['0'], []]);
+    expect(git('show', 'refs/ralph/t/0:b')).toBe('mine');
   });
 
   test('that cannot be made are told once, and made again later', async () => {
@@ -207,7 +205,6 @@ describe('the snapshots of a task', () => {
     const opened = await openTreeKeeper({
       ...{ ...request, excludedGlobs: [], maxBytes: 1, folder: request.cwd, taskId: 't' },
       ...{
-        refs: null,
         ids: idsInMemory(),
         runId: 'r',
         signal: new AbortController().signal,
@@ -353,9 +350,9 @@ describe('progress by snapshots', () => {
   });
 
   test('goes on where git cannot read HEAD', async () => {
-    const { folder, git, keeper } = await stage();
+    const { folder, git } = await stage();
     git('commit', '-q', '--allow-empty', '-m', 'second');
-    const later = await keeperOf(folder, { refs: keeper.refs });
+    const later = await keeperOf(folder);
     writeFileSync(join(folder, '.git', 'config'), '[');
     expect(await later.progress.mark()).toBeNull();
     await later.ended(1);
