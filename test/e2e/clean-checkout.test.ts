@@ -35,7 +35,9 @@ describe('a work tree that passes only because of an ignored build output', () =
     const { exitCode, stderr } = await scene.run([...ARGS, '-n', '2']);
     expect(exitCode).toBe(3);
     expect(gates(scene)).toEqual(['clean-checkout', 'clean-checkout']);
-    const folder = join(checkouts(scene), 't.clean');
+    const [name = ''] = readdirSync(checkouts(scene));
+    const folder = join(checkouts(scene), name);
+    expect(name).toMatch(/^t\.clean-[0-9a-f]{12}$/);
     expect(stderr).toContain('in a clean checkout');
     expect(stderr).toContain(`(it is kept in ${folder})`);
     expect(scene.prompt(2)).toContain('checked once more in a fresh checkout');

@@ -27,7 +27,7 @@ test.for<[what: string, args: readonly string[], exitCode: number]>([
   const place = dirname(scene.folder);
   const [sign, gate] = [join(place, 'sign'), join(place, 'gate')];
   // In a checkout it says that it runs, and waits until it may end.
-  const wait = `if [ -f .git/ralph-checkout ] && [ -p ${gate} ]; then echo $$ > ${sign}; read -r x < ${gate}; fi`;
+  const wait = `case $PWD in *.ralph/*) if [ -p ${gate} ]; then echo $$ > ${sign}; read -r x < ${gate}; fi ;; esac`;
   const files = {
     '.gitignore': '.ralph_state\nNeeds_Action\nout\n',
     'judge.sh': 'grep -q fixed src.txt\n',

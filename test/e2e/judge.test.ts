@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hasJudgeCheckout, makeFakeJudge, verdict } from '../helpers/fake-judge.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
@@ -182,7 +182,7 @@ describe('a judge that writes', () => {
       true,
     ]);
     const cwd = readFileSync(join(scene.folder, '..', 'bin', 'judge', 'cwd'), 'utf8').trim();
-    expect(cwd).toBe(join(`${scene.folder}.ralph`, 't.judge'));
+    expect(dirname(cwd)).toBe(`${scene.folder}.ralph`);
     expect(hasJudgeCheckout(scene)).toBe(false);
   });
 

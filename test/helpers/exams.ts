@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { removeFreshCheckouts } from '../../src/effects/branches/fresh-checkout.ts';
+import { removeFreshCheckout } from '../../src/effects/branches/fresh-checkout.ts';
 import { gitAsker } from '../../src/effects/git/open-repository.ts';
 import { runShellCommand } from '../../src/effects/processes/shell-command.ts';
 import type { CheckPlace } from '../../src/effects/proof/check-place.ts';
@@ -41,7 +41,7 @@ export async function makeExam(
   const examFolder = join(await tempFolder(), 'r.ralph', 't.exam');
   const cleanFolder = examFolder.replace(/exam$/, 'clean');
   // One that failed stays, with its folder for temporary files.
-  onTestFinished(() => removeFreshCheckouts(own, cleanFolder));
+  onTestFinished(() => removeFreshCheckout(cleanFolder));
   const common = { git: own, ask, below, isOwn: () => false, ...options };
 
   const run = (command: string, { cwd, temporary }: Omit<CheckPlace, 'folder'>) =>

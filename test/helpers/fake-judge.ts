@@ -82,5 +82,5 @@ export function verdict(
 
 /** Whether the checkout of a judge is there. */
 export function hasJudgeCheckout({ folder }: Scene): boolean {
-  return existsSync(join(`${folder}.ralph`, 't.judge'));
+  return existsSync(`${folder}.ralph`);
 }

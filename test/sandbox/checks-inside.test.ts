@@ -106,7 +106,7 @@ test('a clean checkout is writable for its checks, but for what git obeys in it'
     'done',
     'git status --porcelain && git log -1 --format=%s',
   ].join('\n');
-  const verify = `case $PWD in *.clean) ${check} ;; esac`;
+  const verify = `case $PWD in *.clean-*) ${check} ;; esac`;
   const end = await runInSandbox(scene, `touch done; ${DONE}`, [
     ...['--verify', verify, '--verify-clean', '--setup', ESCAPE],
   ]);

@@ -13,8 +13,8 @@ import {
 import type { ProofFacts } from '../../core/proof/statement.ts';
 import { withoutFleet } from '../../core/settings/environment.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
+import { checkoutFolder } from '../../effects/branches/fresh-checkout.ts';
 import { claimLanding } from '../../effects/branches/landing-claim.ts';
-import { treesBeside } from '../../effects/branches/own-tree.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
 import { type AskGit, runGitOf } from '../../effects/git/git-command.ts';
@@ -203,10 +203,9 @@ async function runIn(
     const results = judgeAgain(facts, raw);
     return { results, differences: differencesFrom(facts, results, deciders) };
   };
-  const trees = await treesBeside(repository, runGitOf(ask));
   const end = await checkClean({
     ...{ git, ask, tree, below, setup, check },
-    folder: path.join(trees, `${name}.again`),
+    folder: await checkoutFolder(git, `${name}.again`, ask),
     head: await headFor(facts, tree, repository, ask),
     copy: { from: path.join(repository.root, below), globs: copy },
     isOwn: ownFiles(vault, stateDir),

@@ -7,7 +7,6 @@ import { removeSnapshots } from '../../effects/snapshots/keeper/remove-snapshots
 import { type Pruned, pruneHistory } from '../../effects/state/prune-history.ts';
 import { tryReadStateFile } from '../../effects/state/state-file.ts';
 import { inHistory, taskPaths } from '../../effects/state/task-folder.ts';
-import { listTasks } from '../../effects/state/task-list.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
 
 interface PruneRequest extends SealedPlace {
@@ -36,22 +35,13 @@ export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned
     const file = tryReadStateFile(place.stateFile, seal);
     if (file.kind !== 'task' || !file.isOwn) continue;
     const { snapshots } = file.state.git;
-    if (snapshots === null || isShared(stateDir, snapshots)) continue;
+    if (snapshots === null) continue;
     const root = await repositoryOf(file.state, place.folder, git);
     if (root !== null && !(await removeSnapshots(root, snapshots, git))) {
       staying.set(name, `git in ${root} cannot remove its snapshots, ${snapshots}`);
     }
   }
   return [...pruneHistory(stateDir, { beforeMs, dryRun, staying })];
-}
-
-/** Whether another task's state names the same refs: a copy of a state must not cost the task its own. */
-function isShared(stateDir: string, snapshots: string): boolean {
-  const { open, ended } = listTasks(stateDir, Number.POSITIVE_INFINITY);
-  const users = [...open, ...ended].filter(
-    ({ found }) => found.kind === 'task' && found.state.git.snapshots === snapshots,
-  );
-  return users.length > 1;
 }
 
 /** Returns the work tree in which a task has snapshots; null if it is gone. */

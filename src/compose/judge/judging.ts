@@ -25,10 +25,13 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { AgentKind } from '../../effects/agents/agent.ts';
 import { createAgentRunner } from '../../effects/agents/agent-runner.ts';
 import { GUARD_PROGRAM } from '../../effects/agents/kept-guard.ts';
-import { type FreshCheckout, makeFreshCheckout } from '../../effects/branches/fresh-checkout.ts';
-import { treesBeside } from '../../effects/branches/own-tree.ts';
+import {
+  checkoutFolder,
+  type FreshCheckout,
+  makeFreshCheckout,
+} from '../../effects/branches/fresh-checkout.ts';
 import { realPath } from '../../effects/files/real-path.ts';
-import { type AskGit, runGitOf } from '../../effects/git/git-command.ts';
+import type { AskGit } from '../../effects/git/git-command.ts';
 import type { PrivateGit } from '../../effects/git/private-git.ts';
 import { asText } from '../../effects/git/tree-path.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
@@ -97,11 +100,10 @@ async function judgeInCheckout(
 ): Promise<JudgeAnswer> {
   const { plan, git, ask, start, tree, head } = claim;
   const [ofStart, claimed] = [await listTree(git, start), await listTree(git, tree)];
-  const trees = await treesBeside(git.repository, runGitOf(ask));
   const changes = instructionsOfStart(ofStart, claimed);
   const checkout = await makeFreshCheckout({
     ...{ git, ask, head, tree },
-    folder: path.join(trees, `${plan.taskId}.judge`),
+    folder: await checkoutFolder(git, `${plan.taskId}.judge`, ask),
     changes,
   });
   try {

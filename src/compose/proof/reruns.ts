@@ -1,13 +1,11 @@
-import path from 'node:path';
 import type { RawCheckResult } from '../../core/completion/check-result.ts';
 import type { Rerun } from '../../core/completion/examination.ts';
 import { checkBelow } from '../../core/proof/check-places.ts';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import type { Check } from '../../core/settings/checks.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { treesBeside } from '../../effects/branches/own-tree.ts';
+import { checkoutFolder } from '../../effects/branches/fresh-checkout.ts';
 import { realPath } from '../../effects/files/real-path.ts';
-import { runGitOf } from '../../effects/git/git-command.ts';
 import { runMeasuredCommand } from '../../effects/processes/measured-command.ts';
 import type { ShellOptions } from '../../effects/processes/shell-command.ts';
 import type { CheckPlace } from '../../effects/proof/check-place.ts';
@@ -92,10 +90,9 @@ async function checkoutOf({ run, keeper }: ExaminedTask, name: 'exam' | 'clean')
   if (keeper === null) throw new Error('the task has no snapshots');
   const { plan } = run;
   const ask = askerOf(run);
-  const trees = await treesBeside(keeper.git.repository, runGitOf(ask));
   return {
     ask,
-    folder: path.join(trees, `${plan.taskId}.${name}`),
+    folder: await checkoutFolder(keeper.git, `${plan.taskId}.${name}`, ask),
     head: keeper.store.head?.commit ?? null,
     isOwn: ownFiles(plan.vault, plan.stateDir),
   };

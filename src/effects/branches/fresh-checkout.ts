@@ -1,20 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import {
-  copyFileSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import { tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
 import { removeTree } from '../files/remove-tree.ts';
-import type { AskGit, GitAnswer } from '../git/git-command.ts';
+import { type AskGit, type GitAnswer, runGitOf } from '../git/git-command.ts';
 import { GitError, reasonOf } from '../git/git-error.ts';
 import { heldBy, indexInfo, readSettings, readStaged } from '../git/listings.ts';
 import { type GitCall, type PrivateGit, quoted } from '../git/private-git.ts';
@@ -23,23 +14,21 @@ import { asText, type TreePath } from '../git/tree-path.ts';
 import { restoreFiltered } from '../snapshots/filtered-restore.ts';
 import { idOf, requireTree } from '../snapshots/tree-files.ts';
 import { requireObjects } from '../snapshots/verified.ts';
+import { treesBeside } from './own-tree.ts';
 
 /*
  * A fresh checkout is a small repository of its own, beside the user's. It borrows the user's objects and
  * has copies of the user's refs, so that checks find the history; but nothing that is done in it, and no
  * kill, changes anything in the user's repository, not even `git worktree list`:
  *
- *   sign ──► repository ──► files of the tree, byte for byte ──► index of HEAD
- *
- * The sign says whose checkout it is. It comes first and goes last, so that what a killed ralph left can
- * be told from a folder of the user.
+ *   repository ──► files of the tree, byte for byte ──► index of HEAD
  */
 
 export interface FreshCheckoutRequest {
   /** The git that keeps the task's snapshots: it knows the tree. */
   readonly git: PrivateGit;
   readonly ask: AskGit;
-  /** Absolute path of the checkout. If it is another's, `-2` is added. */
+  /** The place that `checkoutFolder` returns: whatever is there is removed. */
   readonly folder: string;
   /** The commit for its HEAD; null before the first one. */
   readonly head: string | null;
@@ -56,34 +45,25 @@ export interface FreshCheckout {
   remove(): void;
 }
 
-/** Relative to the checkout. */
-const SIGN = path.join('.git', 'ralph-checkout');
-const SIGN_MAX_BYTES = 64 * 1024;
-const MOST_NAMES = 100;
-
 /**
- * Makes a checkout of exactly a tree, and removes what an earlier one of the same task left there. Rejects
- * with a `GitError` or the system's error; then nothing of it remains.
+ * Makes a checkout of exactly a tree, and removes what a killed ralph left there. Rejects with a `GitError` or the
+ * system's error; then nothing of it remains.
  */
 export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<FreshCheckout> {
-  const folder = freeFolder(request);
-  const temporary = path.join(tmpdir(), `${TEMPORARY}${randomUUID()}`);
-  const remove = (): void => {
-    removeTree(temporary);
-    removeWhole(folder);
-  };
+  const { folder, ask, head } = request;
+  const remove = (): void => removeFreshCheckout(folder);
+  remove();
   try {
     mkdirSync(path.dirname(folder), { recursive: true });
     // Others may not read what they could not read in the work tree.
     mkdirSync(path.join(folder, '.git'), { recursive: true, mode: 0o700 });
-    writeFileSync(path.join(folder, SIGN), signOf(request.git, temporary), { mode: 0o600 });
-    mkdirSync(temporary, { mode: 0o700 });
+    const temporary = mkdtempSync(path.join(tmpdir(), temporaryName(folder)));
     await makeRepository(folder, request);
     await writeFiles(folder, request);
-    if (request.head !== null) {
-      await must(request.ask(folder, ['read-tree', 'HEAD']));
+    if (head !== null) {
+      await must(ask(folder, ['read-tree', 'HEAD']));
       // It complains of every file that is not as in HEAD.
-      await request.ask(folder, ['update-index', '-q', '--refresh']);
+      await ask(folder, ['update-index', '-q', '--refresh']);
     }
     return { folder, temporary, remove };
   } catch (error) {
@@ -92,72 +72,40 @@ export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<
   }
 }
 
-/** Removes the checkouts of a task that are in or beside this folder. */
-export function removeFreshCheckouts(git: PrivateGit, folder: string): void {
-  for (const place of foldersLike(folder)) {
-    if (whoseFolder(git, place) === 'own') removeWhole(place);
-  }
-}
-
-function foldersLike(folder: string): readonly string[] {
-  return Array.from({ length: MOST_NAMES }, (_, at) => (at === 0 ? folder : `${folder}-${at + 1}`));
-}
-
-/** Returns the first folder that is no one else's, with nothing in it. */
-function freeFolder({ git, folder }: FreshCheckoutRequest): string {
-  removeFreshCheckouts(git, folder);
-  const free = foldersLike(folder).find((place) => whoseFolder(git, place) === 'nobody');
-  if (free === undefined) throw new GitError(`${folder} and all its like are taken`);
-  return free;
-}
-
-function whoseFolder(git: PrivateGit, folder: string): 'own' | 'nobody' | "another's" {
-  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return 'nobody';
-  const sign = tryReadText(path.join(folder, SIGN), SIGN_MAX_BYTES);
-  if (sign !== null) return sign.startsWith(ownerOf(git)) ? 'own' : "another's";
-  // Ralph was killed before it had written the sign, or after it had removed it.
-  const isBare = isEmpty(folder, ['.git']) && isEmpty(path.join(folder, '.git'), []);
-  return isBare ? 'nobody' : "another's";
-}
-
-/** The folder of a task is nobody else's, whatever the task is called. */
-function ownerOf({ folder }: PrivateGit): string {
-  return `${JSON.stringify(folder)}\n`;
-}
-
-function signOf(git: PrivateGit, temporary: string): string {
-  return `${ownerOf(git)}${JSON.stringify(temporary)}\n`;
-}
-
-/** Whether a folder is missing, or is one that has nothing but these names. */
-function isEmpty(folder: string, but: readonly string[]): boolean {
-  const stats = lstatSync(folder, { throwIfNoEntry: false });
-  if (stats === undefined) return true;
-  return stats.isDirectory() && readdirSync(folder).every((name) => but.includes(name));
-}
-
-const TEMPORARY = 'ralph-check-';
-
-/** The sign goes last: until then the next call finds out whose it is. */
-function removeWhole(folder: string): void {
-  const sign = path.join(folder, SIGN);
-  const noted = tryReadText(sign, SIGN_MAX_BYTES)?.split('\n')[1];
-  const temporary = noted === undefined ? '' : noted.slice(1, -1);
-  if (path.dirname(temporary) === tmpdir() && path.basename(temporary).startsWith(TEMPORARY)) {
-    removeTree(temporary);
-  }
-  for (const name of namesIn(folder)) if (name !== '.git') removeTree(path.join(folder, name));
-  const gitDir = path.join(folder, '.git');
-  for (const name of namesIn(gitDir)) {
-    if (name !== path.basename(SIGN)) removeTree(path.join(gitDir, name));
-  }
-  rmSync(sign, { force: true });
+/** Removes a checkout with its temporary folder. Throws the system's error. */
+export function removeFreshCheckout(folder: string): void {
   removeTree(folder);
+  for (const name of namesIn(tmpdir())) {
+    if (!name.startsWith(temporaryName(folder))) continue;
+    try {
+      removeTree(path.join(tmpdir(), name));
+    } catch {
+      // Another user may have made a folder of this name: that must not stop a check.
+    }
+  }
   try {
     rmdirSync(path.dirname(folder));
   } catch {
     // The work trees of tasks are in it.
   }
+}
+
+/** Short, since the path of a socket may not be long. */
+function temporaryName(folder: string): string {
+  return `ralph-check-${markOf(folder)}-`;
+}
+
+/**
+ * Returns the place for a checkout of a task, such as `fix-login.exam-3f9a1c04d2e1` in the folder beside the repository:
+ * the mark stands for the task's own folder, so that nobody else's is called so.
+ */
+export async function checkoutFolder(git: PrivateGit, name: string, ask: AskGit): Promise<string> {
+  const trees = await treesBeside(git.repository, runGitOf(ask));
+  return path.join(trees, `${name}-${markOf(git.folder)}`);
+}
+
+function markOf(folder: string): string {
+  return createHash('sha256').update(folder).digest('hex').slice(0, 12);
 }
 
 /** Writes the files of a repository without any git: no template, no hook, no configuration but this. */

@@ -93,7 +93,7 @@ async function freeNames(
     (await git(repository.commonDir, ['check-ref-format', refOf(name)])) !== null;
   const isAllowed = await isAllowedRef(`ralph/${taskId}`);
   const start = isAllowed && !branches.has(refOf('ralph')) ? 'ralph/' : 'ralph-';
-  // As in the names of snapshots: a dot is what git refuses.
+  // A dot is what git refuses.
   const part = isAllowed ? taskId : taskId.replaceAll('.', '%2E');
   for (let number = 1; ; number += 1) {
     const suffix = number === 1 ? '' : `-${number}`;

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeFreshCheckout } from '../../../src/effects/branches/fresh-checkout.ts';
+import { checkoutFolder, makeFreshCheckout } from '../../../src/effects/branches/fresh-checkout.ts';
 import { checkoutsOf } from '../../helpers/checkouts.ts';
 import { makeExam, untouched } from '../../helpers/exams.ts';
 import { bytesBelow, gitIn, put } from '../../helpers/repository.ts';
@@ -102,30 +102,23 @@ describe('a fresh checkout', () => {
     ]);
   });
 
-  test('never stands in for a folder that is not its own', async () => {
+  test('removes what a killed ralph left, and is called as nobody else’s', async () => {
     const task = await makeExam({ 'a.txt': 'a\n' });
     const request = {
       ...{ git: task.own, ask: task.ask, folder: task.cleanFolder, head: null, tree: task.start },
     };
-    put(task.cleanFolder, { 'mine.txt': 'mine\n' });
     const first = await makeFreshCheckout(request);
-    expect(first.folder).toBe(`${task.cleanFolder}-2`);
-    // A ralph of another task, or of the same name in another vault.
-    const other = await makeExam({ 'a.txt': 'a\n' });
-    const beside = await makeFreshCheckout({
-      ...request,
-      git: { ...task.own, folder: other.own.folder },
-    });
-    expect(beside.folder).toBe(`${task.cleanFolder}-3`);
-    // What this task left is removed first.
     put(first.folder, { 'left.txt': 'left\n' });
     const second = await makeFreshCheckout(request);
-    expect(second.folder).toBe(first.folder);
     expect(Object.keys(filesOf(second.folder))).toEqual(['.gitignore', 'a.txt']);
     expect(existsSync(first.temporary)).toBe(false);
-    beside.remove();
     second.remove();
-    expect(bytesBelow(dirname(task.cleanFolder))).toEqual({ 't.clean/mine.txt': 'mine\n' });
+    const folderOf = (folder: string) =>
+      checkoutFolder({ ...task.own, folder }, 't.clean', task.ask);
+    const [one, other] = [await folderOf('/vault/t/git'), await folderOf('/other/t/git')];
+    expect(dirname(one)).toBe(`${task.folder}.ralph`);
+    expect(one).toBe(await folderOf('/vault/t/git'));
+    expect(one).not.toBe(other);
   });
 
   test('goes away although a check took the rights from its folders, and follows no link', async () => {
