@@ -15,29 +15,47 @@ export interface TaskErrorJson {
   };
 }
 
-/** What a program needs to know about a task's error, in addition to the sentence for people. */
-interface TaskErrorFacts {
-  readonly type: string;
-  /** Null if the task has no id yet. */
-  readonly taskId: string | null;
-  readonly recoverable: boolean;
-  readonly actionRequired: string;
-}
+/** The exit code of each error, whether the task can continue, and what a program has to do before that. */
+const TABLE = {
+  TaskNotFoundError: [EXIT_FAILED, 'final', 'abort_task'],
+  TaskAlreadyActiveError: [EXIT_ALREADY_ACTIVE, 'recoverable', 'end_active_task'],
+  WorkTreeError: [EXIT_FAILED, 'recoverable', 'check_work_tree'],
+  InvalidStateError: [EXIT_FAILED, 'final', 'check_status'],
+  LeftToPersonError: [EXIT_FAILED, 'recoverable', 'manual_review'],
+  StateCorruptedError: [EXIT_FAILED, 'recoverable', 'recreate_state'],
+  BaselineMisfitError: [EXIT_FAILED, 'recoverable', 'check_folder'],
+  InvalidPromptError: [EXIT_USAGE, 'final', 'correct_prompt'],
+  ApprovalPendingError: [exitCodeFor('paused', 'approval'), 'recoverable', 'answer_approval'],
+  UntrustedTaskError: [EXIT_FAILED, 'recoverable', 'review_and_trust'],
+  MaxIterationsExceededError: [
+    exitCodeFor('max_iterations_reached', 'max_iterations'),
+    'final',
+    'manual_review',
+  ],
+  TimeoutError: [exitCodeFor('timeout', 'timeout'), 'final', 'notify_user'],
+} as const;
 
 /** An error about one task. Its message starts with its type, for the log of a program; people read `sentence`. */
 abstract class TaskError extends Error {
-  abstract readonly exitCode: number;
+  readonly exitCode: number;
   readonly taskId: string | null;
   readonly recoverable: boolean;
   readonly actionRequired: string;
   readonly sentence: string;
 
-  constructor({ type, taskId, recoverable, actionRequired }: TaskErrorFacts, sentence: string) {
+  /** `taskId` is null if the task has no id yet. */
+  constructor(
+    type: keyof typeof TABLE,
+    taskId: string | null,
+    sentence: string,
+    exitCode: number = TABLE[type][0],
+  ) {
     super(`${type}: ${sentence}`);
     this.name = type;
+    this.exitCode = exitCode;
     this.taskId = taskId;
-    this.recoverable = recoverable;
-    this.actionRequired = actionRequired;
+    this.recoverable = TABLE[type][1] === 'recoverable';
+    this.actionRequired = TABLE[type][2];
     this.sentence = sentence;
   }
 
@@ -56,39 +74,24 @@ abstract class TaskError extends Error {
 
 /** The state folder contains no task with this id. */
 export class TaskNotFoundError extends TaskError {
-  readonly exitCode = EXIT_FAILED;
-
   constructor(
     taskId: string,
     stateDir: string,
     sentence = `there is no task '${taskId}' in ${stateDir}; check the id and --vault.`,
   ) {
-    super(
-      { type: 'TaskNotFoundError', taskId, recoverable: false, actionRequired: 'abort_task' },
-      sentence,
-    );
+    super('TaskNotFoundError', taskId, sentence);
   }
 }
 
 /** A live loop already drives this task. */
 export class TaskAlreadyActiveError extends TaskError {
-  readonly exitCode = EXIT_ALREADY_ACTIVE;
-
   /** `where` says who drives it: `pid 123, iteration 3/10`. */
   constructor(
     taskId: string,
     where: string,
     sentence = `a live loop already has task '${taskId}' (${where}).\nto end it: ${commandHere('stop', taskId)}`,
   ) {
-    super(
-      {
-        type: 'TaskAlreadyActiveError',
-        taskId,
-        recoverable: true,
-        actionRequired: 'end_active_task',
-      },
-      sentence,
-    );
+    super('TaskAlreadyActiveError', taskId, sentence);
   }
 }
 
@@ -109,30 +112,19 @@ export class WorkTreeTakenError extends TaskAlreadyActiveError {
 
 /** The work tree of the task's own cannot be made or used. */
 export class WorkTreeError extends TaskError {
-  readonly exitCode = EXIT_FAILED;
-
   /** `why` is a whole sentence without a full stop. */
   constructor(taskId: string, why: string) {
-    super(
-      {
-        type: 'WorkTreeError',
-        taskId,
-        recoverable: true,
-        actionRequired: 'check_work_tree',
-      },
-      `${why}.`,
-    );
+    super('WorkTreeError', taskId, `${why}.`);
   }
 }
 
 /** The task's state does not allow the request. */
 export class InvalidStateError extends TaskError {
-  readonly exitCode = EXIT_FAILED;
-
   /** `why` is a phrase: `it has already ended`; `next` a line: `to continue: npx ralph resume nightly`. */
   constructor(taskId: string, status: string, why: string | null, ...next: readonly string[]) {
     super(
-      { type: 'InvalidStateError', taskId, recoverable: false, actionRequired: 'check_status' },
+      'InvalidStateError',
+      taskId,
       [`task '${taskId}' is ${status}${why === null ? '' : `; ${why}`}.`, ...next].join('\n'),
     );
   }
@@ -140,31 +132,24 @@ export class InvalidStateError extends TaskError {
 
 /** The task used up its budget or was killed repeatedly, so a person decides whether it may spend more. */
 export class LeftToPersonError extends TaskError {
-  readonly exitCode: number;
-
   /** `ended` says how the task ended: `budget_spent`. `resume` is the command that resumes it. */
   constructor(taskId: string, ended: string, resume: string, exitCode: number) {
     super(
-      { type: 'LeftToPersonError', taskId, recoverable: true, actionRequired: 'manual_review' },
+      'LeftToPersonError',
+      taskId,
       `task '${taskId}' has ended (${ended}), and a new run could spend as much again, so a person decides; a run without --resume-if-open starts again.\nto continue: ${resume}`,
+      exitCode,
     );
-    this.exitCode = exitCode;
   }
 }
 
 /** A state file that cannot be read. */
 export class StateCorruptedError extends TaskError {
-  readonly exitCode = EXIT_FAILED;
-
   /** `why` says what is wrong with it: `not a ralph state file`. */
   constructor(taskId: string, stateFile: string, why: string) {
     super(
-      {
-        type: 'StateCorruptedError',
-        taskId,
-        recoverable: true,
-        actionRequired: 'recreate_state',
-      },
+      'StateCorruptedError',
+      taskId,
       `the state of task '${taskId}' in ${stateFile} cannot be read (${why}); repair it, or start again with a run of --task-id ${taskId}.`,
     );
   }
@@ -172,17 +157,11 @@ export class StateCorruptedError extends TaskError {
 
 /** The baseline from a task's start does not fit the folder in which it would be resumed. */
 export class BaselineMisfitError extends TaskError {
-  readonly exitCode = EXIT_FAILED;
-
   /** `why` is a phrase: `/w/README is not as it was noted in /v`. */
   constructor(taskId: string, cwd: string, why: string) {
     super(
-      {
-        type: 'BaselineMisfitError',
-        taskId,
-        recoverable: true,
-        actionRequired: 'check_folder',
-      },
+      'BaselineMisfitError',
+      taskId,
       `task '${taskId}' cannot be resumed in ${cwd}, since the files there differ from those recorded at its start (${why}); resume it where it began, restore the files, or start again with a run of --task-id ${taskId}.`,
     );
   }
@@ -190,30 +169,19 @@ export class BaselineMisfitError extends TaskError {
 
 /** Invalid prompt: empty or too long. */
 export class InvalidPromptError extends TaskError {
-  readonly exitCode = EXIT_USAGE;
-
   /** `what` completes the sentence: `is empty`. */
   constructor(taskId: string | null, what: string) {
-    super(
-      { type: 'InvalidPromptError', taskId, recoverable: false, actionRequired: 'correct_prompt' },
-      `the prompt ${what}; 1 byte to 1 MB of text is expected.`,
-    );
+    super('InvalidPromptError', taskId, `the prompt ${what}; 1 byte to 1 MB of text is expected.`);
   }
 }
 
 /** The task waits for a person's approval. */
 export class ApprovalPendingError extends TaskError {
-  readonly exitCode = exitCodeFor('paused', 'approval');
-
   /** `what` is a phrase about the state of the request and what to do; `commands` are lines that do it. */
   constructor(taskId: string, what: string, commands: readonly string[] = []) {
     super(
-      {
-        type: 'ApprovalPendingError',
-        taskId,
-        recoverable: true,
-        actionRequired: 'answer_approval',
-      },
+      'ApprovalPendingError',
+      taskId,
       [`task '${taskId}' waits for an approval; ${what}.`, ...commands].join('\n'),
     );
   }
@@ -221,18 +189,12 @@ export class ApprovalPendingError extends TaskError {
 
 /** This user's ralph did not write the task here, so nothing of it runs before a person trusts it. */
 export class UntrustedTaskError extends TaskError {
-  readonly exitCode = EXIT_FAILED;
-
   /** `why` completes a sentence about the task; `rights` says in words what it would be allowed to do. */
   constructor(taskId: string, stateDir: string, why: string, rights: readonly string[]) {
     const asks = rights.length === 0 ? '' : ` It would be run with ${rights.join(', ')}.`;
     super(
-      {
-        type: 'UntrustedTaskError',
-        taskId,
-        recoverable: true,
-        actionRequired: 'review_and_trust',
-      },
+      'UntrustedTaskError',
+      taskId,
       `task '${taskId}' in ${stateDir} ${why}, so nothing of it is run.${asks}\nto look at it: ${commandHere('status', taskId)}\nto take it over, if it is yours: ${commandHere('resume', taskId, ['--trust'])}`,
     );
   }
@@ -240,16 +202,10 @@ export class UntrustedTaskError extends TaskError {
 
 /** The iterations of a task are used up. */
 export class MaxIterationsExceededError extends TaskError {
-  readonly exitCode = exitCodeFor('max_iterations_reached', 'max_iterations');
-
   constructor(taskId: string, maxIterations: number) {
     super(
-      {
-        type: 'MaxIterationsExceededError',
-        taskId,
-        recoverable: false,
-        actionRequired: 'manual_review',
-      },
+      'MaxIterationsExceededError',
+      taskId,
       `task '${taskId}' has used its ${maxIterations} iterations; a person has to look at it.`,
     );
   }
@@ -257,11 +213,10 @@ export class MaxIterationsExceededError extends TaskError {
 
 /** The time limit of the whole task has passed. */
 export class TimeoutError extends TaskError {
-  readonly exitCode = exitCodeFor('timeout', 'timeout');
-
   constructor(taskId: string, timeoutAt: string) {
     super(
-      { type: 'TimeoutError', taskId, recoverable: false, actionRequired: 'notify_user' },
+      'TimeoutError',
+      taskId,
       `the time limit of task '${taskId}' passed at ${timeoutAt}; its work so far is kept.`,
     );
   }

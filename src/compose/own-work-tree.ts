@@ -71,7 +71,7 @@ export async function openTaskTree(run: TreeRun): Promise<TaskTree> {
           claim = held;
         });
       } catch (error) {
-        if (error instanceof WorkTreeError || 'exitCode' in Object(error)) throw error;
+        if ('exitCode' in Object(error)) throw error;
         const { path: place } = own.tree;
         const todo =
           resume === undefined

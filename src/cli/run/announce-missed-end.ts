@@ -1,7 +1,7 @@
 import type { PlannedResume } from '../../compose/resume/plan-resume.ts';
 import { startRun } from '../../compose/run.ts';
 import { promptPreview } from '../../effects/plan/task-facts.ts';
-import { InsideOwnLoopError, messageOf } from '../../errors.ts';
+import { InsideLoopError, messageOf } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import { endingNotAnnounced } from '../../report/notices.ts';
 import { TaskAlreadyActiveError } from '../../task-errors.ts';
@@ -54,7 +54,7 @@ export async function announceBeforeNew(
   try {
     return await announceBeforeResume(taskId, place, { ...flags, isTrusted: false });
   } catch (error) {
-    if (error instanceof TaskAlreadyActiveError || error instanceof InsideOwnLoopError) throw error;
+    if (error instanceof TaskAlreadyActiveError || error instanceof InsideLoopError) throw error;
     say(endingNotAnnounced(taskId, messageOf(error)));
     return null;
   }

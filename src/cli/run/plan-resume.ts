@@ -33,7 +33,7 @@ interface ResumeBounds {
 
 /**
  * Plans the resume of a task as the command line asks for it. Resolves to null if the task is not open. Rejects with
- * `TaskNotFoundError` for an invalid id, `InsideOwnLoopError`, or as the plan itself does.
+ * `TaskNotFoundError` for an invalid id, `InsideLoopError`, or as the plan itself does.
  */
 export async function planResume(
   taskId: string,

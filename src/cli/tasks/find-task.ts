@@ -7,7 +7,7 @@ import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { readStateFile } from '../../effects/state/state-file.ts';
 import { inHistory, type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
 import { type Seal, type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
-import { InsideOwnLoopError, messageOf, StateTooNewError } from '../../errors.ts';
+import { InsideLoopError, messageOf, StateTooNewError } from '../../errors.ts';
 import { commandHere } from '../../printed-command.ts';
 import { InvalidStateError, StateCorruptedError } from '../../task-errors.ts';
 import type { TaskFolders } from './named-folders.ts';
@@ -106,7 +106,7 @@ export function notLive(found: FoundTask): InvalidStateError {
 }
 
 /**
- * Throws `InsideOwnLoopError` if the agent of a loop acts on that loop's own task. This stops mistakes,
+ * Throws `InsideLoopError` if the agent of a loop acts on that loop's own task. This stops mistakes,
  * not an agent that changes its environment.
  */
 export function refuseInsideOwnLoop(
@@ -119,5 +119,5 @@ export function refuseInsideOwnLoop(
   const isOwn = env.RALPH_STATE_FILE
     ? realPath(env.RALPH_STATE_FILE) === realPath(stateFile)
     : env.RALPH_TASK_ID === taskId;
-  if (isOwn) throw new InsideOwnLoopError(command, taskId);
+  if (isOwn) throw new InsideLoopError(command, `the loop of task '${taskId}' itself`);
 }

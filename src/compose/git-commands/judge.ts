@@ -43,7 +43,7 @@ export interface TaskToJudge extends NamedTask {
 
 /**
  * Has the final tree of a task judged, and changes nothing. Rejects with a `UsageError` if the settings are wrong or
- * the judge is missing, and with a `SnapshotsError` if the tree is not there.
+ * the judge is missing, and with a `CommandError` if the tree is not there.
  */
 export async function judgeTask(task: TaskToJudge): Promise<JudgeVerdict> {
   const { state, paths, warn } = task;

@@ -33,18 +33,18 @@ import { type ReadProof, readProof, readProofFile } from '../../effects/proof/pr
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import type { Seal } from '../../effects/trust/seal.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
-import { messageOf, ProofError, UsageError } from '../../errors.ts';
+import { CommandError, messageOf, UsageError } from '../../errors.ts';
 import { runCheck } from '../proof/checks.ts';
 import { confinedToCheckout } from '../sandbox/confined-to.ts';
 import type { LaterChecks, LaterSandbox } from '../sandbox/run-sandbox.ts';
 import { laterSandbox } from '../sandbox/sandbox-of-run.ts';
 
-/** Reads the proof of a completed task from its folder; null if it has none. Throws a `ProofError`. */
+/** Reads the proof of a completed task from its folder; null if it has none. Throws a `CommandError`. */
 export function proofOfTask(folder: string, state: TaskState, seal: Seal): ReadProof | null {
   return readProof(folder, seal, state);
 }
 
-/** Reads a proof that may be anybody's. Throws a `ProofError`, or a `UsageError` if the file is not there. */
+/** Reads a proof that may be anybody's. Throws a `CommandError`, or a `UsageError` if the file is not there. */
 export function proofOfFile(file: string): ReadProof {
   try {
     return readProofFile(file);
@@ -80,7 +80,7 @@ export function foldersOfTask({ git }: TaskState, folder: string): readonly stri
 
 /**
  * Returns the tree of a proof that the repository has: the one that was judged, or the one that git has
- * committed in its place. Rejects with a `ProofError` if it has neither.
+ * committed in its place. Rejects with a `CommandError` if it has neither.
  */
 export async function findProvenTree(proof: PlacedProof): Promise<string> {
   const ask = gitAsker(proof.env);
@@ -118,7 +118,7 @@ export interface ProofToRepeat extends PlacedProof {
 
 /**
  * Runs the checks of a proof once more, on its tree in a clean checkout. The caller has made sure that
- * a person wants to have the commands of the proof run. Rejects with a `ProofError` if it cannot be done, and
+ * a person wants to have the commands of the proof run. Rejects with a `CommandError` if it cannot be done, and
  * with a `SandboxError` if the checks of the task cannot run in the sandbox.
  */
 export async function repeatProof(proof: ProofToRepeat): Promise<Repeated> {
@@ -148,7 +148,7 @@ async function repeatWatched(proof: Repetition, stops: SignalWatch): Promise<Rep
   const tree = await findTree(proof.facts, repository, ask);
   const scratch = path.join(repository.commonDir, 'ralph', 'proof-git');
   const folder = proof.gitFolder ?? scratch;
-  const stopped = new ProofError('It was stopped before the checks had ended.');
+  const stopped = new CommandError('It was stopped before the checks had ended.');
   let ended: (() => void) | null = null;
   try {
     ended = await claimLanding(repository, stops.signal, proof.onWait);
@@ -161,7 +161,7 @@ async function repeatWatched(proof: Repetition, stops: SignalWatch): Promise<Rep
     return repeated;
   } catch (error) {
     if (!(error instanceof GitError) && errorCode(error) === '') throw error;
-    throw new ProofError(`The checks could not run again: ${messageOf(error)}.`);
+    throw new CommandError(`The checks could not run again: ${messageOf(error)}.`);
   } finally {
     if (ended !== null) {
       rmSync(scratch, { recursive: true, force: true });
@@ -253,7 +253,7 @@ async function repositoryOf(
     if (opened.kind === 'repository') return opened.repository;
     ({ why } = opened);
   }
-  throw new ProofError(
+  throw new CommandError(
     `A proof is about a tree in a git repository, and none can be used: ${why}.`,
   );
 }
@@ -264,14 +264,14 @@ async function findTree(
   ask: AskGit,
 ): Promise<string> {
   if (tree === null) {
-    throw new ProofError('This proof names no tree: the task did not work in a git repository.');
+    throw new CommandError('This proof names no tree: the task did not work in a git repository.');
   }
   for (const id of [tree, committedTree]) {
     if (id === null) continue;
     const { exitCode, output } = await ask(root, ['cat-file', '-t', id]);
     if (exitCode === 0 && output.trim() === 'tree') return id;
   }
-  throw new ProofError(
+  throw new CommandError(
     `${root} has not got the tree ${tree} that was judged; fetch the branch that contains it, or name another repository.`,
   );
 }

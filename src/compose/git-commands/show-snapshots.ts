@@ -1,7 +1,7 @@
 import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { changesIn, changesSinceStart, type TreePair } from '../../core/snapshots/timeline.ts';
 import { compareTrees, countLines, countPaths } from '../../effects/snapshots/trees.ts';
-import { SnapshotsError } from '../../errors.ts';
+import { CommandError } from '../../errors.ts';
 import {
   changedNothing,
   type NamedTask,
@@ -21,7 +21,7 @@ export interface ChangedFile {
   readonly removed: number | null;
 }
 
-/** Returns the files that iterations changed, for programs. Rejects with a `SnapshotsError`. */
+/** Returns the files that iterations changed, for programs. Rejects with a `CommandError`. */
 export async function changedFiles(
   task: NamedTask,
   runId: string,
@@ -91,7 +91,7 @@ export interface ListedRow {
   readonly commit: string;
 }
 
-/** Lists the snapshots of a task. Rejects with a `SnapshotsError`. */
+/** Lists the snapshots of a task. Rejects with a `CommandError`. */
 export async function listTaskSnapshots(
   task: NamedTask,
   runId: string,
@@ -115,8 +115,8 @@ export async function listTaskSnapshots(
   }));
 }
 
-function unreadable({ state }: NamedTask): SnapshotsError {
-  return new SnapshotsError(
+function unreadable({ state }: NamedTask): CommandError {
+  return new CommandError(
     `The snapshots of ${state.task_id} cannot be read by git, which finds some of their objects missing; git fsck tells more.`,
   );
 }

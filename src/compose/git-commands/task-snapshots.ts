@@ -15,7 +15,7 @@ import { readSnapshotIds, type SnapshotIds } from '../../effects/snapshots/snaps
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { uncountedFolders } from '../../effects/vault/vault-folders.ts';
-import { messageOf, SnapshotsError } from '../../errors.ts';
+import { CommandError, messageOf } from '../../errors.ts';
 
 /** A task that a command names. */
 export interface NamedTask {
@@ -37,7 +37,7 @@ export interface TaskSnapshots {
 
 /**
  * Opens the snapshots of a task. `needsTree`: whether its work tree must be there, too; otherwise any work
- * tree of the repository will do. Rejects with a `SnapshotsError` that says why there is none.
+ * tree of the repository will do. Rejects with a `CommandError` that says why there is none.
  */
 export async function openTaskSnapshots(
   task: NamedTask,
@@ -94,8 +94,8 @@ function nearest(folder: string): string {
   return existsSync(folder) ? folder : nearest(path.dirname(folder));
 }
 
-function none(taskId: string, why: string): SnapshotsError {
-  return new SnapshotsError(`Task ${taskId} has no snapshots that can be used: ${why}.`);
+function none(taskId: string, why: string): CommandError {
+  return new CommandError(`Task ${taskId} has no snapshots that can be used: ${why}.`);
 }
 
 /** Returns the iterations that changed files and have no snapshot. */
@@ -128,10 +128,10 @@ export function changedNothing(
 export function unknownIteration(
   { taskId, iterations }: TaskSnapshots,
   wanted: string,
-): SnapshotsError {
+): CommandError {
   const there =
     iterations.length === 0 ? 'no iteration of it has some' : `there are ${inWords(iterations)}`;
-  return new SnapshotsError(
+  return new CommandError(
     `Task ${taskId} has no snapshots from before and after ${wanted}; ${there}.`,
   );
 }

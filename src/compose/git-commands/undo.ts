@@ -27,7 +27,7 @@ import { openSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
-import { messageOf, SandboxError, SnapshotsError } from '../../errors.ts';
+import { CommandError, messageOf, SandboxError } from '../../errors.ts';
 import {
   TaskAlreadyActiveError,
   UntrustedTaskError,
@@ -68,14 +68,14 @@ export interface UndoneTask extends NamedTask {
 export interface OpenUndo {
   readonly preview: UndoPreview;
   readonly isNothing: boolean;
-  /** Resolves to the paths that could not be brought back. Rejects with a `SnapshotsError`. */
+  /** Resolves to the paths that could not be brought back. Rejects with a `CommandError`. */
   carryOut(): Promise<readonly KeptPath[]>;
   close(): void;
 }
 
 /**
  * Prepares an undo or a redo; changes no file of the user's. Rejects with `TaskAlreadyActiveError`,
- * `UntrustedTaskError` or `SnapshotsError`.
+ * `UntrustedTaskError` or `CommandError`.
  */
 export async function openUndo(task: UndoneTask, wish: UndoWish): Promise<OpenUndo> {
   const { state, paths, place, isOwn } = task;
@@ -121,7 +121,7 @@ async function deniedTo(
     return await deniedLater(facts, keeper.git.repository.root);
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    throw new SnapshotsError(
+    throw new CommandError(
       `ralph undo cannot tell what the sandbox of task ${taskId} keeps from its agent: ${error.message}`,
     );
   }
@@ -208,7 +208,7 @@ async function withinSnapshots(
         return [...blocked].map(([name, why]) => ({ path: shownPath(name), why: inWords(why) }));
       } catch (error) {
         if (!hasBegun) throw asNothingDone(error);
-        throw new SnapshotsError(
+        throw new CommandError(
           `The files are back, but not all else is: ${messageOf(error)}. The same command finishes it.`,
         );
       }
@@ -238,7 +238,7 @@ function spansOf(
   if (wish.redo) {
     const spans = redoSpans(timeline, isUndoCutOff(keeper.git, newest));
     if (spans.length > 0) return { iteration: null, spans };
-    throw new SnapshotsError(
+    throw new CommandError(
       `ralph undo --redo takes back the newest undo that is not redone, and since the last iteration of task ${taskId} there is none.`,
     );
   }
@@ -274,7 +274,7 @@ async function firstToDo(
 function refuseUnderWay(repository: Repository, { base }: UndoSpan, taskId: string): void {
   const [since] = underWayIn(repository.gitDir).filter((name) => !base.underWay.includes(name));
   if (since === undefined) return;
-  throw new SnapshotsError(
+  throw new CommandError(
     `Nothing was taken back: a ${since} is under way in the work tree of ${taskId} and was not then. End it first, or let ralph undo --hard end it.`,
   );
 }
@@ -295,5 +295,5 @@ async function leaveHint({ paths, place }: UndoneTask, text: string, at: string)
 function asNothingDone(error: unknown): unknown {
   const isSystem = error instanceof Error && 'syscall' in error;
   if (!(error instanceof GitError) && !isSystem) return error;
-  return new SnapshotsError(`Nothing was taken back: ${messageOf(error).replace(/\.$/, '')}.`);
+  return new CommandError(`Nothing was taken back: ${messageOf(error).replace(/\.$/, '')}.`);
 }

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, type PathLike, readSync } from 'node:fs';
-import { FileRefusedError } from '../../errors.ts';
+import { CommandError } from '../../errors.ts';
 
 /*
  * Opens and reads files that another user may have planted. They are opened without waiting, since
@@ -15,7 +15,7 @@ export function readWithin(file: PathLike, maxBytes: number): Buffer {
   return withRegularFile(file, 0, (descriptor, size) => {
     if (size > maxBytes) {
       const found = `${file} has ${size} bytes, and ralph reads no more than ${maxBytes} of it`;
-      throw new FileRefusedError('EFBIG', `${found}; move it away`);
+      throw refused('EFBIG', `${found}; move it away`);
     }
     return readBytes(descriptor, size);
   });
@@ -75,12 +75,17 @@ export function openRegular(
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | flags, 0o600);
   try {
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) throw new FileRefusedError('EINVAL', `${file} is not a regular file`);
+    if (!stats.isFile()) throw refused('EINVAL', `${file} is not a regular file`);
     return { descriptor, size: stats.size };
   } catch (error) {
     closeSync(descriptor);
     throw error;
   }
+}
+
+/** An error like the system's, for a file that ralph itself refuses to read. */
+function refused(code: 'EFBIG' | 'EINVAL', sentence: string): Error {
+  return Object.assign(new CommandError(sentence), { code });
 }
 
 /** Reads `length` bytes from `from` (null: the current position); fewer at the file's end. */

@@ -4,7 +4,7 @@ import { knownFailuresOf } from '../../core/completion/repeated-proof.ts';
 import { factsOfStatement, type ProofStatement } from '../../core/proof/statement.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { ProofError } from '../../errors.ts';
+import { CommandError } from '../../errors.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
 import { errorCode, removeFile, writeFileAtomic } from '../files/write-file.ts';
 import { fileOf, type Seal } from '../trust/seal.ts';
@@ -40,7 +40,7 @@ export interface ReadProof {
   readonly isOwn: boolean;
 }
 
-/** Reads the proof of a task; null if there is none. Throws a `ProofError`. */
+/** Reads the proof of a task; null if there is none. Throws a `CommandError`. */
 export function readProof(folder: string, seal: Seal, run: Run): ReadProof | null {
   const file = path.join(folder, PROOF);
   try {
@@ -69,7 +69,7 @@ export function provenFailures(
   }
 }
 
-/** Reads a proof that may be anybody's. Throws a `ProofError`, or the system's error. */
+/** Reads a proof that may be anybody's. Throws a `CommandError`, or the system's error. */
 export function readProofFile(file: string): ReadProof {
   return { ...readText(textOf(file), file), isOwn: false };
 }
@@ -81,7 +81,7 @@ function textOf(file: string): string {
 function readText(text: string, file: string): Omit<ReadProof, 'isOwn'> {
   const statement = readStatement(text);
   if (statement === null) {
-    throw new ProofError(`${file} is no proof of ralph's, or is damaged.`);
+    throw new CommandError(`${file} is no proof of ralph's, or is damaged.`);
   }
   return { statement, json: safeJson(JSON.parse(text), 2) };
 }

@@ -5,7 +5,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { type ProgressReport, progressReport } from '../../core/completion/progress-report.ts';
 import { HINT_MAX_BYTES, type Hint } from '../../core/prompt/hints.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { messageOf, RequestNotLeftError } from '../../errors.ts';
+import { CommandError, messageOf } from '../../errors.ts';
 import type { Requests } from '../../loop/ports.ts';
 import { MB, readHead } from '../files/bounded-read.ts';
 import { fileNamesIn, watchFolder } from '../files/folder.ts';
@@ -192,7 +192,7 @@ function readHint(content: string, folder: string, name: string, seal: Seal): Hi
 
 /**
  * Writes a request to a task's driver; a hint can wait for the task's next driver. `at` is an ISO
- * instant; a seal proves who wrote a hint. Rejects with `RequestNotLeftError`.
+ * instant; a seal proves who wrote a hint. Rejects with `CommandError`.
  */
 export async function leaveRequest(
   taskFolder: string,
@@ -213,7 +213,9 @@ export async function leaveRequest(
     if (leadsOut(folder, path.dirname(taskFolder))) throw new Error('it is a link that leads out');
     await writeFileAtomic(path.join(folder, name), content);
   } catch (error) {
-    throw new RequestNotLeftError(folder, messageOf(error));
+    throw new CommandError(
+      `The request could not be written to ${folder} (${messageOf(error)}); nothing was asked.`,
+    );
   }
 }
 

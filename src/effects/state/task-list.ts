@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
-import { StateFolderError } from '../../errors.ts';
+import { CommandError, messageOf } from '../../errors.ts';
 import { tryReadText } from '../files/bounded-read.ts';
 import { type JsonObject, parseObject } from '../files/json-fields.ts';
 import { errorCode } from '../files/write-file.ts';
@@ -27,7 +27,7 @@ export interface TaskList {
 
 /**
  * Returns the open tasks, and those of the history that were written last: `newest` is their number.
- * No others are read, because there may be thousands. Ignores links. Throws a `StateFolderError` if a
+ * No others are read, because there may be thousands. Ignores links. Throws a `CommandError` if a
  * folder cannot be read.
  */
 export function listTasks(stateDir: string, newest: number, seal: Seal | null = null): TaskList {
@@ -160,7 +160,9 @@ function readNames(folder: string): string[] {
     return readdirSync(folder);
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return [];
-    throw new StateFolderError(folder, error);
+    throw new CommandError(
+      `${folder} cannot be read (${messageOf(error)}); check its owner and mode.`,
+    );
   }
 }
 

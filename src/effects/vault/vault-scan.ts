@@ -11,7 +11,7 @@ import type { Here } from '../../core/task/driver.ts';
 import { NOTE_WORDS, rowOfState } from '../../core/task/endings.ts';
 import { hasLiveDriver, shownState } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { VaultFolderError } from '../../errors.ts';
+import { CommandError } from '../../errors.ts';
 import { MB, readWithin } from '../files/bounded-read.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { errorCode } from '../files/write-file.ts';
@@ -37,7 +37,7 @@ const QUIETLY = { throwIfNoEntry: false } as const;
 /** A larger file cannot be a prompt. */
 const PROMPT_MAX_BYTES = MB;
 
-/** Reads facts about every file in these folders. Throws a `VaultFolderError` for an unusable folder. */
+/** Reads facts about every file in these folders. Throws a `CommandError` for an unusable folder. */
 export function lookAtVault(
   place: VaultPlace,
   folders: readonly WorkFolder[],
@@ -75,16 +75,14 @@ interface FoundName {
 function foundIn(vault: string, folder: WorkFolder): readonly FoundName[] {
   const full = path.join(vault, folder);
   if (leadsOut(full, vault)) {
-    throw new VaultFolderError(
-      full,
-      'is a link that leads out of the vault; replace it with a folder',
+    throw new CommandError(
+      `${full} is a link that leads out of the vault; replace it with a folder.`,
     );
   }
   const why = distrustPath(full);
   if (why !== null)
-    throw new VaultFolderError(
-      full,
-      `is not used: ${why}; run ralph as the user who owns the vault`,
+    throw new CommandError(
+      `${full} is not used: ${why}; run ralph as the user who owns the vault.`,
     );
   try {
     return readdirSync(full, { encoding: 'buffer' })
@@ -92,7 +90,7 @@ function foundIn(vault: string, folder: WorkFolder): readonly FoundName[] {
       .sort((one, other) => (one.name < other.name ? -1 : 1));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
-    throw new VaultFolderError(full, `cannot be read (${errorCode(error)})`);
+    throw new CommandError(`${full} cannot be read (${errorCode(error)}).`);
   }
 }
 

@@ -33,7 +33,7 @@ export interface RunningLeg {
   handOver(why: string): void;
   /** Whether the claim is being given up, so that a beat no longer finds it. */
   isSettling(): boolean;
-  /** Leaves a request for the run, once. While there is no run, only a stop counts. Rejects with `RequestNotLeftError`. */
+  /** Leaves a request for the run, once. While there is no run, only a stop counts. Rejects with `CommandError`. */
   take(request: FleetRequest): Promise<void>;
 }
 

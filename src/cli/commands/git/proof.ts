@@ -15,7 +15,7 @@ import { maskSecrets } from '../../../core/secrets/secrets.ts';
 import { withoutControls } from '../../../core/text/untrusted-text.ts';
 import { requireStoredRun } from '../../../effects/plan/stored-settings.ts';
 import { sealAt } from '../../../effects/trust/seal.ts';
-import { ProofError, UsageError } from '../../../errors.ts';
+import { CommandError, UsageError } from '../../../errors.ts';
 import { EXIT_FAILED } from '../../../exit-codes.ts';
 import { proofText } from '../../../report/ending-lines.ts';
 import {
@@ -149,7 +149,7 @@ async function repeat(
 ): Promise<number> {
   const { what, name, folders, gitFolder, task } = named;
   const commands = checksOfProof(facts).map(({ command }) => command);
-  if (commands.length === 0) throw new ProofError(`${what} names no check that could run again.`);
+  if (commands.length === 0) throw new CommandError(`${what} names no check that could run again.`);
   const placed = { facts, folders, env: process.env };
   // Nobody should be asked about what cannot be done.
   await findProvenTree(placed);
@@ -186,7 +186,7 @@ async function repeat(
 
 /**
  * Shows what a proof from elsewhere would run, and asks. Throws a `UsageError` if nobody can be asked, and a
- * `ProofError` if what is shown is not what would run.
+ * `CommandError` if what is shown is not what would run.
  */
 async function mayRun(
   facts: ProofFacts,
@@ -196,7 +196,7 @@ async function mayRun(
   const { setup, copy } = facts.setup;
   const all = [...commands, ...copy, ...(setup === null ? [] : [setup])];
   if (all.some((text) => withoutControls(text) !== text)) {
-    throw new ProofError(
+    throw new CommandError(
       'The commands of this proof contain characters that cannot be seen, so nothing was run.',
     );
   }
