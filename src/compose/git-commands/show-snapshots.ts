@@ -1,5 +1,6 @@
 import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { changesIn, changesSinceStart, type TreePair } from '../../core/snapshots/timeline.ts';
+import { GitError } from '../../effects/git/git-error.ts';
 import { compareTrees, countLines, countPaths } from '../../effects/snapshots/trees.ts';
 import { CommandError } from '../../errors.ts';
 import {
@@ -30,11 +31,8 @@ export async function changedFiles(
   const snapshots = await openTaskSnapshots(task, runId, false);
   const { git } = snapshots.keeper;
   const pair = pairOf(task, snapshots, iterations);
-  const [difference, lines] = [
-    await compareTrees(git, pair.from, pair.to),
-    await countLines(git, pair),
-  ];
-  if (difference === null || lines === null) throw unreadable(task);
+  const difference = await read(task, compareTrees(git, pair.from, pair.to));
+  const lines = await read(task, countLines(git, pair));
   return [...difference].map(([name, { from, to }]) => ({
     path: shownPath(name),
     status: from === null ? 'added' : to === null ? 'deleted' : kindOf(from, to),
@@ -103,8 +101,7 @@ export async function listTaskSnapshots(
       ? { from: snapshots[place - 1]?.tree ?? tree, to: tree }
       : { from: undone.fromTree, to: undone.leftTree },
   );
-  const counts = await countPaths(keeper.git, pairs);
-  if (counts === null) throw unreadable(task);
+  const counts = await read(task, countPaths(keeper.git, pairs));
   return snapshots.map(({ name, what, at, subject, commit }, place) => ({
     name,
     iteration: what.kind === 'undo' ? null : what.iteration,
@@ -115,8 +112,11 @@ export async function listTaskSnapshots(
   }));
 }
 
-function unreadable({ state }: NamedTask): CommandError {
-  return new CommandError(
-    `The snapshots of ${state.task_id} cannot be read by git, which finds some of their objects missing; git fsck tells more.`,
-  );
+async function read<T>({ state }: NamedTask, reading: Promise<T>): Promise<T> {
+  return reading.catch((error: unknown) => {
+    if (!(error instanceof GitError)) throw error;
+    throw new CommandError(
+      `The snapshots of ${state.task_id} cannot be read by git, which finds some of their objects missing; git fsck tells more.`,
+    );
+  });
 }

@@ -1,6 +1,5 @@
 import { leftBy } from '../../core/snapshots/timeline.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import { GitError } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import type { TreePath } from '../git/tree-path.ts';
 import { readParents } from '../snapshots/move-head.ts';
@@ -58,9 +57,6 @@ export async function bringBack(
   const work = await compareTrees(git, head, tree);
   const moved = await compareTrees(git, head, tip);
   const since = denied.length === 0 ? new Map() : await compareTrees(git, tip, base);
-  if (work === null || moved === null || since === null) {
-    throw new GitError('a part of the snapshot is missing');
-  }
   const entries = new Map<TreePath, TreeEntry>(
     [...since].filter(([name]) => isHeld(name)).map(([name, { to }]) => [name, to]),
   );
@@ -72,6 +68,5 @@ export async function bringBack(
     else if (now.to !== to) kept.push(name);
   }
   const restored = await restoreFiles({ git, entries, mayReplace: () => true });
-  if (restored === null) throw new GitError('git cannot write the files of the snapshot');
   return { restored: restored.restored, kept: [...kept, ...restored.blocked.keys()] };
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { realPath } from '../files/real-path.ts';
 import { type AskGit, runGitOf } from '../git/git-command.ts';
-import { GitError, reasonOf } from '../git/git-error.ts';
+import { GitError, outputOf, reasonOf } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import type { Repository } from '../git/repository.ts';
 import { refOf } from '../git/repository.ts';
@@ -73,8 +73,7 @@ export async function removeCheckout({
 }: CheckoutPlace): Promise<void> {
   // Given twice, it also removes an entry that a killed git left locked. Submodules go with it.
   const args = ['worktree', 'remove', '--force', '--force', place];
-  const answer = await ask(repository.commonDir, args);
-  if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
+  outputOf(await ask(repository.commonDir, args));
 }
 
 /** Lists the work trees of a repository, also those that are gone. Rejects with a `GitError`. */
@@ -88,9 +87,8 @@ export async function listTrees({
     answer.exitCode === 0
       ? answer
       : await ask(repository.commonDir, ['worktree', 'list', '--porcelain']);
-  if (plain.exitCode !== 0) throw new GitError(reasonOf(plain));
   const end = plain === answer ? '\0' : '\n';
-  return asText(plain.output)
+  return asText(outputOf(plain))
     .split(end + end)
     .flatMap((entry) => {
       const lines = entry.split(end);
@@ -185,6 +183,5 @@ function isThere(place: string): boolean {
 async function must({ ask }: CheckoutPlace, cwd: string, args: readonly string[]): Promise<void> {
   const settings = await withoutOwnFilters(cwd, runGitOf(ask));
   if (settings === null) throw new GitError('git cannot tell which filters are configured');
-  const answer = await ask(cwd, args, { settings });
-  if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
+  outputOf(await ask(cwd, args, { settings }));
 }

@@ -1,22 +1,10 @@
 import { type ListedSnapshot, leftBy, type Timeline } from '../../core/snapshots/timeline.ts';
-import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import { GitError } from '../git/git-error.ts';
+import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { emptyTree } from '../git/repository.ts';
 import { asText, type TreePath } from '../git/tree-path.ts';
 import { readParents } from '../snapshots/move-head.ts';
 import { compareTrees } from '../snapshots/trees.ts';
-
-/** Compares two trees that must be there. Rejects with a `GitError`. */
-export async function differenceOf(
-  git: PrivateGit,
-  from: string,
-  to: string,
-): Promise<TreeDifference> {
-  const difference = await compareTrees(git, from, to);
-  if (difference === null) throw new GitError('a snapshot that it needs is missing');
-  return difference;
-}
 
 /** A snapshot, and the tree that was left then. */
 interface Instant {
@@ -32,8 +20,8 @@ async function dirtyAt(
 ): Promise<ReadonlySet<TreePath>> {
   const { head, index } = await readParents(git, commit);
   const start = head ?? emptyTree(git.repository);
-  const staged = index === null ? new Map() : await differenceOf(git, start, index);
-  const changed = await differenceOf(git, index ?? start, tree);
+  const staged = index === null ? new Map() : await compareTrees(git, start, index);
+  const changed = await compareTrees(git, index ?? start, tree);
   const dirty = new Set<TreePath>([...paths].filter((name) => staged.has(name)));
   for (const name of paths) {
     const { from = null, to = null } = changed.get(name) ?? {};
@@ -94,7 +82,7 @@ export async function dirtyByOthers(
     const left = instantOf(earlier);
     const { kind } = snapshot.what;
     const isWork = kind === 'end' || kind === 'attempt';
-    const changed = await differenceOf(git, left.tree, isWork ? snapshot.tree : leftBy(snapshot));
+    const changed = await compareTrees(git, left.tree, isWork ? snapshot.tree : leftBy(snapshot));
     const touched = new Set([...open].filter((name) => changed.has(name)));
     const dirty = isWork ? await dirtyAt(git, left, touched) : touched;
     open = new Set([...open].filter((name) => !touched.has(name) || (isWork && dirty.has(name))));

@@ -11,7 +11,7 @@ import type {
 import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
 import { type AskGit, runGitOf } from '../git/git-command.ts';
-import { GitError, reasonOf } from '../git/git-error.ts';
+import { GitError, outputOf } from '../git/git-error.ts';
 import type { Patience } from '../git/git-locks.ts';
 import type { GitSetting } from '../git/git-program.ts';
 import { readNames } from '../git/listings.ts';
@@ -244,8 +244,7 @@ async function bringIn(
     if (existsSync(form.file)) return { kind: 'refused', why: { kind: 'file-exists' } };
     // Outside the work tree, and removed with it.
     const whole = path.join(scratch.gitDir, 'ralph.patch');
-    const answer = await ask(scratch.folder, [...PATCH, `--output=${whole}`, target, commit]);
-    if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
+    outputOf(await ask(scratch.folder, [...PATCH, `--output=${whole}`, target, commit]));
     await writeFileAtomic(form.file, readFileSync(whole));
     return { kind: 'written', files };
   }

@@ -16,7 +16,7 @@ import { moveHead, type PlannedMove, planHeadMove, readParents } from '../snapsh
 import type { HeldPlaces } from '../snapshots/restore/held.ts';
 import { prepareUndo } from '../snapshots/restore/undo.ts';
 import type { SnapshotStore } from '../snapshots/snapshot-store.ts';
-import { differenceOf } from './dirty-paths.ts';
+import { compareTrees } from '../snapshots/trees.ts';
 
 export interface RevertRequest {
   readonly git: PrivateGit;
@@ -124,7 +124,7 @@ async function movePast(
 
 /** Returns what was taken back as a diff, without the content of files that look like secrets. */
 async function diffOf(git: PrivateGit, from: string, to: string): Promise<string> {
-  const names = [...(await differenceOf(git, from, to)).keys()].map((name) => asText(name));
+  const names = [...(await compareTrees(git, from, to)).keys()].map((name) => asText(name));
   const secret = names.filter(looksSecret).map((name) => `:(exclude,top,literal)${name}`);
   const args = ['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv'];
   const { output } = await git.run([...args, from, to, '--', ':(top)', ...secret]);

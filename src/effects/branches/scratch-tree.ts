@@ -10,7 +10,7 @@ import {
 } from '../../core/snapshots/undo-plan.ts';
 import { realPath } from '../files/real-path.ts';
 import { type AskGit, type GitAnswer, runGitOf } from '../git/git-command.ts';
-import { GitError, reasonOf } from '../git/git-error.ts';
+import { GitError, outputOf, reasonOf } from '../git/git-error.ts';
 import { withoutOwnFilters, withoutOwnMergeDrivers } from '../git/git-filters.ts';
 import type { GitSetting } from '../git/git-program.ts';
 import { readAttribute, readNames, readStaged } from '../git/listings.ts';
@@ -130,7 +130,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
   const addEntries = async (privately: PrivateGit, entries: Entries): Promise<string> => {
     const files = new Map([...entries].filter(([, entry]) => !isRepository(entry)));
     const restored = await restoreFiles({ git: privately, entries: files, mayReplace: () => true });
-    if (restored === null || restored.blocked.size > 0) {
+    if (restored.blocked.size > 0) {
       throw new GitError('git cannot write the files of the snapshot');
     }
     await git.must(['add', '--all']);
@@ -149,7 +149,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     treeOf,
     async withFileOf(tree, file, commit) {
       await git.must(['read-tree', tree]);
-      const [entry = ''] = (await git.raw(['ls-tree', '-z', commit, '--', file])).split('\0');
+      const [entry = ''] = (await git.must(['ls-tree', '-z', commit, '--', file])).split('\0');
       const [, mode, id] = /^(\d+) blob ([0-9a-f]+)\t/.exec(entry) ?? [];
       const change =
         mode === undefined
@@ -168,7 +168,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       const answer = await git.ask([...MERGE, other]);
       if (answer.exitCode !== 0 && (await isCutOff(git, into, other))) return { kind: 'shallow' };
       if (answer.exitCode === 0) return { tree: await git.must(['write-tree']) };
-      const unmerged = await git.raw(['ls-files', '-u', '-z']);
+      const unmerged = await git.must(['ls-files', '-u', '-z']);
       const paths = readStaged(unmerged).map(({ name }) => name);
       if (paths.length === 0) throw new GitError(reasonOf(answer));
       return { kind: 'conflict', paths: [...new Set(paths.map(asText))].sort() };
@@ -180,7 +180,6 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       if (kept === null) return { tree: await treeOf(tip), stays: leftOut, left: null };
       const privately = await openPrivately();
       const difference = await compareTrees(privately, tip, kept);
-      if (difference === null) throw new GitError('a snapshot that it needs is missing');
       const { lands, left, stays } = divided(difference, { isOpen, leftOut });
       const filtered = await git.underOwnFilter([...lands.keys()]);
       if (filtered.length > 0) return { kind: 'filtered', paths: filtered.map(asText) };
@@ -193,7 +192,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     },
     async missingIn(tree, { stays, left }) {
       if (left === null) return stays;
-      const listed = await git.raw([...NAMES, tree, left.tree]);
+      const listed = await git.must([...NAMES, tree, left.tree]);
       const apart = new Set(readNames(listed));
       return new Map([...stays].filter(([name]) => !left.names.has(name) || apart.has(name)));
     },
@@ -270,15 +269,9 @@ function createGit({ ask: askGit, path: folder }: CheckoutPlace, identity: reado
     const settings = [...QUIETLY, ...identity, ...(await withoutOwnPrograms(folder, askGit))];
     return askGit(folder, args, { settings, ...(input === undefined ? {} : { input }) });
   };
-  const raw = async (args: readonly string[], input?: string): Promise<string> => {
-    const answer = await ask(args, input);
-    if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
-    return answer.output;
-  };
   return {
     ask,
-    raw,
-    must: async (args: readonly string[], input?: string) => (await raw(args, input)).trim(),
+    must: async (args: readonly string[], input?: string) => outputOf(await ask(args, input)),
     /** Returns the paths whose filter is one that only the repository defines. */
     async underOwnFilter(names: readonly TreePath[]): Promise<readonly TreePath[]> {
       const off = (await withoutOwnPrograms(folder, askGit)).flatMap(({ name, value }) =>
@@ -288,8 +281,7 @@ function createGit({ ask: askGit, path: folder }: CheckoutPlace, identity: reado
       const answer = await askGit(folder, ['check-attr', '-z', '--stdin', 'filter'], {
         input: asInput(names),
       });
-      if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
-      const filters = readAttribute(answer.output);
+      const filters = readAttribute(outputOf(answer));
       return names.filter((name) => off.includes(asText(filters.get(name) ?? '')));
     },
   };

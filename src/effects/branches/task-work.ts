@@ -92,7 +92,6 @@ async function newestTree(request: TaskWorkRequest, tip: string): Promise<KeptWo
   if (newest.head === tip) return { kept: newest.tree, isOpen: true, leftOut: new Map() };
   const left = await compareTrees(git, newest.head, newest.tree);
   const apart = await compareTrees(git, newest.tree, tip);
-  if (left === null || apart === null) throw new GitError('a part of the snapshot is missing');
   const committed = await committedSince(request, newest.head, tip);
   const leftOut = [...left].flatMap(([name, { from }]): [TreePath, StaysReason][] =>
     !apart.has(name) || committed.has(name)

@@ -7,9 +7,9 @@ import { asText } from './tree-path.ts';
 /** A step that git refused; `message` is half a sentence. */
 export class GitError extends Error {}
 
-/** Returns what git has printed, without the last line break. Throws a `GitError` if git failed. */
-export function outputOf(answer: GitAnswer): string {
-  if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
+/** Returns what git has printed, without the last line break. Throws a `GitError` if git failed: `why`, or git's reason. */
+export function outputOf(answer: GitAnswer, why?: string): string {
+  if (answer.exitCode !== 0) throw new GitError(why ?? reasonOf(answer));
   return answer.output.endsWith('\n') ? answer.output.slice(0, -1) : answer.output;
 }
 

@@ -8,7 +8,6 @@ import { isTsconfig, tsconfigAtStart } from '../../core/proof/deciders/tsconfig-
 import type { ChangedDecider, ChangedTestFile } from '../../core/proof/findings.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import { GitError } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import { listTree, readEntries } from '../snapshots/tree-files.ts';
@@ -151,7 +150,6 @@ export interface DeciderLookRequest extends ChecksOfTree {
 export async function lookAtDeciders(request: DeciderLookRequest): Promise<DeciderLook> {
   const { git, checks, folder, start, atStart, claimed, acceptChanged, acceptFewer } = request;
   const difference = await compareTrees(git, start, claimed);
-  if (difference === null) throw new GitError('git cannot compare the trees of a task');
   const paths = [...difference.keys()].toSorted();
   const contents = await readEntries(
     git,

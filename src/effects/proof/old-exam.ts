@@ -13,7 +13,7 @@ import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { type FreshCheckout, makeFreshCheckout } from '../branches/fresh-checkout.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import type { AskGit } from '../git/git-command.ts';
-import { GitError, reasonOf } from '../git/git-error.ts';
+import { outputOf } from '../git/git-error.ts';
 import { readNames } from '../git/listings.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { asText, type TreePath } from '../git/tree-path.ts';
@@ -94,9 +94,7 @@ async function bringIgnored(
 ): Promise<readonly string[]> {
   const { root } = git.repository;
   const list = async (args: readonly string[]): Promise<readonly string[]> => {
-    const answer = await ask(root, args);
-    if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
-    return readNames(answer.output).filter((name) => name !== './');
+    return readNames(outputOf(await ask(root, args))).filter((name) => name !== './');
   };
   const tree = await listTree(git, claimed);
   // Files that are too large for a snapshot, or that the user keeps out of it.

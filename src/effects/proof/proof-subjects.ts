@@ -2,13 +2,13 @@ import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ProofFacts } from '../../core/proof/statement.ts';
 import { isRepository } from '../../core/snapshots/undo-plan.ts';
-import { differenceOf } from '../branches/dirty-paths.ts';
-import { GitError } from '../git/git-error.ts';
+import { outputOf } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import { indexInfo } from '../git/listings.ts';
 import { type PrivateGit, runOnRepository } from '../git/private-git.ts';
 import { asInput, type TreePath } from '../git/tree-path.ts';
 import { listTree } from '../snapshots/tree-files.ts';
+import { compareTrees } from '../snapshots/trees.ts';
 
 /**
  * Finds under which other names the files of a tree may come back: as the tree that git commits by its own
@@ -44,14 +44,11 @@ async function committedTreeOf(
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(files, { recursive: true, mode: 0o700 });
   const env = { GIT_WORK_TREE: files } as const;
-  const must = async (asked: ReturnType<PrivateGit['run']>): Promise<string> => {
-    const { exitCode, output } = await asked;
-    if (exitCode !== 0) throw new GitError('git cannot tell which tree it would commit');
-    return output;
-  };
+  const must = async (asked: ReturnType<PrivateGit['run']>): Promise<string> =>
+    outputOf(await asked, 'git cannot tell which tree it would commit');
   try {
     const entries = await listTree(git, tree);
-    const different = headTree === null ? null : await differenceOf(git, headTree, tree);
+    const different = headTree === null ? null : await compareTrees(git, headTree, tree);
     const isDifferent = (name: TreePath): boolean => different?.has(name) ?? true;
     const [repositories, plain] = partition([...entries].filter(([name]) => isDifferent(name)));
     // Which rules hold is in these files, also where HEAD has them.
@@ -72,7 +69,7 @@ async function committedTreeOf(
     const inner = repositories.map((name) => [name, entries.get(name) ?? null] as const);
     const input = indexInfo(inner, git.repository);
     await onRepository(['update-index', '-z', '--index-info'], input);
-    return (await onRepository(['write-tree'])).trim();
+    return await onRepository(['write-tree']);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,6 +1,5 @@
 import type { RewrittenFile } from '../../core/completion/examination.ts';
 import { isDeciderName, isTestName } from '../../core/proof/decider-names.ts';
-import { GitError } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import { listTree } from '../snapshots/tree-files.ts';
@@ -38,9 +37,6 @@ export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
   const atStart = await listTree(git, start);
   const difference = await compareTrees(git, before, after);
   const lines = await countLines(git, { from: before, to: after });
-  if (difference === null || lines === null) {
-    throw new GitError('git cannot compare the trees before and after the checks');
-  }
   const others: TreePath[] = [];
   for (const [path, { from, to }] of difference) {
     const first = atStart.get(path) ?? null;

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { outputOf } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import { indexInfo } from '../git/listings.ts';
 import { type PrivateGit, runOnRepository } from '../git/private-git.ts';
@@ -53,7 +54,7 @@ async function filterWriter(
   if (settings === null || asked.every(({ exitCode }) => exitCode !== 0)) return async () => false;
   return async (files) => {
     mkdirSync(store, { recursive: true, mode: 0o700 });
-    const index = await indexOf(git, files);
+    const index = await indexOf(git, files).catch(() => null);
     if (index === null) return false;
     const attributes = path.join(git.folder, 'attributes-to-restore');
     writeFileSync(attributes, `* -text -ident -working-tree-encoding filter=${filter}\n`);
@@ -71,15 +72,13 @@ async function filterWriter(
   };
 }
 
-/** Writes an index of these files alone; resolves to its place, or to null if git fails. */
-export async function indexOf(
-  git: PrivateGit,
-  files: readonly WantedFile[],
-): Promise<string | null> {
+/** Writes an index of these files alone; resolves to its place. Rejects with a `GitError`. */
+export async function indexOf(git: PrivateGit, files: readonly WantedFile[]): Promise<string> {
   const index = path.join(git.folder, 'index-to-restore');
   for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
   const entries = files.map(({ name, entry }) => [name, entry] as const);
   const input = indexInfo(entries, git.repository);
   const added = await git.run(['update-index', '-z', '--index-info'], { input, index });
-  return added.exitCode === 0 ? index : null;
+  outputOf(added, 'git cannot write an index of files');
+  return index;
 }

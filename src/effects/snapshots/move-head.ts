@@ -1,7 +1,7 @@
 import type { ListedSnapshot } from '../../core/snapshots/timeline.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { RunGit } from '../git/git-command.ts';
-import { GitError } from '../git/git-error.ts';
+import { GitError, outputOf } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import { lockIn } from '../git/git-locks.ts';
 import { heldBy, indexInfo, readStaged } from '../git/listings.ts';
@@ -106,8 +106,7 @@ async function indexLines(
   tree: string,
 ): Promise<Pick<HeadMove, 'index' | 'skipped'>> {
   const listed = await git.onRepository(['ls-files', '-s', '-v', '-z']);
-  if (listed.exitCode !== 0) throw new GitError('git cannot read the index');
-  const entries = readStaged(listed.output);
+  const entries = readStaged(outputOf(listed, 'git cannot read the index'));
   const now = heldBy(entries);
   const left = new Set(entries.flatMap(({ tag, name }) => (/s/i.test(tag) ? [name] : [])));
   const then = await listTree(git, tree);

@@ -1,6 +1,6 @@
 import { onlyOfTask } from '../../core/snapshots/commit-message.ts';
 import type { Timeline } from '../../core/snapshots/timeline.ts';
-import { GitError } from '../git/git-error.ts';
+import { outputOf } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import type { Head } from '../git/repository.ts';
 import { type HeadMove, readParents } from './move-head.ts';
@@ -45,7 +45,6 @@ async function isOwnStep(git: PrivateGit, taskId: string, from: Head, to: Head):
   // Unlike git log, git rev-list checks no signatures, for which it would start a program of the configuration.
   const others = ['rev-list', '-n', '1', '--invert-grep', ...onlyOfTask(taskId), to.commit];
   const range = from.commit === null ? [] : ['--not', from.commit];
-  const { exitCode, output } = await git.onRepository([...others, ...range, '--']);
-  if (exitCode !== 0) throw new GitError('git cannot list the commits since the task began');
-  return output.trim() === '';
+  const listed = await git.onRepository([...others, ...range, '--']);
+  return outputOf(listed, 'git cannot list the commits since the task began') === '';
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { withUnderWay } from '../../core/snapshots/snapshot-message.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import { GitError, outputOf } from '../git/git-error.ts';
+import { outputOf } from '../git/git-error.ts';
 import type { GitCall } from '../git/private-git.ts';
 import { type Head, headSign, isSameHead, readHead, writeTreeWords } from '../git/repository.ts';
 import { isPlainFolder, statsOf, type TreePath, treePlace } from '../git/tree-path.ts';
@@ -197,7 +197,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
           !index.submodules.has(name) &&
           isPlainFolder(treePlace(repository.root, name)),
       );
-      if (!(await dropPaths(git, bare))) throw new GitError('git cannot keep a lost repository');
+      await dropPaths(git, bare);
       for (const name of bare) nested.delete(name);
       for (const name of index.submodules) nested.add(name);
       const { tracked, mayBeMissing, asIndexed } = index;
@@ -208,7 +208,6 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         mayBeMissing,
         asIndexed,
       });
-      if (changes === null) throw new GitError('git cannot list the work tree');
       const { changed, replaced, dropped, leftOut } =
         only === undefined ? changes : changesAmong(changes, only);
       for (const name of [...changed, ...leftOut.keys()]) {
@@ -227,9 +226,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         return { tree, changed, secrets: [], leftOut, nested, isAsNewest: !isUnkept };
       }
       const refused = await addChanges(git, changed);
-      if (refused === null || !(await dropPaths(git, [...replaced, ...dropped, ...refused]))) {
-        throw new GitError('git cannot keep the changed files');
-      }
+      await dropPaths(git, [...replaced, ...dropped, ...refused]);
       const tree = await writeTree();
       await index.remember(changed);
       isUnkept = true;

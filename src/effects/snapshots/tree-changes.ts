@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode } from '../files/write-file.ts';
-import { GitError, reasonOf, saysFull } from '../git/git-error.ts';
+import { GitError, outputOf, reasonOf, saysFull } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import {
   asInput,
@@ -49,10 +49,10 @@ const LISTING = [
   '--exclude-standard',
 ];
 
-/** Asks git how the work tree differs from ralph's index; null if git fails. */
-export async function listChanges(git: PrivateGit, rules: TreeRules): Promise<TreeChanges | null> {
-  const { exitCode, output } = await git.run([...LISTING, ...rules.pathspecs]);
-  if (exitCode !== 0) return null;
+/** Asks git how the work tree differs from ralph's index. Rejects with a `GitError`. */
+export async function listChanges(git: PrivateGit, rules: TreeRules): Promise<TreeChanges> {
+  const listed = await git.run([...LISTING, ...rules.pathspecs]);
+  const output = outputOf(listed, 'git cannot list the work tree');
   const { root } = git.repository;
   const changed = new Set<TreePath>();
   const leftOut = new Map<TreePath, LeftOutReason>();
@@ -137,14 +137,12 @@ const MOST_REFUSALS = 100;
 
 const REFUSED = /Unable to process path ([\s\S]*?)\n?$/;
 
-/** Removes paths from ralph's index, whatever lies in the work tree; false if git fails. */
-export async function dropPaths(git: PrivateGit, names: readonly TreePath[]): Promise<boolean> {
-  if (names.length === 0) return true;
-  const input = asInput(names);
-  const { exitCode } = await git.run(['update-index', '--force-remove', '-z', '--stdin'], {
-    input,
-  });
-  return exitCode === 0;
+/** Removes paths from ralph's index, whatever lies in the work tree. Rejects with a `GitError`. */
+export async function dropPaths(git: PrivateGit, names: readonly TreePath[]): Promise<void> {
+  if (names.length === 0) return;
+  const args = ['update-index', '--force-remove', '-z', '--stdin'];
+  const dropped = await git.run(args, { input: asInput(names) });
+  outputOf(dropped, 'git cannot remove files from the index');
 }
 
 /** From this many files on, one pack is flushed to the disk much sooner than each file by itself. */
@@ -157,12 +155,12 @@ function storedAs(count: number): readonly string[] {
 
 /**
  * Brings paths into ralph's index. A path that git refuses is left out and named, so that one bad path
- * costs one path. Resolves to null if git fails otherwise. Rejects with a `GitError` if the disk is full.
+ * costs one path. Rejects with a `GitError` if git fails otherwise, as on a full disk.
  */
 export async function addChanges(
   git: PrivateGit,
   names: readonly TreePath[],
-): Promise<ReadonlySet<TreePath> | null> {
+): Promise<ReadonlySet<TreePath>> {
   const refused = new Set<TreePath>();
   let left = names;
   while (refused.size <= MOST_REFUSALS) {
@@ -175,9 +173,9 @@ export async function addChanges(
     // Git then names a file, too, with which nothing is wrong.
     if (saysFull(complaint)) throw new GitError(reasonOf(answer));
     const name = REFUSED.exec(complaint)?.[1];
-    if (name === undefined || !left.includes(name)) return null;
+    if (name === undefined || !left.includes(name)) break;
     refused.add(name);
     left = left.filter((path) => path !== name);
   }
-  return null;
+  throw new GitError('git cannot take the changed files');
 }

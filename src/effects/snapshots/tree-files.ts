@@ -1,5 +1,5 @@
 import { isRepository } from '../../core/snapshots/undo-plan.ts';
-import { GitError } from '../git/git-error.ts';
+import { GitError, outputOf } from '../git/git-error.ts';
 import { readTree } from '../git/listings.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import type { TreePath } from '../git/tree-path.ts';
@@ -11,9 +11,8 @@ export async function listTree(
   treeOrCommit: string,
 ): Promise<ReadonlyMap<TreePath, string>> {
   const [tree = ''] = await treesOf(git, [treeOrCommit]);
-  const { exitCode, output } = await git.run(['ls-tree', '-r', '-t', '-z', tree]);
-  if (exitCode !== 0) throw new GitError(`git cannot list the tree ${tree}`);
-  const { files, folders } = readTree(output);
+  const listed = await git.run(['ls-tree', '-r', '-t', '-z', tree]);
+  const { files, folders } = readTree(outputOf(listed, `git cannot list the tree ${tree}`));
   await requireObjects(git, folders);
   return files;
 }
@@ -52,11 +51,8 @@ export async function sizesOf(
   const wanted = [...new Set(entries)];
   if (wanted.length === 0) return new Map();
   const input = Buffer.from(wanted.map((entry) => `${idOf(entry)}\n`).join(''));
-  const { exitCode, output } = await git.run(['cat-file', '--batch-check=%(objectsize)'], {
-    input,
-  });
-  if (exitCode !== 0) throw new GitError('git cannot look at files of a snapshot');
-  const sizes = output.split('\n');
+  const listed = await git.run(['cat-file', '--batch-check=%(objectsize)'], { input });
+  const sizes = outputOf(listed, 'git cannot look at files of a snapshot').split('\n');
   return new Map(wanted.map((entry, at) => [entry, Number(sizes[at])]));
 }
 

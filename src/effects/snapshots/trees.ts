@@ -7,30 +7,28 @@ import {
   type TreeEntry,
 } from '../../core/snapshots/undo-plan.ts';
 import type { LineChanges } from '../../core/task/line-changes.ts';
-import { GitError } from '../git/git-error.ts';
+import { GitError, outputOf } from '../git/git-error.ts';
 import { readNames, readNumstat, readRaw } from '../git/listings.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { asInput, type TreePath } from '../git/tree-path.ts';
 import { indexOf } from './filtered-restore.ts';
 import { idOf, listTree } from './tree-files.ts';
-import { requireObjects, treesOf, wrongObjects } from './verified.ts';
+import { requireObjects, treesOf } from './verified.ts';
 
 const RAW = ['diff-tree', '-r', '-z', '--raw', '--no-renames'];
 
 /**
- * Compares two trees or commits; null if git fails, for example because one of them is gone, or is not what its id
- * says.
+ * Compares two trees or commits. Rejects with a `GitError` if git fails, for example because one of them is gone, or is
+ * not what its id says.
  */
 export async function compareTrees(
   git: PrivateGit,
   from: string,
   to: string,
-): Promise<TreeDifference | null> {
-  const trees = await treesOf(git, [from, to]).catch(() => null);
-  if (trees === null) return null;
+): Promise<TreeDifference> {
+  const trees = await treesOf(git, [from, to]);
   if (trees[0] === trees[1]) return new Map();
-  const { exitCode, output } = await git.run([...RAW, '-t', ...trees]);
-  if (exitCode !== 0) return null;
+  const output = outputOf(await git.run([...RAW, '-t', ...trees]), COMPARING);
   const folders: string[] = [];
   const difference = new Map<string, { from: TreeEntry; to: TreeEntry }>();
   for (const [path, { from: was, to: is }] of readRaw(output)) {
@@ -39,33 +37,33 @@ export async function compareTrees(
     const change = { from: isFolder(was) ? null : was, to: isFolder(is) ? null : is };
     if (change.from !== change.to) difference.set(path, change);
   }
-  return (await wrongObjects(git, folders)).size === 0 ? difference : null;
+  await requireObjects(git, folders);
+  return difference;
 }
+
+const COMPARING = 'git cannot compare two trees';
 
 function isFolder(entry: TreeEntry): entry is string {
   return entry?.startsWith('040000 ') === true;
 }
 
-/** Counts lines, path by path; null for a binary file. Resolves to null if git fails. */
+/** Counts lines, path by path; null for a binary file. Rejects with a `GitError`. */
 export async function countLines(
   git: PrivateGit,
   { from, to }: TreePair,
-): Promise<ReadonlyMap<TreePath, LineChanges | null> | null> {
+): Promise<ReadonlyMap<TreePath, LineChanges | null>> {
   const args = ['diff-tree', '-r', '-z', '--numstat', '--no-renames', '--no-ext-diff'];
-  const { exitCode, output } = await git.run([...args, '--no-textconv', from, to]);
-  if (exitCode !== 0) return null;
-  return readNumstat(output);
+  return readNumstat(outputOf(await git.run([...args, '--no-textconv', from, to]), COMPARING));
 }
 
-/** Counts the paths in which each pair of trees differs; null if git fails. */
+/** Counts the paths in which each pair of trees differs. Rejects with a `GitError`. */
 export async function countPaths(
   git: PrivateGit,
   pairs: readonly TreePair[],
-): Promise<readonly number[] | null> {
+): Promise<readonly number[]> {
   if (pairs.length === 0) return [];
   const input = Buffer.from(pairs.map(({ from, to }) => `${from} ${to}\n`).join(''));
-  const { exitCode, output } = await git.run([...RAW, '--stdin'], { input });
-  if (exitCode !== 0) return null;
+  const output = outputOf(await git.run([...RAW, '--stdin'], { input }), COMPARING);
   // Each pair begins with a line that repeats it; each path follows a part with its modes and ids.
   const counts: number[] = [];
   let isPath = false;
@@ -79,7 +77,8 @@ export async function countPaths(
     isPath = /^:\d+ /m.test(part);
     if (isPath) counts.push((counts.pop() ?? 0) + 1);
   }
-  return counts.length === pairs.length ? counts : null;
+  if (counts.length !== pairs.length) throw new GitError(COMPARING);
+  return counts;
 }
 
 const NUMSTAT = [
@@ -156,9 +155,8 @@ export async function ignoredThen(
   try {
     const env = { GIT_WORK_TREE: folder } as const;
     const index = await indexOf(git, files);
-    if (index === null) throw new GitError('git cannot read what was ignored');
     const written = await git.run(['checkout-index', '--all', '--force'], { index, env });
-    if (written.exitCode !== 0) throw new GitError('git cannot read what was ignored');
+    outputOf(written, 'git cannot read what was ignored');
     rmSync(index, { force: true });
     const input = asInput(names);
     const asked = await git.run(['check-ignore', '--no-index', '-z', '--stdin'], { input, env });

@@ -4,13 +4,11 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import { alternate } from '../../effects/branches/fresh-checkout.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
 import { callGit, type GitAnswer } from '../../effects/git/git-command.ts';
+import { GitError } from '../../effects/git/git-error.ts';
 import { quoted } from '../../effects/git/private-git.ts';
 import { asText } from '../../effects/git/tree-path.ts';
 import type { Mirror } from './mirror.ts';
 import { FETCH, type GitBase } from './mirror-folder.ts';
-
-/** Git did not make a part of a leg; `message` is half a sentence. */
-export class LegError extends Error {}
 
 export interface LegRepository {
   readonly mirror: Mirror;
@@ -31,7 +29,7 @@ export interface LegRepository {
 
 /**
  * Writes the repository of a work tree: what a clone has, made without `git clone`, so that no template, no hook
- * and no setting comes in. The mirror must have the commits. Rejects with a `LegError`, or the system's error.
+ * and no setting comes in. The mirror must have the commits. Rejects with a `GitError`, or the system's error.
  */
 export async function makeLegRepository(request: LegRepository): Promise<void> {
   const { folder, mirror, head, branch, url, isSelfContained } = request;
@@ -82,9 +80,9 @@ async function copyObjects({ folder, mirror, needs, git }: LegRepository): Promi
 
 const COPIED = ['refs/origin/heads/*:refs/remotes/origin/*', 'refs/origin/tags/*:refs/tags/*'];
 
-/** Returns the answer if git has succeeded. Throws a `LegError` with what git says if not. */
+/** Returns the answer if git has succeeded. Throws a `GitError` with what git says if not. */
 export function must(answer: GitAnswer, why: string): GitAnswer {
   const said = oneLine(asText(answer.complaint).trim(), 300);
-  if (answer.exitCode !== 0) throw new LegError(said === '' ? why : `${why}: ${said}`);
+  if (answer.exitCode !== 0) throw new GitError(said === '' ? why : `${why}: ${said}`);
   return answer;
 }

@@ -1,6 +1,6 @@
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
-import { GitError, saysFull } from '../../effects/git/git-error.ts';
+import { saysFull } from '../../effects/git/git-error.ts';
 import type { PrivateGit } from '../../effects/git/private-git.ts';
 import { emptyTree } from '../../effects/git/repository.ts';
 import type { TreePath } from '../../effects/git/tree-path.ts';
@@ -93,7 +93,6 @@ async function untrackedSecrets(
   tree: string,
 ): Promise<readonly TreePath[]> {
   const difference = await compareTrees(git, tracked, tree);
-  if (difference === null) throw new GitError('git cannot compare the index with the files');
   return [...difference].flatMap(([name, { from }]) =>
     from === null && looksSecret(name) ? [name] : [],
   );

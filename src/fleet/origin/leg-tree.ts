@@ -2,13 +2,14 @@ import { existsSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { removeTree } from '../../effects/files/remove-tree.ts';
 import { callGit, type GitAnswer, runGit } from '../../effects/git/git-command.ts';
+import { GitError } from '../../effects/git/git-error.ts';
 import { heldBy, readAttribute, readStaged } from '../../effects/git/listings.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
 import { findRepository } from '../../effects/git/repository.ts';
 import { asInput, type TreePath, treePlace } from '../../effects/git/tree-path.ts';
 import { readParents } from '../../effects/snapshots/move-head.ts';
 import { type FetchTrouble, shownUrl } from '../core/origin-answer.ts';
-import { LegError, makeLegRepository, must } from './leg-repository.ts';
+import { makeLegRepository, must } from './leg-repository.ts';
 import type { Mirror } from './mirror.ts';
 import type { GitBase } from './mirror-folder.ts';
 
@@ -65,7 +66,7 @@ const TIMEOUT_MS = 20 * 60_000;
 /**
  * Makes the work tree of a leg, in place of what a killed worker has left there. Submodules are not checked out,
  * and of the repository no program runs: filters only as the worker's user has configured them. Rejects with a
- * `LegError`, a `GitError`, or the system's error.
+ * `GitError`, or the system's error.
  */
 export async function makeLegTree(request: LegTreeRequest): Promise<LegTreeEnd> {
   const { mirror, snapshot, branch, url, env, runId, signal } = request;
@@ -131,7 +132,7 @@ async function openGit(folder: string, own: string, git: GitBase): Promise<Priva
   const repository = await findRepository(folder, (cwd, args, extras) =>
     runGit({ ...git, ...extras, cwd, args }),
   );
-  if (repository === null) throw new LegError(`git cannot open ${folder}`);
+  if (repository === null) throw new GitError(`git cannot open ${folder}`);
   removeTree(own);
   return openPrivateGit({ ...git, folder: own, repository });
 }

@@ -10,7 +10,7 @@ import type { TreePath } from '../../effects/git/tree-path.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 import { addChanges, dropPaths } from '../../effects/snapshots/tree-changes.ts';
 import { compareTrees } from '../../effects/snapshots/trees.ts';
-import { LegError, must } from './leg-repository.ts';
+import { must } from './leg-repository.ts';
 import type { KeptLegTree } from './leg-snapshots.ts';
 import type { GitBase } from './mirror-folder.ts';
 
@@ -47,7 +47,7 @@ export interface Result {
 const TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Makes the commit of a task's result; no ref leads to it yet. Rejects with a `LegError`, or the system's error.
+ * Makes the commit of a task's result; no ref leads to it yet. Rejects with a `GitError`, or the system's error.
  */
 export async function makeResult(request: ResultRequest): Promise<Result> {
   const { keeper, kept, base, folder, facts, env, runId, signal } = request;
@@ -82,7 +82,6 @@ async function writeTree(git: PrivateGit, { head, tree, secrets, leftOut }: Kept
   const start = head === null ? '--empty' : head;
   must(await git.run(['read-tree', start]), 'git cannot read HEAD');
   const difference = await compareTrees(git, head ?? emptyTree(git.repository), tree);
-  if (difference === null) throw new LegError('git cannot compare the files');
   const [removed, changed]: [TreePath[], TreePath[]] = [[], []];
   // What could not be kept is missing in the snapshot, and not removed.
   const left = [...secrets, ...leftOut];
@@ -94,10 +93,8 @@ async function writeTree(git: PrivateGit, { head, tree, secrets, leftOut }: Kept
     else changed.push(name);
   }
   // What goes makes room for what comes: a file for a folder of the same name.
-  if (!(await dropPaths(git, removed)))
-    throw new LegError('git cannot remove files from the index');
+  await dropPaths(git, removed);
   const refused = await addChanges(git, changed);
-  if (refused === null) throw new LegError('git cannot take the changed files');
   const written = must(await git.run(writeTreeWords(git.repository)), 'git cannot write the tree');
   return { tree: written.output.trim(), left: [...left, ...refused] };
 }
@@ -112,7 +109,7 @@ async function committedRepositories(
   tree: string,
 ): Promise<readonly TreePath[]> {
   // An origin that has lost the base leaves nothing to compare with.
-  const difference = await compareTrees(git, base, tree);
+  const difference = await compareTrees(git, base, tree).catch(() => null);
   const added = [...(difference ?? [])].flatMap(([name, { from, to }]) =>
     isRepository(to) && !isRepository(from) ? [name] : [],
   );

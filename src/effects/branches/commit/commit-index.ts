@@ -1,27 +1,11 @@
 import { copyFileSync, existsSync, lstatSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
-import type { GitAnswer } from '../../git/git-command.ts';
+import { outputOf } from '../../git/git-error.ts';
 import { heldBy, readRaw, readStaged } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { emptyTree } from '../../git/repository.ts';
-import { asInput, asText, type TreePath } from '../../git/tree-path.ts';
-
-/** A step that git refused; `said` is what it said. */
-export class CommitError extends Error {
-  readonly said: string;
-
-  constructor(message: string, said = '') {
-    super(message);
-    this.said = said;
-  }
-}
-
-export async function ask(call: Promise<GitAnswer>, why: string): Promise<string> {
-  const { exitCode, output, complaint } = await call;
-  if (exitCode !== 0) throw new CommitError(why, asText(complaint));
-  return output;
-}
+import { asInput, type TreePath } from '../../git/tree-path.ts';
 
 /** The index from which the commits of a task are made. */
 export function indexOfCommit({ folder }: PrivateGit): string {
@@ -49,11 +33,10 @@ export async function stage(
   }
   const settings = ['-c', 'core.splitIndex=false'];
   const base = head === null ? ['--empty'] : ['--reset', head];
-  await ask(git.onRepository([...settings, 'read-tree', ...base], { index }), READING);
-  await ask(
-    git.onRepository([...settings, 'update-index', ...ADDING], { index, input: asInput(paths) }),
-    'git does not take the changed files',
-  );
+  outputOf(await git.onRepository([...settings, 'read-tree', ...base], { index }), READING);
+  const adding = [...settings, 'update-index', ...ADDING];
+  const added = await git.onRepository(adding, { index, input: asInput(paths) });
+  outputOf(added, 'git does not take the changed files');
   return { index, staged: await stagedIn(git, index, head) };
 }
 
@@ -68,7 +51,7 @@ export async function unstage(
 ): Promise<void> {
   if (paths.size === 0) return;
   const args = ['update-index', '--force-remove', '-z', '--stdin'];
-  await ask(git.onRepository(args, { index, input: asInput(paths) }), READING);
+  outputOf(await git.onRepository(args, { index, input: asInput(paths) }), READING);
 }
 
 /** Returns how an index differs from a commit; null is the one without files. */
@@ -85,7 +68,7 @@ export async function stagedIn(
     '--no-renames',
     head ?? emptyTree(git.repository),
   ];
-  return new Map(readRaw(await ask(git.onRepository(args, { index }), READING)));
+  return new Map(readRaw(outputOf(await git.onRepository(args, { index }), READING)));
 }
 
 /** Returns what a commit changed. `parent` is null for the first one. */
@@ -96,11 +79,14 @@ export async function changesOf(
 ): Promise<TreeDifference> {
   const from = parent ?? emptyTree(git.repository);
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, commit];
-  return new Map(readRaw(await ask(git.onRepository(args), 'git cannot read its own commit')));
+  return new Map(readRaw(outputOf(await git.onRepository(args), 'git cannot read its own commit')));
 }
 
 /** The user's index: what each path holds; `conflict` for one that has to be merged. */
 export async function userIndex(git: PrivateGit): Promise<ReadonlyMap<TreePath, string>> {
-  const listed = await ask(git.onRepository(['ls-files', '-s', '-z']), 'git cannot read the index');
+  const listed = outputOf(
+    await git.onRepository(['ls-files', '-s', '-z']),
+    'git cannot read the index',
+  );
   return heldBy(readStaged(listed));
 }

@@ -48,7 +48,7 @@ export interface Committed {
   readonly rewritten: readonly TreePath[];
 }
 
-/** Commits what an iteration changed. Rejects with a `CommitError` or a `GitError`. */
+/** Commits what an iteration changed. Rejects with a `GitError`. */
 export async function commitIteration(request: CommitRequest): Promise<Committed> {
   const { git, tree, lag, patience } = request;
   const left = new Map<TreePath, NotCommitted>();

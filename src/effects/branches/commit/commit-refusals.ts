@@ -2,12 +2,12 @@ import path from 'node:path';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import { oneLine } from '../../../core/text/untrusted-text.ts';
 import type { GitAnswer } from '../../git/git-command.ts';
+import { outputOf } from '../../git/git-error.ts';
 import { isKnown, namesUser } from '../../git/identity.ts';
 import { LIST_SETTINGS, type ListedSettings, settingOf } from '../../git/listed-settings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { asText } from '../../git/tree-path.ts';
 import { underWayIn } from '../../git/under-way.ts';
-import { ask } from './commit-index.ts';
 import type { CommitRequest } from './commit-request.ts';
 import { changedSetup, readGitSetup } from './git-setup.ts';
 
@@ -58,8 +58,9 @@ export async function signingProblem(
   if (settings !== null && settingOf(settings, 'commit.gpgsign') === null) return null;
   const wanted = await asUser(['config', '--type=bool', '--get', 'commit.gpgSign']);
   if (wanted.output.trim() !== 'true') return null;
-  const tree = await ask(git.onRepository(['write-tree'], { index }), 'git cannot write a tree');
-  const args = ['commit-tree', '-S', '-m', 'Can ralph sign?', tree.trim()];
+  const written = await git.onRepository(['write-tree'], { index });
+  const tree = outputOf(written, 'git cannot write a tree');
+  const args = ['commit-tree', '-S', '-m', 'Can ralph sign?', tree];
   const { exitCode, complaint } = await asUser(args, {
     timeoutMs: SIGNING_MS,
     startsPrograms: true,

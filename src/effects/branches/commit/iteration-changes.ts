@@ -2,13 +2,14 @@ import { looksSecret } from '../../../core/snapshots/secret-names.ts';
 import type { TreeToSettle } from '../../../core/snapshots/settlement.ts';
 import { leftBy, type Timeline } from '../../../core/snapshots/timeline.ts';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
+import { GitError } from '../../git/git-error.ts';
 import { readNames } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { emptyTree, readHead } from '../../git/repository.ts';
 import { asInput, asText, type TreePath } from '../../git/tree-path.ts';
-import { ignoredThen } from '../../snapshots/trees.ts';
-import { differenceOf, dirtyByOthers } from '../dirty-paths.ts';
-import { CommitError, stage, unstage, userIndex } from './commit-index.ts';
+import { compareTrees, ignoredThen } from '../../snapshots/trees.ts';
+import { dirtyByOthers } from '../dirty-paths.ts';
+import { stage, unstage, userIndex } from './commit-index.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
 
 /** Places of snapshots in the timeline: of the one that the first iteration began with, and of the newest. */
@@ -27,7 +28,7 @@ export function spanOf({ snapshots }: Timeline, { since, iteration }: TreeToSett
   if (first === -1) return null;
   const before = snapshots[first - 1];
   if (before === undefined || before.order + 1 !== snapshots[first]?.order) {
-    throw new CommitError('the snapshot from before the iteration is missing');
+    throw new GitError('the snapshot from before the iteration is missing');
   }
   return { begin: first - 1, last: snapshots.findLastIndex(isWork) };
 }
@@ -40,7 +41,7 @@ export async function changedIn(
 ): Promise<TreeDifference> {
   const { snapshots } = timeline;
   const compared = async (from = '', to = ''): Promise<TreeDifference> =>
-    from === to ? new Map() : differenceOf(git, from, to);
+    from === to ? new Map() : compareTrees(git, from, to);
   const differs = async (from = '', to = '') => (await compared(from, to)).keys();
   const end = snapshots[last]?.tree;
   const before = snapshots[begin];
@@ -74,7 +75,7 @@ export async function countUncommitted(request: CommitRequest): Promise<number> 
   const end = timeline.snapshots[span?.last ?? -1];
   if (span === null || end === undefined) return 0;
   const { commit } = await readHead(git.onRepository);
-  const differs = await differenceOf(git, commit ?? emptyTree(git.repository), end.tree);
+  const differs = await compareTrees(git, commit ?? emptyTree(git.repository), end.tree);
   const changed = await changedIn(request, span, new Map());
   return [...changed.keys()].filter((name) => differs.has(name)).length;
 }
@@ -97,7 +98,7 @@ async function ignoredAmong(
   const args = ['check-ignore', '-z', '--stdin'];
   const listed = await git.onRepository(args, { input: asInput(names) });
   if (listed.exitCode !== 0 && listed.exitCode !== 1) {
-    throw new CommitError('git cannot tell which files are ignored');
+    throw new GitError('git cannot tell which files are ignored');
   }
   return new Set(readNames(listed.output));
 }

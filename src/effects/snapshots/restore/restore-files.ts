@@ -21,6 +21,7 @@ import { looksSecret } from '../../../core/snapshots/secret-names.ts';
 import { isRepository, type TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import { messageOf } from '../../../errors.ts';
 import { errorCode } from '../../files/write-file.ts';
+import { GitError } from '../../git/git-error.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { isBehindLink, parentOf, statsOf, type TreePath, treePlace } from '../../git/tree-path.ts';
 import { indexOf, restoreFiltered, type WantedFile } from '../filtered-restore.ts';
@@ -66,14 +67,14 @@ export interface Restored {
 const SUBMODULE = /^160000 /;
 
 /**
- * Brings paths of the work tree back. Null if git fails before anything was changed. A path that cannot be
- * brought back costs only itself.
+ * Brings paths of the work tree back. Rejects with a `GitError` if git fails before anything was changed. A path that
+ * cannot be brought back costs only itself.
  */
 export async function restoreFiles({
   git,
   entries,
   mayReplace,
-}: RestoreRequest): Promise<Restored | null> {
+}: RestoreRequest): Promise<Restored> {
   const { root } = git.repository;
   const store = path.join(git.folder, 'restore');
   rmSync(store, { recursive: true, force: true });
@@ -87,10 +88,7 @@ export async function restoreFiles({
   const wanted = files.filter(({ entry }) => !wrong.has(idOf(entry)));
   const filtered = await restoreFiltered(git, store, wanted);
   const raw = wanted.filter(({ name }) => !filtered.has(name));
-  if (!(await writeInto(store, git, raw))) {
-    rmSync(store, { recursive: true, force: true });
-    return null;
-  }
+  await writeInto(store, git, raw);
   const restored: TreePath[] = [];
   const blocked = new Map<TreePath, BlockedReason>();
   // What goes makes room for what comes back: a file for a folder of the same name.
@@ -130,15 +128,16 @@ async function writeInto(
   store: string,
   git: PrivateGit,
   wanted: readonly WantedFile[],
-): Promise<boolean> {
+): Promise<void> {
   mkdirSync(store, { recursive: true, mode: 0o700 });
-  if (wanted.length === 0) return true;
+  if (wanted.length === 0) return;
   const index = await indexOf(git, wanted);
-  if (index === null) return false;
   const env = { GIT_WORK_TREE: store } as const;
   const written = await git.run(['checkout-index', '--all', '--force'], { index, env });
   rmSync(index, { force: true });
-  return written.exitCode === 0;
+  if (written.exitCode === 0) return;
+  rmSync(store, { recursive: true, force: true });
+  throw new GitError('git cannot write the files of the snapshot');
 }
 
 /** Removes a path and the folders it leaves empty. */

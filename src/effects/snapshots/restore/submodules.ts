@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { isRepository, type UndoPlan } from '../../../core/snapshots/undo-plan.ts';
 import type { RunGit } from '../../git/git-command.ts';
-import { GitError } from '../../git/git-error.ts';
+import { outputOf } from '../../git/git-error.ts';
 import { withoutOwnFilters } from '../../git/git-filters.ts';
 import { indexInfo, readSettings, readTree } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
@@ -24,10 +24,10 @@ export async function lostSubmodules(
   tree: string,
   { restore, kept }: UndoPlan,
 ): Promise<ReadonlyMap<TreePath, string>> {
-  const { exitCode, output } = await git.run(['ls-tree', '-r', '-z', tree]);
-  if (exitCode !== 0) throw new GitError('git cannot read the snapshot');
+  const listed = await git.run(['ls-tree', '-r', '-z', tree]);
+  const { files } = readTree(outputOf(listed, 'git cannot read the snapshot'));
   const lost = new Map<TreePath, string>();
-  for (const [name, entry] of readTree(output).files) {
+  for (const [name, entry] of files) {
     if (!isRepository(entry) || kept.includes(name) || !isEmpty(git, name)) continue;
     const isInUse = async (): Promise<boolean> => {
       const module = await moduleOf(git, tree, name);

@@ -58,11 +58,7 @@ export interface PreparedUndo {
 export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
   const { git, store, span, force, places } = request;
   const kept = await store.keepTree();
-  const compare = async ({ from, to }: TreePair): Promise<TreeDifference> => {
-    const difference = await compareTrees(git, from, to);
-    if (difference === null) throw new GitError('a snapshot that it needs is missing');
-    return difference;
-  };
+  const compare = ({ from, to }: TreePair): Promise<TreeDifference> => compareTrees(git, from, to);
   const done = await compare({ from: span.before, to: span.after });
   const since = await compare({ from: span.after, to: kept.tree });
   const begun = span.begun === null ? new Map() : await compare(span.begun);
@@ -114,7 +110,6 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
       if (mayReplace === null) throw new Error('the work tree was not kept');
       const entries = new Map([...plan.restore].map(([name, { before }]) => [name, before]));
       const restored = await restoreFiles({ git, entries, mayReplace });
-      if (restored === null) throw new GitError('git cannot write the files of the snapshot');
       return new Map([
         ...restored.blocked,
         ...(await fillSubmodules(git, span.before, submodules)),
