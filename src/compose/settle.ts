@@ -84,11 +84,7 @@ export async function gitSetupOf(
   if (!isBeginning) return storedGitSetup(run.paths.folder);
   if (keeper === null) return null;
   const asUser = gitAsUser(run, keeper.git, null);
-  const ask = async (args: readonly string[]) => {
-    const { exitCode, output } = await asUser(args);
-    return exitCode === 0 ? output : null;
-  };
-  return readGitSetup(keeper.git.repository, ask, keeper.settings);
+  return readGitSetup(keeper.git.repository, asUser, keeper.settings);
 }
 
 /** Brings the index up to date with the commits of an earlier driver that it still lacks. */

@@ -44,11 +44,7 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
       asUser: true,
       ...(index === undefined ? {} : { places: { GIT_INDEX_FILE: index } }),
     });
-  const setupNow = () =>
-    readGitSetup(own.repository, async (args) => {
-      const { exitCode, output } = await asUser(args);
-      return exitCode === 0 ? output : null;
-    });
+  const setupNow = () => readGitSetup(own.repository, asUser);
   let setup = (await setupNow()) ?? {};
   return {
     folder,

@@ -5,8 +5,7 @@ import { realPath } from '../files/real-path.ts';
 import { type AskGit, runGitOf } from '../git/git-command.ts';
 import { GitError, outputOf, reasonOf } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
-import type { Repository } from '../git/repository.ts';
-import { refOf } from '../git/repository.ts';
+import { findPlaces, type Repository, refOf } from '../git/repository.ts';
 import { asText } from '../git/tree-path.ts';
 
 /*
@@ -116,18 +115,12 @@ export async function isBranch(
 /** Returns the git folder of the work tree at this path; null if it is none of this repository. */
 export async function gitDirOf(place: CheckoutPlace): Promise<string | null> {
   if (!existsSync(path.join(place.path, '.git'))) return null;
-  const { exitCode, output } = await place.ask(place.path, [
-    'rev-parse',
-    '--show-toplevel',
-    '--absolute-git-dir',
-    '--git-common-dir',
-  ]);
-  if (exitCode !== 0) return null;
-  const [root = '', gitDir = '', common = ''] = asText(output).split('\n');
+  const found = await findPlaces(place.path, runGitOf(place.ask));
   const isOwn =
-    realPath(root) === realPath(place.path) &&
-    realPath(path.resolve(place.path, common)) === realPath(place.repository.commonDir);
-  return isOwn ? gitDir : null;
+    found !== null &&
+    realPath(found.root) === realPath(place.path) &&
+    realPath(found.commonDir) === realPath(place.repository.commonDir);
+  return isOwn ? found.gitDir : null;
 }
 
 /** Makes the branch unless it is there; whether it was made. Compares and swaps, so none is moved. */

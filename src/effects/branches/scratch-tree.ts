@@ -9,14 +9,14 @@ import {
   type TreeEntry,
 } from '../../core/snapshots/undo-plan.ts';
 import { realPath } from '../files/real-path.ts';
-import { type AskGit, type GitAnswer, runGitOf } from '../git/git-command.ts';
+import { type AskGit, type AskHere, type GitAnswer, runGitOf } from '../git/git-command.ts';
 import { GitError, outputOf, reasonOf } from '../git/git-error.ts';
-import { withoutOwnFilters, withoutOwnMergeDrivers } from '../git/git-filters.ts';
+import { underFilters, withoutOwnFilters, withoutOwnMergeDrivers } from '../git/git-filters.ts';
 import type { GitSetting } from '../git/git-program.ts';
-import { readAttribute, readNames, readStaged } from '../git/listings.ts';
+import { readNames, readStaged } from '../git/listings.ts';
 import { openPrivateGit, type PrivateGit } from '../git/private-git.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
-import { asInput, asText, type TreePath } from '../git/tree-path.ts';
+import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
 import { requireTree } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
@@ -277,12 +277,8 @@ function createGit({ ask: askGit, path: folder }: CheckoutPlace, identity: reado
       const off = (await withoutOwnPrograms(folder, askGit)).flatMap(({ name, value }) =>
         value === '' ? (/^filter\.(.*)\.(?:clean|process)$/s.exec(name)?.[1] ?? []) : [],
       );
-      if (off.length === 0 || names.length === 0) return [];
-      const answer = await askGit(folder, ['check-attr', '-z', '--stdin', 'filter'], {
-        input: asInput(names),
-      });
-      const filters = readAttribute(outputOf(answer));
-      return names.filter((name) => off.includes(asText(filters.get(name) ?? '')));
+      const here: AskHere = (args, call) => askGit(folder, args, call);
+      return [...(await underFilters(here, names, new Set(off.map(asTreePath)))).keys()];
     },
   };
 }

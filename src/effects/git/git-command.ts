@@ -33,6 +33,12 @@ export type AskGit = (
   extras?: GitExtras,
 ) => Promise<GitAnswer>;
 
+/** Runs git in one place. */
+export type AskHere = (
+  args: readonly string[],
+  call?: { readonly input?: Uint8Array },
+) => Promise<GitAnswer>;
+
 /** One call of git. */
 export interface GitCommand extends GitExtras {
   readonly args: readonly string[];
@@ -74,18 +80,19 @@ const NO_ANSWER: GitAnswer = { exitCode: null, output: '', complaint: '' };
 /** Enough for about 600,000 paths. */
 const OUTPUT_AT_MOST = 64 * 1024 * 1024;
 
+/** Returns all that git has printed; null if it failed in any way. */
+export function outputOrNull({ exitCode, output }: GitAnswer): string | null {
+  return exitCode === 0 ? output : null;
+}
+
 /** Runs git as `callGit` does; resolves to its output, or to null if it failed in any way. */
 export async function runGit(command: GitCommand): Promise<string | null> {
-  const { exitCode, output } = await callGit(command);
-  return exitCode === 0 ? output : null;
+  return outputOrNull(await callGit(command));
 }
 
 /** The same git as a function that resolves to the output, or to null. */
 export function runGitOf(ask: AskGit): RunGit {
-  return async (cwd, args, extras) => {
-    const { exitCode, output } = await ask(cwd, args, extras);
-    return exitCode === 0 ? output : null;
-  };
+  return async (cwd, args, extras) => outputOrNull(await ask(cwd, args, extras));
 }
 
 /** Enough for what git says of one file that it cannot read. */

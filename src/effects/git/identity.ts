@@ -1,4 +1,4 @@
-import type { GitAnswer } from './git-command.ts';
+import type { AskHere } from './git-command.ts';
 import type { GitSetting } from './git-program.ts';
 import { type ListedSettings, settingOf } from './listed-settings.ts';
 
@@ -40,9 +40,7 @@ export function namesUser(settings: ListedSettings): boolean {
 }
 
 /** Whether git knows both author and committer, and makes neither up. `ask` runs git as for the commit. */
-export async function isKnown(
-  ask: (args: readonly string[]) => Promise<GitAnswer>,
-): Promise<boolean> {
+export async function isKnown(ask: AskHere): Promise<boolean> {
   for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT']) {
     const { exitCode } = await ask(['-c', 'user.useConfigOnly=true', 'var', who]);
     if (exitCode !== 0) return false;

@@ -1,5 +1,7 @@
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { LineChanges } from '../../core/task/line-changes.ts';
+import type { AskHere } from './git-command.ts';
+import { outputOf } from './git-error.ts';
 import { emptyTree, type Repository } from './repository.ts';
 import type { TreePath } from './tree-path.ts';
 
@@ -97,6 +99,12 @@ export function heldBy(entries: readonly StagedEntry[]): ReadonlyMap<TreePath, s
       stage === '0' ? `${mode} ${id}` : 'conflict',
     ]),
   );
+}
+
+/** Lists what each path of an index holds, as `heldBy` does. Rejects with a `GitError`. */
+export async function listIndex(ask: AskHere): Promise<ReadonlyMap<TreePath, string>> {
+  const listed = await ask(['ls-files', '-s', '-z']);
+  return heldBy(readStaged(outputOf(listed, 'git cannot read the index')));
 }
 
 /** Reads `ls-tree -r`: the mode and id by path, and with `-t` the ids of the folders. */

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { callGit, type GitAnswer, type RunGit, showGit } from './git-command.ts';
+import { callGit, type GitAnswer, outputOrNull, type RunGit, showGit } from './git-command.ts';
 import { subcommandOf } from './git-limits.ts';
 import type { GitSetting } from './git-program.ts';
 import { type Repository, textOrNone } from './repository.ts';
@@ -144,10 +144,8 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
 
 /** Git on the user's repository as a function that resolves to the output, or to null. */
 export function runOnRepository(git: PrivateGit): RunGit {
-  return async (_cwd, args, { settings = [] } = {}) => {
-    const { exitCode, output } = await git.onRepository(args, { settings });
-    return exitCode === 0 ? output : null;
-  };
+  return async (_cwd, args, { settings = [] } = {}) =>
+    outputOrNull(await git.onRepository(args, { settings }));
 }
 
 function ownFiles({ hash, exclude, excludesFile }: Repository): Readonly<Record<string, string>> {

@@ -2,7 +2,7 @@ import { lstatSync, type PathLike } from 'node:fs';
 import path from 'node:path';
 import { KB, MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
-import type { GitAnswer, RunGit } from './git-command.ts';
+import type { AskHere, RunGit } from './git-command.ts';
 import { GitError, reasonOf } from './git-error.ts';
 import { asText } from './tree-path.ts';
 
@@ -81,9 +81,7 @@ export interface Head {
  * Asks git for HEAD. Throws a `GitError` if git cannot read it: only a branch without a commit counts as the time
  * before the first one.
  */
-export async function readHead(
-  ask: (args: readonly string[]) => Promise<GitAnswer>,
-): Promise<Head> {
+export async function readHead(ask: AskHere): Promise<Head> {
   const both = await ask(['rev-parse', 'HEAD', '--symbolic-full-name', 'HEAD']);
   const [commit, name] = both.exitCode === 0 ? both.output.trimEnd().split('\n') : [];
   // Where git calls the name ambiguous, it leaves it out.

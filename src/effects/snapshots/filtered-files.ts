@@ -3,7 +3,8 @@ import path from 'node:path';
 import { MB, readWithin, tryReadText } from '../files/bounded-read.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
 import { outputOf } from '../git/git-error.ts';
-import { heldBy, type IndexEntry, readAttribute, readNames, readStaged } from '../git/listings.ts';
+import { definedFilters, underFilters } from '../git/git-filters.ts';
+import { type IndexEntry, listIndex, readNames } from '../git/listings.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { timeOf } from '../git/repository.ts';
 import { asInput, type TreePath, treePlace } from '../git/tree-path.ts';
@@ -59,7 +60,7 @@ export function createFilteredFiles(git: PrivateGit): FilteredFiles {
     },
     async findAmong(entries) {
       signs = '';
-      const found = mayHaveFilters(git, entries) ? await underFilters(git, entries) : [];
+      const found = mayHaveFilters(git, entries) ? await thoseUnderFilters(git, entries) : [];
       filtered = await withoutUnshared(git, found);
     },
     async update(addEntries, isBefore) {
@@ -106,19 +107,17 @@ function mayHaveFilters({ repository }: PrivateGit, entries: readonly IndexEntry
   return files.some((file) => existsSync(file) && /filter/.test(tryReadText(file, MB) ?? 'filter'));
 }
 
-async function underFilters(
+async function thoseUnderFilters(
   git: PrivateGit,
   entries: readonly IndexEntry[],
 ): Promise<readonly Filtered[]> {
-  const input = asInput(entries.map(({ name }) => name));
-  const args = ['check-attr', '-z', '--stdin', 'filter'];
-  const { exitCode, output } = await git.onRepository(args, { input });
-  if (exitCode !== 0) return [];
-  const filters = new Map([...readAttribute(output)].filter(([, filter]) => NAMEABLE.test(filter)));
-  const defined = filters.size === 0 ? new Set<string>() : await definedFilters(git);
+  const names = entries.map(({ name }) => name);
+  const defined = [...(await definedFilters(git.onRepository, 'clean|smudge|process'))];
+  const nameable = new Set(defined.filter((filter) => NAMEABLE.test(filter)));
+  const filters = await underFilters(git.onRepository, names, nameable).catch(() => null);
   return entries.flatMap((entry) => {
-    const filter = filters.get(entry.name);
-    return filter === undefined || !defined.has(filter) ? [] : [{ ...entry, filter }];
+    const filter = filters?.get(entry.name);
+    return filter === undefined ? [] : [{ ...entry, filter }];
   });
 }
 
@@ -134,19 +133,6 @@ async function withoutUnshared(
   // A commit that the origin has lost leaves nothing to compare with.
   const changed = new Set(exitCode === 0 ? readNames(output) : []);
   return filtered.filter((file) => !isOfStore(file) || !changed.has(file.name));
-}
-
-/** The filters that any configuration defines: without one git converts nothing, whatever attributes say. */
-async function definedFilters(git: PrivateGit): Promise<ReadonlySet<string>> {
-  const pattern = '^filter\\..*\\.(clean|smudge|process)$';
-  const { output } = await git.onRepository([
-    'config',
-    '-z',
-    '--name-only',
-    '--get-regexp',
-    pattern,
-  ]);
-  return new Set(readNames(output).map((name) => name.replace(/^filter\.|\.[a-z]+$/g, '')));
 }
 
 /** A filter that a setting can name; not the words by which git says that there is none. */
@@ -187,8 +173,7 @@ async function notYetInIndex(
   entries: readonly Filtered[],
 ): Promise<readonly Filtered[]> {
   if (entries.length === 0) return [];
-  const { output } = await git.run(['ls-files', '-s', '-z']);
-  const held = heldBy(readStaged(output));
+  const held = await listIndex(git.run);
   return entries.filter(({ mode, id, name }) => held.get(name) !== `${mode} ${id}`);
 }
 

@@ -7,6 +7,7 @@ import type { TreePath } from '../../effects/git/tree-path.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 import { readParents } from '../../effects/snapshots/move-head.ts';
 import { compareTrees } from '../../effects/snapshots/trees.ts';
+import { treesOf } from '../../effects/snapshots/verified.ts';
 import { messageOf } from '../../errors.ts';
 import { somePaths } from '../core/left-sentence.ts';
 import { originRefs } from '../core/origin-refs.ts';
@@ -199,14 +200,11 @@ export function openLegSnapshots(request: LegSnapshotsRequest): LegSnapshots {
 async function readState(git: PrivateGit, commit: string): Promise<TreeState | null> {
   try {
     const { head, index } = await readParents(git, commit);
-    const treeOf = async (id: string): Promise<string | null> => {
-      const asked = await git.run(['rev-parse', '--verify', `${id}^{tree}`]);
-      return asked.exitCode === 0 ? asked.output.trim() : null;
-    };
-    const tree = await treeOf(commit);
-    return tree === null
-      ? null
-      : { tree, head, index: index === null ? null : await treeOf(index) };
+    const [tree = '', indexTree = null] = await treesOf(
+      git,
+      index === null ? [commit] : [commit, index],
+    );
+    return { tree, head, index: indexTree };
   } catch {
     return null;
   }

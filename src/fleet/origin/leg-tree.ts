@@ -1,9 +1,10 @@
 import { existsSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { removeTree } from '../../effects/files/remove-tree.ts';
-import { callGit, type GitAnswer, runGit } from '../../effects/git/git-command.ts';
+import { type AskHere, callGit, runGit } from '../../effects/git/git-command.ts';
 import { GitError } from '../../effects/git/git-error.ts';
-import { heldBy, readAttribute, readStaged } from '../../effects/git/listings.ts';
+import { definedFilters, underFilters } from '../../effects/git/git-filters.ts';
+import { listIndex } from '../../effects/git/listings.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
 import { findRepository } from '../../effects/git/repository.ts';
 import { asInput, type TreePath, treePlace } from '../../effects/git/tree-path.ts';
@@ -81,11 +82,11 @@ export async function makeLegTree(request: LegTreeRequest): Promise<LegTreeEnd> 
   await makeLegRepository({
     ...{ mirror, folder, head, branch, url, needs, isSelfContained, git },
   });
-  const inTree: InTree = (args, call = {}) => callGit({ ...git, ...call, cwd: folder, args });
+  const inTree: AskHere = (args, call = {}) => callGit({ ...git, ...call, cwd: folder, args });
   let unfiltered: readonly TreePath[] = [];
   if (snapshot === null) {
     must(await inTree(['reset', '--hard', '--quiet']), 'git cannot check the commit out');
-    const listed = [...(await entriesOf(inTree(LISTING))).keys()];
+    const listed = [...(await listIndex(inTree)).keys()];
     const filtered = await filteredOf(listed, inTree);
     if (filtered.length > 0) await makeOlder(folder, filtered, inTree);
   } else {
@@ -103,11 +104,6 @@ export async function makeLegTree(request: LegTreeRequest): Promise<LegTreeEnd> 
   }
   return { kind: 'made', folder, unfiltered };
 }
-
-type InTree = (
-  args: readonly string[],
-  call?: { readonly input?: Uint8Array },
-) => Promise<GitAnswer>;
 
 /** Fetches what the tree needs, unless the mirror has it. Returns what went wrong, or null. */
 async function findCommits(
@@ -145,7 +141,7 @@ async function laySnapshot(
   commit: string,
   git: PrivateGit,
   folder: string,
-  inTree: InTree,
+  inTree: AskHere,
 ): Promise<readonly TreePath[]> {
   const { head, index } = await readParents(git, commit);
   must(await git.run(['read-tree', commit]), 'git cannot read the snapshot');
@@ -165,7 +161,7 @@ async function laySnapshot(
  * Makes files older than the index. What was written in the same second as the index passes for unchanged only by its
  * filter, and ralph's own git runs none: it would take a file of LFS for changed.
  */
-async function makeOlder(folder: string, names: readonly TreePath[], inTree: InTree) {
+async function makeOlder(folder: string, names: readonly TreePath[], inTree: AskHere) {
   const before = new Date(Date.now() - OLDER_MS);
   for (const place of names.map((name) => treePlace(folder, name))) {
     // That of a submodule may be missing.
@@ -182,9 +178,9 @@ const OLDER_MS = 2_000;
  * the snapshot has those as the index has them. A filter that only the repository configures cannot be meant, since
  * this repository is new.
  */
-async function smudge(git: PrivateGit, inTree: InTree) {
-  const then = await entriesOf(git.run(LISTING));
-  const now = await entriesOf(inTree(LISTING));
+async function smudge(git: PrivateGit, inTree: AskHere) {
+  const then = await listIndex(git.run);
+  const now = await listIndex(inTree);
   const same = [...now].flatMap(([name, entry]) => (then.get(name) === entry ? [name] : []));
   const wanted = await filteredOf(same, inTree);
   const write = async (names: readonly TreePath[]): Promise<boolean> => {
@@ -208,26 +204,8 @@ async function smudge(git: PrivateGit, inTree: InTree) {
 /** Returns those of the tracked files that a filter of the worker's user writes. */
 async function filteredOf(
   names: readonly TreePath[],
-  inTree: InTree,
+  inTree: AskHere,
 ): Promise<readonly TreePath[]> {
-  const asked = await inTree(['config', '--name-only', '--get-regexp', FILTERS]);
-  if (asked.exitCode !== 0) return [];
-  const defined = new Set(
-    asked.output.split('\n').map((name) => name.replace(/^filter\.|\.[a-z]+$/g, '')),
-  );
-  const input = asInput(names);
-  const attributes = must(
-    await inTree(['check-attr', '-z', '--stdin', 'filter'], { input }),
-    'git cannot read the attributes',
-  );
-  const filters = readAttribute(attributes.output);
-  return names.filter((name) => defined.has(filters.get(name) ?? ''));
-}
-
-const FILTERS = '^filter\\..*\\.(smudge|process)$';
-const LISTING = ['ls-files', '-s', '-z'];
-
-async function entriesOf(asked: Promise<GitAnswer>): Promise<ReadonlyMap<TreePath, string>> {
-  const { output } = must(await asked, 'git cannot read an index');
-  return heldBy(readStaged(output));
+  const defined = await definedFilters(inTree, 'smudge|process');
+  return [...(await underFilters(inTree, names, defined)).keys()];
 }

@@ -10,6 +10,7 @@ import type { TreePath } from '../../effects/git/tree-path.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 import { addChanges, dropPaths } from '../../effects/snapshots/tree-changes.ts';
 import { compareTrees } from '../../effects/snapshots/trees.ts';
+import { treesOf } from '../../effects/snapshots/verified.ts';
 import { must } from './leg-repository.ts';
 import type { KeptLegTree } from './leg-snapshots.ts';
 import type { GitBase } from './mirror-folder.ts';
@@ -59,7 +60,7 @@ export async function makeResult(request: ResultRequest): Promise<Result> {
     const { head } = kept;
     const { tree, left: paths } = await writeTree(own, kept);
     const left = [...new Set([...paths, ...(await committedRepositories(own, base, tree))])];
-    if (head !== null && tree === (await treeOf(own, head))) {
+    if (head !== null && tree === (await treesOf(own, [head]))[0]) {
       return { commit: head, isNew: false, left };
     }
     const settings = [...(await identityOf(own, env)), UTF8];
@@ -118,11 +119,6 @@ async function committedRepositories(
   const { output } = await git.run(args);
   const submodules = new Set(readSettings(output).map(({ value }) => value));
   return added.filter((name) => !submodules.has(name));
-}
-
-async function treeOf(git: PrivateGit, commit: string): Promise<string> {
-  const asked = await git.run(['rev-parse', '--verify', `${commit}^{tree}`]);
-  return must(asked, 'git cannot read HEAD').output.trim();
 }
 
 /** Who commits: the worker's user as git knows them, or else ralph. The agent's configuration is not asked. */

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, lstatSync, rmSync, utimesSync } from 'node:fs
 import path from 'node:path';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
 import { outputOf } from '../../git/git-error.ts';
-import { heldBy, readRaw, readStaged } from '../../git/listings.ts';
+import { readRaw } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { emptyTree } from '../../git/repository.ts';
 import { asInput, type TreePath } from '../../git/tree-path.ts';
@@ -80,13 +80,4 @@ export async function changesOf(
   const from = parent ?? emptyTree(git.repository);
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, commit];
   return new Map(readRaw(outputOf(await git.onRepository(args), 'git cannot read its own commit')));
-}
-
-/** The user's index: what each path holds; `conflict` for one that has to be merged. */
-export async function userIndex(git: PrivateGit): Promise<ReadonlyMap<TreePath, string>> {
-  const listed = outputOf(
-    await git.onRepository(['ls-files', '-s', '-z']),
-    'git cannot read the index',
-  );
-  return heldBy(readStaged(listed));
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import { oneLine } from '../../../core/text/untrusted-text.ts';
-import type { GitAnswer } from '../../git/git-command.ts';
+import { type GitAnswer, outputOrNull } from '../../git/git-command.ts';
 import { outputOf } from '../../git/git-error.ts';
 import { isKnown, namesUser } from '../../git/identity.ts';
 import { LIST_SETTINGS, type ListedSettings, settingOf } from '../../git/listed-settings.ts';
@@ -13,8 +13,7 @@ import { changedSetup, readGitSetup } from './git-setup.ts';
 
 /** Lists git's settings as they are for the commit; null if git cannot. */
 export async function settingsOfCommit({ asUser }: CommitRequest): Promise<ListedSettings | null> {
-  const { exitCode, output } = await asUser(LIST_SETTINGS);
-  return exitCode === 0 ? output : null;
+  return outputOrNull(await asUser(LIST_SETTINGS));
 }
 
 /** Returns why nothing at all is committed, as a clause; null if nothing speaks against it. */
@@ -24,11 +23,7 @@ export async function whyNotCommitted(
 ): Promise<string | null> {
   const [operation] = underWayIn(git.repository.gitDir);
   if (operation !== undefined) return `a ${operation} is under way`;
-  const ask = async (args: readonly string[]): Promise<string | null> => {
-    const { exitCode, output } = await asUser(args);
-    return exitCode === 0 ? output : null;
-  };
-  const now = settings === null ? null : await readGitSetup(git.repository, ask, settings);
+  const now = settings === null ? null : await readGitSetup(git.repository, asUser, settings);
   if (now === null) return 'git cannot tell its configuration';
   const changed = changedSetup(setup, now);
   if (changed.length === 0) return null;

@@ -34,7 +34,7 @@ export interface CommitRequest {
 export type AsUser = (
   args: readonly string[],
   call?: {
-    readonly input?: string;
+    readonly input?: string | Uint8Array;
     readonly index?: string;
     readonly timeoutMs?: number;
     /** Whether git may start programs that the agent has written: hooks, filters, what signs. */

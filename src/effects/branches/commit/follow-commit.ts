@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import { indexLockOf, type Patience } from '../../git/git-locks.ts';
-import { indexInfo, readNames } from '../../git/listings.ts';
+import { indexInfo, listIndex, readNames } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { asInput, type TreePath } from '../../git/tree-path.ts';
-import { indexOfCommit, stagedIn, userIndex } from './commit-index.ts';
+import { indexOfCommit, stagedIn } from './commit-index.ts';
 import { type IndexLag, NO_LAG } from './index-lag.ts';
 
 /** What a commit changed. */
@@ -29,7 +29,7 @@ export async function followCommit(
   lag: IndexLag,
   patience: Patience,
 ): Promise<IndexLag> {
-  const now = await userIndex(git);
+  const now = await listIndex(git.onRepository);
   const paths = new Map<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>();
   // HEAD may be on another branch by now, or somebody may have changed the files since.
   const behind = lag.size === 0 ? null : await stagedIn(git, git.repository.index, 'HEAD');

@@ -5,6 +5,7 @@ import { safeJson } from '../../../core/text/safe-json.ts';
 import { MB, readTextWithin, tryReadText } from '../../files/bounded-read.ts';
 import { objectAt, parseObject } from '../../files/json-fields.ts';
 import { isInside } from '../../files/real-path.ts';
+import { type AskHere, outputOrNull } from '../../git/git-command.ts';
 import { LIST_SETTINGS, type ListedSettings, pathOf } from '../../git/listed-settings.ts';
 import { readSettings } from '../../git/listings.ts';
 import { type Repository, timeOf } from '../../git/repository.ts';
@@ -17,19 +18,20 @@ import { asText } from '../../git/tree-path.ts';
 export type GitSetup = Readonly<Record<string, string>>;
 
 /**
- * Returns the setup of a repository; null if git cannot tell. `ask` runs git as the user would, since
+ * Returns the setup of a repository; null if git cannot tell. `asUser` runs git as the user would, since
  * ralph's own calls look at no hooks. `known` are the settings if git has just listed them.
  */
 export async function readGitSetup(
   repository: Repository,
-  ask: (args: readonly string[]) => Promise<string | null>,
+  asUser: AskHere,
   known: ListedSettings | null = null,
 ): Promise<GitSetup | null> {
   const { root, gitDir, commonDir } = repository;
-  const listed = known ?? (await ask(LIST_SETTINGS));
+  const listed = known ?? outputOrNull(await asUser(LIST_SETTINGS));
   if (listed === null) return null;
   const named = pathOf(listed, 'core.hookspath');
-  const hooks = named === undefined ? await ask(['rev-parse', '--git-path', 'hooks']) : '';
+  const asked = ['rev-parse', '--git-path', 'hooks'];
+  const hooks = named === undefined ? outputOrNull(await asUser(asked)) : '';
   if (hooks === null) return null;
   const settings = settingsIn(listed);
   const setup: Record<string, string> = {};

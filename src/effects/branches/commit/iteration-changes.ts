@@ -3,13 +3,13 @@ import type { TreeToSettle } from '../../../core/snapshots/settlement.ts';
 import { leftBy, type Timeline } from '../../../core/snapshots/timeline.ts';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
 import { GitError } from '../../git/git-error.ts';
-import { readNames } from '../../git/listings.ts';
+import { listIndex, readNames } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { emptyTree, readHead } from '../../git/repository.ts';
 import { asInput, asText, type TreePath } from '../../git/tree-path.ts';
 import { compareTrees, ignoredThen } from '../../snapshots/trees.ts';
 import { dirtyByOthers } from '../dirty-paths.ts';
-import { stage, unstage, userIndex } from './commit-index.ts';
+import { stage, unstage } from './commit-index.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
 
 /** Places of snapshots in the timeline: of the one that the first iteration began with, and of the newest. */
@@ -60,7 +60,7 @@ export async function changedIn(
   if (tree.again) {
     for (const name of await differs(end, (await store.keepTree()).tree)) others.add(name);
   }
-  const index = await userIndex(git);
+  const index = await listIndex(git.onRepository);
   for (const name of names) {
     if (index.get(name) === 'conflict') left.set(name, 'conflict');
     else if (others.has(name)) left.set(name, 'others');
@@ -114,7 +114,7 @@ export async function withoutLeftOut(
   left: Map<TreePath, NotCommitted>,
 ): Promise<ReadonlySet<TreePath>> {
   const added = [...staged].filter(([, { from }]) => from === null);
-  const inIndex = await userIndex(git);
+  const inIndex = await listIndex(git.onRepository);
   const before = timeline.snapshots[begin];
   const names = added.map(([name]) => name);
   const now = await ignoredAmong(

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { isRepository, type UndoPlan } from '../../../core/snapshots/undo-plan.ts';
-import type { RunGit } from '../../git/git-command.ts';
+import { outputOrNull, type RunGit } from '../../git/git-command.ts';
 import { outputOf } from '../../git/git-error.ts';
 import { withoutOwnFilters } from '../../git/git-filters.ts';
 import { indexInfo, readSettings, readTree } from '../../git/listings.ts';
@@ -83,8 +83,7 @@ async function fill(git: PrivateGit, module: string, name: TreePath, id: string)
       env: { GIT_DIR: module },
       ...(extras?.settings && { settings: extras.settings }),
     };
-    const { exitCode, output } = await git.onRepository(args, call);
-    return exitCode === 0 ? output : null;
+    return outputOrNull(await git.onRepository(args, call));
   };
   // Without its commit, git would ask the network.
   if ((await inModule(module, ['cat-file', '-e', `${id}^{commit}`])) === null) return false;
