@@ -190,41 +190,39 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       exitCode = completion(shell, program);
     });
   // `readFlags` parses the arguments of the next six commands, so that all mistakes are reported together
-  // and this file is not loaded for them. Here they only get their help.
+  // and this file is not loaded for them. Here they only get their help, and their flags only where they are named.
+  const isNamed = (name: string): boolean => argv.includes(name) || argv.includes('completion');
   const run = program
     .command('run')
     .description('run one task to its end')
     .usage('"PROMPT" [options] [-- agent options]');
-  declareSettings(run);
+  if (isNamed('run')) declareSettings(run);
   const resume = program
     .command('resume')
     .description('continue a task that is not completed')
     .usage('[ID] [options] [-- agent options]')
     .addHelpText('after', RESUME_HELP);
-  declareSettings(resume)
-    .option('--trust', 'take over a task that was not written by you here')
-    .option('--fleet <URL>', FLEET_HELP);
-  declareWorkFlags(
-    program
-      .command('work')
-      .description('work through a list of tasks, and tick what is done')
-      .usage('LIST|github|beads [options] [-- agent options]'),
-  );
-  declareVaultFlags(
-    program
-      .command('rescue')
-      .description('one pass over In_Progress: rescue what is stuck (for cron)')
-      .usage('[options] [-- agent options]'),
-    'rescue',
-  );
-  declareVaultFlags(
-    program
-      .command('watch')
-      .description('rescue stuck tasks every 30s; --start-new also starts new files')
-      .usage('[options] [-- agent options]'),
-    'watch',
-  );
-  declareFleetCommands(program, ended);
+  if (isNamed('resume')) {
+    declareSettings(resume)
+      .option('--trust', 'take over a task that was not written by you here')
+      .option('--fleet <URL>', FLEET_HELP);
+  }
+  const work = program
+    .command('work')
+    .description('work through a list of tasks, and tick what is done')
+    .usage('LIST|github|beads [options] [-- agent options]');
+  if (isNamed('work')) declareWorkFlags(work);
+  const rescue = program
+    .command('rescue')
+    .description('one pass over In_Progress: rescue what is stuck (for cron)')
+    .usage('[options] [-- agent options]');
+  if (isNamed('rescue')) declareVaultFlags(rescue, 'rescue');
+  const watch = program
+    .command('watch')
+    .description('rescue stuck tasks every 30s; --start-new also starts new files')
+    .usage('[options] [-- agent options]');
+  if (isNamed('watch')) declareVaultFlags(watch, 'watch');
+  declareFleetCommands(program, ended, isNamed);
   arrangeHelp(program);
   refuseUnknownHelp(program, argv);
   try {

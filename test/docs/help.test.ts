@@ -10,10 +10,12 @@ const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** What `ralph … --help` prints, without a process of its own: of ralph itself, or of a command. */
-async function helpOf(...command: readonly string[]): Promise<string> {
+const helpOf = (...command: readonly string[]): Promise<string> => printedBy(...command, '--help');
+
+async function printedBy(...argv: readonly string[]): Promise<string> {
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
-    expect(await runProgram([...command, '--help'])).toBe(0);
+    expect(await runProgram(argv)).toBe(0);
     return written.mock.calls.map(([text]) => String(text)).join('');
   } finally {
     written.mockRestore();
@@ -26,6 +28,7 @@ const OWN_HELP = await helpOf();
 const COMMANDS = [...OWN_HELP.replace(/^Examples:$[\s\S]*/m, '').matchAll(/^ {2}([a-z]+)/gm)].map(
   ([, name]) => name ?? '',
 );
+const WITH_HELP = COMMANDS.filter((name) => name !== 'help');
 
 // These read their flags themselves, and take their help from the table of commands.
 test.for([[], ['run'], ['resume'], ['rescue'], ['watch']])(
@@ -68,10 +71,22 @@ test('help fits a terminal of 80 columns, without a space at a line end', async 
   }
 });
 
-describe('the examples in the help', () => {
-  const all = COMMANDS.filter((name) => name !== 'help');
+// Most commands learn their flags only where these are printed.
+test('the shell completes the flags in the help of each command', async () => {
+  const script = await printedBy('completion', 'bash');
+  for (const name of WITH_HELP) {
+    const told = [...(await helpOf(name)).matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)];
+    const [, flags = ''] = new RegExp(`^    ${name}\\)\n +flags="(.*?)"`, 'm').exec(script) ?? [];
+    expect(flags.split(' ')).toEqual(expect.arrayContaining(told.map(([, flag]) => flag)));
+  }
+});
 
-  test.for(all)('of %s name it, and only flags that it has', async (name) => {
+test('ralph help COMMAND prints the help of the command', async () => {
+  for (const name of WITH_HELP) expect(await printedBy('help', name)).toBe(await helpOf(name));
+});
+
+describe('the examples in the help', () => {
+  test.for(WITH_HELP)('of %s name it, and only flags that it has', async (name) => {
     const [text = '', list = ''] = (await helpOf(name)).split(/^Examples:$/m);
     const examples = list
       .trim()

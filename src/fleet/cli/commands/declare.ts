@@ -5,14 +5,20 @@ import { declareSubmitFlags } from '../submit/submit-help.ts';
 import type { FleetCommandOptions } from './fleet.ts';
 import type { WorkerFlags } from './worker.ts';
 
-/** Declares the commands that only a fleet has. `ended` receives their exit codes. */
-export function declareFleetCommands(program: Command, ended: (exitCode: number) => void): void {
-  declareSubmitFlags(
-    program
-      .command('submit')
-      .description('queue a task, or many, for the workers of a fleet')
-      .usage('--repo URL "PROMPT" [options] [-- agent options]'),
-  );
+/**
+ * Declares the commands that only a fleet has. `ended` receives their exit codes. `isNamed` says whether the flags of
+ * a command are printed.
+ */
+export function declareFleetCommands(
+  program: Command,
+  ended: (exitCode: number) => void,
+  isNamed: (name: string) => boolean,
+): void {
+  const submit = program
+    .command('submit')
+    .description('queue a task, or many, for the workers of a fleet')
+    .usage('--repo URL "PROMPT" [options] [-- agent options]');
+  if (isNamed('submit')) declareSubmitFlags(submit);
   program
     .command('worker')
     .description('claim tasks of a fleet and work on them until told to stop')
