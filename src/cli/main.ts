@@ -12,16 +12,16 @@ declare const __RALPH_VERSION__: string;
  * standard error.
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  if (argv[0] === '--version' || argv[0] === '-V') return printVersion();
-  // A closed pipe (`ralph … | head -1`) must not kill ralph and leave an agent running.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  watchForBugs();
+  if (argv[0] === '--version' || argv[0] === '-V') return printAtOnce(`${__RALPH_VERSION__}\n`);
   try {
     // Shell completion calls this at every tab, so it skips parsing the command line.
     if (argv[0] === IDS_COMMAND) {
       const { completeIds } = await import('./commands/complete-ids.ts');
-      return completeIds(argv.slice(1));
+      return printAtOnce(completeIds(argv.slice(1)));
     }
+    // A closed pipe (`ralph … | head -1`) must not kill ralph and leave an agent running.
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+    watchForBugs();
     noteStart();
     return await carryOut(argv);
   } catch (error) {
@@ -49,10 +49,11 @@ function noteStart(): void {
   });
 }
 
-/** Opening `process.stdout` takes longer than all the rest of this. */
-function printVersion(): number {
+/** Prints without `process.stdout`: to open it takes longer than all the rest. Returns the exit code. */
+function printAtOnce(text: string): number {
+  const bytes = Buffer.from(text);
   try {
-    writeSync(1, `${__RALPH_VERSION__}\n`);
+    for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
   } catch {
     // Nobody reads it.
   }

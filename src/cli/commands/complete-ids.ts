@@ -4,22 +4,19 @@ import { openTaskIds } from '../../effects/state/task-folder.ts';
 import { foldersOf } from '../tasks/named-folders.ts';
 
 /**
- * `ralph __complete-ids WORDS`: prints the ids of the open tasks, one per line. WORDS are an unfinished
+ * `ralph __complete-ids WORDS`: returns the ids of the open tasks, one per line. WORDS are an unfinished
  * command line, which may name the folder. Never fails, since nobody would see the error.
  */
-export function completeIds(words: readonly string[]): number {
+export function completeIds(words: readonly string[]): string {
   const vault = flagIn(words, '--vault');
   const stateDir = flagIn(words, '--state-dir');
   const { stateDir: folder } = foldersOf({
     ...(vault === undefined ? {} : { vault }),
     ...(stateDir === undefined ? {} : { stateDir }),
   });
-  process.stdout.write(
-    openTaskIds(folder)
-      .map((id) => `${id}\n`)
-      .join(''),
-  );
-  return 0;
+  return openTaskIds(folder)
+    .map((id) => `${id}\n`)
+    .join('');
 }
 
 /** Returns the last value of a flag: `--vault DIR`, `--vault=DIR` or, as bash splits it, `--vault = DIR`. */
