@@ -157,6 +157,31 @@ describe('ralph work --worktree', () => {
     expect(passed(scene)).toEqual(['a', 'b']);
   });
 
+  test('an item whose work is not on its branch goes back, and the others go on', async () => {
+    // One commits on a branch that nobody knows, and one removes its own; told of that, each brings its work back.
+    const shell = `${ID}
+      if [ "$id" = c ]; then echo c > work-c
+      elif [ -e "$HOME/begun-$id" ]; then
+        if [ "$id" = a ]; then git merge -q feature; else git checkout -q -b ralph/prd.b; echo more >> work-b; fi
+      else
+        touch "$HOME/begun-$id"; echo "$id" > "work-$id"
+        if [ "$id" = a ]; then git checkout -q -b feature; git add work-a; git commit -qm mine; git checkout -q ralph/prd.a
+        else git checkout -q --detach; git branch -qD ralph/prd.b; fi
+      fi`;
+    const scene = await sceneWith({ shell, text: PROMISE });
+    // What a flag accepts is no work that is somewhere else.
+    const first = await work(scene, ['--item', 'b', '--accept-empty'], 'true');
+    expect(first.stdout).toMatch(/^b done: .*; landed on ralph\/prd as [0-9a-f]{12}\n$/);
+    expect(first.stderr).toContain('is on no branch instead of ');
+    const second = await work(scene, [], 'true');
+    expect(second.stdout).toMatch(/^a done: .*; landed on .*\nc done: .*; landed on .*\n$/);
+    expect(second.stderr).toMatch(
+      /nothing is changed on its branch ralph\/prd\.a.* \(1 of 3 times\)/,
+    );
+    expect([first.exitCode, second.exitCode, passed(scene)]).toEqual([0, 0, ['a', 'b', 'c']]);
+    expect(git(scene, 'ls-tree', '--name-only', 'ralph/prd')).toContain('work-a\nwork-b\nwork-c\n');
+  });
+
   test('an item that fails leaves its work on its branch, and others go on', async () => {
     const shell = `${ID}\necho "$id" > "work-$id"`;
     const scene = await sceneWith({ shell, text: PROMISE }, listText(['a', 'b']));

@@ -90,6 +90,10 @@ export async function landItem(item: ItemToLand): Promise<ItemLanding> {
       if (!('exitCode' in Object(error))) throw error;
       return { end: { kind: 'refused', why: { kind: 'failed', why: messageOf(error) } } } as const;
     });
+    // A claim that nothing holds back may still have left its work where nothing lands from, such as on another branch.
+    if (end.kind === 'nothing-new' && end.isEmpty && !stored.settings.acceptEmpty) {
+      return refused({ kind: 'empty', branch: tree?.branch ?? '' });
+    }
     if (end.kind !== 'refused') {
       return { kind: 'landed', onto, commit: 'commit' in end ? end.commit : null };
     }
@@ -104,7 +108,7 @@ function folderOf(paths: TaskPaths, taskId: string): string {
 
 /**
  * Returns the landing of a task whose branch is gone: it was removed after a landing, or because there was nothing to
- * land. Resolves to null if the branch is there, or somebody else has removed it.
+ * land. Resolves to null if the branch is there, or if its work has still to be looked for.
  */
 async function landedBefore({ state, paths, env }: ItemToLand): Promise<Landed | null> {
   const { task_id: taskId } = state;
@@ -118,6 +122,8 @@ async function landedBefore({ state, paths, env }: ItemToLand): Promise<Landed |
   const { base, onto } = tree;
   const commit = await earlierLanding({ ...place, base, taskId }, refOf(onto));
   if (commit !== null) return { kind: 'landed', onto, commit };
+  // Snapshots say whether there was something to land. Without them, that ralph has removed its work tree does.
+  if (state.git.snapshots !== null || existsSync(tree.path)) return null;
   const { settings } = requireStoredRun(folderOf(paths, taskId), state);
   return settings.acceptEmpty ? NOTHING_TO_LAND : null;
 }

@@ -35,8 +35,11 @@ export type LandingEnd =
   | { readonly kind: 'written'; readonly files: number }
   /** `commit` is the earlier landing. */
   | { readonly kind: 'landed-already'; readonly commit: string }
-  /** The branch has all that is known of the task: its work, or its commits alone. */
-  | { readonly kind: 'nothing-new'; readonly of: 'work' | 'commits' }
+  /**
+   * The branch has all that is known of the task: its work, or its commits alone. `isEmpty`: nothing is known that the
+   * task has changed.
+   */
+  | { readonly kind: 'nothing-new'; readonly of: 'work' | 'commits'; readonly isEmpty: boolean }
   | { readonly kind: 'refused'; readonly why: LandingRefusal };
 
 /** Why nothing has landed; nothing has changed, but for `half-moved`. */
@@ -48,6 +51,12 @@ export type LandingRefusal =
   | { readonly kind: 'elsewhere'; readonly elsewhere: Elsewhere }
   /** The repository is shallow, and both branches have no commit in common in it. */
   | { readonly kind: 'shallow' }
+  /** Both branches have no commit in common: the task's one was given another history. */
+  | { readonly kind: 'unrelated' }
+  /** Nothing of what the task has done is on its branch, or in its work tree. */
+  | { readonly kind: 'empty'; readonly branch: string }
+  /** The task's branch is gone, and nothing tells what was on it. */
+  | { readonly kind: 'branch-gone'; readonly branch: string }
   | { readonly kind: 'setup-failed'; readonly result: CommandResult }
   | { readonly kind: 'checks-failed'; readonly failed: readonly CheckResult[] }
   /** The task's work tree is not on the task's branch; `head` is null if it is on none. */
@@ -88,6 +97,8 @@ const MENDABLE = [
   'checks-failed',
   'other-branch',
   'unfinished',
+  'unrelated',
+  'empty',
 ];
 
 /** Whether something does not land since it is in a repository inside the tree. */

@@ -117,7 +117,8 @@ async function landFrom(
     const elsewhere = await elsewhereOf(scratch, target, request);
     if (elsewhere.size > 0) return refused({ kind: 'elsewhere', elsewhere });
     const of = work.kept === null ? 'commits' : 'work';
-    return { end: { kind: 'nothing-new', of }, stays, elsewhere };
+    const isEmpty = request.base !== null && tree === (await scratch.treeOf(request.base));
+    return { end: { kind: 'nothing-new', of, isEmpty }, stays, elsewhere };
   }
   const parents = form.kind === 'merge' ? [target, whole] : [target];
   const commit = await scratch.commit(merged.tree, parents, message);

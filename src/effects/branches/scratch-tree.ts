@@ -166,8 +166,12 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     async merge(into, other) {
       await become(into);
       const answer = await git.ask([...MERGE, other]);
-      if (answer.exitCode !== 0 && (await isCutOff(git, into, other))) return { kind: 'shallow' };
       if (answer.exitCode === 0) return { tree: await git.must(['write-tree']) };
+      const { exitCode } = await git.ask(['merge-base', into, other]);
+      if (exitCode === 1) {
+        const isShallow = (await git.must(['rev-parse', '--is-shallow-repository'])) === 'true';
+        return { kind: isShallow ? 'shallow' : 'unrelated' };
+      }
       const unmerged = await git.must(['ls-files', '-u', '-z']);
       const paths = readStaged(unmerged).map(({ name }) => name);
       if (paths.length === 0) throw new GitError(reasonOf(answer));
@@ -238,16 +242,6 @@ const TIMEOUT_MS = 10 * 60_000;
  * before a rule for line ends or a filter applied to it would then count as changed.
  */
 const LATER_MS = 60_000;
-
-/** Whether two commits have no ancestor in common, in a repository that lacks older ones. */
-async function isCutOff(
-  { ask, must }: ReturnType<typeof createGit>,
-  one: string,
-  other: string,
-): Promise<boolean> {
-  const { exitCode } = await ask(['merge-base', one, other]);
-  return exitCode === 1 && (await must(['rev-parse', '--is-shallow-repository'])) === 'true';
-}
 
 /** Never a fast-forward, whatever `merge.ff` says, and never a commit. */
 const MERGE = [

@@ -58,21 +58,26 @@ const TIMEOUT_MS = 10 * 60_000;
 export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork | LandingRefusal> {
   const { repository, ask, branch, tree } = request;
   const git = runGitOf(ask);
-  const tip = await git(repository.commonDir, ['rev-parse', '-q', '--verify', refOf(branch)]);
-  if (tip === null) return { kind: 'failed', why: `its branch ${branch} is gone` };
-  const committed = { tip: tip.trim(), ...NOTHING_KEPT };
-  if (tree === null) return committed;
+  const found = await git(repository.commonDir, ['rev-parse', '-q', '--verify', refOf(branch)]);
+  const tip = found?.trim() ?? null;
+  const gone: LandingRefusal = { kind: 'branch-gone', branch };
+  if (tree === null) return tip === null ? gone : { tip, ...NOTHING_KEPT };
   const gitDir = await gitDirOf({ repository, ask, path: tree.path });
-  if (gitDir === null) return { ...committed, ...(await newestTree(request, committed.tip)) };
+  if (gitDir === null) {
+    const work = await newestTree(request, tip ?? tree.base);
+    // A branch without commits of its own goes with its work tree. One with commits, somebody else has removed.
+    if (tip === null && !work.isOpen) return gone;
+    return { tip: tip ?? tree.base, ...work };
+  }
   const [operation] = underWayIn(gitDir);
   if (operation !== undefined)
     return { kind: 'unfinished', folder: tree.path, what: `a ${operation}` };
   const head = (await git(tree.path, ['symbolic-ref', '-q', 'HEAD']))?.trim() ?? null;
-  if (head !== refOf(branch)) {
-    const name = head?.replace(/^refs\/heads\//, '') ?? null;
+  if (tip === null || head !== refOf(branch)) {
+    const name = head === refOf(branch) ? null : (head?.replace(/^refs\/heads\//, '') ?? null);
     return { kind: 'other-branch', folder: tree.path, head: name };
   }
-  return { ...committed, ...(await keepTree(request, tree.path)) };
+  return { tip, ...(await keepTree(request, tree.path)) };
 }
 
 type KeptWork = Omit<TaskWork, 'tip'>;

@@ -95,7 +95,11 @@ export function landingHint(why: LandingRefusal, facts: LandingFacts): string {
       ? ` Merge ${facts.onto} into your branch, resolve the conflict, and commit.`
       : why.kind === 'checks-failed'
         ? `\nMerge ${facts.onto} into your branch, and fix it there.`
-        : '';
+        : why.kind === 'unrelated'
+          ? ` Move your branch to ${facts.onto}, and bring your work in there.`
+          : why.kind === 'empty'
+            ? ' Bring your work there.'
+            : '';
   return `Your work was to be landed on the branch ${facts.onto}, and that failed: ${refusalText(why, facts)}${todo}`;
 }
 
@@ -109,6 +113,12 @@ function refusalText(why: LandingRefusal, { onto, file, checks }: LandingFacts):
       return `all that ${onto} lacks of it is on other branches: ${elsewhereText(why.elsewhere)}. To land it, merge it into the task's branch.`;
     case 'shallow':
       return `${onto} and its branch have no commit in common, since the repository is shallow: git fetch --unshallow, and land again.`;
+    case 'unrelated':
+      return `${onto} and its branch have no commit in common.`;
+    case 'empty':
+      return `nothing is changed on its branch ${shown(why.branch)}, nor in its work tree.`;
+    case 'branch-gone':
+      return `its branch ${shown(why.branch)} is gone.`;
     case 'setup-failed':
       return `--setup failed in the merged work tree: ${commandText(why.result)}`;
     case 'checks-failed':

@@ -271,6 +271,8 @@ describe('what lands', () => {
     );
     git('update-ref', 'refs/ralph/t/1', commit);
     git('worktree', 'remove', '--force', task.folder);
+    // A branch without commits of its own says no more than its base.
+    git('branch', '-d', 'ralph/t');
     expect(await landTask(task)).toMatchObject({ end: { kind: 'landed', files: 1 } });
     expect(git('show', 'main:a.txt')).toBe('left');
   });
@@ -457,10 +459,10 @@ describe('nothing changes', () => {
     put(task.folder, { 'a.txt': 'by the task\n' });
     const orphan = git('commit-tree', 'main^{tree}', '-m', 'as git fetch --depth 1 left it');
     git('branch', 'fetched', orphan);
-    await expect(landTask(task, { onto: 'fetched' })).rejects.toThrow('unrelated histories');
+    const landed = () => landTask(task, { onto: 'fetched' });
+    expect((await landed()).end).toEqual({ kind: 'refused', why: { kind: 'unrelated' } });
     put(folder, { '.git/shallow': `${orphan}\n` });
-    const end = { kind: 'refused', why: { kind: 'shallow' } };
-    expect(await landTask(task, { onto: 'fetched' })).toMatchObject({ end });
+    expect((await landed()).end).toEqual({ kind: 'refused', why: { kind: 'shallow' } });
     expect(await landTask(task)).toMatchObject({ end: { kind: 'landed' } });
   });
 
@@ -699,6 +701,25 @@ describe('nothing changes', () => {
       kind: 'refused',
       why: { kind: 'other-branch', folder: task.folder, head: 'elsewhere' },
     });
+    // The agent has removed the branch as well.
+    for (const gone of ['checkout -q --detach', 'symbolic-ref HEAD refs/heads/ralph/t']) {
+      task.git(...gone.split(' '));
+      git('update-ref', '-d', 'refs/heads/ralph/t');
+      expect((await landTask(task)).end).toEqual({
+        kind: 'refused',
+        why: { kind: 'other-branch', folder: task.folder, head: null },
+      });
+    }
+  });
+
+  test('where nothing is left of the branch', async () => {
+    const { git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    task.git('commit', '-qam', 'one');
+    git('worktree', 'remove', task.folder);
+    git('branch', '-D', 'ralph/t');
+    const why = { kind: 'branch-gone', branch: 'ralph/t' };
+    expect((await landTask(task)).end).toEqual({ kind: 'refused', why });
   });
 
   test('where it is stopped', async () => {

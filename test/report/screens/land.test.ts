@@ -8,10 +8,13 @@ const REFUSED = 't has not landed, and nothing has changed: ';
 
 test.for<readonly [LandingEnd, string]>([
   [
-    { kind: 'nothing-new', of: 'work' },
+    { kind: 'nothing-new', of: 'work', isEmpty: false },
     'main holds everything that t has done already, apart from what git ignores',
   ],
-  [{ kind: 'nothing-new', of: 'commits' }, 'main holds everything that t has committed already'],
+  [
+    { kind: 'nothing-new', of: 'commits', isEmpty: true },
+    'main holds everything that t has committed already',
+  ],
   [
     { kind: 'refused', why: { kind: 'left-out', stays: new Map([['app', 'repository']]) } },
     `${REFUSED}all that main lacks of it was left uncommitted: app (a repository of its own). To land it, remove the .git of the repository inside, or make it a submodule.`,
@@ -37,6 +40,18 @@ test.for<readonly [LandingEnd, string]>([
   [
     { kind: 'refused', why: { kind: 'shallow' } },
     `${REFUSED}main and its branch have no commit in common, since the repository is shallow: git fetch --unshallow, and land again.`,
+  ],
+  [
+    { kind: 'refused', why: { kind: 'unrelated' } },
+    `${REFUSED}main and its branch have no commit in common.`,
+  ],
+  [
+    { kind: 'refused', why: { kind: 'empty', branch: 'ralph/t' } },
+    `${REFUSED}nothing is changed on its branch ralph/t, nor in its work tree.`,
+  ],
+  [
+    { kind: 'refused', why: { kind: 'branch-gone', branch: 'ralph/t' } },
+    `${REFUSED}its branch ralph/t is gone.`,
   ],
   [
     {
