@@ -100,7 +100,9 @@ async function landFrom(
   request: LandRequest,
 ): Promise<Landing> {
   const { work, message, form, check, signal } = request;
-  const tree = await withoutApart(scratch, added.tree, target, request);
+  const own = await withoutApart(scratch, added.tree, target, request);
+  if ('kind' in own) return refused(own, added.stays);
+  const { tree } = own;
   const isCommitted = tree === (await scratch.treeOf(work.tip));
   const whole = isCommitted ? work.tip : await scratch.commit(tree, [work.tip], message);
   const earlier = await earlierLanding(request, target);
@@ -141,8 +143,8 @@ async function withoutApart(
   tree: string,
   target: string,
   { repository, ask, work, apart }: LandRequest,
-): Promise<string> {
-  if (apart === null) return tree;
+): ReturnType<ScratchTree['withFileOf']> {
+  if (apart === null) return { tree };
   const found = await runGitOf(ask)(repository.commonDir, ['merge-base', target, work.tip]);
   return scratch.withFileOf(tree, apart, found?.trim() ?? target);
 }

@@ -60,8 +60,12 @@ export interface ScratchTree {
   /** Makes a commit of a tree, without any hook and unsigned. */
   commit(tree: string, parents: readonly string[], message: string): Promise<string>;
   treeOf(commit: string): Promise<string>;
-  /** Returns a tree with one file as a commit has it, or without it. Call it only before a merge. */
-  withFileOf(tree: string, file: string, commit: string): Promise<string>;
+  /** Resolves to a tree with one file as a commit has it, or without it, unless there is no room. Call it only before a merge. */
+  withFileOf(
+    tree: string,
+    file: string,
+    commit: string,
+  ): Promise<{ readonly tree: string } | LandingRefusal>;
   /** Makes its files those of a commit, and nothing else. */
   become(commit: string): Promise<void>;
   /** Rejects with a `GitError` if git has an object of a commit's tree that is not what its id says. */
@@ -155,8 +159,10 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
         mode === undefined
           ? ['--force-remove', '--', file]
           : ['--add', '--cacheinfo', `${mode},${id},${file}`];
-      await git.must(['update-index', ...change]);
-      return git.must(['write-tree']);
+      const { exitCode } = await git.ask(['update-index', ...change]);
+      // A folder is in its place, or a file in that of a folder above it.
+      if (exitCode !== 0) return { kind: 'conflict', paths: [file] };
+      return { tree: await git.must(['write-tree']) };
     },
     commit: (tree, parents, message) =>
       git.must(

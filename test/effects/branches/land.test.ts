@@ -78,6 +78,13 @@ describe('what lands', () => {
     const second = await landTask(task, { apart: 'list.md' });
     expect(second).toMatchObject({ end: { kind: 'landed', files: 1 }, stays: new Map() });
     expect(git('show', 'main:list.md')).toBe('of the branch');
+
+    // What is in its place cannot land beside it.
+    task.git('rm', '-qf', 'list.md');
+    put(task.folder, { 'list.md/notes': 'of the task\n' });
+    const third = await landTask(task, { apart: 'list.md' });
+    const why = { kind: 'conflict', paths: ['list.md'] };
+    expect(third.end).toEqual({ kind: 'refused', why });
   });
 
   test('a merge keeps the commits of the task behind it', async () => {
