@@ -95,6 +95,23 @@ describe('ralph land', () => {
     expect(git('worktree', 'list').split('\n')).toHaveLength(2);
   });
 
+  test('checks what --until has completed, and not what it has not', async () => {
+    const { scene, addTask } = await makeVault();
+    const until = 'echo still red; exit 3';
+    const evidence = { kind: 'until', detail: 'exited with 0' } as const;
+    addTask('t', { 'b.txt': 'x\n' }, { until }, { evidence });
+    const red = await scene.ralph(['land', 't']);
+    expect(red.exitCode).toBe(1);
+    expect(red.stderr).toContain('exited with 3.\nralph: still red\n');
+    addTask(
+      'by-words',
+      { 'c.txt': 'x\n' },
+      { until },
+      { evidence: { ...evidence, kind: 'promise' } },
+    );
+    expect(await scene.ralph(['land', 'by-words'])).toMatchObject({ exitCode: 0 });
+  });
+
   test('runs all checks, and shows each that is red', async () => {
     const { scene, addTask } = await makeVault();
     const verify = { unit: 'echo one; exit 3', build: 'true', lint: 'echo two; exit 4' };

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type CheckResult, failedChecks, judgeCheck } from '../../core/completion/check-result.ts';
 import { storedPolicy } from '../../core/policy/policy-of.ts';
 import { withoutFleet } from '../../core/settings/environment.ts';
-import type { LandingRefusal } from '../../core/snapshots/landing.ts';
+import { type LandingRefusal, landingChecks } from '../../core/snapshots/landing.ts';
 import { copyFiles } from '../../effects/branches/copy-files.ts';
 import { isInside, realPath } from '../../effects/files/real-path.ts';
 import type { AskGit } from '../../effects/git/git-command.ts';
@@ -37,6 +37,7 @@ export async function checkIn(
 ): Promise<LandingRefusal | null> {
   const { setup, copy } = stored.settings;
   const policy = storedPolicy(state, stored);
+  const checks = landingChecks(state, policy);
   const from = startFolderOf(stored);
   const below = realPath(from);
   const tree = [root, state.git.work_tree?.path ?? root]
@@ -45,7 +46,7 @@ export async function checkIn(
   const cwd = tree === undefined ? scratch : path.join(scratch, path.relative(tree, below));
   const isOwn = ownFiles(vault, paths.stateDir);
   await copyFiles({ from, to: cwd, root: scratch, globs: copy, ask, isOwn });
-  const hasCommands = setup !== null || policy.verify.length > 0;
+  const hasCommands = setup !== null || checks.length > 0;
   const inside = hasCommands ? await sandbox.open(cwd) : null;
   const options = (): ShellOptions => ({
     cwd,
@@ -61,7 +62,7 @@ export async function checkIn(
   // What failed at the start may fail here, too, if the task was completed in spite of it.
   const known = provenFailures(folder, seal, state);
   const results: CheckResult[] = [];
-  for (const check of policy.verify) {
+  for (const check of checks) {
     results.push(judgeCheck(await runCheck(check, options()), known, policy));
   }
   const failed = failedChecks(results);

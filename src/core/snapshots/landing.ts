@@ -1,5 +1,8 @@
 import type { CheckResult } from '../completion/check-result.ts';
 import type { CommandResult } from '../completion/command-result.ts';
+import type { Check } from '../settings/checks.ts';
+import type { Policy } from '../task/policy.ts';
+import type { TaskState } from '../task/task-state.ts';
 
 /** How a landing brings in what a task did. */
 export type LandingForm =
@@ -104,6 +107,15 @@ const MENDABLE = [
 /** Whether something does not land since it is in a repository inside the tree. */
 function isAboutRepository(why: StaysReason): boolean {
   return why === 'repository' || why === 'uncommitted-inside';
+}
+
+/** Returns the checks of a landing: those of the task, and the command that completed it. */
+export function landingChecks(
+  { evidence }: Pick<TaskState, 'evidence'>,
+  { verify, until }: Pick<Policy, 'verify' | 'until'>,
+): readonly Check[] {
+  if (until === null || evidence?.kind !== 'until') return verify;
+  return [...verify, { name: until, command: until }];
 }
 
 /** The longest first line of a commit message. */

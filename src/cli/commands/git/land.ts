@@ -6,6 +6,7 @@ import {
   canTaskMend,
   type LandingForm,
   type LandingRefusal,
+  landingChecks,
 } from '../../../core/snapshots/landing.ts';
 import { shownPath } from '../../../core/snapshots/shown-path.ts';
 import { clip } from '../../../core/text/untrusted-text.ts';
@@ -74,7 +75,7 @@ export async function land(word: string, options: LandOptions): Promise<number> 
     onWait: (pid) =>
       say(`waiting for another landing in this repository${pid === null ? '' : ` (pid ${pid})`}`),
   });
-  const checks = stored.settings.verify.length;
+  const checks = landingChecks(found.state, stored.settings).length;
   const file = form.kind === 'patch' ? form.file : null;
   const facts = { taskId, onto, checks, file, elsewhere };
   say(maskSecrets(landingText(end, facts)));
