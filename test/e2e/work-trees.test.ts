@@ -134,6 +134,21 @@ describe('ralph work --worktree', () => {
     expect(scene.fake.calls()).toHaveLength(calls);
   });
 
+  test('an item whose iterations are used up stays complete, so that what a person mends lands', async () => {
+    const scene = await sceneWith(writer(2), listText(['a', 'b']));
+    const flags = ['--concurrency', '2', '--max-iterations', '1'];
+    const first = await work(scene, flags);
+    expect([first.exitCode, first.stdout]).toEqual([
+      5,
+      expect.stringMatching(/^[ab] done: .*\n[ab] blocked: not-landed:conflict; /),
+    ]);
+    const id = passed(scene).includes('a') ? 'b' : 'a';
+    const tree = join(`${scene.folder}.ralph`, `prd.${id}`);
+    execFileSync('sh', ['-c', `id=${id}; ${MERGES}`], { cwd: tree, env: scene.env });
+    expect((await work(scene, flags)).stdout).toMatch(new RegExp(`^${id} done: `));
+    expect([passed(scene), scene.fake.calls().length]).toEqual([['a', 'b'], 2]);
+  });
+
   test('a check that is red after the merge goes back, and the current branch moves with its checkout', async () => {
     // Red where the work of another item is there and nothing is fixed.
     const check = 'test ! -e work-a || test ! -e work-b || test -e fixed';

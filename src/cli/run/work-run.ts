@@ -26,7 +26,7 @@ import { undoItem } from '../../compose/lists/undo-item.ts';
 import { workThrough } from '../../compose/lists/work-through.ts';
 import { type PlannedTask, sharedRuns } from '../../compose/rescue/shared-runs.ts';
 import { rulesForAll } from '../../core/agent/agents/agents.ts';
-import { MOST_RETURNS } from '../../core/list/item-end.ts';
+import { isUsedUp, MOST_RETURNS } from '../../core/list/item-end.ts';
 import { taskIdOf } from '../../core/list/item-ids.ts';
 import { itemStands } from '../../core/list/item-order.ts';
 import { itemPrompt } from '../../core/list/item-prompt.ts';
@@ -201,6 +201,7 @@ function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): Li
           exitReason: state.exit_reason,
         },
         ...{ evidence: state.evidence, folder: paths.folder },
+        isUsedUp: isUsedUp(state, plan.policy.maxCostUsd),
       };
     },
     async start(started) {

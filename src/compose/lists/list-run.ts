@@ -20,6 +20,8 @@ interface ItemTask {
   readonly isHalfEnded: boolean;
   readonly exitReason: string | null;
   readonly evidence: Evidence | null;
+  /** Whether it would end at once if it went on. */
+  readonly isUsedUp: boolean;
   /** The folder of its logs. */
   readonly folder: string;
 }

@@ -181,7 +181,8 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       return null;
     }
     const { why, sentence, hint } = landing;
-    const meaning = refusedItem(why, returned);
+    const isUsedUp = ports.find(taskId)?.isUsedUp === true;
+    const meaning = refusedItem(why, { returned, isUsedUp });
     switch (meaning) {
       case 'stopped':
       case 'try-again':

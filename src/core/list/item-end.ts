@@ -1,5 +1,7 @@
+import { isSpent } from '../agent/attempt.ts';
 import { canTaskMend, type LandingRefusal } from '../snapshots/landing.ts';
 import { type EndedStatus, endingRow } from '../task/endings.ts';
+import type { TaskState } from '../task/task-state.ts';
 
 /** What the end of an item's task means for the list. */
 type ItemEnd =
@@ -24,6 +26,18 @@ export function itemEnd(status: EndedStatus, exitReason: string | null): ItemEnd
   return isOfItem ? 'blocked' : 'ends-list';
 }
 
+/** Whether a task has nothing left of its iterations, or of what it may cost. */
+export function isUsedUp(
+  task: Pick<TaskState, 'current_iteration' | 'max_iterations' | 'usage'>,
+  maxCostUsd: number | null,
+): boolean {
+  const { current_iteration, max_iterations, usage } = task;
+  return (
+    current_iteration >= max_iterations ||
+    (maxCostUsd !== null && isSpent(usage.cost_usd, maxCostUsd))
+  );
+}
+
 /** How often a landing that failed goes back to its item. */
 export const MOST_RETURNS = 3;
 
@@ -40,9 +54,15 @@ export type RefusedItem =
   /** ralph was stopped: the next run lands it. */
   | 'stopped';
 
-/** Returns what a landing that was refused means for an item that has gone back so often. */
-export function refusedItem(why: LandingRefusal, returned: number): RefusedItem {
-  if (canTaskMend(why)) return returned < MOST_RETURNS ? 'goes-back' : 'blocked';
+/**
+ * Returns what a landing that was refused means for an item that has gone back so often. A task that is used up would
+ * end at once, and not be complete any more: it stays as it is, so that what a person mends lands.
+ */
+export function refusedItem(
+  why: LandingRefusal,
+  { returned, isUsedUp }: { readonly returned: number; readonly isUsedUp: boolean },
+): RefusedItem {
+  if (canTaskMend(why)) return returned < MOST_RETURNS && !isUsedUp ? 'goes-back' : 'blocked';
   switch (why.kind) {
     case 'moved':
       return 'try-again';

@@ -86,8 +86,8 @@ class World {
       find: (taskId) => {
         const task = this.tasks.get(taskId);
         const facts = { isOwn: true, exitReason: 'completed', evidence: null, folder: '/' };
-        const isHalfEnded = false;
-        return task === undefined ? null : { ...facts, isHalfEnded, ...task };
+        const whole = { isHalfEnded: false, isUsedUp: false };
+        return task === undefined ? null : { ...facts, ...whole, ...task };
       },
       commitOf: async () => null,
       land: async () => ({ kind: 'landed', onto: null, commit: null }),

@@ -37,6 +37,7 @@ async function stage(record: Partial<ItemRecord>, task: Partial<Task>, text = OP
         isHalfEnded: false,
       },
       ...{ exitReason: 'completed', evidence: null, folder: path.dirname(file) },
+      isUsedUp: false,
       ...task,
     }),
     async start() {
@@ -89,6 +90,12 @@ test('a completed task whose end was not all written is resumed first', async ()
   };
   expect((await work({ resume })).exitCode).toBe(0);
   expect([steps, text()]).toEqual([['resume', 'done'], '- [x] T1 one\n']);
+});
+
+test('a landing that fails does not go back to a task that is used up', async () => {
+  const { steps, work, text } = await stage({}, { isUsedUp: true });
+  expect((await work({ land: async () => CONFLICT })).exitCode).toBe(5);
+  expect([steps, text()]).toEqual([['blocked'], OPEN]);
 });
 
 test('a task that somebody else wrote does not tick its item', async () => {
