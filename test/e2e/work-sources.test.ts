@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,6 +21,7 @@ interface Tracked {
   /** Writes a stand-in for a program of the tracker; `$T` is its folder, and `$T/log` has what was called. */
   install(name: string, shell: string): void;
   keep(name: string, text: string): void;
+  read(name: string): string;
   has(name: string): boolean;
   forget(name: string): void;
   log(): readonly string[];
@@ -40,6 +42,7 @@ async function tracked(turns: Turn | readonly Turn[] = WORKS): Promise<Tracked> 
       chmodSync(file, 0o755);
     },
     keep: (name, text) => writeFileSync(place(name), text),
+    read: (name) => readFileSync(place(name), 'utf8'),
     has: (name) => existsSync(place(name)),
     forget: (name) => rmSync(place(name)),
     log: () =>
@@ -109,6 +112,64 @@ test('github: open issues with the label, blockers first, and nothing is written
     2,
     expect.stringMatching(/those of github.com\/you\/app/),
   ]);
+});
+
+test('github: with --worktree an issue is told once it has landed, by the commit that it landed as', async () => {
+  // Both begin at the same commit, and are red together until one that comes back mends that.
+  const tracker = await tracked({
+    ...WORKS,
+    shell: `id=$(printf '%s' "$RALPH_TASK_ID" | sed 's/^[^.]*[.]//')
+      if [ -e "work-$id" ]; then echo ok > fixed
+      else
+        touch "$HOME/begun-$id"; until [ -e "$HOME/begun-2" ] && [ -e "$HOME/begun-3" ]; do sleep 0.05; done
+        [ "$id" != 4 ] || test -e work-2 && echo "$id" > "work-$id"
+      fi`,
+  });
+  const { scene } = tracker;
+  const git = (args: string): string =>
+    execFileSync('git', args.split(' '), { cwd: scene.folder, env: scene.env, encoding: 'utf8' });
+  tracker.install('gh', GH);
+  tracker.keep('issues', issues(issue(2), issue(3), issue(4, 2)));
+  tracker.keep('full', '');
+  const done =
+    'git cat-file -e "ralph/github:work-$RALPH_ITEM_ID" && test ! -e "$HOME/tracker/full" && cat >> "$HOME/tracker/told"';
+  const check = 'test ! -e work-2 || test ! -e work-3 || test -e fixed';
+  const landing = () =>
+    scene.ralph([
+      ...['work', 'github', '--label', 'ai', '--verify', check, '--delay', '0', '--no-baseline'],
+      ...['-n', '5', '--worktree', '--concurrency', '2', '--done', done],
+    ]);
+  const first = await landing();
+  expect(first.exitCode, first.stdout + first.stderr).toBe(5);
+  expect(first.stderr).toContain('items land on the new branch ralph/github');
+  expect(first.stderr).toMatch(/its check failed after the merge .* \(1 of 3 times\)/s);
+  const lines = first.stdout.trimEnd().split('\n');
+  const landed = lines.flatMap((line) => {
+    const [, id = '', commit = ''] =
+      /^(\d) done: .*; landed on ralph\/github as (\w+)$/.exec(line) ?? [];
+    return [[id, commit]];
+  });
+  expect(landed.map(([id]) => id).sort()).toEqual(['2', '3', '4']);
+  // What waits for another one began at what had landed.
+  expect(git('ls-tree --name-only ralph/github')).toContain('fixed\nwork-2\nwork-3\nwork-4\n');
+  expect(tracker.has('told')).toBe(false);
+  expect([git('status --short'), git('worktree list').trimEnd().split('\n').length]).toEqual([
+    '',
+    1,
+  ]);
+
+  tracker.forget('full');
+  const calls = scene.fake.calls().length;
+  const second = await landing();
+  expect([second.exitCode, second.stdout, scene.fake.calls().length]).toEqual([0, '', calls]);
+  const told = tracker
+    .read('told')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(told.map(({ id, commit }) => [String(id), commit.slice(0, 12)]).sort()).toEqual(
+    landed.sort(),
+  );
 });
 
 /** As `bd ready`, it prints what nobody has claimed and nobody has closed. */
