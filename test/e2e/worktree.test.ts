@@ -527,6 +527,7 @@ describe('usage errors', () => {
   test.for([
     [['--base', 'main'], '--base needs --worktree'],
     [['--worktree-dir', '..'], '--worktree-dir needs --worktree'],
+    [['--worktree', '--worktree-dir', '.git/config'], '--worktree is not possible here: ENOTDIR'],
     [['--worktree', '--base', 'none'], "found none called 'none'"],
     [['--worktree', '--cwd', 'empty', '--vault', '.'], 'expects a folder that is committed'],
     [['--share-worktree', '--commit'], '--commit needs a work tree in which no other task works'],

@@ -4,7 +4,9 @@ import type { SourcedSettings } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
+import { messageOf } from '../../errors.ts';
 import { hasFolder, inOwnTree, planTree } from '../branches/own-tree.ts';
+import { errorCode } from '../files/write-file.ts';
 import { GitError } from '../git/git-error.ts';
 import { gitAsker, openRepository } from '../git/open-repository.ts';
 
@@ -55,8 +57,9 @@ export async function planGit(request: GitPlanRequest): Promise<GitPlan> {
     const isThere = name === '' || (await hasFolder({ repository, ask }, tree.base, name));
     return { workTree: tree, problems: isThere ? [] : [noFolder(request, name)] };
   } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    return { workTree, problems: [`--worktree is not possible here: ${error.message}.`] };
+    // Such as a file in the place of the folder for the work trees.
+    if (!(error instanceof GitError) && errorCode(error) === '') throw error;
+    return { workTree, problems: [`--worktree is not possible here: ${messageOf(error)}.`] };
   }
 }
 
