@@ -79,6 +79,7 @@ export function cargo(tally: TestTally): Runner {
       if (name !== undefined) tally.name(name);
       else isListing = line === 'failures:';
     },
+    isInList: () => isListing,
   };
 }
 

@@ -18,14 +18,19 @@ export class Passes {
 
   /** Takes the next line of any stream, and returns the number of its pass. */
   take(line: string): number {
-    const text = steady(line);
-    if (text !== '' && this.lines.length <= MOST_PASSES) {
+    const text = this.isKnown ? steady(line) : '';
+    if (text !== '') {
       this.first ??= text;
       if (text === this.first) this.lines.push(new Set());
       this.kept += 1;
-      if (this.kept <= MOST_LINES) this.lines.at(-1)?.add(text);
+      this.lines.at(-1)?.add(text);
     }
     return Math.max(0, this.lines.length - 1);
+  }
+
+  /** Whether all that was said is kept. Once it is not, it does not matter to which pass a line belongs. */
+  private get isKnown(): boolean {
+    return this.lines.length <= MOST_PASSES && this.kept <= MOST_LINES;
   }
 
   /**
@@ -34,8 +39,7 @@ export class Passes {
    * run one command up to `tries` times. `countsOf` counts what was said in the passes from one to before another.
    */
   countsOfLastTry(tries: number, countsOf: (start: number, end: number) => TestCounts): TestCounts {
-    const isKnown = this.lines.length <= MOST_PASSES && this.kept <= MOST_LINES;
-    for (let parts = isKnown ? this.lines.length : 1; parts > 1; parts -= 1) {
+    for (let parts = this.isKnown ? this.lines.length : 1; parts > 1; parts -= 1) {
       const size = this.lines.length / parts;
       const isTry = parts <= tries;
       if (!Number.isInteger(size) || !(isTry || this.isSaidAgain(size))) continue;

@@ -103,6 +103,7 @@ export function mocha(tally: TestTally): Runner {
       // A file that does not load ends the run before any number.
       else if (/^\S* ?Exception during run: /.test(line)) tally.unnamed(1);
     },
+    isInList: () => failing > 0 || name !== null,
   };
 }
 

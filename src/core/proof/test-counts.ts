@@ -22,6 +22,27 @@ const MOST_PREFIXES = 200;
 const LONGEST_LINE = 2000;
 const COVERAGE_TOO_LOW = /coverage\b.*(?:does not meet|not reached|fail-under)/i;
 
+/**
+ * Matches what every line has that a runner reads, or that tells of another failure. Most lines of a long output have
+ * none of it, and to put each of them through all patterns took 0.1 s for a megabyte.
+ */
+const SIGNS = new RegExp(
+  [
+    '^$',
+    '^ *(?:#|---|\\.\\.\\.$|\\}$|\\d+(?:[ )]|\\.\\.)|(?:not )?ok\\b)',
+    '^[=!?]|^[>$] |^\\[[a-z]+\\]|^ran ',
+    '[●✘✔✗✖▶ℹ─]|\\*\\*\\*|\\.[cm]?[jt]sx?:$',
+    'test|fail|pass|err|exception|panic|fatal|abort|kill|bail|cover|threshold|succe|uncaught',
+    'total time|results :|not found|segmentation|stopped|duration|location: |type: |finished in',
+    'start at|rspec|there w|files=|exit status|exit successfully|wstat|elifecycle|tap version',
+  ].join('|'),
+  'i',
+);
+
+function mayTell(line: string): boolean {
+  return SIGNS.test(line);
+}
+
 /** What the output of a check says of its tests, and of what failed beside them. */
 export interface OutputReport extends TestCounts {
   /** Whether the runner left out tests since one had failed. */
@@ -89,17 +110,27 @@ export class OutputReader {
   private readLine(raw: string): void {
     const line = withoutControls(lastDrawn(raw)).replaceAll('\n', ' ').trimEnd();
     const pass = this.passes.take(line);
-    this.plain.read(line, pass);
-    this.isCoverageTooLow ||= COVERAGE_TOO_LOW.test(line);
+    const isTelling = mayTell(line);
+    this.plain.read(line, pass, isTelling);
+    const found = PREFIX.exec(line);
+    const text = found?.[2] ?? null;
+    const isTextTelling = text !== null && mayTell(text);
+    if (isTelling || isTextTelling) this.readFailures(line, text);
     // A prefix with nothing behind it has lost its last space.
-    const [, prefix = line, text = null] = PREFIX.exec(line) ?? [];
+    if (found === null && !/[:\]]$/.test(line)) return;
+    const prefix = found?.[1] ?? line;
+    const voice = this.prefixed.get(prefix) ?? (text === null ? null : new Voice(prefix));
+    if (voice === null) return;
+    voice.read(text ?? '', pass, text === null || isTextTelling);
+    this.keep(prefix, voice);
+  }
+
+  /** Reads what a line says of failures that are no tests. `text` is what stands behind its prefix. */
+  private readFailures(line: string, text: string | null): void {
+    this.isCoverageTooLow ||= COVERAGE_TOO_LOW.test(line);
     this.others.read(line, text);
     this.stoppedEarly ||= saysStopped(line) || saysStopped(text ?? '');
     this.openTargets = Math.max(0, this.openTargets + openTargets(line) + openTargets(text ?? ''));
-    const voice = this.prefixed.get(prefix) ?? (text === null ? null : new Voice(prefix));
-    if (voice === null) return;
-    voice.read(text ?? '', pass);
-    this.keep(prefix, voice);
   }
 
   /** Keeps a voice as the one that spoke last. Forgets the one silent for longest that counted nothing. */
@@ -124,16 +155,39 @@ function lastDrawn(line: string): string {
 /** One series of lines, as every runner reads it. */
 class Voice {
   readonly prefix: string;
-  private readonly tallies = RUNNERS.map((runner) => {
-    const tally = new TestTally();
-    return { tally, runner: runner(tally) };
-  });
+  /** Made for the first line that may tell something. */
+  private tallies: readonly { readonly tally: TestTally; readonly runner: Runner }[] = [];
+  /** The last lines that were not read: one at the left edge, and any one. */
+  private skipped: readonly [string | null, string | null] = [null, null];
+  /** Whether the next line is read whatever it says: it stands below one that tells something, or in a list. */
+  private isNextRead = false;
 
   constructor(prefix: string) {
     this.prefix = prefix;
   }
 
-  read(line: string, pass: number): void {
+  /**
+   * Takes a line. Runners see of lines that tell nothing only the first one, for what it may belong to, and the last one,
+   * for what it stands above; between them, one such line does to a runner what many do.
+   */
+  read(line: string, pass: number, isTelling: boolean): void {
+    if (!isTelling && !this.isNextRead) {
+      this.skipped = [line.startsWith(' ') ? this.skipped[0] : line, line];
+      return;
+    }
+    if (this.tallies.length === 0) {
+      this.tallies = RUNNERS.map((runner) => {
+        const tally = new TestTally();
+        return { tally, runner: runner(tally) };
+      });
+    }
+    for (const each of this.skipped) if (each !== null) this.tell(each, pass);
+    this.skipped = [null, null];
+    this.tell(line, pass);
+    this.isNextRead = isTelling || this.tallies.some(({ runner }) => runner.isInList?.() === true);
+  }
+
+  private tell(line: string, pass: number): void {
     for (const { tally, runner } of this.tallies) {
       tally.pass = pass;
       runner.read(line);

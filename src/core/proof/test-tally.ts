@@ -107,6 +107,8 @@ export class TestTally {
 export interface Runner {
   /** Takes the next line, without colours and line end. */
   readonly read: (line: string) => void;
+  /** Whether the next line may belong to a list, whatever it says. */
+  readonly isInList?: () => boolean;
   /** Ends the output: a summary that waited for a better one counts. */
   readonly end?: () => void;
 }

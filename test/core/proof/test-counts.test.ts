@@ -462,6 +462,34 @@ describe('what is no summary', () => {
   });
 });
 
+describe('lines that tell nothing', () => {
+  test.for<readonly [string, string, readonly string[] | null]>([
+    [
+      'are names in a list of cargo',
+      'failures:\n    rows::one\n    rows::two\n    rows::three\n\ntest result: FAILED. 4 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s',
+      ['rows::one', 'rows::two', 'rows::three'],
+    ],
+    [
+      'are the suites of a name in a list of mocha',
+      '  1 passing (4ms)\n  1 failing\n\n  1) rows\n       of a table\n         in a page\n           are shown:',
+      ['rows > of a table > in a page > are shown'],
+    ],
+    [
+      'end what stands below a failure in TAP, though others come before the next test',
+      'TAP version 13\nnot ok 1 - one\n    ---\n    at: here\n    and: there\nwords\n    more words\n    not ok 1 - inner\nnot ok 2 - two\n1..2',
+      ['one', 'inner'],
+    ],
+    [
+      'name the test of dotnet whose error stands above',
+      'a.cs(3): error TESTERROR:\n  Rows.One (3ms): no\nwords\nmore words\nTest summary: total: 2, failed: 1, succeeded: 1, skipped: 0',
+      ['Rows.One'],
+    ],
+    ['part numbers from an empty line above', 'a\n\nb\nc\n3 tests, 0 failures', null],
+  ])('%s', ([, output, failed]) => {
+    expect(countTests(output).failed).toEqual(failed);
+  });
+});
+
 describe('much output', () => {
   const summary = '\n  3 passing (5ms)\n';
 
