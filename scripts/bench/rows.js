@@ -1,7 +1,10 @@
 import { loop } from './rows/between-iterations.js';
-import { stateFile, status } from './rows/books.js';
+import { books, stateFile } from './rows/books.js';
+import { commands, readOnly } from './rows/commands.js';
 import { inGit } from './rows/in-git.js';
+import { lists } from './rows/lists.js';
 import { git, glob } from './rows/looking.js';
+import { checkOutput } from './rows/output.js';
 import { proof } from './rows/proof.js';
 import { snapshots } from './rows/snapshots.js';
 import { oneIteration, version } from './rows/start-up.js';
@@ -43,6 +46,23 @@ export const ROWS = [
     name: 'version',
     figures: [{ what: '`ralph --version`, over bare node', unit: 'ms', atMost: 15 }],
     measure: version,
+  },
+  {
+    name: 'commands',
+    figures: [
+      { what: '`ralph status`, processor time over bare node', unit: 'ms', atMost: 40 },
+      { what: '`ralph completion bash`', unit: 'ms', atMost: 45 },
+      { what: '`ralph --help`', unit: 'ms', atMost: 40 },
+      { what: 'each Tab', unit: 'ms', atMost: 8 },
+    ],
+    measure: commands,
+  },
+  {
+    name: 'read-only',
+    figures: [
+      { what: 'a run where compiled code cannot be kept, over one where it can', unit: 'ms' },
+    ],
+    measure: readOnly,
   },
   {
     name: 'one-iteration',
@@ -120,11 +140,39 @@ export const ROWS = [
     measure: proof,
   },
   {
-    name: 'status',
+    name: 'check-output',
     figures: [
-      { what: '`ralph status` over 10,000 tasks, over `--version`', unit: 'ms', atMost: 150 },
+      {
+        what: 'a check that prints 100 MB, processor time over a silent one',
+        unit: 'ms',
+        atMost: 900,
+      },
     ],
-    measure: status,
+    measure: checkOutput,
+  },
+  {
+    name: 'lists',
+    figures: [
+      {
+        what: 'an item of 1,000, processor time over one of a short list',
+        unit: 'ms',
+        atMost: 50,
+      },
+      { what: 'a dry run of 5,000 items, over `--version`', unit: 'ms', atMost: 1000 },
+    ],
+    measure: lists,
+  },
+  {
+    name: 'books',
+    figures: [
+      {
+        what: '`ralph status` over 10,000 tasks, processor time over `--version`',
+        unit: 'ms',
+        atMost: 100,
+      },
+      { what: '`ralph report` over them', unit: 'ms', atMost: 1500 },
+    ],
+    measure: books,
   },
   {
     name: 'state-file',

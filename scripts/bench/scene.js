@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const RALPH = fileURLToPath(new URL('../../bin/ralph.js', import.meta.url));
+/** The folder of the package. */
+export const INSTALLED = fileURLToPath(new URL('../../', import.meta.url));
+const RALPH = join(INSTALLED, 'bin', 'ralph.js');
 const PRELOADS = fileURLToPath(new URL('preload/', import.meta.url));
 
 /** What an agent says that has done its work, and one that has not. */

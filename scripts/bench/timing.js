@@ -52,7 +52,8 @@ export function time({ argv: [file, ...args], cwd, env, exitCode = 0, before, af
 function cpuTime({ argv, cwd, env, exitCode = 0, before, after }) {
   before?.();
   const line = '"$@" >/dev/null 2>/dev/null; code=$?; times; exit $code';
-  const end = spawnSync('/bin/sh', ['-c', line, 'sh', ...argv], { cwd, env, encoding: 'utf8' });
+  // The `times` of other shells counts in hundredths of a second.
+  const end = spawnSync('/bin/bash', ['-c', line, 'bash', ...argv], { cwd, env, encoding: 'utf8' });
   if (end.status !== exitCode) throw new Error(`${argv.join(' ')}\nexit code ${end.status}`);
   after?.();
   // The second line is that of the children: `0m0.120s 0m0.040s`.

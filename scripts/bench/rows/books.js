@@ -1,12 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT_EXHAUSTED, iterations } from '../scene.js';
-import { time, timeInTurn } from '../timing.js';
+import { cpuTimeInTurn, time } from '../timing.js';
 
 /** @typedef {import('../rows.js').Bench} Bench */
 
-/** `ralph status` in a vault in which 10,000 tasks have ended. */
-export function status(/** @type {Bench} */ { scene, runs }) {
+/** `ralph status` and `ralph report` in a vault in which 10,000 tasks have ended: processor time. */
+export function books(/** @type {Bench} */ { scene, runs }) {
   const run = scene.run({ agent: scene.doneAgent, words: ['--task-id', 'task-0'] });
   time({ ...run, after: () => {} });
   const history = join(run.vault, '.ralph_state', 'history');
@@ -15,20 +15,15 @@ export function status(/** @type {Bench} */ { scene, runs }) {
     writeFileSync(join(history, `task-${task}.json`), text.replaceAll('task-0', `task-${task}`));
     mkdirSync(join(history, `task-${task}`));
   }
-  const look = scene.ralph(['status', '--vault', run.vault]);
-  if (!isCommand(look)) return [{ values: [] }];
-  const rounds = timeInTurn(runs, { version: scene.ralph(['--version']), status: look });
-  return [{ values: rounds.map((round) => round.status - round.version) }];
-}
-
-/** Ralph tells a word that is no command of its own by the exit code of a usage error. */
-function isCommand(/** @type {import('../timing.js').Command} */ command) {
-  try {
-    time({ ...command, exitCode: 2 });
-    return false;
-  } catch {
-    return true;
-  }
+  const rounds = cpuTimeInTurn(runs, {
+    version: scene.ralph(['--version']),
+    status: scene.ralph(['status', '--vault', run.vault]),
+    report: scene.ralph(['report', '--vault', run.vault]),
+  });
+  return [
+    { values: rounds.map((round) => round.status - round.version) },
+    { values: rounds.map((round) => round.report - round.version) },
+  ];
 }
 
 /** The largest the state file ever is over 1,000 iterations that say 1 MB each. */
