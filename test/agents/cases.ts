@@ -10,6 +10,8 @@ import { livingIn, untilNobodyIn } from '../helpers/living-in.ts';
 import type { ApiScript } from '../helpers/messages-api.ts';
 import { until } from '../helpers/processes.ts';
 import { type AgentScene, makeAgentScene, shell } from '../helpers/real-agents.ts';
+import type { RalphEnd } from '../helpers/run-ralph.ts';
+import { letLimitPass, TOLD_CLOCK, TOLD_LIMIT, TOLD_LIMIT_MS } from '../helpers/told-clock.ts';
 
 /*
  * What has to hold with each real agent. A case that an agent cannot tell names the row of the conformance
@@ -39,13 +41,10 @@ const DENIAL = 'Two tests still fail.';
 const DONE = ['--promise', 'DONE'] as const;
 const WITH_TOOLS = [...DONE, '--dangerously-skip-permissions'] as const;
 const TOOL_NAMES = /command_execution|run_shell_command|bash/;
-/** codex and copilot are fast, and tell the model after 30 s that a command is still running. */
-const LIMITS: Partial<Record<RealAgent, string>> = { codex: '15s', copilot: '20s' };
-
-/** An iteration limit that leaves time for the first call on a busy machine. */
-function limitOf(agent: RealAgent): readonly string[] {
-  return ['--iteration-timeout', LIMITS[agent] ?? '30s'];
-}
+/** An iteration limit that is reached when the test says so. */
+const LIMIT = ['--iteration-timeout', TOLD_LIMIT] as const;
+/** No attempt after the first one, and no wait. */
+const ONCE = ['--retries', '0', '--max-wait', '0'] as const;
 
 /** qwen and copilot count by what they guess of the model; this fits, and 1 MB does not. In bytes. */
 const LONG_PROMPTS: Partial<Record<RealAgent, number>> = { qwen: 500_000, copilot: 200_000 };
@@ -65,8 +64,8 @@ function longStep(agent: RealAgent): Reply {
 }
 
 async function untilTool({ folder }: AgentScene): Promise<void> {
-  await untilPid(join(folder, 'tool.pid'), 90_000);
-  await untilPid(join(folder, 'child.pid'), 90_000);
+  await untilPid(join(folder, 'tool.pid'));
+  await untilPid(join(folder, 'child.pid'));
 }
 
 const TOOL_OUTPUT = /"function_call_output"|"functionResponse"|"role":"tool"/;
@@ -213,15 +212,7 @@ export const ACCEPTANCE: readonly AcceptanceCase[] = [
     of: ['codex', 'opencode', 'copilot'],
     play: async (agent) => {
       const scene = await makeAgentScene(agent, () => failure(agent, 429));
-      const end = await scene.run([
-        ...DONE,
-        ...limitOf(agent),
-        '--retries',
-        '0',
-        '--max-wait',
-        '0',
-      ]);
-      expect(end).toMatchObject({ exitCode: 75 });
+      expect(await cutInRetries(scene)).toMatchObject({ exitCode: 75 });
     },
   },
   {
@@ -256,7 +247,7 @@ export const ACCEPTANCE: readonly AcceptanceCase[] = [
               },
             );
       const scene = await makeAgentScene(agent, () => limit);
-      const { exitCode } = await scene.run([...DONE, ...limitOf(agent), '--max-wait', '0']);
+      const { exitCode } = await scene.run([...DONE, '--max-wait', '0']);
       expect(exitCode).toBe(75);
       const { text: note } = scene.notes()[0] ?? { text: '' };
       // codex tells the minute.
@@ -327,8 +318,9 @@ export const ACCEPTANCE: readonly AcceptanceCase[] = [
     title: 'the iteration limit in a tool: nothing is left, what was said goes on',
     async play(agent) {
       const scene = await makeAgentScene(agent, [longStep(agent), text(PROMISED)]);
-      const ralph = await scene.start([...WITH_TOOLS, ...limitOf(agent), '-n', '2']);
+      const ralph = await scene.start([...WITH_TOOLS, ...LIMIT, '-n', '2'], TOLD_CLOCK);
       await untilTool(scene);
+      letLimitPass(scene.folder);
       const { exitCode, stderr } = await ralph.ended;
       expect(stderr).toContain('timed out (iteration limit)');
       expect(exitCode).toBe(0);
@@ -449,17 +441,31 @@ lines.on('line', (line) => {
 lines.on('close', () => process.stdout.write('{"type":"text","text":"half'));
 `;
 
-async function outlastsTheLimit(agent: RealAgent, status: number): Promise<void> {
-  const limitSeconds = agent === 'codex' ? 10 : 20;
-  const recoversAt = Date.now() + (limitSeconds + 3) * 1000;
-  const scene = await makeAgentScene(agent, () =>
-    Date.now() < recoversAt ? failure(agent, status) : text(PROMISED),
+/** Starts ralph once, and lets the limit pass as soon as the agent tells that it tries again, if it does. */
+async function cutInRetries(scene: AgentScene, onCut = (): void => {}): Promise<RalphEnd> {
+  const ralph = await scene.start([...DONE, ...LIMIT, ...ONCE], TOLD_CLOCK);
+  const isTold = ralph.untilStderr(/the agent retries by itself/).then(
+    () => true,
+    () => false,
   );
-  const limit = ['--iteration-timeout', `${limitSeconds}s`];
-  const end = await scene.run([...DONE, ...limit, '--retries', '0', '--max-wait', '0']);
-  expect(end.stderr).not.toContain('timed out');
+  if (await isTold) {
+    letLimitPass(scene.folder);
+    onCut();
+  }
+  return await ralph.ended;
+}
+
+async function outlastsTheLimit(agent: RealAgent, status: number): Promise<void> {
+  let wellAtMs = Infinity;
+  const scene = await makeAgentScene(agent, () =>
+    performance.now() < wellAtMs ? failure(agent, status) : text(PROMISED),
+  );
+  const { exitCode, stderr } = await cutInRetries(scene, () => {
+    wellAtMs = performance.now() + TOLD_LIMIT_MS + 3_000;
+  });
+  expect(stderr).not.toContain('timed out');
   // An agent that gives up sooner leaves an outage, which is waited for.
-  expect(end.exitCode).toBeOneOf([0, 75]);
+  expect(exitCode).toBeOneOf([0, 75]);
 }
 
 async function endsAt(
@@ -469,7 +475,7 @@ async function endsAt(
   reason: string,
 ): Promise<void> {
   const scene = await makeAgentScene(agent, many(reply, 50));
-  const end = await scene.run([...DONE, ...limitOf(agent)]);
+  const end = await scene.run(DONE);
   expect({ exitCode: end.exitCode, reason: scene.state().exit_reason }).toEqual({
     exitCode,
     reason,

@@ -8,6 +8,7 @@ import { CLAUDE_BIN_DIR } from '../helpers/install-claude.ts';
 import { livingIn, untilNobodyIn } from '../helpers/living-in.ts';
 import { isDead, until, untilDead } from '../helpers/processes.ts';
 import { bash, makeRealScene, type RealScene, WITH_BASH } from '../helpers/real-scene.ts';
+import { letEndingPass, letLimitPass, TOLD_CLOCK, TOLD_LIMIT } from '../helpers/told-clock.ts';
 
 // The real `claude`, ended by ralph: nothing of it is left, whatever it was doing.
 
@@ -50,11 +51,11 @@ describe.for(FRONTS)('%s', ([, script]) => {
 
   test('a Bash tool runs at the time-out: nothing is left, its cost and words are kept', async () => {
     const scene = await makeRealScene([LONG_STEP, text(PROMISED)]);
-    const ralph = await scene.start([
-      ...(await front(scene)),
-      ...[...WITH_BASH, '--iteration-timeout', '20s', '--delay', '0', '-n', '2'],
-    ]);
+    const limit = ['--iteration-timeout', TOLD_LIMIT, '--delay', '0', '-n', '2'];
+    const args = [...(await front(scene)), ...WITH_BASH, ...limit];
+    const ralph = await scene.start(args, { env: TOLD_CLOCK });
     await untilTool(scene);
+    letLimitPass(scene.folder);
     const { exitCode, stderr } = await ralph.ended;
     expect(stderr).toContain('timed out (iteration limit)');
     expect(exitCode).toBe(0);
@@ -70,8 +71,11 @@ describe.for(FRONTS)('%s', ([, script]) => {
 
   test('ralph is terminated while a Bash tool runs: nothing is left, no further call', async () => {
     const scene = await makeRealScene([LONG_STEP]);
-    const ralph = await scene.start([...(await front(scene)), ...WITH_BASH]);
+    const args = [...(await front(scene)), ...WITH_BASH];
+    const ralph = await scene.start(args, { env: TOLD_CLOCK });
     await untilTool(scene);
+    // Time for the agent to tell its cost.
+    letEndingPass(scene.folder);
     process.kill(ralph.pid, 'SIGTERM');
     expect(await ralph.ended).toMatchObject({ exitCode: 143, signal: null });
     expect(livingIn(scene.home)).toEqual([]);
@@ -117,9 +121,20 @@ test('SIGINT twice while a Bash tool runs: nothing is left', async () => {
 });
 
 describe('while it waits for its service', () => {
+  /** A scene whose service never answers to the tool, and lets the limit pass then. */
+  async function silentScene(): Promise<RealScene> {
+    const scene: RealScene = await makeRealScene((_, index) => {
+      if (index === 0) return bash('echo one');
+      letLimitPass(scene.folder);
+      return hang();
+    });
+    return scene;
+  }
+
   test('a call that is never answered, at the time-out: timed out, though it exits 0', async () => {
-    const scene = await makeRealScene([bash('echo one'), hang()]);
-    const { exitCode } = await scene.run([...WITH_BASH, '--iteration-timeout', '15s', '-n', '1']);
+    const scene = await silentScene();
+    const args = [...WITH_BASH, '--iteration-timeout', TOLD_LIMIT, '-n', '1'];
+    const { exitCode } = await scene.run(args, { env: TOLD_CLOCK });
     expect(exitCode).toBe(3);
     expect(livingIn(scene.home)).toEqual([]);
     expect(scene.state()).toMatchObject({
@@ -128,14 +143,9 @@ describe('while it waits for its service', () => {
   });
 
   test('a call that is never answered, at the idle limit', async () => {
-    const scene = await makeRealScene([bash('echo one'), hang()]);
-    const { exitCode, stderr } = await scene.run([
-      ...WITH_BASH,
-      '--idle-timeout',
-      '15s',
-      '-n',
-      '1',
-    ]);
+    const scene = await silentScene();
+    const args = [...WITH_BASH, '--idle-timeout', TOLD_LIMIT, '-n', '1'];
+    const { exitCode, stderr } = await scene.run(args, { env: TOLD_CLOCK });
     expect(exitCode).toBe(3);
     expect(stderr).toContain('silent for too long');
     expect(livingIn(scene.home)).toEqual([]);
@@ -201,7 +211,10 @@ describe('what it leaves running', () => {
     expect(scene.api.mainCalls).toHaveLength(2);
   });
 
-  /** A scene whose background task ends a second after the answer which follows its start. */
+  /**
+   * A scene whose background task ends a second after the answer which follows its start. With a clock that stands
+   * still, ralph waits for that for as long as it takes.
+   */
   async function withShortTask(...later: readonly Reply[]): Promise<RealScene> {
     const task = inBackground('until [ -e answered ]; do sleep 0.1; done; sleep 1');
     const replies = [task, text('Started it.'), ...later];
@@ -214,14 +227,14 @@ describe('what it leaves running', () => {
 
   test('a task in its own background that ends soon: what it says then is what counts', async () => {
     const scene = await withShortTask(text(PROMISED));
-    const { exitCode, stdout } = await scene.run([...WITH_BASH, '-n', '1']);
+    const { exitCode, stdout } = await scene.run([...WITH_BASH, '-n', '1'], { env: TOLD_CLOCK });
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${PROMISED}\n` });
     expect(scene.state().iterations).toHaveLength(1);
   });
 
   test('a task in its own background that gives it more to do: it may do that in silence', async () => {
     const scene = await withShortTask(bash('sleep 5; echo done > late'), text(PROMISED));
-    const { exitCode, stdout } = await scene.run([...WITH_BASH, '-n', '1']);
+    const { exitCode, stdout } = await scene.run([...WITH_BASH, '-n', '1'], { env: TOLD_CLOCK });
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${PROMISED}\n` });
     expect(scene.api.mainCalls).toHaveLength(4);
   });

@@ -5,6 +5,7 @@ import { livingIn } from '../helpers/living-in.ts';
 import { PLAN_LOGIN } from '../helpers/real-claude.ts';
 import { bash, makeRealScene, type RealScene, WITH_BASH } from '../helpers/real-scene.ts';
 import type { RalphEnd } from '../helpers/run-ralph.ts';
+import { letTimePass, TOLD_CLOCK, TOLD_LIMIT } from '../helpers/told-clock.ts';
 
 // The real `claude` as it fails, and what ralph makes of it. Its own retries are left as they are by default
 // wherever they are the trap.
@@ -234,8 +235,14 @@ describe('what passes', () => {
   });
 
   test('overloaded for longer than the limit of an iteration: still one iteration', async () => {
-    const scene = await makeRealScene([...many(OVERLOADED, 9), text(PROMISED)]);
-    const end = await scene.run(['-n', '1', '--iteration-timeout', '8s']);
+    // It gives up at each third call.
+    const scene: RealScene = await makeRealScene((_, index) => {
+      if (index === 9) return text(PROMISED);
+      if (index % 3 === 0) letTimePass(scene.folder, 2_500);
+      return OVERLOADED;
+    });
+    const args = ['-n', '1', '--iteration-timeout', TOLD_LIMIT];
+    const end = await scene.run(args, { env: TOLD_CLOCK });
     expect(end).toMatchObject({ exitCode: 0 });
     expect(scene.state()).toMatchObject({
       attempt: 4,
@@ -244,9 +251,14 @@ describe('what passes', () => {
   });
 
   test('faults of the server that its own retries outlast: one attempt, longer than its limit', async () => {
-    const scene = await makeRealScene([...many(SERVER_ERROR, 5), text(PROMISED)]);
-    // The five waits take 15 s.
-    const end = await scene.run(['-n', '1', '--iteration-timeout', '10s']);
+    // Its fifth wait takes 8 s.
+    const scene: RealScene = await makeRealScene((_, index) => {
+      if (index === 5) return text(PROMISED);
+      if (index === 4) letTimePass(scene.folder, 7_000);
+      return SERVER_ERROR;
+    });
+    const args = ['-n', '1', '--iteration-timeout', TOLD_LIMIT];
+    const end = await scene.run(args, { env: TOLD_CLOCK });
     expect(end.exitCode).toBe(0);
     expect(end.stderr).toContain('the agent retries by itself after 500');
     expect(scene.state()).toMatchObject({

@@ -14,8 +14,9 @@ import {
 import { CLAUDE_FACTS } from '../helpers/install-claude.ts';
 import type { MessagesApi } from '../helpers/messages-api.ts';
 import { PLAN_LOGIN } from '../helpers/real-claude.ts';
-import { bash, makeRealScene, WITH_BASH } from '../helpers/real-scene.ts';
+import { bash, makeRealScene, type RealScene, WITH_BASH } from '../helpers/real-scene.ts';
 import { makeRepository } from '../helpers/scene.ts';
+import { letLimitPass, TOLD_CLOCK, TOLD_LIMIT } from '../helpers/told-clock.ts';
 
 // What ralph makes of a real `claude` that works: limits of its plan, its cost, its sessions, its refusals.
 
@@ -217,8 +218,13 @@ describe('tools', () => {
   });
 
   test('refused, and then no result: known where it is told at once', async () => {
-    const scene = await makeRealScene([bash('touch made'), hang()]);
-    const end = await scene.run(['-n', '1', '--iteration-timeout', '15s']);
+    const scene: RealScene = await makeRealScene((_, index) => {
+      if (index === 0) return bash('touch made');
+      letLimitPass(scene.folder);
+      return hang();
+    });
+    const args = ['-n', '1', '--iteration-timeout', TOLD_LIMIT];
+    const end = await scene.run(args, { env: TOLD_CLOCK });
     expect(end).toMatchObject({ exitCode: 3 });
     const known = CLAUDE_FACTS.tellsRefusalsAtOnce ? ['Bash: touch made'] : [];
     expect(scene.state().iterations[0].refused).toEqual(known);

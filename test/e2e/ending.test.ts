@@ -8,6 +8,7 @@ import { endAllInLater, livingIn, untilNobodyIn } from '../helpers/living-in.ts'
 import { startProgram, until, untilDead } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 import { STUBBORN, untilStubborn } from '../helpers/stubborn-agent.ts';
+import { TOLD_CLOCK } from '../helpers/told-clock.ts';
 
 // However ralph is ended, nothing of its agent outlives it, and the agent is not called again.
 
@@ -121,7 +122,8 @@ describe('a signal to ralph', () => {
 
   test('an agent that reports when it is interrupted: its cost is in the state, its promise is not believed', async () => {
     const scene = await makeScene([{ before: [PROMISED], reportsOnSigint: true, hangs: true }]);
-    const ralph = await scene.start([...RUN, '--json']);
+    // It has the time that it takes to report.
+    const ralph = await scene.start([...RUN, '--json'], { env: TOLD_CLOCK });
     await until(
       () => ralph.stdout().includes('"agent_activity"'),
       () => 'the agent to speak',
@@ -141,7 +143,8 @@ describe('a signal to ralph', () => {
       'agent.sh',
       "trap 'echo int >> heard' INT\ntrap 'echo term >> heard' TERM\necho $$ > pid\nwhile :; do sleep 0.02; done\n",
     );
-    const ralph = await scene.start([...RUN, '--agent-command', `sh ${agent}`]);
+    const args = [...RUN, '--agent-command', `sh ${agent}`];
+    const ralph = await scene.start(args, { env: TOLD_CLOCK });
     const pid = await untilPid(join(scene.folder, 'pid'));
     process.kill(ralph.pid, 'SIGINT');
     await until(
@@ -151,7 +154,7 @@ describe('a signal to ralph', () => {
     process.kill(ralph.pid, 'SIGINT');
     expect(await ralph.ended).toMatchObject({ exitCode: 130, signal: null });
     await untilDead(pid);
-    // It was not asked in between, as it would have been after 2 s.
+    // It was not asked in between, as it is after 2 s of the clock, which stands still.
     expect(scene.read('heard')).not.toContain('term');
     expect(scene.state()).toMatchObject({ status: 'stopped', exit_reason: 'stopped:SIGINT' });
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hasJudgeCheckout, makeFakeJudge, verdict } from '../helpers/fake-judge.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
+import { letsLimitPass, TOLD_CLOCK, TOLD_LIMIT } from '../helpers/told-clock.ts';
 
 // What follows if the judge gives no verdict, and what `ralph judge` does.
 
@@ -62,9 +63,10 @@ describe('no verdict', () => {
 
   test('is a hang, which the time limit of an iteration ends', async () => {
     const scene = await repository();
-    const judge = makeFakeJudge(scene, [{ shell: 'sleep 60' }]);
-    const limit = ['--iteration-timeout', '2s'];
-    const { exitCode, stderr } = await scene.run([...VERIFY, ...limit, ...judge.args]);
+    const shell = `${letsLimitPass(scene.folder)}; exec sleep 600`;
+    const judge = makeFakeJudge(scene, [{ shell }]);
+    const args = [...VERIFY, '--iteration-timeout', TOLD_LIMIT, ...judge.args];
+    const { exitCode, stderr } = await scene.run(args, { env: TOLD_CLOCK });
     expect(exitCode).toBe(0);
     expect(stderr).toContain('not judged: command gave no verdict');
     expect(judge.prompts()).toHaveLength(2);

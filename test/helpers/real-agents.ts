@@ -103,13 +103,13 @@ export interface AgentScene
   readonly passthrough: readonly string[];
   /** `ralph run --agent … --task-id t`, with `--prompt "Fix it."` unless `args` have another. */
   run(args?: readonly string[]): Promise<RalphEnd>;
-  start(args?: readonly string[]): ReturnType<typeof startRalph>;
+  start(
+    args?: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ): ReturnType<typeof startRalph>;
   /** Any other command of ralph, with the same environment. */
   ralph(args: readonly string[]): Promise<RalphEnd>;
 }
-
-/** How long a run may take: opencode and qwen need up to 20 s before their first call on a busy machine. */
-const RUN_MS = 150_000;
 
 /** Makes a scene. What is still alive of it when the test is over is ended. */
 export async function makeAgentScene(
@@ -133,7 +133,7 @@ export async function makeAgentScene(
   }
   const around = {
     path: [agentBinFolder(agent)],
-    ...{ cwd: folder, home, timeoutMs: RUN_MS },
+    ...{ cwd: folder, home },
     // Whatever is meant for another host goes to the stand-in, which refuses it.
     env: {
       ...{ HTTP_PROXY: api.url, HTTPS_PROXY: api.url, NO_PROXY: '127.0.0.1' },
@@ -158,7 +158,8 @@ export async function makeAgentScene(
     sessions: join(home, setup.sessions),
     passthrough,
     run: (args = []) => runRalph(words(args), around),
-    start: (args = []) => startRalph(words(args), around),
+    start: (args = [], env = {}) =>
+      startRalph(words(args), { ...around, env: { ...around.env, ...env } }),
     ralph: (args) => runRalph(args, around),
   };
 }

@@ -1,14 +1,16 @@
-import { cpSync, realpathSync } from 'node:fs';
+import { cpSync, existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { text, together } from '../helpers/api-replies.ts';
 import { CLAUDE_BIN_DIR } from '../helpers/install-claude.ts';
 import { startMessagesApi } from '../helpers/messages-api.ts';
 import { PATIENCE_MS } from '../helpers/patience.ts';
+import { until } from '../helpers/processes.ts';
 import { loopbackEnv } from '../helpers/real-claude.ts';
 import { bash, WITH_BASH } from '../helpers/real-scene.ts';
 import { outside } from '../helpers/sandbox-scene.ts';
 import { livingIn, newRun, ranRalph, sandboxedRuns, stateOf } from '../helpers/sandboxed-ralph.ts';
+import { letLimitPass, TOLD_CLOCK_FILE, TOLD_LIMIT } from '../helpers/told-clock.ts';
 
 // The real `claude` in the sandbox, against a stand-in for its model on this machine.
 
@@ -28,13 +30,23 @@ test('a time-out while a Bash tool runs keeps the cost and leaves nothing; the n
   const agent = join(scene.base, 'bin', 'real-claude');
   // Its own folder is root's alone.
   cpSync(realpathSync(join(CLAUDE_BIN_DIR, 'claude')), agent);
-  const sealed = { ...scene, env: { ...env, ...loopbackEnv(api) }, agent };
+  // The folder of this checkout may be root's alone, too.
+  const clock = join(scene.base, 'bin', 'told-clock.cjs');
+  cpSync(TOLD_CLOCK_FILE, clock);
+  const told = { NODE_OPTIONS: `--require ${clock}` };
+  const sealed = { ...scene, env: { ...env, ...loopbackEnv(api), ...told }, agent };
   await outside(
     { ...scene, env },
     'cd "$HOME/.claude" && mkdir shell-snapshots scripts && echo mine | tee statusline.sh scripts/x shell-snapshots/other.sh',
   );
-  const limits = ['--iteration-timeout', '20s', '--delay', '0', '--promise', 'TASK_COMPLETE'];
-  const { exitCode, stderr } = await ranRalph(sealed, newRun(sealed, ...WITH_BASH, ...limits));
+  const limits = ['--iteration-timeout', TOLD_LIMIT, '--delay', '0', '--promise', 'TASK_COMPLETE'];
+  const ran = ranRalph(sealed, newRun(sealed, ...WITH_BASH, ...limits));
+  await until(
+    () => existsSync(join(scene.work, 'tool-was-here')),
+    () => 'the tool',
+  );
+  letLimitPass(scene.work);
+  const { exitCode, stderr } = await ran;
   expect(stderr).toContain('timed out (iteration limit)');
   expect(exitCode).toBe(0);
   const { iterations, usage, sandbox } = await stateOf(sealed);
