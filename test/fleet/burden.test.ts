@@ -26,11 +26,11 @@ test('a checkpoint stays small however much the agents say, and another worker i
   await untilNoted(scene, ({ iteration }) => iteration === LOUD - 1, 150_000 + LOUD * 5_000);
   const second = await scene.startWorker(scene.host(2));
   first.signal('SIGKILL');
-  await second.untilSaid(/took a\b/, 60_000);
+  await second.untilSaid(/took a\b/);
   const claimedMs = Date.now();
   const start = await untilNoted(scene, ({ host }) => host === scene.host(2).name);
   expect(start.atMs - claimedMs).toBeLessThan(2_000 + slack(PATIENCE_MS));
-  await scene.untilEmpty(60_000);
+  await scene.untilEmpty();
   expect((await auditFleet(scene, ids, LOUD)).problems).toEqual([]);
   const size = await scene.site.postgres.sql(
     scene.url,

@@ -12,7 +12,10 @@ const makeScene = useFleetSite(2);
 const SLOTS = ['--slots', '4'];
 
 test('a database that is back before the leases run out costs nothing', async () => {
-  const scene = await makeScene({ lease: '30s', turn: { seconds: 4, iterations: 2 } });
+  const scene = await makeScene({
+    lease: sized('2m', '30s'),
+    turn: { seconds: 4, iterations: 2 },
+  });
   const workers = await Promise.all(
     [scene.host(1), scene.host(2)].map((host) => scene.startWorker(host, SLOTS)),
   );
@@ -21,7 +24,7 @@ test('a database that is back before the leases run out costs nothing', async ()
   await scene.site.postgres.crash();
   await sleep(sized(8_000, 15_000));
   await scene.site.postgres.start();
-  await scene.untilEmpty(90_000);
+  await scene.untilEmpty();
 
   const audit = await auditFleet(scene, ids, 2);
   expect(audit).toMatchObject({ problems: [], ended: 8, starts: 16 });
@@ -40,7 +43,7 @@ test('a database that is away for longer costs each slot one iteration at most',
   await sleep(sized(20_000, 60_000));
   scene.stub.does({ seconds: 2, iterations: 2 });
   await scene.site.postgres.start();
-  await scene.untilEmpty(120_000);
+  await scene.untilEmpty();
 
   expect((await auditFleet(scene, ids, 2)).problems).toEqual([]);
   const repeated = repeatedStarts(scene.stub.notes());

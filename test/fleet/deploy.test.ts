@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { auditFleet } from '../helpers/fleet-audit.ts';
 import { untilOnly } from '../helpers/fleet-stops.ts';
@@ -13,7 +15,11 @@ test('newer workers take the place of older ones one by one, and no iteration is
   timeout: 400_000,
 }, async () => {
   const program = await buildNewerRalph();
-  const scene = await makeScene({ turn: { seconds: 3, iterations: 4 } });
+  const scene = await makeScene();
+  const gate = join(scene.folder, 'gate');
+  // No older worker is done with a task, and claims another one, before the release is newer.
+  const waits = `until [ -e '${gate}' ]; do sleep 0.1; done`;
+  scene.stub.does({ before: waits, seconds: 3, iterations: 4 });
   const slots = ['--slots', '2'];
   const old = await Promise.all(scene.hosts.map((host) => scene.startWorker(host, slots)));
   const claims = (): number => old.flatMap((worker) => worker.said().match(/took /g) ?? []).length;
@@ -31,10 +37,11 @@ test('newer workers take the place of older ones one by one, and no iteration is
   expect([submit.exitCode, submit.stderr]).toEqual([0, expect.any(String)]);
   const late = await scene.ralph(['worker'], {}, scene.host(1));
   expect([late.exitCode, late.stderr]).toEqual([1, expect.stringContaining('newer ralph')]);
+  writeFileSync(gate, '');
 
   for (const worker of old) {
     // The last one stays until it would claim again.
-    if (worker === old.at(-1)) await worker.untilSaid(/tables of a newer ralph/, 60_000);
+    if (worker === old.at(-1)) await worker.untilSaid(/tables of a newer ralph/);
     worker.signal('SIGTERM');
     expect(await worker.ended).toBe(0);
     // Its guard ends soon after it.
@@ -42,7 +49,7 @@ test('newer workers take the place of older ones one by one, and no iteration is
     await scene.startWorker(worker.host, slots, program);
   }
   expect(claims()).toBe(6);
-  await scene.untilEmpty(120_000);
+  await scene.untilEmpty();
   const audit = await auditFleet(scene, [...ids, 'newest'], 4);
   expect([audit.problems, audit.starts]).toEqual([[], 36]);
   expect(claims()).toBe(6);

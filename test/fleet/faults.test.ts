@@ -80,7 +80,7 @@ test('a worker that dies at any step loses no iteration and counts none twice', 
     ...['--slots', String(NAMES.length)],
     ...NAMES.flatMap((name) => ['--queue', name]),
   ]);
-  await scene.untilEmpty(60_000);
+  await scene.untilEmpty();
   const audit = await auditFleet(scene, ids, 3);
   expect(audit).toMatchObject({ problems: [], ended: NAMES.length });
   const runs = stubRuns(scene.stub.notes());

@@ -36,12 +36,12 @@ test('a stopped worker has no agent left when another worker starts one, and dro
   await atFullSizeUntil(stoppedMs, 2 * LEASE_MS);
   stopped.signal('SIGCONT');
   await stopped.untilSaid(new RegExp(`^ralph: a: .*${LOST}`, 'm'));
-  await scene.untilEmpty(60_000);
+  await scene.untilEmpty();
   const audit = await auditFleet(scene, ids, 1);
   expect([audit.problems, audit.starts]).toEqual([[], 2]);
 
   const more = await scene.submit([{ task_id: 'b' }, { task_id: 'c' }]);
-  await scene.untilEmpty(60_000);
+  await scene.untilEmpty();
   expect((await auditFleet(scene, [...ids, ...more], 1)).problems).toEqual([]);
   expect(stopped.isAlive()).toBe(true);
 });
@@ -85,7 +85,7 @@ test('a worker that was stopped before it starts an agent starts none any more',
   sweepOften(scene);
   const queues = MOMENTS.flatMap((name) => ['--queue', name]);
   await scene.startWorker(second, ['--slots', String(MOMENTS.length), ...queues]);
-  await scene.untilEmpty(90_000);
+  await scene.untilEmpty();
   for (const worker of workers) worker.signal('SIGCONT');
   for (const [at, worker] of workers.entries()) {
     await worker.untilSaid(new RegExp(`^ralph: ${MOMENTS[at]}: .*${LOST}`, 'm'));
@@ -103,11 +103,12 @@ test.skipIf(!hasNamespaces())(
   async () => {
     const scene = await makeScene();
     const [first, second] = [scene.host(1), scene.host(2)];
-    const ticks = join(scene.folder, 'ticks');
-    // One agent would go on for long after its host wakes, the other one has slept enough by then.
+    const [ticks, gate] = [join(scene.folder, 'ticks'), join(scene.folder, 'gate')];
+    // One agent would go on for long after its host wakes, the other one is done then.
     const before = `while sleep 0.1; do date +%s%3N >>'${ticks}'; done &`;
     scene.stub.does({ seconds: 90, before }, 'long');
-    scene.stub.does({ seconds: 8 }, 'short');
+    const waits = `until [ -e '${gate}' ]; do sleep 0.1; done`;
+    scene.stub.does({ seconds: 0, before: waits }, 'short');
     writeFileSync(ticks, '');
     const slots = ['--slots', '2'];
     const stopped = await scene.startWorker(first, slots);
@@ -115,6 +116,7 @@ test.skipIf(!hasNamespaces())(
     await untilNoted(scene, () => stubRuns(scene.stub.notes()).length === 2);
     await freeze(first);
     const frozenMs = Date.now();
+    writeFileSync(gate, '');
     // At work when the others wake.
     for (const id of ids) scene.stub.does({ seconds: sized(4, 60) }, id);
     sweepOften(scene);
@@ -127,7 +129,7 @@ test.skipIf(!hasNamespaces())(
     first.signalAll('SIGCONT');
     for (const id of ids) await stopped.untilSaid(new RegExp(`^ralph: ${id}: .*${LOST}`, 'm'));
     await untilOnly(first, [stopped]);
-    await scene.untilEmpty(90_000);
+    await scene.untilEmpty();
     const runs = stubRuns(scene.stub.notes());
     const signs = [
       ...readFileSync(ticks, 'utf8').split('\n').map(Number),
@@ -186,7 +188,7 @@ test.skipIf(!hasNamespaces())(
     await first.cut();
     const cutMs = Date.now();
     await untilNoted(scene, ({ kind, host }) => kind === 'END' && host === second.name);
-    await scene.untilEmpty(60_000);
+    await scene.untilEmpty();
     other.signal('SIGTERM');
     expect(await other.ended).toBe(0);
     await atFullSizeUntil(cutMs, 60_000);
@@ -196,7 +198,7 @@ test.skipIf(!hasNamespaces())(
     const more = await scene.submit([{ task_id: 'b' }]);
     const { atMs } = await untilNoted(scene, ({ task }) => task === 'b');
     expect(atMs - healedMs).toBeLessThan(35_000 + SLACK_MS);
-    await scene.untilEmpty(60_000);
+    await scene.untilEmpty();
     expect((await auditFleet(scene, [...ids, ...more], 1)).problems).toEqual([]);
     expect(stubProblems(scene.stub.notes())).toEqual([]);
     expect(cut.isAlive()).toBe(true);

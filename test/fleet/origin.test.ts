@@ -13,14 +13,17 @@ import { until } from '../helpers/processes.ts';
 const makeScene = useFleetSite(1);
 
 test('a branch that somebody else has moved stays, and the result has a ref of its own', async () => {
-  const scene = await makeScene({ turn: { seconds: 3, iterations: 1 } });
+  const scene = await makeScene();
   const { git } = scene.origin;
+  const gate = join(scene.folder, 'gate');
+  scene.stub.does({ before: `until [ -e '${gate}' ]; do sleep 0.1; done`, seconds: 0 });
   await scene.startWorker(scene.host(1));
   await scene.submit([{ task_id: 'a' }]);
   await untilNoted(scene, ({ kind }) => kind === 'START');
   const other = git('commit-tree', '-p', 'main', '-m', 'by hand', 'main^{tree}');
   git('update-ref', 'refs/heads/ralph/a', other);
-  const [task] = await scene.untilEmpty(60_000);
+  writeFileSync(gate, '');
+  const [task] = await scene.untilEmpty();
   expect(task).toMatchObject({ status: 'completed', exit_code: 0 });
   expect(task?.warning).toContain('refs/ralph/a/result');
   expect(git('rev-parse', 'ralph/a')).toBe(other);
@@ -90,8 +93,10 @@ test('an origin that refuses from the second iteration on ends the task there, o
 });
 
 test('an origin that is away for a while holds a task up, and nothing is repeated', async () => {
-  const scene = await makeScene({ turn: { seconds: 1, iterations: 3 } });
+  const scene = await makeScene();
   const [away, pushes] = [join(scene.folder, 'away'), join(scene.folder, 'pushes')];
+  const waits = `[ "$RALPH_ITERATION" = 1 ] || until [ -e '${away}' ]; do sleep 0.1; done`;
+  scene.stub.does({ before: waits, seconds: 0, iterations: 3 });
   refuse(scene, `[ ! -e ${away} ] || { echo push >>${pushes}; exit 1; }`);
   const worker = await scene.startWorker(scene.host(1));
   const ids = await scene.submit([{ task_id: 'a' }]);
@@ -109,7 +114,7 @@ test('an origin that is away for a while holds a task up, and nothing is repeate
   expect(Math.max(...stubRuns(scene.stub.notes()).map(({ iteration }) => iteration))).toBe(2);
   expect(await scene.task('a')).toMatchObject({ iterations: 1, worker: expect.any(String) });
   refuse(scene, 'exit 0');
-  await scene.untilEmpty(90_000);
+  await scene.untilEmpty();
   expect((await auditFleet(scene, ids, 3)).problems).toEqual([]);
   expect([repeatedStarts(scene.stub.notes()), start.task]).toEqual([0, 'a']);
   expect(worker.isAlive()).toBe(true);

@@ -46,8 +46,8 @@ export interface FleetScene {
   /** Returns a task; rejects if there is none of that id. */
   task(taskId: string): Promise<FleetTaskFacts>;
   tasks(): Promise<readonly FleetTaskFacts[]>;
-  /** Waits until every task has ended; rejects, and says what is open, after `timeoutMs`. */
-  untilEmpty(timeoutMs: number): Promise<readonly FleetTaskFacts[]>;
+  /** Waits until every task has ended; rejects, and says what is open, after `timeoutMs`, which only a hang reaches. */
+  untilEmpty(timeoutMs?: number): Promise<readonly FleetTaskFacts[]>;
   /** Kills the workers and what they started, and closes the connection. */
   end(): Promise<void>;
 }
@@ -135,7 +135,7 @@ export async function makeFleetScene(
       return found;
     },
     tasks: () => queue.tasks({}),
-    async untilEmpty(timeoutMs) {
+    async untilEmpty(timeoutMs = PATIENCE_MS) {
       const deadline = performance.now() + timeoutMs;
       for (;;) {
         // The database may be away just now.
