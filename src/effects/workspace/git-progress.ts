@@ -71,7 +71,7 @@ export interface GitProgress {
 
 const TIMEOUT_MS = 30_000;
 /** Limit for the whole of `inAll`: a finished task must not wait long for its summary. */
-const IN_ALL_TIMEOUT_MS = 2_000;
+const IN_ALL_TIMEOUT_MS = 10_000;
 /** After this many timeouts in a row no more snapshots are taken, since each would take as long. */
 const SLOW_LOOKS_AT_MOST = 2;
 

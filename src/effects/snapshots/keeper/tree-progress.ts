@@ -20,7 +20,7 @@ import type { TreeKeeper } from './tree-keeper.ts';
 /** For one call of git, in ms. */
 const TIMEOUT_MS = 30_000;
 /** A finished task must not wait long for its summary. */
-const IN_ALL_TIMEOUT_MS = 2_000;
+const IN_ALL_TIMEOUT_MS = 10_000;
 
 /**
  * Finds progress from the snapshots of a task, so that nothing is looked at twice, and in the repositories inside.
