@@ -8,6 +8,7 @@ import type { CheckPlace } from '../../src/effects/proof/check-place.ts';
 import { checkClean } from '../../src/effects/proof/clean-checkout.ts';
 import { findDeciders, lookAtDeciders } from '../../src/effects/proof/decider-look.ts';
 import { sitOldExam } from '../../src/effects/proof/old-exam.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { bytesBelow, type Files, GIT_ENV, gitIn, makeRepository, put } from './repository.ts';
 import { snapshotsOf } from './snapshots.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -48,7 +49,7 @@ export async function makeExam(
     runShellCommand(command, '', {
       cwd,
       env: { PATH: process.env.PATH, HOME: temporary, TMPDIR: temporary, CI: '1' },
-      timeoutMs: 60_000,
+      timeoutMs: PATIENCE_MS,
       stops: {
         signal: new AbortController().signal,
         hurry: new AbortController().signal,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { openTreeKeeper, type TreeKeeper } from '../../src/effects/snapshots/keeper/tree-keeper.ts';
 import { type LegTreeRequest, makeLegTree } from '../../src/fleet/origin/leg-tree.ts';
 import { type Mirror, openMirror } from '../../src/fleet/origin/mirror.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { type Files, GIT_ENV, gitIn, makeRepository } from './repository.ts';
 import { idsInMemory } from './snapshots.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -35,7 +36,7 @@ export async function mirrorOf(
     readonly timeoutMs?: number;
   } = {},
 ): Promise<Mirror> {
-  const { home = await tempFolder(), env = GIT_ENV, timeoutMs = 60_000 } = more;
+  const { home = await tempFolder(), env = GIT_ENV, timeoutMs = PATIENCE_MS } = more;
   return openMirror({ home, url, env, runId: 'run', signal: NO_SIGNAL, timeoutMs });
 }
 
@@ -47,7 +48,7 @@ export async function legTreeOf(
   const folder = more.folder ?? (await tempFolder());
   const end = await makeLegTree({
     ...{ mirror, folder, snapshot: null, branch: 'ralph/t', url: mirror.url, env: GIT_ENV },
-    ...{ signal: NO_SIGNAL, timeoutMs: 60_000 },
+    ...{ signal: NO_SIGNAL, timeoutMs: PATIENCE_MS },
     ...more,
   });
   if (end.kind !== 'made') throw new Error(end.why);

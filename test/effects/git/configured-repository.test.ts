@@ -5,6 +5,7 @@ import { findConfigured } from '../../../src/effects/git/configured-repository.t
 import { type RunGit, runGit } from '../../../src/effects/git/git-command.ts';
 import { LIST_SETTINGS } from '../../../src/effects/git/listed-settings.ts';
 import { findPlaces } from '../../../src/effects/git/repository.ts';
+import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { GIT_ENV, makeRepository } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -14,7 +15,7 @@ async function scene() {
   let asked = 0;
   const run: RunGit = (cwd, args, extras) => {
     if (args[0] === 'rev-parse') asked += 1;
-    return runGit({ ...extras, cwd, args, env: GIT_ENV, timeoutMs: 60_000 });
+    return runGit({ ...extras, cwd, args, env: GIT_ENV, timeoutMs: PATIENCE_MS });
   };
   const found = await findPlaces(folder, run);
   asked = 0;

@@ -2,11 +2,13 @@ import { chmodSync, existsSync, readdirSync, readFileSync, renameSync } from 'no
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { makeMirror, mirrorPlace } from '../../../src/fleet/origin/mirror-folder.ts';
 import {
   removeSnapshotsAtOrigin,
   thinSnapshotsAtOrigin,
 } from '../../../src/fleet/origin/origin-snapshots.ts';
-import { makeOrigin, mirrorOf, refusePushes } from '../../helpers/leg.ts';
+import { makeOrigin, mirrorOf, NO_SIGNAL, refusePushes } from '../../helpers/leg.ts';
+import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { GIT_ENV, gitIn, makeRepository, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -122,7 +124,11 @@ describe('resolve', () => {
     onTestFinished(() => void server.close());
     const address = server.address();
     const url = `git://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/x.git`;
-    const mirror = await mirrorOf(url, { timeoutMs: 1_000 });
+    const home = await tempFolder();
+    // What the limit is not about has the time that it takes.
+    const calls = { env: GIT_ENV, signal: NO_SIGNAL, timeoutMs: PATIENCE_MS };
+    await makeMirror(mirrorPlace(home, url), 'sha1', calls);
+    const mirror = await mirrorOf(url, { home, timeoutMs: 1_000 });
     const away = { kind: 'away', why: `${url} cannot be reached: git did not finish.` };
     expect(await mirror.resolve(null)).toEqual(away);
     expect(await mirror.push('f'.repeat(40), 'refs/heads/x')).toEqual(away);
