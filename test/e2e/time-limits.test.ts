@@ -4,6 +4,7 @@ import { LIMIT, LIMIT_MS } from '../helpers/patience.ts';
 import { fixture, isDead } from '../helpers/processes.ts';
 import { makeScene } from '../helpers/scene.ts';
 import { STUBBORN, untilStubborn } from '../helpers/stubborn-agent.ts';
+import { letsLimitPass, TOLD_CLOCK, TOLD_LIMIT, TOLD_LIMIT_MS } from '../helpers/told-clock.ts';
 
 // Time: who is cut, when, with what kept; and when the clock stands still.
 
@@ -32,19 +33,21 @@ describe('--iteration-timeout', () => {
       {
         before: ['I have read @half of it.'],
         tools: [{ name: 'Bash', input: { command: 'npm test' } }],
+        shell: letsLimitPass('.'),
         reportsOnSigint: true,
         hangs: true,
         costUsd: 0.25,
       },
       { text: PROMISED },
     ]);
-    const { exitCode } = await scene.run(['--iteration-timeout', LIMIT]);
+    const limit = ['--iteration-timeout', TOLD_LIMIT];
+    const { exitCode } = await scene.run(limit, { env: TOLD_CLOCK });
     expect(exitCode).toBe(0);
     const [, second] = scene.fake.calls();
     expect(second?.stdin).toContain('before it was cut off');
     expect(second?.stdin).toContain('I have read \\@half of it.');
     expect(second?.stdin).toContain('[tool] Bash: npm test');
-    expect(second?.stdin).toContain(`time limit of ${LIMIT_MS / 1_000} seconds`);
+    expect(second?.stdin).toContain(`time limit of ${TOLD_LIMIT_MS / 1_000} seconds`);
     expect(scene.state()).toMatchObject({
       usage: { cost_usd: 0.26 },
       iterations: [
@@ -127,12 +130,12 @@ describe('the clock stands still', () => {
   });
 
   test('for the whole task while ralph waits for a service that is out of order', async () => {
-    // Its waits add up to 7.5 s at least.
-    const errors = Array<Turn>(4).fill(SERVER_ERROR);
+    // Its waits add up to 15.5 s at least.
+    const errors = Array<Turn>(5).fill(SERVER_ERROR);
     const scene = await makeScene([...errors, { text: PROMISED }]);
-    const { exitCode } = await scene.run(['--timeout', '7s']);
+    const { exitCode } = await scene.run(['--timeout', '15s']);
     expect(exitCode).toBe(0);
-    expect(scene.state()).toMatchObject({ iterations: [{ number: 1 }], attempt: 5 });
+    expect(scene.state()).toMatchObject({ iterations: [{ number: 1 }], attempt: 6 });
   });
 });
 

@@ -104,8 +104,9 @@ export async function makeScene(turns: Turn | readonly Turn[] = []): Promise<Sce
     has,
     names,
     state(taskId = 't') {
-      const current = `.ralph_state/${taskId}.json`;
-      return JSON.parse(read(has(current) ? current : `.ralph_state/history/${taskId}.json`));
+      const current = join(folder, `.ralph_state/${taskId}.json`);
+      // ralph may move it into the history at any moment.
+      return JSON.parse(readIfThere(current) ?? read(`.ralph_state/history/${taskId}.json`));
     },
     snapshot: (name) => `${scene.state().git.snapshots}/${name}`,
     writeState: ({ sum, ...state }) =>
@@ -139,6 +140,14 @@ export function makeRepository(folder: string, home: string): void {
       cwd: folder,
       env: { PATH: '/usr/bin:/bin', HOME: home, GIT_CONFIG_NOSYSTEM: '1' },
     });
+  }
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
   }
 }
 

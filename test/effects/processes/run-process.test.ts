@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { getEventListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { appendFile, chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -558,6 +559,10 @@ describe('what it leaves running', () => {
     const puppet = await startPuppet();
     await puppet.tell(`setsid sh '${fixture('stubborn.sh')}' server 3<&- &`);
     const { server } = await untilReady(puppet.stdout, 'server');
+    await until(
+      () => readFileSync(`/proc/${server}/cmdline`, 'utf8').startsWith('sleep'),
+      () => 'the server to sleep',
+    );
     await puppet.tell('exit 0');
     await untilDead(puppet.pid);
     await passTime(1_900);
