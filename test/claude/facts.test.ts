@@ -277,7 +277,10 @@ describe('failures', () => {
     const server = await api(many(error(401, 'authentication_error', 'invalid x-api-key'), 20));
     const { events, signal } = await runClaude(server, STREAM_JSON, {
       input: 'Do it.',
-      timeoutMs: 15_000,
+      during: async (child) => {
+        await untilLine(child.stdout, /"api_retry","attempt":2/);
+        child.kill('SIGKILL');
+      },
     });
     expect(signal).toBe('SIGKILL');
     expect(ofKind(events, 'system/api_retry').slice(0, 2)).toMatchObject([

@@ -35,12 +35,12 @@ function limited(resetsInS: number): { readonly reply: Reply; readonly resetsAt:
 }
 
 describe('limits of the plan', () => {
-  test('a reset 3 s ahead: waited for, one counted iteration', async () => {
+  test('a reset 12 s ahead: waited for, one counted iteration', async () => {
     let first: ReturnType<typeof limited> | null = null;
     const scene = await makeRealScene((_, index) => {
       if (index > 0) return text(PROMISED);
-      // Counted from the call, since `claude` takes a second to start.
-      first = limited(3);
+      // Counted from the call, since `claude` takes its time to start, and some more to end.
+      first = limited(12);
       return first.reply;
     });
     const end = await scene.run(['-n', '1'], { env: PLAN_LOGIN });

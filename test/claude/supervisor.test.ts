@@ -9,7 +9,7 @@ test('a failing command, again and again, is told, then ends the iteration, and 
     if (raw.includes('repeated calls failed')) return text('All good.\n\nTASK_COMPLETE');
     return bash('ls /nowhere/at/all');
   });
-  const end = await scene.run([...WITH_BASH, '--delay', '0', '--json'], { timeoutMs: 90_000 });
+  const end = await scene.run([...WITH_BASH, '--delay', '0', '--json']);
   expect(end).toMatchObject({ exitCode: 0 });
   const events = end.stdout
     .trim()
@@ -38,7 +38,7 @@ test('calls that nobody allows are counted as refused', async () => {
       ? text('I cannot do it.')
       : bash('touch forbidden'),
   );
-  const end = await scene.run(['--delay', '0', '--json', '-n', '2'], { timeoutMs: 90_000 });
+  const end = await scene.run(['--delay', '0', '--json', '-n', '2']);
   const signs = end.stdout.match(/^.*"event":"supervisor".*$/gm)?.map((line) => JSON.parse(line));
   expect(signs).toMatchObject([
     { sign: 'refused', action: 'told', count: 5 },

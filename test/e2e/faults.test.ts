@@ -24,7 +24,7 @@ import { type CallName, nameOf } from '../helpers/traced-calls.ts';
 const KILLS = Number(process.env.RALPH_FAULT_KILLS ?? 20);
 const SEED = Number(process.env.RALPH_FAULT_SEED ?? Date.now() % 1_000_000);
 const IS_THOROUGH = KILLS >= 100;
-const LONG_MS = 900_000;
+const LONG_MS = 1_800_000;
 /** Most of a driver's time is waiting for others. */
 const AT_ONCE = 6;
 

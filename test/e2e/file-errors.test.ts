@@ -12,7 +12,7 @@ const SEED = Number(process.env.RALPH_FAULT_SEED ?? Date.now() % 1_000_000);
 /** How many errors are tried; all of them with `all`. */
 const ERRORS = process.env.RALPH_FAULT_ERRORS ?? '24';
 const AT_ONCE = 4;
-const LONG_MS = 900_000;
+const LONG_MS = 1_800_000;
 
 const TURNS = [
   { text: 'Not yet.', costUsd: 1 },

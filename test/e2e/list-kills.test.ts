@@ -11,7 +11,6 @@ const POINTS = { 'in-place': 735, 'side-by-side': 2100 };
 
 test.for<ListPlay>(['in-place', 'side-by-side'])(
   `killed drivers neither lose an item nor tick one that is not done: %s (RALPH_FAULT_SEED=${SEED})`,
-  { timeout: 300_000 },
   async (play) => {
     const deaths = drawDeaths(SEED, POINTS[play]);
     const { problems } = await playListKills(join(await tempFolder(), play), play, deaths);

@@ -19,7 +19,6 @@ const HAS_STRACE = spawnSync('strace', ['-V']).status === 0;
 
 test.skipIf(!HAS_STRACE)(
   `a kill in the middle of a snapshot or an undo loses nothing (RALPH_FAULT_SEED=${SEED})`,
-  { timeout: 600_000 },
   async () => {
     const root = await tempFolder();
     const expected = await playSnapshotKills(join(root, 'undisturbed'), null);

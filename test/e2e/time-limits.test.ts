@@ -130,12 +130,12 @@ describe('the clock stands still', () => {
   });
 
   test('for the whole task while ralph waits for a service that is out of order', async () => {
-    // Its waits add up to 15.5 s at least.
-    const errors = Array<Turn>(5).fill(SERVER_ERROR);
+    // Its waits add up to 31.5 s at least.
+    const errors = Array<Turn>(6).fill(SERVER_ERROR);
     const scene = await makeScene([...errors, { text: PROMISED }]);
-    const { exitCode } = await scene.run(['--timeout', '15s']);
+    const { exitCode } = await scene.run(['--timeout', '30s', '--retries', '6']);
     expect(exitCode).toBe(0);
-    expect(scene.state()).toMatchObject({ iterations: [{ number: 1 }], attempt: 6 });
+    expect(scene.state()).toMatchObject({ iterations: [{ number: 1 }], attempt: 7 });
   });
 });
 

@@ -23,7 +23,7 @@ const HOUR_MS = 3_600_000;
 const makeScene = useFleetSite(HOSTS);
 
 test('a limit is hit by what runs just then, holds no other account, and costs no iteration', {
-  timeout: 2 * PATIENCE_MS,
+  timeout: 5 * PATIENCE_MS,
 }, async ({ annotate }) => {
   const scene = await makeScene();
   const limited = join(scene.folder, 'limited');
@@ -72,7 +72,7 @@ test('a limit is hit by what runs just then, holds no other account, and costs n
 });
 
 test('what is parked keeps no slot, no process and no connection, and goes on elsewhere once it is approved', {
-  timeout: 200_000 + PARKED * 200,
+  timeout: 1_200_000 + PARKED * 200,
 }, async ({ annotate }) => {
   const scene = await makeScene();
   const limited = join(scene.folder, 'limited');

@@ -11,9 +11,7 @@ import { until } from '../helpers/processes.ts';
 
 const makeScene = useFleetSite(3);
 
-test('newer workers take the place of older ones one by one, and no iteration is repeated', {
-  timeout: 400_000,
-}, async () => {
+test('newer workers take the place of older ones one by one, and no iteration is repeated', async () => {
   const program = await buildNewerRalph();
   const scene = await makeScene();
   const gate = join(scene.folder, 'gate');

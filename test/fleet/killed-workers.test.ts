@@ -23,7 +23,7 @@ const CLAIM_MS = 10_500;
 const makeScene = useFleetSite(2);
 
 test('killed workers lose and repeat nothing that was counted', {
-  timeout: 400_000 + KILLS * 10_000,
+  timeout: 1_200_000 + KILLS * 10_000,
 }, async ({ annotate }) => {
   const { tasks, turn, everyMs } = WORK;
   const scene = await makeScene({ turn });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { PATIENCE_MS } from './patience.ts';
 
 const run = promisify(execFile);
 
@@ -64,7 +65,7 @@ async function installInto(folder: string, program: NpmProgram): Promise<void> {
   // Without scripts nothing foreign runs during the installation; the program comes in the package of the platform.
   await run('npm', [...npm, engines, '--ignore-scripts', '--include=optional', ...quiet], {
     cwd: folder,
-    timeout: 300_000,
+    timeout: 2 * PATIENCE_MS,
   });
   await mkdir(join(folder, 'bin'));
   const link = join(folder, 'bin', program.name);
@@ -98,7 +99,7 @@ async function versionFailure(
     ...{ HTTP_PROXY: nowhere, HTTPS_PROXY: nowhere },
   };
   try {
-    const { stdout } = await run(link, [versionFlag], { env, cwd: home, timeout: 60_000 });
+    const { stdout } = await run(link, [versionFlag], { env, cwd: home, timeout: PATIENCE_MS });
     return stdout.includes(version) ? null : `it calls itself ${JSON.stringify(stdout)}`;
   } catch (cause) {
     return words(cause);

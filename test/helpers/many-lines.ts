@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { PATIENCE_MS } from './patience.ts';
 import { fixture } from './processes.ts';
 import type { Scene } from './scene.ts';
 
@@ -27,7 +28,7 @@ export function carryOutAll(lines: readonly Line[]): readonly LineEnd[] {
     env: {},
     input: JSON.stringify(input),
     encoding: 'utf8',
-    timeout: 110_000,
+    timeout: PATIENCE_MS,
   });
   if (status !== 0) throw new Error(`The lines ended with ${status}: ${stdout}${stderr}`);
   return JSON.parse(stdout);

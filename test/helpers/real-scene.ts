@@ -3,7 +3,6 @@ import { type Reply, toolUse } from './api-replies.ts';
 import { CLAUDE_BIN_DIR } from './install-claude.ts';
 import { endAllInLater } from './living-in.ts';
 import { type ApiScript, type MessagesApi, startMessagesApi } from './messages-api.ts';
-import { PATIENCE_MS } from './patience.ts';
 import { loopbackEnv } from './real-claude.ts';
 import { type RalphEnd, runRalph, startRalph } from './run-ralph.ts';
 import { makeScene, type Scene } from './scene.ts';
@@ -12,7 +11,6 @@ import { makeScene, type Scene } from './scene.ts';
 interface RealRunOptions {
   /** Added to the sealed environment; `undefined` takes a variable out. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly timeoutMs?: number;
 }
 
 /** A folder to work in, the real `claude` on PATH, and the stand-in that it talks to. */
@@ -35,7 +33,7 @@ export async function makeRealScene(script: ApiScript): Promise<RealScene> {
     ...(args.includes('--prompt') ? [] : ['--prompt', 'Fix it.']),
     ...args,
   ];
-  const around = ({ env = {}, timeoutMs = PATIENCE_MS }: RealRunOptions) => {
+  const around = ({ env = {} }: RealRunOptions) => {
     const all = Object.entries({ ...loopbackEnv(api), ...env });
     const set = all.filter((entry): entry is [string, string] => entry[1] !== undefined);
     return {
@@ -43,7 +41,6 @@ export async function makeRealScene(script: ApiScript): Promise<RealScene> {
       cwd: folder,
       home,
       env: Object.fromEntries(set),
-      timeoutMs,
     };
   };
   return {

@@ -222,7 +222,7 @@ async function command(
   const isToResume = step === 'run' && isAgain && hasBegun(folder);
   const words = isToResume ? ['resume', 't'] : COMMANDS[step];
   const under = point?.how === 'ralph' ? killedAt(root, point) : [];
-  const options = { path, cwd: folder, home, env, under, timeoutMs: 120_000 };
+  const options = { path, cwd: folder, home, env, under };
   const ralph = await startRalph(words, options);
   if (point !== null && 'ms' in point) {
     const timer = setTimeout(() => killNow(ralph.pid, point.how === 'all' ? home : null), point.ms);
@@ -405,7 +405,6 @@ export async function findKillPoints(root: string): Promise<readonly KillPoint[]
       home,
       env,
       under,
-      timeoutMs: 300_000,
     });
     const { exitCode, stderr } = await ralph.ended;
     if (exitCode !== 0) throw new Error(`${step} fails: ${stderr}`);
