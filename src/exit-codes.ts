@@ -21,3 +21,8 @@ export const EXIT_AWAY = 75;
 export function exitCodeFor(status: EndedStatus, exitReason: string): number {
   return endingRow(status, exitReason).exitCode;
 }
+
+/** The exit code of what a signal has ended, or a request to stop; null if nothing has. */
+export function stopCode(by: string | null): number | null {
+  return by === null ? null : exitCodeFor('stopped', `stopped:${by}`);
+}

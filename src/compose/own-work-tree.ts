@@ -4,7 +4,7 @@ import { maskSecrets } from '../core/secrets/secrets.ts';
 import { endingRow } from '../core/task/endings.ts';
 import type { OwnWorkTree, TaskState } from '../core/task/task-state.ts';
 import type { TreeLacks } from '../core/task/tree-lacks.ts';
-import { oneLine } from '../core/text/untrusted-text.ts';
+import { firstFew, oneLine } from '../core/text/untrusted-text.ts';
 import { bringBack, newestSnapshot } from '../effects/branches/bring-back.ts';
 import {
   type CheckoutPlace,
@@ -188,9 +188,8 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     const excluded = uncountedFolders(plan.vault, plan.stateDir);
     const names = await changedFiles({ cwd: tree.origin, excluded }, at.ask);
     if (names.length === 0) return;
-    const [first = ''] = names;
-    const shown = names.length === 1 ? first : `${first} and ${names.length - 1} more`;
-    warn(`What is not committed in ${tree.origin} is not in it: ${oneLine(shown, 300)}.`);
+    const shown = firstFew(names, (name) => oneLine(name, 300), 1);
+    warn(`What is not committed in ${tree.origin} is not in it: ${shown}.`);
   };
 
   /** The snapshots of this task, seen from its own work tree. */

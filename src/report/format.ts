@@ -55,8 +55,10 @@ export function formatBytes(bytes: number): string {
   return `${size.toFixed(1)} ${unit}`;
 }
 
-/** Formats line changes: `+12 -3`. */
-export function formatLines({ added, removed }: LineChanges): string {
+/** Formats line changes: `+12 -3`; a dash where they are unknown. */
+export function formatLines(lines: LineChanges | null | undefined): string {
+  if (!lines) return '–';
+  const { added, removed } = lines;
   return `+${added} -${removed}`;
 }
 

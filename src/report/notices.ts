@@ -101,7 +101,7 @@ export function protectsNothing(glob: string): string {
 
 /** Names the files that decide what the checks say. */
 export function decidedBy(files: readonly string[]): string {
-  return `watching what decides the checks: ${listed(files)}`;
+  return `watching what decides the checks: ${firstFew(files)}`;
 }
 
 /** Says who judges claims, and by how many criteria. */
@@ -123,15 +123,7 @@ export function isNotWatched(word: string): string {
 
 /** Says which files of the user the checks have changed. */
 export function changedByChecks(files: readonly string[]): string {
-  return `The checks changed ${listed(files)}.`;
-}
-
-/** Files that are named before the rest is only counted. */
-const MOST_FILES = 6;
-
-function listed(files: readonly string[]): string {
-  const more = files.length - MOST_FILES;
-  return `${files.slice(0, MOST_FILES).join(', ')}${more > 0 ? ` and ${plural(more, 'more file')}` : ''}`;
+  return `The checks changed ${firstFew(files)}.`;
 }
 
 export function unsupportedFlagNotice(what: Notice): string {

@@ -1,7 +1,7 @@
 import type { MetInSandbox, RefusedHost } from '../core/agent/attempt.ts';
 import type { SandboxRules } from '../core/sandbox/rules.ts';
 import type { TaskState } from '../core/task/task-state.ts';
-import { oneLine } from '../core/text/untrusted-text.ts';
+import { firstFew, oneLine } from '../core/text/untrusted-text.ts';
 import { shellQuote } from '../printed-command.ts';
 
 type Held = Pick<TaskState, 'sandbox'>;
@@ -13,11 +13,8 @@ const NAME_CHARS = 60;
 /** Names the variables that the agent does not get, without their values; null for none. */
 export function notPassedOn({ dropEnv }: Pick<SandboxRules, 'dropEnv'>): string | null {
   if (dropEnv.length === 0) return null;
-  const names = dropEnv.map(({ value }) => oneLine(value, NAME_CHARS));
-  const more = names.length - MOST_VARIABLES;
-  const listed = names.slice(0, MOST_VARIABLES).join(', ');
-  const rest = more > 0 ? ` and ${more} more` : '';
-  return `Not passed on: ${listed}${rest} (--keep-env NAME passes one on).`;
+  const names = dropEnv.map(({ value }) => value);
+  return `Not passed on: ${firstFew(names, shortName, MOST_VARIABLES)} (--keep-env NAME passes one on).`;
 }
 
 /** More entries of the home than these are not named. */
@@ -26,10 +23,12 @@ const MOST_ENTRIES = 3;
 /** Names the entries of the home that can be read; null for none. */
 export function readableHome(names: readonly string[]): string | null {
   if (names.length === 0) return null;
-  const shown = names.slice(0, MOST_ENTRIES).map((name) => oneLine(name, NAME_CHARS));
-  const more = names.length - shown.length;
-  const listed = `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const listed = firstFew(names, shortName, MOST_ENTRIES);
   return `Your home can be read but for its dot files: ${listed} (--deny-read ~ hides them).`;
+}
+
+function shortName(name: string): string {
+  return oneLine(name, NAME_CHARS);
 }
 
 /** Names a host that the sandbox refused: `evil.example.com:443 (3 times)`. */

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { newTaskState } from '../core/task/new-task.ts';
 import { defaultTaskId } from '../core/task/task-id.ts';
 import { msBetween, type TaskState } from '../core/task/task-state.ts';
 import { safeJson } from '../core/text/safe-json.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
+import { sha256Of } from '../effects/files/file-hash.ts';
 import { leadsOut, nameInside } from '../effects/files/real-path.ts';
 import { promptProblem } from '../effects/plan/prompt-source.ts';
 import { readTaskFile } from '../effects/vault/task-file.ts';
@@ -49,7 +49,7 @@ export function readNewTask(
     {
       taskId,
       promptPreview: withoutControls(maskSecrets(source.words)).slice(0, PREVIEW_CHARS),
-      promptSha256: createHash('sha256').update(prompt).digest('hex'),
+      promptSha256: sha256Of(prompt),
       taskType: settings.taskType,
       promise: settings.promise,
       match: 'statement',

@@ -1,6 +1,5 @@
-import { EXIT_FAILED, exitCodeFor } from '../../exit-codes.ts';
+import { EXIT_FAILED, stopCode } from '../../exit-codes.ts';
 import { type PassEnd, pass } from '../../rescue/pass.ts';
-import type { VaultPorts } from '../../rescue/ports.ts';
 import { readVaultFlags } from '../flags/rescue-flags.ts';
 import { openVault } from '../run/rescue-run.ts';
 
@@ -18,16 +17,10 @@ export async function rescueCommand(
       startNew: false,
       concurrency: 1,
     });
-    return stopCode(ports) ?? codeOf(end);
+    return stopCode(ports.stops.cause()) ?? codeOf(end);
   } finally {
     ports.close();
   }
-}
-
-/** Returns 128 plus the number of the signal that ended the pass, or null if none did. */
-export function stopCode({ stops }: VaultPorts): number | null {
-  const cause = stops.cause();
-  return cause === null ? null : exitCodeFor('stopped', `stopped:${cause}`);
 }
 
 function codeOf({ cause, problems }: PassEnd): number {

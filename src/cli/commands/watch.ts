@@ -1,8 +1,8 @@
+import { stopCode } from '../../exit-codes.ts';
 import { formatDuration } from '../../report/format.ts';
 import { type Rest, watch } from '../../rescue/watch.ts';
 import { readVaultFlags } from '../flags/rescue-flags.ts';
 import { openVault } from '../run/rescue-run.ts';
-import { stopCode } from './rescue.ts';
 
 /** `ralph watch`: passes over the vault again and again, until a signal ends it and its loops. */
 export async function watchCommand(
@@ -16,7 +16,7 @@ export async function watchCommand(
     const what = settings.startNew ? 'In_Progress and Needs_Action' : 'In_Progress';
     say(`watching ${what} every ${formatDuration(settings.intervalMs)}`);
     await watch(ports, settings, (rest) => say(restText(rest)));
-    return stopCode(ports) ?? 0;
+    return stopCode(ports.stops.cause()) ?? 0;
   } finally {
     ports.close();
   }

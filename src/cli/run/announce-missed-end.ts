@@ -2,7 +2,7 @@ import type { PlannedResume } from '../../compose/resume/plan-resume.ts';
 import { startRun } from '../../compose/run.ts';
 import { promptPreview } from '../../effects/plan/task-facts.ts';
 import { InsideLoopError, messageOf } from '../../errors.ts';
-import { exitCodeFor } from '../../exit-codes.ts';
+import { stopCode } from '../../exit-codes.ts';
 import { endingNotAnnounced } from '../../report/notices.ts';
 import { TaskAlreadyActiveError } from '../../task-errors.ts';
 import { outputFlags, type ReadFlags } from '../flags/flags.ts';
@@ -25,7 +25,7 @@ async function tellUntold({ plan, resume }: PlannedResume): Promise<number | nul
   const { stoppedBy } = await endedByBugs((bugs) =>
     startRun({ plan, view, bugs, resume: { ...resume, announcesOnly: true } }),
   );
-  return stoppedBy === null ? null : exitCodeFor('stopped', `stopped:${stoppedBy}`);
+  return stopCode(stoppedBy);
 }
 
 /**

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { NO_USAGE } from '../../core/agent/attempt.ts';
 import type { JudgeAnswer, ToJudge } from '../../core/completion/examination.ts';
 import { criteriaOf } from '../../core/judge/criteria.ts';
 import { type Judge, judgeBin } from '../../core/settings/judge-setting.ts';
+import { sha256Of } from '../../effects/files/file-hash.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { SignalWatch } from '../../effects/processes/signals.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
@@ -67,5 +67,5 @@ export function judgeKey(
   const command = agent === 'command' ? settings.judgeCommand : null;
   const texts = criteriaOf(settings.criterion).map(({ text }) => text);
   const parts = [agent, model, bin, command, startDir, texts];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return sha256Of(JSON.stringify(parts));
 }

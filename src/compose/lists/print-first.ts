@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { TaskList } from '../../core/list/list-item.ts';
 import { FROM, isHostOfRemotes, repositoryVariables } from '../../core/list/list-sources.ts';
+import { sha256Of } from '../../effects/files/file-hash.ts';
 import { findGitAbove } from '../../effects/git/find-git-above.ts';
 import { beadsFiles, changedBeadsFile } from '../../effects/lists/beads-files.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
@@ -67,8 +67,7 @@ function originOf(
   if (name === 'github') return repository ?? '';
   if (name !== FROM) return path.relative(vault, findGitAbove(cwd) ?? cwd) || '.';
   // The command may have a token in it.
-  const text = JSON.stringify([commands.list, ...sections]);
-  return createHash('sha256').update(text).digest('hex');
+  return sha256Of(JSON.stringify([commands.list, ...sections]));
 }
 
 async function requireHostOfRemotes(

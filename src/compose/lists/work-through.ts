@@ -12,7 +12,7 @@ import {
 import { isEnded } from '../../core/task/endings.ts';
 import type { Evidence } from '../../core/task/task-state.ts';
 import { ListCommandError } from '../../errors.ts';
-import { EXIT_FAILED, exitCodeFor } from '../../exit-codes.ts';
+import { EXIT_FAILED, exitCodeFor, stopCode } from '../../exit-codes.ts';
 import { sideBySide } from '../../rescue/side-by-side.ts';
 import { TaskAlreadyActiveError, UntrustedTaskError } from '../../task-errors.ts';
 import type { ItemLanding } from './land-item.ts';
@@ -164,7 +164,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     } catch (error) {
       if (!(error instanceof ListCommandError)) throw error;
       failure = error.message;
-      code ??= stopCode(ports) ?? EXIT_FAILED;
+      code ??= stopCode(ports.stops.cause()) ?? EXIT_FAILED;
     }
   };
 
@@ -187,7 +187,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       case 'stopped':
       case 'try-again':
         await book.settle(item);
-        return stopCode(ports) ?? EXIT_FAILED;
+        return stopCode(ports.stops.cause()) ?? EXIT_FAILED;
       case 'blocked':
       case 'blocks-list':
         await block(item, record, `not-landed:${why.kind}`, { kind: 'not-landed', sentence });
@@ -362,7 +362,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
   const list = { text, items: items.filter(isThere) };
   const added = items.length - list.items.length;
   const state = book.state();
-  const cut = code ?? stopCode(ports);
+  const cut = code ?? stopCode(ports.stops.cause());
   const own = { text, items: list.items.filter(({ id }) => !left.has(id)) };
   const isSettled = isAllDone(own, state, ports.only) && unsettled.size === 0;
   const exitCode = cut ?? (isSettled ? 0 : 5);
@@ -374,11 +374,6 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
 type Job = () => Promise<number | null>;
 
 const COMPLETED = { status: 'completed', exitReason: 'completed' } as const;
-
-function stopCode({ stops }: ListPorts): number | null {
-  const cause = stops.cause();
-  return cause === null ? null : exitCodeFor('stopped', `stopped:${cause}`);
-}
 
 function isAllDone(list: TaskList, state: ListState, only: ReadonlySet<string> | null): boolean {
   return itemStands(list.items, { blocked: blockedIds(state) }).every(

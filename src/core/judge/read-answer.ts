@@ -1,3 +1,4 @@
+import { isObject } from '../text/is-object.ts';
 import type { Criterion } from './criteria.ts';
 import { VERDICT_WORDS, type VerdictWord } from './verdict.ts';
 
@@ -58,10 +59,6 @@ export function readAnswer({ structured, message }: GivenAnswer, asked: AskedJud
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function none(why: string): ReadAnswer {
   return { kind: 'none', why };

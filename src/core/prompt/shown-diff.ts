@@ -1,3 +1,4 @@
+import { firstFew } from '../text/untrusted-text.ts';
 import { excerpts } from './excerpts.ts';
 
 /** A file that differs between two trees. */
@@ -28,12 +29,9 @@ export function shownDiff(
     .toSorted((a, b) => Number(firstNames.has(b.name)) - Number(firstNames.has(a.name)))
     .slice(0, MOST_SHOWN);
   const others = files.filter((file) => !readable.includes(file));
-  const names = others.slice(0, MOST_NAMED).map(({ name }) => name);
-  const more = others.length - names.length;
+  const names = others.map(({ name }) => name);
   const named =
-    others.length === 0
-      ? []
-      : [`Also different: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
+    names.length === 0 ? [] : [`Also different: ${firstFew(names, undefined, MOST_NAMED)}`];
   // Each piece has a line end behind it.
   const left = Math.max(0, room - named.join('').length - readable.length - 1);
   const shown = excerpts(

@@ -1,3 +1,5 @@
+import { firstFew } from '../text/untrusted-text.ts';
+
 /** What speaks against a claim although every check passed. */
 export type Finding =
   /** No iteration has changed anything, and the claim is a plan's, one for an item of a list, or one by words. */
@@ -96,7 +98,7 @@ export function findingDetail(found: Finding): string {
     case 'stopped-subagents':
       return `the system stopped ${counted(found.count, 'sub-agent', 'sub-agents')} before the end`;
     case 'rewritten-files':
-      return `${found.checks.map((name) => `'${name}'`).join(', ')} changed ${listed(found.files)}, and so compared with what it wrote itself`;
+      return `${found.checks.map((name) => `'${name}'`).join(', ')} changed ${firstFew(found.files, undefined, MOST_SHOWN)}, and so compared with what it wrote itself`;
     case 'unsteady-check':
       return `'${found.check}' passes on a tree on which it failed ${whenFailed(found.iteration)}`;
     case 'nothing-shown':
@@ -173,12 +175,6 @@ export const ACCEPTING_FLAG =
 function acceptingChanges(names: readonly string[]): readonly string[] {
   const flags = [...new Set(names)].map((name) => `--accept-changed ${quoted(name)}`);
   return flags.filter((flag) => ACCEPTING_FLAG.test(flag));
-}
-
-/** Names a few files, and counts the others. */
-function listed(files: readonly string[]): string {
-  const more = files.length - MOST_SHOWN;
-  return `${files.slice(0, MOST_SHOWN).join(', ')}${more > 0 ? ` and ${counted(more, 'more file', 'more files')}` : ''}`;
 }
 
 /** What `--accept-changed` has to name: a file by its path, a script by its `package.json`. */

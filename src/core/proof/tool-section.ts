@@ -1,3 +1,4 @@
+import { isObject } from '../text/is-object.ts';
 import { type TomlEntry, tomlEntries } from './toml-entries.ts';
 
 /** The keys of `package.json` in which tools look for their settings. */
@@ -48,27 +49,22 @@ function ofPackageJson(text: string): string {
 function ofComposer(text: string): string {
   const fields = fieldsOfJson(text);
   if (fields === null) return text;
-  return isFields(fields.scripts) ? `scripts = ${canonical(fields.scripts)}\n` : '';
+  return isObject(fields.scripts) ? `scripts = ${canonical(fields.scripts)}\n` : '';
 }
 
 /** Reads a text as a JSON object. Returns null if it is none. */
 export function fieldsOfJson(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    return isFields(value) ? value : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }
 }
 
-/** Whether a value is an object of named fields. */
-export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (!isFields(value)) return JSON.stringify(value);
+  if (!isObject(value)) return JSON.stringify(value);
   const names = Object.keys(value).toSorted();
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(',')}}`;
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../text/is-object.ts';
 import { nearest } from '../text/nearest.ts';
 import { textsFromMap, textsIn } from './agent-texts.ts';
 import { readChecks } from './checks.ts';
@@ -24,7 +25,9 @@ function read(type: SettingKind, written: unknown): unknown {
     case 'texts':
       return textsOf(written);
     case 'agent-texts':
-      return isMap(written) ? textsFromMap(written) : (textsOf(written)?.flatMap(textsIn) ?? null);
+      return isObject(written)
+        ? textsFromMap(written)
+        : (textsOf(written)?.flatMap(textsIn) ?? null);
     case 'checks':
       return readChecks(written);
     case 'switch':
@@ -52,11 +55,6 @@ function textsOf(written: unknown): readonly string[] | null {
   if (typeof written === 'string') return [written];
   if (!Array.isArray(written)) return null;
   return written.every((each) => typeof each === 'string') ? written : null;
-}
-
-/** Whether a value is an object with keys, and neither null nor a list. */
-export function isMap(written: unknown): written is Readonly<Record<string, unknown>> {
-  return typeof written === 'object' && written !== null && !Array.isArray(written);
 }
 
 /** Reads words that are all choices: a text with commas between them, or a list. */

@@ -35,13 +35,17 @@ export function materialLine(text: string, rules: MaterialRules): string {
   return oneLine(disarm(text, rules), 200);
 }
 
-/** No more of several names are shown. */
-const MOST_NAMED = 5;
-
-/** Names the first of several, each as `shown` makes it harmless, and counts the rest. */
-export function firstFew(names: readonly string[], shown: (name: string) => string): string {
-  const named = names.slice(0, MOST_NAMED).map(shown).join(', ');
-  const more = names.length - MOST_NAMED;
+/** Names the first of several, each as `shown` makes it harmless, and counts the rest: `a, b and 3 more`. */
+export function firstFew(
+  names: readonly string[],
+  shown: (name: string) => string = (name) => name,
+  most = 5,
+): string {
+  const named = names
+    .slice(0, most)
+    .map((name) => shown(name))
+    .join(', ');
+  const more = names.length - most;
   return more > 0 ? `${named} and ${more} more` : named;
 }
 

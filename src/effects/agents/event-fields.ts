@@ -1,7 +1,8 @@
 import type { RefusedTool } from '../../core/agent/attempt.ts';
 import { targetOf } from '../../core/agent/tool-target.ts';
+import { isObject } from '../../core/text/is-object.ts';
 import { oneLine } from '../files/bounded-text.ts';
-import { isObject, type JsonObject, objectAt, objectsAt, stringAt } from '../files/json-fields.ts';
+import { type JsonObject, objectAt, objectsAt, stringAt } from '../files/json-fields.ts';
 
 /** Of a longer message, only the end is stored. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;

@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isThere } from '../files/file-kinds.ts';
 import { realPath } from '../files/real-path.ts';
 import { type AskGit, runGitOf } from '../git/git-command.ts';
 import { GitError, outputOf, reasonOf } from '../git/git-error.ts';
@@ -166,10 +167,6 @@ async function enter(request: CheckoutRequest): Promise<string> {
     }
     await sleep(BETWEEN_TRIES_MS * tries);
   }
-}
-
-function isThere(place: string): boolean {
-  return lstatSync(place, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Runs git with the repository's own filters switched off. Rejects with a `GitError`. */

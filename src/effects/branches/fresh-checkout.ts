@@ -10,7 +10,7 @@ import { GitError, reasonOf } from '../git/git-error.ts';
 import { heldBy, indexInfo, readSettings, readStaged } from '../git/listings.ts';
 import { type GitCall, type PrivateGit, quoted } from '../git/private-git.ts';
 import type { Repository } from '../git/repository.ts';
-import { asText, type TreePath } from '../git/tree-path.ts';
+import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import { restoreFiltered } from '../snapshots/filtered-restore.ts';
 import { idOf, requireTree } from '../snapshots/tree-files.ts';
 import { requireObjects } from '../snapshots/verified.ts';
@@ -162,17 +162,13 @@ async function remotesOf({ root, commonDir }: Repository, ask: AskGit) {
     return name === undefined ? [] : [{ name, url: urlFrom(place, url) }];
   });
   const hasOrigin = remotes.some(({ name }) => name === 'origin');
-  return hasOrigin ? remotes : [...remotes, { name: 'origin', url: asLatin1(place) }];
+  return hasOrigin ? remotes : [...remotes, { name: 'origin', url: asTreePath(place) }];
 }
 
 /** Returns a URL as it reads from elsewhere: a relative path becomes absolute. */
 function urlFrom(place: string, url: string): string {
   const isRelative = !path.isAbsolute(url) && !/^[^/]*:/.test(url);
-  return isRelative ? path.resolve(asLatin1(place), url) : url;
-}
-
-function asLatin1(text: string): string {
-  return Buffer.from(text).toString('latin1');
+  return isRelative ? path.resolve(asTreePath(place), url) : url;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { rmdirSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import type { LandingRefusal, Stays, StaysReason } from '../../core/snapshots/landing.ts';
@@ -8,6 +7,7 @@ import {
   type TreeDifference,
   type TreeEntry,
 } from '../../core/snapshots/undo-plan.ts';
+import { sha256Of } from '../files/file-hash.ts';
 import { realPath } from '../files/real-path.ts';
 import { type AskGit, type AskHere, type GitAnswer, runGitOf } from '../git/git-command.ts';
 import { GitError, outputOf, reasonOf } from '../git/git-error.ts';
@@ -33,7 +33,7 @@ import type { TaskWork } from './task-work.ts';
  * may have their work trees there, and each has a scratch work tree of its own.
  */
 function scratchName(repository: Repository): string {
-  const id = createHash('sha256').update(realPath(repository.commonDir)).digest('hex').slice(0, 12);
+  const id = sha256Of(realPath(repository.commonDir)).slice(0, 12);
   return `.landing-${id}`;
 }
 

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { isObject } from '../../core/text/is-object.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
-import { isObject, objectAt, parseObject } from '../files/json-fields.ts';
+import { objectAt, parseObject } from '../files/json-fields.ts';
 
 /**
  * Finds other loops that use a stop hook of `claude`. Such a hook would keep every `claude` in the

@@ -1,7 +1,8 @@
 import path from 'node:path';
+import { isObject } from '../../core/text/is-object.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { homeFolder } from '../files/home-folder.ts';
-import { isObject, objectAt, parseObject } from '../files/json-fields.ts';
+import { objectAt, parseObject } from '../files/json-fields.ts';
 
 const OFF = { enabled: false };
 

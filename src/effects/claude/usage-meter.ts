@@ -1,6 +1,7 @@
 import { addUsage, NO_USAGE, type Usage } from '../../core/agent/attempt.ts';
 import { remember } from '../../core/agent/bounded-map.ts';
-import { isObject, type JsonObject, numberAt, objectAt } from '../files/json-fields.ts';
+import { isObject } from '../../core/text/is-object.ts';
+import { type JsonObject, numberAt, objectAt } from '../files/json-fields.ts';
 
 /** Number of messages whose usage can still be updated; a message is complete long before 100 follow. */
 const REMEMBERED_MESSAGES = 100;

@@ -5,6 +5,11 @@ import { MB, openRegular, readBytes, withRegularFile } from './bounded-read.ts';
 /** Files up to this size are read in one piece. */
 const SMALL_BYTES = MB;
 
+/** Returns the SHA-256 of a content, in hex. */
+export function sha256Of(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
 /**
  * Returns the SHA-256, in hex, of the first `size` bytes; null if they cannot be read or the file is no
  * longer regular. Reads no more than `size`, because a file such as /proc/kmsg has size 0 and can be

@@ -1,3 +1,5 @@
+import { isObject } from '../../core/text/is-object.ts';
+
 /** A parsed JSON object from outside: the type of every field is unknown until checked. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -97,9 +99,4 @@ export function objectsAt(object: JsonObject, key: string): readonly JsonObject[
 export function stringsAt(object: JsonObject, key: string): readonly string[] {
   const value = object[key];
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-/** Whether a value is an object with fields, not null or a list. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs';
 import path from 'node:path';
 import { KB, tryReadText } from '../files/bounded-read.ts';
+import { statOf } from '../files/file-kinds.ts';
 
 /** A path and nothing else: git takes a line break in the middle for a part of the path. */
 const LINK = /^gitdir: ([^\r\n]+)[\r\n]*$/;
@@ -11,12 +11,12 @@ const SHARED = /^([^\r\n]+)[\r\n]*$/;
  * one that it shares with other work trees, if there is one. Null if that cannot be told for sure.
  */
 export function gitFoldersAt(place: string): readonly string[] | null {
-  const stats = statsOf(place);
+  const stats = statOf(place);
   if (stats === null) return null;
   const own = stats.isDirectory() ? place : named(path.dirname(place), place, LINK);
-  if (own === null || statsOf(own)?.isDirectory() !== true) return null;
+  if (own === null || statOf(own)?.isDirectory() !== true) return null;
   const note = `${own}/commondir`;
-  if (statsOf(note) === null) return [own];
+  if (statOf(note) === null) return [own];
   const shared = named(own, note, SHARED);
   return shared === null ? null : [own, shared];
 }
@@ -26,12 +26,4 @@ function named(folder: string, file: string, form: RegExp): string | null {
   const target = form.exec(tryReadText(file, 64 * KB) ?? '')?.[1];
   if (target === undefined) return null;
   return path.isAbsolute(target) ? target : `${folder}/${target}`;
-}
-
-function statsOf(place: string) {
-  try {
-    return statSync(place);
-  } catch {
-    return null;
-  }
 }

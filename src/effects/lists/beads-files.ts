@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { MB, tryReadText } from '../files/bounded-read.ts';
+import { sha256Of } from '../files/file-hash.ts';
+import { isThere } from '../files/file-kinds.ts';
 
 /** What says how `bd` works, beside its hooks. */
 const SETTINGS = ['config.yaml', 'metadata.json', 'redirect'];
@@ -30,7 +31,7 @@ export function changedBeadsFile(
 
 function beadsAbove(cwd: string): string | null {
   const folder = path.join(cwd, '.beads');
-  if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return folder;
+  if (isThere(folder)) return folder;
   return path.dirname(cwd) === cwd ? null : beadsAbove(path.dirname(cwd));
 }
 
@@ -49,5 +50,5 @@ function sumOf(file: string): string | null {
   const text = stats.isDirectory() ? '' : tryReadText(file, MB);
   // What cannot be read is known by its size and its time.
   const content = text ?? `${stats.size} ${stats.mtimeMs}`;
-  return `${stats.mode} ${createHash('sha256').update(content).digest('hex')}`;
+  return `${stats.mode} ${sha256Of(content)}`;
 }

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { AGENTS, rulesForAll } from '../../core/agent/agents/agents.ts';
 import { policyOf, promiseProblems } from '../../core/policy/policy-of.ts';
@@ -14,6 +14,7 @@ import type { OwnWorkTree } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { UsageError } from '../../errors.ts';
 import { inOwnTree } from '../branches/own-tree.ts';
+import { isFile, isFolder } from '../files/file-kinds.ts';
 import { leadsOut, realPath } from '../files/real-path.ts';
 import { keyFlag, readKey } from '../trust/key.ts';
 import { distrustPath } from '../trust/owner.ts';
@@ -161,7 +162,7 @@ export async function planRun(
     sources: request.sources,
     prompt,
     // A pipe, as from a process substitution, can be read only once.
-    promptFile: promptFile !== null && isRegularFile(promptFile) ? promptFile : null,
+    promptFile: promptFile !== null && isFile(promptFile) ? promptFile : null,
     vault,
     stateDir,
     cwd: inTree(cwd),
@@ -238,16 +239,4 @@ function lookUp(name: string, vault: string, cwd: string): string {
 function machineZone(): string {
   const { timeZone }: { timeZone?: string } = Intl.DateTimeFormat().resolvedOptions();
   return timeZone ?? 'UTC';
-}
-
-function isFolder(folder: string): boolean {
-  try {
-    return statSync(folder).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
-function isRegularFile(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
 }

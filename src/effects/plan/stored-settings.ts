@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
@@ -7,6 +6,7 @@ import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { StateCorruptedError } from '../../task-errors.ts';
 import { MB, readWithin } from '../files/bounded-read.ts';
+import { sha256Of } from '../files/file-hash.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { isRealFolder } from '../state/task-list.ts';
 
@@ -66,7 +66,7 @@ export function readStoredPrompt(folder: string, task: TaskState): Uint8Array {
   const inState = new TextEncoder().encode(task.task_prompt);
   if (!isOfRun(task)) return kept ?? inState;
   const whole = [kept, inState].find(
-    (text) => text !== null && sha256(text) === task.prompt_sha256,
+    (text) => text !== null && sha256Of(text) === task.prompt_sha256,
   );
   if (whole != null) return whole;
   const why = 'it is not what the task was started with';
@@ -76,10 +76,6 @@ export function readStoredPrompt(folder: string, task: TaskState): Uint8Array {
 /** Whether `ralph run` started the task: only it records a checksum of the prompt. */
 export function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
   return prompt_sha256 !== '' && kept_by == null;
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** The settings may contain a prompt of 1 MB, which JSON escapes can make six times as long. */

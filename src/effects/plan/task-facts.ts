@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { remedyForRefused } from '../../core/settings/edit-permissions.ts';
 import type { NewTask } from '../../core/task/new-task.ts';
 import { withoutControls } from '../../core/text/untrusted-text.ts';
+import { sha256Of } from '../files/file-hash.ts';
 import { nameInside } from '../files/real-path.ts';
 import type { RunPlan } from './run-plan.ts';
 
@@ -12,7 +12,7 @@ export function taskFacts(plan: RunPlan): Omit<NewTask, 'driver' | 'gitBase'> {
   return {
     taskId: plan.taskId,
     promptPreview: promptPreview(plan),
-    promptSha256: createHash('sha256').update(plan.prompt).digest('hex'),
+    promptSha256: sha256Of(plan.prompt),
     taskType: plan.taskType,
     promise: policy.promise,
     match: policy.match,

@@ -1,9 +1,10 @@
-import { readlinkSync, statSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { accepting } from '../../core/proof/accepted.ts';
 import { isInstalled } from '../../core/proof/decider-names.ts';
 import type { ChangedDecider } from '../../core/proof/findings.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
+import { isFile } from '../files/file-kinds.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import { filesThatMatch, markFile } from '../workspace/file-marks.ts';
 import { LONGEST_READ, searchAndRead } from './search-deciders.ts';
@@ -77,14 +78,6 @@ export function readIn(cwd: string, paths: readonly string[]): ReadonlyMap<strin
       return [name, isFile(file) ? (tryReadText(file, LONGEST_READ) ?? '') : null];
     }),
   );
-}
-
-function isFile(place: string): boolean {
-  try {
-    return statSync(place).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** Returns where those of the files lead that are links, relative to the folder, as far as it has that. */

@@ -1,16 +1,9 @@
-import {
-  appendFileSync,
-  lstatSync,
-  lutimesSync,
-  mkdirSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, lutimesSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeciderName } from '../../core/proof/decider-names.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { type FreshCheckout, makeFreshCheckout } from '../branches/fresh-checkout.ts';
+import { isThere } from '../files/file-kinds.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import type { AskGit } from '../git/git-command.ts';
 import { outputOf } from '../git/git-error.ts';
@@ -111,7 +104,7 @@ async function bringIgnored(
   // Small ones first, so that what is linked is as little as can be.
   const names = [...brought, ...submodules]
     .map((each) => asText(each).replace(/\/$/, ''))
-    .filter((name) => existsAt(path.join(root, name)))
+    .filter((name) => isThere(path.join(root, name)))
     .map((name) => ({ name, size: sizeBelow(path.join(root, name), MOST_BYTES) }))
     .toSorted((one, other) => one.size - other.size);
   const exclude = path.join(checkout.folder, '.git', 'info', 'exclude');
@@ -125,10 +118,6 @@ async function bringIgnored(
   return copies.linked;
 }
 
-function existsAt(place: string): boolean {
-  return lstatSync(place, { throwIfNoEntry: false }) !== undefined;
-}
-
 /** Makes the folder for a file or folder. Returns false if something is there, or if it would not be in the exam. */
 function makeRoom(place: string, root: string): boolean {
   try {
@@ -137,7 +126,7 @@ function makeRoom(place: string, root: string): boolean {
     // A link of the tree may lead out of it.
     if (parent !== root && !isInside(root, parent)) return false;
     removeEmptyFolder(place);
-    return !existsAt(place);
+    return !isThere(place);
   } catch {
     // The tree has a file where a folder would be.
     return false;

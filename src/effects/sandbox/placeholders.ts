@@ -2,8 +2,9 @@ import { existsSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { GitFolder } from '../../core/sandbox/default-rules.ts';
 import { isWithinAny } from '../../core/sandbox/places.ts';
+import { isObject } from '../../core/text/is-object.ts';
 import { KB, MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
-import { isObject, stringAt } from '../files/json-fields.ts';
+import { stringAt } from '../files/json-fields.ts';
 import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.ts';
 import { otherRunFolders, type RunFolder, removeRunFolder } from './run-folder.ts';
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { createServer, type ListenOptions, type Server } from 'node:net';
 import path from 'node:path';
 import { isAtOrBelow, isWithinAny } from '../../core/sandbox/places.ts';
@@ -14,6 +14,7 @@ import {
 } from '../../core/sandbox/refusals.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf } from '../../errors.ts';
+import { isFolder, isThere, statOf } from '../files/file-kinds.ts';
 import { namesIn } from '../files/folder.ts';
 import { tryToRemove } from '../files/write-file.ts';
 import type { ConfinedCommand } from '../processes/find-program.ts';
@@ -120,7 +121,7 @@ function judge(
 
 /** Returns how the probe sees that a path is hidden; null if there is nothing to see. */
 function hiddenIn(place: string, { allowRead, allowWrite }: Mounts): string | null {
-  if (!isFolder(place)) return (statSize(place) ?? 0) > 0 ? `empty:${place}` : null;
+  if (!isFolder(place)) return (statOf(place)?.size ?? 0) > 0 ? `empty:${place}` : null;
   const shown = [...allowRead, ...allowWrite];
   const names = namesIn(place).map((name) => path.join(place, name));
   const hidden = names.find((each) => !shown.some((other) => isAtOrBelow(other, each)));
@@ -198,26 +199,5 @@ export function isRestricted(): boolean {
     return readFileSync(RESTRICTED, 'utf8').trim() === '1';
   } catch {
     return false;
-  }
-}
-
-function isThere(place: string): boolean {
-  return lstatSync(place, { throwIfNoEntry: false }) !== undefined;
-}
-
-function isFolder(place: string): boolean {
-  return statOf(place)?.isDirectory() ?? false;
-}
-
-function statSize(place: string): number | null {
-  return statOf(place)?.size ?? null;
-}
-
-/** Null if it is not there, or cannot be looked at. */
-function statOf(place: string) {
-  try {
-    return statSync(place);
-  } catch {
-    return null;
   }
 }

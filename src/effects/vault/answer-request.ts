@@ -2,6 +2,7 @@ import { lstatSync, promises } from 'node:fs';
 import path from 'node:path';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { isThere } from '../files/file-kinds.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { makePrivateFolder, retryBusy, writeFileAtomic } from '../files/write-file.ts';
 import { APPROVED, PENDING, REJECTED } from './vault-folders.ts';
@@ -41,7 +42,7 @@ export async function answerRequest(
   const to = path.join(vault, folder, name);
   await retryBusy(async () => makePrivateFolder(path.join(vault, folder)));
   if (reason !== null) await writeFileAtomic(from, withReason(readTextWithin(from, MB), reason));
-  if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) {
+  if (isThere(to)) {
     await promises.rename(to, `${to}.before-${at.replace(/\D/g, '')}`);
   }
   await retryBusy(() => promises.rename(from, to));

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { existsSync, promises } from 'node:fs';
 import path from 'node:path';
 import { MB, tryReadText } from '../files/bounded-read.ts';
+import { sha256Of } from '../files/file-hash.ts';
 import { isSamePlace } from '../files/real-path.ts';
 import { makePrivateFolder, retryBusy, tryToRemove, writeFileAtomic } from '../files/write-file.ts';
 import { readFrontMatterFields } from './front-matter-fields.ts';
@@ -81,7 +81,7 @@ const SUM = /^sum: "([0-9a-f]{64})"\n(?=---$)/m;
 function withSum(text: string): string {
   const { frontMatter } = splitFrontMatter(text);
   if (frontMatter === null) return text;
-  return text.replace(/\n(?=---$)/m, () => `\nsum: "${hashOf(text)}"\n`);
+  return text.replace(/\n(?=---$)/m, () => `\nsum: "${sha256Of(text)}"\n`);
 }
 
 /** Whether a note is not as ralph wrote it. One that is half-written is ralph's own. */
@@ -92,14 +92,10 @@ function isChanged(file: string): boolean {
 }
 
 function isUnchanged(text: string): boolean {
-  return SUM.exec(text)?.[1] === hashOf(text.replace(SUM, ''));
+  return SUM.exec(text)?.[1] === sha256Of(text.replace(SUM, ''));
 }
 
 /** Returns a note without what differs each time that it is written. */
 export function noteContent(text: string): string {
   return text.replace(SUM, '').replace(/^created: .*$/m, '');
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

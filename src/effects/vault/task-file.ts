@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, promises, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { type MaterialRules, materialBlock, materialLine } from '../../core/text/untrusted-text.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
+import { sha256Of } from '../files/file-hash.ts';
+import { isThere } from '../files/file-kinds.ts';
 import { isInside, isSamePlace, leadsOut, realPath } from '../files/real-path.ts';
 import { errorCode, makePrivateFolder, retryBusy } from '../files/write-file.ts';
 import { IN_PROGRESS } from './vault-folders.ts';
@@ -81,7 +82,7 @@ export function readTaskFile(
 export function taskIdOfFile(file: string): string {
   const stem = path.parse(file).name;
   if (isTaskId(stem)) return stem;
-  const hash = createHash('sha256').update(stem).digest('hex').slice(0, 6);
+  const hash = sha256Of(stem).slice(0, 6);
   const plain = stem
     .replace(/[^A-Za-z0-9._-]/g, '_')
     .replace(/^[.-]+/, '')
@@ -125,7 +126,7 @@ async function movedTo(file: string, target: string): Promise<boolean> {
       throw error;
     }
     // The file system has no hard links.
-    if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return false;
+    if (isThere(target)) return false;
     await retryBusy(() => promises.rename(file, target));
     return true;
   }

@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
+import { isThere } from '../files/file-kinds.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { errorCode, makePrivateFolder } from '../files/write-file.ts';
 import { VAULT_FOLDERS } from './vault-folders.ts';
@@ -21,8 +22,7 @@ export function makeVaultFolders(vault: string): readonly SetUp[] {
 
 function makeFolder(folder: string, vault: string): SetUp {
   try {
-    if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined)
-      return checkExisting(folder, vault);
+    if (isThere(folder)) return checkExisting(folder, vault);
     makePrivateFolder(folder);
     return { kind: 'made', path: folder };
   } catch (error) {
@@ -46,9 +46,7 @@ const CONFIG_NAMES = ['ralph.config.yaml', 'ralph.config.yml', 'ralph.config.jso
 export function writeNewConfig(vault: string, text: string): SetUp {
   const file = path.join(vault, 'ralph.config.yaml');
   try {
-    const there = CONFIG_NAMES.map((name) => path.join(vault, name)).find(
-      (each) => lstatSync(each, { throwIfNoEntry: false }) !== undefined,
-    );
+    const there = CONFIG_NAMES.map((name) => path.join(vault, name)).find((each) => isThere(each));
     if (there !== undefined) return { kind: 'was-there', path: there };
     // `wx` fails if the file exists, so this overwrites no file and follows no link.
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 });

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs';
 import { readWithin } from '../files/bounded-read.ts';
+import { sha256Of } from '../files/file-hash.ts';
 import { gitFoldersAt } from '../git/git-folders-at.ts';
 
 /** A changed or untracked file at one instant. */
@@ -88,7 +88,7 @@ function markDirtyFile(
       return { stats, content: null };
     }
     budget.bytes -= size;
-    const sha256 = createHash('sha256').update(readWithin(file, READ_AT_MOST)).digest('hex');
+    const sha256 = sha256Of(readWithin(file, READ_AT_MOST));
     return { stats, content: `${(found.mode & 0o100n) === 0n ? 'file' : 'program'} ${sha256}` };
   } catch {
     return { stats, content: null };

@@ -1,4 +1,3 @@
-import { isMap } from '../../core/settings/parse-value.ts';
 import { defaultValue } from '../../core/settings/resolve-settings.ts';
 import {
   type Layer,
@@ -8,6 +7,7 @@ import {
 } from '../../core/settings/setting-source.ts';
 import { type SettingName, snakeCase } from '../../core/settings/settings.ts';
 import { fromStored, type StoredRun } from '../../core/settings/stored-run.ts';
+import { isObject } from '../../core/text/is-object.ts';
 import { FLEET_SCHEMA, type FleetSpec, type SubmittedSetting } from './fleet-task.ts';
 import { submittedSettings } from './submitted-settings.ts';
 
@@ -104,7 +104,7 @@ const TEXTS_OR_NULL = ['base', 'subdir', 'setup'];
 
 /** Whether data from a database is a spec; what its texts say is not judged. */
 export function isFleetSpec(data: unknown): data is FleetSpec {
-  if (!isMap(data) || !isMap(data.settings)) return false;
+  if (!isObject(data) || !isObject(data.settings)) return false;
   return (
     TEXTS.every((name) => typeof data[name] === 'string') &&
     TEXTS_OR_NULL.every((name) => data[name] === null || typeof data[name] === 'string') &&
@@ -118,7 +118,7 @@ export function isFleetSpec(data: unknown): data is FleetSpec {
 
 function isSubmitted(stored: unknown): boolean {
   return (
-    isMap(stored) &&
+    isObject(stored) &&
     typeof stored.source === 'string' &&
     typeof stored.from === 'string' &&
     isShallow(stored, LEVELS)

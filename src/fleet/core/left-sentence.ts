@@ -1,12 +1,9 @@
 import { shownPath } from '../../core/snapshots/shown-path.ts';
-
-const NAMED_AT_MOST = 5;
+import { firstFew } from '../../core/text/untrusted-text.ts';
 
 /** Returns some of the paths as people read them. `names` have one character for each byte. */
 export function somePaths(names: readonly string[]): string {
-  const shown = names.slice(0, NAMED_AT_MOST).map((name) => shownPath(name));
-  const more = names.length - shown.length;
-  return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
+  return firstFew(names, shownPath);
 }
 
 /** Says what an agent has left that the result of its task does not have; null if nothing is missing. */

@@ -1,5 +1,5 @@
 import { AGENT_NAMES, type AgentName, DEFAULT_AGENT } from '../../core/agent/agents/agents.ts';
-import { isMap, parseValue } from '../../core/settings/parse-value.ts';
+import { parseValue } from '../../core/settings/parse-value.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import type { SettingKind } from '../../core/settings/rows/setting-row.ts';
 import { sandboxProblems } from '../../core/settings/sandbox-problems.ts';
@@ -10,6 +10,7 @@ import {
   settingsWith,
   snakeCase,
 } from '../../core/settings/settings.ts';
+import { isObject } from '../../core/text/is-object.ts';
 import { nearest } from '../../core/text/nearest.ts';
 import { patternProblem } from './repository-url.ts';
 
@@ -81,7 +82,7 @@ export function readWorkerPolicy(
   data: unknown,
 ): { readonly policy: WorkerPolicy } | { readonly problems: readonly string[] } {
   if (data === null || data === undefined) return { policy: DEFAULT_POLICY };
-  if (!isMap(data)) {
+  if (!isObject(data)) {
     return { problems: ['A policy has keys and values, such as "agents: [claude]".'] };
   }
   const problems: string[] = [];
@@ -146,7 +147,7 @@ function readTools(written: unknown): Read {
 
 function readCommands(written: unknown): Read {
   if (written === 'none' || written === 'any') return { value: written };
-  if (!isMap(written)) {
+  if (!isObject(written)) {
     return {
       problem: `expects none, any, or names with a command line each; found ${JSON.stringify(written)}`,
     };

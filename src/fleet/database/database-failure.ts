@@ -1,5 +1,5 @@
+import { isObject } from '../../core/text/is-object.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { isObject } from '../../effects/files/json-fields.ts';
 import { FleetAwayError, FleetError, messageOf } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isObject } from '../../effects/files/json-fields.ts';
+import { isObject } from '../../core/text/is-object.ts';
 import type { Boss, JobAttempt, SqlRunner } from './load-engine.ts';
 
 /*

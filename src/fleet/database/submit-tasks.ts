@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { type EndedStatus, isEnded } from '../../core/task/endings.ts';
+import { sha256Of } from '../../effects/files/file-hash.ts';
 import type { FleetSpec } from '../core/fleet-task.ts';
 import { type Database, Overtaken, Undone } from './connection.ts';
 import type { NewFleetTask, Submitted } from './fleet-queue.ts';
@@ -76,7 +76,7 @@ function setOf({ spec: { settings } }: NewFleetTask, sets: Map<object, SettingSe
 
 function settingSet(settings: FleetSpec['settings']): SettingSet {
   const text = JSON.stringify(settings);
-  const digest = createHash('sha256').update(text).digest('hex');
+  const digest = sha256Of(text);
   return { settings: text, setting_set: digest.slice(0, SET_DIGITS) };
 }
 

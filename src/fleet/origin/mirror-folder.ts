@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   existsSync,
@@ -10,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { sha256Of } from '../../effects/files/file-hash.ts';
 import { removeTree } from '../../effects/files/remove-tree.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
 import { callGit, type GitAnswer, type GitCommand } from '../../effects/git/git-command.ts';
@@ -34,7 +34,7 @@ export interface MirrorPlace {
 /** Returns where the mirror of a URL is below a worker's home. */
 export function mirrorPlace(home: string, url: string): MirrorPlace {
   const parent = path.join(home, 'mirrors');
-  const name = createHash('sha256').update(url).digest('hex');
+  const name = sha256Of(url);
   return { parent, name, folder: path.join(parent, `${name}.git`), url };
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { sha256Of } from '../../effects/files/file-hash.ts';
 import { removeTree } from '../../effects/files/remove-tree.ts';
 import { waitForLock } from '../../effects/lock/wait-for-lock.ts';
 import {
@@ -85,7 +85,7 @@ const TIMEOUT_MS = 20 * 60_000;
 
 /** A ref of the mirror under which something that was fetched by its name is kept. */
 function keptRef(ref: string): string {
-  return `refs/kept/${createHash('sha256').update(ref).digest('hex').slice(0, 40)}`;
+  return `refs/kept/${sha256Of(ref).slice(0, 40)}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { oneLine } from '../../core/text/untrusted-text.ts';
+import { firstFew, oneLine } from '../../core/text/untrusted-text.ts';
 import {
   commandHere,
   placeInFleet,
@@ -47,8 +47,6 @@ export function onlyOnFleetText(
       : `its result is ${result}`
   }`;
 }
-
-const NAMES_SHOWN = 5;
 
 /** Says what is wrong, and what to do about it. */
 export function fleetWarningText(warning: FleetWarning): string {
@@ -214,8 +212,7 @@ export function workerName(worker: string, host: string): string {
 }
 
 function names(all: readonly string[]): string {
-  const shown = all.slice(0, NAMES_SHOWN).map(name).join(', ');
-  return all.length > NAMES_SHOWN ? `${shown} and ${all.length - NAMES_SHOWN} more` : shown;
+  return firstFew(all, name);
 }
 
 function name(text: string): string {

@@ -1,4 +1,4 @@
-import { isObject } from '../../effects/files/json-fields.ts';
+import { isObject } from '../../core/text/is-object.ts';
 import { UsageError } from '../../errors.ts';
 import { isAccountName } from '../core/spec-problems.ts';
 import { readOwnFile } from './own-file.ts';

@@ -159,7 +159,7 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
       formatDuration(task.workMs),
       toldCost(task.costUsd),
       ...(hasAgents ? [cell(agents(task) ?? '–')] : []),
-      ...(hasLines ? [linesText(task)] : []),
+      ...(hasLines ? [formatLines(linesOf(task))] : []),
       task.task === null ? '–' : sandboxWord(task.task),
       cell([reasonOf(task) || (task.shown.last ?? ''), ...findingsOf(task)].join('; ')),
     ].join(' | '),
@@ -172,11 +172,6 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
       ...lines.map((line) => `| ${line} |`),
     ].join('\n'),
   ];
-}
-
-function linesText(task: BriefTask): string {
-  const lines = linesOf(task);
-  return lines === null ? '–' : formatLines(lines);
 }
 
 /** Returns the number of iterations in the period, and that of the whole task if it differs: `2 of 5`. */

@@ -2,7 +2,7 @@ import type { CheckResult } from '../../core/completion/check-result.ts';
 import type { CommandResult } from '../../core/completion/command-result.ts';
 import type { ProofDifference } from '../../core/completion/repeated-proof.ts';
 import type { CheckProof, ProofFacts, ProofStatement } from '../../core/proof/statement.ts';
-import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
+import { firstFew, oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
 import { padded } from '../columns.ts';
 import { formatDuration, plural } from '../format.ts';
 import { commandText } from './land.ts';
@@ -89,9 +89,7 @@ function decidersText({ deciders, changedTestFiles: changed }: ProofFacts): stri
 }
 
 function listed(names: readonly string[]): string {
-  const more = names.length - NAMES_SHOWN;
-  const shown = names.slice(0, NAMES_SHOWN).map((name) => oneLine(name, 60));
-  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return firstFew(names, (name) => oneLine(name, 60), NAMES_SHOWN);
 }
 
 /** Lists what `ralph proof --again` runs, so that a person can agree. */

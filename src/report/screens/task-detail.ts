@@ -1,5 +1,5 @@
 import type { DayBudget } from '../../core/task/day-budget.ts';
-import type { LineChanges, LinesByIteration } from '../../core/task/line-changes.ts';
+import type { LinesByIteration } from '../../core/task/line-changes.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import type { TaskPlace } from '../../printed-command.ts';
@@ -211,7 +211,7 @@ function iterationLines({ task, lines: changed }: TaskDetail, width: number): re
       record.near_miss ? `${record.outcome}, near miss` : record.outcome,
       costText(record),
       record.files_changed === null ? '–' : String(record.files_changed),
-      ...(headings.includes('LINES') ? [linesOf(changed[record.number])] : []),
+      ...(headings.includes('LINES') ? [formatLines(changed[record.number])] : []),
       record.output_preview.replace(/\s+/g, ' '),
     ]),
   ];
@@ -228,8 +228,4 @@ function iterationLines({ task, lines: changed }: TaskDetail, width: number): re
     ),
   );
   return left > 0 ? [`The first ${left} iterations are not shown.`, ...lines] : lines;
-}
-
-function linesOf(lines: LineChanges | undefined): string {
-  return lines === undefined ? '–' : formatLines(lines);
 }

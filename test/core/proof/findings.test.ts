@@ -73,7 +73,7 @@ describe('what people read', () => {
     ],
     [
       { finding: 'rewritten-files', checks: ['a', 'b'], files: ['1', '2', '3', '4', '5'] },
-      "'a', 'b' changed 1, 2, 3 and 2 more files, and so compared with what it wrote itself; --accept-changed GLOB accepts it",
+      "'a', 'b' changed 1, 2, 3 and 2 more, and so compared with what it wrote itself; --accept-changed GLOB accepts it",
     ],
     [
       { finding: 'unsteady-check', check: 'unit', iteration: 0 },

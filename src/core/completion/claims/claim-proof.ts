@@ -2,7 +2,7 @@ import { countsText, judgedText } from '../../judge/verdict.ts';
 import { findingDetail, whenFailed } from '../../proof/findings.ts';
 import type { CheckProof, FindingProof, ProofFacts } from '../../proof/statement.ts';
 import type { EvidenceProof } from '../../task/task-state.ts';
-import { oneLine } from '../../text/untrusted-text.ts';
+import { firstFew, oneLine } from '../../text/untrusted-text.ts';
 import { type CheckResult, resultOf } from '../check-result.ts';
 import { findAgainst, judgedIn } from './claim-findings.ts';
 import type { ClaimFinding, FindingsView } from './findings-view.ts';
@@ -129,7 +129,6 @@ const TESTS_NAMED = 3;
 /** Says which test files of the start were changed or removed; null if none were. */
 function changedFilesText(files: readonly string[]): string | null {
   if (files.length === 0) return null;
-  const more = files.length - TESTS_NAMED;
-  const named = files.slice(0, TESTS_NAMED).join(', ');
-  return `${files.length} test ${files.length === 1 ? 'file' : 'files'} changed: ${named}${more > 0 ? ` and ${more} more` : ''}`;
+  const named = firstFew(files, undefined, TESTS_NAMED);
+  return `${files.length} test ${files.length === 1 ? 'file' : 'files'} changed: ${named}`;
 }

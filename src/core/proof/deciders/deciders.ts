@@ -1,6 +1,7 @@
+import { isObject } from '../../text/is-object.ts';
 import { runsOf } from '../check-words.ts';
 import { isInstalled, isTestName } from '../decider-names.ts';
-import { fieldsOfJson, isFields, toolSection } from '../tool-section.ts';
+import { fieldsOfJson, toolSection } from '../tool-section.ts';
 import { namedByDeciders } from './named-by-deciders.ts';
 import { folderOf, joined } from './named-places.ts';
 import type { Recipe } from './recipes.ts';
@@ -156,7 +157,7 @@ export function isNoTest(line: string): boolean {
 /** Lists the scripts of a `package.json`, without the one that npm writes when there is no test. */
 function scriptsIn(file: string, text: string): readonly DecidingScript[] {
   const scripts = fieldsOfJson(text)?.scripts;
-  if (!isFields(scripts)) return [];
+  if (!isObject(scripts)) return [];
   return Object.entries(scripts).flatMap(([name, line]) =>
     typeof line !== 'string' || isNoTest(line) ? [] : [{ file, name, line }],
   );

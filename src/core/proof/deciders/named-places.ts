@@ -1,4 +1,5 @@
-import { fieldsOfJson, isFields } from '../tool-section.ts';
+import { isObject } from '../../text/is-object.ts';
+import { fieldsOfJson } from '../tool-section.ts';
 
 /** What may be left away at the end of a name. */
 const ENDINGS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.json'];
@@ -53,7 +54,7 @@ const DEEPEST = 6;
 
 function stringsOf(value: unknown, depth = 0): readonly string[] {
   if (typeof value === 'string') return [value];
-  if (!isFields(value) || depth > DEEPEST) return [];
+  if (!isObject(value) || depth > DEEPEST) return [];
   return Object.values(value).flatMap((each) => stringsOf(each, depth + 1));
 }
 

@@ -1,4 +1,5 @@
-import { fieldsOfJson, isFields } from '../tool-section.ts';
+import { isObject } from '../../text/is-object.ts';
+import { fieldsOfJson } from '../tool-section.ts';
 import { plainJson } from './json-comments.ts';
 import { joinedLines, type OpenRecipe, type TaskFile } from './recipes.ts';
 
@@ -42,9 +43,9 @@ export function readDeno(text: string): TaskFile {
 
 /** Reads `{name: "command"}`, where a command may also be a list, or an object that says more of it. */
 function recipesIn(tasks: unknown, asLine: (line: string) => string): TaskFile {
-  if (!isFields(tasks)) return { recipes: [], includes: [] };
+  if (!isObject(tasks)) return { recipes: [], includes: [] };
   const recipes = Object.entries(tasks).map(([name, task]) => {
-    const { command = task, dependencies = [] } = isFields(task) ? task : {};
+    const { command = task, dependencies = [] } = isObject(task) ? task : {};
     const lines = [command]
       .flat()
       .flatMap((line) => (typeof line === 'string' ? [asLine(line)] : []));

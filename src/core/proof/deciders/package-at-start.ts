@@ -1,10 +1,11 @@
-import { fieldsOfJson, IN_PACKAGE_JSON, isFields } from '../tool-section.ts';
+import { isObject } from '../../text/is-object.ts';
+import { fieldsOfJson, IN_PACKAGE_JSON } from '../tool-section.ts';
 import { isNoTest } from './deciders.ts';
 
 /** Returns the line of a script of a `package.json`; null if there is none, or only npm's placeholder. */
 export function scriptLine(packageJson: string | null, name: string): string | null {
   const scripts = packageJson === null ? null : fieldsOfJson(packageJson)?.scripts;
-  if (!isFields(scripts) || !Object.hasOwn(scripts, name)) return null;
+  if (!isObject(scripts) || !Object.hasOwn(scripts, name)) return null;
   const line = scripts[name];
   return typeof line === 'string' && !isNoTest(line) ? line : null;
 }
@@ -23,7 +24,7 @@ export function packageAtStart(
   if (fields === null || earlier === null) return before;
   const kept = Object.entries(fields).filter(([key]) => !IN_PACKAGE_JSON.includes(key));
   const put = Object.entries(earlier).filter(([key]) => IN_PACKAGE_JSON.includes(key));
-  const scripts = Object.entries(isFields(fields.scripts) ? fields.scripts : {}).filter(
+  const scripts = Object.entries(isObject(fields.scripts) ? fields.scripts : {}).filter(
     ([name]) => !lines.has(name),
   );
   const added = [...lines].filter(([, line]) => line !== null);

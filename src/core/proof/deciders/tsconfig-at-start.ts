@@ -1,4 +1,5 @@
-import { fieldsOfJson, isFields } from '../tool-section.ts';
+import { isObject } from '../../text/is-object.ts';
+import { fieldsOfJson } from '../tool-section.ts';
 import { plainJson } from './json-comments.ts';
 
 /** Options that say where modules are found and in which form, and nothing of what is right. */
@@ -22,7 +23,7 @@ export function tsconfigAtStart(now: string, before: string): string | null {
   const [claimed, start] = [now, before].map((text) => fieldsOfJson(plainJson(text)));
   if (claimed == null || start == null) return null;
   const ofModules = (fields: typeof start, isWanted: boolean) =>
-    Object.entries(isFields(fields.compilerOptions) ? fields.compilerOptions : {}).filter(
+    Object.entries(isObject(fields.compilerOptions) ? fields.compilerOptions : {}).filter(
       ([name]) => MODULES.includes(name) === isWanted,
     );
   const compilerOptions = Object.fromEntries([

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
-import { oneLine } from '../../../core/text/untrusted-text.ts';
+import { firstFew, oneLine } from '../../../core/text/untrusted-text.ts';
 import { type GitAnswer, outputOrNull } from '../../git/git-command.ts';
 import { outputOf } from '../../git/git-error.ts';
 import { isKnown, namesUser } from '../../git/identity.ts';
@@ -27,9 +27,7 @@ export async function whyNotCommitted(
   if (now === null) return 'git cannot tell its configuration';
   const changed = changedSetup(setup, now);
   if (changed.length === 0) return null;
-  const named = oneLine(changed.slice(0, 5).join(', '), 500);
-  const more = changed.length > 5 ? ` and ${changed.length - 5} more` : '';
-  return `the task began with another state of ${named}${more}`;
+  return `the task began with another state of ${firstFew(changed, (name) => oneLine(name, 200))}`;
 }
 
 /** The author has to be configured: git would otherwise make one up of user and machine. */

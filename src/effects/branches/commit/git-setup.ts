@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { safeJson } from '../../../core/text/safe-json.ts';
 import { MB, readTextWithin, tryReadText } from '../../files/bounded-read.ts';
+import { sha256Of } from '../../files/file-hash.ts';
 import { objectAt, parseObject } from '../../files/json-fields.ts';
 import { isInside } from '../../files/real-path.ts';
 import { type AskHere, outputOrNull } from '../../git/git-command.ts';
@@ -35,7 +35,7 @@ export async function readGitSetup(
   if (hooks === null) return null;
   const settings = settingsIn(listed);
   const setup: Record<string, string> = {};
-  for (const [key, values] of settings) setup[`git's setting ${key}`] = sha256(values.join('\0'));
+  for (const [key, values] of settings) setup[`git's setting ${key}`] = sha256Of(values.join('\0'));
   const hookFolder = named ?? (asText(hooks).replace(/\n$/, '') || path.join(commonDir, 'hooks'));
   for (const [what, files] of [
     ['the hook', filesIn(path.resolve(root, hookFolder))],
@@ -111,12 +111,8 @@ function signOf(file: string): string | null {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined || stats.isDirectory()) return null;
   try {
-    return `${stats.mode} ${sha256(readTextWithin(file, MB))}`;
+    return `${stats.mode} ${sha256Of(readTextWithin(file, MB))}`;
   } catch {
     return timeOf(file);
   }
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

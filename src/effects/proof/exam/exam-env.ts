@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { checkBelow, type NamedPlace } from '../../../core/proof/check-places.ts';
+import { namesIn } from '../../files/folder.ts';
 import { isInside, realPath } from '../../files/real-path.ts';
 import { type ExamPlaces, placeInExam } from './exam-links.ts';
 import { editableFolders } from './python-path.ts';
@@ -52,18 +52,10 @@ function librariesOf(search: readonly string[], home: string): readonly string[]
     path.join(home, '.local'),
   ];
   return [...new Set(prefixes.filter((prefix) => path.isAbsolute(prefix)))].flatMap((prefix) =>
-    foldersIn(path.join(prefix, 'lib')).flatMap((name) =>
+    namesIn(path.join(prefix, 'lib')).flatMap((name) =>
       name.startsWith('python')
         ? ['site-packages', 'dist-packages'].map((each) => path.join(prefix, 'lib', name, each))
         : [],
     ),
   );
-}
-
-function foldersIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

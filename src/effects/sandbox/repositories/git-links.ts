@@ -16,6 +16,7 @@ import { isAtOrBelow, isWithinAny } from '../../../core/sandbox/places.ts';
 import type { SandboxRules } from '../../../core/sandbox/rules.ts';
 import { realPath } from '../../files/real-path.ts';
 import { errorCode } from '../../files/write-file.ts';
+import { asText, asTreePath } from '../../git/tree-path.ts';
 
 /*
  * Git writes through links in its folder: `.git/logs/HEAD` that leads to `~/.bashrc` makes the next commit
@@ -99,7 +100,7 @@ const ONLY_READ = ['/info/exclude', '/info/attributes'];
  */
 function isOfOthers(place: string, target: string, { folders }: GitPlaces): boolean {
   const [folder, name] = [path.posix.dirname(place), path.posix.basename(place)];
-  if (name === 'HEAD' && folders.some((each) => asBytes(each) === folder)) {
+  if (name === 'HEAD' && folders.some((each) => asTreePath(each) === folder)) {
     return /^refs\/heads(?:\/(?!\.)[^/\n]+)+$/.test(target);
   }
   return name.startsWith('.#') && !target.includes('/') && !isThere(`${folder}/${target}`);
@@ -115,7 +116,7 @@ function linksIn({ folders, held }: GitPlaces, opens: boolean): ReadonlyMap<stri
   const outer = folders.filter(
     (folder) => !folders.some((other) => other !== folder && isAtOrBelow(folder, other)),
   );
-  const waiting = [...new Set(outer)].map(asBytes);
+  const waiting = [...new Set(outer)].map(asTreePath);
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     for (const entry of entriesOf(folder, opens)) {
       const place = `${folder}/${entry.name}`;
@@ -185,14 +186,6 @@ function withFolder(folder: string, work: (own: string, mode: number) => void): 
 }
 
 // Paths have one character for each byte here: the names of branches can be in any encoding.
-
-function asBytes(text: string): string {
-  return Buffer.from(text).toString('latin1');
-}
-
-function asText(bytes: string): string {
-  return toPath(bytes).toString();
-}
 
 function toPath(bytes: string): Buffer {
   return Buffer.from(bytes, 'latin1');

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { type Dirent, opendirSync, readlinkSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { holdsSuchNames, runsByItself } from '../../../core/sandbox/fixed-names.ts';
 import { isAtOrBelow } from '../../../core/sandbox/places.ts';
 import { MB, readWithin } from '../../files/bounded-read.ts';
+import { sha256Of } from '../../files/file-hash.ts';
 import { errorCode } from '../../files/write-file.ts';
 import { asText } from '../../git/tree-path.ts';
 
@@ -160,7 +160,7 @@ function signOfFile(place: Buffer): string {
   const { mode, size, mtimeMs } = stats;
   const isProgram = (mode & 0o111) !== 0;
   if (size > HASHED_AT_MOST) return `${isProgram} ${size} ${mtimeMs}`;
-  return `${isProgram} ${createHash('sha256').update(readWithin(place, HASHED_AT_MOST)).digest('hex')}`;
+  return `${isProgram} ${sha256Of(readWithin(place, HASHED_AT_MOST))}`;
 }
 
 /** Nobody opens an installed package as a folder of their own, and many packages have such names. */

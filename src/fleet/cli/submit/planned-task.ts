@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { settle } from '../../../compose/settings.ts';
 import { rulesForAll } from '../../../core/agent/agents/agents.ts';
@@ -8,6 +7,7 @@ import type { Layer, SourcedSettings, Written } from '../../../core/settings/set
 import { SETTINGS, type SettingName, settingNames } from '../../../core/settings/settings.ts';
 import { agentsOf, settingsProblems } from '../../../core/settings/settings-problems.ts';
 import type { Policy } from '../../../core/task/policy.ts';
+import { sha256Of } from '../../../effects/files/file-hash.ts';
 import { readPrompt } from '../../../effects/plan/prompt-source.ts';
 import { withFrozenCriteria } from '../../../effects/plan/run-plan.ts';
 import { fleetSpec, specContent, withFleetDefaults } from '../../core/fleet-spec.ts';
@@ -251,5 +251,5 @@ function notBeforeOf({ layer, named }: TaskToPlan, problems: string[]): string |
 }
 
 function hashOf(spec: FleetSpec): string {
-  return createHash('sha256').update(specContent(spec)).digest('hex');
+  return sha256Of(specContent(spec));
 }

@@ -1,6 +1,6 @@
 import type { Briefing, BriefTask } from '../../../core/task/briefing.ts';
 import type { BriefIteration } from '../../../core/task/briefing-sources.ts';
-import type { LineChanges, LinesByIteration } from '../../../core/task/line-changes.ts';
+import type { LinesByIteration } from '../../../core/task/line-changes.ts';
 import { fromItsFolder } from '../../../printed-command.ts';
 import { agentsText, costText, judgeText, untoldText } from '../../agent-words.ts';
 import { formatCost, formatDuration, formatLines, toldCost } from '../../format.ts';
@@ -167,11 +167,7 @@ function row(
     iteration.refused.length === 0 ? '' : `refused: ${iteration.refused.join('; ')}`,
     iteration.output_preview,
   ].filter((part) => part !== '');
-  return html`<tr><td class="right num">${number}</td>${hasAgents ? html`<td>${iteration.agent ?? '–'}</td>` : ''}<td><span class="badge ${iterationTone(iteration)}">${outcomeWords(iteration)}</span></td><td class="right num">${formatDuration(duration_ms)}</td><td class="right num">${costText(iteration)}</td><td class="num when">${minute(started_at)}</td><td class="right num files">${files_changed ?? '–'}</td>${lines === null ? '' : html`<td class="right num files">${linesText(lines[number])}</td>`}<td class="right num tokens">${output_tokens}</td><td class="words">${words.join(' — ')}</td></tr>`;
-}
-
-function linesText(lines: LineChanges | undefined): string {
-  return lines === undefined ? '–' : formatLines(lines);
+  return html`<tr><td class="right num">${number}</td>${hasAgents ? html`<td>${iteration.agent ?? '–'}</td>` : ''}<td><span class="badge ${iterationTone(iteration)}">${outcomeWords(iteration)}</span></td><td class="right num">${formatDuration(duration_ms)}</td><td class="right num">${costText(iteration)}</td><td class="num when">${minute(started_at)}</td><td class="right num files">${files_changed ?? '–'}</td>${lines === null ? '' : html`<td class="right num files">${formatLines(lines[number])}</td>`}<td class="right num tokens">${output_tokens}</td><td class="words">${words.join(' — ')}</td></tr>`;
 }
 
 function lastWords({ finalMessage }: BriefTask): Markup {
