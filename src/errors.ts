@@ -53,11 +53,13 @@ export class BeyondPassError extends CommandError {
 
 /** A request that only a person may make came from inside a loop. */
 export class InsideLoopError extends CommandError {
-  /** `loop` says which one: `the loop of task 'nightly' itself`. */
-  constructor(command: string, loop: string) {
-    super(
-      `ralph ${command} is refused inside ${loop}: that is for a person to decide, from another terminal.`,
-    );
+  /** `taskId` is that of the task whose own loop it is; null if any loop is refused. */
+  constructor(command: string, taskId: string | null) {
+    const refused =
+      taskId === null
+        ? 'is refused inside a loop'
+        : `is refused inside the loop of task '${taskId}' itself`;
+    super(`ralph ${command} ${refused}: that is for a person to decide, from another terminal.`);
   }
 }
 

@@ -26,7 +26,7 @@ export async function trust(
   options: TrustOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<number> {
-  if (env.RALPH_RUN_ID) throw new InsideLoopError('trust', 'a loop');
+  if (env.RALPH_RUN_ID) throw new InsideLoopError('trust', null);
   if (options.revoke) {
     const file = name === undefined ? foundFrom(env).file : path.resolve(startFolder(), name);
     process.stdout.write(revoked(file, revokeTrust(file, env)));

@@ -119,5 +119,5 @@ export function refuseInsideOwnLoop(
   const isOwn = env.RALPH_STATE_FILE
     ? realPath(env.RALPH_STATE_FILE) === realPath(stateFile)
     : env.RALPH_TASK_ID === taskId;
-  if (isOwn) throw new InsideLoopError(command, `the loop of task '${taskId}' itself`);
+  if (isOwn) throw new InsideLoopError(command, taskId);
 }
