@@ -22,7 +22,7 @@ const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
     ...['--sample', '--seed', '--from', '--tasks', '--minutes', '--count', '--file', '--only'],
     '--rounds',
   ],
-  'docs/performance.md': ['--only', '--quick', '--runs'],
+  'docs/performance.md': ['--only', '--peers', '--quick', '--runs'],
   'docs/judge.md': ['--tools', '--setting-sources', '--strict-mcp-config', '--approval-mode'],
   'docs/agents.md': [
     ...['--approval-mode', '--allow-tool', '--allow-all-tools', '--auto', '--yolo'],
