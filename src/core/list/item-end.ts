@@ -56,7 +56,7 @@ export type RefusedItem =
 
 /**
  * Returns what a landing that was refused means for an item that has gone back so often. A task that is used up would
- * end at once, and not be complete any more: it stays as it is, so that what a person mends lands.
+ * end at once, and not be complete any more: it stays as it is, so that what a person fixes lands.
  */
 export function refusedItem(
   why: LandingRefusal,
