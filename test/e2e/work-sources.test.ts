@@ -115,7 +115,7 @@ test('github: open issues with the label, blockers first, and nothing is written
 });
 
 test('github: with --worktree an issue is told once it has landed, by the commit that it landed as', async () => {
-  // Both begin at the same commit, and are red together until one that comes back mends that.
+  // Both begin at the same commit, and are red together until one that comes back fixes that.
   const tracker = await tracked({
     ...WORKS,
     shell: `id=$(printf '%s' "$RALPH_TASK_ID" | sed 's/^[^.]*[.]//')

@@ -134,7 +134,7 @@ describe('ralph work --worktree', () => {
     expect(scene.fake.calls()).toHaveLength(calls);
   });
 
-  test('an item whose iterations are used up stays complete, so that what a person mends lands', async () => {
+  test('an item whose iterations are used up stays complete, so that what a person fixes lands', async () => {
     const scene = await sceneWith(writer(2), listText(['a', 'b']));
     const flags = ['--concurrency', '2', '--max-iterations', '1'];
     const first = await work(scene, flags);
