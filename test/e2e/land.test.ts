@@ -5,7 +5,7 @@ import type { TaskState } from '../../src/core/task/task-state.ts';
 import type { Turn } from '../helpers/fake-turn.ts';
 import { keepTask } from '../helpers/kept-task.ts';
 import { endAllInLater, untilNobodyIn } from '../helpers/living-in.ts';
-import { until } from '../helpers/processes.ts';
+import { until, untilDead } from '../helpers/processes.ts';
 import { type Files, gitIn, put } from '../helpers/repository.ts';
 import { makeScene } from '../helpers/scene.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
@@ -110,6 +110,23 @@ describe('ralph land', () => {
       { evidence: { ...evidence, kind: 'promise' } },
     );
     expect(await scene.ralph(['land', 'by-words'])).toMatchObject({ exitCode: 0 });
+  });
+
+  test('a kill ends the check that runs, too', async () => {
+    const { scene, addTask, log } = await makeVault();
+    addTask(
+      't',
+      { 'b.txt': 'b\n' },
+      { verify: `echo $$ > ${log}.new; mv ${log}.new ${log}; exec sleep 600` },
+    );
+    const landing = await scene.start(['land', 't']);
+    await until(
+      () => existsSync(log),
+      () => 'the check',
+    );
+    process.kill(landing.pid, 'SIGKILL');
+    await landing.ended;
+    await untilDead(Number(readFileSync(log, 'utf8')));
   });
 
   test('runs all checks, and shows each that is red', async () => {

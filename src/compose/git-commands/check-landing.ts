@@ -21,6 +21,8 @@ export interface CheckWorld {
   readonly sandbox: LaterSandbox;
   /** The value of `RALPH_RUN_ID` in their environment. */
   readonly runId: string;
+  /** Has them ended if ralph is killed. */
+  readonly guard: () => void;
 }
 
 interface CheckTools extends CheckWorld {
@@ -33,7 +35,7 @@ interface CheckTools extends CheckWorld {
 export async function checkIn(
   scratch: string,
   { state, stored, vault, paths, folder, seal, env }: TaskToLand,
-  { repository: { root }, ask, stops, sandbox, runId }: CheckTools,
+  { repository: { root }, ask, stops, sandbox, runId, guard }: CheckTools,
 ): Promise<LandingRefusal | null> {
   const { setup, copy } = stored.settings;
   const policy = storedPolicy(state, stored);
@@ -48,6 +50,7 @@ export async function checkIn(
   await copyFiles({ from, to: cwd, root: scratch, globs: copy, ask, isOwn });
   const hasCommands = setup !== null || checks.length > 0;
   const inside = hasCommands ? await sandbox.open(cwd) : null;
+  if (hasCommands) guard();
   const options = (): ShellOptions => ({
     cwd,
     env: { ...withoutFleet(env), RALPH_TASK_ID: state.task_id, RALPH_RUN_ID: runId },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { type LandingRefusal, landingMessage } from '../../core/snapshots/landing.ts';
+import { GUARD_PROGRAM, keepGuard } from '../../effects/agents/kept-guard.ts';
 import { listTrees, removeCheckout } from '../../effects/branches/checkout.ts';
 import { type Landing, land } from '../../effects/branches/land.ts';
 import { claimLanding } from '../../effects/branches/landing-claim.ts';
@@ -50,10 +51,12 @@ export async function landTask(task: TaskToLand): Promise<TaskLanding> {
     const sandbox = await laterSandbox({
       ...{ state, stored, vault, stateDir, keyFile, env, runId, warn },
     });
+    const kept = keepGuard({ runId, guardProgram: GUARD_PROGRAM, warn });
     try {
       await sandbox.require(startFolderOf(stored));
-      return await landWatched(task, stops, { sandbox, runId });
+      return await landWatched(task, stops, { sandbox, runId, guard: kept.inForce });
     } finally {
+      kept.dismiss();
       await sandbox.close();
     }
   } finally {
