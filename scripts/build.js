@@ -19,11 +19,14 @@ import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { noteBuild, sumOfInputs } from './last-build.js';
 
 const KEEP_OLD_CHUNKS_MS = 60 * 60 * 1000;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
+// What changes while this runs is built by the next one.
+const sum = await sumOfInputs();
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
 /*
@@ -222,6 +225,7 @@ files.sort((a, b) => Number(isChunk(b.path)) - Number(isChunk(a.path)));
 for (const { path, text } of files) await replace(path, text);
 await removeOldChunks(new Set(files.map(({ path }) => path)));
 await linkCommand();
+await noteBuild(sum, files);
 
 /**
  * A script as it is loaded fastest. Where a default import is all that is wanted of one of node's own
