@@ -1,9 +1,13 @@
-import { readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { PATIENCE_MS } from './patience.ts';
+import { fixture } from './processes.ts';
 import type { Scene } from './scene.ts';
-import { carryOut, type SharedEnd } from './shared-process.ts';
 
 /** How a command line ended that was carried out among others. */
-export interface LineEnd extends SharedEnd {
+export interface LineEnd {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
   /** The names in the working folder after it. */
   readonly left: readonly string[];
 }
@@ -15,14 +19,17 @@ export interface Line {
 }
 
 /**
- * Carries out lines one after the other in one process, also where other lines have processes of their own: to start
- * one for each takes most of the time of such tests.
+ * Carries out lines one after the other in one process of the built program: to start one for each takes most
+ * of the time of such tests.
  */
-export async function carryOutAll(lines: readonly Line[]): Promise<readonly LineEnd[]> {
-  const ends: LineEnd[] = [];
-  for (const { scene, args } of lines) {
-    const end = await carryOut({ args, cwd: scene.folder, env: scene.env });
-    ends.push({ ...end, left: readdirSync(scene.folder) });
-  }
-  return ends;
+export function carryOutAll(lines: readonly Line[]): readonly LineEnd[] {
+  const input = lines.map(({ scene: { folder, env }, args }) => ({ args, cwd: folder, env }));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [fixture('many-lines.cjs')], {
+    env: {},
+    input: JSON.stringify(input),
+    encoding: 'utf8',
+    timeout: PATIENCE_MS,
+  });
+  if (status !== 0) throw new Error(`The lines ended with ${status}: ${stdout}${stderr}`);
+  return JSON.parse(stdout);
 }
