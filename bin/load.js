@@ -17,8 +17,8 @@ const vm = require('node:vm');
  */
 const DIST = path.join(__dirname, '..', 'dist');
 const COMPILED = path.join(DIST, 'compiled');
-/** Two are so small that they are compiled sooner than a sum is made. */
-const KEPT = /^(?!main\.|complete-ids-)/;
+/** `main` is too small to gain anything. */
+const KEPT = /^(?!main\.)/;
 /** The command that was typed, and one name for all options in its place. */
 const COMMAND = /^[a-z]{1,20}$/.exec(process.argv[2] ?? '')?.[0] ?? 'other';
 const SUM_BYTES = 32;
@@ -33,12 +33,8 @@ const kept = [];
 
 const NOTHING_KEPT = { code: undefined, endings: 0 };
 
-/** The exports of the scripts that are loaded. @type {Map<string, any>} */
-const loaded = new Map();
-
 /** The exports of a built script. */
 function load(/** @type {string} */ name) {
-  if (loaded.has(name)) return loaded.get(name);
   const file = path.join(DIST, name);
   const isKept = KEPT.test(name);
   const { code: cachedData, endings } = isKept ? readCompiled(name) : NOTHING_KEPT;
@@ -56,7 +52,6 @@ function load(/** @type {string} */ name) {
     wanted.startsWith('./') ? load(wanted.slice(2)) : requireOutside(wanted);
   const module = { exports: {} };
   script.runInThisContext()(module.exports, requireHere, module, file, DIST);
-  loaded.set(name, module.exports);
   return module.exports;
 }
 

@@ -32,14 +32,12 @@ const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 /*
  * What is built, and what loads what:
  *
- *   bin/ralph.js ──► main.cjs ─┬► run-HASH.cjs ─────► live-HASH.cjs, config-file-HASH.cjs, …
- *                              └► program-HASH.cjs ─┬► status-HASH.cjs, logs-HASH.cjs, …
- *                                                   └► others-HASH.cjs
+ *   bin/ralph.js ──► main.cjs ─┬► run-HASH.cjs ────┬► live-HASH.cjs, config-file-HASH.cjs, …
+ *                              └► program-HASH.cjs ┘
  *
  * `run` has all that `ralph run` and `ralph resume` read up to the agent's start: one file, since each
  * costs time, and a script, since the compiled code of a module cannot be kept. What few runs need is
- * loaded later. `program` is the table of all other commands. Those that people wait for most are small
- * scripts; `others` has the rest, and what the small ones seldom need.
+ * loaded later. `program` is all other commands.
  */
 /** Scripts by what they are made of, those first that others load. */
 const scripts = {
@@ -57,17 +55,9 @@ const scripts = {
   'src/cli/commands/lists/work.ts': 'work',
   'src/fleet/cli/submit/submit.ts': 'submit',
   'src/cli/commands/run.ts': 'run',
-  'src/cli/commands/status.ts': 'status',
-  'src/cli/commands/logs.ts': 'logs',
-  'src/cli/commands/report.ts': 'report',
-  'src/cli/commands/approvals.ts': 'approvals',
-  'src/cli/commands/completion.ts': 'completion',
   'src/cli/program.ts': 'program',
   'src/cli/main.ts': 'main',
 };
-/** The script of all that small scripts load later and that is no script of its own. */
-const OTHERS = 'others';
-const SMALL = ['status', 'logs', 'report', 'approvals', 'completion', 'program'];
 /** What programs import, and programs of their own that ralph starts. */
 const modules = [
   'src/index.ts',
@@ -104,57 +94,11 @@ const esm = await build({
   splitting: true,
   format: 'esm',
 });
-/** @type {Awaited<ReturnType<typeof buildScript>>[]} */
 const built = [];
-/** The files of the scripts, by what they are made of. @type {Map<string, string>} */
+/** @type {Map<string, string>} */
 const builtNames = new Map();
-/** What small scripts load later, and what is no script of its own. @type {Set<string>} */
-const parts = new Set();
-for (const [path, name] of Object.entries(scripts).filter(([, each]) => SMALL.includes(each))) {
-  await buildScript(name, path, (wanted) => {
-    if (!(wanted in scripts)) parts.add(wanted);
-    return { path: wanted, external: true };
-  });
-}
 for (const [path, name] of Object.entries(scripts)) {
-  if (name === SMALL[0]) await keepScript('others', OTHERS, ownScript);
-  await keepScript(name, path, SMALL.includes(name) ? ownScriptOrOthers : ownScript);
-}
-
-/**
- * @param {string} name
- * @param {string} path
- * @param {Later} later
- */
-async function keepScript(name, path, later) {
-  const script = await buildScript(name, path, later);
-  built.push(script);
-  builtNames.set(path, basename(script.outputFiles[0]?.path ?? ''));
-}
-
-/**
- * Where a script finds what it imports later; undefined for what it holds itself.
- * @typedef {(path: string) => import('esbuild').OnResolveResult | undefined} Later
- */
-
-/** @type {Later} */
-function ownScript(path) {
-  const name = builtNames.get(path);
-  return name === undefined ? undefined : { path: `./${name}`, external: true };
-}
-
-/** @type {Later} */
-function ownScriptOrOthers(path) {
-  return ownScript(path) ?? { path, namespace: OTHERS };
-}
-
-/**
- * @param {string} name
- * @param {string} path
- * @param {Later} later
- */
-function buildScript(name, path, later) {
-  return build({
+  const script = await build({
     ...shared,
     define: { ...define, 'import.meta.url': 'moduleUrl' },
     banner: { js: 'const moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
@@ -164,44 +108,30 @@ function buildScript(name, path, later) {
     format: 'cjs',
     // What is loaded later is loaded by `require`, which bin/load.js has in its hand.
     supported: { 'dynamic-import': false },
-    external: ['./others-*'],
-    plugins: [loadedLater(later)],
+    plugins: [loadedLater(builtNames)],
   });
+  built.push(script);
+  builtNames.set(path, basename(script.outputFiles[0]?.path ?? ''));
 }
 
 /**
- * Leaves out of a script what it imports later and what is elsewhere.
- * @param {Later} later
+ * Leaves out of a script what it imports later and what is a script of its own.
+ * @param {ReadonlyMap<string, string>} names
  * @returns {import('esbuild').Plugin}
  */
-function loadedLater(later) {
+function loadedLater(names) {
   return {
     name: 'loaded-later',
-    setup({ onResolve, onLoad }) {
+    setup({ onResolve }) {
       onResolve({ filter: /./ }, ({ kind, path, resolveDir }) => {
-        if (kind === 'entry-point' && path === OTHERS) return { path, namespace: OTHERS };
         if (kind !== 'dynamic-import') return undefined;
-        return later(path.startsWith('.') ? relative(root, join(resolveDir, path)) : path);
+        const name = names.get(
+          path.startsWith('.') ? relative(root, join(resolveDir, path)) : path,
+        );
+        return name === undefined ? undefined : { path: `./${name}`, external: true };
       });
-      onLoad({ filter: /./, namespace: OTHERS }, ({ path }) => ({
-        contents: path === OTHERS ? allParts() : `module.exports=${partOf(path)}`,
-        resolveDir: root,
-      }));
     },
   };
-}
-
-/** The script `others`: a function for each part, which loads it. */
-function allParts() {
-  const lines = [...parts].map((path) => {
-    const wanted = path.startsWith('src/') ? `./${path}` : path;
-    return `${JSON.stringify(path)}:()=>require(${JSON.stringify(wanted)})`;
-  });
-  return `module.exports={${lines.join()}}`;
-}
-
-function partOf(/** @type {string} */ path) {
-  return `require(${JSON.stringify(`./${builtNames.get(OTHERS)}`)})[${JSON.stringify(path)}]()`;
 }
 
 // Bundled CommonJS packages ask for node's own modules through `require`, which a module lacks.

@@ -68,8 +68,7 @@ test('each command has its own, and a word that is none has nothing', async () =
   expect(await ralph('--help')).toBe(0);
   expect(await ralph('statsu')).toBe(2);
   const names = (await kept()).map((name) => name.replace(/^(\w+)-\w+-(\w+)-.*$/, '$1 of $2'));
-  // What is loaded for no more than a look is small: nothing of the other commands.
-  expect(names.toSorted()).toEqual(['program of other', 'program of status', 'status of status']);
+  expect(names.toSorted()).toEqual(['program of other', 'program of status']);
 });
 
 test('what a run of another end has compiled is kept beside it', async () => {
