@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThere } from '../files/file-kinds.ts';
 import { realPath } from '../files/real-path.ts';
-import { type AskGit, runGitOf } from '../git/git-command.ts';
+import { type AskGit, type GitAnswer, runGitOf } from '../git/git-command.ts';
 import { GitError, outputOf, reasonOf } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import { findPlaces, type Repository, refOf } from '../git/repository.ts';
@@ -73,7 +73,7 @@ export async function removeCheckout({
 }: CheckoutPlace): Promise<void> {
   // Given twice, it also removes an entry that a killed git left locked. Submodules go with it.
   const args = ['worktree', 'remove', '--force', '--force', place];
-  outputOf(await ask(repository.commonDir, args));
+  outputOf(await askPastOthers(ask, repository.commonDir, args));
 }
 
 /** Lists the work trees of a repository, also those that are gone. Rejects with a `GitError`. */
@@ -81,12 +81,11 @@ export async function listTrees({
   repository,
   ask,
 }: Pick<CheckoutPlace, 'repository' | 'ask'>): Promise<readonly ListedTree[]> {
-  const answer = await ask(repository.commonDir, ['worktree', 'list', '--porcelain', '-z']);
+  const list = ['worktree', 'list', '--porcelain'];
+  const answer = await askPastOthers(ask, repository.commonDir, [...list, '-z']);
   // Git before 2.36 knows no `-z`; a path with a line break is then cut.
   const plain =
-    answer.exitCode === 0
-      ? answer
-      : await ask(repository.commonDir, ['worktree', 'list', '--porcelain']);
+    answer.exitCode === 0 ? answer : await askPastOthers(ask, repository.commonDir, list);
   const end = plain === answer ? '\0' : '\n';
   return asText(outputOf(plain))
     .split(end + end)
@@ -138,6 +137,22 @@ async function makeBranch(
 /** How often git is asked again: two that add a work tree at once can disturb each other. */
 const MOST_TRIES = 8;
 const BETWEEN_TRIES_MS = 50;
+/** On a busy machine, the git of another work tree may take seconds for its entry. */
+const MOST_TRIES_PAST_OTHERS = 20;
+
+/** Asks git, and again while it fails by the entry of another work tree, which is half made or half removed. */
+async function askPastOthers(
+  ask: AskGit,
+  cwd: string,
+  args: readonly string[],
+): Promise<GitAnswer> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await ask(cwd, args);
+    const isOfAnother = answer.exitCode !== 0 && /worktrees\/.*commondir/.test(answer.complaint);
+    if (!isOfAnother || tries === MOST_TRIES_PAST_OTHERS) return answer;
+    await sleep(BETWEEN_TRIES_MS * tries);
+  }
+}
 
 /** Adds the entry of the work tree, and the folder with nothing but its `.git`. */
 async function enter(request: CheckoutRequest): Promise<string> {
@@ -149,19 +164,11 @@ async function enter(request: CheckoutRequest): Promise<string> {
   mkdirSync(path.dirname(place), { recursive: true });
   const target = branch === null ? ['--detach', place, commit] : [place, branch];
   for (let tries = 1; ; tries += 1) {
-    const answer = await request.ask(repository.commonDir, [
-      'worktree',
-      'add',
-      '--quiet',
-      '--no-checkout',
-      ...target,
-    ]);
+    const add = ['worktree', 'add', '--quiet', '--no-checkout', ...target];
+    const answer = await askPastOthers(request.ask, repository.commonDir, add);
     const gitDir = await gitDirOf(request);
     if (answer.exitCode === 0 && gitDir !== null) return gitDir;
-    // What git says of the entry of another work tree, which is half made or half removed, passes.
-    const isOfAnother = /worktrees\/.*commondir/.test(answer.complaint);
-    const isFinal =
-      /already/.test(answer.complaint) || (isThere(place) && gitDir === null && !isOfAnother);
+    const isFinal = /already/.test(answer.complaint) || (isThere(place) && gitDir === null);
     if (isFinal || tries === MOST_TRIES) {
       throw new GitError(reasonOf(answer));
     }

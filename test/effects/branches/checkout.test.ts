@@ -124,18 +124,22 @@ describe('a checkout', () => {
     expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('a\n');
   });
 
-  test('is made although the entry of another one is half made at first', async () => {
+  test('is made, listed and removed although the entry of another one is half made at first', async () => {
     const { path, request } = await stage();
-    let isHalfMade = true;
+    const failed: string[] = [];
     const ask: typeof request.ask = async (cwd, args, extras) => {
-      if (!isHalfMade || args[1] !== 'add') return request.ask(cwd, args, extras);
-      isHalfMade = false;
-      mkdirSync(path, { recursive: true });
-      const complaint = 'fatal: failed to read worktrees/y/commondir: Success\n';
+      const [command = '', word = ''] = args;
+      if (command !== 'worktree' || failed.includes(word)) return request.ask(cwd, args, extras);
+      failed.push(word);
+      if (word === 'add') mkdirSync(path, { recursive: true });
+      const complaint = 'fatal: failed to read .git/worktrees/y/commondir: Success\n';
       return { exitCode: 128, output: '', complaint };
     };
     await makeCheckout({ ...request, ask });
     expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('a\n');
+    await removeCheckout({ ...request, ask });
+    expect(existsSync(path)).toBe(false);
+    expect(failed).toEqual(['list', 'add', 'remove']);
   });
 
   test('says its own git folder before the first file is written', async () => {
