@@ -9,6 +9,15 @@ export function statOf(place: PathLike): Stats | null {
   }
 }
 
+/** The same of the path itself, also if it is a link. */
+export function lstatOf(place: PathLike): Stats | null {
+  try {
+    return lstatSync(place);
+  } catch {
+    return null;
+  }
+}
+
 /** Whether a path leads to a regular file; no, if it cannot be looked at. */
 export function isFile(place: PathLike): boolean {
   return statOf(place)?.isFile() ?? false;

@@ -1,4 +1,4 @@
-import { lstatSync, type Stats } from 'node:fs';
+import { lstatOf } from '../files/file-kinds.ts';
 
 /** Relative to the root of the work tree, one character per byte. */
 export type TreePath = string;
@@ -6,14 +6,6 @@ export type TreePath = string;
 /** Returns the absolute place of a path; a Buffer, because names need not be UTF-8. */
 export function treePlace(root: string, name: TreePath): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')]);
-}
-
-export function statsOf(place: Buffer): Stats | null {
-  try {
-    return lstatSync(place);
-  } catch {
-    return null;
-  }
 }
 
 /** Returns the folder that a path is in; '' for the root. */
@@ -25,15 +17,15 @@ export function parentOf(name: TreePath): TreePath {
 /** Whether one of the path's folders is now a link: then the path itself is not in this tree. */
 export function isBehindLink(root: string, name: TreePath): boolean {
   for (let folder = parentOf(name); folder !== ''; folder = parentOf(folder)) {
-    if (statsOf(treePlace(root, folder))?.isSymbolicLink() === true) return true;
+    if (lstatOf(treePlace(root, folder))?.isSymbolicLink() === true) return true;
   }
   return false;
 }
 
 /** Whether a folder is no repository of its own. */
 export function isPlainFolder(place: Buffer): boolean {
-  if (statsOf(place)?.isDirectory() !== true) return false;
-  return statsOf(Buffer.concat([place, Buffer.from('/.git')])) === null;
+  if (lstatOf(place)?.isDirectory() !== true) return false;
+  return lstatOf(Buffer.concat([place, Buffer.from('/.git')])) === null;
 }
 
 /** A path as git has it, from a text. */

@@ -1,7 +1,8 @@
 import { hashOfFile } from '../files/file-hash.ts';
+import { lstatOf } from '../files/file-kinds.ts';
 import type { IndexEntry } from '../git/listings.ts';
 import type { PrivateGit } from '../git/private-git.ts';
-import { statsOf, treePlace } from '../git/tree-path.ts';
+import { treePlace } from '../git/tree-path.ts';
 import { sizesOf } from './tree-files.ts';
 import { readObjects } from './verified.ts';
 
@@ -30,7 +31,7 @@ export async function whereContentIsAsNamed<File extends IndexEntry>(
     const text = pointers.get(file.id)?.content.toString('latin1') ?? '';
     const [, hash, size] = POINTER.exec(text) ?? [];
     const place = treePlace(git.repository.root, file.name);
-    const stats = statsOf(place);
+    const stats = lstatOf(place);
     if (hash === undefined || stats?.isFile() !== true || stats.size !== Number(size)) continue;
     if ((await hashOfFile(place, stats.size)) === hash) found.add(file);
   }

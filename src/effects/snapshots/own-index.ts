@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { lstatOf } from '../files/file-kinds.ts';
 import { asEntry, indexInfo, readNames, readStaged, type StagedEntry } from '../git/listings.ts';
 import type { GitCall, PrivateGit } from '../git/private-git.ts';
 import { timeOf } from '../git/repository.ts';
-import { statsOf, type TreePath, treePlace } from '../git/tree-path.ts';
+import { type TreePath, treePlace } from '../git/tree-path.ts';
 import { createFilteredFiles } from './filtered-files.ts';
 
 /*
@@ -181,7 +182,7 @@ export function createOwnIndex({
    */
   const distrust = async (changed: readonly TreePath[]): Promise<void> => {
     const isYoung = (name: TreePath): boolean =>
-      (statsOf(treePlace(repository.root, name))?.ctimeMs ?? 0) >= lookedAtMs - DOUBT_MS;
+      (lstatOf(treePlace(repository.root, name))?.ctimeMs ?? 0) >= lookedAtMs - DOUBT_MS;
     const among = isRefreshed ? null : new Set(changed.filter(isYoung));
     // Most files were written longer ago, and git need not be asked for all of them.
     if (among?.size === 0) return;
@@ -258,7 +259,7 @@ function onlyFew(names: ReadonlySet<TreePath> | null): readonly string[] {
 
 /** Whether the work tree has what the entry is, or a sparse checkout leaves it out. */
 function liesInTree(root: string, { name, mode, tag }: StagedEntry): boolean {
-  const stats = statsOf(treePlace(root, name));
+  const stats = lstatOf(treePlace(root, name));
   if (stats === null) return /s/i.test(tag);
   return stats.isDirectory() === (mode === SUBMODULE);
 }

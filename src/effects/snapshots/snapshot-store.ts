@@ -3,10 +3,11 @@ import path from 'node:path';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { withUnderWay } from '../../core/snapshots/snapshot-message.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { lstatOf } from '../files/file-kinds.ts';
 import { outputOf } from '../git/git-error.ts';
 import type { GitCall } from '../git/private-git.ts';
 import { type Head, headSign, isSameHead, readHead, writeTreeWords } from '../git/repository.ts';
-import { isPlainFolder, statsOf, type TreePath, treePlace } from '../git/tree-path.ts';
+import { isPlainFolder, type TreePath, treePlace } from '../git/tree-path.ts';
 import { underWayIn } from '../git/under-way.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { createOwnIndex } from './own-index.ts';
@@ -212,7 +213,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         only === undefined ? changes : changesAmong(changes, only);
       for (const name of [...changed, ...leftOut.keys()]) {
         const place = treePlace(repository.root, name);
-        if (statsOf(place)?.isDirectory() === true) nested.add(name);
+        if (lstatOf(place)?.isDirectory() === true) nested.add(name);
       }
       const isSame = [bare, changed, replaced, dropped, adopted, excluded].every(
         ({ length }) => length === 0,
@@ -271,5 +272,5 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
 export const INDEX_MESSAGE = 'index\n';
 
 function isOpenSecret(name: TreePath, tracked: ReadonlySet<TreePath>, root: string): boolean {
-  return !tracked.has(name) && looksSecret(name) && statsOf(treePlace(root, name)) !== null;
+  return !tracked.has(name) && looksSecret(name) && lstatOf(treePlace(root, name)) !== null;
 }

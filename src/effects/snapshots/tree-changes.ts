@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, lstatSync } from 'node:fs';
 import path from 'node:path';
+import { lstatOf } from '../files/file-kinds.ts';
 import { errorCode } from '../files/write-file.ts';
 import { GitError, outputOf, reasonOf, saysFull } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
@@ -7,7 +8,6 @@ import {
   asInput,
   isBehindLink,
   isPlainFolder,
-  statsOf,
   type TreePath,
   treePlace,
 } from '../git/tree-path.ts';
@@ -61,7 +61,7 @@ export async function listChanges(git: PrivateGit, rules: TreeRules): Promise<Tr
   for (const entry of output.split('\0')) {
     const [tag, name] = [entry[0], entry.slice(2).replace(/\/$/, '')];
     if (name === '' || rules.asIndexed.has(name)) continue;
-    if (rules.mayBeMissing.has(name) && statsOf(treePlace(root, name)) === null) continue;
+    if (rules.mayBeMissing.has(name) && lstatOf(treePlace(root, name)) === null) continue;
     const isGone = isPlainFolder(treePlace(root, name)) || isBehindLink(root, name);
     if (tag !== '?' && isGone) {
       replaced.push(name);
@@ -96,7 +96,7 @@ function whyLeftOut(
 ): LeftOutReason | null {
   if (UNNAMEABLE.test(name)) return 'unnameable';
   const place = treePlace(root, name);
-  const stats = statsOf(place);
+  const stats = lstatOf(place);
   if (stats === null) return isHidden(place) ? 'unreadable' : null;
   if (stats.isSymbolicLink()) return null;
   if (stats.isDirectory()) return hasCommit(place.toString()) ? null : 'empty-repository';
@@ -126,7 +126,7 @@ const UNNAMEABLE = /(?:^|\/)\.git(?:\/|$)/i;
 function hasCommit(folder: string): boolean {
   const own = path.join(folder, '.git');
   return (
-    !statsOf(Buffer.from(own))?.isDirectory() ||
+    !lstatOf(Buffer.from(own))?.isDirectory() ||
     existsSync(path.join(own, 'logs', 'HEAD')) ||
     existsSync(path.join(own, 'packed-refs'))
   );

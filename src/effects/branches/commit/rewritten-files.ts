@@ -1,7 +1,8 @@
 import { lstatSync, utimesSync } from 'node:fs';
 import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
+import { lstatOf } from '../../files/file-kinds.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
-import { statsOf, type TreePath, treePlace } from '../../git/tree-path.ts';
+import { type TreePath, treePlace } from '../../git/tree-path.ts';
 
 /*
  * A hook may format the files that it commits, and git has a file under a filter otherwise than the work tree has
@@ -26,7 +27,7 @@ export function rewrittenIn(
   changes: TreeDifference,
 ): readonly TreePath[] {
   const isRewritten = (name: TreePath, to: TreeEntry): boolean => {
-    const stats = statsOf(treePlace(repository.root, name));
+    const stats = lstatOf(treePlace(repository.root, name));
     if (stats === null) return to !== null;
     return stats.ctimeMs >= instant || (kept.has(name) && kept.get(name)?.to !== to);
   };

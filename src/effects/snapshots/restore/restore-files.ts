@@ -20,10 +20,11 @@ import path from 'node:path';
 import { looksSecret } from '../../../core/snapshots/secret-names.ts';
 import { isRepository, type TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import { messageOf } from '../../../errors.ts';
+import { lstatOf } from '../../files/file-kinds.ts';
 import { errorCode } from '../../files/write-file.ts';
 import { GitError } from '../../git/git-error.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
-import { isBehindLink, parentOf, statsOf, type TreePath, treePlace } from '../../git/tree-path.ts';
+import { isBehindLink, parentOf, type TreePath, treePlace } from '../../git/tree-path.ts';
 import { indexOf, restoreFiltered, type WantedFile } from '../filtered-restore.ts';
 import { besideName, besideNote } from '../leftovers.ts';
 import { idOf } from '../tree-files.ts';
@@ -144,7 +145,7 @@ async function writeInto(
 function removePath(root: string, name: TreePath, mayReplace: MayReplace): BlockedReason | null {
   if (isBehindLink(root, name)) return null;
   const place = treePlace(root, name);
-  const stats = statsOf(place);
+  const stats = lstatOf(place);
   if (stats?.isDirectory() === true) {
     if (!isEmptyFolder(place)) return { kind: 'repository', commit: null };
     rmdirSync(place);
@@ -169,7 +170,7 @@ function removeEmptyFolders(root: string, name: TreePath): void {
 /** Leaves a repository in the work tree to itself; one that lost its files is filled afterwards. */
 function placeRepository(root: string, name: TreePath, entry: TreeEntry): BlockedReason | null {
   const place = treePlace(root, name);
-  const stats = statsOf(place);
+  const stats = lstatOf(place);
   if (stats === null || (stats.isDirectory() && isEmptyFolder(place))) return null;
   return stats.isDirectory()
     ? { kind: 'repository', commit: entry?.replace(SUBMODULE, '') ?? null }
@@ -185,7 +186,7 @@ function placeFile(
 ): BlockedReason | null {
   if (!makeFolders(root, parentOf(name), mayReplace)) return IN_THE_WAY;
   const place = treePlace(root, name);
-  const stats = statsOf(place);
+  const stats = lstatOf(place);
   if (stats?.isDirectory() === true) {
     if (!isEmptyFolder(place)) return IN_THE_WAY;
     rmdirSync(place);
@@ -250,7 +251,7 @@ function makeFolders(root: string, name: TreePath, mayReplace: MayReplace): bool
   if (name === '') return true;
   if (!makeFolders(root, parentOf(name), mayReplace)) return false;
   const place = treePlace(root, name);
-  const stats = statsOf(place);
+  const stats = lstatOf(place);
   if (stats?.isDirectory() === true) return true;
   if (stats !== null) {
     if (!mayReplace(name)) return false;

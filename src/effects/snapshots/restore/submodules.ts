@@ -1,12 +1,13 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { isRepository, type UndoPlan } from '../../../core/snapshots/undo-plan.ts';
+import { lstatOf } from '../../files/file-kinds.ts';
 import { outputOrNull, type RunGit } from '../../git/git-command.ts';
 import { outputOf } from '../../git/git-error.ts';
 import { withoutOwnFilters } from '../../git/git-filters.ts';
 import { indexInfo, readSettings, readTree } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
-import { asText, statsOf, type TreePath, treePlace } from '../../git/tree-path.ts';
+import { asText, type TreePath, treePlace } from '../../git/tree-path.ts';
 import { idOf } from '../tree-files.ts';
 import type { Blocked, BlockedReason } from './restore-files.ts';
 
@@ -43,7 +44,7 @@ export async function lostSubmodules(
 
 function isEmpty(git: PrivateGit, name: TreePath): boolean {
   const place = treePlace(git.repository.root, name);
-  const stats = statsOf(place);
+  const stats = lstatOf(place);
   return stats === null || (stats.isDirectory() && readdirSync(place).length === 0);
 }
 

@@ -2,10 +2,11 @@ import type { UndoTrees } from '../../../core/snapshots/snapshot-message.ts';
 import { undoNames } from '../../../core/snapshots/snapshot-names.ts';
 import type { TreePair, UndoSpan } from '../../../core/snapshots/timeline.ts';
 import { planUndo, type TreeDifference, type UndoPlan } from '../../../core/snapshots/undo-plan.ts';
+import { lstatOf } from '../../files/file-kinds.ts';
 import { GitError } from '../../git/git-error.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { type Head, timeOf } from '../../git/repository.ts';
-import { statsOf, type TreePath, treePlace } from '../../git/tree-path.ts';
+import { type TreePath, treePlace } from '../../git/tree-path.ts';
 import type { KeptTree, SnapshotStore } from '../snapshot-store.ts';
 import { listTree } from '../tree-files.ts';
 import { compareTrees, ignoredThen } from '../trees.ts';
@@ -141,7 +142,7 @@ function signsOf({ repository }: PrivateGit, names: Iterable<TreePath>): Map<Tre
   const note = (name: TreePath): void => {
     if (name === '' || signs.has(name)) return;
     const place = treePlace(repository.root, name);
-    const stats = statsOf(place);
+    const stats = lstatOf(place);
     if (stats !== null && !stats.isDirectory()) signs.set(name, timeOf(place));
     note(name.slice(0, Math.max(0, name.lastIndexOf('/'))));
   };
