@@ -37,7 +37,7 @@ export async function sumOfInputs(folder = root) {
  * @param {readonly { path: string, text: string }[]} files
  */
 export async function noteBuild(sum, files, folder = root) {
-  // Whoever has no packages of their own here runs no tests.
+  // Without packages of its own, a checkout runs no tests.
   if (!existsSync(join(folder, 'node_modules'))) return;
   const note = join(folder, NOTE);
   await mkdir(dirname(note), { recursive: true });

@@ -1,5 +1,5 @@
 import { isSpent } from '../agent/attempt.ts';
-import { canTaskMend, type LandingRefusal } from '../snapshots/landing.ts';
+import { canTaskFix, type LandingRefusal } from '../snapshots/landing.ts';
 import { type EndedStatus, endingRow } from '../task/endings.ts';
 import type { TaskState } from '../task/task-state.ts';
 
@@ -62,7 +62,7 @@ export function refusedItem(
   why: LandingRefusal,
   { returned, isUsedUp }: { readonly returned: number; readonly isUsedUp: boolean },
 ): RefusedItem {
-  if (canTaskMend(why)) return returned < MOST_RETURNS && !isUsedUp ? 'goes-back' : 'blocked';
+  if (canTaskFix(why)) return returned < MOST_RETURNS && !isUsedUp ? 'goes-back' : 'blocked';
   switch (why.kind) {
     case 'moved':
       return 'try-again';

@@ -87,13 +87,13 @@ export type LandingRefusal =
   | { readonly kind: 'failed'; readonly why: string };
 
 /** Whether the task's agent can do something about it. */
-export function canTaskMend(why: LandingRefusal): boolean {
+export function canTaskFix(why: LandingRefusal): boolean {
   // An agent that is told of a secret might commit it.
   if (why.kind === 'left-out') return [...why.stays.values()].every(isAboutRepository);
-  return MENDABLE.includes(why.kind);
+  return FIXABLE.includes(why.kind);
 }
 
-const MENDABLE = [
+const FIXABLE = [
   'conflict',
   'elsewhere',
   'setup-failed',

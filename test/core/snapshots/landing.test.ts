@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  canTaskMend,
+  canTaskFix,
   landingMessage,
   type StaysReason,
 } from '../../../src/core/snapshots/landing.ts';
@@ -29,6 +29,6 @@ test.for([
   'the agent is handed %j: %j',
   ([all, can]) => {
     const stays = new Map(all.map((why) => [`a ${why}`, why]));
-    expect(canTaskMend({ kind: 'left-out', stays })).toBe(can);
+    expect(canTaskFix({ kind: 'left-out', stays })).toBe(can);
   },
 );

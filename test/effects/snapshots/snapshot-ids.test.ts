@@ -53,7 +53,7 @@ test('the refs of each new task carry a mark, and git takes them whatever the ta
   }
 });
 
-test('a driver that follows one that was killed early goes on with its refs', async () => {
+test('after a driver was killed early, the next one continues with its refs', async () => {
   const { file, open } = await stage();
   const killed = open(true);
   await killed.add(idOf('0'));

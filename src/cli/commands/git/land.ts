@@ -3,7 +3,7 @@ import path from 'node:path';
 import { HINT_MAX_BYTES } from '../../../core/prompt/hints.ts';
 import { maskSecrets } from '../../../core/secrets/secrets.ts';
 import {
-  canTaskMend,
+  canTaskFix,
   type LandingForm,
   type LandingRefusal,
   landingChecks,
@@ -136,7 +136,7 @@ async function continueTask(
   options: LandOptions,
 ): Promise<number> {
   const { taskId } = facts;
-  if (!canTaskMend(why)) {
+  if (!canTaskFix(why)) {
     say(`${taskId} does not continue, since it could do nothing about that`);
     return EXIT_FAILED;
   }

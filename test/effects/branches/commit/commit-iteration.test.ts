@@ -434,7 +434,7 @@ describe('hooks', () => {
     expect(settlement.kind).toBe('committed');
   });
 
-  test('one that comes before it is the agent’s to fix, whatever the other would say', async () => {
+  test('a refusal by an earlier hook is the agent’s to fix, whatever commit-msg would say', async () => {
     const { folder, begin, work, commit } = await commitsIn();
     hook(folder, 'commit-msg', TYPED);
     hook(folder, 'pre-commit', 'echo a TODO; exit 1');

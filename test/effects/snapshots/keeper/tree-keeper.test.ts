@@ -129,7 +129,7 @@ describe('the snapshots of a task', () => {
     expect(await names()).toEqual(['0', '1', '2.1', '2']);
   });
 
-  test('begin anew after a driver that was killed before the task began', async () => {
+  test('begin again after a driver that was killed before the task began', async () => {
     const { folder, git } = await stage();
     put(folder, { b: 'mine' });
     writeFileSync(join(folder, '.git/refs/ralph/t/0.lock'), '');
