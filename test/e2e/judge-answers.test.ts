@@ -163,20 +163,6 @@ describe('ralph judge', () => {
 
 describe('a mistake starts nothing', () => {
   test.each([
-    [
-      'an unknown agent',
-      ['--judge', 'gpt'],
-      'expects claude, codex, gemini, opencode, qwen, command, with :MODEL',
-    ],
-    ['an agent that was not tried', ['--judge', 'copilot'], 'nobody has tried yet'],
-    ['no command', ['--judge', 'command'], '--judge-command "PROGRAM ARGUMENTS"'],
-    [
-      'a command without its agent',
-      ['--judge', 'codex', '--judge-command', 'x'],
-      'goes with --judge command',
-    ],
-    ['a command alone', ['--judge-command', 'x'], '--judge-command needs --judge'],
-    ['criteria alone', ['--criterion', 'x'], '--criterion needs --judge'],
     ['a file of criteria alone', ['--criteria', 'x'], '--criteria needs --judge'],
     [
       'a missing file',
@@ -188,11 +174,6 @@ describe('a mistake starts nothing', () => {
       'too many criteria',
       ['--judge', 'codex', '--criteria', 'many.md'],
       'at most 100 criteria; found 101',
-    ],
-    [
-      'too many flags',
-      ['--judge', 'codex', ...Array.from({ length: 101 }, () => ['--criterion', 'x']).flat()],
-      '--criterion expects at most 100 criteria; found 101',
     ],
     [
       'a program that the worker may rewrite',

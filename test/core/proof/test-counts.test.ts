@@ -471,7 +471,7 @@ describe('lines that tell nothing', () => {
     ],
     [
       'are the suites of a name in a list of mocha',
-      '  1 passing (4ms)\n  1 failing\n\n  1) rows\n       of a table\n         in a page\n           are shown:',
+      '  1 passing (4ms)\n  1 failing\n\n  1) rows\n       of a table\n         in a page\n           are shown:\n     Error: no\n\nNext steps:\n  1) Fix it:',
       ['rows > of a table > in a page > are shown'],
     ],
     [

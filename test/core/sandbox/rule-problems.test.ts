@@ -66,6 +66,13 @@ test.for([
   ).toBeNull();
 });
 
+test('two places that a folder takes in are both named', () => {
+  const allowWrite = [{ value: '/home/u', from: '--allow-write' }];
+  expect(
+    ruleProblem({ ...RULES, allowWrite }, { ...FACTS, workFolder: '/work' })?.sentence,
+  ).toContain("takes in ~/.ssh and this driver's state:");
+});
+
 test.for(['/home/u', '/', '/home'])('a work folder %s is too wide', (workFolder) => {
   expect(ruleProblem(RULES, { ...FACTS, workFolder })?.code).toBe('too-wide');
 });

@@ -244,9 +244,11 @@ describe('recipes of task files', () => {
       'uvx tox -e py',
       {
         'tox.ini':
-          '[tox]\nenvlist = py\n[testenv]\ndeps =\n    pytest\ncommands =\n    - sh {toxinidir}/scripts/test.sh {posargs}\n    python \\\n      tools/x.py\n',
+          '[tox]\nenvlist = py\n[testenv]\ndeps =\n    pytest\ncommands =\n    - sh {toxinidir}/scripts/test.sh {posargs}\n    python \\\n      tools/x.py\n[testenv:web]\nchangedir = web\ncommands = sh web.sh\n[testenv:doc]\nchange_dir = doc\ncommands = sh doc.sh\n',
+        'web/web.sh': '',
+        'doc/doc.sh': '',
       },
-      ...['scripts/test.sh', 'tools/x.py', 'tox.ini'],
+      ...['doc/doc.sh', 'scripts/test.sh', 'tools/x.py', 'tox.ini', 'web/web.sh'],
     ],
     [
       'nox',
