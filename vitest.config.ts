@@ -39,6 +39,7 @@ const TIME_LIMIT_MS = 5 * PATIENCE_MS;
 /** Most of these tests wait for a process most of the time. */
 const USUAL: Settings = {
   globalSetup: BUILD,
+  env: { RALPH_TEST_PROCESSES: process.env.RALPH_TEST_PROCESSES ?? 'shared' },
   maxWorkers: 4,
   testTimeout: TIME_LIMIT_MS,
   hookTimeout: TIME_LIMIT_MS,

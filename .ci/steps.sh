@@ -67,9 +67,10 @@ suite() {
   step "$@" --reporter=default --reporter=json --outputFile.json="$results/$name.json" || true
 }
 
-# node_tests FOLDER: the words of a command that runs vitest with the node in this folder, one on each line.
+# node_tests FOLDER: the words of a command that runs vitest with the node in this folder, one on each line. Each command
+# line of a test has a process of its own there: how one starts and ends is what Node itself does.
 node_tests() {
-  printf '%s\n' env "PATH=$1:$PATH" "$1/node" node_modules/vitest/vitest.mjs run
+  printf '%s\n' env "PATH=$1:$PATH" RALPH_TEST_PROCESSES=own "$1/node" node_modules/vitest/vitest.mjs run
 }
 
 # install_node MAJOR: installs it, and sets `bin` to the folder of its program. The `node` package only fetches the one

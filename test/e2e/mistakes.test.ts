@@ -39,11 +39,12 @@ describe('a mistyped word is answered with the one that was probably meant', () 
       ['--prompt x', /--prompt is a flag of ralph run: ralph run --prompt x/],
     ];
     const scene = await makeScene();
-    const ends = carryOutAll(rows.map(([words]) => ({ scene, args: words.split(' ') })));
+    const ends = await carryOutAll(rows.map(([words]) => ({ scene, args: words.split(' ') })));
     expect(rows.map(([words], index) => ({ words, ...ends[index] }))).toEqual(
       rows.map(([words, message]) => ({
         words,
         exitCode: 2,
+        signal: null,
         stdout: '',
         stderr: expect.stringMatching(message),
         left: [],
@@ -67,7 +68,7 @@ describe('a mistyped word is answered with the one that was probably meant', () 
         return [line, new RegExp(`ralph: there is no task '${typed}' in .*; ${help}`)] as const;
       }),
     );
-    const ends = carryOutAll(rows.map(([args]) => ({ scene, args })));
+    const ends = await carryOutAll(rows.map(([args]) => ({ scene, args })));
     expect(rows.map(([line], index) => ({ line, ...ends[index] }))).toMatchObject(
       rows.map(([line, message]) => ({
         line,

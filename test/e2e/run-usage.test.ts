@@ -8,7 +8,7 @@ const PROMPT = ['--prompt', 'Fix it'];
 /** Carries the lines out and expects of each a usage error that started and left nothing. */
 async function refusals(lines: readonly (readonly string[])[]): Promise<readonly LineEnd[]> {
   const scene = await makeScene(DONE);
-  const ends = carryOutAll(lines.map((args) => ({ scene, args })));
+  const ends = await carryOutAll(lines.map((args) => ({ scene, args })));
   expect(ends).toHaveLength(lines.length);
   expect(scene.fake.calls()).toEqual([]);
   expect(scene.names()).toEqual([]);

@@ -1,13 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { PATIENCE_MS } from './patience.ts';
-import { fixture } from './processes.ts';
+import { readdirSync } from 'node:fs';
 import type { Scene } from './scene.ts';
+import { carryOut, type SharedEnd } from './shared-process.ts';
 
 /** How a command line ended that was carried out among others. */
-export interface LineEnd {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
+export interface LineEnd extends SharedEnd {
   /** The names in the working folder after it. */
   readonly left: readonly string[];
 }
@@ -19,17 +15,14 @@ export interface Line {
 }
 
 /**
- * Carries out lines one after the other in one process of the built program: to start one for each takes most
- * of the time of such tests.
+ * Carries out lines one after the other in one process, also where other lines have processes of their own: to start
+ * one for each takes most of the time of such tests.
  */
-export function carryOutAll(lines: readonly Line[]): readonly LineEnd[] {
-  const input = lines.map(({ scene: { folder, env }, args }) => ({ args, cwd: folder, env }));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [fixture('many-lines.cjs')], {
-    env: {},
-    input: JSON.stringify(input),
-    encoding: 'utf8',
-    timeout: PATIENCE_MS,
-  });
-  if (status !== 0) throw new Error(`The lines ended with ${status}: ${stdout}${stderr}`);
-  return JSON.parse(stdout);
+export async function carryOutAll(lines: readonly Line[]): Promise<readonly LineEnd[]> {
+  const ends: LineEnd[] = [];
+  for (const { scene, args } of lines) {
+    const end = await carryOut({ args, cwd: scene.folder, env: scene.env });
+    ends.push({ ...end, left: readdirSync(scene.folder) });
+  }
+  return ends;
 }

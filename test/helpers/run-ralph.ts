@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PATIENCE_MS } from './patience.ts';
+import { carryOut, needsOwnProcess } from './shared-process.ts';
 import { STATE_HOME } from './state-home.ts';
 
 /** The installation whose ralph is tested with `--sandbox` on; undefined for this checkout, without a sandbox. */
@@ -66,13 +67,47 @@ export interface RunRalphOptions {
   readonly timeoutMs?: number;
 }
 
-/** Runs the built command to its end. */
+/** Runs the built command to its end, in the process that such lines share if nothing speaks against that. */
 export async function runRalph(
   args: readonly string[],
   options: RunRalphOptions = {},
 ): Promise<RalphEnd> {
+  const { program, under, input = '', cwd, home, path, env, timeoutMs } = options;
+  const mayShare = program === undefined && under === undefined && input.length === 0;
+  if (!mayShare || process.env.RALPH_TEST_PROCESSES !== 'shared')
+    return await runAlone(args, options);
+  const started = performance.now();
+  const own = await mkdtemp(join(await realpath(tmpdir()), 'ralph-run-'));
+  try {
+    const folder = cwd ?? (await mkdtemp(join(own, 'work-')));
+    const place = home ?? (await mkdtemp(join(own, 'home-')));
+    const line = { args, cwd: folder, env: environment(place, path, env) };
+    if (needsOwnProcess(line)) return await runAlone(args, options);
+    const end = await carryOut(line, timeoutMs);
+    return { ...end, durationMs: performance.now() - started };
+  } finally {
+    await rm(own, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function runAlone(args: readonly string[], options: RunRalphOptions): Promise<RalphEnd> {
   const { ended } = await startRalph(args, options);
   return await ended;
+}
+
+/** All that a started ralph finds in its environment. */
+function environment(
+  home: string,
+  path: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  return {
+    PATH: [...path, dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
+    HOME: home,
+    XDG_STATE_HOME: STATE_HOME,
+    ...sandboxVariables(path),
+    ...env,
+  };
 }
 
 /** Starts the built command, for tests that send it signals while it runs. */
@@ -94,13 +129,7 @@ export async function startRalph(
   const [program = process.execPath, ...words] = [...under, process.execPath, ralph, ...args];
   const child = spawn(program, words, {
     cwd: cwd ?? (await mkdtemp(join(own, 'work-'))),
-    env: {
-      PATH: [...path, dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
-      HOME: home ?? (await mkdtemp(join(own, 'home-'))),
-      XDG_STATE_HOME: STATE_HOME,
-      ...sandboxVariables(path),
-      ...env,
-    },
+    env: environment(home ?? (await mkdtemp(join(own, 'home-'))), path, env),
   });
   const shown = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (words: string) => {
