@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runGit } from '../../src/effects/git/git-command.ts';
+import { runGit } from '../../src/effects/git/call/git-command.ts';
 import { openPrivateGit } from '../../src/effects/git/private-git.ts';
 import { findRepository } from '../../src/effects/git/repository.ts';
 import { NO_SNAPSHOT_IDS } from '../../src/effects/snapshots/snapshot-ids.ts';

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { commandsToCheck } from '../core/completion/conditions/conditions.ts';
+import { findGitAbove } from '../effects/files/find-git-above.ts';
 import { probeFolder } from '../effects/files/folder-probe.ts';
 import { isInside } from '../effects/files/real-path.ts';
-import { findGitAbove } from '../effects/git/find-git-above.ts';
-import { callGit } from '../effects/git/git-command.ts';
+import { gitIn } from '../effects/git/git.ts';
 import { isKnown, unknownAuthor } from '../effects/git/identity.ts';
 import { gitAsker, type Opened, openPlaces } from '../effects/git/open-repository.ts';
 import type { Places } from '../effects/git/repository.ts';
@@ -115,7 +115,7 @@ async function author({ plan, repository }: Asked): Promise<readonly Answer[]> {
 
 /** Whether git knows who commits in a folder. Asks as each commit does. */
 export function knowsAuthor(cwd: string, env: NodeJS.ProcessEnv): Promise<boolean> {
-  return isKnown((args) => callGit({ args, cwd, env, asUser: true, timeoutMs: QUESTION_MS }));
+  return isKnown(gitIn(cwd, { env, asUser: true, timeoutMs: QUESTION_MS }));
 }
 
 const QUESTION_MS = 60_000;

@@ -22,10 +22,10 @@ import {
 } from '../effects/branches/tree-lacks.ts';
 import { changedFiles, unsavedPlan, unsavedWork } from '../effects/branches/unsaved-work.ts';
 import type { WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
+import { findGitAbove } from '../effects/files/find-git-above.ts';
 import { makePrivateFolder, removeFile } from '../effects/files/write-file.ts';
+import { runGitOf } from '../effects/git/call/git-command.ts';
 import { isStillAt } from '../effects/git/configured-repository.ts';
-import { findGitAbove } from '../effects/git/find-git-above.ts';
-import { runGitOf } from '../effects/git/git-command.ts';
 import { gitAsker, openRepository } from '../effects/git/open-repository.ts';
 import { openPrivateGit } from '../effects/git/private-git.ts';
 import { findPlaces, refOf } from '../effects/git/repository.ts';

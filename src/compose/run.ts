@@ -9,7 +9,7 @@ import {
   type GuardedRunner,
 } from '../effects/agents/agent-runner.ts';
 import { gitSetupJson } from '../effects/branches/commit/git-setup.ts';
-import { findGitAbove } from '../effects/git/find-git-above.ts';
+import { findGitAbove } from '../effects/files/find-git-above.ts';
 import { createGitLimits } from '../effects/git/git-limits.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
 import { createJournal } from '../effects/logs/journal.ts';

@@ -23,7 +23,7 @@ import { type IndexLag, keepLag, NO_LAG, readLag } from '../effects/branches/com
 import { countUncommitted, stillLacking } from '../effects/branches/commit/iteration-changes.ts';
 import { revertIteration } from '../effects/branches/revert-iteration.ts';
 import { realPath } from '../effects/files/real-path.ts';
-import { callGit } from '../effects/git/git-command.ts';
+import { callGit } from '../effects/git/call/git-command.ts';
 import { createPatience, lockText } from '../effects/git/git-locks.ts';
 import type { PrivateGit } from '../effects/git/private-git.ts';
 import { asText, type TreePath } from '../effects/git/tree-path.ts';

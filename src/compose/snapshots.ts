@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { TaskState } from '../core/task/task-state.ts';
-import { findGitAbove } from '../effects/git/find-git-above.ts';
+import { findGitAbove } from '../effects/files/find-git-above.ts';
 import type { TreeKeeper } from '../effects/snapshots/keeper/tree-keeper.ts';
 import { makeTaskFolder } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';

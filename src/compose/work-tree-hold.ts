@@ -4,7 +4,7 @@ import {
   type WorkTreeClaim,
   type WorkTreeUser,
 } from '../effects/branches/work-tree-claim.ts';
-import { findGitAbove } from '../effects/git/find-git-above.ts';
+import { findGitAbove } from '../effects/files/find-git-above.ts';
 import { thisPlace } from '../effects/lock/driver-identity.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { messageOf } from '../errors.ts';

@@ -161,6 +161,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'processes',
       'lock',
       'logs',
+      'git/call',
       'git',
       'workspace',
       'snapshots',

@@ -1,4 +1,4 @@
-import { type AskGit, callGit, runGit } from '../../src/effects/git/git-command.ts';
+import { type AskGit, callGit, runGit } from '../../src/effects/git/call/git-command.ts';
 import { findRepository } from '../../src/effects/git/repository.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { GIT_ENV } from './repository.ts';

@@ -5,7 +5,7 @@ import type { AsUser, CommitRequest } from '../../src/effects/branches/commit/co
 import { readGitSetup } from '../../src/effects/branches/commit/git-setup.ts';
 import { NO_LAG } from '../../src/effects/branches/commit/index-lag.ts';
 import { revertIteration } from '../../src/effects/branches/revert-iteration.ts';
-import { callGit } from '../../src/effects/git/git-command.ts';
+import { callGit } from '../../src/effects/git/call/git-command.ts';
 import { createPatience } from '../../src/effects/git/git-locks.ts';
 import { listSnapshots } from '../../src/effects/snapshots/snapshot-list.ts';
 import { PATIENCE_MS } from './patience.ts';

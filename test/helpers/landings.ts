@@ -3,7 +3,7 @@ import type { LandingForm, LandingRefusal } from '../../src/core/snapshots/landi
 import type { OwnWorkTree } from '../../src/core/task/task-state.ts';
 import { type Landing, land } from '../../src/effects/branches/land.ts';
 import { findTaskWork } from '../../src/effects/branches/task-work.ts';
-import type { AskGit } from '../../src/effects/git/git-command.ts';
+import type { AskGit } from '../../src/effects/git/call/git-command.ts';
 import { createPatience } from '../../src/effects/git/git-locks.ts';
 import { gitIdentity } from '../../src/effects/git/identity.ts';
 import { checkoutsOf } from './checkouts.ts';

@@ -1,4 +1,4 @@
-import { runGit } from '../../src/effects/git/git-command.ts';
+import { runGit } from '../../src/effects/git/call/git-command.ts';
 import { openPrivateGit, type PrivateGit } from '../../src/effects/git/private-git.ts';
 import { findRepository } from '../../src/effects/git/repository.ts';
 import type { SnapshotId, SnapshotIds } from '../../src/effects/snapshots/snapshot-ids.ts';

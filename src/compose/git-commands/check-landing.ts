@@ -5,7 +5,7 @@ import { withoutFleet } from '../../core/settings/environment.ts';
 import { type LandingRefusal, landingChecks } from '../../core/snapshots/landing.ts';
 import { copyFiles } from '../../effects/branches/copy-files.ts';
 import { isInside, realPath } from '../../effects/files/real-path.ts';
-import type { AskGit } from '../../effects/git/git-command.ts';
+import type { AskGit } from '../../effects/git/call/git-command.ts';
 import type { Repository } from '../../effects/git/repository.ts';
 import { runShellCommand, type ShellOptions } from '../../effects/processes/shell-command.ts';
 import type { SignalWatch } from '../../effects/processes/signals.ts';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { changesIn, iterationsWithStart } from '../../core/snapshots/timeline.ts';
 import type { LineChanges, LinesByIteration } from '../../core/task/line-changes.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { callGit } from '../../effects/git/git-command.ts';
+import { callGit } from '../../effects/git/call/git-command.ts';
 import { GitError } from '../../effects/git/git-error.ts';
 import type { PrivateGit } from '../../effects/git/private-git.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';

@@ -10,7 +10,8 @@ import { findTaskWork, type TaskWork } from '../../effects/branches/task-work.ts
 import { unsavedWork } from '../../effects/branches/unsaved-work.ts';
 import { realPath } from '../../effects/files/real-path.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
-import { type AskGit, callGit } from '../../effects/git/git-command.ts';
+import { type AskGit, callGit } from '../../effects/git/call/git-command.ts';
+import { gitOf, withSettings } from '../../effects/git/git.ts';
 import { GitError } from '../../effects/git/git-error.ts';
 import { createPatience } from '../../effects/git/git-locks.ts';
 import { gitIdentity, isKnown, RALPH, unknownAuthor } from '../../effects/git/identity.ts';
@@ -74,9 +75,7 @@ async function landWatched(
   const ask = gitAsker(env, undefined, stops.signal);
   const { repository, branch, onto } = await placeOf(task, ask);
   const identity = form.kind === 'patch' ? RALPH : gitIdentity(env);
-  const askAs = (args: readonly string[]) =>
-    ask(repository.commonDir, args, { settings: identity });
-  if (!(await isKnown(askAs))) {
+  if (!(await isKnown(withSettings(gitOf(ask, repository.commonDir), identity)))) {
     throw new UsageError([unknownAuthor('ralph land')]);
   }
   const refused = (why: LandingRefusal): TaskLanding => ({

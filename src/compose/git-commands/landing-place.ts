@@ -1,7 +1,7 @@
 import { onlyOfTask } from '../../core/snapshots/commit-message.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { isBranch } from '../../effects/branches/checkout.ts';
-import type { AskGit } from '../../effects/git/git-command.ts';
+import type { AskGit } from '../../effects/git/call/git-command.ts';
 import { openRepository } from '../../effects/git/open-repository.ts';
 import type { Repository } from '../../effects/git/repository.ts';
 import { asText } from '../../effects/git/tree-path.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { findGitAbove } from '../../effects/git/find-git-above.ts';
+import { findGitAbove } from '../../effects/files/find-git-above.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { listTasks } from '../../effects/state/task-list.ts';
 import type { NamedTask } from './task-snapshots.ts';

@@ -17,7 +17,7 @@ import { checkoutFolder } from '../../effects/branches/fresh-checkout.ts';
 import { claimLanding } from '../../effects/branches/landing-claim.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
-import { type AskGit, runGitOf } from '../../effects/git/git-command.ts';
+import { type AskGit, runGitOf } from '../../effects/git/call/git-command.ts';
 import { GitError } from '../../effects/git/git-error.ts';
 import { gitAsker, openRepository } from '../../effects/git/open-repository.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { type RunGit, runGit } from '../../effects/git/git-command.ts';
+import { type RunGit, runGit } from '../../effects/git/call/git-command.ts';
 import { findRepository } from '../../effects/git/repository.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { removeSnapshots } from '../../effects/snapshots/keeper/remove-snapshots.ts';

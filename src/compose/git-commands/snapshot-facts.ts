@@ -1,5 +1,5 @@
 import { probeFolder } from '../../effects/files/folder-probe.ts';
-import { type RunGit, runGit } from '../../effects/git/git-command.ts';
+import { type RunGit, runGit } from '../../effects/git/call/git-command.ts';
 import { findRepository } from '../../effects/git/repository.ts';
 import { findLeakyRemotes } from '../../effects/snapshots/keeper/remotes.ts';
 import type { SnapshotFacts } from '../../report/screens/snapshot-findings.ts';

@@ -31,7 +31,7 @@ import {
   makeFreshCheckout,
 } from '../../effects/branches/fresh-checkout.ts';
 import { realPath } from '../../effects/files/real-path.ts';
-import type { AskGit } from '../../effects/git/git-command.ts';
+import type { AskGit } from '../../effects/git/call/git-command.ts';
 import type { PrivateGit } from '../../effects/git/private-git.ts';
 import { asText } from '../../effects/git/tree-path.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';

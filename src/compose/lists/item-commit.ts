@@ -1,5 +1,5 @@
 import type { TaskState } from '../../core/task/task-state.ts';
-import { runGit } from '../../effects/git/git-command.ts';
+import { runGit } from '../../effects/git/call/git-command.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 
 const TIMEOUT_MS = 30_000;

@@ -1,5 +1,6 @@
 import { isBranch } from '../../effects/branches/checkout.ts';
 import { makeOwnBranch, protectedBranches } from '../../effects/branches/commit/own-branch.ts';
+import { gitAt, gitOf, withSettings } from '../../effects/git/git.ts';
 import { gitIdentity, isKnown, unknownAuthor } from '../../effects/git/identity.ts';
 import { gitAsker, openRepository } from '../../effects/git/open-repository.ts';
 import { readHead } from '../../effects/git/repository.ts';
@@ -39,12 +40,12 @@ export async function landingTarget(request: TargetRequest): Promise<LandingTarg
     throw new UsageError([`--worktree needs a git work tree, and ${opened.why}.`]);
   }
   const { repository } = opened;
-  const identity = { settings: gitIdentity(env) };
+  const git = gitOf(askGit, repository.commonDir);
   const ask = (args: readonly string[]) => askGit(repository.commonDir, args);
-  if (!(await isKnown((args) => askGit(repository.commonDir, args, identity)))) {
+  if (!(await isKnown(withSettings(git, gitIdentity(env))))) {
     throw new UsageError([unknownAuthor('ralph work --worktree')]);
   }
-  const head = await readHead((args) => askGit(repository.root, args));
+  const head = await readHead(gitAt(git, repository.root));
   const current = head.branch === null ? null : asText(head.branch).replace(/^refs\/heads\//, '');
   if (current !== null && !(await protectedBranches(ask, protect)).has(current)) {
     return { branch: current, isOwn: false, sentence: `items land on the branch ${current}` };

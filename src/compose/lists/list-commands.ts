@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { MB } from '../../effects/files/bounded-read.ts';
-import { treeAround } from '../../effects/git/find-git-above.ts';
+import { treeAround } from '../../effects/files/find-git-above.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { forAgent } from '../../effects/processes/find-program.ts';
 import { outerPath } from '../../effects/processes/outer-path.ts';

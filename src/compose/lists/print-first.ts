@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { TaskList } from '../../core/list/list-item.ts';
 import { FROM, isHostOfRemotes, repositoryVariables } from '../../core/list/list-sources.ts';
 import { sha256Of } from '../../effects/files/file-hash.ts';
-import { findGitAbove } from '../../effects/git/find-git-above.ts';
+import { findGitAbove } from '../../effects/files/find-git-above.ts';
 import { beadsFiles, changedBeadsFile } from '../../effects/lists/beads-files.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { watchSignals } from '../../effects/processes/signals.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { NamedPlace } from '../../core/proof/check-places.ts';
 import { isInside, realPath } from '../../effects/files/real-path.ts';
-import type { AskGit } from '../../effects/git/git-command.ts';
+import type { AskGit } from '../../effects/git/call/git-command.ts';
 import { gitAsker } from '../../effects/git/open-repository.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { SignalWatch } from '../../effects/processes/signals.ts';

@@ -2,7 +2,7 @@ import { copyFileSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { realPath } from '../../effects/files/real-path.ts';
-import { callGit, type GitAnswer, type GitCommand } from '../../effects/git/git-command.ts';
+import { callGit, type GitAnswer, type GitCommand } from '../../effects/git/call/git-command.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 
 /**

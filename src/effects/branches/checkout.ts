@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThere } from '../files/file-kinds.ts';
 import { realPath } from '../files/real-path.ts';
-import { type AskGit, type GitAnswer, runGitOf } from '../git/git-command.ts';
+import { type AskGit, type GitAnswer, runGitOf } from '../git/call/git-command.ts';
 import { GitError, outputOf, reasonOf } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import { findPlaces, type Repository, refOf } from '../git/repository.ts';

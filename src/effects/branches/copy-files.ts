@@ -2,7 +2,7 @@ import { constants, copyFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { isInside, realPath } from '../files/real-path.ts';
 import { errorCode } from '../files/write-file.ts';
-import type { AskGit } from '../git/git-command.ts';
+import type { AskGit } from '../git/call/git-command.ts';
 import { readNames } from '../git/listings.ts';
 import { asText } from '../git/tree-path.ts';
 import { filesThatMatch } from '../workspace/file-marks.ts';

@@ -1,8 +1,8 @@
 import type { LandingRefusal } from '../../core/snapshots/landing.ts';
-import { type AskGit, runGitOf } from '../git/git-command.ts';
+import { type AskGit, runGitOf } from '../git/call/git-command.ts';
+import type { GitSetting } from '../git/git.ts';
 import { reasonOf } from '../git/git-error.ts';
 import { indexLockOf, lockIn, locksOf, lockText, type Patience } from '../git/git-locks.ts';
-import type { GitSetting } from '../git/git-program.ts';
 import { readNames } from '../git/listings.ts';
 import { refOf } from '../git/repository.ts';
 import { asText } from '../git/tree-path.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { namesIn } from '../files/folder.ts';
 import { removeTree } from '../files/remove-tree.ts';
-import { type AskGit, type GitAnswer, runGitOf } from '../git/git-command.ts';
+import { type AskGit, type GitAnswer, runGitOf } from '../git/call/git-command.ts';
 import { GitError, reasonOf } from '../git/git-error.ts';
 import { heldBy, indexInfo, readSettings, readStaged } from '../git/listings.ts';
 import { type GitCall, type PrivateGit, quoted } from '../git/private-git.ts';

@@ -10,10 +10,10 @@ import type {
 } from '../../core/snapshots/landing.ts';
 import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
-import { type AskGit, runGitOf } from '../git/git-command.ts';
+import { type AskGit, runGitOf } from '../git/call/git-command.ts';
+import type { GitSetting } from '../git/git.ts';
 import { GitError, outputOf } from '../git/git-error.ts';
 import type { Patience } from '../git/git-locks.ts';
-import type { GitSetting } from '../git/git-program.ts';
 import { readNames } from '../git/listings.ts';
 import { type Repository, refOf } from '../git/repository.ts';
 import type { SnapshotIds } from '../snapshots/snapshot-ids.ts';

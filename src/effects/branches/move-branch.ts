@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { LandingRefusal } from '../../core/snapshots/landing.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
-import { type AskGit, runGitOf } from '../git/git-command.ts';
+import { type AskGit, runGitOf } from '../git/call/git-command.ts';
 import { reasonOf } from '../git/git-error.ts';
 import type { Patience } from '../git/git-locks.ts';
 import { type Repository, refOf } from '../git/repository.ts';

@@ -5,7 +5,7 @@ import type { OwnWorkTree, TaskState } from '../../core/task/task-state.ts';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
-import { type AskGit, type RunGit, runGitOf } from '../git/git-command.ts';
+import { type AskGit, type RunGit, runGitOf } from '../git/call/git-command.ts';
 import { findRepository, type Repository, refOf } from '../git/repository.ts';
 import { asText } from '../git/tree-path.ts';
 import { TASK_NOTE } from '../workspace/find-repositories.ts';

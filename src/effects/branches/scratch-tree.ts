@@ -9,10 +9,11 @@ import {
 } from '../../core/snapshots/undo-plan.ts';
 import { sha256Of } from '../files/file-hash.ts';
 import { realPath } from '../files/real-path.ts';
-import { type AskGit, type AskHere, type GitAnswer, runGitOf } from '../git/git-command.ts';
+import { type AskGit, type GitAnswer, runGitOf } from '../git/call/git-command.ts';
+import type { GitSetting } from '../git/git.ts';
+import { gitOf } from '../git/git.ts';
 import { GitError, outputOf, reasonOf } from '../git/git-error.ts';
 import { underFilters, withoutOwnFilters, withoutOwnMergeDrivers } from '../git/git-filters.ts';
-import type { GitSetting } from '../git/git-program.ts';
 import { readNames, readStaged } from '../git/listings.ts';
 import { openPrivateGit, type PrivateGit } from '../git/private-git.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
@@ -277,8 +278,9 @@ function createGit({ ask: askGit, path: folder }: CheckoutPlace, identity: reado
       const off = (await withoutOwnPrograms(folder, askGit)).flatMap(({ name, value }) =>
         value === '' ? (/^filter\.(.*)\.(?:clean|process)$/s.exec(name)?.[1] ?? []) : [],
       );
-      const here: AskHere = (args, call) => askGit(folder, args, call);
-      return [...(await underFilters(here, names, new Set(off.map(asTreePath)))).keys()];
+      return [
+        ...(await underFilters(gitOf(askGit, folder), names, new Set(off.map(asTreePath)))).keys(),
+      ];
     },
   };
 }

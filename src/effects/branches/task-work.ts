@@ -2,7 +2,7 @@ import { onlyOfTask } from '../../core/snapshots/commit-message.ts';
 import type { LandingRefusal, StaysReason } from '../../core/snapshots/landing.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
-import { type AskGit, runGitOf } from '../git/git-command.ts';
+import { type AskGit, runGitOf } from '../git/call/git-command.ts';
 import { GitError } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import { readChanged, readNames } from '../git/listings.ts';

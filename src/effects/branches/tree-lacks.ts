@@ -4,7 +4,7 @@ import type { OwnWorkTree } from '../../core/task/task-state.ts';
 import type { TreeLacks } from '../../core/task/tree-lacks.ts';
 import { namesIn } from '../files/folder.ts';
 import { isInside } from '../files/real-path.ts';
-import { type AskGit, callGit } from '../git/git-command.ts';
+import { type AskGit, callGit } from '../git/call/git-command.ts';
 import { readNames, readSettings } from '../git/listings.ts';
 import { asText } from '../git/tree-path.ts';
 

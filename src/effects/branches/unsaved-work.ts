@@ -3,7 +3,7 @@ import path from 'node:path';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { KB, MB, tryReadText } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
-import { type AskGit, type RunGit, runGitOf } from '../git/git-command.ts';
+import { type AskGit, type RunGit, runGitOf } from '../git/call/git-command.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import { gitFoldersAt } from '../git/git-folders-at.ts';
 import { readChanged } from '../git/listings.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { realPath } from '../files/real-path.ts';
-import type { RunGit } from './git-command.ts';
+import type { RunGit } from './call/git-command.ts';
 import { gitFoldersAt } from './git-folders-at.ts';
 import { type ListedSettings, pathOf, settingOf } from './listed-settings.ts';
 import {

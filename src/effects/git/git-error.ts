@@ -1,6 +1,6 @@
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import type { GitAnswer } from './git-command.ts';
+import type { GitAnswer } from './call/git-command.ts';
 import { lockIn } from './git-locks.ts';
 import { asText } from './tree-path.ts';
 

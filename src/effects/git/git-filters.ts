@@ -1,10 +1,11 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
-import type { AskHere, RunGit } from './git-command.ts';
+import { ask, type Git } from './call/git.ts';
+import type { RunGit } from './call/git-command.ts';
+import type { GitSetting } from './call/git-program.ts';
 import { outputOf } from './git-error.ts';
 import { gitFoldersAt } from './git-folders-at.ts';
-import type { GitSetting } from './git-program.ts';
 import { readAttribute, readNames, readSettings } from './listings.ts';
 import { asInput, type TreePath } from './tree-path.ts';
 
@@ -71,20 +72,22 @@ async function overrideOwn(
 }
 
 /** The filters for which a configuration has one of these steps, such as `clean|process`: git converts nothing without. */
-export async function definedFilters(ask: AskHere, steps: string): Promise<ReadonlySet<string>> {
+export async function definedFilters(git: Git, steps: string): Promise<ReadonlySet<string>> {
   const pattern = `^filter\\..*\\.(${steps})$`;
-  const { output } = await ask(['config', '-z', '--name-only', '--get-regexp', pattern]);
+  const { output } = await ask(git, ['config', '-z', '--name-only', '--get-regexp', pattern]);
   return new Set(readNames(output).map((name) => name.replace(/^filter\.|\.[a-z]+$/g, '')));
 }
 
 /** Returns those of the paths that are under one of the filters, with its name. Rejects with a `GitError`. */
 export async function underFilters(
-  ask: AskHere,
+  git: Git,
   names: readonly TreePath[],
   filters: ReadonlySet<string>,
 ): Promise<ReadonlyMap<TreePath, string>> {
   if (filters.size === 0 || names.length === 0) return new Map();
-  const asked = await ask(['check-attr', '-z', '--stdin', 'filter'], { input: asInput(names) });
+  const asked = await ask(git, ['check-attr', '-z', '--stdin', 'filter'], {
+    input: asInput(names),
+  });
   const attributes = readAttribute(outputOf(asked, 'git cannot read the attributes'));
   return new Map([...attributes].filter(([, filter]) => filters.has(filter)));
 }

@@ -1,5 +1,5 @@
-import { findGitAbove } from './find-git-above.ts';
-import { runGit } from './git-command.ts';
+import { findGitAbove } from '../files/find-git-above.ts';
+import { runGit } from './call/git-command.ts';
 
 /** What git reports about a folder. */
 export type GitProbe =

@@ -1,5 +1,5 @@
-import type { AskHere } from './git-command.ts';
-import type { GitSetting } from './git-program.ts';
+import { ask, type Git } from './call/git.ts';
+import type { GitSetting } from './call/git-program.ts';
 import { type ListedSettings, settingOf } from './listed-settings.ts';
 
 /** The variables by which git may be told who commits, and the settings that say the same. */
@@ -39,10 +39,10 @@ export function namesUser(settings: ListedSettings): boolean {
   return ['user.name', 'user.email'].every((name) => settingOf(settings, name)?.trim());
 }
 
-/** Whether git knows both author and committer, and makes neither up. `ask` runs git as for the commit. */
-export async function isKnown(ask: AskHere): Promise<boolean> {
+/** Whether git knows both author and committer, and makes neither up. The git is that of the commit. */
+export async function isKnown(git: Git): Promise<boolean> {
   for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT']) {
-    const { exitCode } = await ask(['-c', 'user.useConfigOnly=true', 'var', who]);
+    const { exitCode } = await ask(git, ['-c', 'user.useConfigOnly=true', 'var', who]);
     if (exitCode !== 0) return false;
   }
   return true;

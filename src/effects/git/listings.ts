@@ -1,6 +1,6 @@
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { LineChanges } from '../../core/task/line-changes.ts';
-import type { AskHere } from './git-command.ts';
+import { ask, type Git } from './call/git.ts';
 import { outputOf } from './git-error.ts';
 import { emptyTree, type Repository } from './repository.ts';
 import type { TreePath } from './tree-path.ts';
@@ -102,8 +102,8 @@ export function heldBy(entries: readonly StagedEntry[]): ReadonlyMap<TreePath, s
 }
 
 /** Lists what each path of an index holds, as `heldBy` does. Rejects with a `GitError`. */
-export async function listIndex(ask: AskHere): Promise<ReadonlyMap<TreePath, string>> {
-  const listed = await ask(['ls-files', '-s', '-z']);
+export async function listIndex(git: Git): Promise<ReadonlyMap<TreePath, string>> {
+  const listed = await ask(git, ['ls-files', '-s', '-z']);
   return heldBy(readStaged(outputOf(listed, 'git cannot read the index')));
 }
 

@@ -1,7 +1,7 @@
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { findGitAbove } from './find-git-above.ts';
-import { type AskGit, callGit, type GitAnswer, type RunGit, runGitOf } from './git-command.ts';
+import { findGitAbove } from '../files/find-git-above.ts';
+import { type AskGit, callGit, type GitAnswer, type RunGit, runGitOf } from './call/git-command.ts';
 import { findPlaces, findRepository, type Places, type Repository } from './repository.ts';
 import { asText } from './tree-path.ts';
 

@@ -1,8 +1,10 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { callGit, type GitAnswer, outputOrNull, type RunGit, showGit } from './git-command.ts';
-import { subcommandOf } from './git-limits.ts';
-import type { GitSetting } from './git-program.ts';
+import { ask, type CallExtras, type Git, makeGit } from './call/git.ts';
+import { type GitAnswer, outputOrNull, type RunGit, showGit } from './call/git-command.ts';
+import type { GitSetting } from './call/git-program.ts';
+import { subcommandOf } from './call/watched-calls.ts';
+import { gitIn } from './git.ts';
 import { type Repository, textOrNone } from './repository.ts';
 
 /*
@@ -38,6 +40,10 @@ export interface PrivateGit {
   shared?: string;
   /** The newest command of git's that did not answer, such as `add`; null if none, or if somebody has seen it. */
   unanswered: string | null;
+  /** Git with ralph's own folder, after its files were put right. */
+  readonly own: Git;
+  /** Git on the user's repository itself, for its refs and its index. */
+  readonly users: Git;
   /** Runs git with ralph's own folder, after its files were put right. */
   run(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
   /** Runs git on the user's repository itself, for its refs and its index. */
@@ -89,57 +95,44 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
     }
   };
   putRight();
-  const common = { cwd: repository.root, env, runId, timeoutMs, signal };
-  const heard = async (args: readonly string[], call: Promise<GitAnswer>): Promise<GitAnswer> => {
-    const answer = await call;
-    if (answer.isUnanswered === true) git.unanswered = subcommandOf(args);
-    return answer;
-  };
+  const base = gitIn(repository.root, { env, runId, timeoutMs, signal });
+  const heard = (places: Places, before = (): void => {}): Git =>
+    makeGit(async (args, extras) => {
+      before();
+      const all = { ...extras, places: { ...places, ...extras.places } };
+      const answer = await ask(base, [...DURABLE, ...args], all);
+      if (answer.isUnanswered === true) git.unanswered = subcommandOf(args);
+      return answer;
+    });
+  const tree = { GIT_WORK_TREE: repository.root };
+  const objects = { GIT_DIR: folder, GIT_OBJECT_DIRECTORY: repository.objects };
+  const index = { GIT_INDEX_FILE: path.join(folder, 'index') };
   const git: PrivateGit = {
     folder,
     repository,
     unanswered: null,
-    run(args, { input, index = path.join(folder, 'index'), env: extra, settings, onOutput } = {}) {
-      // The agent can write here, and a configuration may name programs.
-      putRight();
-      const answer = callGit({
-        ...common,
-        onOutput,
-        ...(input === undefined ? {} : { input }),
-        ...(settings === undefined ? {} : { settings }),
-        args: [...DURABLE, ...args],
-        places: {
-          GIT_DIR: folder,
-          GIT_WORK_TREE: repository.root,
-          GIT_OBJECT_DIRECTORY: repository.objects,
-          GIT_INDEX_FILE: index,
-          ...extra,
-        },
-      });
-      return heard(args, answer);
-    },
+    // The agent can write here, and a configuration may name programs.
+    own: heard({ ...objects, ...tree, ...index }, putRight),
+    users: heard({ GIT_DIR: repository.gitDir, ...tree }),
+    run: (args, call) => ask(git.own, args, extrasOf(call)),
+    onRepository: (args, call) => ask(git.users, args, extrasOf(call)),
     show(args) {
       putRight();
-      const places = { GIT_DIR: folder, GIT_OBJECT_DIRECTORY: repository.objects };
-      return showGit({ cwd: repository.root, env, args, places });
-    },
-    onRepository(args, { input, index, env: extra, settings } = {}) {
-      const answer = callGit({
-        ...common,
-        ...(input === undefined ? {} : { input }),
-        ...(settings === undefined ? {} : { settings }),
-        args: [...DURABLE, ...args],
-        places: {
-          GIT_DIR: repository.gitDir,
-          GIT_WORK_TREE: repository.root,
-          ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
-          ...extra,
-        },
-      });
-      return heard(args, answer);
+      return showGit({ cwd: repository.root, env, args, places: objects });
     },
   };
   return git;
+}
+
+type Places = Readonly<Record<`GIT_${string}`, string>>;
+
+function extrasOf({ input, index, env, settings, onOutput }: GitCall = {}): CallExtras {
+  return {
+    ...(input === undefined ? {} : { input }),
+    ...(settings === undefined ? {} : { settings }),
+    ...(onOutput === undefined ? {} : { onOutput }),
+    places: { ...(index === undefined ? {} : { GIT_INDEX_FILE: index }), ...env },
+  };
 }
 
 /** Git on the user's repository as a function that resolves to the output, or to null. */

@@ -2,7 +2,8 @@ import { lstatSync, type PathLike } from 'node:fs';
 import path from 'node:path';
 import { KB, MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
-import type { AskHere, RunGit } from './git-command.ts';
+import { ask, type Git } from './call/git.ts';
+import type { RunGit } from './call/git-command.ts';
 import { GitError, reasonOf } from './git-error.ts';
 import { asText } from './tree-path.ts';
 
@@ -81,16 +82,16 @@ export interface Head {
  * Asks git for HEAD. Throws a `GitError` if git cannot read it: only a branch without a commit counts as the time
  * before the first one.
  */
-export async function readHead(ask: AskHere): Promise<Head> {
-  const both = await ask(['rev-parse', 'HEAD', '--symbolic-full-name', 'HEAD']);
+export async function readHead(git: Git): Promise<Head> {
+  const both = await ask(git, ['rev-parse', 'HEAD', '--symbolic-full-name', 'HEAD']);
   const [commit, name] = both.exitCode === 0 ? both.output.trimEnd().split('\n') : [];
   // Where git calls the name ambiguous, it leaves it out.
   if (commit !== undefined && name !== undefined) {
     return { commit, branch: name === 'HEAD' ? null : name };
   }
-  const named = await ask(['symbolic-ref', '-q', 'HEAD']);
+  const named = await ask(git, ['symbolic-ref', '-q', 'HEAD']);
   // Not `HEAD^{commit}`: for a lost object git answers as it does without a commit.
-  const found = await ask(['rev-parse', '-q', '--verify', 'HEAD']);
+  const found = await ask(git, ['rev-parse', '-q', '--verify', 'HEAD']);
   const branch = named.exitCode === 0 ? named.output.trim() : null;
   const isUnborn = found.exitCode === 1 && branch !== null;
   if (found.exitCode === 0 || isUnborn) {

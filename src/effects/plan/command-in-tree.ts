@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { shellWords } from '../../core/settings/shell-words.ts';
+import { treeAround } from '../files/find-git-above.ts';
 import { realPath } from '../files/real-path.ts';
-import { treeAround } from '../git/find-git-above.ts';
 
 /** What runs a program that files of the work folder choose: a script of `package.json`, a target of a `Makefile`. */
 const RUN_BY_TREE = new RegExp(

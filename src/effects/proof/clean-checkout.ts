@@ -1,7 +1,7 @@
 import type { CommandResult } from '../../core/completion/command-result.ts';
 import { copyFiles } from '../branches/copy-files.ts';
 import { makeFreshCheckout } from '../branches/fresh-checkout.ts';
-import type { AskGit } from '../git/git-command.ts';
+import type { AskGit } from '../git/call/git-command.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { type CheckPlace, placeIn } from './check-place.ts';
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isDeciderName } from '../../core/proof/decider-names.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
-import { findGitAbove } from '../git/find-git-above.ts';
+import { findGitAbove } from '../files/find-git-above.ts';
 import { readNames } from '../git/listings.ts';
 import { gitAsker } from '../git/open-repository.ts';
 import { asText } from '../git/tree-path.ts';

@@ -5,7 +5,7 @@ import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { type FreshCheckout, makeFreshCheckout } from '../branches/fresh-checkout.ts';
 import { isThere } from '../files/file-kinds.ts';
 import { isInside, realPath } from '../files/real-path.ts';
-import type { AskGit } from '../git/git-command.ts';
+import type { AskGit } from '../git/call/git-command.ts';
 import { outputOf } from '../git/git-error.ts';
 import { readNames } from '../git/listings.ts';
 import type { PrivateGit } from '../git/private-git.ts';

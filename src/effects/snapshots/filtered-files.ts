@@ -112,9 +112,9 @@ async function thoseUnderFilters(
   entries: readonly IndexEntry[],
 ): Promise<readonly Filtered[]> {
   const names = entries.map(({ name }) => name);
-  const defined = [...(await definedFilters(git.onRepository, 'clean|smudge|process'))];
+  const defined = [...(await definedFilters(git.users, 'clean|smudge|process'))];
   const nameable = new Set(defined.filter((filter) => NAMEABLE.test(filter)));
-  const filters = await underFilters(git.onRepository, names, nameable).catch(() => null);
+  const filters = await underFilters(git.users, names, nameable).catch(() => null);
   return entries.flatMap((entry) => {
     const filter = filters?.get(entry.name);
     return filter === undefined ? [] : [{ ...entry, filter }];
@@ -173,7 +173,7 @@ async function notYetInIndex(
   entries: readonly Filtered[],
 ): Promise<readonly Filtered[]> {
   if (entries.length === 0) return [];
-  const held = await listIndex(git.run);
+  const held = await listIndex(git.own);
   return entries.filter(({ mode, id, name }) => held.get(name) !== `${mode} ${id}`);
 }
 

@@ -1,6 +1,6 @@
 import type { ListedSnapshot } from '../../core/snapshots/timeline.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import type { RunGit } from '../git/git-command.ts';
+import type { RunGit } from '../git/call/git-command.ts';
 import { GitError, outputOf } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import { lockIn } from '../git/git-locks.ts';
@@ -48,7 +48,7 @@ export async function planHeadMove(git: PrivateGit, base: ListedSnapshot): Promi
   if (ended.length > 0) return refused(`a ${ended[0]} was under way then, and has ended since`);
   const parents = await readParents(git, base.commit);
   if (parents.index === null) return refused('the index had conflicts then');
-  const now = await readHead(git.onRepository);
+  const now = await readHead(git.users);
   const to: Head = { commit: parents.head, branch: base.branch };
   const tip = to.branch === null ? null : await readTip(ask, to.branch);
   // Of a submodule git names the repository, and not the folder of its files.

@@ -125,7 +125,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   const lookAtHead = async (): Promise<boolean> => {
     const sign = headSign(repository);
     if (sign === headSeen) return false;
-    const now = await readHead(git.onRepository);
+    const now = await readHead(git.users);
     const hasMoved = headSeen === null || !isSameHead(now, head);
     head = now;
     headSeen = sign;

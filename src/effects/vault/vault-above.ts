@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
+import { findGitAbove } from '../files/find-git-above.ts';
 import { realPath } from '../files/real-path.ts';
-import { findGitAbove } from '../git/find-git-above.ts';
 import { openTaskIds } from '../state/task-folder.ts';
 import { distrust } from '../trust/owner.ts';
 

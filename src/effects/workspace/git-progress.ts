@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { findGitAbove } from '../git/find-git-above.ts';
-import { type RunGit, runGit } from '../git/git-command.ts';
+import { findGitAbove } from '../files/find-git-above.ts';
+import { type RunGit, runGit } from '../git/call/git-command.ts';
 import { readNames } from '../git/listings.ts';
 import { asText } from '../git/tree-path.ts';
 import { monotonicMs } from '../time/monotonic.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isInside, realPath } from '../files/real-path.ts';
-import type { RunGit } from '../git/git-command.ts';
+import type { RunGit } from '../git/call/git-command.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import { asText } from '../git/tree-path.ts';
 import { type DirtyFiles, markDirtyFiles } from './dirty-files.ts';

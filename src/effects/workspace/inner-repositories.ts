@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { type RunGit, runGit } from '../git/git-command.ts';
+import { type RunGit, runGit } from '../git/call/git-command.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import { changedFiles } from './dirty-files.ts';
 import { repositoryFinder } from './find-repositories.ts';

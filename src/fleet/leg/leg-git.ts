@@ -1,7 +1,7 @@
 import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import { START } from '../../core/snapshots/snapshot-names.ts';
 import { isSamePlace } from '../../effects/files/real-path.ts';
-import { runGit } from '../../effects/git/git-command.ts';
+import { runGit } from '../../effects/git/call/git-command.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 import { packedTask } from '../../effects/state/packed-state.ts';
 import { systemClock } from '../../effects/time/clock.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { alternate } from '../../effects/branches/fresh-checkout.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
-import { callGit, type GitAnswer } from '../../effects/git/git-command.ts';
+import { callGit, type GitAnswer } from '../../effects/git/call/git-command.ts';
 import { GitError } from '../../effects/git/git-error.ts';
 import { quoted } from '../../effects/git/private-git.ts';
 import { asText } from '../../effects/git/tree-path.ts';

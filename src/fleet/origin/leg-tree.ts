@@ -1,7 +1,9 @@
 import { existsSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { removeTree } from '../../effects/files/remove-tree.ts';
-import { type AskHere, callGit, runGit } from '../../effects/git/git-command.ts';
+import { ask } from '../../effects/git/call/git.ts';
+import { runGit } from '../../effects/git/call/git-command.ts';
+import { type Git, gitIn } from '../../effects/git/git.ts';
 import { GitError } from '../../effects/git/git-error.ts';
 import { definedFilters, underFilters } from '../../effects/git/git-filters.ts';
 import { listIndex } from '../../effects/git/listings.ts';
@@ -82,10 +84,10 @@ export async function makeLegTree(request: LegTreeRequest): Promise<LegTreeEnd> 
   await makeLegRepository({
     ...{ mirror, folder, head, branch, url, needs, isSelfContained, git },
   });
-  const inTree: AskHere = (args, call = {}) => callGit({ ...git, ...call, cwd: folder, args });
+  const inTree = gitIn(folder, git);
   let unfiltered: readonly TreePath[] = [];
   if (snapshot === null) {
-    must(await inTree(['reset', '--hard', '--quiet']), 'git cannot check the commit out');
+    must(await ask(inTree, ['reset', '--hard', '--quiet']), 'git cannot check the commit out');
     const listed = [...(await listIndex(inTree)).keys()];
     const filtered = await filteredOf(listed, inTree);
     if (filtered.length > 0) await makeOlder(folder, filtered, inTree);
@@ -141,7 +143,7 @@ async function laySnapshot(
   commit: string,
   git: PrivateGit,
   folder: string,
-  inTree: AskHere,
+  inTree: Git,
 ): Promise<readonly TreePath[]> {
   const { head, index } = await readParents(git, commit);
   must(await git.run(['read-tree', commit]), 'git cannot read the snapshot');
@@ -149,7 +151,7 @@ async function laySnapshot(
   must(written, 'git cannot write the files of the snapshot');
   const staged = index ?? head;
   must(
-    await inTree(staged === null ? ['read-tree', '--empty'] : ['read-tree', staged]),
+    await ask(inTree, staged === null ? ['read-tree', '--empty'] : ['read-tree', staged]),
     'git cannot write the index',
   );
   const { written: filtered, failed } = await smudge(git, inTree);
@@ -161,14 +163,14 @@ async function laySnapshot(
  * Makes files older than the index. What was written in the same second as the index passes for unchanged only by its
  * filter, and ralph's own git runs none: it would take a file of LFS for changed.
  */
-async function makeOlder(folder: string, names: readonly TreePath[], inTree: AskHere) {
+async function makeOlder(folder: string, names: readonly TreePath[], inTree: Git) {
   const before = new Date(Date.now() - OLDER_MS);
   for (const place of names.map((name) => treePlace(folder, name))) {
     // That of a submodule may be missing.
     if (existsSync(place)) utimesSync(place, before, before);
   }
   // It complains of every file that is not as in the index.
-  await inTree(['update-index', '-q', '--refresh']);
+  await ask(inTree, ['update-index', '-q', '--refresh']);
 }
 
 const OLDER_MS = 2_000;
@@ -178,14 +180,14 @@ const OLDER_MS = 2_000;
  * the snapshot has those as the index has them. A filter that only the repository configures cannot be meant, since
  * this repository is new.
  */
-async function smudge(git: PrivateGit, inTree: AskHere) {
-  const then = await listIndex(git.run);
+async function smudge(git: PrivateGit, inTree: Git) {
+  const then = await listIndex(git.own);
   const now = await listIndex(inTree);
   const same = [...now].flatMap(([name, entry]) => (then.get(name) === entry ? [name] : []));
   const wanted = await filteredOf(same, inTree);
   const write = async (names: readonly TreePath[]): Promise<boolean> => {
     const args = ['checkout-index', '--force', '--index', '--quiet', '-z', '--stdin'];
-    return (await inTree(args, { input: asInput(names) })).exitCode === 0;
+    return (await ask(inTree, args, { input: asInput(names) })).exitCode === 0;
   };
   const failed: TreePath[] = [];
   if (wanted.length > 0 && !(await write(wanted))) {
@@ -202,10 +204,7 @@ async function smudge(git: PrivateGit, inTree: AskHere) {
 }
 
 /** Returns those of the tracked files that a filter of the worker's user writes. */
-async function filteredOf(
-  names: readonly TreePath[],
-  inTree: AskHere,
-): Promise<readonly TreePath[]> {
+async function filteredOf(names: readonly TreePath[], inTree: Git): Promise<readonly TreePath[]> {
   const defined = await definedFilters(inTree, 'smudge|process');
   return [...(await underFilters(inTree, names, defined)).keys()];
 }

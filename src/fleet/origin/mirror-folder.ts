@@ -12,7 +12,7 @@ import path from 'node:path';
 import { sha256Of } from '../../effects/files/file-hash.ts';
 import { removeTree } from '../../effects/files/remove-tree.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
-import { callGit, type GitAnswer, type GitCommand } from '../../effects/git/git-command.ts';
+import { callGit, type GitAnswer, type GitCommand } from '../../effects/git/call/git-command.ts';
 import { quoted } from '../../effects/git/private-git.ts';
 import { shownUrl } from '../core/origin-answer.ts';
 

@@ -1,7 +1,7 @@
 import { type CommitFacts, commitMessage } from '../../core/snapshots/commit-message.ts';
 import { isRepository } from '../../core/snapshots/undo-plan.ts';
 import { removeTree } from '../../effects/files/remove-tree.ts';
-import type { GitSetting } from '../../effects/git/git-program.ts';
+import { type GitSetting, withSettings } from '../../effects/git/git.ts';
 import { gitIdentity, isKnown, RALPH } from '../../effects/git/identity.ts';
 import { readSettings } from '../../effects/git/listings.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
@@ -124,6 +124,6 @@ async function committedRepositories(
 /** Who commits: the worker's user as git knows them, or else ralph. The agent's configuration is not asked. */
 async function identityOf(git: PrivateGit, env: NodeJS.ProcessEnv): Promise<readonly GitSetting[]> {
   const identity = gitIdentity(env);
-  const known = await isKnown((args) => git.run(args, { settings: identity }));
+  const known = await isKnown(withSettings(git.own, identity));
   return known ? identity : RALPH;
 }

@@ -1,8 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { type RunGit, runGit } from '../../../src/effects/git/call/git-command.ts';
 import { findConfigured } from '../../../src/effects/git/configured-repository.ts';
-import { type RunGit, runGit } from '../../../src/effects/git/git-command.ts';
 import { LIST_SETTINGS } from '../../../src/effects/git/listed-settings.ts';
 import { findPlaces } from '../../../src/effects/git/repository.ts';
 import { PATIENCE_MS } from '../../helpers/patience.ts';

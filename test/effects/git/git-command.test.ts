@@ -1,7 +1,7 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { runGit } from '../../../src/effects/git/git-command.ts';
+import { runGit } from '../../../src/effects/git/call/git-command.ts';
 import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { makeRepository } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

@@ -2,12 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { callGit, type GitAnswer, type GitCommand } from '../../../src/effects/git/git-command.ts';
 import {
-  createGitLimits,
-  type GitLimitsRequest,
-  subcommandOf,
-} from '../../../src/effects/git/git-limits.ts';
+  callGit,
+  type GitAnswer,
+  type GitCommand,
+} from '../../../src/effects/git/call/git-command.ts';
+import { subcommandOf } from '../../../src/effects/git/call/watched-calls.ts';
+import { createGitLimits, type GitLimitsRequest } from '../../../src/effects/git/git-limits.ts';
 import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { until, untilDead } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { callGit } from '../../../src/effects/git/git-command.ts';
+import { callGit } from '../../../src/effects/git/call/git-command.ts';
 import { countLinesBetween } from '../../../src/effects/snapshots/trees.ts';
 import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { GIT_ENV, makeRepository, put } from '../../helpers/repository.ts';

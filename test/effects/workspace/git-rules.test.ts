@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync, utimesSync } from 'node:fs';
 import { chmod, mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runGit } from '../../../src/effects/git/git-command.ts';
+import { runGit } from '../../../src/effects/git/call/git-command.ts';
 import {
   createGitProgress,
   type GitProgressRequest,

@@ -1,7 +1,7 @@
 import { commitMessage } from '../../../core/snapshots/commit-message.ts';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
-import type { GitAnswer } from '../../git/git-command.ts';
+import type { GitAnswer } from '../../git/call/git-command.ts';
 import { locksOf, lockText } from '../../git/git-locks.ts';
 import { type Head, headSign, isSameHead, readHead, timeOf } from '../../git/repository.ts';
 import { asText, type TreePath } from '../../git/tree-path.ts';
@@ -62,7 +62,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const refusal = await whyNotCommitted(request, settings);
   if (refusal !== null) return end(notCommitted(refusal));
   const sign = headSign(git.repository);
-  const head = await readHead(git.onRepository);
+  const head = await readHead(git.users);
   const changed = await changedIn(request, span, left);
   const done = tree.again ? await doneBefore(request, span, head) : null;
   if (done !== null && head.commit !== null) {
@@ -85,7 +85,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const lock = await patience.untilGone([...locks, indexLock(git)]);
   // The index can follow later.
   if (lock !== null && lock !== indexLock(git)) return end(notCommitted(lockText(lock)));
-  const now = headSign(git.repository) === sign ? head : await readHead(git.onRepository);
+  const now = headSign(git.repository) === sign ? head : await readHead(git.users);
   const kept = await keptHead(request);
   if (!isSameHead(head, kept) || !isSameHead(now, kept)) return end(HEAD_MOVED);
   const onto = await branchFor(request, head);
@@ -105,7 +105,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   // A `git gc` has just removed the empty folder in which git wanted to write: that passes.
   const isGone = /unable to create temporary file: No such file/.test(first.complaint);
   const answer = isGone ? await commit() : first;
-  const after = await readHead(git.onRepository);
+  const after = await readHead(git.users);
   const own = [...staged].filter(([name]) => files.has(name));
   if (after.commit === null || after.commit === head.commit) {
     // Before that, no hook has seen the message.

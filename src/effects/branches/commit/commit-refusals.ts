@@ -1,7 +1,8 @@
 import path from 'node:path';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import { firstFew, oneLine } from '../../../core/text/untrusted-text.ts';
-import { type GitAnswer, outputOrNull } from '../../git/git-command.ts';
+import { type GitAnswer, outputOrNull } from '../../git/call/git-command.ts';
+import { gitOf } from '../../git/git.ts';
 import { outputOf } from '../../git/git-error.ts';
 import { isKnown, namesUser } from '../../git/identity.ts';
 import { LIST_SETTINGS, type ListedSettings, settingOf } from '../../git/listed-settings.ts';
@@ -35,7 +36,11 @@ export async function identityProblem(
   { asUser }: CommitRequest,
   settings: ListedSettings | null,
 ): Promise<Settlement | null> {
-  if ((settings !== null && namesUser(settings)) || (await isKnown(asUser))) return null;
+  if (
+    (settings !== null && namesUser(settings)) ||
+    (await isKnown(gitOf((_, args) => asUser(args), '/')))
+  )
+    return null;
   return { kind: 'not-committed', why: 'git knows no author (user.name and user.email)' };
 }
 

@@ -1,6 +1,6 @@
 import type { TreeToSettle } from '../../../core/snapshots/settlement.ts';
 import type { Timeline } from '../../../core/snapshots/timeline.ts';
-import type { GitAnswer } from '../../git/git-command.ts';
+import type { GitAnswer } from '../../git/call/git-command.ts';
 import type { Patience } from '../../git/git-locks.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import type { SnapshotStore } from '../../snapshots/snapshot-store.ts';

@@ -29,7 +29,7 @@ export async function followCommit(
   lag: IndexLag,
   patience: Patience,
 ): Promise<IndexLag> {
-  const now = await listIndex(git.onRepository);
+  const now = await listIndex(git.users);
   const paths = new Map<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>();
   // HEAD may be on another branch by now, or somebody may have changed the files since.
   const behind = lag.size === 0 ? null : await stagedIn(git, git.repository.index, 'HEAD');

@@ -5,7 +5,7 @@ import { MB, readTextWithin, tryReadText } from '../../files/bounded-read.ts';
 import { sha256Of } from '../../files/file-hash.ts';
 import { objectAt, parseObject } from '../../files/json-fields.ts';
 import { isInside } from '../../files/real-path.ts';
-import { type AskHere, outputOrNull } from '../../git/git-command.ts';
+import { type GitAnswer, outputOrNull } from '../../git/call/git-command.ts';
 import { LIST_SETTINGS, type ListedSettings, pathOf } from '../../git/listed-settings.ts';
 import { readSettings } from '../../git/listings.ts';
 import { type Repository, timeOf } from '../../git/repository.ts';
@@ -23,7 +23,7 @@ export type GitSetup = Readonly<Record<string, string>>;
  */
 export async function readGitSetup(
   repository: Repository,
-  asUser: AskHere,
+  asUser: (args: readonly string[]) => Promise<GitAnswer>,
   known: ListedSettings | null = null,
 ): Promise<GitSetup | null> {
   const { root, gitDir, commonDir } = repository;

@@ -60,7 +60,7 @@ export async function changedIn(
   if (tree.again) {
     for (const name of await differs(end, (await store.keepTree()).tree)) others.add(name);
   }
-  const index = await listIndex(git.onRepository);
+  const index = await listIndex(git.users);
   for (const name of names) {
     if (index.get(name) === 'conflict') left.set(name, 'conflict');
     else if (others.has(name)) left.set(name, 'others');
@@ -74,7 +74,7 @@ export async function countUncommitted(request: CommitRequest): Promise<number> 
   const span = spanOf(timeline, tree);
   const end = timeline.snapshots[span?.last ?? -1];
   if (span === null || end === undefined) return 0;
-  const { commit } = await readHead(git.onRepository);
+  const { commit } = await readHead(git.users);
   const differs = await compareTrees(git, commit ?? emptyTree(git.repository), end.tree);
   const changed = await changedIn(request, span, new Map());
   return [...changed.keys()].filter((name) => differs.has(name)).length;
@@ -87,7 +87,7 @@ export async function stillLacking(
 ): Promise<ReadonlySet<TreePath>> {
   const ignored = await ignoredAmong(git, names);
   const open = names.filter((name) => !ignored.has(name));
-  const { commit } = await readHead(git.onRepository);
+  const { commit } = await readHead(git.users);
   return new Set((await stage(git, commit, open)).staged.keys());
 }
 
@@ -114,7 +114,7 @@ export async function withoutLeftOut(
   left: Map<TreePath, NotCommitted>,
 ): Promise<ReadonlySet<TreePath>> {
   const added = [...staged].filter(([, { from }]) => from === null);
-  const inIndex = await listIndex(git.onRepository);
+  const inIndex = await listIndex(git.users);
   const before = timeline.snapshots[begin];
   const names = added.map(([name]) => name);
   const now = await ignoredAmong(

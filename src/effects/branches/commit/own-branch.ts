@@ -1,4 +1,4 @@
-import type { GitAnswer } from '../../git/git-command.ts';
+import type { GitAnswer } from '../../git/call/git-command.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import type { Head } from '../../git/repository.ts';
 import { asText } from '../../git/tree-path.ts';

@@ -3,11 +3,11 @@ import path from 'node:path';
 import type { GitFolder } from '../../../core/sandbox/default-rules.ts';
 import { isAtOrBelow } from '../../../core/sandbox/places.ts';
 import { KB, tryReadText } from '../../files/bounded-read.ts';
+import { findGitAbove } from '../../files/find-git-above.ts';
 import { namesIn } from '../../files/folder.ts';
 import { homeFolder } from '../../files/home-folder.ts';
 import { realPath } from '../../files/real-path.ts';
-import { findGitAbove } from '../../git/find-git-above.ts';
-import { callGit } from '../../git/git-command.ts';
+import { callGit } from '../../git/call/git-command.ts';
 import { readNames, readSettings } from '../../git/listings.ts';
 import { asText } from '../../git/tree-path.ts';
 

@@ -3,7 +3,7 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { isAtOrBelow } from '../../../core/sandbox/places.ts';
 import { MB, readWithin } from '../../files/bounded-read.ts';
-import { runGit } from '../../git/git-command.ts';
+import { runGit } from '../../git/call/git-command.ts';
 import { readStaged, readTree } from '../../git/listings.ts';
 import { asText, type TreePath } from '../../git/tree-path.ts';
 

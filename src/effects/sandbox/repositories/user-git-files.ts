@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { callGit } from '../../git/git-command.ts';
+import { callGit } from '../../git/call/git-command.ts';
 import { readSettings } from '../../git/listings.ts';
 import { asText } from '../../git/tree-path.ts';
 

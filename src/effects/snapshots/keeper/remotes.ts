@@ -3,7 +3,7 @@ import {
   leakyRemotes,
   type RemoteFacts,
 } from '../../../core/snapshots/shared-refs.ts';
-import type { RunGit } from '../../git/git-command.ts';
+import type { RunGit } from '../../git/call/git-command.ts';
 import type { ListedSettings } from '../../git/listed-settings.ts';
 import { type ListedSetting, readSettings } from '../../git/listings.ts';
 import { asText } from '../../git/tree-path.ts';

@@ -1,5 +1,5 @@
 import { thinnedOut } from '../../../core/snapshots/thinning.ts';
-import type { RunGit } from '../../git/git-command.ts';
+import type { RunGit } from '../../git/call/git-command.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import type { SnapshotIds } from '../snapshot-ids.ts';
 import { listSnapshots } from '../snapshot-list.ts';

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { LineChanges } from '../../../core/task/line-changes.ts';
-import { callGit, type RunGit, runGit } from '../../git/git-command.ts';
+import { type RunGit, runGit } from '../../git/call/git-command.ts';
+import { gitIn } from '../../git/git.ts';
 import { readNumstat } from '../../git/listings.ts';
 import { headSign, type Repository, readHead, timeOf } from '../../git/repository.ts';
 import { asText } from '../../git/tree-path.ts';
@@ -36,15 +37,14 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
   let usesStatus = false;
   const git: RunGit = (cwd, args, extras) =>
     runGit({ timeoutMs: TIMEOUT_MS, ...extras, cwd, args, env, runId, signal });
-  const ask = (args: readonly string[]) =>
-    callGit({ timeoutMs: TIMEOUT_MS, cwd: repository.root, args, env, runId, signal });
+  const here = gitIn(repository.root, { timeoutMs: TIMEOUT_MS, env, runId, signal });
   const isBlind = (): boolean => !keeper.isWorking || !keeper.isHere();
 
   /** Adds the tips of all refs to those that were seen; resolves to the number of new commits and HEAD. */
   const lookAtCommits = async () => {
     const signNow = branchSign(repository);
     // A HEAD that git cannot read stops no task.
-    const head = keeper.store.head ?? (await readHead(ask).catch(() => null));
+    const head = keeper.store.head ?? (await readHead(here).catch(() => null));
     const refs = (await git(repository.root, REFS)) ?? '';
     const { branches, tips } = tipsIn(refs, repository.root, head?.commit ?? null);
     const isFirst = sign === null;

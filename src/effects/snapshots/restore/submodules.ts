@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { isRepository, type UndoPlan } from '../../../core/snapshots/undo-plan.ts';
 import { lstatOf } from '../../files/file-kinds.ts';
-import { outputOrNull, type RunGit } from '../../git/git-command.ts';
+import { outputOrNull, type RunGit } from '../../git/call/git-command.ts';
 import { outputOf } from '../../git/git-error.ts';
 import { withoutOwnFilters } from '../../git/git-filters.ts';
 import { indexInfo, readSettings, readTree } from '../../git/listings.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { snapshotMessage } from '../../../../src/core/snapshots/snapshot-message.ts';
-import { runGit } from '../../../../src/effects/git/git-command.ts';
+import { runGit } from '../../../../src/effects/git/call/git-command.ts';
 import {
   removeSnapshots,
   thinSnapshots,

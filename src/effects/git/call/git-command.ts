@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { messageOf } from '../../errors.ts';
-import type { Confine, ConfinedCommand, PlacedCommand } from '../processes/find-program.ts';
-import { MARKER_NAME } from '../processes/process-table.ts';
-import { beginCall, type WaitsFor } from './git-limits.ts';
+import { messageOf } from '../../../errors.ts';
+import type { Confine, ConfinedCommand, PlacedCommand } from '../../processes/find-program.ts';
+import { MARKER_NAME } from '../../processes/process-table.ts';
 import {
   type GitSetting,
   gitEnvironment,
@@ -11,8 +10,10 @@ import {
   SAFELY,
   userEnvironment,
 } from './git-program.ts';
+import { beginCall, type WaitsFor } from './watched-calls.ts';
 
-interface GitExtras {
+/** What a call says to git beside its words. */
+export interface GitExtras {
   /** Standard input; a string is written as UTF-8. */
   readonly input?: string | Uint8Array;
   /** Settings that override all others. */
@@ -31,12 +32,6 @@ export type AskGit = (
   cwd: string,
   args: readonly string[],
   extras?: GitExtras,
-) => Promise<GitAnswer>;
-
-/** Runs git in one place. */
-export type AskHere = (
-  args: readonly string[],
-  call?: { readonly input?: Uint8Array },
 ) => Promise<GitAnswer>;
 
 /** One call of git. */

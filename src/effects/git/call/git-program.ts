@@ -1,7 +1,7 @@
-import { realPath } from '../files/real-path.ts';
-import { findProgram } from '../processes/find-program.ts';
-import { outerPath } from '../processes/outer-path.ts';
-import { findGitAbove } from './find-git-above.ts';
+import { findGitAbove } from '../../files/find-git-above.ts';
+import { realPath } from '../../files/real-path.ts';
+import { findProgram } from '../../processes/find-program.ts';
+import { outerPath } from '../../processes/outer-path.ts';
 
 /**
  * Returns git, and the PATH for the programs that it starts. An agent can put a git of its own into the work
