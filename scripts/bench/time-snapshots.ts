@@ -1,5 +1,6 @@
 // Times snapshots of a work tree within this process and prints the figures as JSON. It is started by
 // rows/snapshots.js with the folder of a repository, how many files change, and how often.
+import { ask, type Git, makeGit } from '../../src/effects/git/call/git.ts';
 import type { PrivateGit } from '../../src/effects/git/private-git.ts';
 import { createSnapshotStore } from '../../src/effects/snapshots/snapshot-store.ts';
 import { openTimedTree } from './timed-tree.ts';
@@ -7,17 +8,12 @@ import { openTimedTree } from './timed-tree.ts';
 const [root = '.', changes = '1', runs = '10'] = process.argv.slice(2);
 const { git, ids, change } = await openTimedTree(root);
 let calls = 0;
-const counted: PrivateGit = {
-  ...git,
-  run(...call) {
+const counting = (each: Git): Git =>
+  makeGit((args, extras) => {
     calls += 1;
-    return git.run(...call);
-  },
-  onRepository(...call) {
-    calls += 1;
-    return git.onRepository(...call);
-  },
-};
+    return ask(each, args, extras);
+  });
+const counted: PrivateGit = { ...git, own: counting(git.own), users: counting(git.users) };
 const request = {
   ...{ git: counted, ids, newest: null },
   ...{ maxBytes: 1e6, pathspecs: [] },

@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runGit } from '../../src/effects/git/call/git-command.ts';
+import { gitIn } from '../../src/effects/git/git.ts';
 import { openPrivateGit } from '../../src/effects/git/private-git.ts';
 import { findRepository } from '../../src/effects/git/repository.ts';
 import { NO_SNAPSHOT_IDS } from '../../src/effects/snapshots/snapshot-ids.ts';
@@ -10,9 +10,7 @@ const timeoutMs = 60_000;
 /** Opens a repository of the bench: its private git, refs for this process, and what changes its files. */
 export async function openTimedTree(root: string) {
   const { env } = process;
-  const repository = await findRepository(root, (cwd, args) =>
-    runGit({ cwd, args, env, timeoutMs }),
-  );
+  const repository = await findRepository(root, gitIn(root, { env, timeoutMs }));
   if (repository === null) throw new Error(`There is no repository in ${root}.`);
   const folder = mkdtempSync(join(root, '..', 'own-git-'));
   const folders = readdirSync(root).filter((name) => name.startsWith('folder-'));

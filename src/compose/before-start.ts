@@ -7,7 +7,7 @@ import { probeFolder } from '../effects/files/folder-probe.ts';
 import { isInside } from '../effects/files/real-path.ts';
 import { gitIn } from '../effects/git/git.ts';
 import { isKnown, unknownAuthor } from '../effects/git/identity.ts';
-import { gitAsker, type Opened, openPlaces } from '../effects/git/open-repository.ts';
+import { gitWith, type Opened, openPlaces } from '../effects/git/open-repository.ts';
 import type { Places } from '../effects/git/repository.ts';
 import { planLeftBehind } from '../effects/plan/plan-left-behind.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
@@ -66,7 +66,7 @@ export async function lookAhead(run: ComingRun): Promise<Outlook> {
   let opened: Promise<Opened<Places>> | null = null;
   const repository = async () => {
     if (findGitAbove(place) === null) return null;
-    opened ??= openPlaces(place, gitAsker(gitEnv));
+    opened ??= openPlaces(place, gitWith(gitEnv));
     return opened;
   };
   const refusals: Outlook['refusals'][number][] = [];

@@ -24,10 +24,12 @@ import { changedFiles, unsavedPlan, unsavedWork } from '../effects/branches/unsa
 import type { WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
 import { findGitAbove } from '../effects/files/find-git-above.ts';
 import { makePrivateFolder, removeFile } from '../effects/files/write-file.ts';
-import { runGitOf } from '../effects/git/call/git-command.ts';
 import { isStillAt } from '../effects/git/configured-repository.ts';
-import { gitAsker, openRepository } from '../effects/git/open-repository.ts';
+import { gitAt } from '../effects/git/git.ts';
+import { refusalOf } from '../effects/git/git-error.ts';
+import { gitWith, openRepository } from '../effects/git/open-repository.ts';
 import { openPrivateGit } from '../effects/git/private-git.ts';
+import { deleteRef, resolveName } from '../effects/git/questions/refs.ts';
 import { findPlaces, refOf } from '../effects/git/repository.ts';
 import { asText } from '../effects/git/tree-path.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';
@@ -101,10 +103,10 @@ export async function openTaskTree(run: TreeRun): Promise<TaskTree> {
 /** Claims the work tree around the task's folder; null if there is none. */
 async function claimPlace(run: TreeRun): Promise<WorkTreeClaim | null> {
   const { cwd, gitEnv } = run.plan;
-  const ask = gitAsker(gitEnv, run.driver.run_id);
+  const git = gitWith(gitEnv, run.driver.run_id);
   const place = findGitAbove(cwd);
   const found = run.found !== null && isStillAt(run.found, place) ? run.found : null;
-  const opened = found ?? (place === null ? null : await findPlaces(cwd, runGitOf(ask)));
+  const opened = found ?? (place === null ? null : await findPlaces(cwd, git));
   return opened && claimTree(run, opened.gitDir, opened.root);
 }
 
@@ -122,7 +124,7 @@ const SIGN = 'work-tree-not-ready';
 
 function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
   const { plan, paths, warn, driver, stops, sandbox } = run;
-  const ask = gitAsker(plan.gitEnv, driver.run_id);
+  const git = gitWith(plan.gitEnv, driver.run_id);
   const sign = path.join(paths.folder, SIGN);
   /** Whether this process has made the work tree for a task that was new. */
   let isMade = false;
@@ -130,9 +132,9 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
 
   const place = async (): Promise<CheckoutPlace> => {
     for (const folder of [tree.origin, tree.path]) {
-      const opened = await openRepository(folder, ask);
+      const opened = await openRepository(folder, git);
       if (opened.kind === 'repository') {
-        return { repository: opened.repository, ask, path: tree.path };
+        return { repository: opened.repository, git, path: tree.path };
       }
     }
     const why = `the repository of the work tree ${tree.path} was in ${tree.origin}, and git finds none there`;
@@ -171,8 +173,8 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
   const findLacks = async (): Promise<void> => {
     const { setup, copy } = plan.settings;
     if (setup !== null || copy.length > 0) return;
-    const submodules = await emptySubmodules(tree, ask);
-    lacks = { ...lacks, submodules, ignored: await ignoredLeftBehind(tree, ask) };
+    const submodules = await emptySubmodules(tree, git);
+    lacks = { ...lacks, submodules, ignored: await ignoredLeftBehind(tree, git) };
     treeLacks(lacks).forEach(warn);
   };
 
@@ -186,7 +188,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
 
   const tellUncommitted = async (at: CheckoutPlace): Promise<void> => {
     const excluded = uncountedFolders(plan.vault, plan.stateDir);
-    const names = await changedFiles({ cwd: tree.origin, excluded }, at.ask);
+    const names = await changedFiles({ cwd: tree.origin, excluded }, at.git);
     if (names.length === 0) return;
     const shown = firstFew(names, (name) => oneLine(name, 300), 1);
     warn(`What is not committed in ${tree.origin} is not in it: ${shown}.`);
@@ -195,13 +197,13 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
   /** The snapshots of this task, seen from its own work tree. */
   const snapshots = async (task: TaskState, root: string) => {
     if (task.git.snapshots === null) return null;
-    const opened = await openRepository(root, ask);
+    const opened = await openRepository(root, git);
     if (opened.kind !== 'repository') return null;
     const { repository } = opened;
     const folder = path.join(paths.folder, 'git');
-    const git = openPrivateGit({ folder, repository, env: plan.gitEnv, timeoutMs: GIT_TIMEOUT_MS });
-    const newest = await newestSnapshot(git, storedSnapshotIds(paths.folder).all);
-    return newest === null ? null : { git, newest };
+    const own = openPrivateGit({ folder, repository, env: plan.gitEnv, timeoutMs: GIT_TIMEOUT_MS });
+    const newest = await newestSnapshot(own, storedSnapshotIds(paths.folder).all);
+    return newest === null ? null : { own, newest };
   };
 
   const lastHead = async (at: CheckoutPlace, task: TaskState): Promise<string | null> =>
@@ -214,9 +216,9 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
       if (task.status !== 'pending') warn(`The work tree has what the branch has: ${why}.`);
       return;
     }
-    const { output } = await ask(tree.path, ['rev-parse', '--verify', 'HEAD']);
-    const { kept } = await bringBack(found.git, found.newest, {
-      ...{ tip: output.trim(), base: tree.base },
+    const tip = await resolveName(gitAt(git, tree.path), 'HEAD');
+    const { kept } = await bringBack(found.own, found.newest, {
+      ...{ tip: tip ?? '', base: tree.base },
       denied: await sandbox.denied(),
     });
     if (kept.length === 0) return;
@@ -230,7 +232,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     const from = path.join(tree.origin, path.relative(tree.path, plan.cwd));
     const isOwn = ownFiles(plan.vault, plan.stateDir);
     const places = { from, to: plan.cwd, root: tree.path };
-    const { idle } = await copyFiles({ ...places, globs, ask, isOwn });
+    const { idle } = await copyFiles({ ...places, globs, git, isOwn });
     for (const glob of idle) {
       warn(`--copy '${glob}' matches no file in ${from} that git ignores (links do not count).`);
     }
@@ -238,8 +240,8 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
 
   /** Removes the branch if it has no commit of its own; resolves to whether it had none. */
   const dropBranch = async ({ repository }: CheckoutPlace): Promise<boolean> => {
-    const args = ['update-ref', '-d', refOf(tree.branch), tree.base];
-    return (await ask(repository.commonDir, args)).exitCode === 0;
+    const here = gitAt(git, repository.commonDir);
+    return (await refusalOf(deleteRef(here, refOf(tree.branch), tree.base))) === null;
   };
 
   const setUp = async (inside: Sandbox | null): Promise<string | null> => {

@@ -8,11 +8,7 @@ import type {
 import type { Timeline } from '../core/snapshots/timeline.ts';
 import { stage } from '../effects/branches/commit/commit-index.ts';
 import { type Committed, commitIteration } from '../effects/branches/commit/commit-iteration.ts';
-import type {
-  AsUser,
-  CommitRequest,
-  NotCommitted,
-} from '../effects/branches/commit/commit-request.ts';
+import type { CommitRequest, NotCommitted } from '../effects/branches/commit/commit-request.ts';
 import { followCommit, indexLock } from '../effects/branches/commit/follow-commit.ts';
 import {
   type GitSetup,
@@ -23,7 +19,8 @@ import { type IndexLag, keepLag, NO_LAG, readLag } from '../effects/branches/com
 import { countUncommitted, stillLacking } from '../effects/branches/commit/iteration-changes.ts';
 import { revertIteration } from '../effects/branches/revert-iteration.ts';
 import { realPath } from '../effects/files/real-path.ts';
-import { callGit } from '../effects/git/call/git-command.ts';
+import { type Git, gitIn } from '../effects/git/git.ts';
+import { gitInside } from '../effects/git/git-inside.ts';
 import { createPatience, lockText } from '../effects/git/git-locks.ts';
 import type { PrivateGit } from '../effects/git/private-git.ts';
 import { asText, type TreePath } from '../effects/git/tree-path.ts';
@@ -41,35 +38,31 @@ import {
   leftUncommitted,
 } from '../report/notices.ts';
 import type { ClaimedRun } from './held-run.ts';
-import { callGitInside } from './sandbox/git-inside.ts';
 
-/** For a question to git that runs no program. */
-const QUESTION_MS = 60_000;
+/** Git as the user has it; the limit is that of a question that runs no program. */
+const ASKED = { asUser: true, timeoutMs: 60_000 };
 
-/**
- * Runs git as the user would, and in the sandbox if there is one and git starts programs. A second request to
- * stop ends it at once.
- */
-function gitAsUser(
+/** Returns git as the user would run it, for what starts no program. A second request to stop ends it at once. */
+function gitAsUser({ plan, stops }: ClaimedRun, { repository }: PrivateGit): Git {
+  const env = plan.gitEnv;
+  return gitIn(repository.root, { ...ASKED, env, signal: stops.hurry });
+}
+
+/** Returns the same git for what may start programs, in the sandbox if there is one. */
+function gitWithPrograms(
   { plan, stops }: ClaimedRun,
   { repository }: PrivateGit,
   sandbox: Sandbox | null,
-): AsUser {
-  return async (args, { index, timeoutMs = QUESTION_MS, startsPrograms = false, ...call } = {}) => {
-    const command = {
-      ...{ ...call, args, timeoutMs, cwd: repository.root },
-      env: startsPrograms ? plan.env : plan.gitEnv,
-      ...{ signal: stops.hurry, asUser: true },
-      ...(startsPrograms ? { waitsFor: 'hooks' as const } : {}),
-    };
-    if (startsPrograms && sandbox?.rules.checksInside === true) {
-      return callGitInside(sandbox, command, index);
-    }
-    return callGit({
-      ...command,
-      ...(index === undefined ? {} : { places: { GIT_INDEX_FILE: index } }),
-    });
+): Git {
+  const { env, policy } = plan;
+  const request = {
+    ...{ ...ASKED, env, signal: stops.hurry, waitsFor: 'hooks' as const },
+    timeoutMs: policy.iterationTimeoutMs,
   };
+  if (sandbox?.rules.checksInside !== true) return gitIn(repository.root, request);
+  return gitInside(repository.root, request, (each, temporary) =>
+    sandbox.wrap(each, 'check', { writable: [], fixed: [], temporary }),
+  );
 }
 
 /**
@@ -83,8 +76,7 @@ export async function gitSetupOf(
 ): Promise<GitSetup | null> {
   if (!isBeginning) return storedGitSetup(run.paths.folder);
   if (keeper === null) return null;
-  const asUser = gitAsUser(run, keeper.git, null);
-  return readGitSetup(keeper.git.repository, asUser, keeper.settings);
+  return readGitSetup(keeper.git.repository, gitAsUser(run, keeper.git), keeper.settings);
 }
 
 /** Brings the index up to date with the commits of an earlier driver that it still lacks. */
@@ -140,8 +132,8 @@ export function workTreeSettler(
       template: plan.settings.commitMessage,
       apart: listIn(keeper.git.repository.root, plan.policy.list),
       protect: plan.settings.protectBranch,
-      asUser: gitAsUser(run, keeper.git, sandbox),
-      timeoutMs: plan.policy.iterationTimeoutMs,
+      asUser: gitAsUser(run, keeper.git),
+      withPrograms: gitWithPrograms(run, keeper.git, sandbox),
       patience: createPatience(),
     };
   };

@@ -163,6 +163,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'logs',
       'git/call',
       'git',
+      'git/questions',
       'workspace',
       'snapshots',
       'snapshots/restore',

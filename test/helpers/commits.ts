@@ -1,11 +1,11 @@
 import type { TreeToSettle } from '../../src/core/snapshots/settlement.ts';
 import { snapshotMessage } from '../../src/core/snapshots/snapshot-message.ts';
 import { commitIteration } from '../../src/effects/branches/commit/commit-iteration.ts';
-import type { AsUser, CommitRequest } from '../../src/effects/branches/commit/commit-request.ts';
+import type { CommitRequest } from '../../src/effects/branches/commit/commit-request.ts';
 import { readGitSetup } from '../../src/effects/branches/commit/git-setup.ts';
 import { NO_LAG } from '../../src/effects/branches/commit/index-lag.ts';
 import { revertIteration } from '../../src/effects/branches/revert-iteration.ts';
-import { callGit } from '../../src/effects/git/call/git-command.ts';
+import { gitIn } from '../../src/effects/git/git.ts';
 import { createPatience } from '../../src/effects/git/git-locks.ts';
 import { listSnapshots } from '../../src/effects/snapshots/snapshot-list.ts';
 import { PATIENCE_MS } from './patience.ts';
@@ -34,16 +34,8 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
     };
     await store.keep(kept, [name], () => snapshotMessage(about));
   };
-  const asUser: AsUser = (args, { index, timeoutMs = PATIENCE_MS, ...call } = {}) =>
-    callGit({
-      ...call,
-      args,
-      cwd: folder,
-      env,
-      timeoutMs,
-      asUser: true,
-      ...(index === undefined ? {} : { places: { GIT_INDEX_FILE: index } }),
-    });
+  const asUser = gitIn(folder, { env, timeoutMs: PATIENCE_MS, asUser: true });
+  const withPrograms = asUser;
   const setupNow = () => readGitSetup(own.repository, asUser);
   let setup = (await setupNow()) ?? {};
   return {
@@ -52,7 +44,7 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
     own,
     ids,
     keep,
-    asUser,
+    withPrograms,
     /** What is configured from now on counts as there when the task began. */
     async begin(): Promise<void> {
       setup = (await setupNow()) ?? {};
@@ -60,14 +52,13 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
     },
     /** Commits what the snapshots say. */
     async commit(tree: Partial<TreeToSettle> = {}, more: Partial<CommitRequest> = {}) {
-      const timeline = await listSnapshots(own, ids.all);
+      const timeline = await listSnapshots(own.own, ids.all);
       const { iteration = 1 } = tree;
       return commitIteration({
-        ...{ git: own, store, timeline, setup, asUser },
+        ...{ git: own, store, timeline, setup, asUser, withPrograms },
         taskId: 't',
         ...{ template: null, apart: null },
         protect: [],
-        timeoutMs: PATIENCE_MS,
         lag: NO_LAG,
         patience: createPatience(async () => {}),
         tree: {
@@ -83,7 +74,7 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
     },
     /** Takes an iteration back. */
     async revert(iteration = 1) {
-      const timeline = await listSnapshots(own, ids.all);
+      const timeline = await listSnapshots(own.own, ids.all);
       return revertIteration({
         ...{ git: own, store, timeline, taskId: 't', iteration },
         order() {

@@ -2,7 +2,7 @@ import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { removeFreshCheckout } from '../../src/effects/branches/fresh-checkout.ts';
-import { gitAsker } from '../../src/effects/git/open-repository.ts';
+import { gitWith } from '../../src/effects/git/open-repository.ts';
 import { runShellCommand } from '../../src/effects/processes/shell-command.ts';
 import type { CheckPlace } from '../../src/effects/proof/check-place.ts';
 import { checkClean } from '../../src/effects/proof/clean-checkout.ts';
@@ -38,12 +38,12 @@ export async function makeExam(
   const { own, take } = await snapshotsOf(folder, { maxBytes: 1_000_000 });
   const start = (await take('0')).tree;
   const atStart = await findDeciders({ git: own, checks, folder: below }, start);
-  const ask = gitAsker(GIT_ENV);
+  const outer = gitWith(GIT_ENV);
   const examFolder = join(await tempFolder(), 'r.ralph', 't.exam');
   const cleanFolder = examFolder.replace(/exam$/, 'clean');
   // One that failed stays, with its folder for temporary files.
   onTestFinished(() => removeFreshCheckout(cleanFolder));
-  const common = { git: own, ask, below, isOwn: () => false, ...options };
+  const common = { git: own, outer, below, isOwn: () => false, ...options };
 
   const run = (command: string, { cwd, temporary }: Omit<CheckPlace, 'folder'>) =>
     runShellCommand(command, '', {
@@ -74,7 +74,7 @@ export async function makeExam(
     });
   const head = () => git('rev-parse', 'HEAD');
   return {
-    ...{ folder, git, own, ask, start, atStart, examFolder, cleanFolder, claim, look, head, run },
+    ...{ folder, git, own, outer, start, atStart, examFolder, cleanFolder, claim, look, head, run },
     /** What the old exam says of the claim, and what was found bent. */
     async judge(changes: Changed) {
       const claimed = await claim(changes);

@@ -3,7 +3,7 @@ import type { LandingForm, LandingRefusal } from '../../src/core/snapshots/landi
 import type { OwnWorkTree } from '../../src/core/task/task-state.ts';
 import { type Landing, land } from '../../src/effects/branches/land.ts';
 import { findTaskWork } from '../../src/effects/branches/task-work.ts';
-import type { AskGit } from '../../src/effects/git/call/git-command.ts';
+import { ask, makeGit } from '../../src/effects/git/call/git.ts';
 import { createPatience } from '../../src/effects/git/git-locks.ts';
 import { gitIdentity } from '../../src/effects/git/identity.ts';
 import { checkoutsOf } from './checkouts.ts';
@@ -69,9 +69,9 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
       branches = [],
     }: LandOptions = {},
   ): Promise<Landing> => {
-    const { repository, ask } = await checkoutsOf(folder, env);
+    const { repository, git: ralphs } = await checkoutsOf(folder, env);
     const gitFolder = await tempFolder();
-    const own = { repository, ask, gitFolder, env: { ...GIT_ENV, ...env } };
+    const own = { repository, git: ralphs, gitFolder, env: { ...GIT_ENV, ...env } };
     const work = await findTaskWork({
       ...{ ...own, taskId, branch: tree.branch, tree, ids: idsBelow(folder, taskId) },
       ...{ maxBytes: 1_000, excludedGlobs },
@@ -79,15 +79,15 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
     if ('kind' in work) {
       return { end: { kind: 'refused', why: work }, stays: new Map(), elsewhere: new Map() };
     }
-    const askToEnd: AskGit = async (cwd, args, extras) => {
-      if (!args.includes('--ff-only')) return ask(cwd, args, extras);
+    const gitToEnd = makeGit(async (args, extras) => {
+      if (!args.includes('--ff-only')) return ask(ralphs, args, extras);
       atMove?.('before');
-      const answer = await ask(cwd, args, extras);
+      const answer = await ask(ralphs, args, extras);
       atMove?.('after');
       return answer;
-    };
+    });
     return land({
-      ...{ ...own, askToEnd, parent, taskId, work, base: tree.base, onto, form, apart },
+      ...{ ...own, gitToEnd, parent, taskId, work, base: tree.base, onto, form, apart },
       ...{ refs: `refs/ralph/${taskId}`, ids: landedIds },
       message: `Do ${taskId}\n\nRalph-Task: ${taskId}\n`,
       identity: gitIdentity(NAMED),

@@ -1,4 +1,4 @@
-import { runGit } from '../../src/effects/git/call/git-command.ts';
+import { gitIn as ralphsGit } from '../../src/effects/git/git.ts';
 import { openPrivateGit, type PrivateGit } from '../../src/effects/git/private-git.ts';
 import { findRepository } from '../../src/effects/git/repository.ts';
 import type { SnapshotId, SnapshotIds } from '../../src/effects/snapshots/snapshot-ids.ts';
@@ -45,8 +45,9 @@ export async function snapshotsOf(
   env: Readonly<Record<string, string | undefined>> = GIT_ENV,
   ownFolder: string | null = null,
 ) {
-  const repository = await findRepository(folder, (cwd, args) =>
-    runGit({ cwd, args, env, timeoutMs: PATIENCE_MS }),
+  const repository = await findRepository(
+    folder,
+    ralphsGit(folder, { env, timeoutMs: PATIENCE_MS }),
   );
   if (repository === null) throw new Error(`there is no repository around ${folder}`);
   const request = { repository, env, timeoutMs: PATIENCE_MS };

@@ -5,7 +5,7 @@ import { withoutFleet } from '../../core/settings/environment.ts';
 import { type LandingRefusal, landingChecks } from '../../core/snapshots/landing.ts';
 import { copyFiles } from '../../effects/branches/copy-files.ts';
 import { isInside, realPath } from '../../effects/files/real-path.ts';
-import type { AskGit } from '../../effects/git/call/git-command.ts';
+import type { Git } from '../../effects/git/git.ts';
 import type { Repository } from '../../effects/git/repository.ts';
 import { runShellCommand, type ShellOptions } from '../../effects/processes/shell-command.ts';
 import type { SignalWatch } from '../../effects/processes/signals.ts';
@@ -27,7 +27,7 @@ export interface CheckWorld {
 
 interface CheckTools extends CheckWorld {
   readonly repository: Repository;
-  readonly ask: AskGit;
+  readonly git: Git;
   readonly stops: SignalWatch;
 }
 
@@ -35,7 +35,7 @@ interface CheckTools extends CheckWorld {
 export async function checkIn(
   scratch: string,
   { state, stored, vault, paths, folder, seal, env }: TaskToLand,
-  { repository: { root }, ask, stops, sandbox, runId, guard }: CheckTools,
+  { repository: { root }, git, stops, sandbox, runId, guard }: CheckTools,
 ): Promise<LandingRefusal | null> {
   const { setup, copy } = stored.settings;
   const policy = storedPolicy(state, stored);
@@ -47,7 +47,7 @@ export async function checkIn(
     .find((each) => each === below || isInside(each, below));
   const cwd = tree === undefined ? scratch : path.join(scratch, path.relative(tree, below));
   const isOwn = ownFiles(vault, paths.stateDir);
-  await copyFiles({ from, to: cwd, root: scratch, globs: copy, ask, isOwn });
+  await copyFiles({ from, to: cwd, root: scratch, globs: copy, git, isOwn });
   const hasCommands = setup !== null || checks.length > 0;
   const inside = hasCommands ? await sandbox.open(cwd) : null;
   if (hasCommands) guard();

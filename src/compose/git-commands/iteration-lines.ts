@@ -2,13 +2,12 @@ import path from 'node:path';
 import { changesIn, iterationsWithStart } from '../../core/snapshots/timeline.ts';
 import type { LineChanges, LinesByIteration } from '../../core/task/line-changes.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { callGit } from '../../effects/git/call/git-command.ts';
+import { type Git, gitIn } from '../../effects/git/git.ts';
 import { GitError } from '../../effects/git/git-error.ts';
-import type { PrivateGit } from '../../effects/git/private-git.ts';
+import { countLinesBetween } from '../../effects/git/questions/diffs.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { type SnapshotId, storedSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { listSnapshots } from '../../effects/snapshots/snapshot-list.ts';
-import { countLinesBetween } from '../../effects/snapshots/trees.ts';
 
 /** For one call of git, in ms: a person waits for what is shown. */
 const TIMEOUT_MS = 5_000;
@@ -25,17 +24,16 @@ export async function linesByIteration(
   const ids = storedSnapshotIds(folder).all;
   if (ids.length === 0) return {};
   for (const cwd of placesOf(task, folder)) {
-    const found = await linesIn(gitIn(cwd, env), ids).catch(nullWhereGitFails);
+    const found = await linesIn(gitIn(cwd, { env, timeoutMs: TIMEOUT_MS }), ids).catch(
+      nullWhereGitFails,
+    );
     if (found !== null) return found;
   }
   return {};
 }
 
 /** Returns null if the repository has none of the snapshots. */
-async function linesIn(
-  git: Pick<PrivateGit, 'run'>,
-  ids: readonly SnapshotId[],
-): Promise<LinesByIteration | null> {
+async function linesIn(git: Git, ids: readonly SnapshotId[]): Promise<LinesByIteration | null> {
   const timeline = await listSnapshots(git, ids);
   if (timeline.snapshots.length === 0) return null;
   const changed = iterationsWithStart(timeline).flatMap((number) => {
@@ -67,15 +65,4 @@ function placesOf({ git }: TaskState, folder: string): readonly string[] {
     ...(git.work_tree === null ? [] : [git.work_tree.path, git.work_tree.origin]),
     ...(stored === null ? [] : [path.resolve(stored.startDir, stored.settings.cwd ?? '.')]),
   ];
-}
-
-/** Git, which finds the repository by itself, and only reads. */
-function gitIn(cwd: string, env: NodeJS.ProcessEnv): Pick<PrivateGit, 'run'> {
-  return {
-    run: (args, { input, onOutput } = {}) =>
-      callGit({
-        ...{ cwd, args, env, timeoutMs: TIMEOUT_MS, onOutput },
-        ...(input === undefined ? {} : { input }),
-      }),
-  };
 }

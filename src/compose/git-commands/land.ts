@@ -10,12 +10,12 @@ import { findTaskWork, type TaskWork } from '../../effects/branches/task-work.ts
 import { unsavedWork } from '../../effects/branches/unsaved-work.ts';
 import { realPath } from '../../effects/files/real-path.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
-import { type AskGit, callGit } from '../../effects/git/call/git-command.ts';
-import { gitOf, withSettings } from '../../effects/git/git.ts';
-import { GitError } from '../../effects/git/git-error.ts';
+import { type Git, gitAt, gitIn, withSettings } from '../../effects/git/git.ts';
+import { GitError, refusalOf } from '../../effects/git/git-error.ts';
 import { createPatience } from '../../effects/git/git-locks.ts';
 import { gitIdentity, isKnown, RALPH, unknownAuthor } from '../../effects/git/identity.ts';
-import { gitAsker } from '../../effects/git/open-repository.ts';
+import { gitWith } from '../../effects/git/open-repository.ts';
+import { deleteRef } from '../../effects/git/questions/refs.ts';
 import { refOf } from '../../effects/git/repository.ts';
 import { thisDriver } from '../../effects/lock/driver-identity.ts';
 import { outerEnvironment } from '../../effects/plan/outer-environment.ts';
@@ -72,10 +72,10 @@ async function landWatched(
 ): Promise<TaskLanding> {
   const { form, onWait } = task;
   const env = outerEnvironment(task.env, task.stored);
-  const ask = gitAsker(env, undefined, stops.signal);
-  const { repository, branch, onto } = await placeOf(task, ask);
+  const git = gitWith(env, undefined, stops.signal);
+  const { repository, branch, onto } = await placeOf(task, git);
   const identity = form.kind === 'patch' ? RALPH : gitIdentity(env);
-  if (!(await isKnown(withSettings(gitOf(ask, repository.commonDir), identity)))) {
+  if (!(await isKnown(withSettings(gitAt(git, repository.commonDir), identity)))) {
     throw new UsageError([unknownAuthor('ralph land')]);
   }
   const refused = (why: LandingRefusal): TaskLanding => ({
@@ -90,7 +90,7 @@ async function landWatched(
   try {
     // A killed landing may have left it.
     rmSync(gitFolder, { recursive: true, force: true });
-    const tools = { repository, branch, onto, ask, identity, gitFolder };
+    const tools = { repository, branch, onto, git, identity, gitFolder };
     return { ...(await landClaimed(task, tools, stops, world)), onto };
   } catch (error) {
     if (!(error instanceof GitError) && errorCode(error) === '') throw error;
@@ -104,14 +104,14 @@ async function landWatched(
 }
 
 interface LandTools extends LandPlace {
-  readonly ask: AskGit;
+  readonly git: Git;
   readonly identity: ReturnType<typeof gitIdentity>;
   readonly gitFolder: string;
 }
 
 async function landClaimed(
   task: TaskToLand,
-  { repository, branch, onto, ask, identity, gitFolder }: LandTools,
+  { repository, branch, onto, git, identity, gitFolder }: LandTools,
   stops: SignalWatch,
   world: CheckWorld,
 ): Promise<Landing> {
@@ -123,7 +123,7 @@ async function landClaimed(
   const find = async (): Promise<TaskWork | LandingRefusal> => {
     const hold = await holdTask(paths, state.task_id, thisDriver(systemClock.now(), randomUUID()));
     return findTaskWork({
-      ...{ repository, ask, branch, tree, gitFolder, env, taskId: state.task_id },
+      ...{ repository, git, branch, tree, gitFolder, env, taskId: state.task_id },
       ids: ids.all,
       maxBytes: settings.snapshotLimit,
       excludedGlobs: settings.snapshotExclude,
@@ -133,19 +133,18 @@ async function landClaimed(
   if ('kind' in work) {
     return { end: { kind: 'refused', why: work }, stays: new Map(), elsewhere: new Map() };
   }
-  const [main] = await listTrees({ repository, ask });
+  const [main] = await listTrees({ repository, git });
   const landing = await land({
-    ...{ repository, ask, gitFolder, env, work, onto, form, identity },
+    ...{ repository, git, gitFolder, env, work, onto, form, identity },
     apart: apartIn(task),
-    askToEnd: (cwd, args, extras) =>
-      callGit({ ...extras, cwd, args, env, timeoutMs: TO_END_TIMEOUT_MS }),
+    gitToEnd: gitIn(repository.commonDir, { env, timeoutMs: TO_END_TIMEOUT_MS }),
     parent: tree === null ? `${main?.path ?? repository.root}.ralph` : path.dirname(tree.path),
     taskId: state.task_id,
     base: tree?.base ?? state.git_base,
     ...{ refs: state.git.snapshots, ids },
     branches: state.git.branches ?? [],
     message: landingMessage(state.task_id, state.task_prompt),
-    check: (scratch) => checkIn(scratch, task, { repository, ask, stops, ...world }),
+    check: (scratch) => checkIn(scratch, task, { repository, git, stops, ...world }),
     patience: createPatience(),
     signal: stops.signal,
   });
@@ -154,10 +153,11 @@ async function landClaimed(
     const now = await find();
     // What somebody has written since the landing would be lost.
     const isLanded = !('kind' in now) && now.tip === work.tip && now.kept === work.kept;
-    const place = { repository, ask, path: tree.path };
+    const place = { repository, git, path: tree.path };
     if (isLanded && (await unsavedWork(place, branch, { isLanded })) === null) {
       await removeCheckout(place);
-      await ask(repository.commonDir, ['update-ref', '-d', refOf(branch), tree.base]);
+      const here = gitAt(git, repository.commonDir);
+      await refusalOf(deleteRef(here, refOf(branch), tree.base));
     }
   }
   return landing;

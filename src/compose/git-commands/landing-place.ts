@@ -1,10 +1,11 @@
-import { onlyOfTask } from '../../core/snapshots/commit-message.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { isBranch } from '../../effects/branches/checkout.ts';
-import type { AskGit } from '../../effects/git/call/git-command.ts';
+import { shortName } from '../../effects/branches/commit/own-branch.ts';
+import { type Git, gitAt } from '../../effects/git/git.ts';
 import { openRepository } from '../../effects/git/open-repository.ts';
-import type { Repository } from '../../effects/git/repository.ts';
-import { asText } from '../../effects/git/tree-path.ts';
+import { hasOfTaskSince } from '../../effects/git/questions/history.ts';
+import { refsLike } from '../../effects/git/questions/refs.ts';
+import { type Repository, refOf } from '../../effects/git/repository.ts';
 import { UsageError } from '../../errors.ts';
 import { startFolderOf, type TaskToLand } from './task-to-land.ts';
 
@@ -17,18 +18,18 @@ export interface LandPlace {
 }
 
 /** Finds the repository and both branches. Rejects with a `UsageError` if one is unknown. */
-export async function placeOf(task: TaskToLand, ask: AskGit): Promise<LandPlace> {
+export async function placeOf(task: TaskToLand, git: Git): Promise<LandPlace> {
   const { state, stored } = task;
   const { task_id: taskId } = state;
   const tree = state.git.work_tree;
   const folders = tree === null ? [startFolderOf(stored)] : [tree.origin, tree.path];
-  const repository = await firstRepository(folders, ask);
+  const repository = await firstRepository(folders, git);
   if (repository === null) {
     throw new UsageError([
       `ralph land expects a task that worked in a git repository; found none in ${folders[0]}.`,
     ]);
   }
-  const branch = tree?.branch ?? (await ownBranch(state, repository, ask));
+  const branch = tree?.branch ?? (await ownBranch(state, repository, git));
   if (branch === null) {
     throw new UsageError([
       `ralph land expects a task with a branch of its own; ${taskId} worked in your own work tree and its changes are there: commit them yourself, or start the next task with --worktree.`,
@@ -43,7 +44,7 @@ export async function placeOf(task: TaskToLand, ask: AskGit): Promise<LandPlace>
   if (onto === branch) {
     throw new UsageError([`--onto expects another branch than ${branch}, the task's own.`]);
   }
-  if (!(await isBranch({ repository, ask }, onto))) {
+  if (!(await isBranch({ repository, git }, onto))) {
     throw new UsageError([
       task.onto === null
         ? `ralph land expects --onto BRANCH, since ${onto}, the branch at which ${taskId} began, is gone.`
@@ -53,12 +54,9 @@ export async function placeOf(task: TaskToLand, ask: AskGit): Promise<LandPlace>
   return { repository, branch, onto };
 }
 
-async function firstRepository(
-  folders: readonly string[],
-  ask: AskGit,
-): Promise<Repository | null> {
+async function firstRepository(folders: readonly string[], git: Git): Promise<Repository | null> {
   for (const folder of folders) {
-    const opened = await openRepository(folder, ask);
+    const opened = await openRepository(folder, git);
     if (opened.kind === 'repository') return opened.repository;
   }
   return null;
@@ -71,24 +69,16 @@ async function firstRepository(
 async function ownBranch(
   { task_id, git_base, started_at }: TaskState,
   repository: Repository,
-  ask: AskGit,
+  git: Git,
 ): Promise<string | null> {
   const ids = new Set([task_id, task_id.replaceAll('.', '%2E')]);
   const patterns = ['ralph/', 'ralph-'].flatMap((start) =>
-    [...ids].flatMap((id) => [`refs/heads/${start}${id}`, `refs/heads/${start}${id}-*`]),
+    [...ids].flatMap((id) => [refOf(`${start}${id}`), refOf(`${start}${id}-*`)]),
   );
-  const listed = await ask(repository.commonDir, [
-    ...['for-each-ref', '--sort=-version:refname', '--format=%(refname)', ...patterns],
-  ]);
+  const here = gitAt(git, repository.commonDir);
   const since = Math.floor(Date.parse(started_at) / 1000);
-  for (const ref of listed.output.split('\n').filter((line) => line !== '')) {
-    const { exitCode, output } = await ask(repository.commonDir, [
-      ...['rev-list', '--max-count=1', `--since=${since}`],
-      ...[...onlyOfTask(task_id), ref],
-      ...(git_base === null ? [] : ['--not', git_base]),
-    ]);
-    const name = asText(ref).slice('refs/heads/'.length);
-    if (exitCode === 0 && output !== '') return name;
+  for (const ref of await refsLike(here, patterns)) {
+    if (await hasOfTaskSince(here, task_id, ref, { since, base: git_base })) return shortName(ref);
   }
   return null;
 }

@@ -17,10 +17,12 @@ import { checkoutFolder } from '../../effects/branches/fresh-checkout.ts';
 import { claimLanding } from '../../effects/branches/landing-claim.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
-import { type AskGit, runGitOf } from '../../effects/git/call/git-command.ts';
+import { type Git, gitAt } from '../../effects/git/git.ts';
 import { GitError } from '../../effects/git/git-error.ts';
-import { gitAsker, openRepository } from '../../effects/git/open-repository.ts';
+import { gitWith, openRepository } from '../../effects/git/open-repository.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
+import { objectType } from '../../effects/git/questions/objects.ts';
+import { resolveCommit, resolveName } from '../../effects/git/questions/refs.ts';
 import type { Repository } from '../../effects/git/repository.ts';
 import { asTreePath } from '../../effects/git/tree-path.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
@@ -83,8 +85,8 @@ export function foldersOfTask({ git }: TaskState, folder: string): readonly stri
  * committed in its place. Rejects with a `CommandError` if it has neither.
  */
 export async function findProvenTree(proof: PlacedProof): Promise<string> {
-  const ask = gitAsker(proof.env);
-  return findTree(proof.facts, await repositoryOf(proof, ask), ask);
+  const git = gitWith(proof.env);
+  return findTree(proof.facts, await repositoryOf(proof, git), git);
 }
 
 /** What came of running the checks of a proof again. */
@@ -143,9 +145,9 @@ interface Repetition extends ProofToRepeat {
 }
 
 async function repeatWatched(proof: Repetition, stops: SignalWatch): Promise<Repeated> {
-  const ask = gitAsker(proof.env, undefined, stops.hurry);
-  const repository = await repositoryOf(proof, ask);
-  const tree = await findTree(proof.facts, repository, ask);
+  const outer = gitWith(proof.env, undefined, stops.hurry);
+  const repository = await repositoryOf(proof, outer);
+  const tree = await findTree(proof.facts, repository, outer);
   const scratch = path.join(repository.commonDir, 'ralph', 'proof-git');
   const folder = proof.gitFolder ?? scratch;
   const stopped = new CommandError('It was stopped before the checks had ended.');
@@ -156,7 +158,7 @@ async function repeatWatched(proof: Repetition, stops: SignalWatch): Promise<Rep
     // A killed ralph may have left it.
     rmSync(scratch, { recursive: true, force: true });
     const options = { folder, repository, env: proof.env, timeoutMs: GIT_TIMEOUT_MS };
-    const repeated = await runIn(openPrivateGit(options), tree, proof, ask, stops);
+    const repeated = await runIn(openPrivateGit(options), tree, proof, outer, stops);
     if (stops.signal.aborted) throw stopped;
     return repeated;
   } catch (error) {
@@ -177,7 +179,7 @@ async function runIn(
   git: PrivateGit,
   tree: string,
   proof: Repetition,
-  ask: AskGit,
+  outer: Git,
   stops: SignalWatch,
 ): Promise<Repeated> {
   const { facts, name, vault, stateDir, env, runId } = proof;
@@ -204,9 +206,9 @@ async function runIn(
     return { results, differences: differencesFrom(facts, results, deciders) };
   };
   const end = await checkClean({
-    ...{ git, ask, tree, below, setup, check },
-    folder: await checkoutFolder(git, `${name}.again`, ask),
-    head: await headFor(facts, tree, repository, ask),
+    ...{ git, outer, tree, below, setup, check },
+    folder: await checkoutFolder(git, `${name}.again`, outer),
+    head: await headFor(facts, tree, gitAt(outer, repository.root)),
     copy: { from: path.join(repository.root, below), globs: copy },
     isOwn: ownFiles(vault, stateDir),
     run: async (command, place) => runShellCommand(command, '', await optionsIn(place)),
@@ -230,26 +232,18 @@ async function decidersIn(
 }
 
 /** Returns the commit of the proof, if it has this tree; otherwise that of HEAD. Null before the first one. */
-async function headFor(
-  { commit }: ProofFacts,
-  tree: string,
-  { root }: Repository,
-  ask: AskGit,
-): Promise<string | null> {
-  const git = runGitOf(ask);
-  const parse = async (what: string): Promise<string | null> =>
-    (await git(root, ['rev-parse', '-q', '--verify', what]))?.trim() ?? null;
-  const isOfTree = commit !== null && (await parse(`${commit}^{tree}`)) === tree;
-  return isOfTree ? commit : parse('HEAD^{commit}');
+async function headFor({ commit }: ProofFacts, tree: string, git: Git): Promise<string | null> {
+  const isOfTree = commit !== null && (await resolveName(git, `${commit}^{tree}`)) === tree;
+  return isOfTree ? commit : resolveCommit(git, 'HEAD');
 }
 
 async function repositoryOf(
   { folders }: Pick<PlacedProof, 'folders'>,
-  ask: AskGit,
+  git: Git,
 ): Promise<Repository> {
   let why = 'its folder is gone';
   for (const folder of folders) {
-    const opened = await openRepository(folder, ask);
+    const opened = await openRepository(folder, git);
     if (opened.kind === 'repository') return opened.repository;
     ({ why } = opened);
   }
@@ -261,15 +255,13 @@ async function repositoryOf(
 async function findTree(
   { tree, committedTree }: ProofFacts,
   { root }: Repository,
-  ask: AskGit,
+  git: Git,
 ): Promise<string> {
   if (tree === null) {
     throw new CommandError('This proof names no tree: the task did not work in a git repository.');
   }
   for (const id of [tree, committedTree]) {
-    if (id === null) continue;
-    const { exitCode, output } = await ask(root, ['cat-file', '-t', id]);
-    if (exitCode === 0 && output.trim() === 'tree') return id;
+    if (id !== null && (await objectType(gitAt(git, root), id)) === 'tree') return id;
   }
   throw new CommandError(
     `${root} has not got the tree ${tree} that was judged; fetch the branch that contains it, or name another repository.`,

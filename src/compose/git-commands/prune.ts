@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { type RunGit, runGit } from '../../effects/git/call/git-command.ts';
+import { type GitRequest, gitIn } from '../../effects/git/git.ts';
+import { deleteRefsBelow } from '../../effects/git/questions/refs.ts';
 import { findRepository } from '../../effects/git/repository.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
-import { removeSnapshots } from '../../effects/snapshots/keeper/remove-snapshots.ts';
 import { type Pruned, pruneHistory } from '../../effects/state/prune-history.ts';
 import { tryReadStateFile } from '../../effects/state/state-file.ts';
 import { inHistory, taskPaths } from '../../effects/state/task-folder.ts';
@@ -25,8 +25,7 @@ export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned
   const { stateDir, beforeMs, dryRun, env } = request;
   if (dryRun) return [...pruneHistory(stateDir, { beforeMs, dryRun })];
   const seal = sealAt(request);
-  const git: RunGit = (cwd, args, extras) =>
-    runGit({ ...extras, cwd, args, env, timeoutMs: TIMEOUT_MS });
+  const limits = { env, timeoutMs: TIMEOUT_MS };
   const staying = new Map<string, string>();
   // The snapshots go first: a task whose state is gone has nothing that would lead to them.
   for (const { kind, name } of pruneHistory(stateDir, { beforeMs, dryRun: true })) {
@@ -36,8 +35,8 @@ export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned
     if (file.kind !== 'task' || !file.isOwn) continue;
     const { snapshots } = file.state.git;
     if (snapshots === null) continue;
-    const root = await repositoryOf(file.state, place.folder, git);
-    if (root !== null && !(await removeSnapshots(root, snapshots, git))) {
+    const root = await repositoryOf(file.state, place.folder, limits);
+    if (root !== null && !(await deleteRefsBelow(gitIn(root, limits), snapshots))) {
       staying.set(name, `git in ${root} cannot remove its snapshots, ${snapshots}`);
     }
   }
@@ -45,11 +44,15 @@ export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned
 }
 
 /** Returns the work tree in which a task has snapshots; null if it is gone. */
-async function repositoryOf(state: TaskState, folder: string, git: RunGit): Promise<string | null> {
+async function repositoryOf(
+  state: TaskState,
+  folder: string,
+  limits: GitRequest,
+): Promise<string | null> {
   const stored = readStoredRun(folder);
   const cwd = stored === null ? null : path.resolve(stored.startDir, stored.settings.cwd ?? '.');
   for (const place of [cwd, state.git.work_tree?.origin ?? null]) {
-    const repository = place === null ? null : await findRepository(place, git);
+    const repository = place === null ? null : await findRepository(place, gitIn(place, limits));
     if (repository !== null) return repository.root;
   }
   return null;

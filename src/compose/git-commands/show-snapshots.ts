@@ -1,7 +1,8 @@
 import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { changesIn, changesSinceStart, type TreePair } from '../../core/snapshots/timeline.ts';
 import { GitError } from '../../effects/git/git-error.ts';
-import { compareTrees, countLines, countPaths } from '../../effects/snapshots/trees.ts';
+import { countLines, countPaths } from '../../effects/git/questions/diffs.ts';
+import { compareTrees } from '../../effects/snapshots/trees.ts';
 import { CommandError } from '../../errors.ts';
 import {
   changedNothing,
@@ -32,7 +33,7 @@ export async function changedFiles(
   const { git } = snapshots.keeper;
   const pair = pairOf(task, snapshots, iterations);
   const difference = await read(task, compareTrees(git, pair.from, pair.to));
-  const lines = await read(task, countLines(git, pair));
+  const lines = await read(task, countLines(git.own, pair));
   return [...difference].map(([name, { from, to }]) => ({
     path: shownPath(name),
     status: from === null ? 'added' : to === null ? 'deleted' : kindOf(from, to),
@@ -58,9 +59,7 @@ export async function showChanges(
 ): Promise<number> {
   const snapshots = await openTaskSnapshots(task, runId, false);
   const { from, to } = pairOf(task, snapshots, iterations);
-  // A submodule's own configuration could name programs: only its commits are shown.
-  const safely = ['--no-ext-diff', '--no-textconv', '--submodule=short'];
-  return snapshots.keeper.git.show(['diff', ...safely, ...(asStat ? ['--stat'] : []), from, to]);
+  return snapshots.keeper.git.showDiff(from, to, asStat);
 }
 
 function pairOf(task: NamedTask, snapshots: TaskSnapshots, iterations: ShownIterations): TreePair {
@@ -101,7 +100,7 @@ export async function listTaskSnapshots(
       ? { from: snapshots[place - 1]?.tree ?? tree, to: tree }
       : { from: undone.fromTree, to: undone.leftTree },
   );
-  const counts = await read(task, countPaths(keeper.git, pairs));
+  const counts = await read(task, countPaths(keeper.git.own, pairs));
   return snapshots.map(({ name, what, at, subject, commit }, place) => ({
     name,
     iteration: what.kind === 'undo' ? null : what.iteration,

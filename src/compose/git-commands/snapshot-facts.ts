@@ -1,5 +1,6 @@
 import { probeFolder } from '../../effects/files/folder-probe.ts';
-import { type RunGit, runGit } from '../../effects/git/call/git-command.ts';
+import { gitIn } from '../../effects/git/git.ts';
+import { gitVersion } from '../../effects/git/git-probe.ts';
 import { findRepository } from '../../effects/git/repository.ts';
 import { findLeakyRemotes } from '../../effects/snapshots/keeper/remotes.ts';
 import type { SnapshotFacts } from '../../report/screens/snapshot-findings.ts';
@@ -12,16 +13,14 @@ export async function examineSnapshots(
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<SnapshotFacts | null> {
-  const git: RunGit = (where, args, extras) =>
-    runGit({ ...extras, cwd: where, args, env, signal, timeoutMs: TIMEOUT_MS });
+  const git = gitIn(cwd, { env, signal, timeoutMs: TIMEOUT_MS });
   const repository = await findRepository(cwd, git);
   if (repository === null) return null;
-  const { root, objects } = repository;
-  const version = /\d+\.\d+(?:\.\d+)*/.exec((await git(root, ['--version'])) ?? '')?.[0] ?? null;
+  const { objects } = repository;
   return {
-    version,
+    version: await gitVersion(git),
     objects,
     probe: probeFolder(objects),
-    leaks: await findLeakyRemotes(root, git),
+    leaks: await findLeakyRemotes(git),
   };
 }

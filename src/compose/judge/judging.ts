@@ -31,7 +31,7 @@ import {
   makeFreshCheckout,
 } from '../../effects/branches/fresh-checkout.ts';
 import { realPath } from '../../effects/files/real-path.ts';
-import type { AskGit } from '../../effects/git/call/git-command.ts';
+import type { Git } from '../../effects/git/git.ts';
 import type { PrivateGit } from '../../effects/git/private-git.ts';
 import { asText } from '../../effects/git/tree-path.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
@@ -52,7 +52,8 @@ export interface JudgedClaim {
   readonly plan: JudgedPlan;
   readonly judge: Judge;
   readonly git: PrivateGit;
-  readonly ask: AskGit;
+  /** Git outside of ralph's own folder. */
+  readonly outer: Git;
   /** The tree of the start. */
   readonly start: string;
   readonly tree: string;
@@ -98,12 +99,12 @@ async function judgeInCheckout(
   told: ToJudge,
   spent: Spent,
 ): Promise<JudgeAnswer> {
-  const { plan, git, ask, start, tree, head } = claim;
+  const { plan, git, outer, start, tree, head } = claim;
   const [ofStart, claimed] = [await listTree(git, start), await listTree(git, tree)];
   const changes = instructionsOfStart(ofStart, claimed);
   const checkout = await makeFreshCheckout({
-    ...{ git, ask, head, tree },
-    folder: await checkoutFolder(git, `${plan.taskId}.judge`, ask),
+    ...{ git, outer, head, tree },
+    folder: await checkoutFolder(git, `${plan.taskId}.judge`, outer),
     changes,
   });
   try {

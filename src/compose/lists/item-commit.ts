@@ -1,5 +1,7 @@
 import type { TaskState } from '../../core/task/task-state.ts';
-import { runGit } from '../../effects/git/call/git-command.ts';
+import { gitIn } from '../../effects/git/git.ts';
+import { resolveCommit } from '../../effects/git/questions/refs.ts';
+import { refOf } from '../../effects/git/repository.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -11,6 +13,5 @@ export async function commitOfTask(
 ): Promise<string | null> {
   const branch = branches?.at(-1);
   if (branch === undefined) return null;
-  const args = ['rev-parse', '-q', '--verify', `refs/heads/${branch}^{commit}`];
-  return (await runGit({ cwd, args, env, timeoutMs: TIMEOUT_MS }))?.trim() ?? null;
+  return resolveCommit(gitIn(cwd, { env, timeoutMs: TIMEOUT_MS }), refOf(branch));
 }

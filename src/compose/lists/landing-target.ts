@@ -1,8 +1,8 @@
 import { isBranch } from '../../effects/branches/checkout.ts';
 import { makeOwnBranch, protectedBranches } from '../../effects/branches/commit/own-branch.ts';
-import { gitAt, gitOf, withSettings } from '../../effects/git/git.ts';
+import { gitAt, withSettings } from '../../effects/git/git.ts';
 import { gitIdentity, isKnown, unknownAuthor } from '../../effects/git/identity.ts';
-import { gitAsker, openRepository } from '../../effects/git/open-repository.ts';
+import { gitWith, openRepository } from '../../effects/git/open-repository.ts';
 import { readHead } from '../../effects/git/repository.ts';
 import { asText } from '../../effects/git/tree-path.ts';
 import { UsageError } from '../../errors.ts';
@@ -34,27 +34,26 @@ export interface LandingTarget {
  */
 export async function landingTarget(request: TargetRequest): Promise<LandingTarget> {
   const { cwd, env, list, protect, known } = request;
-  const askGit = gitAsker(env);
-  const opened = await openRepository(cwd, askGit);
+  const anywhere = gitWith(env);
+  const opened = await openRepository(cwd, anywhere);
   if (opened.kind === 'none') {
     throw new UsageError([`--worktree needs a git work tree, and ${opened.why}.`]);
   }
   const { repository } = opened;
-  const git = gitOf(askGit, repository.commonDir);
-  const ask = (args: readonly string[]) => askGit(repository.commonDir, args);
+  const git = gitAt(anywhere, repository.commonDir);
   if (!(await isKnown(withSettings(git, gitIdentity(env))))) {
     throw new UsageError([unknownAuthor('ralph work --worktree')]);
   }
   const head = await readHead(gitAt(git, repository.root));
   const current = head.branch === null ? null : asText(head.branch).replace(/^refs\/heads\//, '');
-  if (current !== null && !(await protectedBranches(ask, protect)).has(current)) {
+  if (current !== null && !(await protectedBranches(git, protect)).has(current)) {
     return { branch: current, isOwn: false, sentence: `items land on the branch ${current}` };
   }
   const why = current === null ? 'HEAD is on no branch' : `${current} is protected`;
-  if (known !== undefined && (await isBranch({ repository, ask: askGit }, known))) {
+  if (known !== undefined && (await isBranch({ repository, git }, known))) {
     return { branch: known, isOwn: true, sentence: `${why}, so items land on ${known}` };
   }
-  const branch = await makeOwnBranch(ask, list, head.commit);
+  const branch = await makeOwnBranch(git, list, head.commit);
   if (branch === null) {
     throw new UsageError([
       `${why}, and git makes no branch ralph/${list} for the items to land on.`,

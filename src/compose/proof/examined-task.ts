@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { NamedPlace } from '../../core/proof/check-places.ts';
 import { isInside, realPath } from '../../effects/files/real-path.ts';
-import type { AskGit } from '../../effects/git/call/git-command.ts';
-import { gitAsker } from '../../effects/git/open-repository.ts';
+import type { Git } from '../../effects/git/git.ts';
+import { gitWith } from '../../effects/git/open-repository.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { SignalWatch } from '../../effects/processes/signals.ts';
 import type { DecidersOfTree } from '../../effects/proof/decider-look.ts';
@@ -47,8 +47,8 @@ export function belowRoot({ run, keeper }: ExaminedTask): string {
 }
 
 /** Returns git as the run asks it. */
-export function askerOf({ plan, driver, stops }: ExaminedRun): AskGit {
-  return gitAsker(plan.gitEnv, driver.run_id, stops.hurry);
+export function gitOfRun({ plan, driver, stops }: ExaminedRun): Git {
+  return gitWith(plan.gitEnv, driver.run_id, stops.hurry);
 }
 
 /** Returns how checks may name the work tree, and the folder that they run in. */

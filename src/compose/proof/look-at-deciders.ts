@@ -14,10 +14,10 @@ import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { messageOf } from '../../errors.ts';
 import { changedByChecks } from '../../report/notices.ts';
 import {
-  askerOf,
   belowRoot,
   type Examined,
   type ExaminedTask,
+  gitOfRun,
   placesOf,
   programsInTree,
 } from './examined-task.ts';
@@ -117,7 +117,7 @@ export async function lookAtIgnored(task: ExaminedTask) {
   const { ignored } = task.atStart;
   if (keeper === null || ignored === null) return { bent: [], asAtStart: new Set<string>() };
   const { root } = keeper.git.repository;
-  const now = await markIgnoredDeciders(root, askerOf(run));
+  const now = await markIgnoredDeciders(root, gitOfRun(run));
   const isAccepted = accepting(run.plan.settings.acceptChanged, belowRoot(task));
   const bent = bentIgnored(ignored, now, isAccepted);
   const changed = new Set(bent.map((each) => (each.kind === 'file' ? each.path : '')));

@@ -27,7 +27,7 @@ export async function newestSnapshot(
   git: PrivateGit,
   ids: readonly SnapshotId[],
 ): Promise<NewestSnapshot | null> {
-  const newest = (await listSnapshots(git, ids)).snapshots.at(-1);
+  const newest = (await listSnapshots(git.own, ids)).snapshots.at(-1);
   if (newest === undefined) return null;
   // After an undo the files are as it left them.
   return { head: (await readParents(git, newest.commit)).head, tree: leftBy(newest) };

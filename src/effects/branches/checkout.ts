@@ -3,11 +3,18 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isThere } from '../files/file-kinds.ts';
 import { realPath } from '../files/real-path.ts';
-import { type AskGit, type GitAnswer, runGitOf } from '../git/call/git-command.ts';
-import { GitError, outputOf, reasonOf } from '../git/git-error.ts';
-import { withoutOwnFilters } from '../git/git-filters.ts';
+import { type Git, gitAt } from '../git/git.ts';
+import { GitError, refusalOf } from '../git/git-error.ts';
+import { gitWithoutOwnFilters } from '../git/git-filters.ts';
+import {
+  addWorkTree,
+  checkOutHead,
+  type ListedTree,
+  removeWorkTree,
+  workTrees,
+} from '../git/questions/checkouts.ts';
+import { deleteRef, isRef, moveRef } from '../git/questions/refs.ts';
 import { findPlaces, type Repository, refOf } from '../git/repository.ts';
-import { asText } from '../git/tree-path.ts';
 
 /*
  * A checkout is a linked git work tree that ralph makes. It is made in steps, so that a kill between any
@@ -18,7 +25,7 @@ import { asText } from '../git/tree-path.ts';
 
 export interface CheckoutPlace {
   readonly repository: Repository;
-  readonly ask: AskGit;
+  readonly git: Git;
   /** Absolute path of the work tree. */
   readonly path: string;
 }
@@ -30,14 +37,6 @@ export interface CheckoutRequest extends CheckoutPlace {
   readonly branch: string | null;
   /** Called with the work tree's own git folder before the first file is written. */
   readonly onEntered?: (gitDir: string) => Promise<void>;
-}
-
-/** One entry of `git worktree list`. */
-export interface ListedTree {
-  /** Absolute path, with links resolved. It need not exist. */
-  readonly path: string;
-  /** The full name of the branch; null if HEAD is detached. */
-  readonly branch: string | null;
 }
 
 /**
@@ -54,68 +53,44 @@ export async function makeCheckout(request: CheckoutRequest): Promise<string> {
     // Git writes the index last: with one, the work tree is whole.
     if (!existsSync(path.join(gitDir, 'index'))) {
       rmSync(path.join(gitDir, 'index.lock'), { force: true });
-      await must(request, place, ['reset', '--hard', '--quiet']);
+      await checkOutHead(await gitWithoutOwnFilters(request.git, place));
     }
     return gitDir;
   } catch (error) {
     if (isNewBranch && branch !== null && (await gitDirOf(request)) === null) {
-      await request.ask(request.repository.root, ['update-ref', '-d', refOf(branch), commit]);
+      await refusalOf(
+        deleteRef(gitAt(request.git, request.repository.root), refOf(branch), commit),
+      );
     }
     throw error;
   }
 }
 
 /** Removes a work tree with all that is in it, also one that is gone. Rejects with a `GitError`. */
-export async function removeCheckout({
-  repository,
-  ask,
-  path: place,
-}: CheckoutPlace): Promise<void> {
-  // Given twice, it also removes an entry that a killed git left locked. Submodules go with it.
-  const args = ['worktree', 'remove', '--force', '--force', place];
-  outputOf(await askPastOthers(ask, repository.commonDir, args));
+export function removeCheckout({ repository, git, path: place }: CheckoutPlace): Promise<void> {
+  return removeWorkTree(gitAt(git, repository.commonDir), place);
 }
 
 /** Lists the work trees of a repository, also those that are gone. Rejects with a `GitError`. */
-export async function listTrees({
+export function listTrees({
   repository,
-  ask,
-}: Pick<CheckoutPlace, 'repository' | 'ask'>): Promise<readonly ListedTree[]> {
-  const list = ['worktree', 'list', '--porcelain'];
-  const answer = await askPastOthers(ask, repository.commonDir, [...list, '-z']);
-  // Git before 2.36 knows no `-z`; a path with a line break is then cut.
-  const plain =
-    answer.exitCode === 0 ? answer : await askPastOthers(ask, repository.commonDir, list);
-  const end = plain === answer ? '\0' : '\n';
-  return asText(outputOf(plain))
-    .split(end + end)
-    .flatMap((entry) => {
-      const lines = entry.split(end);
-      const fieldOf = (name: string): string | null =>
-        lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? null;
-      const found = fieldOf('worktree');
-      return found === null ? [] : [{ path: realPath(found), branch: fieldOf('branch') }];
-    });
+  git,
+}: Omit<CheckoutPlace, 'path'>): Promise<readonly ListedTree[]> {
+  return workTrees(gitAt(git, repository.commonDir));
 }
 
 /** Whether a branch of this name is there. */
-export async function isBranch(
-  { repository, ask }: Pick<CheckoutPlace, 'repository' | 'ask'>,
+export function isBranch(
+  { repository, git }: Omit<CheckoutPlace, 'path'>,
   branch: string,
 ): Promise<boolean> {
-  const { exitCode } = await ask(repository.commonDir, [
-    'show-ref',
-    '-q',
-    '--verify',
-    refOf(branch),
-  ]);
-  return exitCode === 0;
+  return isRef(gitAt(git, repository.commonDir), refOf(branch));
 }
 
 /** Returns the git folder of the work tree at this path; null if it is none of this repository. */
 export async function gitDirOf(place: CheckoutPlace): Promise<string | null> {
   if (!existsSync(path.join(place.path, '.git'))) return null;
-  const found = await findPlaces(place.path, runGitOf(place.ask));
+  const found = await findPlaces(place.path, place.git);
   const isOwn =
     found !== null &&
     realPath(found.root) === realPath(place.path) &&
@@ -130,55 +105,33 @@ async function makeBranch(
   commit: string,
 ): Promise<boolean> {
   if (await isBranch(request, branch)) return false;
-  await must(request, request.repository.commonDir, ['update-ref', refOf(branch), commit, '']);
+  const here = gitAt(request.git, request.repository.commonDir);
+  await moveRef(here, refOf(branch), { from: null, to: commit });
   return true;
 }
 
 /** How often git is asked again: two that add a work tree at once can disturb each other. */
 const MOST_TRIES = 8;
 const BETWEEN_TRIES_MS = 50;
-/** On a busy machine, the git of another work tree may take seconds for its entry. */
-const MOST_TRIES_PAST_OTHERS = 20;
-
-/** Asks git, and again while it fails by the entry of another work tree, which is half made or half removed. */
-async function askPastOthers(
-  ask: AskGit,
-  cwd: string,
-  args: readonly string[],
-): Promise<GitAnswer> {
-  for (let tries = 1; ; tries += 1) {
-    const answer = await ask(cwd, args);
-    const isOfAnother = answer.exitCode !== 0 && /worktrees\/.*commondir/.test(answer.complaint);
-    if (!isOfAnother || tries === MOST_TRIES_PAST_OTHERS) return answer;
-    await sleep(BETWEEN_TRIES_MS * tries);
-  }
-}
 
 /** Adds the entry of the work tree, and the folder with nothing but its `.git`. */
 async function enter(request: CheckoutRequest): Promise<string> {
-  const { repository, path: place, branch, commit } = request;
+  const { repository, git, path: place, branch, commit } = request;
   // Only the entry may be left, of a work tree that somebody deleted.
   if (!isThere(place) && (await listTrees(request)).some((tree) => tree.path === realPath(place))) {
     await removeCheckout(request);
   }
   mkdirSync(path.dirname(place), { recursive: true });
-  const target = branch === null ? ['--detach', place, commit] : [place, branch];
+  const here = gitAt(git, repository.commonDir);
+  const target = branch === null ? { commit } : { branch };
   for (let tries = 1; ; tries += 1) {
-    const add = ['worktree', 'add', '--quiet', '--no-checkout', ...target];
-    const answer = await askPastOthers(request.ask, repository.commonDir, add);
+    const refusal = await refusalOf(addWorkTree(here, place, target));
     const gitDir = await gitDirOf(request);
-    if (answer.exitCode === 0 && gitDir !== null) return gitDir;
-    const isFinal = /already/.test(answer.complaint) || (isThere(place) && gitDir === null);
-    if (isFinal || tries === MOST_TRIES) {
-      throw new GitError(reasonOf(answer));
+    if (refusal === null && gitDir !== null) return gitDir;
+    const isTaken = refusal !== null && /already/.test(refusal.complaint);
+    if (isTaken || (isThere(place) && gitDir === null) || tries === MOST_TRIES) {
+      throw refusal ?? new GitError('git ended with 0');
     }
     await sleep(BETWEEN_TRIES_MS * tries);
   }
-}
-
-/** Runs git with the repository's own filters switched off. Rejects with a `GitError`. */
-async function must({ ask }: CheckoutPlace, cwd: string, args: readonly string[]): Promise<void> {
-  const settings = await withoutOwnFilters(cwd, runGitOf(ask));
-  if (settings === null) throw new GitError('git cannot tell which filters are configured');
-  outputOf(await ask(cwd, args, { settings }));
 }

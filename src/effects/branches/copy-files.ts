@@ -2,9 +2,10 @@ import { constants, copyFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { isInside, realPath } from '../files/real-path.ts';
 import { errorCode } from '../files/write-file.ts';
-import type { AskGit } from '../git/call/git-command.ts';
-import { readNames } from '../git/listings.ts';
-import { asText } from '../git/tree-path.ts';
+import { type Git, gitAt } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import { ignoredAmong } from '../git/questions/index-files.ts';
+import { asText, asTreePath } from '../git/tree-path.ts';
 import { filesThatMatch } from '../workspace/file-marks.ts';
 
 export interface CopyRequest {
@@ -15,7 +16,7 @@ export interface CopyRequest {
   /** The root of the other work tree. */
   readonly root: string;
   readonly globs: readonly string[];
-  readonly ask: AskGit;
+  readonly git: Git;
   /** Whether ralph itself writes this file; such files are never copied. */
   readonly isOwn: (file: string) => boolean;
 }
@@ -32,7 +33,7 @@ export interface Copied {
  * neither reads nor writes through a link: git ignores nothing behind one. Rejects with the system's error.
  */
 export async function copyFiles(request: CopyRequest): Promise<Copied> {
-  const { from, to, root, globs, ask, isOwn } = request;
+  const { from, to, root, globs, git, isOwn } = request;
   const copied = new Set<string>();
   const idle: string[] = [];
   for (const glob of globs) {
@@ -41,7 +42,7 @@ export async function copyFiles(request: CopyRequest): Promise<Copied> {
     const names = found
       .map((file) => path.relative(from, file))
       .filter((name) => !name.startsWith('.git/'));
-    const ignored = await ignoredOf(from, names, ask);
+    const ignored = await ignoredOf(gitAt(git, from), names);
     if (ignored.length === 0) idle.push(glob);
     for (const name of ignored) {
       const target = path.join(to, name);
@@ -70,19 +71,16 @@ function copyNew(source: string, target: string): boolean {
   }
 }
 
-async function ignoredOf(
-  cwd: string,
-  names: readonly string[],
-  ask: AskGit,
-): Promise<readonly string[]> {
+async function ignoredOf(git: Git, names: readonly string[]): Promise<readonly string[]> {
   if (names.length === 0) return [];
-  const input = names.map((name) => `${name}\0`).join('');
-  const { exitCode, output } = await ask(cwd, ['check-ignore', '-z', '--stdin'], { input });
-  // A name in a submodule, behind a link or outside makes git give up: then each is asked for.
-  if (exitCode !== 0 && exitCode !== 1 && names.length > 1) {
+  try {
+    return (await ignoredAmong(git, names.map(asTreePath))).map(asText);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    if (names.length === 1) return [];
+    // A name in a submodule, behind a link or outside makes git give up: then each is asked for.
     const each: string[] = [];
-    for (const name of names) each.push(...(await ignoredOf(cwd, [name], ask)));
+    for (const name of names) each.push(...(await ignoredOf(git, [name])));
     return each;
   }
-  return readNames(asText(output));
 }

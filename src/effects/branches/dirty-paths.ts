@@ -1,6 +1,8 @@
 import { type ListedSnapshot, leftBy, type Timeline } from '../../core/snapshots/timeline.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from '../git/private-git.ts';
+import { blobOf, idAt } from '../git/questions/objects.ts';
+import { heedsModes } from '../git/questions/settings.ts';
 import { emptyTree } from '../git/repository.ts';
 import { asText, type TreePath } from '../git/tree-path.ts';
 import { readParents } from '../snapshots/move-head.ts';
@@ -43,23 +45,13 @@ async function isSameForGit(
   const [newMode, newId] = raw?.split(' ') ?? [];
   if (oldId === undefined || newId === undefined || oldMode === undefined) return false;
   const isFile = oldMode.startsWith('100') && newMode?.startsWith('100') === true;
-  if (!isFile || (oldMode !== newMode && (await heedsModes(git)))) return false;
+  if (!isFile || (oldMode !== newMode && (await heedsModes(git.users)))) return false;
   if (oldId === newId) return true;
   // A name that is not UTF-8 cannot be an argument.
   const text = asText(name);
   if (Buffer.from(text).toString('latin1') !== name) return false;
-  const content = await git.run(['cat-file', 'blob', newId]);
-  if (content.exitCode !== 0) return false;
-  const input = Buffer.from(content.output, 'latin1');
-  const args = ['hash-object', '--stdin', `--path=${text}`];
-  const { exitCode, output } = await git.onRepository(args, { input });
-  return exitCode === 0 && output.trim() === oldId;
-}
-
-/** Some file systems have no executable bit; then git is configured not to look at it. */
-async function heedsModes(git: PrivateGit): Promise<boolean> {
-  const { output } = await git.onRepository(['config', '--type=bool', '--get', 'core.fileMode']);
-  return output.trim() !== 'false';
+  const content = await blobOf(git.own, newId);
+  return content !== null && (await idAt(git.users, text, content)) === oldId;
 }
 
 /**

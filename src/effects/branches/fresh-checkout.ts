@@ -5,15 +5,23 @@ import path from 'node:path';
 import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { namesIn } from '../files/folder.ts';
 import { removeTree } from '../files/remove-tree.ts';
-import { type AskGit, type GitAnswer, runGitOf } from '../git/call/git-command.ts';
-import { GitError, reasonOf } from '../git/git-error.ts';
-import { heldBy, indexInfo, readSettings, readStaged } from '../git/listings.ts';
-import { type GitCall, type PrivateGit, quoted } from '../git/private-git.ts';
+import { type Git, gitAt, withIndex, withTree } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import { listIndex } from '../git/listings.ts';
+import { type PrivateGit, quoted } from '../git/private-git.ts';
+import {
+  readIntoIndex,
+  refreshIndex,
+  setEntries,
+  writeFiles as writeIndexFiles,
+} from '../git/questions/index-files.ts';
+import { packedRefs } from '../git/questions/refs.ts';
+import { remoteUrls } from '../git/questions/settings.ts';
+import { requireObjects } from '../git/questions/verified.ts';
 import type { Repository } from '../git/repository.ts';
 import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import { restoreFiltered } from '../snapshots/filtered-restore.ts';
 import { idOf, requireTree } from '../snapshots/tree-files.ts';
-import { requireObjects } from '../snapshots/verified.ts';
 import { treesBeside } from './own-tree.ts';
 
 /*
@@ -27,7 +35,8 @@ import { treesBeside } from './own-tree.ts';
 export interface FreshCheckoutRequest {
   /** The git that keeps the task's snapshots: it knows the tree. */
   readonly git: PrivateGit;
-  readonly ask: AskGit;
+  /** Git outside of ralph's own folder. */
+  readonly outer: Git;
   /** The place that `checkoutFolder` returns: whatever is there is removed. */
   readonly folder: string;
   /** The commit for its HEAD; null before the first one. */
@@ -50,7 +59,7 @@ export interface FreshCheckout {
  * system's error; then nothing of it remains.
  */
 export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<FreshCheckout> {
-  const { folder, ask, head } = request;
+  const { folder, outer, head } = request;
   const remove = (): void => removeFreshCheckout(folder);
   remove();
   try {
@@ -61,9 +70,9 @@ export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<
     await makeRepository(folder, request);
     await writeFiles(folder, request);
     if (head !== null) {
-      await must(ask(folder, ['read-tree', 'HEAD']));
-      // It complains of every file that is not as in HEAD.
-      await ask(folder, ['update-index', '-q', '--refresh']);
+      const inside = gitAt(outer, folder);
+      await readIntoIndex(inside, 'HEAD');
+      await refreshIndex(inside);
     }
     return { folder, temporary, remove };
   } catch (error) {
@@ -99,8 +108,8 @@ function temporaryName(folder: string): string {
  * Returns the place for a checkout of a task, such as `fix-login.exam-3f9a1c04d2e1` in the folder beside the repository:
  * the mark stands for the task's own folder, so that nobody else's is called so.
  */
-export async function checkoutFolder(git: PrivateGit, name: string, ask: AskGit): Promise<string> {
-  const trees = await treesBeside(git.repository, runGitOf(ask));
+export async function checkoutFolder(git: PrivateGit, name: string, outer: Git): Promise<string> {
+  const trees = await treesBeside(git.repository, outer);
   return path.join(trees, `${name}-${markOf(git.folder)}`);
 }
 
@@ -111,7 +120,7 @@ function markOf(folder: string): string {
 /** Writes the files of a repository without any git: no template, no hook, no configuration but this. */
 async function makeRepository(
   folder: string,
-  { git: { repository }, ask, head }: FreshCheckoutRequest,
+  { git: { repository }, outer, head }: FreshCheckoutRequest,
 ): Promise<void> {
   const gitDir = path.join(folder, '.git');
   const put = (name: string, content: string | Uint8Array): void => {
@@ -121,7 +130,7 @@ async function makeRepository(
   mkdirSync(path.join(gitDir, 'refs'));
   put('objects/info/alternates', `${alternate(repository.objects)}\n`);
   const isSha256 = repository.hash === 'sha256';
-  const remotes = await remotesOf(repository, ask);
+  const remotes = await remotesOf(repository, outer);
   put(
     'config',
     Buffer.from(
@@ -134,10 +143,9 @@ async function makeRepository(
     ),
   );
   put('HEAD', head === null ? 'ref: refs/heads/main\n' : `${head}\n`);
-  const refs = await ask(repository.root, ['for-each-ref', '--format=%(objectname) %(refname)']);
-  await must(Promise.resolve(refs));
-  const shown = refs.output.split('\n').filter((line) => !/ refs\/(?:ralph\/|stash$)/.test(line));
-  put('packed-refs', Buffer.from(shown.join('\n'), 'latin1'));
+  const refs = await packedRefs(gitAt(outer, repository.root));
+  const shown = refs.filter((line) => !/ refs\/(?:ralph\/|stash$)/.test(line));
+  put('packed-refs', Buffer.from(shown.map((line) => `${line}\n`).join(''), 'latin1'));
   for (const name of ['shallow', 'info/exclude', 'info/attributes']) {
     try {
       mkdirSync(path.dirname(path.join(gitDir, name)), { recursive: true });
@@ -152,15 +160,10 @@ async function makeRepository(
  * Returns the remotes, so that tools that ask for a URL find it. Git resolves the relative URL of a submodule by that of
  * `origin`, or without one by where the repository is: it leads where it leads there.
  */
-async function remotesOf({ root, commonDir }: Repository, ask: AskGit) {
+async function remotesOf({ root, commonDir }: Repository, outer: Git) {
   const place = path.basename(commonDir) === '.git' ? path.dirname(commonDir) : root;
-  const listed = await ask(root, [
-    ...['config', '--local', '-z', '--get-regexp', '^remote\\..*\\.url$'],
-  ]);
-  const remotes = readSettings(listed.output).flatMap(({ name: key, value: url }) => {
-    const [, name] = /^remote\.([\s\S]*)\.url$/.exec(key) ?? [];
-    return name === undefined ? [] : [{ name, url: urlFrom(place, url) }];
-  });
+  const listed = await remoteUrls(gitAt(outer, root));
+  const remotes = listed.map(({ name, url }) => ({ name, url: urlFrom(place, url) }));
   const hasOrigin = remotes.some(({ name }) => name === 'origin');
   return hasOrigin ? remotes : [...remotes, { name: 'origin', url: asTreePath(place) }];
 }
@@ -185,23 +188,18 @@ async function writeFiles(
   { git, tree, changes = new Map() }: FreshCheckoutRequest,
 ): Promise<void> {
   const index = path.join(git.folder, 'index-of-checkout');
-  const run = (args: readonly string[], call: GitCall = {}): Promise<GitAnswer> =>
-    must(git.run(args, { index, ...call }));
+  const inIndex = withIndex(git.own, index);
   await requireTree(git, tree);
   const added = [...changes.values()].flatMap((entry) =>
     entry === null || isRepository(entry) ? [] : [idOf(entry)],
   );
-  await requireObjects(git, added);
+  await requireObjects(git.own, added);
   for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
   try {
-    await run(['read-tree', tree]);
-    const input = indexInfo(changes, git.repository);
-    if (changes.size > 0) await run(['update-index', '-z', '--index-info'], { input });
-    await run(['checkout-index', '--all', '--force', '--quiet'], {
-      env: { GIT_WORK_TREE: folder },
-    });
-    const { output } = await run(['ls-files', '-s', '-z']);
-    const wanted = [...heldBy(readStaged(output))].map(([name, entry]) => ({ name, entry }));
+    await readIntoIndex(inIndex, tree);
+    await setEntries(inIndex, git.repository, changes);
+    await writeIndexFiles(withTree(inIndex, folder));
+    const wanted = [...(await listIndex(inIndex))].map(([name, entry]) => ({ name, entry }));
     const filtered = await restoreFiltered(git, folder, wanted);
     const failed = [...filtered].filter(([, isDone]) => !isDone).map(([name]) => name);
     if (failed[0] !== undefined) {
@@ -211,10 +209,4 @@ async function writeFiles(
   } finally {
     rmSync(index, { force: true });
   }
-}
-
-async function must(asked: Promise<GitAnswer>): Promise<GitAnswer> {
-  const answer = await asked;
-  if (answer.exitCode !== 0) throw new GitError(reasonOf(answer));
-  return answer;
 }

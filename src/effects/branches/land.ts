@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { onlyOfTask } from '../../core/snapshots/commit-message.ts';
 import type {
   Elsewhere,
   LandingEnd,
@@ -10,11 +9,12 @@ import type {
 } from '../../core/snapshots/landing.ts';
 import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
-import { type AskGit, runGitOf } from '../git/call/git-command.ts';
-import type { GitSetting } from '../git/git.ts';
-import { GitError, outputOf } from '../git/git-error.ts';
+import { type Git, type GitSetting, gitAt } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
 import type { Patience } from '../git/git-locks.ts';
-import { readNames } from '../git/listings.ts';
+import { namesBetween, writePatch } from '../git/questions/diffs.ts';
+import { countOfTask, mergeBase, newestOfTask } from '../git/questions/history.ts';
+import { resolveCommit, setRef } from '../git/questions/refs.ts';
 import { type Repository, refOf } from '../git/repository.ts';
 import type { SnapshotIds } from '../snapshots/snapshot-ids.ts';
 import { moveBranch } from './move-branch.ts';
@@ -31,9 +31,9 @@ import type { TaskWork } from './task-work.ts';
 export interface LandRequest {
   readonly repository: Repository;
   /** Git that a stop ends at once. */
-  readonly ask: AskGit;
+  readonly git: Git;
   /** Git that finishes what it has begun. */
-  readonly askToEnd: AskGit;
+  readonly gitToEnd: Git;
   /** The folder in which the scratch work tree is made. */
   readonly parent: string;
   /** Ralph's own git files: those with which the work was found. */
@@ -76,11 +76,10 @@ export interface Landing {
  * with a `GitError` or the system's error; then nothing has changed.
  */
 export async function land(request: LandRequest): Promise<Landing> {
-  const { repository, ask, onto, work } = request;
-  const tip = ['rev-parse', '-q', '--verify', `${refOf(onto)}^{commit}`];
-  const target = (await runGitOf(ask)(repository.commonDir, tip))?.trim();
-  if (target === undefined) throw new GitError(`there is no branch ${onto}`);
-  const place = { repository, ask };
+  const { repository, git, onto, work } = request;
+  const target = await resolveCommit(gitAt(git, repository.commonDir), refOf(onto));
+  if (target === null) throw new GitError(`there is no branch ${onto}`);
+  const place = { repository, git };
   await removeOldScratch(place);
   const scratch = await makeScratch({ ...request, place, commit: work.tip });
   try {
@@ -142,11 +141,11 @@ async function withoutApart(
   scratch: ScratchTree,
   tree: string,
   target: string,
-  { repository, ask, work, apart }: LandRequest,
+  { repository, git, work, apart }: LandRequest,
 ): ReturnType<ScratchTree['withFileOf']> {
   if (apart === null) return { tree };
-  const found = await runGitOf(ask)(repository.commonDir, ['merge-base', target, work.tip]);
-  return scratch.withFileOf(tree, apart, found?.trim() ?? target);
+  const found = await mergeBase(gitAt(git, repository.commonDir), target, work.tip);
+  return scratch.withFileOf(tree, apart, found ?? target);
 }
 
 function refused(why: LandingRefusal, stays: Stays = new Map()): Landing {
@@ -181,14 +180,14 @@ function landedName(landing: string): string {
 
 /** Without this note, only a later landing of the same lines is refused. */
 async function noteLanded(
-  { repository, askToEnd, refs, ids }: LandRequest,
+  { repository, gitToEnd, refs, ids }: LandRequest,
   landing: string,
   whole: string,
 ): Promise<void> {
   if (refs === null) return;
   const name = landedName(landing);
   await ids.add({ name, commit: whole }).catch(() => {});
-  await askToEnd(repository.commonDir, ['update-ref', `${refs}/${name}`, whole]);
+  await setRef(gitAt(gitToEnd, repository.commonDir), `${refs}/${name}`, whole);
 }
 
 const STOPPED: LandingRefusal = { kind: 'stopped' };
@@ -203,62 +202,45 @@ async function holds(scratch: ScratchTree, landed: string, whole: string): Promi
 async function elsewhereOf(
   scratch: ScratchTree,
   landed: string,
-  { repository, ask, branches, onto, taskId, work }: LandRequest,
+  { repository, git, branches, onto, taskId, work }: LandRequest,
 ): Promise<Elsewhere> {
-  const git = runGitOf(ask);
+  const here = gitAt(git, repository.commonDir);
   const found = new Map<string, number>();
   for (const branch of branches.filter((name) => name !== onto)) {
-    const listed = await git(repository.commonDir, [
-      ...['rev-list', ...onlyOfTask(taskId)],
-      ...[refOf(branch), '--not', landed, work.tip, '--'],
-    ]);
-    const commits = listed?.split('\n').filter((line) => line !== '') ?? [];
+    const count = await countOfTask(here, taskId, refOf(branch), [landed, work.tip]);
     // A squashed landing or a cherry-pick has the changes, but not the commits.
-    if (commits.length === 0 || (await holds(scratch, landed, refOf(branch)))) continue;
-    found.set(branch, commits.length);
+    if (count === 0 || (await holds(scratch, landed, refOf(branch)))) continue;
+    found.set(branch, count);
   }
   return found;
 }
 
 /** Returns the newest landing of a task on a branch, or null: later changes there may have hidden it. */
-export async function earlierLanding(
-  { repository, ask, base, taskId }: Pick<LandRequest, 'repository' | 'ask' | 'base' | 'taskId'>,
+export function earlierLanding(
+  { repository, git, base, taskId }: Pick<LandRequest, 'repository' | 'git' | 'base' | 'taskId'>,
   target: string,
 ): Promise<string | null> {
-  const listed = await runGitOf(ask)(repository.commonDir, [
-    ...['log', '--first-parent', '--format=%H %(trailers:key=Ralph-Task,valueonly,separator=%x20)'],
-    ...[target, ...(base === null ? [] : ['--not', base]), '--'],
-  ]);
-  const lines = listed?.split('\n').map((line) => line.split(' ')) ?? [];
-  return lines.find(([, ...ids]) => ids.includes(taskId))?.[0] ?? null;
+  return newestOfTask(gitAt(git, repository.commonDir), taskId, { from: base, to: target });
 }
 
 /** Moves the branch, or writes the patch. */
 async function bringIn(
   scratch: ScratchTree,
   { target, commit }: { readonly target: string; readonly commit: string },
-  { repository, ask, askToEnd, onto, form, taskId, patience }: LandRequest,
+  { repository, git, gitToEnd, onto, form, taskId, patience }: LandRequest,
 ): Promise<LandingEnd> {
-  const names = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', target, commit];
-  const changed = await runGitOf(ask)(repository.commonDir, names);
-  if (changed === null) throw new GitError('git cannot compare the commits');
-  const files = readNames(changed).length;
+  const why = 'git cannot compare the commits';
+  const changed = await namesBetween(gitAt(git, repository.commonDir), target, commit, { why });
+  const files = changed.length;
   if (form.kind === 'patch') {
     if (existsSync(form.file)) return { kind: 'refused', why: { kind: 'file-exists' } };
     // Outside the work tree, and removed with it.
     const whole = path.join(scratch.gitDir, 'ralph.patch');
-    outputOf(await ask(scratch.folder, [...PATCH, `--output=${whole}`, target, commit]));
+    await writePatch(gitAt(git, scratch.folder), target, commit, whole);
     await writeFileAtomic(form.file, readFileSync(whole));
     return { kind: 'written', files };
   }
-  const place = { repository, ask: askToEnd, branch: onto, from: target, to: commit };
-  const why = await moveBranch({ ...place, taskId, patience });
-  return why === null ? { kind: 'landed', commit, files } : { kind: 'refused', why };
+  const place = { repository, git: gitToEnd, branch: onto, from: target, to: commit };
+  const refusal = await moveBranch({ ...place, taskId, patience });
+  return refusal === null ? { kind: 'landed', commit, files } : { kind: 'refused', why: refusal };
 }
-
-/** As `git apply` takes it, whatever the configuration says of diffs. */
-const PATCH = [
-  ...['diff-tree', '-r', '-p', '--binary', '--full-index', '--no-renames', '--no-color'],
-  ...['--no-ext-diff', '--no-textconv', '--src-prefix=a/', '--dst-prefix=b/'],
-  ...['--submodule=short', '--ignore-submodules=none', '-U3'],
-];

@@ -3,9 +3,10 @@ import path from 'node:path';
 import type { LandingRefusal } from '../../core/snapshots/landing.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
-import { type AskGit, runGitOf } from '../git/call/git-command.ts';
-import { reasonOf } from '../git/git-error.ts';
+import { type Git, gitAt } from '../git/git.ts';
+import { refusalOf } from '../git/git-error.ts';
 import type { Patience } from '../git/git-locks.ts';
+import { moveRef, resolveCommit } from '../git/questions/refs.ts';
 import { type Repository, refOf } from '../git/repository.ts';
 import { underWayIn } from '../git/under-way.ts';
 import { thisPlace } from '../lock/driver-identity.ts';
@@ -16,7 +17,7 @@ import { whoNeedsAlone } from './work-tree-claim.ts';
 
 export interface BranchMove {
   readonly repository: Repository;
-  readonly ask: AskGit;
+  readonly git: Git;
   /** Without `refs/heads/`. */
   readonly branch: string;
   /** The id of the commit at which the branch has to be. */
@@ -32,7 +33,7 @@ export interface BranchMove {
  * The last step is one git process, which goes on even if ralph is killed.
  */
 export async function moveBranch(move: BranchMove): Promise<LandingRefusal | null> {
-  const { repository, ask, branch, from, to, taskId, patience } = move;
+  const { repository, git, branch, from, to, taskId, patience } = move;
   const trees = (await listTrees(move)).filter((tree) => tree.branch === refOf(branch));
   const [checkout, ...others] = trees.filter((tree) => existsSync(tree.path));
   if (others.length > 0) {
@@ -42,13 +43,14 @@ export async function moveBranch(move: BranchMove): Promise<LandingRefusal | nul
   const rebase = checkout === undefined ? rebaseOf(repository, branch) : null;
   if (rebase !== null) return { kind: 'failed', why: `${branch} is being rebased (${rebase})` };
   if (checkout === undefined) {
-    const args = ['update-ref', '-m', `ralph land ${taskId}`, refOf(branch), to, from];
-    const answer = await ask(repository.commonDir, args);
-    if (answer.exitCode === 0) return null;
+    const there = gitAt(git, repository.commonDir);
+    const reason = `ralph land ${taskId}`;
+    const refusal = await refusalOf(moveRef(there, refOf(branch), { from, to, reason }));
+    if (refusal === null) return null;
     if ((await commitOf(move)) !== from) return { kind: 'moved' };
-    return { kind: 'failed', why: reasonOf(answer) };
+    return { kind: 'failed', why: refusal.message };
   }
-  const gitDir = await gitDirOf({ repository, ask, path: checkout.path });
+  const gitDir = await gitDirOf({ repository, git, path: checkout.path });
   const [operation] = gitDir === null ? [] : underWayIn(gitDir);
   if (operation !== undefined) {
     const why = `a ${operation} is under way in ${checkout.path}, where ${branch} is checked out; finish it there`;
@@ -61,7 +63,7 @@ export async function moveBranch(move: BranchMove): Promise<LandingRefusal | nul
     return { kind: 'failed', why: `${who} works in ${checkout.path}; land when it has ended` };
   }
   if (gitDir === null) return { kind: 'failed', why: `git cannot open ${checkout.path}` };
-  const forward = { repository, ask, path: checkout.path, gitDir, branch, from, to, patience };
+  const forward = { repository, git, path: checkout.path, gitDir, branch, from, to, patience };
   const why = await fastForward(forward);
   if (why?.kind !== 'failed' || (await commitOf(move)) === from) return why;
   return { kind: 'moved' };
@@ -77,7 +79,6 @@ function rebaseOf({ commonDir }: Repository, branch: string): string | null {
   return gitDirs.find((dir) => notes.some((note) => moves(path.join(dir, note)))) ?? null;
 }
 
-async function commitOf({ repository, ask, branch }: BranchMove): Promise<string | null> {
-  const args = ['rev-parse', '-q', '--verify', `${refOf(branch)}^{commit}`];
-  return (await runGitOf(ask)(repository.commonDir, args))?.trim() ?? null;
+function commitOf({ repository, git, branch }: BranchMove): Promise<string | null> {
+  return resolveCommit(gitAt(git, repository.commonDir), refOf(branch));
 }

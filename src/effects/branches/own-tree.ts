@@ -5,7 +5,16 @@ import type { OwnWorkTree, TaskState } from '../../core/task/task-state.ts';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
-import { type AskGit, type RunGit, runGitOf } from '../git/call/git-command.ts';
+import { type Git, gitAt } from '../git/git.ts';
+import { rootAround } from '../git/questions/checkouts.ts';
+import { objectType } from '../git/questions/objects.ts';
+import {
+  branchOfHead,
+  isRefName,
+  refNamed,
+  refsLike,
+  resolveNamed,
+} from '../git/questions/refs.ts';
 import { findRepository, type Repository, refOf } from '../git/repository.ts';
 import { asText } from '../git/tree-path.ts';
 import { TASK_NOTE } from '../workspace/find-repositories.ts';
@@ -24,7 +33,7 @@ export function inOwnTree(tree: OwnWorkTree | null, place: string): string {
 
 export interface NewTree {
   readonly repository: Repository;
-  readonly ask: AskGit;
+  readonly git: Git;
   readonly taskId: string;
   /** Absolute path of the folder of the work trees; null for the one beside the repository. */
   readonly folder: string | null;
@@ -34,31 +43,23 @@ export interface NewTree {
 
 /** Decides where a task's own work tree will be. Resolves to null if there is no such base. */
 export async function planTree(request: NewTree): Promise<OwnWorkTree | null> {
-  const { repository, ask, base, folder } = request;
-  const git = runGitOf(ask);
-  const named = base ?? 'HEAD';
-  const commit = await git(repository.root, [
-    ...['rev-parse', '--quiet', '--verify', '--end-of-options'],
-    `${named}^{commit}`,
-  ]);
+  const { repository, base, folder } = request;
+  const here = gitAt(request.git, repository.root);
+  const commit = await resolveNamed(here, base ?? 'HEAD');
   if (commit === null) return null;
-  const args =
-    base === null
-      ? ['symbolic-ref', '--quiet', 'HEAD']
-      : ['rev-parse', '--symbolic-full-name', '--verify', '--end-of-options', base];
-  const ref = asText((await git(repository.root, args)) ?? '').trim();
+  const ref = base === null ? asText((await branchOfHead(here)) ?? '') : await refNamed(here, base);
   const isBranch = ref.startsWith(refOf(''));
-  const trees = realPath(folder ?? (await treesBeside(repository, git)));
+  const trees = realPath(folder ?? (await treesBeside(repository, request.git)));
   return {
     ...(await freeNames(request, trees)),
-    base: commit.trim(),
+    base: commit,
     onto: isBranch ? ref.slice(refOf('').length) : null,
     origin: realPath(repository.root),
   };
 }
 
 /** Returns the folder beside a repository for the work trees and checkouts of tasks. */
-export async function treesBeside(repository: Repository, git: RunGit): Promise<string> {
+export async function treesBeside(repository: Repository, git: Git): Promise<string> {
   return `${await mainFolder(repository, git)}.ralph`;
 }
 
@@ -66,32 +67,24 @@ export async function treesBeside(repository: Repository, git: RunGit): Promise<
  * The folder of the repository's first work tree; that of this one where the first is elsewhere. For a submodule
  * that of the repository around it, which would otherwise hold the work trees as files of its own.
  */
-async function mainFolder({ root, commonDir }: Repository, git: RunGit): Promise<string> {
-  const around = await git(root, ['rev-parse', '--show-superproject-working-tree']);
-  if (around !== null && around !== '') {
-    const outer = await findRepository(asText(around).replace(/\n$/, ''), git);
-    if (outer !== null) return mainFolder(outer, git);
-  }
+async function mainFolder({ root, commonDir }: Repository, git: Git): Promise<string> {
+  const around = await rootAround(gitAt(git, root));
+  const outer = around === null ? null : await findRepository(around, git);
+  if (outer !== null) return mainFolder(outer, git);
   return path.basename(commonDir) === '.git' ? path.dirname(commonDir) : root;
 }
 
 /** Returns the first branch and folder of the task's name that are nobody's yet. */
 async function freeNames(
-  { repository, ask, taskId }: NewTree,
+  { repository, git, taskId }: NewTree,
   trees: string,
 ): Promise<Pick<OwnWorkTree, 'path' | 'branch'>> {
-  const git = runGitOf(ask);
-  const listed = await git(repository.commonDir, [
-    ...['for-each-ref', '--format=%(refname)'],
-    ...['ralph', 'ralph-*'].map(refOf),
-  ]);
-  const branches = new Set(asText(listed ?? '').split('\n'));
+  const here = gitAt(git, repository.commonDir);
+  const branches = new Set(await refsLike(here, ['ralph', 'ralph-*'].map(refOf)));
   const isTaken = (branch: string): boolean =>
     [...branches].some((ref) => ref === refOf(branch) || ref.startsWith(`${refOf(branch)}/`));
-  const folders = new Set((await listTrees({ repository, ask })).map((tree) => tree.path));
-  const isAllowedRef = async (name: string) =>
-    (await git(repository.commonDir, ['check-ref-format', refOf(name)])) !== null;
-  const isAllowed = await isAllowedRef(`ralph/${taskId}`);
+  const folders = new Set((await listTrees({ repository, git })).map((tree) => tree.path));
+  const isAllowed = await isRefName(here, refOf(`ralph/${taskId}`));
   const start = isAllowed && !branches.has(refOf('ralph')) ? 'ralph/' : 'ralph-';
   // A dot is what git refuses.
   const part = isAllowed ? taskId : taskId.replaceAll('.', '%2E');
@@ -145,10 +138,9 @@ function nameOf({ task_id, started_at }: TreeOwner): string {
 
 /** Whether the commit `base` has a folder at `name`, relative to the root. */
 export async function hasFolder(
-  { repository, ask }: Pick<CheckoutPlace, 'repository' | 'ask'>,
+  { repository, git }: Omit<CheckoutPlace, 'path'>,
   base: string,
   name: string,
 ): Promise<boolean> {
-  const { output } = await ask(repository.commonDir, ['cat-file', '-t', `${base}:${name}`]);
-  return output.trim() === 'tree';
+  return (await objectType(gitAt(git, repository.commonDir), `${base}:${name}`)) === 'tree';
 }

@@ -10,6 +10,7 @@ import {
   undoSpan,
 } from '../../core/snapshots/timeline.ts';
 import type { PrivateGit } from '../git/private-git.ts';
+import { diffWithout } from '../git/questions/diffs.ts';
 import { asText } from '../git/tree-path.ts';
 import { underWayIn } from '../git/under-way.ts';
 import { moveHead, type PlannedMove, planHeadMove, readParents } from '../snapshots/move-head.ts';
@@ -125,8 +126,5 @@ async function movePast(
 /** Returns what was taken back as a diff, without the content of files that look like secrets. */
 async function diffOf(git: PrivateGit, from: string, to: string): Promise<string> {
   const names = [...(await compareTrees(git, from, to)).keys()].map((name) => asText(name));
-  const secret = names.filter(looksSecret).map((name) => `:(exclude,top,literal)${name}`);
-  const args = ['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv'];
-  const { output } = await git.run([...args, from, to, '--', ':(top)', ...secret]);
-  return asText(output);
+  return diffWithout(git.own, from, to, names.filter(looksSecret));
 }

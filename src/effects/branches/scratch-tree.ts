@@ -9,15 +9,23 @@ import {
 } from '../../core/snapshots/undo-plan.ts';
 import { sha256Of } from '../files/file-hash.ts';
 import { realPath } from '../files/real-path.ts';
-import { type AskGit, type GitAnswer, runGitOf } from '../git/call/git-command.ts';
-import type { GitSetting } from '../git/git.ts';
-import { gitOf } from '../git/git.ts';
-import { GitError, outputOf, reasonOf } from '../git/git-error.ts';
-import { underFilters, withoutOwnFilters, withoutOwnMergeDrivers } from '../git/git-filters.ts';
-import { readNames, readStaged } from '../git/listings.ts';
+import { type Git, type GitSetting, gitAt, withSettings } from '../git/git.ts';
+import { GitError, refusalOf } from '../git/git-error.ts';
+import { underOwnFilters, withoutOwnPrograms } from '../git/git-filters.ts';
 import { openPrivateGit, type PrivateGit } from '../git/private-git.ts';
+import { becomeCommit, mergeFiles } from '../git/questions/checkouts.ts';
+import { namesBetween } from '../git/questions/diffs.ts';
+import { areUnrelated, isShallow } from '../git/questions/history.ts';
+import {
+  addAll,
+  readIntoIndex,
+  setEntry,
+  unmergedNames,
+  writeWholeTree,
+} from '../git/questions/index-files.ts';
+import { fileAt, treeOf, writeCommit } from '../git/questions/objects.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
-import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
+import { asText, type TreePath } from '../git/tree-path.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
 import { requireTree } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
@@ -41,7 +49,7 @@ function scratchName(repository: Repository): string {
 export interface ScratchRequest {
   readonly place: Omit<CheckoutPlace, 'path'>;
   /** Git that removes it even after a stop. */
-  readonly askToEnd: AskGit;
+  readonly gitToEnd: Git;
   /** The folder in which it is made. */
   readonly parent: string;
   /** The id of the commit that it begins at. */
@@ -97,7 +105,7 @@ export async function removeOldScratch(place: Omit<CheckoutPlace, 'path'>): Prom
 
 /** Makes the work tree. Rejects with a `GitError`, or the system's error. */
 export async function makeScratch(request: ScratchRequest): Promise<ScratchTree> {
-  const { place, askToEnd, parent, commit, gitFolder, env, identity } = request;
+  const { place, gitToEnd, parent, commit, gitFolder, env, identity } = request;
   const folder = path.join(parent, scratchName(place.repository));
   // Git may have been killed before it had noted what it made.
   rmSync(folder, { recursive: true, force: true });
@@ -109,7 +117,11 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       rmSync(path.join(entered, 'info', 'sparse-checkout'), { force: true });
     },
   });
-  const git = createGit(own, identity);
+  /** Git in the work tree, with none of the repository's own programs. */
+  const safely = async (): Promise<Git> => {
+    const settings = [...QUIETLY, ...identity, ...(await withoutOwnPrograms(folder, place.git))];
+    return withSettings(gitAt(place.git, folder), settings);
+  };
 
   /** Has git take the files for unchanged, even those that it would store in another way today. */
   const trustFiles = (): void => {
@@ -119,15 +131,14 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
   const become = async (commit: string): Promise<void> => {
     // Without an index, git compares no file with what was there before.
     rmSync(path.join(gitDir, 'index'), { force: true });
-    await git.must(['reset', '--hard', '--quiet', commit]);
-    await git.must(['clean', '-ffdxq']);
+    await becomeCommit(await safely(), commit);
     trustFiles();
   };
   trustFiles();
-  const treeOf = (commit: string): Promise<string> =>
-    git.must(['rev-parse', '--verify', `${commit}^{tree}`]);
+  const treeOfCommit = async (commit: string) => treeOf(await safely(), commit);
+  const underOwn = (names: Iterable<TreePath>) => underOwnFilters(place.git, folder, [...names]);
   const openPrivately = async (): Promise<PrivateGit> => {
-    const repository = await findRepository(folder, runGitOf(place.ask));
+    const repository = await findRepository(folder, place.git);
     if (repository === null) throw new GitError(`git cannot open ${folder}`);
     return openPrivateGit({ folder: gitFolder, repository, env, timeoutMs: TIMEOUT_MS });
   };
@@ -138,77 +149,68 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     if (restored.blocked.size > 0) {
       throw new GitError('git cannot write the files of the snapshot');
     }
-    await git.must(['add', '--all']);
+    const git = await safely();
+    await addAll(git);
     for (const [name, entry] of entries) {
       if (entry === null || !isRepository(entry)) continue;
-      const submodule = `${entry.replace(' ', ',')},${name}`;
-      await git.must(['update-index', '--add', '--cacheinfo', asText(submodule)]);
+      await setEntry(git, asText(name), entry);
     }
-    return git.must(['write-tree']);
+    return writeWholeTree(git);
   };
 
   return {
     folder,
     gitDir,
     become,
-    treeOf,
+    treeOf: treeOfCommit,
     async withFileOf(tree, file, commit) {
-      await git.must(['read-tree', tree]);
-      const [entry = ''] = (await git.must(['ls-tree', '-z', commit, '--', file])).split('\0');
-      const [, mode, id] = /^(\d+) blob ([0-9a-f]+)\t/.exec(entry) ?? [];
-      const change =
-        mode === undefined
-          ? ['--force-remove', '--', file]
-          : ['--add', '--cacheinfo', `${mode},${id},${file}`];
-      const { exitCode } = await git.ask(['update-index', ...change]);
+      const git = await safely();
+      await readIntoIndex(git, tree);
+      const entry = await fileAt(git, commit, file);
       // A folder is in its place, or a file in that of a folder above it.
-      if (exitCode !== 0) return { kind: 'conflict', paths: [file] };
-      return { tree: await git.must(['write-tree']) };
+      if ((await refusalOf(setEntry(git, file, entry))) !== null) {
+        return { kind: 'conflict', paths: [file] };
+      }
+      return { tree: await writeWholeTree(git) };
     },
-    commit: (tree, parents, message) =>
-      git.must(
-        [...['commit-tree', tree, ...parents.flatMap((id) => ['-p', id])], ...['-F', '-']],
-        message,
-      ),
+    commit: async (tree, parents, message) =>
+      writeCommit(await safely(), { tree, parents, message }),
     async merge(into, other) {
       await become(into);
-      const answer = await git.ask([...MERGE, other]);
-      if (answer.exitCode === 0) return { tree: await git.must(['write-tree']) };
-      const { exitCode } = await git.ask(['merge-base', into, other]);
-      if (exitCode === 1) {
-        const isShallow = (await git.must(['rev-parse', '--is-shallow-repository'])) === 'true';
-        return { kind: isShallow ? 'shallow' : 'unrelated' };
+      const git = await safely();
+      const why = await mergeFiles(git, other);
+      if (why === null) return { tree: await writeWholeTree(git) };
+      if (await areUnrelated(git, into, other)) {
+        return { kind: (await isShallow(git)) ? 'shallow' : 'unrelated' };
       }
-      const unmerged = await git.must(['ls-files', '-u', '-z']);
-      const paths = readStaged(unmerged).map(({ name }) => name);
-      if (paths.length === 0) throw new GitError(reasonOf(answer));
-      return { kind: 'conflict', paths: [...new Set(paths.map(asText))].sort() };
+      const paths = await unmergedNames(git);
+      if (paths.size === 0) throw new GitError(why);
+      return { kind: 'conflict', paths: [...paths].map(asText).sort() };
     },
     async verify(commit) {
       await requireTree(await openPrivately(), commit);
     },
     async add({ tip, kept, isOpen, leftOut }) {
-      if (kept === null) return { tree: await treeOf(tip), stays: leftOut, left: null };
+      if (kept === null) return { tree: await treeOfCommit(tip), stays: leftOut, left: null };
       const privately = await openPrivately();
       const difference = await compareTrees(privately, tip, kept);
       const { lands, left, stays } = divided(difference, { isOpen, leftOut });
-      const filtered = await git.underOwnFilter([...lands.keys()]);
+      const filtered = await underOwn(lands.keys());
       if (filtered.length > 0) return { kind: 'filtered', paths: filtered.map(asText) };
       const tree = await addEntries(privately, lands);
       // What git would store of these, only a filter knows that does not run.
-      for (const name of await git.underOwnFilter([...left.keys()])) left.delete(name);
+      for (const name of await underOwn(left.keys())) left.delete(name);
       if (left.size === 0) return { tree, stays, left: null };
       const names = new Set(left.keys());
       return { tree, stays, left: { names, tree: await addEntries(privately, left) } };
     },
     async missingIn(tree, { stays, left }) {
       if (left === null) return stays;
-      const listed = await git.must([...NAMES, tree, left.tree]);
-      const apart = new Set(readNames(listed));
+      const apart = new Set(await namesBetween(await safely(), tree, left.tree, { isWhole: true }));
       return new Map([...stays].filter(([name]) => !left.names.has(name) || apart.has(name)));
     },
     async remove() {
-      await removeCheckout({ ...own, ask: askToEnd });
+      await removeCheckout({ ...own, git: gitToEnd });
       try {
         rmdirSync(parent);
       } catch {
@@ -239,8 +241,6 @@ function divided(
   return { lands, left, stays: new Map([...leftOut, ...stays]) };
 }
 
-const NAMES = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--ignore-submodules=none'];
-
 /** For one call of git that writes or reads a whole work tree. */
 const TIMEOUT_MS = 10 * 60_000;
 
@@ -250,12 +250,6 @@ const TIMEOUT_MS = 10 * 60_000;
  */
 const LATER_MS = 60_000;
 
-/** Never a fast-forward, whatever `merge.ff` says, and never a commit. */
-const MERGE = [
-  ...['merge', '--quiet', '--no-ff', '--no-commit', '--no-edit', '--no-stat', '--no-autostash'],
-  ...['--no-gpg-sign', '--no-verify-signatures', '--no-rerere-autoupdate'],
-];
-
 /** No cleaning up in the user's repository, and no memory of conflicts. */
 const QUIETLY: readonly GitSetting[] = [
   { name: 'gc.auto', value: '0' },
@@ -263,37 +257,3 @@ const QUIETLY: readonly GitSetting[] = [
   { name: 'rerere.enabled', value: 'false' },
   { name: 'i18n.commitEncoding', value: 'UTF-8' },
 ];
-
-/** Git in one work tree, with none of the repository's own programs. */
-function createGit({ ask: askGit, path: folder }: CheckoutPlace, identity: readonly GitSetting[]) {
-  const ask = async (args: readonly string[], input?: string): Promise<GitAnswer> => {
-    const settings = [...QUIETLY, ...identity, ...(await withoutOwnPrograms(folder, askGit))];
-    return askGit(folder, args, { settings, ...(input === undefined ? {} : { input }) });
-  };
-  return {
-    ask,
-    must: async (args: readonly string[], input?: string) => outputOf(await ask(args, input)),
-    /** Returns the paths whose filter is one that only the repository defines. */
-    async underOwnFilter(names: readonly TreePath[]): Promise<readonly TreePath[]> {
-      const off = (await withoutOwnPrograms(folder, askGit)).flatMap(({ name, value }) =>
-        value === '' ? (/^filter\.(.*)\.(?:clean|process)$/s.exec(name)?.[1] ?? []) : [],
-      );
-      return [
-        ...(await underFilters(gitOf(askGit, folder), names, new Set(off.map(asTreePath)))).keys(),
-      ];
-    },
-  };
-}
-
-/** Returns settings that switch the repository's own filters and merge drivers off. */
-export async function withoutOwnPrograms(
-  folder: string,
-  ask: AskGit,
-): Promise<readonly GitSetting[]> {
-  const filters = await withoutOwnFilters(folder, runGitOf(ask));
-  const drivers = await withoutOwnMergeDrivers(folder, runGitOf(ask));
-  if (filters === null || drivers === null) {
-    throw new GitError('git cannot tell which filters and merge drivers are configured');
-  }
-  return [...filters, ...drivers];
-}

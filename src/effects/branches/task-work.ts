@@ -1,12 +1,12 @@
-import { onlyOfTask } from '../../core/snapshots/commit-message.ts';
 import type { LandingRefusal, StaysReason } from '../../core/snapshots/landing.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
-import { type AskGit, runGitOf } from '../git/call/git-command.ts';
-import { GitError } from '../git/git-error.ts';
-import { withoutOwnFilters } from '../git/git-filters.ts';
-import { readChanged, readNames } from '../git/listings.ts';
+import { type Git, gitAt } from '../git/git.ts';
+import { gitWithoutOwnFilters } from '../git/git-filters.ts';
 import { openPrivateGit, type PrivateGit } from '../git/private-git.ts';
+import { pathsOfTask } from '../git/questions/history.ts';
+import { branchOfHead, resolveName } from '../git/questions/refs.ts';
+import { uncommittedNames } from '../git/questions/status.ts';
 import { findRepository, type Repository, refOf } from '../git/repository.ts';
 import type { TreePath } from '../git/tree-path.ts';
 import { underWayIn } from '../git/under-way.ts';
@@ -31,7 +31,7 @@ export interface TaskWork {
 
 export interface TaskWorkRequest {
   readonly repository: Repository;
-  readonly ask: AskGit;
+  readonly git: Git;
   readonly taskId: string;
   /** The task's branch, without `refs/heads/`. */
   readonly branch: string;
@@ -56,13 +56,11 @@ const TIMEOUT_MS = 10 * 60_000;
  * with a `GitError`, or the system's error.
  */
 export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork | LandingRefusal> {
-  const { repository, ask, branch, tree } = request;
-  const git = runGitOf(ask);
-  const found = await git(repository.commonDir, ['rev-parse', '-q', '--verify', refOf(branch)]);
-  const tip = found?.trim() ?? null;
+  const { repository, git, branch, tree } = request;
+  const tip = await resolveName(gitAt(git, repository.commonDir), refOf(branch));
   const gone: LandingRefusal = { kind: 'branch-gone', branch };
   if (tree === null) return tip === null ? gone : { tip, ...NOTHING_KEPT };
-  const gitDir = await gitDirOf({ repository, ask, path: tree.path });
+  const gitDir = await gitDirOf({ repository, git, path: tree.path });
   if (gitDir === null) {
     const work = await newestTree(request, tip ?? tree.base);
     // A branch without commits of its own goes with its work tree. One with commits, somebody else has removed.
@@ -72,7 +70,7 @@ export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork |
   const [operation] = underWayIn(gitDir);
   if (operation !== undefined)
     return { kind: 'unfinished', folder: tree.path, what: `a ${operation}` };
-  const head = (await git(tree.path, ['symbolic-ref', '-q', 'HEAD']))?.trim() ?? null;
+  const head = await branchOfHead(gitAt(git, tree.path));
   if (tip === null || head !== refOf(branch)) {
     const name = head === refOf(branch) ? null : (head?.replace(/^refs\/heads\//, '') ?? null);
     return { kind: 'other-branch', folder: tree.path, head: name };
@@ -90,14 +88,16 @@ const NOTHING_KEPT: KeptWork = { kept: null, isOpen: false, leftOut: new Map() }
  * since, as filters and hooks have made it.
  */
 async function newestTree(request: TaskWorkRequest, tip: string): Promise<KeptWork> {
-  const { repository, ids } = request;
-  const git = openGit(request, repository);
-  const newest = await newestSnapshot(git, ids);
+  const privately = openGit(request, request.repository);
+  const newest = await newestSnapshot(privately, request.ids);
   if (newest === null || newest.head === null) return NOTHING_KEPT;
   if (newest.head === tip) return { kept: newest.tree, isOpen: true, leftOut: new Map() };
-  const left = await compareTrees(git, newest.head, newest.tree);
-  const apart = await compareTrees(git, newest.tree, tip);
-  const committed = await committedSince(request, newest.head, tip);
+  const left = await compareTrees(privately, newest.head, newest.tree);
+  const apart = await compareTrees(privately, newest.tree, tip);
+  const { git, repository, taskId } = request;
+  const here = gitAt(git, repository.commonDir);
+  const range = { from: newest.head, to: tip };
+  const committed = new Set(await pathsOfTask(here, taskId, range));
   const leftOut = [...left].flatMap(([name, { from }]): [TreePath, StaysReason][] =>
     !apart.has(name) || committed.has(name)
       ? []
@@ -106,23 +106,9 @@ async function newestTree(request: TaskWorkRequest, tip: string): Promise<KeptWo
   return { kept: newest.tree, isOpen: false, leftOut: new Map(leftOut) };
 }
 
-/** Returns the paths in commits that ralph has made for the task: it commits each file whole. */
-async function committedSince(
-  { repository, ask, taskId }: TaskWorkRequest,
-  since: string,
-  tip: string,
-): Promise<ReadonlySet<TreePath>> {
-  const listed = await runGitOf(ask)(repository.commonDir, [
-    ...['log', '-z', '--format=', '--name-only', '--no-renames'],
-    ...[...onlyOfTask(taskId), `${since}..${tip}`, '--'],
-  ]);
-  if (listed === null) throw new GitError('git cannot list what was committed since');
-  return new Set(readNames(listed));
-}
-
 async function keepTree(request: TaskWorkRequest, folder: string): Promise<KeptWork> {
-  const { ask, env, maxBytes, excludedGlobs } = request;
-  const repository = await findRepository(folder, runGitOf(ask));
+  const { git, env, maxBytes, excludedGlobs } = request;
+  const repository = await findRepository(folder, git);
   if (repository === null) throw new Error(`git cannot open ${folder}`);
   const globs = excludedGlobs.map((glob) => `:(top,exclude,glob)${glob}`);
   const store = createSnapshotStore({
@@ -140,7 +126,7 @@ async function keepTree(request: TaskWorkRequest, folder: string): Promise<KeptW
   const dirty = inside.flatMap(({ path, isDirty }) =>
     isDirty && nested.has(path) && !leftOut.has(path) ? [path] : [],
   );
-  const excluded = globs.length === 0 ? [] : await changedIn(folder, excludedGlobs, ask);
+  const excluded = globs.length === 0 ? [] : await changedIn(folder, excludedGlobs, git);
   const stays: readonly (readonly [TreePath, StaysReason])[] = [
     ...excluded.map((name) => [name, 'excluded'] as const),
     ...dirty.map((name) => [name, 'uncommitted-inside'] as const),
@@ -156,15 +142,12 @@ async function keepTree(request: TaskWorkRequest, folder: string): Promise<KeptW
 async function changedIn(
   folder: string,
   globs: readonly string[],
-  ask: AskGit,
+  git: Git,
 ): Promise<readonly TreePath[]> {
-  const settings = await withoutOwnFilters(folder, runGitOf(ask));
-  if (settings === null) throw new GitError('git cannot tell which filters are configured');
-  const status = ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=all'];
+  const why = 'git cannot list what --snapshot-exclude names';
   const patterns = globs.map((glob) => `:(top,glob)${glob}`);
-  const listed = await runGitOf(ask)(folder, [...status, '--', ...patterns], { settings });
-  if (listed === null) throw new GitError('git cannot list what --snapshot-exclude names');
-  return readChanged(listed);
+  const here = await gitWithoutOwnFilters(git, folder);
+  return uncommittedNames(here, ['--', ...patterns], { looksInside: true, why });
 }
 
 function openGit({ gitFolder, env }: TaskWorkRequest, repository: Repository): PrivateGit {

@@ -4,23 +4,20 @@ import type { OwnWorkTree } from '../../core/task/task-state.ts';
 import type { TreeLacks } from '../../core/task/tree-lacks.ts';
 import { namesIn } from '../files/folder.ts';
 import { isInside } from '../files/real-path.ts';
-import { type AskGit, callGit } from '../git/call/git-command.ts';
-import { readNames, readSettings } from '../git/listings.ts';
-import { asText } from '../git/tree-path.ts';
+import { type Git, gitAt, gitIn } from '../git/git.ts';
+import { namesByIgnored } from '../git/questions/index-files.ts';
+import { namedHooks, submodulesHere } from '../git/questions/settings.ts';
 
 type Trees = Pick<OwnWorkTree, 'path' | 'origin'>;
 
 /** Returns the submodules of a new work tree that have no files yet. */
 export async function emptySubmodules(
   { path: root }: Trees,
-  ask: AskGit,
+  git: Git,
 ): Promise<TreeLacks['submodules']> {
   if (!existsSync(path.join(root, '.gitmodules'))) return [];
-  const named = ['--file', '.gitmodules', '-z', '--get-regexp', '^submodule\\..*\\.path$'];
-  const { output } = await ask(root, ['config', ...named]);
-  return readSettings(asText(output))
-    .map(({ value }) => value)
-    .filter((name) => name !== '' && isEmptyFolder(root, path.join(root, name)));
+  const names = await submodulesHere(gitAt(git, root));
+  return names.filter((name) => name !== '' && isEmptyFolder(root, path.join(root, name)));
 }
 
 function isEmptyFolder(root: string, place: string): boolean {
@@ -39,29 +36,16 @@ const MOST_NAMED = 5;
 /** Returns, of what git ignores in the root of the original and programs need, what the new work tree has not got. */
 export async function ignoredLeftBehind(
   { path: root, origin }: Trees,
-  ask: AskGit,
+  git: Git,
 ): Promise<TreeLacks['ignored']> {
   const names = namesIn(origin).toSorted();
   const needed = NEEDED.flatMap((pattern) => names.filter((name) => pattern.test(name)));
   const missing = needed.filter((name) => !existsSync(path.join(root, name)));
   if (missing.length === 0) return [];
-  const listed = async (...kinds: readonly string[]): Promise<ReadonlySet<string>> => {
-    const args = [
-      'ls-files',
-      '-z',
-      '--exclude-standard',
-      '--directory',
-      ...kinds,
-      '--',
-      ...missing,
-    ];
-    const { output } = await ask(origin, ['--literal-pathspecs', ...args]);
-    return new Set(readNames(asText(output)).map(rootOf));
-  };
+  const { ignored, others } = await namesByIgnored(gitAt(git, origin), missing);
   // A folder may have a rule of its own, or one for all that is in it.
-  const ignored = await listed('--others', '--ignored');
-  const others = await listed('--cached', '--others', '--no-empty-directory');
-  return missing.filter((name) => ignored.has(name) && !others.has(name)).slice(0, MOST_NAMED);
+  const [isIgnored, isOther] = [ignored, others].map((found) => new Set(found.map(rootOf)));
+  return missing.filter((name) => isIgnored?.has(name) && !isOther?.has(name)).slice(0, MOST_NAMED);
 }
 
 function rootOf(name: string): string {
@@ -77,11 +61,7 @@ export async function hooksLeftBehind(
   env: NodeJS.ProcessEnv,
 ): Promise<TreeLacks['hooks']> {
   // Ralph's own calls of git look at no hooks.
-  const { output } = await callGit({
-    args: ['config', '--type=path', '--get', 'core.hooksPath'],
-    ...{ cwd: root, env, timeoutMs: 60_000, asUser: true },
-  });
-  const named = asText(output).replace(/\n$/, '');
+  const named = await namedHooks(gitIn(root, { env, timeoutMs: 60_000, asUser: true }));
   if (named === '' || path.isAbsolute(named)) return null;
   const isThere = (tree: string): boolean => existsSync(path.join(tree, named));
   return isThere(origin) && !isThere(root) ? named : null;

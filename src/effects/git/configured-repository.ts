@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { realPath } from '../files/real-path.ts';
-import type { RunGit } from './call/git-command.ts';
+import type { Git } from './git.ts';
 import { gitFoldersAt } from './git-folders-at.ts';
 import { type ListedSettings, pathOf, settingOf } from './listed-settings.ts';
 import {
@@ -22,7 +22,7 @@ interface ConfiguredRequest {
   readonly cwd: string;
   /** The nearest folder with a `.git`. */
   readonly place: string;
-  readonly git: RunGit;
+  readonly git: Git;
   /** Lists the settings as the user would see them. */
   readonly listSettings: () => Promise<ListedSettings | null>;
   /** The home folder of the user. */

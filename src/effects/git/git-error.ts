@@ -5,12 +5,51 @@ import { lockIn } from './git-locks.ts';
 import { asText } from './tree-path.ts';
 
 /** A step that git refused; `message` is half a sentence. */
-export class GitError extends Error {}
+export class GitError extends Error {
+  /** All that git said; '' if it said nothing, or if it is not git that refused. */
+  readonly complaint: string;
+
+  constructor(message: string, complaint = '') {
+    super(message);
+    this.complaint = complaint;
+  }
+}
 
 /** Returns what git has printed, without the last line break. Throws a `GitError` if git failed: `why`, or git's reason. */
 export function outputOf(answer: GitAnswer, why?: string): string {
-  if (answer.exitCode !== 0) throw new GitError(why ?? reasonOf(answer));
+  if (answer.exitCode !== 0) throw new GitError(why ?? reasonOf(answer), answer.complaint);
   return answer.output.endsWith('\n') ? answer.output.slice(0, -1) : answer.output;
+}
+
+/** Awaits a step; if git refuses it, the `GitError` says what was to be done, and then all that git said. */
+export async function must<Value>(step: Promise<Value>, why: string): Promise<Value> {
+  try {
+    return await step;
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    const said = oneLine(asText(error.complaint).trim(), 300);
+    throw new GitError(said === '' ? why : `${why}: ${said}`, error.complaint);
+  }
+}
+
+/** Awaits a step. Returns its value, and null if git refused it. */
+export function orNull<Value>(step: Promise<Value>): Promise<Value | null> {
+  return step.catch((error: unknown) => refusalIn(error) && null);
+}
+
+/** Awaits a step. Returns the error if git refused it, and null if not. */
+export function refusalOf(step: Promise<unknown>): Promise<GitError | null> {
+  return step.then(() => null, refusalIn);
+}
+
+function refusalIn(error: unknown): GitError {
+  if (error instanceof GitError) return error;
+  throw error;
+}
+
+/** Awaits a step. Returns what git said if it refused it, and null if not. */
+export async function complaintOf(step: Promise<unknown>): Promise<string | null> {
+  return (await refusalOf(step))?.complaint ?? null;
 }
 
 /** Says that this command of git's was ended since it took too long, or seemed to hang. */

@@ -1,13 +1,13 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
-import { ask, type Git } from './call/git.ts';
-import type { RunGit } from './call/git-command.ts';
+import { ask, type Git, outputAt } from './call/git.ts';
 import type { GitSetting } from './call/git-program.ts';
-import { outputOf } from './git-error.ts';
+import { gitAt, withSettings } from './git.ts';
+import { GitError, outputOf } from './git-error.ts';
 import { gitFoldersAt } from './git-folders-at.ts';
 import { readAttribute, readNames, readSettings } from './listings.ts';
-import { asInput, type TreePath } from './tree-path.ts';
+import { asInput, asTreePath, type TreePath } from './tree-path.ts';
 
 /*
  * A filter is a program, named in git's configuration, that converts a file's content into what git
@@ -32,7 +32,7 @@ const TRUSTED = new Set(['system', 'global', 'command']);
  */
 export async function withoutOwnFilters(
   folder: string,
-  git: RunGit,
+  git: Git,
 ): Promise<readonly GitSetting[] | null> {
   if (!mayHaveFilters(folder)) return [];
   // An empty value means that there is no program and that the filter is not required.
@@ -43,22 +43,39 @@ export async function withoutOwnFilters(
  * Returns git settings by which the merge drivers that a repository configures itself leave a conflict,
  * instead of running a program. Otherwise as `withoutOwnFilters`.
  */
-export function withoutOwnMergeDrivers(
-  folder: string,
-  git: RunGit,
-): Promise<readonly GitSetting[] | null> {
+function withoutOwnMergeDrivers(folder: string, git: Git): Promise<readonly GitSetting[] | null> {
   return overrideOwn(folder, git, MERGE_DRIVERS, 'false');
+}
+
+/**
+ * Returns git in a folder whose repository's own filters are switched off. Rejects with a `GitError` if they cannot be
+ * determined.
+ */
+export async function gitWithoutOwnFilters(git: Git, folder: string): Promise<Git> {
+  const settings = await withoutOwnFilters(folder, git);
+  if (settings === null) throw new GitError('git cannot tell which filters are configured');
+  return withSettings(gitAt(git, folder), settings);
+}
+
+/** Returns settings that switch the repository's own filters and merge drivers off. Rejects with a `GitError`. */
+export async function withoutOwnPrograms(folder: string, git: Git): Promise<readonly GitSetting[]> {
+  const filters = await withoutOwnFilters(folder, git);
+  const drivers = await withoutOwnMergeDrivers(folder, git);
+  if (filters === null || drivers === null) {
+    throw new GitError('git cannot tell which filters and merge drivers are configured');
+  }
+  return [...filters, ...drivers];
 }
 
 /** Gives the repository's own settings that match the user's value, or else another one. */
 async function overrideOwn(
   folder: string,
-  git: RunGit,
+  git: Git,
   pattern: string,
   instead: string,
 ): Promise<readonly GitSetting[] | null> {
   const question = ['config', '--show-scope', '-z', '--get-regexp', pattern];
-  const output = await git(folder, question, { settings: [SIGN] });
+  const output = await outputAt(git, folder, question, { settings: [SIGN] });
   const answer = output === null ? null : asText(output);
   if (answer === null) return null;
   const trusted = new Map<string, string>();
@@ -90,6 +107,19 @@ export async function underFilters(
   });
   const attributes = readAttribute(outputOf(asked, 'git cannot read the attributes'));
   return new Map([...attributes].filter(([, filter]) => filters.has(filter)));
+}
+
+/** Returns those of the paths in a folder whose filter is one that only the repository defines. */
+export async function underOwnFilters(
+  git: Git,
+  folder: string,
+  names: readonly TreePath[],
+): Promise<readonly TreePath[]> {
+  const off = (await withoutOwnPrograms(folder, git)).flatMap(({ name, value }) =>
+    value === '' ? (/^filter\.(.*)\.(?:clean|process)$/s.exec(name)?.[1] ?? []) : [],
+  );
+  const filters = new Set(off.map(asTreePath));
+  return [...(await underFilters(gitAt(git, folder), names, filters)).keys()];
 }
 
 /** Decodes latin1 output as UTF-8. Returns null if it is not UTF-8, because no variable could hold it. */

@@ -1,5 +1,7 @@
 import { findGitAbove } from '../files/find-git-above.ts';
-import { runGit } from './call/git-command.ts';
+import { ask, type Git } from './call/git.ts';
+import { outputOrNull } from './call/git-command.ts';
+import { gitIn } from './git.ts';
 
 /** What git reports about a folder. */
 export type GitProbe =
@@ -9,6 +11,12 @@ export type GitProbe =
   | { readonly kind: 'refused' }
   | { readonly kind: 'no-git' };
 
+/** Returns the version of git; null if git cannot be started. */
+export async function gitVersion(git: Git): Promise<string | null> {
+  const { output } = await ask(git, ['--version']);
+  return /\d+\.\d+(?:\.\d+)*/.exec(output)?.[0] ?? null;
+}
+
 const TIMEOUT_MS = 10_000;
 
 export async function probeGit(
@@ -16,10 +24,9 @@ export async function probeGit(
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<GitProbe> {
-  const ask = (...args: readonly string[]): Promise<string | null> =>
-    runGit({ args, cwd, env, timeoutMs: TIMEOUT_MS, signal });
-  if ((await ask('--version')) === null) return { kind: 'no-git' };
-  const answer = await ask('rev-parse', '--is-inside-work-tree');
+  const git = gitIn(cwd, { env, timeoutMs: TIMEOUT_MS, signal });
+  if (outputOrNull(await ask(git, ['--version'])) === null) return { kind: 'no-git' };
+  const answer = outputOrNull(await ask(git, ['rev-parse', '--is-inside-work-tree']));
   if (answer?.trim() === 'true') return { kind: 'work-tree' };
   return { kind: answer === null && findGitAbove(cwd) !== null ? 'refused' : 'no-work-tree' };
 }

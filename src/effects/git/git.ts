@@ -1,12 +1,16 @@
 import { ask, type CallExtras, type Git, makeGit } from './call/git.ts';
-import { type AskGit, callGit, type GitCommand } from './call/git-command.ts';
+import { callGit, type GitCommand } from './call/git-command.ts';
 import type { GitSetting } from './call/git-program.ts';
+import { subcommandOf } from './call/watched-calls.ts';
 
 export type { Git } from './call/git.ts';
 export type { GitSetting } from './call/git-program.ts';
 
 /** How git is called in a place. */
-export type GitRequest = Omit<GitCommand, 'args' | 'cwd' | 'onOutput' | keyof CallExtras>;
+export type GitRequest = Omit<
+  GitCommand,
+  'args' | 'cwd' | 'onOutput' | Exclude<keyof CallExtras, 'timeoutMs'>
+>;
 
 /** Returns git in a folder. */
 export function gitIn(folder: string, request: GitRequest): Git {
@@ -25,7 +29,42 @@ export function withSettings(git: Git, settings: readonly GitSetting[]): Git {
   );
 }
 
-/** Returns git that asks in this way, in a folder. */
-export function gitOf(call: AskGit, folder: string): Git {
-  return makeGit((args, { cwd = folder, ...extras }) => call(cwd, args, extras));
+/** Returns the same git with other places for its repository, index or objects, as its variables name them. */
+export function withPlaces(git: Git, places: Readonly<Record<`GIT_${string}`, string>>): Git {
+  return makeGit((args, extras) =>
+    ask(git, args, { ...extras, places: { ...places, ...extras.places } }),
+  );
+}
+
+/** Returns the same git with another index. */
+export function withIndex(git: Git, index: string): Git {
+  return withPlaces(git, { GIT_INDEX_FILE: index });
+}
+
+/** Returns the same git with another work tree. */
+export function withTree(git: Git, folder: string): Git {
+  return withPlaces(git, { GIT_WORK_TREE: folder });
+}
+
+/** Returns the same git. `unanswered` hears of each command that was ended since it took too long, or seemed to hang. */
+export function hearing(git: Git, unanswered: (command: string) => void): Git {
+  return makeGit(async (args, extras) => {
+    const answer = await ask(git, args, extras);
+    if (answer.isUnanswered === true) unanswered(subcommandOf(args));
+    return answer;
+  });
+}
+
+/** Returns the same git with another limit. */
+export function withTimeout(git: Git, timeoutMs: number): Git {
+  return makeGit((args, extras) => ask(git, args, { timeoutMs, ...extras }));
+}
+
+/** Returns the same git for one repository alone: without looking for another one, and with no setting for its files. */
+export function onlyIn(git: Git, gitDir: string, workTree?: string): Git {
+  const places = [
+    `--git-dir=${gitDir}`,
+    ...(workTree === undefined ? [] : [`--work-tree=${workTree}`]),
+  ];
+  return makeGit((args, extras) => ask(git, [...places, ...args], extras));
 }

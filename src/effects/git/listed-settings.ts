@@ -1,12 +1,24 @@
 import path from 'node:path';
-import { readSettings } from './listings.ts';
+import { ask, type Git } from './call/git.ts';
+import { outputOrNull } from './call/git-command.ts';
+import { type ListedSetting, readSettings } from './listings.ts';
 import { asText } from './tree-path.ts';
 
 /** The words for git to list all its settings; the answer, as latin1, is a `ListedSettings`, each with its scope. */
-export const LIST_SETTINGS = ['config', '--list', '--show-scope', '-z'];
+const LIST_SETTINGS = ['config', '--list', '--show-scope', '-z'];
 
 /** What git answers to `LIST_SETTINGS`. */
 export type ListedSettings = string;
+
+/** Lists all settings, each with its scope; null if git cannot list them so (before 2.26). */
+export async function listSettings(git: Git): Promise<ListedSettings | null> {
+  return outputOrNull(await ask(git, LIST_SETTINGS));
+}
+
+/** Returns all of them, as text. */
+export function eachSetting(listed: ListedSettings): readonly ListedSetting[] {
+  return readSettings(asText(listed), 1);
+}
 
 /** Returns the last value of a setting, which counts for git; null if it is not set. */
 export function settingOf(listed: ListedSettings, wanted: string): string | null {

@@ -1,7 +1,9 @@
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { findGitAbove } from '../files/find-git-above.ts';
-import { type AskGit, callGit, type GitAnswer, type RunGit, runGitOf } from './call/git-command.ts';
+import { ask, type Git } from './call/git.ts';
+import type { GitAnswer } from './call/git-command.ts';
+import { gitIn } from './git.ts';
 import { findPlaces, findRepository, type Places, type Repository } from './repository.ts';
 import { asText } from './tree-path.ts';
 
@@ -13,32 +15,31 @@ export type Opened<Found = Repository> =
 /** Limit for one git process. Writing the files of a large work tree takes its time. */
 const TIMEOUT_MS = 10 * 60_000;
 
-/** Returns what runs git in this environment. Aborting `signal` kills git at once. */
-export function gitAsker(env: NodeJS.ProcessEnv, runId?: string, signal?: AbortSignal): AskGit {
-  return (cwd, args, extras) =>
-    callGit({ ...extras, cwd, args, env, runId, signal, timeoutMs: TIMEOUT_MS });
+/** Returns git in this environment; `gitAt` says where. Aborting `signal` kills git at once. */
+export function gitWith(env: NodeJS.ProcessEnv, runId?: string, signal?: AbortSignal): Git {
+  return gitIn('/', { env, runId, signal, timeoutMs: TIMEOUT_MS });
 }
 
 /** Finds the repository whose work tree contains a folder, or says why there is none to work with. */
-export function openRepository(cwd: string, ask: AskGit): Promise<Opened> {
-  return open(cwd, ask, findRepository);
+export function openRepository(cwd: string, git: Git): Promise<Opened> {
+  return open(cwd, git, findRepository);
 }
 
 /** Does the same for who needs to know only where the repository is. */
-export function openPlaces(cwd: string, ask: AskGit): Promise<Opened<Places>> {
-  return open(cwd, ask, findPlaces);
+export function openPlaces(cwd: string, git: Git): Promise<Opened<Places>> {
+  return open(cwd, git, findPlaces);
 }
 
 async function open<Found>(
   cwd: string,
-  ask: AskGit,
-  find: (cwd: string, git: RunGit) => Promise<Found | null>,
+  git: Git,
+  find: (cwd: string, git: Git) => Promise<Found | null>,
 ): Promise<Opened<Found>> {
   const place = findGitAbove(cwd);
   if (place === null) return { kind: 'none', why: `there is none at ${cwd} or above it` };
-  const repository = await find(cwd, runGitOf(ask));
+  const repository = await find(cwd, git);
   if (repository !== null) return { kind: 'repository', repository };
-  const answer = await ask(cwd, ['rev-parse', '--show-toplevel']);
+  const answer = await ask(git, ['rev-parse', '--show-toplevel'], { cwd });
   return { kind: 'none', why: `git does not open the one at ${place}${reasonOf(answer)}` };
 }
 

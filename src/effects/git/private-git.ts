@@ -1,10 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ask, type CallExtras, type Git, makeGit } from './call/git.ts';
-import { type GitAnswer, outputOrNull, type RunGit, showGit } from './call/git-command.ts';
-import type { GitSetting } from './call/git-program.ts';
-import { subcommandOf } from './call/watched-calls.ts';
-import { gitIn } from './git.ts';
+import { ask, type Git, makeGit } from './call/git.ts';
+import { showGit } from './call/git-command.ts';
+import { gitIn, hearing, withIndex, withPlaces, withTree } from './git.ts';
 import { type Repository, textOrNone } from './repository.ts';
 
 /*
@@ -18,17 +16,6 @@ import { type Repository, textOrNone } from './repository.ts';
  * So the repository's configuration is not read at all: no hook, filter, file watcher or signing
  * program of its runs, no conversion changes a byte, and the user's index is never touched.
  */
-
-export interface GitCall {
-  readonly input?: Uint8Array | undefined;
-  /** The index to use instead of ralph's own. */
-  readonly index?: string;
-  readonly env?: Readonly<Record<`GIT_${string}`, string>>;
-  /** Settings that override all others. */
-  readonly settings?: readonly GitSetting[];
-  /** Takes standard output piece by piece, however long it is; the answer then has none. */
-  readonly onOutput?: (chunk: Buffer) => void;
-}
 
 export interface PrivateGit {
   readonly folder: string;
@@ -44,12 +31,11 @@ export interface PrivateGit {
   readonly own: Git;
   /** Git on the user's repository itself, for its refs and its index. */
   readonly users: Git;
-  /** Runs git with ralph's own folder, after its files were put right. */
-  run(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
-  /** Runs git on the user's repository itself, for its refs and its index. */
-  onRepository(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
-  /** Has git print to the standard output of this process, as `run` otherwise; resolves to its exit code. */
-  show(args: readonly string[]): Promise<number>;
+  /**
+   * Has git print how two trees differ to the standard output of this process, as `git diff` does, or with how many
+   * lines in each file. Resolves to its exit code.
+   */
+  showDiff(from: string, to: string, asStat: boolean): Promise<number>;
 }
 
 export interface PrivateGitRequest {
@@ -95,50 +81,34 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
     }
   };
   putRight();
-  const base = gitIn(repository.root, { env, runId, timeoutMs, signal });
-  const heard = (places: Places, before = (): void => {}): Git =>
-    makeGit(async (args, extras) => {
-      before();
-      const all = { ...extras, places: { ...places, ...extras.places } };
-      const answer = await ask(base, [...DURABLE, ...args], all);
-      if (answer.isUnanswered === true) git.unanswered = subcommandOf(args);
-      return answer;
-    });
-  const tree = { GIT_WORK_TREE: repository.root };
+  const base = hearing(gitIn(repository.root, { env, runId, timeoutMs, signal }), (command) => {
+    git.unanswered = command;
+  });
+  const durable = withTree(
+    makeGit((args, extras) => ask(base, [...DURABLE, ...args], extras)),
+    repository.root,
+  );
   const objects = { GIT_DIR: folder, GIT_OBJECT_DIRECTORY: repository.objects };
-  const index = { GIT_INDEX_FILE: path.join(folder, 'index') };
+  const own = withIndex(withPlaces(durable, objects), path.join(folder, 'index'));
   const git: PrivateGit = {
     folder,
     repository,
     unanswered: null,
     // The agent can write here, and a configuration may name programs.
-    own: heard({ ...objects, ...tree, ...index }, putRight),
-    users: heard({ GIT_DIR: repository.gitDir, ...tree }),
-    run: (args, call) => ask(git.own, args, extrasOf(call)),
-    onRepository: (args, call) => ask(git.users, args, extrasOf(call)),
-    show(args) {
+    own: makeGit((args, extras) => {
       putRight();
+      return ask(own, args, extras);
+    }),
+    users: withPlaces(durable, { GIT_DIR: repository.gitDir }),
+    showDiff(from, to, asStat) {
+      putRight();
+      // A submodule's own configuration could name programs: only its commits are shown.
+      const safely = ['--no-ext-diff', '--no-textconv', '--submodule=short'];
+      const args = ['diff', ...safely, ...(asStat ? ['--stat'] : []), from, to];
       return showGit({ cwd: repository.root, env, args, places: objects });
     },
   };
   return git;
-}
-
-type Places = Readonly<Record<`GIT_${string}`, string>>;
-
-function extrasOf({ input, index, env, settings, onOutput }: GitCall = {}): CallExtras {
-  return {
-    ...(input === undefined ? {} : { input }),
-    ...(settings === undefined ? {} : { settings }),
-    ...(onOutput === undefined ? {} : { onOutput }),
-    places: { ...(index === undefined ? {} : { GIT_INDEX_FILE: index }), ...env },
-  };
-}
-
-/** Git on the user's repository as a function that resolves to the output, or to null. */
-export function runOnRepository(git: PrivateGit): RunGit {
-  return async (_cwd, args, { settings = [] } = {}) =>
-    outputOrNull(await git.onRepository(args, { settings }));
 }
 
 function ownFiles({ hash, exclude, excludesFile }: Repository): Readonly<Record<string, string>> {
@@ -169,4 +139,10 @@ function ownFiles({ hash, exclude, excludesFile }: Repository): Readonly<Record<
 /** Returns a value as it stands in a git configuration file. */
 export function quoted(value: string): string {
   return `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}
+
+/** Returns the same git, which sees the objects in these folders as well. */
+export function seeing(git: Git, objects: readonly string[]): Git {
+  // A colon ends a path in this variable, so the paths are in quotation marks, which git reads as C does.
+  return withPlaces(git, { GIT_ALTERNATE_OBJECT_DIRECTORIES: objects.map(quoted).join(':') });
 }

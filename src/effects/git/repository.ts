@@ -1,9 +1,8 @@
 import { lstatSync, type PathLike } from 'node:fs';
 import path from 'node:path';
 import { KB, MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
-import { namesIn } from '../files/folder.ts';
-import { ask, type Git } from './call/git.ts';
-import type { RunGit } from './call/git-command.ts';
+import { ask, type Git, outputAt } from './call/git.ts';
+import { outputOrNull } from './call/git-command.ts';
 import { GitError, reasonOf } from './git-error.ts';
 import { asText } from './tree-path.ts';
 
@@ -35,8 +34,8 @@ const PLACES = [
 ];
 
 /** Returns where the repository around a folder is; null if there is none, or git refuses to open it. */
-export async function findPlaces(cwd: string, git: RunGit): Promise<Places | null> {
-  const answer = await git(cwd, ['rev-parse', ...PLACES]);
+export async function findPlaces(cwd: string, git: Git): Promise<Places | null> {
+  const answer = await outputAt(git, cwd, ['rev-parse', ...PLACES]);
   if (answer === null) return null;
   const lines = asText(answer).split('\n');
   const [root, gitDir, common, objects, index, exclude, hash] = lines;
@@ -54,15 +53,21 @@ export async function findPlaces(cwd: string, git: RunGit): Promise<Places | nul
 }
 
 /** Returns the repository around a folder; null if there is none, or git refuses to open it. */
-export async function findRepository(cwd: string, git: RunGit): Promise<Repository | null> {
+export async function findRepository(cwd: string, git: Git): Promise<Repository | null> {
   const places = await findPlaces(cwd, git);
   return places && { ...places, excludesFile: await askForExcludesFile(cwd, git) };
 }
 
 /** Asks git for the file of ignore patterns that the configuration names. */
-export async function askForExcludesFile(cwd: string, git: RunGit): Promise<string | null> {
-  const named = await git(cwd, ['config', '--type=path', '--get', 'core.excludesFile']);
+export async function askForExcludesFile(cwd: string, git: Git): Promise<string | null> {
+  const named = await outputAt(git, cwd, ['config', '--type=path', '--get', 'core.excludesFile']);
   return named === null ? null : asText(named).replace(/\n$/, '');
+}
+
+/** Asks git for the root of the work tree around a folder; null if there is none, or git refuses to open it. */
+export async function rootOf(git: Git): Promise<string | null> {
+  const output = outputOrNull(await ask(git, ['rev-parse', '--show-toplevel']));
+  return output === null ? null : asText(output).replace(/\n$/, '');
 }
 
 /** Returns the full name of a branch such as `main`. */
@@ -108,6 +113,11 @@ export function emptyTree({ hash }: Pick<Repository, 'hash'>): string {
     : '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 }
 
+/** Returns the same for the repository of a commit. */
+export function emptyTreeBeside(commit: string): string {
+  return emptyTree({ hash: commit.length === 64 ? 'sha256' : 'sha1' });
+}
+
 /** Whether two readings of HEAD name the same branch, and the same commit. */
 export function isSameHead(one: Head, other: Head): boolean {
   return one.branch === other.branch && one.commit === other.commit;
@@ -132,16 +142,6 @@ export function headSign({ gitDir, commonDir }: Repository): string {
 
 /** As many as git follows. */
 const MOST_LINKS = 5;
-
-/** Whether a partial clone may lack objects that its origin has promised. */
-function isPartial({ objects }: Repository): boolean {
-  return namesIn(path.join(objects, 'pack')).some((name) => name.endsWith('.promisor'));
-}
-
-/** Returns the words for git to write a tree, some of whose objects only the origin of a partial clone may have. */
-export function writeTreeWords(repository: Repository): readonly string[] {
-  return isPartial(repository) ? ['write-tree', '--missing-ok'] : ['write-tree'];
-}
 
 /** Returns a text that changes whenever a file was written. */
 export function timeOf(file: PathLike): string {

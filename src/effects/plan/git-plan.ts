@@ -8,7 +8,7 @@ import { messageOf } from '../../errors.ts';
 import { hasFolder, inOwnTree, planTree } from '../branches/own-tree.ts';
 import { errorCode } from '../files/write-file.ts';
 import { GitError } from '../git/git-error.ts';
-import { gitAsker, openRepository } from '../git/open-repository.ts';
+import { gitWith, openRepository } from '../git/open-repository.ts';
 
 /** What the settings say of git, checked. */
 export interface GitPlan {
@@ -37,8 +37,8 @@ export async function planGit(request: GitPlanRequest): Promise<GitPlan> {
   const isNew = request.workTree === undefined && settings.worktree;
   const asking = gitFlags(request);
   if (asking.length === 0 && !isNew) return { workTree, problems: [] };
-  const ask = gitAsker(env);
-  const opened = await openRepository(cwd, ask);
+  const git = gitWith(env);
+  const opened = await openRepository(cwd, git);
   if (opened.kind === 'none') {
     // A task that is to work apart must not work in the user's own files instead.
     const names = new Set([...asking, ...(isNew ? [sources.worktree.where] : [])]);
@@ -51,10 +51,10 @@ export async function planGit(request: GitPlanRequest): Promise<GitPlan> {
     settings.worktreeDir === null ? null : path.resolve(startDir, settings.worktreeDir);
   const { base } = settings;
   try {
-    const tree = await planTree({ repository, ask, taskId, folder, base });
+    const tree = await planTree({ repository, git, taskId, folder, base });
     if (tree === null) return { workTree, problems: [noBase(request, repository.root)] };
     const name = path.relative(tree.path, inOwnTree(tree, cwd));
-    const isThere = name === '' || (await hasFolder({ repository, ask }, tree.base, name));
+    const isThere = name === '' || (await hasFolder({ repository, git }, tree.base, name));
     return { workTree: tree, problems: isThere ? [] : [noFolder(request, name)] };
   } catch (error) {
     // Such as a file in the place of the folder for the work trees.

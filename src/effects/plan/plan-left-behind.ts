@@ -2,7 +2,10 @@ import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { isInside } from '../files/real-path.ts';
-import { gitAsker } from '../git/open-repository.ts';
+import { gitAt } from '../git/git.ts';
+import { gitWith } from '../git/open-repository.ts';
+import { isIgnored } from '../git/questions/index-files.ts';
+import { hasObject } from '../git/questions/objects.ts';
 import { filesThatMatch } from '../workspace/file-marks.ts';
 import type { RunPlan } from './run-plan.ts';
 
@@ -18,14 +21,12 @@ export async function planLeftBehind(plan: RunPlan): Promise<string | null> {
   if (!isInside(tree.path, target) || existsSync(target)) return null;
   const original = path.join(tree.origin, path.relative(tree.path, target));
   if (!existsSync(original)) return null;
-  const ask = gitAsker(gitEnv);
+  const git = gitAt(gitWith(gitEnv), tree.origin);
   const expected = `${sources.planFile.where} expects a plan that is in the new work tree`;
   for (const step of stepsTo(tree.origin, original)) {
     const name = path.relative(tree.origin, step);
-    const committed = await ask(tree.origin, ['cat-file', '-e', `${tree.base}:${name}`]);
-    if (committed.exitCode === 0) continue;
-    const ignored = await ask(tree.origin, ['check-ignore', '-q', '--', name]);
-    if (ignored.exitCode !== 0) {
+    if (await hasObject(git, `${tree.base}:${name}`)) continue;
+    if (!(await isIgnored(git, name))) {
       const base = settings.base ?? 'HEAD';
       return `${expected}; ${name} is not committed in ${base}, and --worktree brings nothing else along: commit it.`;
     }

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
-import { gitAsker } from '../git/open-repository.ts';
+import { gitWith } from '../git/open-repository.ts';
 import { type FoundPrograms, findPrograms } from './deciding-programs.ts';
 import { type FolderDeciders, type FolderOfChecks, markDeciders } from './folder-deciders.ts';
 import { type IgnoredDeciders, markIgnoredDeciders } from './ignored-deciders.ts';
@@ -31,7 +31,7 @@ export async function takeDeciders(
     folder,
     path: env.PATH ?? '',
     programs: Object.fromEntries(findPrograms(folder.programs, { env, cwd: place.cwd })),
-    ignored: await markIgnoredDeciders(place.cwd, gitAsker(gitEnv)),
+    ignored: await markIgnoredDeciders(place.cwd, gitWith(gitEnv)),
   };
 }
 

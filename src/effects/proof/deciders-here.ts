@@ -2,8 +2,10 @@ import path from 'node:path';
 import { isDeciderName } from '../../core/proof/decider-names.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import { findGitAbove } from '../files/find-git-above.ts';
-import { readNames } from '../git/listings.ts';
-import { gitAsker } from '../git/open-repository.ts';
+import { gitAt } from '../git/git.ts';
+import { orNull } from '../git/git-error.ts';
+import { gitWith } from '../git/open-repository.ts';
+import { filesNotIgnored } from '../git/questions/index-files.ts';
 import { asText } from '../git/tree-path.ts';
 import {
   type FolderDeciders,
@@ -32,14 +34,11 @@ export async function decidersHere(
   return [...new Set([...names, ...byName, ...deciders.files])].toSorted();
 }
 
-const LISTED = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'];
-
 async function decidersByName(cwd: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   const root = findGitAbove(cwd);
   if (root === null) return [];
-  const { exitCode, output } = await gitAsker(env)(root, LISTED);
-  if (exitCode !== 0) return [];
-  return readNames(output)
+  const names = await orNull(filesNotIgnored(gitAt(gitWith(env), root)));
+  return (names ?? [])
     .filter((name) => isDeciderName(name) && toolSection(name, '') === null)
     .map((name) => path.relative(cwd, path.join(root, asText(name))));
 }

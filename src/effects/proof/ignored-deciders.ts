@@ -3,8 +3,9 @@ import type { accepting } from '../../core/proof/accepted.ts';
 import { isDeciderName } from '../../core/proof/decider-names.ts';
 import type { ChangedDecider } from '../../core/proof/findings.ts';
 import { findGitAbove } from '../files/find-git-above.ts';
-import type { AskGit } from '../git/call/git-command.ts';
-import { readNames } from '../git/listings.ts';
+import { type Git, gitAt } from '../git/git.ts';
+import { orNull } from '../git/git-error.ts';
+import { ignoredNames } from '../git/questions/index-files.ts';
 import { asText } from '../git/tree-path.ts';
 import { markFile } from '../workspace/file-marks.ts';
 
@@ -16,19 +17,13 @@ import { markFile } from '../workspace/file-marks.ts';
 /** SHA-256 in hex by the path relative to the top of the work tree; null if the file cannot be read. */
 export type IgnoredDeciders = Readonly<Record<string, string | null>>;
 
-/** What git prints of everything that it ignores: a folder of nothing else is one line. */
-export const IGNORED = [
-  ...['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory'],
-];
-
 /** Looks at the ignored files that decide by their name. Finds nothing outside git. */
-export async function markIgnoredDeciders(cwd: string, ask: AskGit): Promise<IgnoredDeciders> {
+export async function markIgnoredDeciders(cwd: string, git: Git): Promise<IgnoredDeciders> {
   const root = findGitAbove(cwd);
   if (root === null) return {};
-  const { exitCode, output } = await ask(root, IGNORED);
-  if (exitCode !== 0) return {};
+  const ignored = (await orNull(ignoredNames(gitAt(git, root)))) ?? [];
   const marks: Record<string, string | null> = {};
-  const files = readNames(output).filter((name) => !name.endsWith('/'));
+  const files = ignored.filter((name) => !name.endsWith('/'));
   for (const name of files.filter(isDeciderName)) {
     const mark = await markFile(path.join(root, asText(name)));
     marks[asText(name)] = mark?.sha256 ?? null;

@@ -5,14 +5,12 @@ import type { ChangedFile } from '../../core/prompt/shown-diff.ts';
 import { realPath } from '../files/real-path.ts';
 import { GitError } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
+import { readDiff } from '../git/questions/diffs.ts';
 import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import { listTree, readEntries } from '../snapshots/tree-files.ts';
 
 /** More of a diff is not read: of the files behind it only the names are known. */
 const DIFF_BYTES = 4 * 1024 * 1024;
-
-/** With `--text` no `.gitattributes` can have git say "Binary files differ" of a text. */
-const PLAINLY = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color', '--text'];
 
 /** Returns the files that differ between two trees, with their diffs. Rejects with a `GitError` if git fails. */
 export async function changedFiles(
@@ -27,13 +25,11 @@ export async function changedFiles(
   if (names.length === 0) return [];
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const { exitCode } = await git.run(['diff-tree', '-p', ...PLAINLY, start, claimed], {
-    onOutput(chunk) {
-      if (bytes < DIFF_BYTES) chunks.push(Buffer.from(chunk));
-      bytes += chunk.length;
-    },
+  const isRead = await readDiff(git.own, start, claimed, (chunk) => {
+    if (bytes < DIFF_BYTES) chunks.push(Buffer.from(chunk));
+    bytes += chunk.length;
   });
-  if (exitCode !== 0) throw new GitError('git cannot compare the claim with the start');
+  if (!isRead) throw new GitError('git cannot compare the claim with the start');
   const isCut = bytes > DIFF_BYTES;
   const diffs = diffsIn(Buffer.concat(chunks).subarray(0, DIFF_BYTES).toString());
   const whole = isCut ? diffs.slice(0, -1) : diffs;

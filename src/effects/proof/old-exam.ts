@@ -5,16 +5,14 @@ import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { type FreshCheckout, makeFreshCheckout } from '../branches/fresh-checkout.ts';
 import { isThere } from '../files/file-kinds.ts';
 import { isInside, realPath } from '../files/real-path.ts';
-import type { AskGit } from '../git/call/git-command.ts';
-import { outputOf } from '../git/git-error.ts';
-import { readNames } from '../git/listings.ts';
+import { type Git, gitAt } from '../git/git.ts';
 import type { PrivateGit } from '../git/private-git.ts';
+import { ignoredNames, untrackedNames } from '../git/questions/index-files.ts';
 import { asText, type TreePath } from '../git/tree-path.ts';
 import { listTree } from '../snapshots/tree-files.ts';
 import { type CheckPlace, placeIn } from './check-place.ts';
 import type { DeciderLook } from './decider-look.ts';
 import { examCopies, MOST_BYTES, sizeBelow } from './exam/exam-copies.ts';
-import { IGNORED } from './ignored-deciders.ts';
 
 /*
  * The old exam: the claimed tree, with deciders and test files as they were at the start. What git
@@ -27,7 +25,8 @@ import { IGNORED } from './ignored-deciders.ts';
 
 export interface OldExamRequest<T> {
   readonly git: PrivateGit;
-  readonly ask: AskGit;
+  /** Git outside of ralph's own folder. */
+  readonly outer: Git;
   /** Absolute path of the checkout. */
   readonly folder: string;
   /** The commit of HEAD in the work tree; null before the first one. */
@@ -51,10 +50,10 @@ export interface OldExamRequest<T> {
  * the system's error if it cannot be made.
  */
 export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
-  const { git, ask, folder, head, claimed, undone, below, check } = request;
+  const { git, outer, folder, head, claimed, undone, below, check } = request;
   const changes = new Map<TreePath, TreeEntry>();
   for (const [name, how] of undone) if (how.kind === 'entry') changes.set(name, how.entry);
-  const checkout = await makeFreshCheckout({ git, ask, folder, head, tree: claimed, changes });
+  const checkout = await makeFreshCheckout({ git, outer, folder, head, tree: claimed, changes });
   try {
     for (const [name, how] of undone) {
       if (how.kind === 'text') writeText(checkout, name, how.text);
@@ -78,22 +77,19 @@ function writeText({ folder }: FreshCheckout, name: TreePath, text: string): voi
   writeFileSync(place, text);
 }
 
-const OTHERS = ['ls-files', '-z', '--others', '--exclude-standard'];
-
 /** Returns what could only be linked. */
 async function bringIgnored(
   checkout: FreshCheckout,
-  { git, ask, claimed, isOwn, asAtStart = new Set(), mostBytes }: OldExamRequest<unknown>,
+  { git, outer, claimed, isOwn, asAtStart = new Set(), mostBytes }: OldExamRequest<unknown>,
 ): Promise<readonly string[]> {
   const { root } = git.repository;
-  const list = async (args: readonly string[]): Promise<readonly string[]> => {
-    return readNames(outputOf(await ask(root, args))).filter((name) => name !== './');
-  };
+  const here = gitAt(outer, root);
+  const isBelow = (name: TreePath): boolean => name !== './';
   const tree = await listTree(git, claimed);
   // Files that are too large for a snapshot, or that the user keeps out of it.
-  const leftOut = (await list(OTHERS)).filter((name) => !tree.has(name));
+  const leftOut = (await untrackedNames(here)).filter(isBelow).filter((name) => !tree.has(name));
   // A decider that is in no snapshot cannot be put back.
-  const brought = [...(await list(IGNORED)), ...leftOut].filter(
+  const brought = [...(await ignoredNames(here)).filter(isBelow), ...leftOut].filter(
     (name) => !isDeciderName(name) || asAtStart.has(asText(name)),
   );
   const submodules = [...tree].flatMap(([name, entry]) =>

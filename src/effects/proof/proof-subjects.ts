@@ -2,11 +2,18 @@ import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ProofFacts } from '../../core/proof/statement.ts';
 import { isRepository } from '../../core/snapshots/undo-plan.ts';
-import { outputOf } from '../git/git-error.ts';
+import { withIndex, withSettings, withTree } from '../git/git.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
-import { indexInfo } from '../git/listings.ts';
-import { type PrivateGit, runOnRepository } from '../git/private-git.ts';
-import { asInput, type TreePath } from '../git/tree-path.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import {
+  readIntoIndex,
+  setEntries,
+  stagePaths,
+  writeSome,
+  writeWholeTree,
+} from '../git/questions/index-files.ts';
+import { headWithTree } from '../git/questions/objects.ts';
+import type { TreePath } from '../git/tree-path.ts';
 import { listTree } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 
@@ -19,8 +26,9 @@ export async function subjectsOf(
   git: PrivateGit,
   tree: string,
 ): Promise<Pick<ProofFacts, 'committedTree' | 'commit'>> {
-  const { exitCode, output } = await git.onRepository(['rev-parse', 'HEAD', 'HEAD^{tree}']);
-  const [commit = null, headTree = null] = exitCode === 0 ? output.split('\n') : [];
+  const head = await headWithTree(git.users);
+  const commit = head?.commit ?? null;
+  const headTree = head?.tree ?? null;
   if (headTree === tree) return { committedTree: tree, commit };
   const committedTree = await committedTreeOf(git, tree, headTree);
   return { committedTree, commit: headTree !== null && headTree === committedTree ? commit : null };
@@ -36,16 +44,17 @@ async function committedTreeOf(
   tree: string,
   headTree: string | null,
 ): Promise<string | null> {
-  const own = await withoutOwnFilters(git.repository.root, runOnRepository(git));
+  const own = await withoutOwnFilters(git.repository.root, git.users);
   if (own === null || own.length > 0) return null;
   const folder = path.join(git.folder, 'to-commit');
   const index = path.join(folder, 'index');
   const files = path.join(folder, 'files');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(files, { recursive: true, mode: 0o700 });
-  const env = { GIT_WORK_TREE: files } as const;
-  const must = async (asked: ReturnType<PrivateGit['run']>): Promise<string> =>
-    outputOf(await asked, 'git cannot tell which tree it would commit');
+  const written = withIndex(withTree(git.own, files), index);
+  // One that is split would leave a part of it in the user's repository.
+  const whole = withSettings(git.users, [{ name: 'core.splitIndex', value: 'false' }]);
+  const adding = withIndex(withTree(whole, files), index);
   try {
     const entries = await listTree(git, tree);
     const different = headTree === null ? null : await compareTrees(git, headTree, tree);
@@ -53,27 +62,19 @@ async function committedTreeOf(
     const [repositories, plain] = partition([...entries].filter(([name]) => isDifferent(name)));
     // Which rules hold is in these files, also where HEAD has them.
     const rules = [...entries.keys()].filter((name) => /(?:^|\/)\.gitattributes$/.test(name));
-    await must(git.run(['read-tree', tree], { index }));
-    await must(
-      git.run(['checkout-index', '--force', '--quiet', '-z', '--stdin'], {
-        ...{ index, env },
-        input: asInput(new Set([...plain, ...rules])),
-      }),
-    );
-    const onRepository = (args: readonly string[], input?: Uint8Array): Promise<string> =>
-      must(git.onRepository(['-c', 'core.splitIndex=false', ...args], { index, env, input }));
+    await readIntoIndex(written, tree, WHY);
+    await writeSome(written, new Set([...plain, ...rules]), { why: WHY });
     const gone = [...(different?.keys() ?? [])].filter((name) => !entries.has(name));
-    await onRepository(['read-tree', ...(headTree === null ? ['--empty'] : ['--reset', headTree])]);
-    const adding = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
-    await onRepository(adding, asInput([...gone, ...plain]));
+    await stagePaths(adding, headTree, [...gone, ...plain], { reading: WHY, adding: WHY });
     const inner = repositories.map((name) => [name, entries.get(name) ?? null] as const);
-    const input = indexInfo(inner, git.repository);
-    await onRepository(['update-index', '-z', '--index-info'], input);
-    return await onRepository(['write-tree']);
+    await setEntries(adding, git.repository, inner, WHY);
+    return await writeWholeTree(adding, WHY);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+const WHY = 'git cannot tell which tree it would commit';
 
 /** Returns the paths of repositories within the work tree, and all other paths. */
 function partition(

@@ -1,9 +1,10 @@
 import type { RewrittenFile } from '../../core/completion/examination.ts';
 import { isDeciderName, isTestName } from '../../core/proof/decider-names.ts';
 import type { PrivateGit } from '../git/private-git.ts';
+import { countLines } from '../git/questions/diffs.ts';
 import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import { listTree } from '../snapshots/tree-files.ts';
-import { compareTrees, countLines } from '../snapshots/trees.ts';
+import { compareTrees } from '../snapshots/trees.ts';
 
 export interface RewriteRequest {
   readonly git: PrivateGit;
@@ -36,7 +37,7 @@ export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
   if (before === after) return { rewritten, others: [] };
   const atStart = await listTree(git, start);
   const difference = await compareTrees(git, before, after);
-  const lines = await countLines(git, { from: before, to: after });
+  const lines = await countLines(git.own, { from: before, to: after });
   const others: TreePath[] = [];
   for (const [path, { from, to }] of difference) {
     const first = atStart.get(path) ?? null;

@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { MB, readWithin, tryReadText } from '../files/bounded-read.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
-import { outputOf } from '../git/git-error.ts';
 import { definedFilters, underFilters } from '../git/git-filters.ts';
-import { type IndexEntry, listIndex, readNames } from '../git/listings.ts';
+import { type IndexEntry, listIndex } from '../git/listings.ts';
 import type { PrivateGit } from '../git/private-git.ts';
+import { changedFiles, stagedSince } from '../git/questions/diffs.ts';
+import { flagPaths, type IndexFlag, indexNames } from '../git/questions/index-files.ts';
 import { timeOf } from '../git/repository.ts';
-import { asInput, type TreePath, treePlace } from '../git/tree-path.ts';
+import { type TreePath, treePlace } from '../git/tree-path.ts';
 import { whereContentIsAsNamed } from './lfs-pointer.ts';
 
 /*
@@ -77,7 +78,7 @@ export function createFilteredFiles(git: PrivateGit): FilteredFiles {
       await flag(
         git,
         [...before].filter((name) => !asIndexed.has(name)),
-        '--no-assume-unchanged',
+        'no-assume-unchanged',
       );
       const replaced = await notYetInIndex(git, fresh);
       await addEntries(replaced);
@@ -85,7 +86,7 @@ export function createFilteredFiles(git: PrivateGit): FilteredFiles {
       await flag(
         git,
         fresh.map(({ name }) => name),
-        '--assume-unchanged',
+        'assume-unchanged',
       );
       signs = now;
       return replaced.map(({ name }) => name);
@@ -128,10 +129,8 @@ async function withoutUnshared(
 ): Promise<readonly Filtered[]> {
   const isOfStore = ({ filter }: Filtered): boolean => filter === LFS;
   if (git.shared === undefined || !filtered.some(isOfStore)) return filtered;
-  const args = ['diff-index', '--cached', '--name-only', '--no-renames', '-z', git.shared];
-  const { exitCode, output } = await git.onRepository(args);
   // A commit that the origin has lost leaves nothing to compare with.
-  const changed = new Set(exitCode === 0 ? readNames(output) : []);
+  const changed = new Set(await stagedSince(git.users, git.shared));
   return filtered.filter((file) => !isOfStore(file) || !changed.has(file.name));
 }
 
@@ -143,16 +142,11 @@ async function unchangedForGit(
   filtered: readonly Seen[],
 ): Promise<readonly Seen[]> {
   if (filtered.length === 0) return [];
-  // Where a time stamp leaves a doubt git compares contents, and would run the filter for that.
-  const names = new Set(filtered.map(({ filter }) => filter));
-  const off = [...names].flatMap((name) =>
-    ['clean=', 'process=', 'required=false'].flatMap((end) => ['-c', `filter.${name}.${end}`]),
-  );
-  const args = [...off, 'diff-files', '--name-only', '-z', '--ignore-submodules=all'];
-  const { exitCode, output } = await git.onRepository(args);
-  if (exitCode !== 0) return [];
-  const changed = new Set(readNames(output));
-  return filtered.filter(({ name }) => !changed.has(name));
+  const filters = new Set(filtered.map(({ filter }) => filter));
+  const changed = await changedFiles(git.users, filters);
+  if (changed === null) return [];
+  const those = new Set(changed);
+  return filtered.filter(({ name }) => !those.has(name));
 }
 
 /** Those that ralph knows to be what their entries say. */
@@ -178,14 +172,14 @@ async function notYetInIndex(
 }
 
 /** Git marks none of the files if its index lacks one, as that of a folder which became a link. */
-async function flag(git: PrivateGit, names: readonly TreePath[], how: string): Promise<void> {
+async function flag(git: PrivateGit, names: readonly TreePath[], how: IndexFlag): Promise<void> {
   if (names.length === 0) return;
-  const known = new Set(readNames((await git.run(['ls-files', '-z'])).output));
-  const there = names.filter((name) => known.has(name));
-  if (there.length === 0) return;
-  const input = asInput(there);
-  const args = ['update-index', how, '-z', '--stdin'];
-  outputOf(await git.run(args, { input }));
+  const known = new Set(await indexNames(git.own).catch(() => []));
+  await flagPaths(
+    git.own,
+    names.filter((name) => known.has(name)),
+    how,
+  );
 }
 
 /** How an entry was kept as the index named it. */

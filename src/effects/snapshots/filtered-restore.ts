@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { outputOf } from '../git/git-error.ts';
+import { withIndex, withSettings, withTree } from '../git/git.ts';
+import { complaintOf } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
-import { indexInfo } from '../git/listings.ts';
-import { type PrivateGit, runOnRepository } from '../git/private-git.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import { setEntries, writeFiles } from '../git/questions/index-files.ts';
+import { isSet } from '../git/questions/settings.ts';
 import { type TreePath, treePlace } from '../git/tree-path.ts';
 import { entryKey, readFilterNotes } from './filtered-files.ts';
 
@@ -47,11 +49,11 @@ async function filterWriter(
 ): Promise<(files: readonly WantedFile[]) => Promise<boolean>> {
   const name = `filter.${filter}`;
   // Ralph's own git folder sees the user's configuration, and none of the repository's.
-  const asked = await Promise.all(
-    ['smudge', 'process'].map((what) => git.run(['config', '--get', `${name}.${what}`])),
+  const areSet = await Promise.all(
+    ['smudge', 'process'].map((what) => isSet(git.own, `${name}.${what}`)),
   );
-  const settings = await withoutOwnFilters(git.repository.root, runOnRepository(git));
-  if (settings === null || asked.every(({ exitCode }) => exitCode !== 0)) return async () => false;
+  const settings = await withoutOwnFilters(git.repository.root, git.users);
+  if (settings === null || !areSet.includes(true)) return async () => false;
   return async (files) => {
     mkdirSync(store, { recursive: true, mode: 0o700 });
     const index = await indexOf(git, files).catch(() => null);
@@ -59,16 +61,11 @@ async function filterWriter(
     const attributes = path.join(git.folder, 'attributes-to-restore');
     writeFileSync(attributes, `* -text -ident -working-tree-encoding filter=${filter}\n`);
     // LFS and git-crypt look for their contents and keys in the repository.
-    const { exitCode } = await git.onRepository(
-      ['-c', `core.attributesFile=${attributes}`, 'checkout-index', '--all', '--force'],
-      {
-        index,
-        env: { GIT_WORK_TREE: store },
-        settings: [...settings, { name: `${name}.required`, value: 'true' }],
-      },
-    );
+    const required = [...settings, { name: `${name}.required`, value: 'true' }];
+    const inStore = withIndex(withTree(withSettings(git.users, required), store), index);
+    const complaint = await complaintOf(writeFiles(inStore, { attributes }));
     for (const file of [index, attributes]) rmSync(file, { force: true });
-    return exitCode === 0 && files.every(({ name }) => existsSync(treePlace(store, name)));
+    return complaint === null && files.every(({ name }) => existsSync(treePlace(store, name)));
   };
 }
 
@@ -77,8 +74,7 @@ export async function indexOf(git: PrivateGit, files: readonly WantedFile[]): Pr
   const index = path.join(git.folder, 'index-to-restore');
   for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
   const entries = files.map(({ name, entry }) => [name, entry] as const);
-  const input = indexInfo(entries, git.repository);
-  const added = await git.run(['update-index', '-z', '--index-info'], { input, index });
-  outputOf(added, 'git cannot write an index of files');
+  const inIndex = withIndex(git.own, index);
+  await setEntries(inIndex, git.repository, entries, 'git cannot write an index of files');
   return index;
 }

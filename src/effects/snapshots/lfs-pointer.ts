@@ -2,9 +2,9 @@ import { hashOfFile } from '../files/file-hash.ts';
 import { lstatOf } from '../files/file-kinds.ts';
 import type { IndexEntry } from '../git/listings.ts';
 import type { PrivateGit } from '../git/private-git.ts';
+import { readObjects } from '../git/questions/verified.ts';
 import { treePlace } from '../git/tree-path.ts';
 import { sizesOf } from './tree-files.ts';
-import { readObjects } from './verified.ts';
 
 /**
  * In place of a large file, git-lfs keeps a pointer in git: a few lines with the hash and the size of the content
@@ -23,7 +23,7 @@ export async function whereContentIsAsNamed<File extends IndexEntry>(
   const ids = files.map(({ id }) => id);
   const sizes = await sizesOf(git, ids);
   const pointers = await readObjects(
-    git,
+    git.own,
     ids.filter((id) => (sizes.get(id) ?? Infinity) <= POINTER_AT_MOST),
   );
   const found = new Set<File>();

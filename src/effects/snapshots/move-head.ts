@@ -1,17 +1,20 @@
 import type { ListedSnapshot } from '../../core/snapshots/timeline.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import type { RunGit } from '../git/call/git-command.ts';
-import { GitError, outputOf } from '../git/git-error.ts';
+import { withSettings } from '../git/git.ts';
+import { complaintOf, GitError } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import { lockIn } from '../git/git-locks.ts';
-import { heldBy, indexInfo, readStaged } from '../git/listings.ts';
-import { type PrivateGit, runOnRepository } from '../git/private-git.ts';
+import { heldBy } from '../git/listings.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import { quit } from '../git/questions/checkouts.ts';
+import { flagPaths, indexEntries, setEntries } from '../git/questions/index-files.ts';
+import { deleteRef, type ListedRef, listRefs, moveRef, putHeadOn } from '../git/questions/refs.ts';
+import { lacks, readCommits } from '../git/questions/verified.ts';
 import { type Head, readHead } from '../git/repository.ts';
-import { asInput, asText, type TreePath } from '../git/tree-path.ts';
+import type { TreePath } from '../git/tree-path.ts';
 import { underWayIn } from '../git/under-way.ts';
 import { INDEX_MESSAGE } from './snapshot-store.ts';
 import { listTree } from './tree-files.ts';
-import { lacks, readCommits } from './verified.ts';
 
 /*
  * HEAD, its branch and the user's index go back to what a snapshot says. Each step is skipped if it is
@@ -42,7 +45,6 @@ export type PlannedMove =
 /** Returns what has to move so that HEAD and the index are as in a snapshot. */
 export async function planHeadMove(git: PrivateGit, base: ListedSnapshot): Promise<PlannedMove> {
   const { repository } = git;
-  const ask = runOnRepository(git);
   const underWay = underWayIn(repository.gitDir);
   const ended = base.underWay.filter((name) => !underWay.includes(name));
   if (ended.length > 0) return refused(`a ${ended[0]} was under way then, and has ended since`);
@@ -50,30 +52,26 @@ export async function planHeadMove(git: PrivateGit, base: ListedSnapshot): Promi
   if (parents.index === null) return refused('the index had conflicts then');
   const now = await readHead(git.users);
   const to: Head = { commit: parents.head, branch: base.branch };
-  const tip = to.branch === null ? null : await readTip(ask, to.branch);
+  const tip = to.branch === null ? null : await branchAt(git, to.branch);
   // Of a submodule git names the repository, and not the folder of its files.
   const here = ['', repository.root, repository.gitDir];
-  if (tip?.place !== undefined && !here.includes(tip.place)) {
-    return refused(`${to.branch} is checked out in ${tip.place}`);
+  if (tip !== null && !here.includes(tip.checkedOutIn)) {
+    return refused(`${to.branch} is checked out in ${tip.checkedOutIn}`);
   }
   const { index, skipped } = await indexLines(git, parents.index);
   const ends = underWay.filter((name) => !base.underWay.includes(name));
-  const isThere =
-    to.branch === null ? to.commit === now.commit : to.commit === (tip?.commit ?? null);
+  const isThere = to.branch === null ? to.commit === now.commit : to.commit === (tip?.id ?? null);
   if (isThere && to.branch === now.branch && index.length + ends.length === 0)
     return { kind: 'none' };
-  return { kind: 'move', move: { to, now, tip: tip?.commit ?? null, index, skipped, ends } };
+  return { kind: 'move', move: { to, now, tip: tip?.id ?? null, index, skipped, ends } };
 }
 
 function refused(why: string): PlannedMove {
   return { kind: 'refused', why };
 }
 
-async function readTip(ask: RunGit, branch: string) {
-  const output = await ask('', ['for-each-ref', '--format=%(objectname) %(worktreepath)', branch]);
-  const [, commit, place] = /^(\S+) (.*)$/m.exec(output ?? '') ?? [];
-  if (commit === undefined || place === undefined) return null;
-  return { commit, place: asText(place) };
+async function branchAt(git: PrivateGit, name: string): Promise<ListedRef | null> {
+  return (await listRefs(git.users, name))?.[0] ?? null;
 }
 
 /**
@@ -82,7 +80,7 @@ async function readTip(ask: RunGit, branch: string) {
  */
 export async function readParents(git: PrivateGit, commit: string) {
   const read = async (ids: readonly string[]) => {
-    const commits = await readCommits(git, ids);
+    const commits = await readCommits(git.own, ids);
     return ids.map((id) => {
       const found = commits.get(id);
       if (found === undefined) throw new GitError(lacks(id));
@@ -105,8 +103,7 @@ async function indexLines(
   git: PrivateGit,
   tree: string,
 ): Promise<Pick<HeadMove, 'index' | 'skipped'>> {
-  const listed = await git.onRepository(['ls-files', '-s', '-v', '-z']);
-  const entries = readStaged(outputOf(listed, 'git cannot read the index'));
+  const entries = await indexEntries(git.users, [], 'git cannot read the index');
   const now = heldBy(entries);
   const left = new Set(entries.flatMap(({ tag, name }) => (/s/i.test(tag) ? [name] : [])));
   const then = await listTree(git, tree);
@@ -116,41 +113,42 @@ async function indexLines(
   return { index, skipped: back.flatMap(([name]) => (left.has(name) ? [name] : [])) };
 }
 
-const REASON = ['-m', 'ralph undo'];
+/** What the reflog says. */
+const REASON = 'ralph undo';
 
 /** Moves the branch by compare and swap, then HEAD, the index, and ends what was begun since. */
-export async function moveHead(git: PrivateGit, move: HeadMove): Promise<void> {
-  const { to, now, tip, index, skipped, ends } = move;
+export async function moveHead(
+  git: PrivateGit,
+  { to, now, tip, index, skipped, ends }: HeadMove,
+): Promise<void> {
   // Git runs the filter of a file that was written in the same instant as the index.
-  const settings = await withoutOwnFilters(git.repository.root, runOnRepository(git));
+  const settings = await withoutOwnFilters(git.repository.root, git.users);
   if (settings === null) throw new GitError('git cannot tell which filters are whose');
-  const run = async (what: string, args: readonly string[], input?: Uint8Array): Promise<void> => {
-    const { exitCode, complaint } = await git.onRepository(args, { input, settings });
-    if (exitCode === 0) return;
+  const ask = withSettings(git.users, settings);
+  const move = async (what: string, step: Promise<void>): Promise<void> => {
+    const complaint = await complaintOf(step);
+    if (complaint === null) return;
     const lock = lockIn(complaint);
     throw new GitError(`git cannot move ${what}${lock === null ? '' : `: ${lock}`}`);
   };
   const { branch, commit } = to;
   // A rebase has HEAD detached, and would go on from where it is.
   for (const name of ends.filter((each) => each !== 'bisect')) {
-    await run(`HEAD out of the ${name}`, [name, '--quit']);
+    await move(`HEAD out of the ${name}`, quit(ask, name));
   }
   if (branch === null) {
     if (commit !== null && (now.branch !== null || now.commit !== commit)) {
-      await run('HEAD', ['update-ref', ...REASON, '--no-deref', 'HEAD', commit, now.commit ?? '']);
+      const detached = { from: now.commit, to: commit, reason: REASON, isDetached: true };
+      await move('HEAD', moveRef(ask, 'HEAD', detached));
     }
   } else {
-    if (commit === null && tip !== null) await run(branch, ['update-ref', '-d', branch, tip]);
+    if (commit === null && tip !== null) await move(branch, deleteRef(ask, branch, tip));
     if (commit !== null && tip !== commit) {
-      await run(branch, ['update-ref', ...REASON, branch, commit, tip ?? '']);
+      await move(branch, moveRef(ask, branch, { from: tip, to: commit, reason: REASON }));
     }
-    if (now.branch !== branch) await run('HEAD', ['symbolic-ref', ...REASON, 'HEAD', branch]);
+    if (now.branch !== branch) await move('HEAD', putHeadOn(ask, branch, REASON));
   }
-  if (index.length === 0) return;
-  const input = indexInfo(index, git.repository);
-  await run('the index', ['update-index', '--replace', '-z', '--index-info'], input);
-  if (skipped.length === 0) return;
+  await move('the index', setEntries(ask, git.repository, index));
   // A new entry has no flags, and would look like a deleted file.
-  const skipping = ['update-index', '--skip-worktree', '-z', '--stdin'];
-  await run('the index', skipping, asInput(skipped));
+  await move('the index', flagPaths(ask, skipped, 'skip-worktree'));
 }

@@ -1,7 +1,6 @@
-import { onlyOfTask } from '../../core/snapshots/commit-message.ts';
 import type { Timeline } from '../../core/snapshots/timeline.ts';
-import { outputOf } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
+import { areAllOfTask, isAncestor } from '../git/questions/history.ts';
 import type { Head } from '../git/repository.ts';
 import { type HeadMove, readParents } from './move-head.ts';
 
@@ -38,13 +37,8 @@ async function isOwnStep(git: PrivateGit, taskId: string, from: Head, to: Head):
   if (from.branch !== to.branch && !isOwnBranch) return false;
   if (from.commit === to.commit) return true;
   if (to.commit === null) return false;
-  if (from.commit !== null) {
-    const ancestor = ['merge-base', '--is-ancestor', from.commit, to.commit];
-    if ((await git.onRepository(ancestor)).exitCode !== 0) return false;
+  if (from.commit !== null && !(await isAncestor(git.users, from.commit, to.commit))) {
+    return false;
   }
-  // Unlike git log, git rev-list checks no signatures, for which it would start a program of the configuration.
-  const others = ['rev-list', '-n', '1', '--invert-grep', ...onlyOfTask(taskId), to.commit];
-  const range = from.commit === null ? [] : ['--not', from.commit];
-  const listed = await git.onRepository([...others, ...range, '--']);
-  return outputOf(listed, 'git cannot list the commits since the task began') === '';
+  return areAllOfTask(git.users, taskId, { from: from.commit, to: to.commit });
 }

@@ -2,8 +2,19 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { lstatOf } from '../files/file-kinds.ts';
-import { asEntry, indexInfo, readNames, readStaged, type StagedEntry } from '../git/listings.ts';
-import type { GitCall, PrivateGit } from '../git/private-git.ts';
+import { withIndex } from '../git/git.ts';
+import { asEntry, type StagedEntry } from '../git/listings.ts';
+import type { Pathspecs } from '../git/pathspecs.ts';
+import type { PrivateGit } from '../git/private-git.ts';
+import {
+  indexEntries,
+  indexNames,
+  readIntoIndex,
+  refreshIndex,
+  setEntries,
+  writeTree,
+} from '../git/questions/index-files.ts';
+import { isTrue } from '../git/questions/settings.ts';
 import { timeOf } from '../git/repository.ts';
 import { type TreePath, treePlace } from '../git/tree-path.ts';
 import { createFilteredFiles } from './filtered-files.ts';
@@ -12,9 +23,6 @@ import { createFilteredFiles } from './filtered-files.ts';
  * Ralph's own index says what the newest snapshot holds. It lives as long as the task, so that a file
  * that was kept once stays kept. What the user's index names is added to it whenever that has moved.
  */
-
-/** Runs git, and throws if it fails. Resolves to its output. */
-type AskGit = (args: readonly string[], call?: GitCall) => Promise<string>;
 
 export interface OwnIndex {
   /** What the user's index names. */
@@ -36,8 +44,6 @@ export interface OwnIndex {
    * git could not tell from a later change is compared by its content the next time.
    */
   remember(changed: readonly TreePath[]): Promise<void>;
-  /** Writes entries into any index. */
-  addEntries(entries: Entries, index?: string): Promise<void>;
 }
 
 interface PreparedIndex {
@@ -62,21 +68,11 @@ const FEW_DOUBTS = 100;
 export interface OwnIndexRequest {
   readonly git: PrivateGit;
   /** They leave out what never belongs to a snapshot. */
-  readonly pathspecs: readonly string[];
-  readonly ask: AskGit;
-  readonly askRepository: AskGit;
-  /** Writes an index as a tree; resolves to its id. */
-  readonly writeTree: (call?: GitCall) => Promise<string>;
+  readonly pathspecs: Pathspecs;
 }
 
-/** Opens the index; `ask` and `askRepository` say how a failure is told. */
-export function createOwnIndex({
-  git,
-  pathspecs,
-  ask,
-  askRepository,
-  writeTree,
-}: OwnIndexRequest): OwnIndex {
+/** Opens the index. */
+export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   const { repository } = git;
   const own = path.join(git.folder, 'index');
   const filtered = createFilteredFiles(git);
@@ -101,7 +97,7 @@ export function createOwnIndex({
     rmSync(`${own}.lock`, { force: true });
     if (ownSign !== null && timeOf(own) === ownSign) return false;
     rmSync(own, { force: true });
-    if (newestTree !== null) await ask(['read-tree', newestTree]);
+    if (newestTree !== null) await readIntoIndex(git.own, newestTree);
     userSign = null;
     filtered.forget();
     return newestTree !== null;
@@ -111,11 +107,11 @@ export function createOwnIndex({
   const dropExcluded = async (): Promise<readonly TreePath[]> => {
     if (pathspecs.length === 0) return [];
     const [all, included] = await Promise.all([
-      ask(['ls-files', '-z']),
-      ask(['ls-files', '-z', ...pathspecs]),
+      indexNames(git.own),
+      indexNames(git.own, pathspecs),
     ]);
-    const stay = new Set(readNames(included));
-    const excluded = readNames(all).filter((name) => !stay.has(name));
+    const stay = new Set(included);
+    const excluded = all.filter((name) => !stay.has(name));
     await addEntries(excluded.map((name) => [name, null]));
     return excluded;
   };
@@ -127,19 +123,17 @@ export function createOwnIndex({
     shared = git.shared;
     const [listed, included, known] = await Promise.all([
       // Files are kept even while nobody can read the index.
-      askRepository(['ls-files', '-s', '-v', '-z']).catch(() => null),
-      pathspecs.length === 0
-        ? null
-        : askRepository(['ls-files', '-z', ...pathspecs]).catch(() => ''),
-      existsSync(own) ? ask(['ls-files', '-z']) : '',
+      indexEntries(git.users).catch(() => null),
+      pathspecs.length === 0 ? null : indexNames(git.users, pathspecs).catch(() => []),
+      existsSync(own) ? indexNames(git.own) : [],
     ]);
     if (listed === null) {
       userTree = null;
       return [];
     }
-    entries = readStaged(listed);
-    const ours = included === null ? null : new Set(readNames(included));
-    const there = new Set(readNames(known));
+    entries = listed;
+    const ours = included === null ? null : new Set(included);
+    const there = new Set(known);
     // Of a path in conflict any of its contents will do: what lies in the tree replaces it.
     const missing = new Map(
       entries
@@ -163,10 +157,7 @@ export function createOwnIndex({
   };
 
   /** Without a sparse checkout, `skip-worktree` only hides a file: if that is missing, it was deleted. */
-  const isSparse = async (): Promise<boolean> => {
-    const { output } = await git.onRepository(['config', '--bool', 'core.sparseCheckout']);
-    return output.trim() === 'true';
-  };
+  const isSparse = (): Promise<boolean> => isTrue(git.users, 'core.sparseCheckout');
 
   /** Which of the files a sparse checkout left out before the agent could say so. */
   const leftOut = (skipped: readonly TreePath[]): readonly TreePath[] => {
@@ -186,7 +177,7 @@ export function createOwnIndex({
     const among = isRefreshed ? null : new Set(changed.filter(isYoung));
     // Most files were written longer ago, and git need not be asked for all of them.
     if (among?.size === 0) return;
-    const ours = readStaged(await ask(['ls-files', '-s', '-v', '-z', ...onlyFew(among)]));
+    const ours = await indexEntries(git.own, onlyFew(among));
     const young = ours
       .filter(({ name, mode }) => !filtered.asIndexed.has(name) && mode !== SUBMODULE)
       .filter(({ name }) => among?.has(name) ?? isYoung(name));
@@ -194,19 +185,16 @@ export function createOwnIndex({
     await addEntries(young.map(asEntry));
   };
 
-  const addEntries: OwnIndex['addEntries'] = async (added, index = own) => {
-    const input = indexInfo(added, repository);
-    if (input.length === 0) return;
-    await ask(['update-index', '-z', '--index-info'], { input, index });
-  };
+  const addEntries = (added: Entries): Promise<void> => setEntries(git.own, repository, added);
 
   /** `isOwn` if ralph's index has just become the same as the user's. */
   const writeUserTree = async (isOwn: boolean): Promise<string> => {
-    if (isOwn && entries.length > 0) return writeTree();
+    if (isOwn && entries.length > 0) return writeTree(git.own, repository);
     const index = path.join(git.folder, 'index-of-user');
     for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
-    await addEntries(entries.map(asEntry), index);
-    const tree = await writeTree({ index });
+    const users = withIndex(git.own, index);
+    await setEntries(users, repository, entries.map(asEntry));
+    const tree = await writeTree(users, repository);
     rmSync(index, { force: true });
     return tree;
   };
@@ -238,23 +226,22 @@ export function createOwnIndex({
       // Without the times of the files each listing would read all of them.
       isRefreshed = isRestored || adopted.length > 0 || hasManyDoubts;
       hasManyDoubts = false;
-      if (isRefreshed) await git.run(['update-index', '-q', '--refresh']);
+      if (isRefreshed) await refreshIndex(git.own);
       return { adopted: [...adopted, ...asIndexed], excluded };
     },
     async remember(changed) {
       await distrust(changed);
       ownSign = timeOf(own);
     },
-    addEntries,
   };
 }
 
-/** Pathspecs of some paths; none, and so all paths, if they are too many or no plain text. */
+/** Returns some paths; none, and so all of them, if they are too many or no plain text. */
 function onlyFew(names: ReadonlySet<TreePath> | null): readonly string[] {
   if (names === null || names.size > FEW_DOUBTS) return [];
   const listed = [...names];
   const isPlain = listed.every((name) => /^[ -~]+$/.test(name));
-  return isPlain ? ['--', ...listed.map((name) => `:(top,literal)${name}`)] : [];
+  return isPlain ? listed : [];
 }
 
 /** Whether the work tree has what the entry is, or a sparse checkout leaves it out. */

@@ -1,14 +1,12 @@
 import { readSnapshotMessage } from '../../core/snapshots/snapshot-message.ts';
 import { readSnapshotName } from '../../core/snapshots/snapshot-names.ts';
 import { type ListedSnapshot, type Timeline, timelineOf } from '../../core/snapshots/timeline.ts';
+import type { Git } from '../git/git.ts';
+import { readCommits } from '../git/questions/verified.ts';
 import type { SnapshotId } from './snapshot-ids.ts';
-import { type ObjectReader, readCommits } from './verified.ts';
 
 /** Reads the snapshots of a task. */
-export async function listSnapshots(
-  git: ObjectReader,
-  ids: readonly SnapshotId[],
-): Promise<Timeline> {
+export async function listSnapshots(git: Git, ids: readonly SnapshotId[]): Promise<Timeline> {
   const snapshots = ids.filter(({ name }) => readSnapshotName(name) !== null);
   const commits = await readCommits(
     git,

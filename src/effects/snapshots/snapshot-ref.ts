@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { readSnapshotName } from '../../core/snapshots/snapshot-names.ts';
-import { GitError, reasonOf } from '../git/git-error.ts';
+import { GitError } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
+import { makeRef, readRefs } from '../git/questions/refs.ts';
 import type { SnapshotIds } from './snapshot-ids.ts';
 
 /** Where the refs of a task's snapshots are. */
@@ -21,27 +22,18 @@ export async function createRef(
   commit: string,
 ): Promise<string> {
   // Before that, a driver that was killed may have left one.
-  const old = ids.isFromStart && ids.all.length === 0 ? [] : [NO_COMMIT];
+  const mayReplace = ids.isFromStart && ids.all.length === 0;
   for (const name of names) {
     if (ids.all.some((each) => each.name === name)) continue;
     await ids.add({ name, commit });
     const ref = `${ids.refs}/${name}`;
     removeLock(git, ref);
-    const answer = await git.onRepository([
-      '-c',
-      `core.filesRefLockTimeout=${LOCK_TIMEOUT_MS}`,
-      'update-ref',
-      '--no-deref',
-      ref,
-      commit,
-      ...old,
-    ]);
-    if (answer.exitCode === 0) return name;
+    const how = { mayReplace, lockTimeoutMs: LOCK_TIMEOUT_MS };
+    const made = await makeRef(git.users, ref, commit, how).catch((error: unknown) => ({ error }));
+    if (made === true) return name;
     // An id without a ref does no harm: the next driver makes the ref.
     await ids.remove(new Set([name])).catch(() => {});
-    // Somebody may have made a ref below it, and then git takes none of this name.
-    const isTaken = /already exists/.test(answer.complaint);
-    if (!isTaken && !answer.complaint.includes(`'${ref}/`)) throw new GitError(reasonOf(answer));
+    if (made !== false) throw made.error;
   }
   throw new GitError('no name was free');
 }
@@ -54,16 +46,9 @@ export async function putRefsRight(
   git: PrivateGit,
   { refs, all }: Pick<SnapshotIds, 'refs' | 'all'>,
 ): Promise<readonly string[]> {
-  // A ref that leads to another one is nobody's snapshot.
-  const format = '--format=%(objectname)%(symref) %(refname)';
-  const listed = await git.onRepository(['for-each-ref', format, `${refs}/`]);
-  if (listed.exitCode !== 0) return [];
-  const there = new Map(
-    listed.output
-      .trim()
-      .split('\n')
-      .map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]),
-  );
+  // A ref that leads to another one is nobody's snapshot, and has no id here.
+  const there = await readRefs(git.users, refs).catch(() => null);
+  if (there === null) return [];
   const sentences: string[] = [];
   const newest = all.findLast(({ name }) => readSnapshotName(name) !== null)?.name;
   for (const { name, commit } of all) {
@@ -71,7 +56,7 @@ export async function putRefsRight(
     const now = there.get(ref);
     if (now === commit) continue;
     // The last driver may have been killed before it made the newest one.
-    const made = now === undefined && (await makeRef(git, ref, commit));
+    const made = now === undefined && (await makeAgain(git, ref, commit));
     if (now === undefined && made && name === newest) continue;
     sentences.push(
       `${ref} ${now === undefined ? 'was gone' : 'names another commit'}: ralph keeps to the snapshot that it took itself.`,
@@ -80,20 +65,15 @@ export async function putRefsRight(
   return sentences;
 }
 
-async function makeRef(git: PrivateGit, ref: string, commit: string): Promise<boolean> {
+async function makeAgain(git: PrivateGit, ref: string, commit: string): Promise<boolean> {
   removeLock(git, ref);
-  return (
-    (await git.onRepository(['update-ref', '--no-deref', ref, commit, NO_COMMIT])).exitCode === 0
-  );
+  return makeRef(git.users, ref, commit).catch(() => false);
 }
 
 /** Removes what a killed git has left; only for a ref of this task, whose only driver this is. */
 function removeLock({ repository }: PrivateGit, ref: string): void {
   rmSync(path.join(repository.commonDir, `${ref}.lock`), { force: true });
 }
-
-/** As the old value of a ref, it means that the ref must not be there. */
-const NO_COMMIT = '';
 
 /** No lock is waited for longer. */
 const LOCK_TIMEOUT_MS = 2_000;

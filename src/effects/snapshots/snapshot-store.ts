@@ -4,21 +4,23 @@ import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { withUnderWay } from '../../core/snapshots/snapshot-message.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { lstatOf } from '../files/file-kinds.ts';
-import { outputOf } from '../git/git-error.ts';
-import type { GitCall } from '../git/private-git.ts';
-import { type Head, headSign, isSameHead, readHead, writeTreeWords } from '../git/repository.ts';
+import { withIndex, withPlaces } from '../git/git.ts';
+import { parentsOf } from '../git/questions/history.ts';
+import {
+  addPaths,
+  dropPaths,
+  readIntoIndex,
+  setEntries,
+  writeTree,
+} from '../git/questions/index-files.ts';
+import { writeCommit } from '../git/questions/objects.ts';
+import { type Head, headSign, isSameHead, readHead } from '../git/repository.ts';
 import { isPlainFolder, type TreePath, treePlace } from '../git/tree-path.ts';
 import { underWayIn } from '../git/under-way.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { createOwnIndex } from './own-index.ts';
 import { createRef, type RefPlace } from './snapshot-ref.ts';
-import {
-  addChanges,
-  changesAmong,
-  dropPaths,
-  type LeftOutReason,
-  listChanges,
-} from './tree-changes.ts';
+import { changesAmong, type LeftOutReason, listChanges } from './tree-changes.ts';
 
 /*
  * A snapshot is a commit that no branch leads to:
@@ -106,12 +108,7 @@ const IDENTITY = {
 export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   const { git, ids, maxBytes, pathspecs } = request;
   const { repository } = git;
-  const ask = async (args: readonly string[], call?: GitCall): Promise<string> =>
-    outputOf(await git.run(args, call));
-  const askRepository = async (args: readonly string[], call?: GitCall): Promise<string> =>
-    outputOf(await git.onRepository(args, call));
-  const writeTree = (call?: GitCall): Promise<string> => ask(writeTreeWords(repository), call);
-  const index = createOwnIndex({ git, pathspecs, ask, askRepository, writeTree });
+  const index = createOwnIndex({ git, pathspecs });
   let { newest } = request;
   /** Whether there is something in ralph's index, or HEAD, that no snapshot has been made of yet. */
   let isUnkept = false;
@@ -137,9 +134,8 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     message: string,
     parents: readonly (string | null | undefined)[],
   ): Promise<string> => {
-    const flags = parents.flatMap((id) => (id === null || id === undefined ? [] : ['-p', id]));
-    const input = Buffer.from(message);
-    return ask(['commit-tree', tree, ...flags], { input, env: IDENTITY });
+    const known = parents.filter((id) => id !== null && id !== undefined);
+    return writeCommit(withPlaces(git.own, IDENTITY), { tree, message, parents: known });
   };
 
   const commitIndex = async (): Promise<string | null> => {
@@ -159,13 +155,9 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
 
   /** Whether HEAD and index are those of the newest snapshot, which an earlier process made. */
   const isWhereNewestIs = async (commit: string): Promise<boolean> => {
-    const format = '--format=%H%x00%T%x00%B%x00';
-    const parents = (await ask(['log', '--no-walk=unsorted', format, `${commit}^@`])).split('\0');
-    const listed: string[] = [];
-    for (let at = 0; at + 2 < parents.length; at += 3) {
-      const [id = '', tree = '', message = ''] = parents.slice(at, at + 3);
-      listed.push(message === INDEX_MESSAGE ? tree : id.trim());
-    }
+    const listed = (await parentsOf(git.own, commit)).map(({ id, tree, message }) =>
+      message === INDEX_MESSAGE ? tree : id,
+    );
     const now = [head.commit, index.userTree].filter((each) => each !== null);
     return listed.slice(0, 2).join(' ') === now.join(' ');
   };
@@ -198,7 +190,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
           !index.submodules.has(name) &&
           isPlainFolder(treePlace(repository.root, name)),
       );
-      await dropPaths(git, bare);
+      await dropPaths(git.own, bare);
       for (const name of bare) nested.delete(name);
       for (const name of index.submodules) nested.add(name);
       const { tracked, mayBeMissing, asIndexed } = index;
@@ -221,14 +213,14 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       if (isSame && newest !== null) {
         const isThere = isNew ? await isWhereNewestIs(newest.commit) : !headMoved && !indexMoved;
         await index.remember([]);
-        const tree = isUnkept ? await writeTree() : newest.tree;
+        const tree = isUnkept ? await writeTree(git.own, repository) : newest.tree;
         isUnkept ||= !isThere;
         if (!isUnkept) keptHead = head;
         return { tree, changed, secrets: [], leftOut, nested, isAsNewest: !isUnkept };
       }
-      const refused = await addChanges(git, changed);
-      await dropPaths(git, [...replaced, ...dropped, ...refused]);
-      const tree = await writeTree();
+      const refused = await addPaths(git.own, changed);
+      await dropPaths(git.own, [...replaced, ...dropped, ...refused]);
+      const tree = await writeTree(git.own, repository);
       await index.remember(changed);
       isUnkept = true;
       const unreadable = [...refused].map((name) => [name, 'unreadable'] as const);
@@ -259,9 +251,10 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     async keepChanged(base, entries, extra) {
       const other = path.join(git.folder, 'index-of-undo');
       for (const file of [other, `${other}.lock`]) rmSync(file, { force: true });
-      await ask(['read-tree', base], { index: other });
-      await index.addEntries(entries, other);
-      const tree = await writeTree({ index: other });
+      const inOther = withIndex(git.own, other);
+      await readIntoIndex(inOther, base);
+      await setEntries(inOther, repository, entries);
+      const tree = await writeTree(inOther, repository);
       rmSync(other, { force: true });
       return { name: '', commit: await commitTree(tree, 'trees of an undo\n', [extra]), tree };
     },

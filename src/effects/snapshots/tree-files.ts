@@ -1,26 +1,25 @@
 import { isRepository } from '../../core/snapshots/undo-plan.ts';
-import { GitError, outputOf } from '../git/git-error.ts';
-import { readTree } from '../git/listings.ts';
+import { GitError } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
+import { objectSizes, treeEntries } from '../git/questions/objects.ts';
+import { lacks, readObjects, requireObjects, treesOf } from '../git/questions/verified.ts';
 import type { TreePath } from '../git/tree-path.ts';
-import { lacks, readObjects, requireObjects, treesOf } from './verified.ts';
 
 /** Lists the files of a tree or a commit: mode and id by path. Rejects with a `GitError` if git fails. */
 export async function listTree(
   git: PrivateGit,
   treeOrCommit: string,
 ): Promise<ReadonlyMap<TreePath, string>> {
-  const [tree = ''] = await treesOf(git, [treeOrCommit]);
-  const listed = await git.run(['ls-tree', '-r', '-t', '-z', tree]);
-  const { files, folders } = readTree(outputOf(listed, `git cannot list the tree ${tree}`));
-  await requireObjects(git, folders);
+  const [tree = ''] = await treesOf(git.own, [treeOrCommit]);
+  const { files, folders } = await treeEntries(git.own, tree);
+  await requireObjects(git.own, folders);
   return files;
 }
 
 /** Rejects with a `GitError` unless git has all files of a tree as their ids say. */
 export async function requireTree(git: PrivateGit, treeOrCommit: string): Promise<void> {
   const entries = [...(await listTree(git, treeOrCommit)).values()];
-  await requireObjects(git, entries.filter((entry) => !isRepository(entry)).map(idOf));
+  await requireObjects(git.own, entries.filter((entry) => !isRepository(entry)).map(idOf));
 }
 
 /**
@@ -33,7 +32,7 @@ export async function readEntries(
 ): Promise<ReadonlyMap<string, Buffer>> {
   const wanted = [...new Set(entries)];
   if (wanted.length === 0) return new Map();
-  const objects = await readObjects(git, wanted.map(idOf));
+  const objects = await readObjects(git.own, wanted.map(idOf));
   return new Map(
     wanted.map((entry) => {
       const object = objects.get(idOf(entry));
@@ -50,10 +49,8 @@ export async function sizesOf(
 ): Promise<ReadonlyMap<string, number>> {
   const wanted = [...new Set(entries)];
   if (wanted.length === 0) return new Map();
-  const input = Buffer.from(wanted.map((entry) => `${idOf(entry)}\n`).join(''));
-  const listed = await git.run(['cat-file', '--batch-check=%(objectsize)'], { input });
-  const sizes = outputOf(listed, 'git cannot look at files of a snapshot').split('\n');
-  return new Map(wanted.map((entry, at) => [entry, Number(sizes[at])]));
+  const sizes = await objectSizes(git.own, wanted.map(idOf));
+  return new Map(wanted.map((entry, at) => [entry, sizes[at] ?? Number.NaN]));
 }
 
 /** The id in an entry such as `100644 <id>`. */

@@ -2,8 +2,8 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gitFoldersAt } from '../git/git-folders-at.ts';
+import { placesInside } from '../git/pathspecs.ts';
 import { CLOCK_STEP_MS } from './file-marks.ts';
-import { placesInside } from './git-view.ts';
 
 /** Where it is noted in the git folder of a work tree which task of ralph it was made for. */
 export const TASK_NOTE = 'ralph/task';

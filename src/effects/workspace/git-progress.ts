@@ -1,7 +1,9 @@
 import path from 'node:path';
 import { findGitAbove } from '../files/find-git-above.ts';
-import { type RunGit, runGit } from '../git/call/git-command.ts';
-import { readNames } from '../git/listings.ts';
+import { type Git, gitAt, gitIn } from '../git/git.ts';
+import { orNull } from '../git/git-error.ts';
+import { namesBetween } from '../git/questions/diffs.ts';
+import { emptyTreeBeside } from '../git/repository.ts';
 import { asText } from '../git/tree-path.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import { changedFiles } from './dirty-files.ts';
@@ -11,7 +13,7 @@ import {
   type InnerRepositories,
   type InnerRequest,
 } from './inner-repositories.ts';
-import { countNewCommits, type GitHere } from './new-commits.ts';
+import { countNewCommits } from './new-commits.ts';
 
 /*
  * Detects progress in a git work tree. Compares every file that git reports as changed or untracked
@@ -90,15 +92,14 @@ export function createGitProgress(
   let slowLooks = 0;
   const seen = new Set<string>();
 
-  const git: RunGit = (cwd, args, extras) =>
-    runGit({ ...extras, cwd, args, env, runId, timeoutMs, signal });
+  const git = gitIn(request.cwd, { env, runId, timeoutMs, signal });
 
-  const viewBy = async (askGit: RunGit): Promise<View | null> => {
+  const viewBy = async (ask: Git): Promise<View | null> => {
     const place = findGitAbove(request.cwd);
     if (place === null) return null;
     // The agent may have created or removed a repository.
-    if (tree?.place !== place) tree = await findWorkTree(request, place, askGit);
-    return tree === null ? null : readView(tree, mark?.dirty ?? null, askGit);
+    if (tree?.place !== place) tree = await findWorkTree(request.excluded, place, ask);
+    return tree && readView(tree, mark?.dirty ?? null, gitAt(ask, tree.root));
   };
   const look = async (): Promise<View | null> => {
     if (slowLooks >= SLOW_LOOKS_AT_MOST) return null;
@@ -139,21 +140,19 @@ export function createGitProgress(
     },
     async inAll(base, hurry) {
       if (base === null || first === null || slowLooks >= SLOW_LOOKS_AT_MOST) return null;
-      const deadlineMs = monotonicMs() + IN_ALL_TIMEOUT_MS;
-      // A request to stop aborts `signal` and must not prevent the summary, so `hurry` is used here.
-      const ask: RunGit = (cwd, args, extras) => {
-        const timeLeftMs = Math.max(1, deadlineMs - monotonicMs());
-        return runGit({ ...extras, cwd, args, env, runId, timeoutMs: timeLeftMs, signal: hurry });
-      };
-      const now = await viewBy(ask);
+      const tooLate = AbortSignal.timeout(IN_ALL_TIMEOUT_MS);
+      // A request to stop aborts the signal of the request and must not prevent the summary, so `hurry` is used here.
+      const limits = { timeoutMs: IN_ALL_TIMEOUT_MS, signal: AbortSignal.any([hurry, tooLate]) };
+      const inTime = gitIn(request.cwd, { env, runId, ...limits });
+      const now = await viewBy(inTime);
       if (now === null || now.root !== first.root) return null;
       const before =
         first.head === base ? first : { ...first, head: base, tips: [base], dirty: new Map() };
       const here =
         before === first ? now : { ...now, branches: now.head === null ? [] : [now.head] };
       const inside = [...inner.changedInAll];
-      const change = await compare(before, here, new Set(before.tips), ask, inside);
-      return monotonicMs() > deadlineMs ? null : change;
+      const change = await compare(before, here, new Set(before.tips), inTime, inside);
+      return tooLate.aborted ? null : change;
     },
   };
 }
@@ -162,15 +161,13 @@ async function compare(
   before: View,
   now: View,
   seen: ReadonlySet<string>,
-  gitIn: RunGit,
+  ask: Git,
   inside: readonly string[],
 ): Promise<GitChange> {
-  const git: GitHere = (args, input) => gitIn(now.root, args, input === undefined ? {} : { input });
+  const git = gitAt(ask, now.root);
   const commits = await countNewCommits(now.branches, seen, git);
   const committed =
-    commits > 0 && before.head !== now.head
-      ? await filesBetween(before.head, now.head, now.pathspecs, git)
-      : [];
+    commits > 0 && before.head !== now.head ? await filesBetween(before.head, now, git) : [];
   const changed = await changedFiles(now.root, before.dirty, now.dirty, committed);
   return { commits, ...countFiles(now.root, [...changed, ...inside]) };
 }
@@ -188,32 +185,12 @@ export function countFiles(
   };
 }
 
-/** The id of the empty tree, which every repository knows, by the length of the repository's ids. */
-const EMPTY_TREE: Readonly<Record<number, string>> = {
-  40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
-  64: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
-};
-
 async function filesBetween(
   before: string | null,
-  now: string | null,
-  pathspecs: readonly string[],
-  git: GitHere,
+  { head, pathspecs }: View,
+  git: Git,
 ): Promise<readonly string[]> {
-  const from = before ?? EMPTY_TREE[now?.length ?? 0];
-  if (from === undefined || now === null) return [];
-  const output = await git([
-    'diff-tree',
-    '-r',
-    '-z',
-    '--name-only',
-    '--no-renames',
-    '--no-ext-diff',
-    '--no-textconv',
-    '--ignore-submodules=dirty',
-    from,
-    now,
-    ...pathspecs,
-  ]);
-  return readNames(output ?? '');
+  if (head === null) return [];
+  const from = before ?? emptyTreeBeside(head);
+  return (await orNull(namesBetween(git, from, head, { isWhole: true, pathspecs }))) ?? [];
 }

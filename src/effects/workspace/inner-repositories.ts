@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { type RunGit, runGit } from '../git/call/git-command.ts';
+import { gitIn, withPlaces } from '../git/git.ts';
+import { allBut } from '../git/pathspecs.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import { changedFiles } from './dirty-files.ts';
 import { repositoryFinder } from './find-repositories.ts';
-import { pathspecsWithout, readFiles, type TreeFiles } from './git-view.ts';
+import { readFiles, type TreeFiles } from './git-view.ts';
 
 /*
  * Detects changes in the repositories inside a work tree: submodules, and others that git shows or ignores.
@@ -69,9 +70,8 @@ export function createInnerRepositories(request: InnerRequest): InnerRepositorie
     const startedAtMs = monotonicMs();
     // A broken repository must not lead to the one around it, and no setting to files elsewhere.
     const places = { GIT_CEILING_DIRECTORIES: path.dirname(folder), GIT_WORK_TREE: folder };
-    const git: RunGit = (cwd, args, extras) =>
-      runGit({ ...extras, cwd, args, env, runId, timeoutMs, signal, places });
-    const tree = { root: folder, pathspecs: pathspecsWithout(excluded, folder) };
+    const git = withPlaces(gitIn(folder, { env, runId, timeoutMs, signal }), places);
+    const tree = { root: folder, pathspecs: allBut(excluded, folder) };
     const files = await readFiles(tree, seen.get(folder)?.dirty ?? null, git);
     if (files === null && monotonicMs() - startedAtMs >= timeoutMs) slow.add(folder);
     return files;

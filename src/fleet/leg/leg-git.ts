@@ -1,7 +1,8 @@
 import type { CommitFacts } from '../../core/snapshots/commit-message.ts';
 import { START } from '../../core/snapshots/snapshot-names.ts';
 import { isSamePlace } from '../../effects/files/real-path.ts';
-import { runGit } from '../../effects/git/call/git-command.ts';
+import { gitIn } from '../../effects/git/git.ts';
+import { setRef } from '../../effects/git/questions/refs.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 import { packedTask } from '../../effects/state/packed-state.ts';
 import { systemClock } from '../../effects/time/clock.ts';
@@ -85,8 +86,7 @@ export async function openLegGit(
   const refs = refsOf(state, leg);
   for (const { name, commit, ref } of refs === null ? [] : earlierSnapshots(kept)) {
     await patience('tree', () => mirror.fetch([ref]));
-    const args = ['update-ref', `${refs}/${name}`, commit];
-    await runGit({ ...git, cwd: leg.tree, args, timeoutMs: GIT_MS });
+    await setRef(gitIn(leg.tree, { ...git, timeoutMs: GIT_MS }), `${refs}/${name}`, commit);
   }
   const parts = {
     mirror: openMirror({ ...origin, signal: dropped }),

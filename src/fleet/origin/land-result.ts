@@ -1,4 +1,6 @@
-import { shownUrl } from '../core/origin-answer.ts';
+import { seeing } from '../../effects/git/private-git.ts';
+import { isSameWork } from '../../effects/git/questions/history.ts';
+import { shownUrl } from '../../effects/git/questions/origin-answer.ts';
 import { originRefs } from '../core/origin-refs.ts';
 import type { Mirror } from './mirror.ts';
 
@@ -99,10 +101,6 @@ async function landedBefore(
 ): Promise<string | Away | null> {
   const there = await mirror.resolve(ref);
   if (there.kind !== 'found') return there.kind === 'away' ? there : null;
-  const format = '--format=%T %P%n%(trailers:key=Ralph-Task,valueonly)';
-  const args = ['log', '--no-walk=unsorted', '-z', format, commit, there.commit];
-  const { exitCode, output } = await mirror.git(args, { objects: [objects] });
-  const [ours, theirs] = output.split('\0').map((text) => text.trim());
-  if (exitCode !== 0 || ours !== theirs) return null;
-  return ours?.split('\n')[1] === taskId ? there.commit : null;
+  const git = seeing(mirror.git, [objects]);
+  return (await isSameWork(git, taskId, [commit, there.commit])) ? there.commit : null;
 }

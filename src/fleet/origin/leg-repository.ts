@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { oneLine } from '../../core/text/untrusted-text.ts';
 import { alternate } from '../../effects/branches/fresh-checkout.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
-import { callGit, type GitAnswer } from '../../effects/git/call/git-command.ts';
-import { GitError } from '../../effects/git/git-error.ts';
+import { gitIn, withPlaces } from '../../effects/git/git.ts';
+import { must } from '../../effects/git/git-error.ts';
 import { quoted } from '../../effects/git/private-git.ts';
-import { asText } from '../../effects/git/tree-path.ts';
+import { readRefs } from '../../effects/git/questions/refs.ts';
+import { fetchFrom } from '../../effects/git/questions/remote.ts';
 import type { Mirror } from './mirror.ts';
-import { FETCH, type GitBase } from './mirror-folder.ts';
+import type { GitBase } from './mirror-folder.ts';
 
 export interface LegRepository {
   readonly mirror: Mirror;
@@ -45,16 +45,21 @@ export async function makeLegRepository(request: LegRepository): Promise<void> {
   put('HEAD', `ref: refs/heads/${branch}\n`);
   if (!isSelfContained) put('objects/info/alternates', `${alternate(mirror.objects)}\n`);
   else await copyObjects(request);
-  const listed = must(await mirror.git(LISTED), 'git cannot list the branches of the mirror');
-  const refs = [...listed.output.matchAll(/^(\w+) refs\/origin\/(heads|tags)\/(.+)$/gm)].map(
-    ([, id, kind, name]) =>
-      kind === 'tags' ? `${id} refs/tags/${name}` : `${id} refs/remotes/origin/${name}`,
+  const listed = await must(
+    readRefs(mirror.git, 'refs/origin'),
+    'git cannot list the branches of the mirror',
   );
+  const refs = [...listed].map(([name, id]) => `${id} ${nameInClone(name)}`);
   const own = head === null ? [] : [`${head} refs/heads/${branch}`];
   put('packed-refs', Buffer.from([...refs, ...own, ''].join('\n'), 'latin1'));
 }
 
-const LISTED = ['for-each-ref', '--format=%(objectname) %(refname)', 'refs/origin/'];
+/** What a clone calls a branch or a tag of the mirror. */
+function nameInClone(name: string): string {
+  return name
+    .replace(/^refs\/origin\/tags\//, 'refs/tags/')
+    .replace(/^refs\/origin\/heads\//, 'refs/remotes/origin/');
+}
 
 function configOf({ hash }: Mirror, branch: string, url: string): string {
   const isSha256 = hash === 'sha256';
@@ -69,20 +74,10 @@ function configOf({ hash }: Mirror, branch: string, url: string): string {
 
 /** The new repository is still ralph's alone, so git may fetch in it. */
 async function copyObjects({ folder, mirror, needs, git }: LegRepository): Promise<void> {
-  const answer = await callGit({
-    ...git,
-    cwd: folder,
-    args: [...FETCH, '--', mirror.folder, ...COPIED, ...needs],
-    places: { GIT_DIR: path.join(folder, '.git'), GIT_ALLOW_PROTOCOL: 'file' },
-  });
-  must(answer, 'git cannot copy the objects of the mirror');
+  const places = { GIT_DIR: path.join(folder, '.git'), GIT_ALLOW_PROTOCOL: 'file' };
+  const here = withPlaces(gitIn(folder, git), places);
+  const fetched = fetchFrom(here, mirror.folder, [...COPIED, ...needs]);
+  await must(fetched, 'git cannot copy the objects of the mirror');
 }
 
 const COPIED = ['refs/origin/heads/*:refs/remotes/origin/*', 'refs/origin/tags/*:refs/tags/*'];
-
-/** Returns the answer if git has succeeded. Throws a `GitError` with what git says if not. */
-export function must(answer: GitAnswer, why: string): GitAnswer {
-  const said = oneLine(asText(answer.complaint).trim(), 300);
-  if (answer.exitCode !== 0) throw new GitError(said === '' ? why : `${why}: ${said}`);
-  return answer;
-}

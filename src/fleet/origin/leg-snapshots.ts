@@ -2,12 +2,12 @@ import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
 import { saysFull } from '../../effects/git/git-error.ts';
 import type { PrivateGit } from '../../effects/git/private-git.ts';
+import { treesOf } from '../../effects/git/questions/verified.ts';
 import { emptyTree } from '../../effects/git/repository.ts';
 import type { TreePath } from '../../effects/git/tree-path.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 import { readParents } from '../../effects/snapshots/move-head.ts';
 import { compareTrees } from '../../effects/snapshots/trees.ts';
-import { treesOf } from '../../effects/snapshots/verified.ts';
 import { messageOf } from '../../errors.ts';
 import { somePaths } from '../core/left-sentence.ts';
 import { originRefs } from '../core/origin-refs.ts';
@@ -201,7 +201,7 @@ async function readState(git: PrivateGit, commit: string): Promise<TreeState | n
   try {
     const { head, index } = await readParents(git, commit);
     const [tree = '', indexTree = null] = await treesOf(
-      git,
+      git.own,
       index === null ? [commit] : [commit, index],
     );
     return { tree, head, index: indexTree };

@@ -1,18 +1,23 @@
 import { existsSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { removeTree } from '../../effects/files/remove-tree.ts';
-import { ask } from '../../effects/git/call/git.ts';
-import { runGit } from '../../effects/git/call/git-command.ts';
 import { type Git, gitIn } from '../../effects/git/git.ts';
-import { GitError } from '../../effects/git/git-error.ts';
+import { complaintOf, GitError, must } from '../../effects/git/git-error.ts';
 import { definedFilters, underFilters } from '../../effects/git/git-filters.ts';
 import { listIndex } from '../../effects/git/listings.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
+import { checkOutHead } from '../../effects/git/questions/checkouts.ts';
+import {
+  readIntoIndex,
+  refreshIndex,
+  writeFiles,
+  writeSome,
+} from '../../effects/git/questions/index-files.ts';
+import { type FetchTrouble, shownUrl } from '../../effects/git/questions/origin-answer.ts';
 import { findRepository } from '../../effects/git/repository.ts';
-import { asInput, type TreePath, treePlace } from '../../effects/git/tree-path.ts';
+import { type TreePath, treePlace } from '../../effects/git/tree-path.ts';
 import { readParents } from '../../effects/snapshots/move-head.ts';
-import { type FetchTrouble, shownUrl } from '../core/origin-answer.ts';
-import { makeLegRepository, must } from './leg-repository.ts';
+import { makeLegRepository } from './leg-repository.ts';
 import type { Mirror } from './mirror.ts';
 import type { GitBase } from './mirror-folder.ts';
 
@@ -87,7 +92,7 @@ export async function makeLegTree(request: LegTreeRequest): Promise<LegTreeEnd> 
   const inTree = gitIn(folder, git);
   let unfiltered: readonly TreePath[] = [];
   if (snapshot === null) {
-    must(await ask(inTree, ['reset', '--hard', '--quiet']), 'git cannot check the commit out');
+    await must(checkOutHead(inTree), 'git cannot check the commit out');
     const listed = [...(await listIndex(inTree)).keys()];
     const filtered = await filteredOf(listed, inTree);
     if (filtered.length > 0) await makeOlder(folder, filtered, inTree);
@@ -127,9 +132,7 @@ async function findCommits(
 }
 
 async function openGit(folder: string, own: string, git: GitBase): Promise<PrivateGit> {
-  const repository = await findRepository(folder, (cwd, args, extras) =>
-    runGit({ ...git, ...extras, cwd, args }),
-  );
+  const repository = await findRepository(folder, gitIn(folder, git));
   if (repository === null) throw new GitError(`git cannot open ${folder}`);
   removeTree(own);
   return openPrivateGit({ ...git, folder: own, repository });
@@ -146,14 +149,9 @@ async function laySnapshot(
   inTree: Git,
 ): Promise<readonly TreePath[]> {
   const { head, index } = await readParents(git, commit);
-  must(await git.run(['read-tree', commit]), 'git cannot read the snapshot');
-  const written = await git.run(['checkout-index', '--all', '--force', '--quiet']);
-  must(written, 'git cannot write the files of the snapshot');
-  const staged = index ?? head;
-  must(
-    await ask(inTree, staged === null ? ['read-tree', '--empty'] : ['read-tree', staged]),
-    'git cannot write the index',
-  );
+  await must(readIntoIndex(git.own, commit), 'git cannot read the snapshot');
+  await must(writeFiles(git.own), 'git cannot write the files of the snapshot');
+  await must(readIntoIndex(inTree, index ?? head), 'git cannot write the index');
   const { written: filtered, failed } = await smudge(git, inTree);
   await makeOlder(folder, filtered, inTree);
   return failed;
@@ -169,8 +167,7 @@ async function makeOlder(folder: string, names: readonly TreePath[], inTree: Git
     // That of a submodule may be missing.
     if (existsSync(place)) utimesSync(place, before, before);
   }
-  // It complains of every file that is not as in the index.
-  await ask(inTree, ['update-index', '-q', '--refresh']);
+  await refreshIndex(inTree);
 }
 
 const OLDER_MS = 2_000;
@@ -185,20 +182,14 @@ async function smudge(git: PrivateGit, inTree: Git) {
   const now = await listIndex(inTree);
   const same = [...now].flatMap(([name, entry]) => (then.get(name) === entry ? [name] : []));
   const wanted = await filteredOf(same, inTree);
-  const write = async (names: readonly TreePath[]): Promise<boolean> => {
-    const args = ['checkout-index', '--force', '--index', '--quiet', '-z', '--stdin'];
-    return (await ask(inTree, args, { input: asInput(names) })).exitCode === 0;
-  };
+  const write = async (names: readonly TreePath[]): Promise<boolean> =>
+    (await complaintOf(writeSome(inTree, names, { notesTimes: true }))) === null;
   const failed: TreePath[] = [];
   if (wanted.length > 0 && !(await write(wanted))) {
     // A filter that fails ends git: then each file is tried by itself, and one bad file costs one.
     for (const name of wanted) if (!(await write([name]))) failed.push(name);
     // Git has removed them first.
-    const args = ['checkout-index', '--force', '--quiet', '-z', '--stdin'];
-    must(
-      await git.run(args, { input: asInput(failed) }),
-      'git cannot write the files of the snapshot',
-    );
+    await must(writeSome(git.own, failed), 'git cannot write the files of the snapshot');
   }
   return { written: wanted.filter((name) => !failed.includes(name)), failed };
 }

@@ -12,9 +12,18 @@ import path from 'node:path';
 import { sha256Of } from '../../effects/files/file-hash.ts';
 import { removeTree } from '../../effects/files/remove-tree.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
-import { callGit, type GitAnswer, type GitCommand } from '../../effects/git/call/git-command.ts';
-import { quoted } from '../../effects/git/private-git.ts';
-import { shownUrl } from '../core/origin-answer.ts';
+import {
+  type Git,
+  type GitRequest,
+  type GitSetting,
+  gitIn,
+  withPlaces,
+  withSettings,
+} from '../../effects/git/git.ts';
+import { complaintOf } from '../../effects/git/git-error.ts';
+import { shownUrl } from '../../effects/git/questions/origin-answer.ts';
+import { fetchFrom, listThere, makeBare } from '../../effects/git/questions/remote.ts';
+import { isSet } from '../../effects/git/questions/settings.ts';
 
 /*
  * `<home>/mirrors/<sha256 of the URL>.git` is a bare repository that all legs of a URL share. Git fetches and pushes
@@ -47,10 +56,10 @@ export type Hash = 'sha1' | 'sha256';
 const SETTINGS =
   '[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[core]\n\tfsync = objects\n\tfsyncMethod = batch\n';
 
-export type GitBase = Pick<GitCommand, 'env' | 'runId' | 'signal' | 'timeoutMs'>;
+export type GitBase = Pick<GitRequest, 'env' | 'runId' | 'signal' | 'timeoutMs'>;
 
 /**
- * Makes the mirror unless it is there; only under its lock. Throws the system's error, or one with git's words.
+ * Makes the mirror unless it is there; only under its lock. Rejects with a `GitError`, or the system's error.
  */
 export async function makeMirror(place: MirrorPlace, hash: Hash, git: GitBase): Promise<void> {
   const { folder, parent, url } = place;
@@ -58,42 +67,29 @@ export async function makeMirror(place: MirrorPlace, hash: Hash, git: GitBase): 
   const unfinished = `${folder}.new`;
   makePrivateFolder(parent);
   for (const each of [unfinished, folder]) removeTree(each);
-  const args = ['init', '--bare', '--quiet', '--template=', `--object-format=${hash}`, unfinished];
-  const made = await callGit({ ...git, cwd: parent, args });
-  if (made.exitCode !== 0) throw new Error(`git cannot make ${unfinished}: ${made.complaint}`);
+  await makeBare(gitIn(parent, git), unfinished, hash);
   appendFileSync(path.join(unfinished, 'config'), SETTINGS);
   // For a person who wonders whose folder this is.
   writeFileSync(path.join(unfinished, 'description'), `${shownUrl(url)}\n`);
   renameSync(unfinished, folder);
 }
 
-/** Whether git cannot read all that the refs of a mirror lead to. */
-export async function isDamaged(git: MirrorGit): Promise<boolean> {
-  const { exitCode } = await git(['fsck', '--connectivity-only', '--no-dangling', '--no-progress']);
-  return exitCode !== null && exitCode !== 0;
-}
-
 /**
  * Makes a new mirror in the place of a damaged one; only under the mirror's lock. Work trees may borrow objects that the
  * origin has under no branch, so what can still be read of them comes along. Rejects with the system's error.
  */
-export async function replaceMirror(
-  place: MirrorPlace,
-  git: MirrorGit,
-  base: GitBase,
-): Promise<void> {
+export async function replaceMirror(place: MirrorPlace, git: Git, base: GitBase): Promise<void> {
   const old = `${place.folder}.damaged`;
   const hash = hashOf(place);
   removeTree(old);
   renameSync(place.folder, old);
   await makeMirror(place, hash, base);
-  const all = await git([...FETCH, '--', old, '+refs/kept/*:refs/kept/*']);
-  if (all.exitCode !== 0) {
+  const all = fetchFrom(git, old, ['+refs/kept/*:refs/kept/*']);
+  if ((await complaintOf(all)) !== null) {
     // One that cannot be read must not keep the others back.
-    const { output } = await git(['ls-remote', '--quiet', '--', old, 'refs/kept/*']);
-    for (const [, ref] of output.matchAll(/\t(refs\/kept\/\S+)$/gm)) {
-      await git([...FETCH, '--', old, `+${ref}:${ref}`]);
-    }
+    const listed = await listThere(git, old, 'refs/kept/');
+    const kept = listed.kind === 'listed' ? listed.refs.keys() : [];
+    for (const ref of kept) await complaintOf(fetchFrom(git, old, [`+${ref}:${ref}`]));
   }
   removeTree(old);
 }
@@ -103,12 +99,6 @@ export function hashOf({ folder }: MirrorPlace): Hash {
   const config = readFileSync(path.join(folder, 'config'), 'utf8');
   return /objectformat\s*=\s*sha256/i.test(config) ? 'sha256' : 'sha1';
 }
-
-/** The words of every fetch: it takes nothing but what it is asked for, and leaves nothing else behind. */
-export const FETCH = [
-  ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'],
-  '--no-recurse-submodules',
-];
 
 /** Git holds the lock of a ref for a moment. A lock that is older than this, in milliseconds, is that of a killed git. */
 const LOCKED_AT_MOST_MS = 60_000;
@@ -138,38 +128,40 @@ const OF_THE_USER = /^GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|PROXY_COMMAND|S
 /** Nobody sits at a terminal. A connection that has died is noticed within a minute or so. */
 const SSH = 'ssh -o BatchMode=yes -o ConnectTimeout=30 -o ServerAliveInterval=15';
 
-/** Runs git in the mirror, with the worker's credentials. `objects` are folders whose objects git sees as well. */
-export type MirrorGit = (
-  args: readonly string[],
-  call?: { readonly objects?: readonly string[]; readonly input?: string },
-) => Promise<GitAnswer>;
+/** Git in a mirror, which has to be there once git is asked. */
+export interface MirrorGit {
+  /** For what the mirror itself has. */
+  readonly git: Git;
+  /** For the origin, with the worker's credentials. */
+  online(): Promise<Git>;
+}
 
-/** Returns git for a mirror, which has to be there once git is called. */
+/** Returns git for a mirror. */
 export function mirrorGit({ folder, parent }: MirrorPlace, git: GitBase): MirrorGit {
   const { SSH_ASKPASS, ...env } = git.env;
   const ownWays = Object.fromEntries(
     Object.entries(env).filter(([name]) => OF_THE_USER.test(name)),
   );
+  const base = withSettings(gitIn(parent, { ...git, env, waitsFor: 'network' }), QUIETLY);
   const places = { ...ownWays, GIT_DIR: folder, GIT_ALLOW_PROTOCOL: PROTOCOLS };
-  const base = { ...git, env, cwd: parent, waitsFor: 'network' as const };
-  let ssh: Promise<Readonly<Record<string, string>>> | null = null;
-  const findSsh = async () => {
-    if (ownWays.GIT_SSH_COMMAND !== undefined || ownWays.GIT_SSH !== undefined) return {};
-    const args = ['config', '--get', 'core.sshCommand'];
-    const { exitCode } = await callGit({ ...base, places, args });
-    return exitCode === 0 ? {} : { GIT_SSH_COMMAND: SSH };
+  const here = withPlaces(base, places);
+  const open = async (): Promise<Git> => {
+    const isChosen = ownWays.GIT_SSH_COMMAND !== undefined || ownWays.GIT_SSH !== undefined;
+    if (isChosen || (await isSet(here, 'core.sshCommand'))) return here;
+    return withPlaces(here, { GIT_SSH_COMMAND: SSH });
   };
-  return async (args, { objects = [], input } = {}) => {
-    ssh ??= findSsh();
-    const alternates = objects.length === 0 ? {} : { [ALTERNATES]: objects.map(quoted).join(':') };
-    return callGit({
-      ...base,
-      args: ['-c', 'protocol.ext.allow=never', '-c', 'credential.interactive=false', ...args],
-      places: { ...places, ...(await ssh), ...alternates },
-      ...(input === undefined ? {} : { input }),
-    });
+  let online: Promise<Git> | null = null;
+  return {
+    git: here,
+    online() {
+      online ??= open();
+      return online;
+    },
   };
 }
 
-/** A colon ends a path in this variable, so the paths are in quotation marks, which git reads as C does. */
-const ALTERNATES = 'GIT_ALTERNATE_OBJECT_DIRECTORIES';
+/** No command line is taken for a place, and nobody is asked for a password. */
+const QUIETLY: readonly GitSetting[] = [
+  { name: 'protocol.ext.allow', value: 'never' },
+  { name: 'credential.interactive', value: 'false' },
+];

@@ -2,22 +2,30 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { sha256Of } from '../../effects/files/file-hash.ts';
 import { removeTree } from '../../effects/files/remove-tree.ts';
-import { waitForLock } from '../../effects/lock/wait-for-lock.ts';
+import type { Git } from '../../effects/git/git.ts';
+import { complaintOf } from '../../effects/git/git-error.ts';
+import { seeing } from '../../effects/git/private-git.ts';
 import {
   type FetchTrouble,
   fetchTrouble,
   mayBeDamage,
   type PushEnd,
-  readPush,
+  saysLocked,
+  saysSha256,
   shownUrl,
-} from '../core/origin-answer.ts';
+} from '../../effects/git/questions/origin-answer.ts';
 import {
-  FETCH,
+  isInHistory,
+  resolveCommit,
+  resolveName,
+  setRef,
+} from '../../effects/git/questions/refs.ts';
+import { fetchFrom, isDamaged, listThere, pushTo } from '../../effects/git/questions/remote.ts';
+import { waitForLock } from '../../effects/lock/wait-for-lock.ts';
+import {
   type GitBase,
   type Hash,
   hashOf,
-  isDamaged,
-  type MirrorGit,
   makeMirror,
   mirrorGit,
   mirrorPlace,
@@ -63,8 +71,10 @@ export interface Mirror {
   readonly objects: string;
   /** The kind of its ids; known once something was fetched. */
   readonly hash: Hash;
-  /** Runs git in it, without its lock. */
-  readonly git: MirrorGit;
+  /** Git in it, without its lock. */
+  readonly git: Git;
+  /** Git for the origin, with the worker's credentials. */
+  online(): Promise<Git>;
   /** Fetches a branch, a tag, a commit by its whole id, or (null) the origin's HEAD. */
   resolve(ref: string | null): Promise<Resolved>;
   /**
@@ -98,19 +108,10 @@ function isWhole(ref: string): boolean {
 
 const ALL = ['+refs/heads/*:refs/origin/heads/*', '+refs/tags/*:refs/origin/tags/*'];
 
-/** The worker's own settings must not add anything to a push. */
-const PUSH = ['push', '--porcelain', '--no-verify', '--no-follow-tags', '--no-signed'];
-
 /** A whole id of a commit. */
 const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** What no name of a ref contains; in a refspec some of it would mean something. */
 const NO_NAME = /[\p{Cc} ~^:?*[\\]|\.\.|@\{|^$|^-/u;
-
-/** What git says of a lock that is there already. */
-const LOCKED = /\.lock': File exists/;
-
-/** What git says if the mirror has the other kind of ids than the origin. */
-const OTHER_HASH = /mismatched algorithms: client \w+; server (sha1|sha256)/;
 
 /**
  * Opens the mirror of a URL. It is made with the first fetch. Its methods reject with the system's error if nothing
@@ -120,7 +121,7 @@ export function openMirror(request: MirrorRequest): Mirror {
   const { home, url, env, runId, signal, timeoutMs = TIMEOUT_MS } = request;
   const place = mirrorPlace(home, url);
   const base: GitBase = { env, runId, signal, timeoutMs };
-  const git = mirrorGit(place, base);
+  const { git, online } = mirrorGit(place, base);
 
   /** Several workers of a user share the mirror: two fetches of one ref would lock each other out. */
   const locked = async <T>(work: () => Promise<T>): Promise<T | null> => {
@@ -144,36 +145,37 @@ export function openMirror(request: MirrorRequest): Mirror {
       ? [keptRef(ref)]
       : ['', 'tags/', 'heads/'].map((kind) => `refs/origin/${kind}${ref}`);
     for (const place of places) {
-      const found = await git(['rev-parse', '--verify', '--quiet', `${place}^{commit}`]);
-      if (found.exitCode === 0) return found.output.trim();
+      const found = await resolveCommit(git, place);
+      if (found !== null) return found;
     }
     return null;
   };
 
   const fetchOnce = async (refs: readonly string[]): Promise<Fetched> => {
     const specs = refs.filter(isWhole).map((ref) => `+${ref}:${keptRef(ref)}`);
-    const args = [...FETCH, '--prune', '--', url, ...ALL, ...specs];
-    let answer = await git(args);
-    const other = OTHER_HASH.exec(answer.complaint)?.[1];
-    if (other === 'sha256') {
+    const origin = await online();
+    const fetchAll = () => complaintOf(fetchFrom(origin, url, [...ALL, ...specs], { prune: true }));
+    let complaint = await fetchAll();
+    if (complaint !== null && saysSha256(complaint)) {
       // Nothing was ever fetched into it.
       removeTree(place.folder);
       await makeMirror(place, 'sha256', base);
-      answer = await git(args);
+      complaint = await fetchAll();
     }
-    if (LOCKED.test(answer.complaint) && removeStaleLocks(place)) answer = await git(args);
-    if (answer.exitCode !== 0 && mayBeDamage(answer.complaint) && (await isDamaged(git))) {
+    if (complaint !== null && saysLocked(complaint) && removeStaleLocks(place)) {
+      complaint = await fetchAll();
+    }
+    if (complaint !== null && mayBeDamage(complaint) && (await isDamaged(git))) {
       await replaceMirror(place, git, base);
-      answer = await git(args);
+      complaint = await fetchAll();
     }
-    const wanted = refs.join(', ');
-    if (answer.exitCode !== 0) return fetchTrouble(answer.complaint, url, wanted);
+    if (complaint !== null) return fetchTrouble(complaint, url, refs.join(', '));
     const commits = new Map<string, string>();
     for (const ref of refs) {
       const commit = await commitOf(ref);
       if (commit === null) return noRef(`commit under the name ${ref}`);
       // The origin may lose it, and the task needs it for as long as it runs.
-      await git(['update-ref', `refs/kept/${commit}`, commit]);
+      await setRef(git, `refs/kept/${commit}`, commit);
       commits.set(ref, commit);
     }
     return { kind: 'fetched', commits };
@@ -192,24 +194,13 @@ export function openMirror(request: MirrorRequest): Mirror {
 
   const has = async (commit: string): Promise<boolean> => {
     if (!ID.test(commit) || !isMade()) return false;
-    const kept = await git(['rev-parse', '--verify', '--quiet', `refs/kept/${commit}`]);
-    if (kept.exitCode === 0) return true;
-    const args = ['for-each-ref', '--count=1', '--format=.', `--contains=${commit}`];
-    const { exitCode, output } = await git(args);
-    return exitCode === 0 && output !== '';
+    return (await resolveName(git, `refs/kept/${commit}`)) !== null || isInHistory(git, commit);
   };
 
   const list = async (refs: string): Promise<Listed> => {
     await ready();
-    const pattern = refs.endsWith('/') ? `${refs}*` : refs;
-    const { exitCode, output, complaint } = await git(['ls-remote', '--quiet', '--', url, pattern]);
-    if (exitCode !== 0) return fetchTrouble(complaint, url, refs);
-    const found = [...output.matchAll(/^([0-9a-f]+)\t(.+)$/gm)].map(
-      ([, id = '', name = '']) => [name, id] as const,
-    );
-    // Git matches a pattern at the end of longer names, too, and names what a tag leads to.
-    const isMeant = (name: string) => (refs.endsWith('/') ? name.startsWith(refs) : name === refs);
-    return { kind: 'listed', refs: new Map(found.filter(([name]) => isMeant(name))) };
+    const listed = await listThere(await online(), url, refs);
+    return listed.kind === 'listed' ? listed : fetchTrouble(listed.complaint, url, refs);
   };
 
   /** Another push came in between, or an earlier one of ours did arrive although its answer was lost. */
@@ -235,6 +226,7 @@ export function openMirror(request: MirrorRequest): Mirror {
       return hashOf(place);
     },
     git,
+    online,
     has,
     list,
     fetch,
@@ -249,11 +241,9 @@ export function openMirror(request: MirrorRequest): Mirror {
     async push(commit, ref, { expect = 'absent', objects } = {}) {
       await ready();
       const expected = expect === 'absent' ? null : expect;
-      const { output, complaint } = await git(
-        [...PUSH, `--force-with-lease=${ref}:${expected ?? ''}`, '--', url, `${commit}:${ref}`],
-        objects === undefined ? {} : { objects: [objects] },
-      );
-      const end = readPush(output, complaint, url, ref);
+      const origin = await online();
+      const sender = objects === undefined ? origin : seeing(origin, [objects]);
+      const end = await pushTo(sender, url, [commit, ref], expected);
       return end.kind === 'raced' ? lookInto(commit, ref, expected, end.why) : end;
     },
   };

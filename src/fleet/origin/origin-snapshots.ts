@@ -1,4 +1,9 @@
-import { type FetchTrouble, fetchTrouble, shownUrl } from '../core/origin-answer.ts';
+import {
+  type FetchTrouble,
+  fetchTrouble,
+  shownUrl,
+} from '../../effects/git/questions/origin-answer.ts';
+import { removeThere } from '../../effects/git/questions/remote.ts';
 import { originRefs, thinnedAtOrigin } from '../core/origin-refs.ts';
 import type { Mirror } from './mirror.ts';
 
@@ -25,8 +30,6 @@ export function thinSnapshotsAtOrigin(mirror: Mirror, taskId: string): Promise<R
 /** More would make a command line too long. */
 const AT_ONCE = 200;
 
-const DELETE = ['push', '--porcelain', '--no-verify', '--no-signed', '--delete', '--'];
-
 async function removeSome(
   mirror: Mirror,
   taskId: string,
@@ -38,13 +41,13 @@ async function removeSome(
   const names = which([...listed.refs.keys()]);
   for (let at = 0; at < names.length; at += AT_ONCE) {
     const some = names.slice(at, at + AT_ONCE);
-    const { exitCode, output, complaint } = await mirror.git([...DELETE, mirror.url, ...some]);
-    if (exitCode === 0) continue;
+    const failed = await removeThere(await mirror.online(), mirror.url, some);
+    if (failed === null) continue;
     const after = await mirror.list(refs);
     if (after.kind !== 'listed') return after;
     if (some.every((name) => !after.refs.has(name))) continue;
-    const reason = /^!\t.*\((.*)\)$/m.exec(output)?.[1];
-    if (reason === undefined) return fetchTrouble(complaint, mirror.url, refs);
+    const { reason, complaint } = failed;
+    if (reason === null) return fetchTrouble(complaint, mirror.url, refs);
     return { kind: 'refused', why: `${shownUrl(mirror.url)} does not remove ${refs}*: ${reason}.` };
   }
   return { kind: 'removed', count: names.length };

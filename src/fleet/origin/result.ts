@@ -2,16 +2,22 @@ import { type CommitFacts, commitMessage } from '../../core/snapshots/commit-mes
 import { isRepository } from '../../core/snapshots/undo-plan.ts';
 import { removeTree } from '../../effects/files/remove-tree.ts';
 import { type GitSetting, withSettings } from '../../effects/git/git.ts';
+import { must } from '../../effects/git/git-error.ts';
 import { gitIdentity, isKnown, RALPH } from '../../effects/git/identity.ts';
-import { readSettings } from '../../effects/git/listings.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
-import { emptyTree, writeTreeWords } from '../../effects/git/repository.ts';
+import {
+  addPaths,
+  dropPaths,
+  readIntoIndex,
+  writeTree,
+} from '../../effects/git/questions/index-files.ts';
+import { writeCommit } from '../../effects/git/questions/objects.ts';
+import { submodulesIn } from '../../effects/git/questions/settings.ts';
+import { treesOf } from '../../effects/git/questions/verified.ts';
+import { emptyTree } from '../../effects/git/repository.ts';
 import type { TreePath } from '../../effects/git/tree-path.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
-import { addChanges, dropPaths } from '../../effects/snapshots/tree-changes.ts';
 import { compareTrees } from '../../effects/snapshots/trees.ts';
-import { treesOf } from '../../effects/snapshots/verified.ts';
-import { must } from './leg-repository.ts';
 import type { KeptLegTree } from './leg-snapshots.ts';
 import type { GitBase } from './mirror-folder.ts';
 
@@ -58,16 +64,16 @@ export async function makeResult(request: ResultRequest): Promise<Result> {
   try {
     const own = openPrivateGit({ ...git, folder, repository, attributes: WITHOUT_FILTERS });
     const { head } = kept;
-    const { tree, left: paths } = await writeTree(own, kept);
+    const { tree, left: paths } = await writeWork(own, kept);
     const left = [...new Set([...paths, ...(await committedRepositories(own, base, tree))])];
-    if (head !== null && tree === (await treesOf(own, [head]))[0]) {
+    if (head !== null && tree === (await treesOf(own.own, [head]))[0]) {
       return { commit: head, isNew: false, left };
     }
     const settings = [...(await identityOf(own, env)), UTF8];
-    const parents = head === null ? [] : ['-p', head];
-    const input = Buffer.from(commitMessage(facts, null));
-    const made = await own.run(['commit-tree', tree, ...parents, '-F', '-'], { input, settings });
-    return { commit: must(made, 'git cannot write the commit').output.trim(), isNew: true, left };
+    const made = writeCommit(withSettings(own.own, settings), {
+      ...{ tree, message: commitMessage(facts, null), parents: head === null ? [] : [head] },
+    });
+    return { commit: await must(made, 'git cannot write the commit'), isNew: true, left };
   } finally {
     removeTree(folder);
   }
@@ -79,9 +85,8 @@ const WITHOUT_FILTERS = '* -filter\n';
 const UTF8: GitSetting = { name: 'i18n.commitEncoding', value: 'UTF-8' };
 
 /** Writes HEAD with the files that the agent has changed. */
-async function writeTree(git: PrivateGit, { head, tree, secrets, leftOut }: KeptLegTree) {
-  const start = head === null ? '--empty' : head;
-  must(await git.run(['read-tree', start]), 'git cannot read HEAD');
+async function writeWork(git: PrivateGit, { head, tree, secrets, leftOut }: KeptLegTree) {
+  await must(readIntoIndex(git.own, head), 'git cannot read HEAD');
   const difference = await compareTrees(git, head ?? emptyTree(git.repository), tree);
   const [removed, changed]: [TreePath[], TreePath[]] = [[], []];
   // What could not be kept is missing in the snapshot, and not removed.
@@ -94,10 +99,10 @@ async function writeTree(git: PrivateGit, { head, tree, secrets, leftOut }: Kept
     else changed.push(name);
   }
   // What goes makes room for what comes: a file for a folder of the same name.
-  await dropPaths(git, removed);
-  const refused = await addChanges(git, changed);
-  const written = must(await git.run(writeTreeWords(git.repository)), 'git cannot write the tree');
-  return { tree: written.output.trim(), left: [...left, ...refused] };
+  await dropPaths(git.own, removed);
+  const refused = await addPaths(git.own, changed);
+  const written = await must(writeTree(git.own, git.repository), 'git cannot write the tree');
+  return { tree: written, left: [...left, ...refused] };
 }
 
 /**
@@ -115,9 +120,7 @@ async function committedRepositories(
     isRepository(to) && !isRepository(from) ? [name] : [],
   );
   if (added.length === 0) return [];
-  const args = ['config', '-z', '--blob', `${tree}:.gitmodules`, '--get-regexp', '\\.path$'];
-  const { output } = await git.run(args);
-  const submodules = new Set(readSettings(output).map(({ value }) => value));
+  const submodules = await submodulesIn(git.own, tree);
   return added.filter((name) => !submodules.has(name));
 }
 

@@ -15,6 +15,7 @@ import {
   makeCheckout,
   removeCheckout,
 } from '../../../src/effects/branches/checkout.ts';
+import { ask, makeGit } from '../../../src/effects/git/call/git.ts';
 import { GitError } from '../../../src/effects/git/git-error.ts';
 import { checkoutsOf } from '../../helpers/checkouts.ts';
 import { type Files, gitIn, makeRepository, put } from '../../helpers/repository.ts';
@@ -127,17 +128,17 @@ describe('a checkout', () => {
   test('is made, listed and removed although the entry of another one is half made at first', async () => {
     const { path, request } = await stage();
     const failed: string[] = [];
-    const ask: typeof request.ask = async (cwd, args, extras) => {
+    const git = makeGit(async (args, extras) => {
       const [command = '', word = ''] = args;
-      if (command !== 'worktree' || failed.includes(word)) return request.ask(cwd, args, extras);
+      if (command !== 'worktree' || failed.includes(word)) return ask(request.git, args, extras);
       failed.push(word);
       if (word === 'add') mkdirSync(path, { recursive: true });
       const complaint = 'fatal: failed to read .git/worktrees/y/commondir: Success\n';
       return { exitCode: 128, output: '', complaint };
-    };
-    await makeCheckout({ ...request, ask });
+    });
+    await makeCheckout({ ...request, git });
     expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('a\n');
-    await removeCheckout({ ...request, ask });
+    await removeCheckout({ ...request, git });
     expect(existsSync(path)).toBe(false);
     expect(failed).toEqual(['list', 'add', 'remove']);
   });

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, lstatSync, readFileSync, symlinkSync } from 'nod
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { copyFiles } from '../../../src/effects/branches/copy-files.ts';
-import { askGit } from '../../helpers/checkouts.ts';
+import { testGit } from '../../helpers/checkouts.ts';
 import { bytesBelow, type Files, gitIn, makeRepository, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -16,7 +16,7 @@ async function stage(files: Files = {}) {
   const copy = (...globs: string[]) =>
     copyFiles({
       ...{ from: folder, to: target, root: target },
-      ...{ globs, ask: askGit(), isOwn: () => false },
+      ...{ globs, git: testGit(), isOwn: () => false },
     });
   return { folder, target, copy };
 }

@@ -35,7 +35,7 @@ describe('a fresh checkout', () => {
     const tree = await task.claim({ 'new é.txt': 'new\n', 'crlf.txt': 'a\r\nc\n' });
     const before = untouched(task.folder);
     const checkout = await makeFreshCheckout({
-      ...{ git: task.own, ask: task.ask, folder: task.cleanFolder, head: task.head(), tree },
+      ...{ git: task.own, outer: task.outer, folder: task.cleanFolder, head: task.head(), tree },
     });
     const { node_modules: _, ...expected } = filesOf(task.folder);
     expect(filesOf(checkout.folder)).toEqual(expected);
@@ -58,7 +58,7 @@ describe('a fresh checkout', () => {
     const tree = await task.claim({ 'a.txt': 'changed\n', 'new.txt': 'new\n' });
     const before = untouched(task.folder);
     const checkout = await makeFreshCheckout({
-      ...{ git: task.own, ask: task.ask, folder: task.cleanFolder, head: task.head(), tree },
+      ...{ git: task.own, outer: task.outer, folder: task.cleanFolder, head: task.head(), tree },
     });
     const git = gitIn(checkout.folder);
     expect(git('describe', '--tags')).toBe('v1');
@@ -82,10 +82,10 @@ describe('a fresh checkout', () => {
     const linked = `${task.folder}-linked`;
     task.git('worktree', 'add', '-q', linked);
     const urls = async (root: string) => {
-      const { repository, ask } = await checkoutsOf(root);
+      const { repository, git: outer } = await checkoutsOf(root);
       const git = { ...task.own, repository };
       const checkout = await makeFreshCheckout({
-        ...{ git, ask, folder: task.cleanFolder, head: task.head(), tree: task.start },
+        ...{ git, outer, folder: task.cleanFolder, head: task.head(), tree: task.start },
       });
       const listed = gitIn(checkout.folder)('config', '--get-regexp', '^remote\\..*\\.url$');
       checkout.remove();
@@ -105,7 +105,13 @@ describe('a fresh checkout', () => {
   test('removes what a killed ralph left, and is called as nobody else’s', async () => {
     const task = await makeExam({ 'a.txt': 'a\n' });
     const request = {
-      ...{ git: task.own, ask: task.ask, folder: task.cleanFolder, head: null, tree: task.start },
+      ...{
+        git: task.own,
+        outer: task.outer,
+        folder: task.cleanFolder,
+        head: null,
+        tree: task.start,
+      },
     };
     const first = await makeFreshCheckout(request);
     put(first.folder, { 'left.txt': 'left\n' });
@@ -114,7 +120,7 @@ describe('a fresh checkout', () => {
     expect(existsSync(first.temporary)).toBe(false);
     second.remove();
     const folderOf = (folder: string) =>
-      checkoutFolder({ ...task.own, folder }, 't.clean', task.ask);
+      checkoutFolder({ ...task.own, folder }, 't.clean', task.outer);
     const [one, other] = [await folderOf('/vault/t/git'), await folderOf('/other/t/git')];
     expect(dirname(one)).toBe(`${task.folder}.ralph`);
     expect(one).toBe(await folderOf('/vault/t/git'));
@@ -124,7 +130,13 @@ describe('a fresh checkout', () => {
   test('goes away although a check took the rights from its folders, and follows no link', async () => {
     const task = await makeExam({ 'a.txt': 'a\n' });
     const checkout = await makeFreshCheckout({
-      ...{ git: task.own, ask: task.ask, folder: task.cleanFolder, head: null, tree: task.start },
+      ...{
+        git: task.own,
+        outer: task.outer,
+        folder: task.cleanFolder,
+        head: null,
+        tree: task.start,
+      },
     });
     put(checkout.folder, { 'cache/mod/file': 'x' });
     put(checkout.temporary, { 'mod/file': 'x' });
@@ -142,7 +154,13 @@ describe('a fresh checkout', () => {
     const task = await makeExam({ 'a.txt': 'a\n' });
     const before = untouched(task.folder);
     const tree = '1'.repeat(40);
-    const request = { git: task.own, ask: task.ask, folder: task.cleanFolder, head: null, tree };
+    const request = {
+      git: task.own,
+      outer: task.outer,
+      folder: task.cleanFolder,
+      head: null,
+      tree,
+    };
     await expect(makeFreshCheckout(request)).rejects.toThrow(
       /is missing, or is not what its id says/,
     );

@@ -6,7 +6,7 @@ import {
   hooksLeftBehind,
   ignoredLeftBehind,
 } from '../../../src/effects/branches/tree-lacks.ts';
-import { askGit } from '../../helpers/checkouts.ts';
+import { testGit } from '../../helpers/checkouts.ts';
 import { type Files, GIT_ENV, gitIn, makeRepository, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -16,12 +16,12 @@ async function stage(files: Files = {}, prepare: (folder: string) => unknown = (
   await prepare(origin);
   const path = join(await tempFolder(), 'new');
   git('worktree', 'add', '-q', path);
-  return { trees: { origin, path }, ask: askGit(), git };
+  return { trees: { origin, path }, ralphs: testGit(), git };
 }
 
 describe('submodules', () => {
   test('are named while they are empty', async () => {
-    const { trees, ask } = await stage({ 'a.txt': 'a' }, async (folder) => {
+    const { trees, ralphs } = await stage({ 'a.txt': 'a' }, async (folder) => {
       for (const name of ['lib', 'third party/ü']) {
         const { folder: other } = await makeRepository();
         const add = ['submodule', '-q', 'add', other, name];
@@ -29,25 +29,25 @@ describe('submodules', () => {
       }
       gitIn(folder)('commit', '-q', '-m', 'modules');
     });
-    expect(await emptySubmodules(trees, ask)).toEqual(['lib', 'third party/ü']);
+    expect(await emptySubmodules(trees, ralphs)).toEqual(['lib', 'third party/ü']);
     put(trees.path, { 'lib/a.txt': 'a' });
-    expect(await emptySubmodules(trees, ask)).toEqual(['third party/ü']);
+    expect(await emptySubmodules(trees, ralphs)).toEqual(['third party/ü']);
   });
 
   test('are none where the file names nothing, or what is not below', async () => {
-    const { trees, ask } = await stage({
+    const { trees, ralphs } = await stage({
       '.gitmodules': '[submodule "a"]\n\tpath = gone\n[submodule "b"]\n\tpath = ../outside\n',
     });
     put(trees.path, { '../outside/.keep/x': '' });
-    expect(await emptySubmodules(trees, ask)).toEqual([]);
+    expect(await emptySubmodules(trees, ralphs)).toEqual([]);
     const plain = await stage();
-    expect(await emptySubmodules(plain.trees, plain.ask)).toEqual([]);
+    expect(await emptySubmodules(plain.trees, plain.ralphs)).toEqual([]);
   });
 });
 
 describe('what git ignores', () => {
   test('is named if programs need it, it lies in the root, and the new tree has not got it', async () => {
-    const { trees, ask } = await stage({
+    const { trees, ralphs } = await stage({
       '.gitignore': 'node_modules\n.env*\n.venv\nbuild\nsub\n',
       vendor: 'tracked',
     });
@@ -55,15 +55,15 @@ describe('what git ignores', () => {
       ...{ 'node_modules/a/b': '', '.env': '', '.env.local': '', 'build/x': '', 'sub/.env': '' },
       ...{ 'venv/not-ignored': '', '.venv/x': '' },
     });
-    expect(await ignoredLeftBehind(trees, ask)).toEqual([
+    expect(await ignoredLeftBehind(trees, ralphs)).toEqual([
       ...['node_modules', '.venv', '.env', '.env.local'],
     ]);
     put(trees.path, { '.env': '' });
-    expect(await ignoredLeftBehind(trees, ask)).toEqual(['node_modules', '.venv', '.env.local']);
+    expect(await ignoredLeftBehind(trees, ralphs)).toEqual(['node_modules', '.venv', '.env.local']);
   });
 
   test('is all that a folder has, whichever rule says so', async () => {
-    const { trees, ask } = await stage({
+    const { trees, ralphs } = await stage({
       '.gitignore': 'vendor/*\nvenv/*\n!venv/seen\nnode_modules/b\n',
     });
     put(trees.origin, {
@@ -71,14 +71,14 @@ describe('what git ignores', () => {
       ...{ 'venv/x': '', 'venv/seen': '', 'node_modules/b': '', 'node_modules/staged': '' },
     });
     gitIn(trees.origin)('add', 'node_modules/staged');
-    expect(await ignoredLeftBehind(trees, ask)).toEqual(['.venv', 'vendor']);
+    expect(await ignoredLeftBehind(trees, ralphs)).toEqual(['.venv', 'vendor']);
   });
 
   test('is named five times at most', async () => {
-    const { trees, ask } = await stage({ '.gitignore': '.env*\nvenv\n' });
+    const { trees, ralphs } = await stage({ '.gitignore': '.env*\nvenv\n' });
     const many = [1, 2, 3, 4, 5, 6].map((number) => [`.env.${number}`, ''] as const);
     put(trees.origin, { ...Object.fromEntries(many), 'venv/x': '' });
-    expect(await ignoredLeftBehind(trees, ask)).toHaveLength(5);
+    expect(await ignoredLeftBehind(trees, ralphs)).toHaveLength(5);
   });
 });
 

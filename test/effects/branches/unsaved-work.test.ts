@@ -6,7 +6,7 @@ import {
   unsavedPlan,
   unsavedWork,
 } from '../../../src/effects/branches/unsaved-work.ts';
-import { checkoutsOf } from '../../helpers/checkouts.ts';
+import { checkoutsOf, testGit } from '../../helpers/checkouts.ts';
 import { gitIn, makeRepository, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -266,9 +266,9 @@ test('of a plan, ticks that no commit can have would be lost', async () => {
 test('what is not committed is listed, but not what lies in ralph’s own folders', async () => {
   const { folder } = await makeRepository();
   put(folder, { 'a.txt': 'b\n', 'new.txt': '', 'Needs_Action/n.md': '' });
-  const { ask } = await checkoutsOf(folder);
+  const ralphs = testGit();
   const excluded = [join(folder, 'Needs_Action')];
-  expect(await changedFiles({ cwd: folder, excluded }, ask)).toEqual(['a.txt', 'new.txt']);
+  expect(await changedFiles({ cwd: folder, excluded }, ralphs)).toEqual(['a.txt', 'new.txt']);
   writeFileSync(join(folder, 'a.txt'), 'a\n');
-  expect(await changedFiles({ cwd: folder, excluded }, ask)).toEqual(['new.txt']);
+  expect(await changedFiles({ cwd: folder, excluded }, ralphs)).toEqual(['new.txt']);
 });

@@ -1,9 +1,10 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type RunGit, runGit } from '../../../src/effects/git/call/git-command.ts';
+import { ask, makeGit } from '../../../src/effects/git/call/git.ts';
 import { findConfigured } from '../../../src/effects/git/configured-repository.ts';
-import { LIST_SETTINGS } from '../../../src/effects/git/listed-settings.ts';
+import { gitIn } from '../../../src/effects/git/git.ts';
+import { listSettings } from '../../../src/effects/git/listed-settings.ts';
 import { findPlaces } from '../../../src/effects/git/repository.ts';
 import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { GIT_ENV, makeRepository } from '../../helpers/repository.ts';
@@ -13,16 +14,16 @@ import { tempFolder } from '../../helpers/temp-folder.ts';
 async function scene() {
   const { folder, git } = await makeRepository({ 'a.txt': 'a' });
   let asked = 0;
-  const run: RunGit = (cwd, args, extras) => {
+  const here = gitIn(folder, { env: GIT_ENV, timeoutMs: PATIENCE_MS });
+  const counted = makeGit((args, extras) => {
     if (args[0] === 'rev-parse') asked += 1;
-    return runGit({ ...extras, cwd, args, env: GIT_ENV, timeoutMs: PATIENCE_MS });
-  };
-  const found = await findPlaces(folder, run);
-  asked = 0;
+    return ask(here, args, extras);
+  });
+  const found = await findPlaces(folder, here);
   const configured = async () =>
     findConfigured({
-      ...{ cwd: folder, place: folder, git: run, home: '/home/me', found },
-      listSettings: () => run(folder, LIST_SETTINGS),
+      ...{ cwd: folder, place: folder, git: counted, home: '/home/me', found },
+      listSettings: () => listSettings(counted),
     });
   return { folder, git, found, configured, asked: () => asked };
 }

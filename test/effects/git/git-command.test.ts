@@ -1,10 +1,16 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { runGit } from '../../../src/effects/git/call/git-command.ts';
+import {
+  callGit,
+  type GitCommand,
+  outputOrNull,
+} from '../../../src/effects/git/call/git-command.ts';
 import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { makeRepository } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
+
+const runGit = async (command: GitCommand) => outputOrNull(await callGit(command));
 
 /** As many calls of git at once as a program may have that runs many tasks. */
 const MANY = 30;

@@ -1,7 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { GitCall } from '../../../src/effects/git/private-git.ts';
+import { ask, makeGit } from '../../../src/effects/git/call/git.ts';
 import { openLegSnapshots } from '../../../src/fleet/origin/leg-snapshots.ts';
 import { keeperOf, legTreeOf, makeOrigin, mirrorOf, NOW, refusePushes } from '../../helpers/leg.ts';
 import { type Files, put } from '../../helpers/repository.ts';
@@ -140,12 +140,15 @@ test('says that the work tree cannot be kept', async () => {
 test('says that the disk is full, and takes no file for one that git refuses', async () => {
   const { tree, open, keeper } = await legOf();
   put(tree, { 'b.txt': 'b\n' });
-  const { run } = keeper.git;
+  const { own } = keeper.git;
   const full =
     'error: unable to create temporary file: No space left on device\nfatal: Unable to process path b.txt\n';
   Object.assign(keeper.git, {
-    run: async (args: readonly string[], call?: GitCall) =>
-      args.includes('--replace') ? { exitCode: 128, output: '', complaint: full } : run(args, call),
+    own: makeGit(async (args, extras) =>
+      args.includes('--replace')
+        ? { exitCode: 128, output: '', complaint: full }
+        : ask(own, args, extras),
+    ),
   });
   expect(await open().push(1)).toEqual({
     kind: 'not-kept',

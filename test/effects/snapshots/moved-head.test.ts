@@ -50,7 +50,7 @@ test.for<[name: string, steps: readonly string[], isMoved: boolean]>([
       await store.keep(await store.keepTree(), [name], () => snapshotMessage(about));
     }
   }
-  const timeline = await listSnapshots(own, ids.all);
+  const timeline = await listSnapshots(own.own, ids.all);
   const [base] = timeline.snapshots;
   if (base === undefined) throw new Error('there is no snapshot');
   const planned = await planHeadMove(own, base);

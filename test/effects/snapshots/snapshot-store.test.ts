@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { ask } from '../../../src/effects/git/call/git.ts';
 import {
   bytesBelow,
   type Files,
@@ -179,7 +180,12 @@ describe('what a snapshot holds', () => {
     const { leftOut, changed } = await take('1');
     expect([...leftOut]).toEqual([]);
     expect(changed.toSorted()).toEqual(['folder', 'folder/x']);
-    const { output } = await own.run(['ls-tree', '-r', '--name-only', store.newest?.tree ?? '']);
+    const { output } = await ask(own.own, [
+      'ls-tree',
+      '-r',
+      '--name-only',
+      store.newest?.tree ?? '',
+    ]);
     expect(output).toBe('folder\nother/x\n');
   });
 

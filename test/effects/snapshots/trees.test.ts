@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { callGit } from '../../../src/effects/git/call/git-command.ts';
-import { countLinesBetween } from '../../../src/effects/snapshots/trees.ts';
+import { ask, makeGit } from '../../../src/effects/git/call/git.ts';
+import { gitIn } from '../../../src/effects/git/git.ts';
+import { countLinesBetween } from '../../../src/effects/git/questions/diffs.ts';
 import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { GIT_ENV, makeRepository, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -10,13 +11,14 @@ import { tempFolder } from '../../helpers/temp-folder.ts';
 /** Counts lines in a repository, and how often git is started. */
 function counter(folder: string, env = GIT_ENV) {
   let calls = 0;
-  const run = (args: readonly string[], { input }: { input?: Uint8Array } = {}) => {
+  const here = gitIn(folder, { env, timeoutMs: PATIENCE_MS });
+  const counted = makeGit((args, extras) => {
     calls += 1;
-    return callGit({ cwd: folder, args, env, timeoutMs: PATIENCE_MS, input: input ?? '' });
-  };
+    return ask(here, args, extras);
+  });
   return {
     calls: () => calls,
-    count: (pairs: Parameters<typeof countLinesBetween>[1]) => countLinesBetween({ run }, pairs),
+    count: (pairs: Parameters<typeof countLinesBetween>[1]) => countLinesBetween(counted, pairs),
   };
 }
 
@@ -75,7 +77,7 @@ describe('the lines between trees', () => {
     const killed = counter(folder, { ...GIT_ENV, PATH: bin });
     expect([await killed.count(pairs), killed.calls()]).toEqual([[null], 1]);
     const half = `${first} ${second}\n1\t0\ta.txt\n`;
-    const run = async () => ({ exitCode: null, output: half, complaint: '' });
-    expect(await countLinesBetween({ run }, pairs)).toEqual([null]);
+    const ended = makeGit(async () => ({ exitCode: null, output: half, complaint: '' }));
+    expect(await countLinesBetween(ended, pairs)).toEqual([null]);
   });
 });

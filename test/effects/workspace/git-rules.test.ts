@@ -3,7 +3,11 @@ import { appendFileSync, existsSync, readFileSync, utimesSync } from 'node:fs';
 import { chmod, mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runGit } from '../../../src/effects/git/call/git-command.ts';
+import {
+  callGit,
+  type GitCommand,
+  outputOrNull,
+} from '../../../src/effects/git/call/git-command.ts';
 import {
   createGitProgress,
   type GitProgressRequest,
@@ -11,6 +15,8 @@ import {
 import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { isDead, untilDead } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
+
+const runGit = async (command: GitCommand) => outputOrNull(await callGit(command));
 
 /** What ralph's looks at a repository may run, held against a real git. */
 

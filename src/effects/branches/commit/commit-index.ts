@@ -1,11 +1,12 @@
 import { copyFileSync, existsSync, lstatSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
-import { outputOf } from '../../git/git-error.ts';
-import { readRaw } from '../../git/listings.ts';
+import { withIndex } from '../../git/git.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
+import { changesBetween, stagedChanges } from '../../git/questions/diffs.ts';
+import { dropPaths, stagePaths } from '../../git/questions/index-files.ts';
 import { emptyTree } from '../../git/repository.ts';
-import { asInput, type TreePath } from '../../git/tree-path.ts';
+import type { TreePath } from '../../git/tree-path.ts';
 
 /** The index from which the commits of a task are made. */
 export function indexOfCommit({ folder }: PrivateGit): string {
@@ -31,17 +32,12 @@ export async function stage(
     // Of a file that was written within this second, git then looks at the content.
     utimesSync(index, atime, Math.floor(mtimeMs / 1000));
   }
-  const settings = ['-c', 'core.splitIndex=false'];
-  const base = head === null ? ['--empty'] : ['--reset', head];
-  outputOf(await git.onRepository([...settings, 'read-tree', ...base], { index }), READING);
-  const adding = [...settings, 'update-index', ...ADDING];
-  const added = await git.onRepository(adding, { index, input: asInput(paths) });
-  outputOf(added, 'git does not take the changed files');
+  await stagePaths(withIndex(git.users, index), head, paths, { reading: READING, adding: ADDING });
   return { index, staged: await stagedIn(git, index, head) };
 }
 
 const READING = 'git cannot read HEAD into an index';
-const ADDING = ['--add', '--remove', '--replace', '-z', '--stdin'];
+const ADDING = 'git does not take the changed files';
 
 /** Takes paths back out of the index of a commit: those that HEAD does not have. */
 export async function unstage(
@@ -49,35 +45,25 @@ export async function unstage(
   index: string,
   paths: ReadonlySet<TreePath>,
 ): Promise<void> {
-  if (paths.size === 0) return;
-  const args = ['update-index', '--force-remove', '-z', '--stdin'];
-  outputOf(await git.onRepository(args, { index, input: asInput(paths) }), READING);
+  await dropPaths(withIndex(git.users, index), [...paths], READING);
 }
 
 /** Returns how an index differs from a commit; null is the one without files. */
-export async function stagedIn(
+export function stagedIn(
   git: PrivateGit,
   index: string,
   head: string | null,
 ): Promise<TreeDifference> {
-  const args = [
-    'diff-index',
-    '--cached',
-    '-z',
-    '--raw',
-    '--no-renames',
-    head ?? emptyTree(git.repository),
-  ];
-  return new Map(readRaw(outputOf(await git.onRepository(args, { index }), READING)));
+  const from = head ?? emptyTree(git.repository);
+  return stagedChanges(withIndex(git.users, index), from, READING);
 }
 
 /** Returns what a commit changed. `parent` is null for the first one. */
-export async function changesOf(
+export function changesOf(
   git: PrivateGit,
   parent: string | null,
   commit: string,
 ): Promise<TreeDifference> {
   const from = parent ?? emptyTree(git.repository);
-  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, commit];
-  return new Map(readRaw(outputOf(await git.onRepository(args), 'git cannot read its own commit')));
+  return changesBetween(git.users, from, commit, 'git cannot read its own commit');
 }

@@ -1,10 +1,12 @@
 import { commitMessage } from '../../../core/snapshots/commit-message.ts';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
-import type { GitAnswer } from '../../git/call/git-command.ts';
+import { withIndex } from '../../git/git.ts';
 import { locksOf, lockText } from '../../git/git-locks.ts';
+import { commitIndex } from '../../git/questions/commits.ts';
+import { readMessage } from '../../git/questions/history.ts';
 import { type Head, headSign, isSameHead, readHead, timeOf } from '../../git/repository.ts';
-import { asText, type TreePath } from '../../git/tree-path.ts';
+import type { TreePath } from '../../git/tree-path.ts';
 import { readParents } from '../../snapshots/move-head.ts';
 import { changesOf, stage } from './commit-index.ts';
 import {
@@ -95,16 +97,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const input = commitMessage(facts, request.template);
   const earlierMessage = timeOf(messageFile(git));
   const began = instantOf(index);
-  const commit = (): Promise<GitAnswer> =>
-    request.asUser(['commit', '--quiet', '--cleanup=whitespace', '--file=-'], {
-      ...{ input, index },
-      timeoutMs: request.timeoutMs,
-      startsPrograms: true,
-    });
-  const first = await commit();
-  // A `git gc` has just removed the empty folder in which git wanted to write: that passes.
-  const isGone = /unable to create temporary file: No such file/.test(first.complaint);
-  const answer = isGone ? await commit() : first;
+  const answer = await commitIndex(withIndex(request.withPrograms, index), input);
   const after = await readHead(git.users);
   const own = [...staged].filter(([name]) => files.has(name));
   if (after.commit === null || after.commit === head.commit) {
@@ -169,10 +162,9 @@ async function parentOfOwn(
   { git, taskId, tree }: CommitRequest,
   commit: string,
 ): Promise<string | null> {
-  const found = await git.onRepository(['log', '--max-count=1', '--format=%P%n%B', commit]);
-  const [parents = '', ...message] = asText(found.output).split('\n');
+  const { parent, message } = await readMessage(git.users, commit);
   const isOwn = [`Ralph-Task: ${taskId}`, `Ralph-Iteration: ${tree.iteration}`].every((line) =>
     message.includes(line),
   );
-  return isOwn ? (parents.split(' ')[0] ?? '') : null;
+  return isOwn ? parent : null;
 }

@@ -1,20 +1,25 @@
 import path from 'node:path';
 import type { Settlement } from '../../../core/snapshots/settlement.ts';
 import { firstFew, oneLine } from '../../../core/text/untrusted-text.ts';
-import { type GitAnswer, outputOrNull } from '../../git/call/git-command.ts';
-import { gitOf } from '../../git/git.ts';
-import { outputOf } from '../../git/git-error.ts';
+import { withIndex, withTimeout } from '../../git/git.ts';
 import { isKnown, namesUser } from '../../git/identity.ts';
-import { LIST_SETTINGS, type ListedSettings, settingOf } from '../../git/listed-settings.ts';
+import { type ListedSettings, listSettings, settingOf } from '../../git/listed-settings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
-import { asText } from '../../git/tree-path.ts';
+import {
+  checkMessage,
+  runsHooks,
+  trySigning,
+  type UsersStep,
+} from '../../git/questions/commits.ts';
+import { writeWholeTree } from '../../git/questions/index-files.ts';
+import { isTrue } from '../../git/questions/settings.ts';
 import { underWayIn } from '../../git/under-way.ts';
 import type { CommitRequest } from './commit-request.ts';
 import { changedSetup, readGitSetup } from './git-setup.ts';
 
 /** Lists git's settings as they are for the commit; null if git cannot. */
-export async function settingsOfCommit({ asUser }: CommitRequest): Promise<ListedSettings | null> {
-  return outputOrNull(await asUser(LIST_SETTINGS));
+export function settingsOfCommit({ asUser }: CommitRequest): Promise<ListedSettings | null> {
+  return listSettings(asUser);
 }
 
 /** Returns why nothing at all is committed, as a clause; null if nothing speaks against it. */
@@ -36,11 +41,7 @@ export async function identityProblem(
   { asUser }: CommitRequest,
   settings: ListedSettings | null,
 ): Promise<Settlement | null> {
-  if (
-    (settings !== null && namesUser(settings)) ||
-    (await isKnown(gitOf((_, args) => asUser(args), '/')))
-  )
-    return null;
+  if ((settings !== null && namesUser(settings)) || (await isKnown(asUser))) return null;
   return { kind: 'not-committed', why: 'git knows no author (user.name and user.email)' };
 }
 
@@ -49,23 +50,19 @@ const SIGNING_MS = 30_000;
 
 /** Signs a commit that no branch gets, to learn before the hooks run whether that is possible. */
 export async function signingProblem(
-  { git, asUser }: CommitRequest,
+  { git, asUser, withPrograms }: CommitRequest,
   index: string,
   settings: ListedSettings | null,
 ): Promise<Settlement | null> {
   if (settings !== null && settingOf(settings, 'commit.gpgsign') === null) return null;
-  const wanted = await asUser(['config', '--type=bool', '--get', 'commit.gpgSign']);
-  if (wanted.output.trim() !== 'true') return null;
-  const written = await git.onRepository(['write-tree'], { index });
-  const tree = outputOf(written, 'git cannot write a tree');
-  const args = ['commit-tree', '-S', '-m', 'Can ralph sign?', tree];
-  const { exitCode, complaint } = await asUser(args, {
-    timeoutMs: SIGNING_MS,
-    startsPrograms: true,
-  });
+  if (!(await isTrue(asUser, 'commit.gpgSign'))) return null;
+  const tree = await writeWholeTree(withIndex(git.users, index), 'git cannot write a tree');
+  const { exitCode, said } = await trySigning(withTimeout(withPrograms, SIGNING_MS), tree);
   if (exitCode === 0) return null;
-  const said = oneLine(asText(complaint), 300);
-  const why = exitCode === null ? 'it took more than 30 s' : said || `git ended with ${exitCode}`;
+  const why =
+    exitCode === null
+      ? 'it took more than 30 s'
+      : oneLine(said, 300) || `git ended with ${exitCode}`;
   return { kind: 'not-committed', why: `the commit cannot be signed: ${why}` };
 }
 
@@ -79,31 +76,23 @@ export function messageFile({ repository }: PrivateGit): string {
  * 2.36) cannot tell. An agent could fix that only by changing the hook.
  */
 export async function subjectRefused(
-  { git, asUser, timeoutMs }: CommitRequest,
-  answer: GitAnswer,
+  { git, asUser, withPrograms }: CommitRequest,
+  answer: UsersStep,
   message: string,
   index: string,
 ): Promise<Settlement | null> {
   if (answer.exitCode === null) return null;
-  const knows = await asUser(['hook', 'run', '--ignore-missing', 'ralph-asks']);
-  if (knows.exitCode !== 0) return null;
-  const args = ['hook', 'run', '--ignore-missing', 'commit-msg', '--', messageFile(git)];
-  const { exitCode } = await asUser(args, { index, timeoutMs, startsPrograms: true });
+  if (!(await runsHooks(asUser))) return null;
+  const { exitCode } = await checkMessage(withIndex(withPrograms, index), messageFile(git));
   if (exitCode === 0 || exitCode === null) return null;
   const [subject = ''] = message.split('\n');
-  const said = oneLine(saidBy(answer), 300);
+  const said = oneLine(answer.said, 300);
   const why = `the commit-msg hook refuses the subject "${oneLine(subject, 200)}"${said === '' ? '' : ` (${said})`}; --commit-message "chore: {task} {iteration}" gives another one`;
   return { kind: 'not-committed', why };
 }
 
-function saidBy({ output, complaint }: GitAnswer): string {
-  return asText(`${output}${complaint}`).trim();
-}
-
 /** Returns what became of a commit that git did not make. */
-export function refused(answer: GitAnswer): Settlement {
-  const { exitCode } = answer;
-  const said = saidBy(answer);
+export function refused({ exitCode, said }: UsersStep): Settlement {
   const why =
     exitCode === null
       ? 'git commit was killed or took too long'

@@ -1,6 +1,6 @@
 import type { TreeToSettle } from '../../../core/snapshots/settlement.ts';
 import type { Timeline } from '../../../core/snapshots/timeline.ts';
-import type { GitAnswer } from '../../git/call/git-command.ts';
+import type { Git } from '../../git/git.ts';
 import type { Patience } from '../../git/git-locks.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import type { SnapshotStore } from '../../snapshots/snapshot-store.ts';
@@ -21,26 +21,15 @@ export interface CommitRequest {
   readonly protect: readonly string[];
   /** What a commit ran when the task began. */
   readonly setup: GitSetup;
-  /** Runs git as the user would; see `callGit`. */
-  readonly asUser: AsUser;
-  /** For a commit with its hooks. */
-  readonly timeoutMs: number;
+  /** Git as the user would run it, for what starts no program. */
+  readonly asUser: Git;
+  /** The same for what may start programs that the agent has written: hooks, filters, and what signs. */
+  readonly withPrograms: Git;
   /** What the user's index lacks of earlier commits. */
   readonly lag: IndexLag;
   /** How long locks of git are waited for. */
   readonly patience: Patience;
 }
-
-export type AsUser = (
-  args: readonly string[],
-  call?: {
-    readonly input?: string | Uint8Array;
-    readonly index?: string;
-    readonly timeoutMs?: number;
-    /** Whether git may start programs that the agent has written: hooks, filters, what signs. */
-    readonly startsPrograms?: boolean;
-  },
-) => Promise<GitAnswer>;
 
 /** Why a path that the iteration changed is not in the commit. */
 export type NotCommitted = 'others' | 'secret' | 'ignored' | 'conflict' | 'repository';

@@ -1,9 +1,13 @@
 import { existsSync } from 'node:fs';
 import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
+import { withIndex } from '../../git/git.ts';
+import { refusalOf } from '../../git/git-error.ts';
 import { indexLockOf, type Patience } from '../../git/git-locks.ts';
-import { indexInfo, listIndex, readNames } from '../../git/listings.ts';
+import { listIndex } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
-import { asInput, type TreePath } from '../../git/tree-path.ts';
+import { unstagedNames } from '../../git/questions/diffs.ts';
+import { setEntries, updatePaths } from '../../git/questions/index-files.ts';
+import type { TreePath } from '../../git/tree-path.ts';
 import { indexOfCommit, stagedIn } from './commit-index.ts';
 import { type IndexLag, NO_LAG } from './index-lag.ts';
 
@@ -45,10 +49,8 @@ export async function followCommit(
   }
   if (paths.size === 0) return NO_LAG;
   const entries = [...paths].map(([name, { to }]) => [name, to] as const);
-  const input = indexInfo(entries, git.repository);
   await patience.untilGone([indexLock(git)]);
-  const set = await git.onRepository(['update-index', '-z', '--index-info'], { input });
-  if (set.exitCode !== 0) return paths;
+  if ((await refusalOf(setEntries(git.users, git.repository, entries))) !== null) return paths;
   await noteTimes(
     git,
     [...paths].flatMap(([name, { to }]) => (to === null ? [] : [name])),
@@ -60,9 +62,9 @@ export async function followCommit(
 async function noteTimes(git: PrivateGit, names: readonly TreePath[]): Promise<void> {
   const index = indexOfCommit(git);
   if (!existsSync(index)) return;
-  const dirty = await git.onRepository(['diff-files', '--name-only', '-z'], { index });
-  if (dirty.exitCode !== 0) return;
-  const changed = new Set(readNames(dirty.output));
-  const input = asInput(names.filter((name) => !changed.has(name)));
-  await git.onRepository(['update-index', '-z', '--stdin'], { input });
+  const changed = await unstagedNames(withIndex(git.users, index));
+  if (changed === null) return;
+  const dirty = new Set(changed);
+  const clean = names.filter((name) => !dirty.has(name));
+  await updatePaths(git.users, clean);
 }

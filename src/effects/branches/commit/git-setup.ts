@@ -5,9 +5,10 @@ import { MB, readTextWithin, tryReadText } from '../../files/bounded-read.ts';
 import { sha256Of } from '../../files/file-hash.ts';
 import { objectAt, parseObject } from '../../files/json-fields.ts';
 import { isInside } from '../../files/real-path.ts';
-import { type GitAnswer, outputOrNull } from '../../git/call/git-command.ts';
-import { LIST_SETTINGS, type ListedSettings, pathOf } from '../../git/listed-settings.ts';
+import type { Git } from '../../git/git.ts';
+import { type ListedSettings, listSettings, pathOf } from '../../git/listed-settings.ts';
 import { readSettings } from '../../git/listings.ts';
+import { hooksFolder } from '../../git/questions/settings.ts';
 import { type Repository, timeOf } from '../../git/repository.ts';
 import { asText } from '../../git/tree-path.ts';
 
@@ -23,20 +24,19 @@ export type GitSetup = Readonly<Record<string, string>>;
  */
 export async function readGitSetup(
   repository: Repository,
-  asUser: (args: readonly string[]) => Promise<GitAnswer>,
+  asUser: Git,
   known: ListedSettings | null = null,
 ): Promise<GitSetup | null> {
   const { root, gitDir, commonDir } = repository;
-  const listed = known ?? outputOrNull(await asUser(LIST_SETTINGS));
+  const listed = known ?? (await listSettings(asUser));
   if (listed === null) return null;
   const named = pathOf(listed, 'core.hookspath');
-  const asked = ['rev-parse', '--git-path', 'hooks'];
-  const hooks = named === undefined ? outputOrNull(await asUser(asked)) : '';
+  const hooks = named === undefined ? await hooksFolder(asUser) : '';
   if (hooks === null) return null;
   const settings = settingsIn(listed);
   const setup: Record<string, string> = {};
   for (const [key, values] of settings) setup[`git's setting ${key}`] = sha256Of(values.join('\0'));
-  const hookFolder = named ?? (asText(hooks).replace(/\n$/, '') || path.join(commonDir, 'hooks'));
+  const hookFolder = named ?? (hooks || path.join(commonDir, 'hooks'));
   for (const [what, files] of [
     ['the hook', filesIn(path.resolve(root, hookFolder))],
     ['the filter', filterPrograms(root, settings)],

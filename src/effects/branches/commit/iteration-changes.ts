@@ -3,10 +3,11 @@ import type { TreeToSettle } from '../../../core/snapshots/settlement.ts';
 import { leftBy, type Timeline } from '../../../core/snapshots/timeline.ts';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
 import { GitError } from '../../git/git-error.ts';
-import { listIndex, readNames } from '../../git/listings.ts';
+import { listIndex } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
+import { ignoredAmong } from '../../git/questions/index-files.ts';
 import { emptyTree, readHead } from '../../git/repository.ts';
-import { asInput, asText, type TreePath } from '../../git/tree-path.ts';
+import { asText, type TreePath } from '../../git/tree-path.ts';
 import { compareTrees, ignoredThen } from '../../snapshots/trees.ts';
 import { dirtyByOthers } from '../dirty-paths.ts';
 import { stage, unstage } from './commit-index.ts';
@@ -85,22 +86,10 @@ export async function stillLacking(
   git: PrivateGit,
   names: readonly TreePath[],
 ): Promise<ReadonlySet<TreePath>> {
-  const ignored = await ignoredAmong(git, names);
+  const ignored = new Set(await ignoredAmong(git.users, names));
   const open = names.filter((name) => !ignored.has(name));
   const { commit } = await readHead(git.users);
   return new Set((await stage(git, commit, open)).staged.keys());
-}
-
-async function ignoredAmong(
-  git: PrivateGit,
-  names: readonly TreePath[],
-): Promise<ReadonlySet<TreePath>> {
-  const args = ['check-ignore', '-z', '--stdin'];
-  const listed = await git.onRepository(args, { input: asInput(names) });
-  if (listed.exitCode !== 0 && listed.exitCode !== 1) {
-    throw new GitError('git cannot tell which files are ignored');
-  }
-  return new Set(readNames(listed.output));
 }
 
 /**
@@ -118,7 +107,7 @@ export async function withoutLeftOut(
   const before = timeline.snapshots[begin];
   const names = added.map(([name]) => name);
   const now = await ignoredAmong(
-    git,
+    git.users,
     names.filter((name) => !inIndex.has(name)),
   );
   const then = before === undefined ? [] : await ignoredThen(git, leftBy(before), names);

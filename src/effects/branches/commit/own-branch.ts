@@ -1,7 +1,14 @@
-import type { GitAnswer } from '../../git/call/git-command.ts';
+import type { Git } from '../../git/git.ts';
+import { complaintOf, refusalOf } from '../../git/git-error.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
-import type { Head } from '../../git/repository.ts';
-import { asText } from '../../git/tree-path.ts';
+import {
+  branchesOfRemotes,
+  isRef,
+  isRefName,
+  moveRef,
+  putHeadOn,
+} from '../../git/questions/refs.ts';
+import { type Head, refOf } from '../../git/repository.ts';
 import type { CommitRequest } from './commit-request.ts';
 
 /** Returns the branch to commit to, and whether it was made for that. */
@@ -10,29 +17,20 @@ export async function branchFor(
   head: Head,
 ): Promise<{ readonly branch: string | null; readonly newBranch: string | null }> {
   const { branch } = head;
-  if (
-    branch !== null &&
-    !(await protectedBranches(git.onRepository, protect)).has(shortName(branch))
-  ) {
+  if (branch !== null && !(await protectedBranches(git.users, protect)).has(shortName(branch))) {
     return { branch, newBranch: null };
   }
   const made = await enterOwnBranch(git, taskId, head);
   return { branch: made, newBranch: made };
 }
 
-/** Runs git on the repository of a task, outside of its work tree. */
-type AskRepository = (args: readonly string[]) => Promise<GitAnswer>;
-
 /** Returns the branches that ralph commits nothing to: those named, or the usual ones. */
 export async function protectedBranches(
-  ask: AskRepository,
+  git: Git,
   named: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (named.length > 0) return new Set(named);
-  const format = '--format=%(symref:lstrip=3)';
-  const heads = await ask(['for-each-ref', format, 'refs/remotes/*/HEAD']);
-  const ofRemotes = asText(heads.output).split('\n');
-  return new Set(['main', 'master', ...ofRemotes.filter((name) => name !== '')]);
+  return new Set(['main', 'master', ...(await branchesOfRemotes(git))]);
 }
 
 /** How often a name that is taken is counted up. */
@@ -47,15 +45,15 @@ async function enterOwnBranch(
   taskId: string,
   { commit }: Head,
 ): Promise<string | null> {
-  const name = await makeOwnBranch(git.onRepository, taskId, commit);
+  const name = await makeOwnBranch(git.users, taskId, commit);
   if (name === null) return null;
-  const args = ['symbolic-ref', '-m', `ralph: work on ${taskId}`, 'HEAD', refOf(name)];
-  return (await git.onRepository(args)).exitCode === 0 ? name : null;
+  const step = putHeadOn(git.users, refOf(name), `ralph: work on ${taskId}`);
+  return (await refusalOf(step)) === null ? name : null;
 }
 
 /** Makes a branch that is named after a task or a list. Resolves to its name; null if git refuses. */
 export async function makeOwnBranch(
-  ask: AskRepository,
+  git: Git,
   taskId: string,
   commit: string | null,
 ): Promise<string | null> {
@@ -63,7 +61,7 @@ export async function makeOwnBranch(
     for (const id of new Set([taskId, taskId.replaceAll('.', '%2E')])) {
       for (let number = 1; number <= MOST_NAMES; number += 1) {
         const name = `${start}${id}${number === 1 ? '' : `-${number}`}`;
-        const made = await makeBranch(ask, name, commit);
+        const made = await makeBranch(git, name, commit);
         if (made === 'made') return name;
         if (made === 'refused') break;
       }
@@ -74,25 +72,19 @@ export async function makeOwnBranch(
 
 /** Makes a branch that is not there yet. On an unborn HEAD the first commit makes it. */
 async function makeBranch(
-  ask: AskRepository,
+  git: Git,
   name: string,
   commit: string | null,
 ): Promise<'made' | 'taken' | 'refused'> {
-  if ((await ask(['check-ref-format', refOf(name)])).exitCode !== 0) return 'refused';
+  if (!(await isRefName(git, refOf(name)))) return 'refused';
   if (commit === null) {
-    const isThere = async (ref: string): Promise<boolean> =>
-      (await ask(['show-ref', '--verify', '--quiet', ref])).exitCode === 0;
-    if (await isThere(refOf(name))) return 'taken';
-    return name.startsWith('ralph/') && (await isThere(refOf('ralph'))) ? 'refused' : 'made';
+    if (await isRef(git, refOf(name))) return 'taken';
+    return name.startsWith('ralph/') && (await isRef(git, refOf('ralph'))) ? 'refused' : 'made';
   }
-  const args = ['update-ref', '--create-reflog', '-m', 'ralph: branch for a task', refOf(name)];
-  const { exitCode, complaint } = await ask([...args, commit, '']);
-  if (exitCode === 0) return 'made';
+  const move = { from: null, to: commit, reason: 'ralph: branch for a task', isLogged: true };
+  const complaint = await complaintOf(moveRef(git, refOf(name), move));
+  if (complaint === null) return 'made';
   return /already exists/.test(complaint) ? 'taken' : 'refused';
-}
-
-function refOf(branch: string): string {
-  return `refs/heads/${branch}`;
 }
 
 /** Returns the name of a branch without `refs/heads/`. */

@@ -20,20 +20,6 @@ export interface GitExtras {
   readonly settings?: readonly GitSetting[];
 }
 
-/** Runs git in a folder. Resolves to its standard output as latin1; null if git fails. */
-export type RunGit = (
-  cwd: string,
-  args: readonly string[],
-  extras?: GitExtras,
-) => Promise<string | null>;
-
-/** Runs git in a folder, as `callGit` does: without any program of the repository's but filters. */
-export type AskGit = (
-  cwd: string,
-  args: readonly string[],
-  extras?: GitExtras,
-) => Promise<GitAnswer>;
-
 /** One call of git. */
 export interface GitCommand extends GitExtras {
   readonly args: readonly string[];
@@ -78,16 +64,6 @@ const OUTPUT_AT_MOST = 64 * 1024 * 1024;
 /** Returns all that git has printed; null if it failed in any way. */
 export function outputOrNull({ exitCode, output }: GitAnswer): string | null {
   return exitCode === 0 ? output : null;
-}
-
-/** Runs git as `callGit` does; resolves to its output, or to null if it failed in any way. */
-export async function runGit(command: GitCommand): Promise<string | null> {
-  return outputOrNull(await callGit(command));
-}
-
-/** The same git as a function that resolves to the output, or to null. */
-export function runGitOf(ask: AskGit): RunGit {
-  return async (cwd, args, extras) => outputOrNull(await ask(cwd, args, extras));
 }
 
 /** Enough for what git says of one file that it cannot read. */

@@ -1,7 +1,9 @@
-import type { GitAnswer, GitExtras } from './git-command.ts';
+import { type GitAnswer, type GitExtras, outputOrNull } from './git-command.ts';
 
 /** What one call adds to what git has in its place. */
 export interface CallExtras extends GitExtras {
+  /** Another limit than git's own. */
+  readonly timeoutMs?: number;
   /** Another folder than git's own. */
   readonly cwd?: string;
   /** Where git finds its repository, index and objects. */
@@ -34,4 +36,14 @@ export function ask(
   extras: CallExtras = {},
 ): Promise<GitAnswer> {
   return git[CALL](args, extras);
+}
+
+/** Calls git in a folder. Resolves to its output as latin1; null if git fails. */
+export async function outputAt(
+  git: Git,
+  cwd: string,
+  args: readonly string[],
+  extras: GitExtras = {},
+): Promise<string | null> {
+  return outputOrNull(await ask(git, args, { ...extras, cwd }));
 }

@@ -7,8 +7,10 @@ import { findGitAbove } from '../../files/find-git-above.ts';
 import { namesIn } from '../../files/folder.ts';
 import { homeFolder } from '../../files/home-folder.ts';
 import { realPath } from '../../files/real-path.ts';
-import { callGit } from '../../git/call/git-command.ts';
-import { readNames, readSettings } from '../../git/listings.ts';
+import { type Git, gitIn, withPlaces } from '../../git/git.ts';
+import { literally } from '../../git/pathspecs.ts';
+import { indexNames } from '../../git/questions/index-files.ts';
+import { pathsLike, settingsWithOrigins } from '../../git/questions/settings.ts';
 import { asText } from '../../git/tree-path.ts';
 
 /** The folders of git around and in a work folder. */
@@ -77,14 +79,9 @@ async function trackedIn(
     .map((folder) => path.join(path.relative(treeRoot, folder), 'HEAD'))
     .filter((head) => !head.split('/').includes('.git'));
   if (heads.length === 0) return new Set();
-  const { output } = await callGit({
-    args: ['--literal-pathspecs', 'ls-files', '-z', '--', ...heads],
-    cwd: treeRoot,
-    env,
-    timeoutMs: 10_000,
-  });
-  const names = readNames(asText(output));
-  return new Set(names.map((head) => path.join(treeRoot, path.dirname(head))));
+  const git = gitIn(treeRoot, { env, timeoutMs: TIMEOUT_MS });
+  const names = await indexNames(git, literally(heads)).catch(() => []);
+  return new Set(names.map((head) => path.join(treeRoot, path.dirname(asText(head)))));
 }
 
 interface KnownFolder {
@@ -184,10 +181,9 @@ async function strangerOf(
  * in the home leads to, can lie in the work tree. A condition of an include may come to hold later.
  */
 async function settingsFiles(folder: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
-  const all = await settingsOf(folder, env, ['--show-origin', '--list']);
   const found = new Set<string>();
-  for (const { columns, name, value } of readSettings(all, 1)) {
-    const file = columns[0]?.replace(/^file:/, '') ?? '';
+  for (const { origin, name, value } of await settingsWithOrigins(gitAsUser(folder, env))) {
+    const file = origin.replace(/^file:/, '');
     if (!path.isAbsolute(file)) continue;
     found.add(file);
     if (!/^include(?:if\.[\s\S]*)?\.path$/i.test(name) || value === '') continue;
@@ -201,29 +197,18 @@ async function coreSettings(
   folder: string,
   env: NodeJS.ProcessEnv,
 ): Promise<ReadonlyMap<string, string>> {
-  const entries = await settingsOf(folder, env, ['--type=path', '--get-regexp', SETTINGS]);
-  return new Map(
-    readSettings(entries).map(({ name, value }) => [name.slice('core.'.length), value]),
-  );
+  const settings = await pathsLike(gitAsUser(folder, env), '^core\\.(hookspath|worktree)$');
+  return new Map(settings.map(({ name, value }) => [name.slice('core.'.length), value]));
 }
 
-/** Returns what `git config -z` says of a folder of git. */
-async function settingsOf(
-  folder: string,
-  env: NodeJS.ProcessEnv,
-  args: readonly string[],
-): Promise<string> {
-  const { output } = await callGit({
-    args: [`--git-dir=${folder}`, 'config', '-z', ...args],
-    cwd: '/',
-    env,
-    timeoutMs: 10_000,
-    asUser: true,
-  });
-  return asText(output);
+/** Git as the user would run it for a folder of git: what is asked here runs nothing of the repository. */
+function gitAsUser(folder: string, env: NodeJS.ProcessEnv): Git {
+  const git = gitIn('/', { env, timeoutMs: TIMEOUT_MS, asUser: true });
+  return withPlaces(git, { GIT_DIR: folder });
 }
 
-const SETTINGS = '^core\\.(hookspath|worktree)$';
+/** For one call of git. */
+const TIMEOUT_MS = 10_000;
 
 function readLine(file: string): string {
   return (tryReadText(file, 64 * KB) ?? '').replace(/\r?\n[\s\S]*$/, '');

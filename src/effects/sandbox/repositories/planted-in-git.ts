@@ -3,8 +3,10 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { isAtOrBelow } from '../../../core/sandbox/places.ts';
 import { MB, readWithin } from '../../files/bounded-read.ts';
-import { runGit } from '../../git/call/git-command.ts';
-import { readStaged, readTree } from '../../git/listings.ts';
+import { gitIn } from '../../git/git.ts';
+import { indexEntries } from '../../git/questions/index-files.ts';
+import { entriesAt } from '../../git/questions/objects.ts';
+import { resolveName } from '../../git/questions/refs.ts';
 import { asText, type TreePath } from '../../git/tree-path.ts';
 
 /*
@@ -31,10 +33,11 @@ const TIMEOUT_MS = 30_000;
 
 /** Notes what the index and HEAD hold now. */
 export async function watchEntries(request: EntriesRequest): Promise<WatchedEntries> {
-  let before = (await entriesNow(request)) ?? new Map<string, Entry>();
+  const look = () => entriesNow(request).catch(() => null);
+  let before = (await look()) ?? new Map<string, Entry>();
   return {
     async take() {
-      const now = await entriesNow(request);
+      const now = await look();
       if (now === null) return [`${request.root} (git's index and HEAD could not be read)`];
       const planted = [...now].filter(
         ([key, { place, id }]) => before.get(key)?.id !== id && !holds(place, id),
@@ -52,36 +55,29 @@ interface Entry {
   readonly id: string;
 }
 
-/** Null if git fails. */
+/** Rejects with a `GitError`. */
 async function entriesNow({
   root,
   denied,
   env,
-}: EntriesRequest): Promise<ReadonlyMap<string, Entry> | null> {
+}: EntriesRequest): Promise<ReadonlyMap<string, Entry>> {
   const names = denied
     .filter((place) => place !== root && isAtOrBelow(place, root))
     .map((place) => path.relative(root, place));
   const entries = new Map<string, Entry>();
   if (names.length === 0) return entries;
-  const git = (args: readonly string[]): Promise<string | null> =>
-    runGit({ cwd: root, env, timeoutMs: TIMEOUT_MS, args });
+  const git = gitIn(root, { env, timeoutMs: TIMEOUT_MS });
   const note = (where: Entry['where'], name: TreePath, id: string, stage = ''): void => {
     const place = path.join(root, asText(name));
     entries.set(`${where} ${stage} ${place}`, { place, where, id });
   };
-  const literal = names.map((name) => `:(top,literal)${name}`);
-  const staged = await git(['ls-files', '-s', '-z', '--', ...literal]);
-  // Before the first commit there is no tree, and nothing is in it.
-  const isBorn = (await git(['rev-parse', '-q', '--verify', 'HEAD'])) !== null;
-  const committed = isBorn
-    ? await git(['ls-tree', '-r', '-z', '--full-tree', 'HEAD', '--', ...names])
-    : '';
-  if (staged === null || committed === null) return null;
   // Of a path in conflict each side counts.
-  for (const { name, mode, id, stage } of readStaged(staged)) {
+  for (const { name, mode, id, stage } of await indexEntries(git, names)) {
     note('in the index', name, `${mode} ${id}`, stage);
   }
-  for (const [name, entry] of readTree(committed).files) note('in a commit', name, entry);
+  // Before the first commit there is no tree, and nothing is in it.
+  if ((await resolveName(git, 'HEAD')) === null) return entries;
+  for (const [name, entry] of await entriesAt(git, 'HEAD', names)) note('in a commit', name, entry);
   return entries;
 }
 

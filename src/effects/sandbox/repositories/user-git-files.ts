@@ -1,7 +1,6 @@
 import path from 'node:path';
-import { callGit } from '../../git/call/git-command.ts';
-import { readSettings } from '../../git/listings.ts';
-import { asText } from '../../git/tree-path.ts';
+import { gitIn } from '../../git/git.ts';
+import { usersSettings } from '../../git/questions/settings.ts';
 
 /** Settings of git that name a file or a folder which git reads, and nothing secret. */
 const NAMES_A_PLACE =
@@ -15,12 +14,11 @@ export async function userGitFiles(
   home: string,
   env: NodeJS.ProcessEnv,
 ): Promise<readonly string[]> {
-  const args = ['config', '--list', '--show-scope', '--show-origin', '--includes', '-z'];
-  const { output } = await callGit({ args, cwd, env, timeoutMs: 10_000 });
   const found: string[] = [];
-  for (const { columns, name, value } of readSettings(asText(output), 2)) {
-    const [scope, origin = ''] = columns;
-    if (scope !== 'global' || !origin.startsWith(FROM_FILE)) continue;
+  for (const { origin, name, value } of await usersSettings(
+    gitIn(cwd, { env, timeoutMs: 10_000 }),
+  )) {
+    if (!origin.startsWith(FROM_FILE)) continue;
     const file = path.resolve(cwd, origin.slice(FROM_FILE.length));
     found.push(file);
     if (value === '' || !NAMES_A_PLACE.test(name)) continue;

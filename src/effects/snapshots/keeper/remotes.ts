@@ -3,21 +3,19 @@ import {
   leakyRemotes,
   type RemoteFacts,
 } from '../../../core/snapshots/shared-refs.ts';
-import type { RunGit } from '../../git/call/git-command.ts';
-import type { ListedSettings } from '../../git/listed-settings.ts';
-import { type ListedSetting, readSettings } from '../../git/listings.ts';
-import { asText } from '../../git/tree-path.ts';
-
-const QUESTION = ['config', '-z', '--get-regexp', '^remote\\..*\\.(mirror|push)$'];
+import type { Git } from '../../git/git.ts';
+import { eachSetting, type ListedSettings } from '../../git/listed-settings.ts';
+import type { ListedSetting } from '../../git/listings.ts';
+import { settingsLike } from '../../git/questions/settings.ts';
 
 /** Finds the remotes to which `git push` would take snapshots; none if git cannot tell. */
-export async function findLeakyRemotes(root: string, git: RunGit): Promise<readonly LeakyRemote[]> {
-  return leakyAmong(readSettings(asText((await git(root, QUESTION)) ?? '')));
+export async function findLeakyRemotes(git: Git): Promise<readonly LeakyRemote[]> {
+  return leakyAmong(await settingsLike(git, '^remote\\..*\\.(mirror|push)$'));
 }
 
 /** Does the same with settings that git has listed. */
 export function leakyRemotesIn(settings: ListedSettings): readonly LeakyRemote[] {
-  return leakyAmong(readSettings(asText(settings), 1));
+  return leakyAmong(eachSetting(settings));
 }
 
 function leakyAmong(settings: readonly ListedSetting[]): readonly LeakyRemote[] {

@@ -13,15 +13,14 @@ import { messageOf } from '../../../errors.ts';
 import type { Snapshots } from '../../../loop/ports.ts';
 import { findGitAbove } from '../../files/find-git-above.ts';
 import { realPath } from '../../files/real-path.ts';
-import { callGit, type RunGit } from '../../git/call/git-command.ts';
-import { subcommandOf } from '../../git/call/watched-calls.ts';
 import { findConfigured } from '../../git/configured-repository.ts';
+import { type Git, gitIn, hearing } from '../../git/git.ts';
 import { didNotAnswer, GitError } from '../../git/git-error.ts';
-import { LIST_SETTINGS, type ListedSettings } from '../../git/listed-settings.ts';
+import { type ListedSettings, listSettings } from '../../git/listed-settings.ts';
+import { allBut, type Pathspecs } from '../../git/pathspecs.ts';
 import { openPrivateGit, type PrivateGit } from '../../git/private-git.ts';
 import type { Places } from '../../git/repository.ts';
 import type { TreePath } from '../../git/tree-path.ts';
-import { pathspecsWithout } from '../../workspace/git-view.ts';
 import type { InnerRepository } from '../../workspace/inner-repositories.ts';
 import type { SnapshotIds } from '../snapshot-ids.ts';
 import { listSnapshots } from '../snapshot-list.ts';
@@ -126,17 +125,16 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   const place = findGitAbove(cwd);
   if (place === null) return null;
   let unanswered: string | null = null;
-  const ask: RunGit = async (where, args, extras) => {
-    const call = { ...extras, cwd: where, args, env, runId, signal, timeoutMs: TIMEOUT_MS };
-    // Of the settings, those with which ralph calls git are no answer.
-    const asUser = args === LIST_SETTINGS;
-    const { exitCode, output, isUnanswered } = await callGit({ ...call, asUser });
-    if (isUnanswered === true) unanswered = subcommandOf(args);
-    return exitCode === 0 ? output : null;
-  };
+  const limits = { env, runId, signal, timeoutMs: TIMEOUT_MS };
+  const heard = (git: Git): Git =>
+    hearing(git, (command) => {
+      unanswered = command;
+    });
+  const outer = heard(gitIn(cwd, limits));
   const configured = await findConfigured({
-    ...{ cwd, place, git: ask, home: env.HOME, found: request.found ?? null },
-    listSettings: () => ask(cwd, LIST_SETTINGS),
+    ...{ cwd, place, git: outer, home: env.HOME, found: request.found ?? null },
+    // Of the settings, those with which ralph calls git are no answer.
+    listSettings: () => listSettings(heard(gitIn(cwd, { ...limits, asUser: true }))),
   });
   if (configured === null) {
     if (unanswered !== null) throw new GitError(didNotAnswer(unanswered));
@@ -146,25 +144,17 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   if (realPath(repository.root) !== place) {
     throw new GitError(`core.worktree leads from ${place} to ${repository.root}`);
   }
-  const git = openPrivateGit({ folder, repository, env, runId, signal, timeoutMs: TIMEOUT_MS });
-  const pathspecs = withGlobs(pathspecsWithout(excluded, repository.root), request.excludedGlobs);
+  const git = openPrivateGit({ folder, repository, ...limits });
+  const pathspecs = allBut(excluded, repository.root, request.excludedGlobs);
   if (ids.all.length === 0) {
     // An old git lists no settings with their scopes.
-    const leaks = settings
-      ? leakyRemotesIn(settings)
-      : await findLeakyRemotes(repository.root, ask);
+    const leaks = settings ? leakyRemotesIn(settings) : await findLeakyRemotes(outer);
     for (const { says, remedy } of leaks) {
       request.notice(`${says}; to keep them here: ${remedy}`);
     }
   }
-  const earlier = await listSnapshots(git, ids.all);
+  const earlier = await listSnapshots(git.own, ids.all);
   return createTreeKeeper({ ...request, git, settings, place, pathspecs, earlier });
-}
-
-function withGlobs(pathspecs: readonly string[], globs: readonly string[]): readonly string[] {
-  if (globs.length === 0) return pathspecs;
-  const start = pathspecs.length === 0 ? ['--'] : pathspecs;
-  return [...start, ...globs.map((glob) => `:(top,exclude,glob)${glob}`)];
 }
 
 interface OpenKeeper extends TreeKeeperRequest {
@@ -172,7 +162,7 @@ interface OpenKeeper extends TreeKeeperRequest {
   readonly git: PrivateGit;
   readonly settings: ListedSettings | null;
   readonly place: string;
-  readonly pathspecs: readonly string[];
+  readonly pathspecs: Pathspecs;
 }
 
 function createTreeKeeper(request: OpenKeeper): TreeKeeper {
@@ -371,7 +361,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       unnamed = kept;
       return kept;
     },
-    timeline: () => listSnapshots(git, ids.all),
+    timeline: () => listSnapshots(git.own, ids.all),
     async mendRefs() {
       for (const sentence of await putRefsRight(git, ids)) {
         if (!said.has(sentence)) notice(sentence);

@@ -1,11 +1,12 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { LineChanges } from '../../../core/task/line-changes.ts';
-import { type RunGit, runGit } from '../../git/call/git-command.ts';
 import { gitIn } from '../../git/git.ts';
-import { readNumstat } from '../../git/listings.ts';
-import { headSign, type Repository, readHead, timeOf } from '../../git/repository.ts';
-import { asText } from '../../git/tree-path.ts';
+import { countLines } from '../../git/questions/diffs.ts';
+import { countCommits } from '../../git/questions/history.ts';
+import { listRefs } from '../../git/questions/refs.ts';
+import { headSign, type Repository, readHead, refOf, timeOf } from '../../git/repository.ts';
+import { asText, type TreePath } from '../../git/tree-path.ts';
 import {
   countFiles,
   createGitProgress,
@@ -13,7 +14,7 @@ import {
   type GitProgress,
   type GitProgressRequest,
 } from '../../workspace/git-progress.ts';
-import { REFS, tipsIn } from '../../workspace/git-view.ts';
+import { tipsIn } from '../../workspace/git-view.ts';
 import { createInnerRepositories } from '../../workspace/inner-repositories.ts';
 import { countNewCommits } from '../../workspace/new-commits.ts';
 import type { TreeKeeper } from './tree-keeper.ts';
@@ -35,24 +36,18 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
   const seen = new Set<string>();
   let sign: string | null = null;
   let usesStatus = false;
-  const git: RunGit = (cwd, args, extras) =>
-    runGit({ timeoutMs: TIMEOUT_MS, ...extras, cwd, args, env, runId, signal });
-  const here = gitIn(repository.root, { timeoutMs: TIMEOUT_MS, env, runId, signal });
+  const git = gitIn(repository.root, { env, runId, timeoutMs: TIMEOUT_MS, signal });
   const isBlind = (): boolean => !keeper.isWorking || !keeper.isHere();
 
   /** Adds the tips of all refs to those that were seen; resolves to the number of new commits and HEAD. */
   const lookAtCommits = async () => {
     const signNow = branchSign(repository);
     // A HEAD that git cannot read stops no task.
-    const head = keeper.store.head ?? (await readHead(here).catch(() => null));
-    const refs = (await git(repository.root, REFS)) ?? '';
+    const head = keeper.store.head ?? (await readHead(git).catch(() => null));
+    const refs = (await listRefs(git)) ?? [];
     const { branches, tips } = tipsIn(refs, repository.root, head?.commit ?? null);
     const isFirst = sign === null;
-    const commits = isFirst
-      ? 0
-      : await countNewCommits(branches, seen, (args, input) =>
-          git(repository.root, args, input === undefined ? {} : { input }),
-        );
+    const commits = isFirst ? 0 : await countNewCommits(branches, seen, git);
     for (const tip of tips) seen.add(tip);
     sign = signNow;
     return { commits, head: head?.commit ?? null };
@@ -84,24 +79,19 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
     async inAll(base, hurry, branches = []) {
       const ends = keeper.ends();
       if (isBlind() || ends === null) return byStatus.inAll(base, hurry, branches);
-      const ask = (args: readonly string[]): Promise<string | null> =>
-        runGit({
-          ...{ cwd: repository.root, args, env, runId },
-          ...{ timeoutMs: IN_ALL_TIMEOUT_MS, signal: hurry },
-        });
-      const tips = ['HEAD', ...branches.map((name) => `refs/heads/${name}`)];
-      // Somebody may have removed a branch.
-      const range = base === null ? ['HEAD'] : [...tips, `^${base}`];
+      const limits = { timeoutMs: IN_ALL_TIMEOUT_MS, signal: hurry };
+      const inTime = gitIn(repository.root, { env, runId, ...limits });
+      const tips = base === null ? ['HEAD'] : ['HEAD', ...branches.map(refOf)];
       const { store } = keeper;
       const isWhereItBegan =
         base !== null && branches.length === 0 && store.head?.commit === base && !store.hasMoved();
-      const count = isWhereItBegan
-        ? '0'
-        : await ask(['rev-list', '--count', '--ignore-missing', ...range]);
-      const isSame = ends.first === ends.newest;
-      const counted = isSame ? '' : await ask([...NUMSTAT, ends.first, ends.newest]);
-      if (count === null || counted === null) return null;
-      const commits = Number.parseInt(count, 10);
+      const commits = isWhereItBegan
+        ? 0
+        : await countCommits(inTime, tips, base === null ? [] : [base]);
+      const { first: from, newest: to } = ends;
+      const counted =
+        from === to ? NOTHING : await countLines(inTime, { from, to }).catch(() => null);
+      if (commits === null || counted === null) return null;
       // The base is unknown, or the first commit was made since.
       if (base === null && commits > 0) return null;
       return { commits, ...addUp(counted, inner.changedInAll) };
@@ -132,17 +122,16 @@ function filesBelow(folder: string): readonly string[] {
   }
 }
 
-const NUMSTAT = [
-  ...['diff-tree', '-r', '-z', '--numstat', '--no-renames'],
-  ...['--no-ext-diff', '--no-textconv'],
-];
-
 /** More files are only counted. */
 const NAMED_AT_MOST = 5;
 
+type Counted = Awaited<ReturnType<typeof countLines>>;
+
+/** What differs between a tree and itself. */
+const NOTHING: Counted = new Map();
+
 /** Adds up the files, with those in `further`, and the lines; a binary file has no lines. */
-function addUp(output: string, further: Iterable<string>) {
-  const counted = readNumstat(output);
+function addUp(counted: Counted, further: Iterable<TreePath>) {
   const sum = (side: keyof LineChanges): number =>
     [...counted.values()].reduce((total, lines) => total + (lines?.[side] ?? 0), 0);
   const names = new Set([...counted.keys(), ...further]);

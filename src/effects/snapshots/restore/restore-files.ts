@@ -22,13 +22,14 @@ import { isRepository, type TreeEntry } from '../../../core/snapshots/undo-plan.
 import { messageOf } from '../../../errors.ts';
 import { lstatOf } from '../../files/file-kinds.ts';
 import { errorCode } from '../../files/write-file.ts';
-import { GitError } from '../../git/git-error.ts';
+import { withIndex, withTree } from '../../git/git.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
+import { writeFiles } from '../../git/questions/index-files.ts';
+import { wrongObjects } from '../../git/questions/verified.ts';
 import { isBehindLink, parentOf, type TreePath, treePlace } from '../../git/tree-path.ts';
 import { indexOf, restoreFiltered, type WantedFile } from '../filtered-restore.ts';
 import { besideName, besideNote } from '../leftovers.ts';
 import { idOf } from '../tree-files.ts';
-import { wrongObjects } from '../verified.ts';
 
 /*
  * Git writes the files into a folder of ralph's first. Only then each is renamed to its place, so
@@ -83,7 +84,7 @@ export async function restoreFiles({
     entry === null || isRepository(entry) ? [] : [{ name, entry }],
   );
   const wrong = await wrongObjects(
-    git,
+    git.own,
     files.map(({ entry }) => idOf(entry)),
   );
   const wanted = files.filter(({ entry }) => !wrong.has(idOf(entry)));
@@ -133,12 +134,15 @@ async function writeInto(
   mkdirSync(store, { recursive: true, mode: 0o700 });
   if (wanted.length === 0) return;
   const index = await indexOf(git, wanted);
-  const env = { GIT_WORK_TREE: store } as const;
-  const written = await git.run(['checkout-index', '--all', '--force'], { index, env });
-  rmSync(index, { force: true });
-  if (written.exitCode === 0) return;
-  rmSync(store, { recursive: true, force: true });
-  throw new GitError('git cannot write the files of the snapshot');
+  const inStore = withIndex(withTree(git.own, store), index);
+  try {
+    await writeFiles(inStore, { why: 'git cannot write the files of the snapshot' });
+  } catch (error) {
+    rmSync(store, { recursive: true, force: true });
+    throw error;
+  } finally {
+    rmSync(index, { force: true });
+  }
 }
 
 /** Removes a path and the folders it leaves empty. */

@@ -2,11 +2,14 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { isRepository, type UndoPlan } from '../../../core/snapshots/undo-plan.ts';
 import { lstatOf } from '../../files/file-kinds.ts';
-import { outputOrNull, type RunGit } from '../../git/call/git-command.ts';
-import { outputOf } from '../../git/git-error.ts';
+import { withIndex, withPlaces, withSettings } from '../../git/git.ts';
+import { complaintOf } from '../../git/git-error.ts';
 import { withoutOwnFilters } from '../../git/git-filters.ts';
-import { indexInfo, readSettings, readTree } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
+import { checkOutSubmodule } from '../../git/questions/checkouts.ts';
+import { setEntries } from '../../git/questions/index-files.ts';
+import { hasObject, treeEntries } from '../../git/questions/objects.ts';
+import { isSet, submodulesIn } from '../../git/questions/settings.ts';
 import { asText, type TreePath, treePlace } from '../../git/tree-path.ts';
 import { idOf } from '../tree-files.ts';
 import type { Blocked, BlockedReason } from './restore-files.ts';
@@ -25,16 +28,13 @@ export async function lostSubmodules(
   tree: string,
   { restore, kept }: UndoPlan,
 ): Promise<ReadonlyMap<TreePath, string>> {
-  const listed = await git.run(['ls-tree', '-r', '-z', tree]);
-  const { files } = readTree(outputOf(listed, 'git cannot read the snapshot'));
+  const { files } = await treeEntries(git.own, tree);
   const lost = new Map<TreePath, string>();
   for (const [name, entry] of files) {
     if (!isRepository(entry) || kept.includes(name) || !isEmpty(git, name)) continue;
     const isInUse = async (): Promise<boolean> => {
       const module = await moduleOf(git, tree, name);
-      if (module === null) return false;
-      const asked = ['config', '--get', `submodule.${module.name}.url`];
-      return (await git.onRepository(asked)).exitCode === 0;
+      return module !== null && isSet(git.users, `submodule.${module.name}.url`);
     };
     if (isRepository(restore.get(name)?.before ?? null) || (await isInUse()))
       lost.set(name, idOf(entry));
@@ -50,10 +50,7 @@ function isEmpty(git: PrivateGit, name: TreePath): boolean {
 
 /** Finds a submodule's own repository; null if there is none. */
 async function moduleOf(git: PrivateGit, tree: string, place: TreePath) {
-  const asked = ['-z', '--blob', `${tree}:.gitmodules`, '--get-regexp', '^submodule\\..*\\.path$'];
-  const { output } = await git.run(['config', ...asked]);
-  const found = readSettings(output).find(({ value }) => value === place);
-  const name = /^submodule\.(.*)\.path$/.exec(found?.name ?? '')?.[1];
+  const name = (await submodulesIn(git.own, tree)).get(place);
   // Git itself refuses such a name; it could lead out of the folder of the modules.
   if (name === undefined || name.split('/').includes('..')) return null;
   const folder = path.join(git.repository.gitDir, 'modules', asText(name));
@@ -79,27 +76,17 @@ export async function fillSubmodules(
 }
 
 async function fill(git: PrivateGit, module: string, name: TreePath, id: string): Promise<boolean> {
-  const inModule: RunGit = async (_cwd, args, extras) => {
-    const call = {
-      env: { GIT_DIR: module },
-      ...(extras?.settings && { settings: extras.settings }),
-    };
-    return outputOrNull(await git.onRepository(args, call));
-  };
+  const inModule = withPlaces(git.users, { GIT_DIR: module });
   // Without its commit, git would ask the network.
-  if ((await inModule(module, ['cat-file', '-e', `${id}^{commit}`])) === null) return false;
+  if (!(await hasObject(inModule, `${id}^{commit}`))) return false;
   const settings = await withoutOwnFilters(module, inModule);
   if (settings === null) return false;
   // Git checks out what the index names; the user's own index may name another commit.
   const index = path.join(git.folder, 'index-of-submodules');
   rmSync(index, { force: true });
-  const input = indexInfo([[name, `160000 ${id}`]], git.repository);
-  await git.run(['update-index', '-z', '--index-info'], { input, index });
-  const pathspec = `:(top,literal)${asText(name)}`;
-  await git.onRepository(
-    ['submodule', '--quiet', 'update', '--no-fetch', '--checkout', '--recursive', '--', pathspec],
-    { index, settings },
-  );
+  const entry = [name, `160000 ${id}`] as const;
+  await complaintOf(setEntries(withIndex(git.own, index), git.repository, [entry]));
+  await checkOutSubmodule(withSettings(withIndex(git.users, index), settings), name);
   rmSync(index, { force: true });
   return !isEmpty(git, name);
 }

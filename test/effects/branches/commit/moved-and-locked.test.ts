@@ -1,7 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { AsUser } from '../../../../src/effects/branches/commit/commit-request.ts';
+import { ask, makeGit } from '../../../../src/effects/git/call/git.ts';
 import { createPatience, type Patience } from '../../../../src/effects/git/git-locks.ts';
 import { commitsIn } from '../../../helpers/commits.ts';
 import { put } from '../../../helpers/repository.ts';
@@ -44,13 +44,13 @@ test('git gc removes the folder in which git wanted to write: the commit is made
   await scene.begin();
   await scene.work(1, { 'a.txt': '1\n' });
   let commits = 0;
-  const asUser: AsUser = async (args, call) => {
+  const withPrograms = makeGit(async (args, extras) => {
     if (args[0] === 'commit') commits += 1;
-    if (args[0] !== 'commit' || commits > 1) return scene.asUser(args, call);
+    if (args[0] !== 'commit' || commits > 1) return ask(scene.withPrograms, args, extras);
     const complaint = 'error: unable to create temporary file: No such file or directory\n';
     return { exitCode: 128, output: '', complaint };
-  };
-  const { settlement } = await scene.commit({}, { asUser });
+  });
+  const { settlement } = await scene.commit({}, { withPrograms });
   expect([settlement.kind, commits]).toEqual(['committed', 2]);
 });
 

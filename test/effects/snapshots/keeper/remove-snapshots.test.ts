@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import { snapshotMessage } from '../../../../src/core/snapshots/snapshot-message.ts';
-import { runGit } from '../../../../src/effects/git/call/git-command.ts';
-import {
-  removeSnapshots,
-  thinSnapshots,
-} from '../../../../src/effects/snapshots/keeper/remove-snapshots.ts';
+import { gitIn as asksIn } from '../../../../src/effects/git/git.ts';
+import { deleteRefsBelow } from '../../../../src/effects/git/questions/refs.ts';
+import { thinSnapshots } from '../../../../src/effects/snapshots/keeper/remove-snapshots.ts';
 import { PATIENCE_MS } from '../../../helpers/patience.ts';
 import { GIT_ENV, gitIn, makeRepository } from '../../../helpers/repository.ts';
 import { idsBelow, idsInMemory, snapshotsOf } from '../../../helpers/snapshots.ts';
@@ -39,9 +37,7 @@ test('the newest 200 and every tenth of the older ones stay', async () => {
 test('the refs of a task are removed, packed or not, and no others', async () => {
   const { folder, refs, git } = await stage(3);
   git('pack-refs', '--all');
-  const removed = await removeSnapshots(folder, 'refs/ralph/t', (cwd, args, extras) =>
-    runGit({ ...extras, cwd, args, env: GIT_ENV, timeoutMs: PATIENCE_MS }),
-  );
-  expect(removed).toBe(true);
+  const asked = asksIn(folder, { env: GIT_ENV, timeoutMs: PATIENCE_MS });
+  expect(await deleteRefsBelow(asked, 'refs/ralph/t')).toBe(true);
   expect(refs()).toEqual(['refs/ralph/t@2/0']);
 });

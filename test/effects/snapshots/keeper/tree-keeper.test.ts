@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { snapshotMessage } from '../../../../src/core/snapshots/snapshot-message.ts';
 import { undoNames } from '../../../../src/core/snapshots/snapshot-names.ts';
+import { ask, type CallExtras, makeGit } from '../../../../src/effects/git/call/git.ts';
 import {
   openTreeKeeper,
   type TreeKeeper,
@@ -221,7 +222,9 @@ describe('a tree that nothing has disturbed', () => {
   /** A keeper that lists nothing again, and says how often git was called. */
   async function quiet() {
     const staged = await stage();
-    const run = vi.spyOn(staged.keeper.git, 'run');
+    const { own } = staged.keeper.git;
+    const run = vi.fn((args: readonly string[], extras: CallExtras) => ask(own, args, extras));
+    Object.assign(staged.keeper.git, { own: makeGit(run) });
     return { ...staged, run };
   }
 

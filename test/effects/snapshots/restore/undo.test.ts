@@ -30,7 +30,7 @@ async function stage(files: Files = {}, held: readonly string[] = []) {
     await store.keep(kept, names, ({ branch }) => snapshotMessage({ ...about, branch }));
   };
   const prepared = async (iteration: number | 'redo', force = false) => {
-    const timeline = await listSnapshots(own, idsBelow(folder));
+    const timeline = await listSnapshots(own.own, idsBelow(folder));
     const isCutOff = isUndoCutOff(own, store.newest);
     const places = {
       denied: held.map((name) => join(folder, name)),

@@ -1,5 +1,5 @@
-import { maskSecrets } from '../../core/secrets/secrets.ts';
-import { oneLine } from '../../core/text/untrusted-text.ts';
+import { maskSecrets } from '../../../core/secrets/secrets.ts';
+import { oneLine } from '../../../core/text/untrusted-text.ts';
 
 /*
  * What git says of an origin, and what that means. Git has no exit codes for it, so its words decide. They are
@@ -38,6 +38,19 @@ const DAMAGED =
 /** Whether a complaint about a fetch may be about the mirror itself. An origin that is damaged has the same words. */
 export function mayBeDamage(complaint: string): boolean {
   return DAMAGED.test(complaint);
+}
+
+/** What git says of a lock that is there already. */
+const LOCKED = /\.lock': File exists/;
+
+/** Whether git found a lock in its way. */
+export function saysLocked(complaint: string): boolean {
+  return LOCKED.test(complaint);
+}
+
+/** Whether git says that it has ids of one kind, and the origin those of SHA-256. */
+export function saysSha256(complaint: string): boolean {
+  return /mismatched algorithms: client \w+; server sha256/.test(complaint);
 }
 
 /** Returns what git's complaint about a fetch means. `wanted` names what was asked for, such as `main`. */
@@ -85,6 +98,11 @@ export function readPush(output: string, complaint: string, url: string, ref: st
     return { kind: 'refused', why: `Git cannot send ${ref} to ${shown}: ${said}.` };
   }
   return awayFrom(shown, complaint);
+}
+
+/** Returns why an origin does not remove a ref; null if it was not asked. */
+export function refusalIn(output: string): string | null {
+  return /^!\t.*\((.*)\)$/m.exec(output)?.[1] ?? null;
 }
 
 function awayFrom(shown: string, complaint: string): { kind: 'away'; why: string } {

@@ -1,14 +1,12 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import { didNotAnswer, GitError } from '../git/git-error.ts';
-import type { PrivateGit } from '../git/private-git.ts';
+import { ask, type Git } from '../call/git.ts';
+import { didNotAnswer, GitError } from '../git-error.ts';
 
 /*
  * The agent can write git's objects, and git reads them without comparing them with their ids. So whatever ralph acts
  * on is hashed here: the id of a commit vouches for its tree, the id of a tree for its files, wherever they lie.
+ * Git must know no replaced objects.
  */
-
-/** What reads objects: the git of snapshots, which knows no replaced objects. */
-export type ObjectReader = Pick<PrivateGit, 'run'>;
 
 /** An object whose content is what its id says. */
 export interface VerifiedObject {
@@ -18,7 +16,7 @@ export interface VerifiedObject {
 
 /** Reads objects by their full ids. Those that are missing, or are not what their ids say, are left out. */
 export async function readObjects(
-  git: ObjectReader,
+  git: Git,
   ids: Iterable<string>,
 ): Promise<ReadonlyMap<string, VerifiedObject>> {
   const found = new Map<string, VerifiedObject>();
@@ -27,10 +25,7 @@ export async function readObjects(
 }
 
 /** Returns those of the ids whose objects are missing or are not what their ids say, however large they are. */
-export async function wrongObjects(
-  git: ObjectReader,
-  ids: Iterable<string>,
-): Promise<ReadonlySet<string>> {
+export async function wrongObjects(git: Git, ids: Iterable<string>): Promise<ReadonlySet<string>> {
   const wrong = new Set(ids);
   await scan(git, [...wrong], false, (id) => wrong.delete(id));
   return wrong;
@@ -47,7 +42,7 @@ export interface VerifiedCommit {
 
 /** Reads commits as `readObjects` reads objects; leaves out what is no commit. */
 export async function readCommits(
-  git: ObjectReader,
+  git: Git,
   ids: Iterable<string>,
 ): Promise<ReadonlyMap<string, VerifiedCommit>> {
   const commits = new Map<string, VerifiedCommit>();
@@ -71,10 +66,7 @@ function parseCommit(text: string): VerifiedCommit {
 }
 
 /** Returns the tree that each id names; the id of a commit names its tree. Rejects with a `GitError`. */
-export async function treesOf(
-  git: ObjectReader,
-  ids: readonly string[],
-): Promise<readonly string[]> {
+export async function treesOf(git: Git, ids: readonly string[]): Promise<readonly string[]> {
   const objects = await readObjects(git, ids);
   return ids.map((id) => {
     const object = objects.get(id);
@@ -85,7 +77,7 @@ export async function treesOf(
 }
 
 /** Rejects with a `GitError` if one of the objects is missing or is not what its id says. */
-export async function requireObjects(git: ObjectReader, ids: Iterable<string>): Promise<void> {
+export async function requireObjects(git: Git, ids: Iterable<string>): Promise<void> {
   const [wrong] = await wrongObjects(git, ids);
   if (wrong !== undefined) throw new GitError(lacks(wrong));
 }
@@ -106,7 +98,7 @@ interface Reading {
 
 /** Reads objects one after the other, and calls `onRight` with those that are what their ids say. */
 async function scan(
-  git: ObjectReader,
+  git: Git,
   ids: Iterable<string>,
   isKept: boolean,
   onRight: (id: string, object: VerifiedObject) => void,
@@ -134,7 +126,7 @@ const RUNS_AT_MOST = 200;
  * order. Rejects with a `GitError` if git was ended.
  */
 async function scanOnce(
-  git: ObjectReader,
+  git: Git,
   wanted: readonly string[],
   isKept: boolean,
 ): Promise<ReadonlyMap<string, VerifiedObject> | null> {
@@ -185,7 +177,7 @@ async function scanOnce(
   };
   const input = Buffer.from(wanted.map((id) => `${id}\n`).join(''));
   const format = `--batch=${sign} %(objectname) %(objecttype) %(objectsize)`;
-  const { exitCode } = await git.run(['cat-file', format], { input, onOutput });
+  const { exitCode } = await ask(git, ['cat-file', format], { input, onOutput });
   if (exitCode === null) throw new GitError(didNotAnswer('cat-file'));
   const isWhole = isInStep && at === wanted.length && reading === null && head === '';
   return exitCode === 0 && isWhole ? found : null;

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { readCommits, wrongObjects } from '../../../src/effects/git/questions/verified.ts';
 import { listTree, readEntries } from '../../../src/effects/snapshots/tree-files.ts';
 import { compareTrees } from '../../../src/effects/snapshots/trees.ts';
-import { readCommits, wrongObjects } from '../../../src/effects/snapshots/verified.ts';
 import { gitIn, makeRepository, put } from '../../helpers/repository.ts';
 import { snapshotsOf } from '../../helpers/snapshots.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -38,7 +38,7 @@ describe('an object with another content than its id says', () => {
     const [a, b] = [idOf('a'), idOf('sub/b')];
     putObject(join(folder, '.git/objects'), a, blob('x\n'));
     expect(git('cat-file', '-p', a)).toBe('x');
-    expect(await wrongObjects(own, [a, b])).toEqual(new Set([a]));
+    expect(await wrongObjects(own.own, [a, b])).toEqual(new Set([a]));
     await expect(readEntries(own, [`100644 ${a}`])).rejects.toThrow('not what its id says');
     expect((await readEntries(own, [`100644 ${b}`])).get(`100644 ${b}`)?.toString()).toBe('b\n');
   });
@@ -54,7 +54,7 @@ describe('an object with another content than its id says', () => {
     const file = join(folder, '.git/objects', a.slice(0, 2), a.slice(2));
     renameSync(file, `${file}.away`);
     writeFileSync(join(folder, '.git/objects/info/alternates'), `${objects}\n`);
-    expect(await wrongObjects(own, [a])).toEqual(new Set([a]));
+    expect(await wrongObjects(own.own, [a])).toEqual(new Set([a]));
     writeFileSync(join(folder, '.git/objects/info/alternates'), '');
     for (const each of readdirSync(join(objects, 'pack'))) {
       if (each.includes(packed)) {
@@ -62,7 +62,7 @@ describe('an object with another content than its id says', () => {
       }
     }
     expect(git('cat-file', '-p', a)).toBe('x');
-    expect(await wrongObjects(own, [a])).toEqual(new Set([a]));
+    expect(await wrongObjects(own.own, [a])).toEqual(new Set([a]));
   });
 
   test('vouches for no other, and is wrong itself, where it is longer than its head says', async () => {
@@ -72,8 +72,8 @@ describe('an object with another content than its id says', () => {
     for (const more of [`\n${b} blob 2\nb\n`, `\n${b} missing`, '\n', 'x']) {
       putObject(objects, a, deflateSync(`blob 2\0a\n${more}`));
       putObject(objects, b, blob('x\n'));
-      expect(await wrongObjects(own, [a, b, c])).toEqual(new Set([a, b]));
-      expect(await wrongObjects(own, [c, a])).toEqual(new Set([a]));
+      expect(await wrongObjects(own.own, [a, b, c])).toEqual(new Set([a, b]));
+      expect(await wrongObjects(own.own, [c, a])).toEqual(new Set([a]));
     }
   });
 
@@ -83,7 +83,7 @@ describe('an object with another content than its id says', () => {
     putObject(join(folder, '.git/objects'), a, Buffer.from('garbage'));
     putObject(join(folder, '.git/objects'), c, new Uint8Array());
     const none = '1'.repeat(40);
-    expect(await wrongObjects(own, [a, none, b, c])).toEqual(new Set([a, none, c]));
+    expect(await wrongObjects(own.own, [a, none, b, c])).toEqual(new Set([a, none, c]));
   });
 
   test('hides no difference as a tree, and lists none', async () => {
@@ -107,10 +107,13 @@ describe('an object with another content than its id says', () => {
   test('is no commit', async () => {
     const { folder, git, own } = await stage();
     const [head, tree] = [git('rev-parse', 'HEAD'), git('rev-parse', 'HEAD^{tree}')];
-    expect((await readCommits(own, [head, tree])).get(head)).toMatchObject({ tree, parents: [] });
+    expect((await readCommits(own.own, [head, tree])).get(head)).toMatchObject({
+      tree,
+      parents: [],
+    });
     const text = git('cat-file', '-p', head).replace(/^tree .*/, `tree ${'1'.repeat(40)}`);
     putObject(join(folder, '.git/objects'), head, deflateSync(`commit ${text.length}\0${text}`));
-    expect(await readCommits(own, [head])).toEqual(new Map());
+    expect(await readCommits(own.own, [head])).toEqual(new Map());
   });
 });
 
@@ -123,5 +126,5 @@ test('a large object is read in pieces, and ids of 64 characters are those of SH
   writeFileSync(join(folder, 'large'), Buffer.alloc(70 * 1024 * 1024, 'x'));
   const large = git('hash-object', '-w', 'large');
   expect(large).toHaveLength(64);
-  expect(await wrongObjects(own, [large, git('rev-parse', 'HEAD')])).toEqual(new Set());
+  expect(await wrongObjects(own.own, [large, git('rev-parse', 'HEAD')])).toEqual(new Set());
 });

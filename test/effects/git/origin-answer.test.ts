@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { fetchTrouble, readPush, shownUrl } from '../../../src/fleet/core/origin-answer.ts';
+import {
+  fetchTrouble,
+  readPush,
+  shownUrl,
+} from '../../../src/effects/git/questions/origin-answer.ts';
 
 const URL = 'https://example.com/team/app.git';
 const END = `fatal: Could not read from remote repository.

@@ -1,0 +1,42 @@
+import { copyFileSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { realPath } from '../files/real-path.ts';
+import type { Confine, PlacedCommand } from '../processes/find-program.ts';
+import { ask, type Git, makeGit } from './call/git.ts';
+import { type GitRequest, gitIn } from './git.ts';
+
+/** Puts a command into the sandbox, with a folder for its temporary files. */
+export type ConfineWith = (command: PlacedCommand, temporary: string) => ReturnType<Confine>;
+
+/**
+ * Returns git in the sandbox: what a hook calls, the agent may have written. Its index lies where nothing in the
+ * sandbox may write, so git works with a copy, which takes its place afterwards.
+ */
+export function gitInside(folder: string, request: GitRequest, confine: ConfineWith): Git {
+  return makeGit(async (args, { places, ...extras }) => {
+    const index = places?.GIT_INDEX_FILE;
+    const temporary = mkdtempSync(path.join(realPath(tmpdir()), 'ralph-commit-'));
+    const copy = path.join(temporary, 'index');
+    try {
+      if (index !== undefined) copyFileSync(index, copy);
+      const git = gitIn(folder, { ...request, confine: (each) => confine(each, temporary) });
+      const answer = await ask(git, [...ALONE, ...args], {
+        ...extras,
+        places: { ...places, ...(index === undefined ? {} : { GIT_INDEX_FILE: copy }) },
+      });
+      const isThere = lstatSync(copy, { throwIfNoEntry: false })?.isFile() ?? false;
+      if (index !== undefined && isThere) copyFileSync(copy, index);
+      return answer;
+    } finally {
+      rmSync(temporary, { recursive: true, force: true });
+    }
+  });
+}
+
+/** Everything in the sandbox ends with git, so nothing is left to a daemon. */
+const ALONE = [
+  'core.fsmonitor=false',
+  'gc.autoDetach=false',
+  'maintenance.autoDetach=false',
+].flatMap((setting) => ['-c', setting]);

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { realPath } from '../../files/real-path.ts';
+import { ask, type Git } from '../call/git.ts';
+import type { GitAnswer } from '../call/git-command.ts';
+import { outputOf, reasonOf } from '../git-error.ts';
+import { lockIn } from '../git-locks.ts';
+import { only } from '../pathspecs.ts';
+import { asText, type TreePath } from '../tree-path.ts';
+
+/** Writes HEAD to the index and the work tree, over what is there. Rejects with a `GitError`. */
+export async function checkOutHead(git: Git): Promise<void> {
+  outputOf(await ask(git, ['reset', '--hard', '--quiet']));
+}
+
+/** Checks a submodule out at the commit that the index names, without network. */
+export async function checkOutSubmodule(git: Git, name: TreePath): Promise<void> {
+  const how = ['--quiet', 'update', '--no-fetch', '--checkout', '--recursive'];
+  await ask(git, ['submodule', ...how, ...only([asText(name)])]);
+}
+
+/** Ends a rebase, a merge or the like, and leaves all files as they are. Rejects with a `GitError`. */
+export async function quit(git: Git, operation: string): Promise<void> {
+  outputOf(await ask(git, [operation, '--quit']));
+}
+
+/** Makes the files and the index those of a commit, and leaves nothing else, not even what is ignored. Rejects with a `GitError`. */
+export async function becomeCommit(git: Git, commit: string): Promise<void> {
+  outputOf(await ask(git, ['reset', '--hard', '--quiet', commit]));
+  outputOf(await ask(git, ['clean', '-ffdxq']));
+}
+
+/** Whatever the configuration says, and quiet, since a word to a ralph that was killed would end git in the middle. */
+const MERGE = [
+  ...['merge', '--quiet', '--no-edit', '--no-stat', '--no-autostash'],
+  ...['--no-gpg-sign', '--no-verify-signatures'],
+];
+
+/** Merges a commit into the work tree and the index, without a commit. Resolves to why git did not; null if it did. */
+export async function mergeFiles(git: Git, other: string): Promise<string | null> {
+  const how = ['--no-ff', '--no-commit', '--no-rerere-autoupdate'];
+  const answer = await ask(git, [...MERGE, ...how, other]);
+  return answer.exitCode === 0 ? null : reasonOf(answer);
+}
+
+/** Why a branch did not move forward. */
+export interface NotForwarded {
+  /** What git said, as half a sentence. */
+  readonly why: string;
+  /** The files that git would have written over. */
+  readonly inTheWay: readonly string[];
+  /** Whether the index was locked, so that git did not begin. */
+  readonly isLocked: boolean;
+}
+
+/** Moves the branch that is checked out to a commit that follows it, with its files. Resolves to null if it did. */
+export async function forwardTo(git: Git, commit: string): Promise<NotForwarded | null> {
+  const how = ['--ff-only', '--no-overwrite-ignore', '--no-squash'];
+  const answer = await ask(git, [...MERGE, ...how, commit]);
+  if (answer.exitCode === 0) return null;
+  const named = asText(answer.complaint).matchAll(/^\t(.+)$/gm);
+  return {
+    why: reasonOf(answer),
+    inTheWay: [...named].map(([, name = '']) => name),
+    isLocked: lockIn(answer.complaint)?.includes('index.lock ') === true,
+  };
+}
+
+/** One entry of `git worktree list`. */
+export interface ListedTree {
+  /** Absolute path, with links resolved. It need not exist. */
+  readonly path: string;
+  /** The full name of the branch; null if HEAD is detached. */
+  readonly branch: string | null;
+}
+
+/** Lists the work trees of a repository, also those that are gone. Rejects with a `GitError`. */
+export async function workTrees(git: Git): Promise<readonly ListedTree[]> {
+  const list = ['worktree', 'list', '--porcelain'];
+  const answer = await askPastOthers(git, [...list, '-z']);
+  // Git before 2.36 knows no `-z`; a path with a line break is then cut.
+  const plain = answer.exitCode === 0 ? answer : await askPastOthers(git, list);
+  const end = plain === answer ? '\0' : '\n';
+  return asText(outputOf(plain))
+    .split(end + end)
+    .flatMap((entry) => {
+      const lines = entry.split(end);
+      const fieldOf = (name: string): string | null =>
+        lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? null;
+      const found = fieldOf('worktree');
+      return found === null ? [] : [{ path: realPath(found), branch: fieldOf('branch') }];
+    });
+}
+
+/**
+ * Adds the entry of a work tree, and its folder with nothing but its `.git`: on a branch, or with HEAD detached at a
+ * commit. Rejects with a `GitError`.
+ */
+export async function addWorkTree(
+  git: Git,
+  place: string,
+  at: { readonly branch: string } | { readonly commit: string },
+): Promise<void> {
+  const target = 'branch' in at ? [place, at.branch] : ['--detach', place, at.commit];
+  const add = ['worktree', 'add', '--quiet', '--no-checkout', ...target];
+  outputOf(await askPastOthers(git, add));
+}
+
+/** Removes a work tree with all that is in it, also one that is gone. Rejects with a `GitError`. */
+export async function removeWorkTree(git: Git, place: string): Promise<void> {
+  // Given twice, it also removes an entry that a killed git left locked. Submodules go with it.
+  outputOf(await askPastOthers(git, ['worktree', 'remove', '--force', '--force', place]));
+}
+
+/** Returns the root of the repository of which this one is a submodule; null if it is none. */
+export async function rootAround(git: Git): Promise<string | null> {
+  const { output } = await ask(git, ['rev-parse', '--show-superproject-working-tree']);
+  return output === '' ? null : asText(output).replace(/\n$/, '');
+}
+
+/** On a busy machine, the git of another work tree may take seconds for its entry. */
+const MOST_TRIES = 20;
+const BETWEEN_TRIES_MS = 50;
+
+/** Asks git, and again while it fails by the entry of another work tree, which is half made or half removed. */
+async function askPastOthers(git: Git, args: readonly string[]): Promise<GitAnswer> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await ask(git, args);
+    const isOfAnother = answer.exitCode !== 0 && /worktrees\/.*commondir/.test(answer.complaint);
+    if (!isOfAnother || tries === MOST_TRIES) return answer;
+    await sleep(BETWEEN_TRIES_MS * tries);
+  }
+}

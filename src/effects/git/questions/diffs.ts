@@ -1,0 +1,189 @@
+import type { TreePair } from '../../../core/snapshots/timeline.ts';
+import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
+import type { LineChanges } from '../../../core/task/line-changes.ts';
+import { ask, type Git } from '../call/git.ts';
+import { GitError, outputOf } from '../git-error.ts';
+import { readNames, readNumstat, readRaw } from '../listings.ts';
+import type { Pathspecs } from '../pathspecs.ts';
+import { asText, type TreePath } from '../tree-path.ts';
+
+const RAW = ['diff-tree', '-r', '-z', '--raw', '--no-renames'];
+const NUMSTAT = ['diff-tree', '-r', '--numstat', '--no-renames', '--no-ext-diff', '--no-textconv'];
+const COMPARING = 'git cannot compare two trees';
+
+/** Yields the paths in which two trees differ, and the folders, each with what it was and is. Rejects with a `GitError`. */
+export async function rawDiff(
+  git: Git,
+  from: string,
+  to: string,
+): Promise<Iterable<readonly [TreePath, { readonly from: TreeEntry; readonly to: TreeEntry }]>> {
+  return readRaw(outputOf(await ask(git, [...RAW, '-t', from, to]), COMPARING));
+}
+
+/** Returns the paths in which an index differs from a commit; none if git fails. */
+export async function stagedSince(git: Git, commit: string): Promise<readonly TreePath[]> {
+  const args = ['diff-index', '--cached', '--name-only', '--no-renames', '-z', commit];
+  const { exitCode, output } = await ask(git, args);
+  return exitCode === 0 ? readNames(output) : [];
+}
+
+/**
+ * Returns the paths whose files are not what the index says, without running any of these filters for that. Resolves to
+ * null if git fails.
+ */
+export async function changedFiles(
+  git: Git,
+  filters: Iterable<string>,
+): Promise<readonly TreePath[] | null> {
+  // Where a time stamp leaves a doubt git compares contents.
+  const off = [...filters].flatMap((name) =>
+    ['clean=', 'process=', 'required=false'].flatMap((end) => ['-c', `filter.${name}.${end}`]),
+  );
+  const args = [...off, 'diff-files', '--name-only', '-z', '--ignore-submodules=all'];
+  const { exitCode, output } = await ask(git, args);
+  return exitCode === 0 ? readNames(output) : null;
+}
+
+/** Counts lines, path by path; null for a binary file. Rejects with a `GitError`. */
+export async function countLines(
+  git: Git,
+  { from, to }: TreePair,
+): Promise<ReadonlyMap<TreePath, LineChanges | null>> {
+  return readNumstat(outputOf(await ask(git, [...NUMSTAT, '-z', from, to]), COMPARING));
+}
+
+/** Counts the paths in which each pair of trees differs. Rejects with a `GitError`. */
+export async function countPaths(git: Git, pairs: readonly TreePair[]): Promise<readonly number[]> {
+  if (pairs.length === 0) return [];
+  const input = Buffer.from(pairs.map(({ from, to }) => `${from} ${to}\n`).join(''));
+  const output = outputOf(await ask(git, [...RAW, '--stdin'], { input }), COMPARING);
+  // Each pair begins with a line that repeats it; each path follows a part with its modes and ids.
+  const counts: number[] = [];
+  let isPath = false;
+  for (const part of output.split('\0')) {
+    if (isPath) {
+      isPath = false;
+      continue;
+    }
+    const heads = part.match(/^[0-9a-f]{40,64} [0-9a-f]{40,64}$/gm) ?? [];
+    counts.push(...heads.map(() => 0));
+    isPath = /^:\d+ /m.test(part);
+    if (isPath) counts.push((counts.pop() ?? 0) + 1);
+  }
+  if (counts.length !== pairs.length) throw new GitError(COMPARING);
+  return counts;
+}
+
+/**
+ * Counts the lines that differ between the trees of each pair, with one process for all of them. Null for a
+ * pair of which a tree is gone, and for all of them if git fails. Binary files have no lines.
+ */
+export async function countLinesBetween(
+  git: Git,
+  pairs: readonly TreePair[],
+): Promise<readonly (LineChanges | null)[]> {
+  if (pairs.length === 0) return [];
+  const names = pairs.map(({ from, to }) => `${from} ${to}`);
+  const input = Buffer.from(`${names.join('\n')}\n`);
+  const { exitCode, output } = await ask(git, [...NUMSTAT, '--stdin'], { input });
+  // It was killed, so the last count may not be whole.
+  if (exitCode === null) return pairs.map(() => null);
+  // Git repeats each pair before its files. Of a pair that it cannot read it only complains.
+  const found = new Map<string, LineChanges>();
+  let pair = '';
+  for (const line of output.split('\n')) {
+    const counts = /^(\d+|-)\t(\d+|-)\t/.exec(line);
+    if (counts === null) {
+      pair = line;
+      found.set(pair, { added: 0, removed: 0 });
+      continue;
+    }
+    const { added, removed } = found.get(pair) ?? { added: 0, removed: 0 };
+    found.set(pair, {
+      added: added + linesIn(counts[1]),
+      removed: removed + linesIn(counts[2]),
+    });
+  }
+  return names.map((name) => found.get(name) ?? null);
+}
+
+/** Git writes a dash for a binary file. */
+function linesIn(count: string | undefined): number {
+  return Number.parseInt(count ?? '', 10) || 0;
+}
+
+/** Returns how two trees or commits differ, file by file. Rejects with a `GitError`. */
+export async function changesBetween(
+  git: Git,
+  from: string,
+  to: string,
+  why: string,
+): Promise<TreeDifference> {
+  return new Map(readRaw(outputOf(await ask(git, [...RAW, from, to]), why)));
+}
+
+/** Returns how an index differs from a tree or commit. Rejects with a `GitError`. */
+export async function stagedChanges(git: Git, from: string, why: string): Promise<TreeDifference> {
+  const args = ['diff-index', '--cached', '-z', '--raw', '--no-renames', from];
+  return new Map(readRaw(outputOf(await ask(git, args), why)));
+}
+
+/** Returns the paths in which two trees or commits differ. Rejects with a `GitError`: `why`, or git's reason. */
+export async function namesBetween(
+  git: Git,
+  from: string,
+  to: string,
+  { isWhole = false, pathspecs = [], why }: NamesOptions = {},
+): Promise<readonly TreePath[]> {
+  const how = ['--name-only', '--no-renames', ...(isWhole ? ['--ignore-submodules=none'] : [])];
+  const args = ['diff-tree', '-r', '-z', ...how, from, to, ...pathspecs];
+  return readNames(outputOf(await ask(git, args), why));
+}
+
+interface NamesOptions {
+  /** Whether submodules count of which the repository says that their changes do not. */
+  readonly isWhole?: boolean;
+  readonly pathspecs?: Pathspecs;
+  readonly why?: string;
+}
+
+/** Returns the paths whose files are not what the index says; null if git fails. */
+export async function unstagedNames(git: Git): Promise<readonly TreePath[] | null> {
+  const { exitCode, output } = await ask(git, ['diff-files', '--name-only', '-z']);
+  return exitCode === 0 ? readNames(output) : null;
+}
+
+/** Words for a diff of text in which no program has a say. */
+const TEXT = ['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv'];
+
+/** Returns what differs between two trees as text, for people, without some paths. */
+export async function diffWithout(
+  git: Git,
+  from: string,
+  to: string,
+  names: readonly string[],
+): Promise<string> {
+  const without = names.map((name) => `:(exclude,top,literal)${name}`);
+  return asText((await ask(git, [...TEXT, from, to, '--', ':(top)', ...without])).output);
+}
+
+/** Takes what differs between two trees as text, piece by piece, however long it is. Resolves to whether that was all. */
+export async function readDiff(
+  git: Git,
+  from: string,
+  to: string,
+  onOutput: (chunk: Buffer) => void,
+): Promise<boolean> {
+  // With `--text` no `.gitattributes` can have git say "Binary files differ" of a text.
+  const args = [...TEXT, '--no-color', '--text', from, to];
+  return (await ask(git, args, { onOutput })).exitCode === 0;
+}
+
+/** Writes a file that `git apply` takes, whatever the configuration says of diffs. Rejects with a `GitError`. */
+export async function writePatch(git: Git, from: string, to: string, file: string): Promise<void> {
+  const how = [
+    ...['--binary', '--full-index', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'],
+    ...['--submodule=short', '--ignore-submodules=none', '-U3'],
+  ];
+  outputOf(await ask(git, [...TEXT, ...how, `--output=${file}`, from, to]));
+}

@@ -1,0 +1,111 @@
+import { ask, type Git } from '../call/git.ts';
+import { outputOrNull } from '../call/git-command.ts';
+import { type ListedSetting, readSettings } from '../listings.ts';
+import { asText, type TreePath } from '../tree-path.ts';
+
+/*
+ * What git says of its settings. One that is not set is no failure, and a git that fails says as much as one that knows none.
+ */
+
+/** Whether a setting has a value. */
+export async function isSet(git: Git, name: string): Promise<boolean> {
+  return (await ask(git, ['config', '--get', name])).exitCode === 0;
+}
+
+/** Whether a setting is true. */
+export async function isTrue(git: Git, name: string): Promise<boolean> {
+  return (await ask(git, ['config', '--bool', name])).output.trim() === 'true';
+}
+
+/** Returns the settings whose names match. */
+export function settingsLike(git: Git, pattern: string): Promise<readonly ListedSetting[]> {
+  return listed(git, 0, ['--get-regexp', pattern]);
+}
+
+/** Returns the settings whose names match, each a path with the home folder put in. */
+export function pathsLike(git: Git, pattern: string): Promise<readonly ListedSetting[]> {
+  return listed(git, 0, ['--type=path', '--get-regexp', pattern]);
+}
+
+/** A setting, and where git has it from. */
+export interface FoundSetting extends ListedSetting {
+  /** Such as `file:/home/me/.gitconfig`. */
+  readonly origin: string;
+}
+
+/** Returns all settings. */
+export async function settingsWithOrigins(git: Git): Promise<readonly FoundSetting[]> {
+  const all = await listed(git, 1, ['--list', '--show-origin']);
+  return all.map((setting) => ({ ...setting, origin: setting.columns[0] ?? '' }));
+}
+
+/** Returns the user's own settings, with those of files that they include. */
+export async function usersSettings(git: Git): Promise<readonly FoundSetting[]> {
+  const all = await listed(git, 2, ['--list', '--show-scope', '--show-origin', '--includes']);
+  return all
+    .filter(({ columns }) => columns[0] === 'global')
+    .map((setting) => ({ ...setting, origin: setting.columns[1] ?? '' }));
+}
+
+async function listed(
+  git: Git,
+  columns: number,
+  what: readonly string[],
+): Promise<readonly ListedSetting[]> {
+  const { output } = await ask(git, ['config', '-z', ...what]);
+  return readSettings(asText(output), columns);
+}
+
+/** Returns the names of the submodules that a tree has, by their paths. */
+export async function submodulesIn(git: Git, tree: string): Promise<ReadonlyMap<TreePath, string>> {
+  const place = ['--blob', `${tree}:.gitmodules`];
+  const pattern = '^submodule\\..*\\.path$';
+  const { output } = await ask(git, ['config', '-z', ...place, '--get-regexp', pattern]);
+  const names = new Map<TreePath, string>();
+  for (const { name, value } of readSettings(output)) {
+    if (!names.has(value)) names.set(value, name.slice('submodule.'.length, -'.path'.length));
+  }
+  return names;
+}
+
+/** Returns the URLs of the remotes that the repository itself has, by name; both have one character for each byte. */
+export async function remoteUrls(
+  git: Git,
+): Promise<readonly { readonly name: string; readonly url: string }[]> {
+  const pattern = '^remote\\..*\\.url$';
+  const { output } = await ask(git, ['config', '--local', '-z', '--get-regexp', pattern]);
+  return readSettings(output).flatMap(({ name: key, value: url }) => {
+    const [, name] = /^remote\.([\s\S]*)\.url$/.exec(key) ?? [];
+    return name === undefined ? [] : [{ name, url }];
+  });
+}
+
+/** Returns the paths of the submodules that the `.gitmodules` of a work tree names. */
+export async function submodulesHere(git: Git): Promise<readonly string[]> {
+  const place = ['--file', '.gitmodules', '-z'];
+  const { output } = await ask(git, [
+    'config',
+    ...place,
+    '--get-regexp',
+    '^submodule\\..*\\.path$',
+  ]);
+  return readSettings(asText(output)).map(({ value }) => value);
+}
+
+/** Returns the folder of the hooks as a setting names it; '' if none does. */
+export async function namedHooks(git: Git): Promise<string> {
+  const { output } = await ask(git, ['config', '--type=path', '--get', 'core.hooksPath']);
+  return asText(output).replace(/\n$/, '');
+}
+
+/** Returns the folder of the hooks, wherever it is; null if git fails. */
+export async function hooksFolder(git: Git): Promise<string | null> {
+  const named = outputOrNull(await ask(git, ['rev-parse', '--git-path', 'hooks']));
+  return named === null ? null : asText(named).replace(/\n$/, '');
+}
+
+/** Whether git heeds the executable bit, which some file systems do not have. */
+export async function heedsModes(git: Git): Promise<boolean> {
+  const { output } = await ask(git, ['config', '--type=bool', '--get', 'core.fileMode']);
+  return output.trim() !== 'false';
+}
