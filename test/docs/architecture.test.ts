@@ -358,6 +358,30 @@ describe('the wings of the house', () => {
   });
 });
 
+describe('the command git', () => {
+  const src = join(root, 'src');
+  const outside = readdirSync(src, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.ts') && !path.startsWith('effects/git/'))
+    .map((path) => [path, withoutComments(readFileSync(join(src, path), 'utf8'))] as const);
+
+  test('is started, and its output is read, only in effects/git', () => {
+    const starting = outside.filter(([, code]) =>
+      [...code.matchAll(IMPORT)].some(([, , target = '']) => target.includes('/git/call/')),
+    );
+    expect(starting.map(([path]) => path)).toEqual([]);
+  });
+
+  test('is told nothing in its own words by others', () => {
+    const telling = outside.filter(([, code]) => GIT_WORDS.test(code));
+    expect(telling.map(([path]) => path)).toEqual([]);
+  });
+});
+
+/** Commands of git, as they stand in its arguments. */
+const GIT_WORDS =
+  /['"](?:cat-file|check-(?:attr|ignore|ref-format)|checkout-index|commit-tree|diff-(?:files|index|tree)|for-each-ref|hash-object|ls-(?:files|remote|tree)|merge-base|(?:read|write)-tree|rev-(?:list|parse)|show-ref|symbolic-ref|update-(?:index|ref))['"]/;
+
 describe('the recipes of CONTRIBUTING.md', () => {
   const guide = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
   const recipes = guide.slice(guide.indexOf('## Recipes'), guide.indexOf('## Habits'));
