@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { gitIn } from '../helpers/repository.ts';
@@ -73,6 +73,17 @@ describe('ralph prune and the snapshots of a task', () => {
     const file = join(folder, '.ralph_state/history/t.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace(/t@\w+"/, 't@other"'));
     expect(await ralph(['prune', '--older-than', '0'])).toMatchObject({ exitCode: 0 });
+    expect(refs()).toHaveLength(3);
+  });
+
+  test('they stay with their task where a copy of its state goes', async () => {
+    const { ralph, refs, folder } = await stage();
+    const state = join(folder, '.ralph_state');
+    const [file, logs] = [join(state, 'history/t.json'), join(state, 'history/t')];
+    cpSync(file, join(state, 't.json'));
+    cpSync(logs, join(state, 't'), { recursive: true });
+    const { stdout } = await ralph(['prune', '--older-than', '0']);
+    expect(stdout).toMatch(/^removed 1 task, /);
     expect(refs()).toHaveLength(3);
   });
 

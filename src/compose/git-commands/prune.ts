@@ -7,6 +7,7 @@ import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { type Pruned, pruneHistory } from '../../effects/state/prune-history.ts';
 import { tryReadStateFile } from '../../effects/state/state-file.ts';
 import { inHistory, taskPaths } from '../../effects/state/task-folder.ts';
+import { listTasks } from '../../effects/state/task-list.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
 
 interface PruneRequest extends SealedPlace {
@@ -27,20 +28,34 @@ export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned
   const seal = sealAt(request);
   const limits = { env, timeoutMs: TIMEOUT_MS };
   const staying = new Map<string, string>();
+  const old = [...pruneHistory(stateDir, { beforeMs, dryRun: true })].flatMap(({ kind, name }) =>
+    kind === 'task' ? [name] : [],
+  );
+  const inUse = old.length === 0 ? new Set<string>() : snapshotsBut(new Set(old), stateDir);
   // The snapshots go first: a task whose state is gone has nothing that would lead to them.
-  for (const { kind, name } of pruneHistory(stateDir, { beforeMs, dryRun: true })) {
-    if (kind !== 'task') continue;
+  for (const name of old) {
     const place = inHistory(taskPaths(stateDir, name), name);
     const file = tryReadStateFile(place.stateFile, seal);
     if (file.kind !== 'task' || !file.isOwn) continue;
     const { snapshots } = file.state.git;
-    if (snapshots === null) continue;
+    if (snapshots === null || inUse.has(snapshots)) continue;
     const root = await repositoryOf(file.state, place.folder, limits);
     if (root !== null && !(await deleteRefsBelow(gitIn(root, limits), snapshots))) {
       staying.set(name, `git in ${root} cannot remove its snapshots, ${snapshots}`);
     }
   }
   return [...pruneHistory(stateDir, { beforeMs, dryRun, staying })];
+}
+
+/** Returns the refs of all tasks but some of the history: a copy of a state must not cost the task its own. */
+function snapshotsBut(names: ReadonlySet<string>, stateDir: string): ReadonlySet<string> {
+  const { open, ended } = listTasks(stateDir, Number.POSITIVE_INFINITY);
+  const staying = [...open, ...ended.filter(({ name }) => !names.has(name))];
+  return new Set(
+    staying.flatMap(({ found }) =>
+      found.kind === 'task' ? (found.state.git.snapshots ?? []) : [],
+    ),
+  );
 }
 
 /** Returns the work tree in which a task has snapshots; null if it is gone. */
