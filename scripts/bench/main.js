@@ -111,7 +111,7 @@ function table(/** @type {readonly ReturnType<typeof measured>[number][]} */ row
 }
 
 function shown(/** @type {number} */ value) {
-  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(1);
+  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(Math.abs(value) < 2 ? 2 : 1);
 }
 
 /** What the figures depend on, and nothing that names the machine. */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { commitTree } from './rows/looking.js';
+import { commitTree } from './rows/trees.js';
 import { makeScene } from './scene.js';
 import { cpuTimeInTurn, summary } from './timing.js';
 

@@ -1,4 +1,12 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 /** The folder of the package. */
 export const INSTALLED = fileURLToPath(new URL('../../', import.meta.url));
 const RALPH = join(INSTALLED, 'bin', 'ralph.js');
-const PRELOADS = fileURLToPath(new URL('preload/', import.meta.url));
+const PEAK_MEMORY = fileURLToPath(new URL('peak-memory.cjs', import.meta.url));
 
 /** What an agent says that has done its work, and one that has not. */
 const RESULT = (/** @type {string} */ text) =>
@@ -71,22 +79,42 @@ export function makeScene() {
      * `ralph run` in a vault of its own, which is removed after it.
      * @param {{
      *   agent: string, words?: readonly string[], cwd?: string, exitCode?: number,
-     *   preload?: 'no-fsync' | 'peak-memory', env?: NodeJS.ProcessEnv,
+     *   env?: NodeJS.ProcessEnv,
      * }} options
      */
-    run({ agent, words = [], cwd = empty, exitCode = 0, preload, env: further = {} }) {
+    run({ agent, words = [], cwd = empty, exitCode = 0, env: further = {} }) {
       const vault = join(root, `vault-${++vaults}`);
-      const node = preload === undefined ? [] : ['--require', join(PRELOADS, `${preload}.cjs`)];
       const flags = ['--quiet', '--prompt', 'Go.', '--claude-bin', agent, '--vault', vault];
       // Said on purpose, or ralph tells what it means that nothing is allowed.
       const allowed = ['--permission-mode', 'plan'];
-      const argv = [...node, RALPH, 'run', ...flags, ...allowed, ...words];
+      const argv = [RALPH, 'run', ...flags, ...allowed, ...words];
       return {
         ...command([process.execPath, ...argv], cwd, { ...env, ...further }, exitCode),
         vault,
         before: () => mkdirSync(vault, { recursive: true }),
         after: () => rmSync(vault, { recursive: true, force: true }),
       };
+    },
+
+    /**
+     * The same command of ralph, and the list to which it adds its peak memory, in MB, each time it has run.
+     * @param {import('./timing.js').Command} command
+     */
+    withPeaks({ argv: [node, ...words], env, after, ...rest }) {
+      const file = join(root, 'peak');
+      /** @type {number[]} */
+      const peaks = [];
+      /** @type {import('./timing.js').Command} */
+      const noting = {
+        ...rest,
+        argv: [node, '--require', PEAK_MEMORY, ...words],
+        env: { ...env, BENCH_PEAK_FILE: file },
+        after() {
+          peaks.push(Number(readFileSync(file, 'utf8')) / 1e6);
+          after?.();
+        },
+      };
+      return { command: noting, peaks };
     },
 
     remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),

@@ -5,7 +5,7 @@ import { cpuTimeInTurn, time } from '../timing.js';
 
 /** @typedef {import('../rows.js').Bench} Bench */
 
-/** `ralph status` and `ralph report` in a vault in which 10,000 tasks have ended: processor time. */
+/** `ralph status` and `ralph report` in a vault in which 10,000 tasks have ended: processor time, and peak memory. */
 export function books(/** @type {Bench} */ { scene, runs }) {
   const run = scene.run({ agent: scene.doneAgent, words: ['--task-id', 'task-0'] });
   time({ ...run, after: () => {} });
@@ -15,14 +15,16 @@ export function books(/** @type {Bench} */ { scene, runs }) {
     writeFileSync(join(history, `task-${task}.json`), text.replaceAll('task-0', `task-${task}`));
     mkdirSync(join(history, `task-${task}`));
   }
+  const report = scene.withPeaks(scene.ralph(['report', '--vault', run.vault]));
   const rounds = cpuTimeInTurn(runs, {
     version: scene.ralph(['--version']),
     status: scene.ralph(['status', '--vault', run.vault]),
-    report: scene.ralph(['report', '--vault', run.vault]),
+    report: report.command,
   });
   return [
     { values: rounds.map((round) => round.status - round.version) },
     { values: rounds.map((round) => round.report - round.version) },
+    { values: report.peaks },
   ];
 }
 

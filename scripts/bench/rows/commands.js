@@ -9,15 +9,16 @@ import { cpuTimeInTurn } from '../timing.js';
 export function commands(/** @type {Bench} */ { scene, runs }) {
   const rounds = cpuTimeInTurn(runs, {
     node: scene.node(),
+    version: scene.ralph(['--version']),
     status: scene.ralph(['status']),
     completion: scene.ralph(['completion', 'bash']),
     help: scene.ralph(['--help']),
     tab: scene.ralph(['__complete-ids', 'ralph', 'status', '']),
   });
-  const over = (/** @type {'status' | 'completion' | 'help' | 'tab'} */ name) => ({
+  const over = (/** @type {Exclude<keyof typeof rounds[0], 'node'>} */ name) => ({
     values: rounds.map((round) => round[name] - round.node),
   });
-  return [over('status'), over('completion'), over('help'), over('tab')];
+  return [over('version'), over('status'), over('completion'), over('help'), over('tab')];
 }
 
 /** A run where ralph may not write beside its code, over one where it may. */

@@ -2,7 +2,7 @@ import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSy
 import { join } from 'node:path';
 import { EXIT_EXHAUSTED, iterations } from '../scene.js';
 import { cpuTimeInTurn, time } from '../timing.js';
-import { commitTree } from './looking.js';
+import { commitTree } from './trees.js';
 
 /** @typedef {import('../rows.js').Bench} Bench */
 /** @typedef {import('../scene.js').Scene} Scene */
@@ -11,9 +11,6 @@ import { commitTree } from './looking.js';
 export function inGit(/** @type {Bench} */ { scene, runs }) {
   const tree = join(scene.root, 'tree');
   commitTree(scene, tree, 1_000);
-  // Git looks at the content of what was written in the second in which the index was.
-  time(scene.program(['sleep', '1.1'], tree));
-  time(scene.program(['git', 'update-index', '--force-write-index'], tree));
   const rounds = cpuTimeInTurn(runs, {
     node: scene.node(),
     agent: scene.program([scene.doneAgent]),

@@ -1,17 +1,10 @@
-import { timeInTurn } from '../timing.js';
+import { cpuTimeInTurn } from '../timing.js';
 
 /** @typedef {import('../rows.js').Bench} Bench */
 
-export function version(/** @type {Bench} */ { scene, runs }) {
-  const rounds = timeInTurn(runs, {
-    node: scene.node(),
-    ralph: scene.ralph(['--version']),
-  });
-  return [{ values: rounds.map(({ ralph, node }) => ralph - node) }];
-}
-
+/** A run outside git: its processor time, over bare node and its agent. */
 export function oneIteration(/** @type {Bench} */ { scene, runs }) {
-  const rounds = timeInTurn(runs, {
+  const rounds = cpuTimeInTurn(runs, {
     node: scene.node(),
     agent: scene.program([scene.doneAgent]),
     ralph: scene.run({ agent: scene.doneAgent }),
