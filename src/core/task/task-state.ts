@@ -1,5 +1,6 @@
 import type { SessionUsage, Usage } from '../agent/attempt.ts';
 import type { SignName } from '../agent/sign.ts';
+import type { EvidenceKind } from '../settings/rows/completion.ts';
 import type { AgentStanding, JudgeStanding } from './agent-standing.ts';
 import type { EndedStatus } from './endings.ts';
 import type { MatchRule } from './policy.ts';
@@ -53,19 +54,9 @@ export interface Wait {
   readonly is_guess?: true;
 }
 
-/** The kinds of evidence in the state file, one for each completion condition. */
-export const EVIDENCE_KINDS = [
-  'promise',
-  'watch-glob',
-  'file-moved',
-  'until',
-  'plan-file',
-  'signal',
-] as const;
-
 /** The evidence that a task is complete. */
 export interface Evidence {
-  readonly kind: (typeof EVIDENCE_KINDS)[number];
+  readonly kind: EvidenceKind;
   /** One line for people: the evidence itself, such as the line that states the promise. */
   readonly detail: string;
   /** The agent that completed the task; absent in a task with only one agent. */

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { ACCEPTING_FLAG } from '../../core/proof/findings.ts';
+import { EVIDENCE_KINDS } from '../../core/settings/rows/completion.ts';
 import { isSnapshotRefs } from '../../core/snapshots/snapshot-names.ts';
 import { HELD_BECAUSE, SKIPPED_BECAUSE } from '../../core/task/agent-standing.ts';
 import { ENDED_STATUSES } from '../../core/task/endings.ts';
 import {
-  EVIDENCE_KINDS,
   type Evidence,
   type EvidenceProof,
   laterBy,

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../agent/outcome.ts';
+import type { EvidenceKind } from '../../settings/rows/completion.ts';
 import type { SettingName } from '../../settings/settings.ts';
 import type { LoopSettings, Policy } from '../../task/policy.ts';
-import type { Evidence } from '../../task/task-state.ts';
 import type { PromiseVerdict } from '../promise.ts';
 import type { Sightings } from '../sightings.ts';
 
@@ -24,7 +24,7 @@ export type ConditionPolicy = LoopSettings & Pick<Policy, 'watchGlobs' | 'doneFo
  */
 export interface Condition {
   /** Its name in the evidence in the state file. */
-  readonly kind: Evidence['kind'];
+  readonly kind: EvidenceKind;
   /** The settings that concern only this condition. */
   readonly settings: readonly SettingName[];
   /** Whether it judges what the agent says. Such a claim needs a good end, and no refused tools. */

@@ -37,6 +37,7 @@ export const COMPLETION_ROWS = {
     argument: 'TEXT',
     type: { kind: 'text' },
     group: 'Completion',
+    evidence: 'promise',
     ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: `the words by which the agent states that the task is complete (${DEFAULT_PROMISE} if no condition is given)`,
   },
@@ -54,6 +55,7 @@ export const COMPLETION_ROWS = {
     argument: 'GLOB',
     type: { kind: 'texts' },
     group: 'Completion',
+    evidence: 'watch-glob',
     ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'complete when a new or changed file matches; may be repeated',
   },
@@ -69,6 +71,7 @@ export const COMPLETION_ROWS = {
     argument: 'FILE',
     type: { kind: 'text' },
     group: 'Completion',
+    evidence: 'file-moved',
     ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'file', batch: 'line' },
     help: 'complete when this file has been moved to the done folder',
   },
@@ -85,6 +88,7 @@ export const COMPLETION_ROWS = {
     argument: 'COMMAND',
     type: { kind: 'command' },
     group: 'Completion',
+    evidence: 'until',
     ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'program', batch: 'line' },
     help: 'complete when this shell command exits 0 after an iteration',
   },
@@ -93,6 +97,7 @@ export const COMPLETION_ROWS = {
     argument: 'TEXT',
     type: { kind: 'texts' },
     group: 'Completion',
+    evidence: 'signal',
     ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'complete when the agent states this in two iterations in a row; may be repeated',
   },
@@ -101,6 +106,7 @@ export const COMPLETION_ROWS = {
     argument: 'FILE',
     type: { kind: 'text' },
     group: 'Completion',
+    evidence: 'plan-file',
     ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'complete when every checkbox in this Markdown file is ticked',
   },
@@ -156,3 +162,11 @@ export const COMPLETION_ROWS = {
     help: 'ask claude, in its own session, whether it is done if it states the promise, but not as its last line; --no-ask-back does not',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;
+
+type CompletionRow = (typeof COMPLETION_ROWS)[keyof typeof COMPLETION_ROWS];
+/** A kind of evidence in the state file: there is one for each completion condition. */
+export type EvidenceKind = Extract<CompletionRow, { readonly evidence: string }>['evidence'];
+
+export const EVIDENCE_KINDS: readonly EvidenceKind[] = Object.values(COMPLETION_ROWS).flatMap(
+  (row) => ('evidence' in row ? [row.evidence] : []),
+);

@@ -47,6 +47,8 @@ export interface FlagRow {
   readonly argument?: string;
   readonly type: SettingKind;
   readonly group: SettingGroup;
+  /** What the state file calls the evidence of this completion condition; absent if it is none. */
+  readonly evidence?: string;
   /** The default as written on the command line; absent if there is none. */
   readonly default?: string;
   /** False if no `RALPH_*` variable sets it. */
