@@ -35,7 +35,7 @@ const VALUES = {
   ...{ contextChars: '5', snapshotLimit: '1GB', snapshotExclude: ['*.bin'], commit: true },
   ...{ commitMessage: '{summary}', protectBranch: ['release'], revertFailed: true },
   ...{ judge: 'codex:gpt-5', noJudge: true, judgeCommand: 'j', judgeRounds: '2' },
-  ...{ criterion: ['it is there'], criteria: 'criteria.md' },
+  ...{ criterion: ['it is there'] },
   ...{ after: 'echo a', onEnd: 'echo b', approvalTimeout: '2d', logLimit: '64KB' },
 } satisfies Partial<Record<SettingName, unknown>>;
 
@@ -71,12 +71,16 @@ test('defaults stay defaults, but that of --max-wait is 7 days', () => {
 });
 
 test('no setting that concerns one machine is stored, or taken from what somebody else stored', () => {
-  const machine = settingNames().filter((name) => whyNotSubmitted(name) !== null);
+  const machine: readonly SettingName[] = [
+    ...settingNames().filter((name) => whyNotSubmitted(name) !== null),
+    // Its file is one of whoever submits: their ralph has read it.
+    'criteria',
+  ];
   expect(machine).toEqual(expect.arrayContaining(['vault', 'cwd', 'agentBin', 'sandbox', 'copy']));
   const forged = Object.fromEntries(
     machine.map((name) => [name, { value: 'x', source: 'x', from: 'flag' as const }]),
   );
-  const plain = specWith({ cwd: '/etc', agentBin: ['/tmp/x'] });
+  const plain = specWith({ cwd: '/etc', agentBin: ['/tmp/x'], criteria: '/etc/passwd' });
   expect(Object.keys(plain.settings).filter((name) => name in forged)).toEqual([]);
   const layer = specSettings({ ...plain, settings: { ...plain.settings, ...forged } });
   expect(Object.keys(layer).filter((name) => name in forged)).toEqual([]);

@@ -40,7 +40,7 @@ export const JUDGE_ROWS = {
     argument: 'FILE',
     type: { kind: 'text' },
     group: 'Completion',
-    ...{ trust: true, fleet: 'stored', resume: 'fixed', rescue: 'own', batch: 'line' },
+    ...{ trust: true, fleet: 'beside', resume: 'fixed', rescue: 'own', batch: 'line' },
     help: 'a file with criteria, read once: one for each list item, or for each line if it has no list',
   },
   judgeRounds: {
