@@ -1,5 +1,5 @@
 import { writeDuration } from '../../core/settings/duration.ts';
-import { SETTINGS, type Settings } from '../../core/settings/settings.ts';
+import { SETTINGS, type Settings, settingsWith } from '../../core/settings/settings.ts';
 import { isPayment } from '../../core/settings/task-type.ts';
 import { LONGEST_LEG_MS } from '../../core/supervisor/lease.ts';
 import { isFleetSpec } from './fleet-spec.ts';
@@ -74,7 +74,7 @@ export function accountProblem(name: string, where = '--account'): string {
 }
 
 /** The settings that name files of the work tree. */
-const PATHS = ['watchGlob', 'watchFile', 'doneFolder', 'planFile', 'protect'] as const;
+const PATHS = settingsWith({ fleet: 'path' });
 
 /**
  * Returns what no leg can do of the settings of a task, one sentence each: paths that lead out of its clone, and an

@@ -1,4 +1,4 @@
-import { SETTINGS, type SettingName, settingsWith } from '../../core/settings/settings.ts';
+import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
 
 /** Returns why `ralph submit` does not take a setting, and what to do; null if it takes it. */
 export function whyNotSubmitted(name: SettingName): string | null {
@@ -6,7 +6,10 @@ export function whyNotSubmitted(name: SettingName): string | null {
   return typeof fleet === 'string' ? null : fleet.not;
 }
 
-const STORED = settingsWith({ fleet: 'stored' });
+const STORED = settingNames().filter((name) => {
+  const { fleet } = SETTINGS[name];
+  return fleet === 'stored' || fleet === 'path';
+});
 
 /** Returns the settings that are stored with a task of a fleet. */
 export function submittedSettings(): readonly SettingName[] {

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
-import { type SettingName, settingNames } from '../../../src/core/settings/settings.ts';
+import {
+  SETTINGS,
+  type SettingName,
+  settingNames,
+  settingsWith,
+} from '../../../src/core/settings/settings.ts';
 import {
   isFleetSpec,
   specContent,
@@ -84,6 +89,15 @@ test('no setting that concerns one machine is stored, or taken from what somebod
   expect(Object.keys(plain.settings).filter((name) => name in forged)).toEqual([]);
   const layer = specSettings({ ...plain, settings: { ...plain.settings, ...forged } });
   expect(Object.keys(layer).filter((name) => name in forged)).toEqual([]);
+});
+
+test('a setting that names files leads to none outside of the work tree', () => {
+  const files = submittedSettings().filter((name) =>
+    ['FILE', 'DIR', 'GLOB', 'PATH'].includes(SETTINGS[name].argument ?? ''),
+  );
+  // These only choose among the names that git lists.
+  const names = ['acceptChanged', 'snapshotExclude'];
+  expect(files.filter((name) => !names.includes(name))).toEqual(settingsWith({ fleet: 'path' }));
 });
 
 test('the content is the same for the same values, wherever they came from', () => {

@@ -56,7 +56,7 @@ export const COMPLETION_ROWS = {
     type: { kind: 'texts' },
     group: 'Completion',
     evidence: 'watch-glob',
-    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'complete when a new or changed file matches; may be repeated',
   },
   watchExisting: {
@@ -72,7 +72,7 @@ export const COMPLETION_ROWS = {
     type: { kind: 'text' },
     group: 'Completion',
     evidence: 'file-moved',
-    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'file', batch: 'line' },
+    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'file', batch: 'line' },
     help: 'complete when this file has been moved to the done folder',
   },
   doneFolder: {
@@ -80,7 +80,7 @@ export const COMPLETION_ROWS = {
     argument: 'DIR',
     type: { kind: 'text' },
     group: 'Completion',
-    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'where the watched file is moved to (default: Done in the vault)',
   },
   until: {
@@ -107,7 +107,7 @@ export const COMPLETION_ROWS = {
     type: { kind: 'text' },
     group: 'Completion',
     evidence: 'plan-file',
-    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'complete when every checkbox in this Markdown file is ticked',
   },
   confirm: {
@@ -133,7 +133,7 @@ export const COMPLETION_ROWS = {
     argument: 'GLOB',
     type: { kind: 'texts' },
     group: 'Completion',
-    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'own', batch: 'line' },
     help: 'accept no completion if a file that matched at the start has changed; may be repeated',
   },
   acceptRefused: {

@@ -104,8 +104,11 @@ interface Rights {
  * line of the task.
  */
 type OfFleet =
-  /** Stored with the task among its settings, or as a field of its own. */
-  | { readonly fleet: 'stored' | 'beside'; readonly batch: 'line' }
+  /**
+   * Stored with the task among its settings, or as a field of its own. A `path` is stored, too; it names files of the
+   * work tree, and one that leads out of it is refused.
+   */
+  | { readonly fleet: 'stored' | 'path' | 'beside'; readonly batch: 'line' }
   /** It says how tasks are submitted, and does so for a whole batch. */
   | { readonly fleet: 'command'; readonly batch: 'whole' }
   /** It concerns one machine: why no task of a fleet has it, and what to do. */
