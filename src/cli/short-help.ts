@@ -1,5 +1,7 @@
 // What `-h` prints: what people use first, on one screen. `--help` has everything.
 
+import { AGENT_NAMES } from '../core/agent/agents/agents.ts';
+
 const COMMANDS = `Usage: ralph COMMAND [options]
 
 Keeps running a coding agent on one task until the task is provably done.
@@ -36,7 +38,7 @@ Runs an agent again and again until the task is complete, and its checks pass.
 The task:
   --prompt-file FILE        take the prompt from a file
   --task-type TYPE          limits for this kind of task, such as coding
-  --agent KIND              claude, codex, gemini, qwen, copilot or opencode
+  --agent KIND              ${AGENT_NAMES.filter((name) => name !== 'command').join(', ')}
   --model NAME              the model of the agent
 
 When it is complete:

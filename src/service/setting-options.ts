@@ -69,7 +69,7 @@ export interface SettingOptions {
   readonly acceptFailed?: boolean;
   /** `--plan-section`: count only the boxes of the plan file under headings of this name. */
   readonly planSection?: string | readonly string[];
-  /** `--judge`: an agent that reads a claimed tree and may hold the claim, once everything else has passed: claude, codex, gemini, qwen, opencode or command. */
+  /** `--judge`: an agent that reads a claimed tree and may hold the claim, once everything else has passed: claude, codex, gemini, opencode, qwen, command. */
   readonly judge?: string;
   /** `--no-judge`: without the judge; also for ralph resume. */
   readonly noJudge?: boolean;

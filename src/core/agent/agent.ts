@@ -98,6 +98,8 @@ export interface PromptLimit {
 
 /** How an agent is started so that it only reads, and answers with an object. */
 interface AgentJudging {
+  /** Names of the files and folders that it reads as instructions, wherever they lie in a tree. */
+  readonly instructedBy: readonly string[];
   /** Its arguments, besides those that every attempt has. */
   readonly args: readonly string[];
   /** The flag that takes the schema of the answer, as JSON or in a file; null if it takes none. */

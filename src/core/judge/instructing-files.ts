@@ -1,9 +1,11 @@
-/** Names of files and folders that agents read as instructions, wherever they lie. */
-const INSTRUCTING: ReadonlySet<string> = new Set([
-  ...['claude.md', 'claude.local.md', 'agents.md', 'agents.override.md', 'gemini.md', 'qwen.md'],
-  ...['.mcp.json', 'opencode.json', 'opencode.jsonc'],
-  ...['.claude', '.codex', '.gemini', '.qwen', '.opencode', '.agents'],
-]);
+import { AGENT_NAMES, AGENTS } from '../agent/agents/agents.ts';
+
+/** What instructs any agent: a judge may be a command that starts another one. */
+const INSTRUCTING: ReadonlySet<string> = new Set(
+  AGENT_NAMES.flatMap((name) => AGENTS[name].judging?.instructedBy ?? []).map((name) =>
+    name.toLowerCase(),
+  ),
+);
 
 /** Some agents load them from their folder: they can name another service, or another system prompt. */
 const ENVIRONMENT = /^\.env(?:\..+)?$/;

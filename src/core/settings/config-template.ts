@@ -1,4 +1,4 @@
-import type { AgentName } from '../agent/agents/agents.ts';
+import { AGENT_NAMES, type AgentName } from '../agent/agents/agents.ts';
 import {
   choicesOf,
   isRepeatable,
@@ -93,7 +93,7 @@ export function projectTemplate(
 # What runs commands or gives permissions counts only after "ralph trust", and
 # only until this file changes.
 
-# The agent: claude, codex, gemini, qwen, copilot, opencode, or a list of them.
+# The agent, or several: ${AGENT_NAMES.join(', ')}.
 ${agent}
 
 # What has to pass before a task counts as complete.

@@ -32,6 +32,7 @@ export const claude: Agent = {
   commandRule: (words) => `Bash(${words.join(' ')}${words.length > 1 ? ':*' : ''})`,
   promptLimit: { most: 10_000_000, unit: 'bytes' },
   judging: {
+    instructedBy: ['CLAUDE.md', 'CLAUDE.local.md', '.claude', '.mcp.json'],
     args: [
       ...['--tools', 'Read,Grep,Glob', '--permission-mode', 'dontAsk'],
       // Hooks, MCP servers and instructions of the tree are the worker's.

@@ -28,6 +28,7 @@ export const codex: Agent = {
   editsAnd: ', and run any command in its own sandbox',
   promptLimit: { most: 1_048_576, unit: 'characters' },
   judging: {
+    instructedBy: ['AGENTS.md', 'AGENTS.override.md', '.agents', '.codex'],
     args: ['-s', 'read-only'],
     schema: { flag: '--output-schema', as: 'file' },
   },

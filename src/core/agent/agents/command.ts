@@ -16,7 +16,7 @@ export const command: Agent = {
   permissionsNotice: null,
   readOnlyModes: [],
   promptLimit: null,
-  judging: { args: [], schema: null },
+  judging: { instructedBy: [], args: [], schema: null },
   sandbox: {
     hosts: [],
     addressVariables: [],

@@ -25,7 +25,11 @@ export const gemini: Agent = {
   readOnlyModes: ['plan', 'default'],
   editsAnd: ', but run no command: it cannot be allowed single ones',
   promptLimit: { most: 8 * 1024 * 1024, unit: 'bytes' },
-  judging: { args: ['--approval-mode', 'plan'], schema: null },
+  judging: {
+    instructedBy: ['GEMINI.md', '.gemini'],
+    args: ['--approval-mode', 'plan'],
+    schema: null,
+  },
   sandbox: {
     hosts: [
       ...['generativelanguage.googleapis.com', 'cloudcode-pa.googleapis.com'],

@@ -36,6 +36,7 @@ export const opencode: Agent = {
   },
   promptLimit: null,
   judging: {
+    instructedBy: ['opencode.json', 'opencode.jsonc', '.opencode'],
     // An agent of its own: its permissions come after those that the user's own files allow.
     args: ['--agent', JUDGE],
     schema: null,

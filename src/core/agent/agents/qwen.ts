@@ -31,6 +31,7 @@ export const qwen: Agent = {
   commandRule: (words) => (words.length > 1 ? `run_shell_command(${words.join(' ')})` : null),
   promptLimit: null,
   judging: {
+    instructedBy: ['QWEN.md', '.qwen'],
     args: ['--approval-mode', 'plan'],
     schema: { flag: '--json-schema', as: 'text' },
   },

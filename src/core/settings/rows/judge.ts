@@ -1,3 +1,4 @@
+import { AGENT_NAMES, AGENTS } from '../../agent/agents/agents.ts';
 import type { SettingRow } from './setting-row.ts';
 
 /** Whether a second agent judges a claim, which one, and by what. */
@@ -8,7 +9,7 @@ export const JUDGE_ROWS = {
     type: { kind: 'text' },
     group: 'Completion',
     ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
-    help: 'an agent that reads a claimed tree and may hold the claim, once everything else has passed: claude, codex, gemini, qwen, opencode or command',
+    help: `an agent that reads a claimed tree and may hold the claim, once everything else has passed: ${AGENT_NAMES.filter((name) => AGENTS[name].judging !== null).join(', ')}`,
   },
   noJudge: {
     flag: '--no-judge',
