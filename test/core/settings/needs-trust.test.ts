@@ -4,9 +4,11 @@ import {
   trustedSettingsInForce,
 } from '../../../src/core/settings/needs-trust.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
+import type { SettingRow } from '../../../src/core/settings/rows/setting-row.ts';
 import type { Layer } from '../../../src/core/settings/setting-source.ts';
 import {
   keyOf,
+  SETTINGS,
   type SettingName,
   settingNames,
   settingNamesNeedingTrust,
@@ -42,6 +44,14 @@ test('exactly these settings need trust, and each has a key', () => {
     ].toSorted(),
   );
   expect(settingNamesNeedingTrust().filter((name) => keyOf(name) === null)).toEqual([]);
+});
+
+test('a row with a command does not compile without trust', () => {
+  const row = { ...SETTINGS.until, type: { kind: 'command' as const }, rescue: 'program' as const };
+  const trusted: SettingRow = { ...row, trust: true };
+  // @ts-expect-error: a configuration that was found could name the command.
+  const untrusted: SettingRow = { ...row, trust: false };
+  expect(untrusted).not.toEqual(trusted);
 });
 
 describe('the settings of a configuration that need trust', () => {

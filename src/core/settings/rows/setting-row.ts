@@ -62,7 +62,7 @@ export interface FlagRow {
  * A row of the table of settings. The environment variables, the configuration keys, the help, the
  * documentation, and who may set what are derived from the rows.
  */
-export type SettingRow = FlagRow & Rights & OfFleet;
+export type SettingRow = FlagRow & Rights & OfFleet & OfCommands;
 
 /** Who may set a setting. No column has a default, so that a new setting cannot be forgotten. */
 interface Rights {
@@ -98,6 +98,11 @@ interface Rights {
     /** Nobody's, since it makes no sense for many tasks. */
     | 'off';
 }
+
+/** A command comes neither from a configuration that nobody trusted, nor from the task that a pass takes over. */
+type OfCommands =
+  | { readonly type: Exclude<SettingKind, { readonly kind: 'command' | 'checks' }> }
+  | { readonly trust: true; readonly rescue: 'program' };
 
 /**
  * What `ralph submit` makes of a setting, and from where: with `--batch` a setting of a task stands in the
