@@ -88,8 +88,8 @@ async function carryOut(argv: readonly string[]): Promise<number> {
     return submitCommand(words, help);
   }
   if (name !== 'run' && name !== 'resume') return fromTable(argv);
-  const { runCommand, resumeCommand } = await import('./commands/run.ts');
-  const command = name === 'run' ? runCommand : resumeCommand;
+  const { runCommand, loadResume } = await import('./commands/run.ts');
+  const command = name === 'run' ? runCommand : loadResume;
   return command(words, help);
 }
 

@@ -14,7 +14,7 @@ import type { TrustOptions } from './commands/trust.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
-import { anywhere, FLEET_HELP, placed, repeated } from './flags/shared-flags.ts';
+import { FLEET_HELP, inVaultOrFleet, placed, repeated } from './flags/shared-flags.ts';
 import { declareWorkFlags } from './flags/work-help.ts';
 import { arrangeHelp } from './help-text.ts';
 import type { ReportOptions } from './tasks/gather-briefing.ts';
@@ -45,7 +45,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { demo } = await import('./commands/demo.ts');
       exitCode = await demo();
     });
-  anywhere(program.command('status'))
+  inVaultOrFleet(program.command('status'))
     .description('what runs, waits and ended; or one task in detail')
     .argument('[id]', 'the task')
     .option('--watch', 'keep it live')
@@ -55,7 +55,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { status } = await import('./commands/status.ts');
       exitCode = await status(id, options);
     });
-  anywhere(program.command('logs'))
+  inVaultOrFleet(program.command('logs'))
     .description("an agent's output, readable")
     .argument('[id]', 'the task (default: the newest)')
     .option('--iteration <N>', 'only that iteration')
@@ -66,21 +66,21 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       exitCode = await logs(id, options);
     });
   declareGitCommands(program, ended);
-  anywhere(program.command('stop'))
+  inVaultOrFleet(program.command('stop'))
     .description('end a running loop from another terminal; ralph resume continues')
     .argument('<id>', 'the task')
     .action(async (id: string, options: StoreOptions) => {
-      const { stop } = await import('./commands/stop.ts');
-      exitCode = await stop(id, options);
+      const { stopTask } = await import('./commands/stop.ts');
+      exitCode = await stopTask(id, options);
     });
-  anywhere(program.command('pause'))
+  inVaultOrFleet(program.command('pause'))
     .description('pause after this iteration; ralph resume continues')
     .argument('<id>', 'the task')
     .action(async (id: string, options: StoreOptions) => {
       const { pause } = await import('./commands/pause.ts');
       exitCode = await pause(id, options);
     });
-  anywhere(program.command('tell'))
+  inVaultOrFleet(program.command('tell'))
     .description('put a hint into the next prompt of a task')
     .argument('<id>', 'the task')
     .argument('<hint>', 'what the agent is told')
@@ -88,14 +88,14 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { tell } = await import('./commands/tell.ts');
       exitCode = await tell(id, hint, options);
     });
-  anywhere(program.command('approvals'))
+  inVaultOrFleet(program.command('approvals'))
     .description('the approvals that wait for a person')
     .option('--json', 'as JSON')
     .action(async (options: ApprovalsOptions) => {
       const { approvals } = await import('./commands/approvals.ts');
       exitCode = await approvals(options);
     });
-  anywhere(program.command('approve'))
+  inVaultOrFleet(program.command('approve'))
     .description('allow what a task asks for; it continues')
     .argument('<id>', "the task, or the request's file name")
     .option('--as <NAME>', 'who answers, on a fleet (default: user@host)')
@@ -103,7 +103,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { answer } = await import('./commands/approvals.ts');
       exitCode = await answer('approved', id, options);
     });
-  anywhere(program.command('reject'))
+  inVaultOrFleet(program.command('reject'))
     .description('refuse what a task asks for; it continues, and is told why')
     .argument('<id>', "the task, or the request's file name")
     .option('--reason <TEXT>', 'why, for the agent')
@@ -131,7 +131,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { progress } = await import('./commands/progress.ts');
       exitCode = await progress(id, options);
     });
-  anywhere(program.command('report'))
+  inVaultOrFleet(program.command('report'))
     .description('a briefing over a time span, what needs a person first')
     .option('--since <TIME>', 'how far back (default: 7d)')
     .option('--json', 'as JSON')
@@ -141,7 +141,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { report } = await import('./commands/report.ts');
       exitCode = await report(options);
     });
-  anywhere(program.command('prune'))
+  inVaultOrFleet(program.command('prune'))
     .description('clear the history')
     .option('--older-than <TIME>', 'what ended longer ago (default: 30d)')
     .option('--dry-run', 'only say what would go')

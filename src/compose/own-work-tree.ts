@@ -20,7 +20,7 @@ import {
   hooksLeftBehind,
   ignoredLeftBehind,
 } from '../effects/branches/tree-lacks.ts';
-import { changedFiles, unsavedPlan, unsavedWork } from '../effects/branches/unsaved-work.ts';
+import { uncommittedFiles, unsavedPlan, unsavedWork } from '../effects/branches/unsaved-work.ts';
 import type { WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
 import { findGitAbove } from '../effects/files/find-git-above.ts';
 import { makePrivateFolder, removeFile } from '../effects/files/write-file.ts';
@@ -188,7 +188,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
 
   const tellUncommitted = async (at: CheckoutPlace): Promise<void> => {
     const excluded = uncountedFolders(plan.vault, plan.stateDir);
-    const names = await changedFiles({ cwd: tree.origin, excluded }, at.git);
+    const names = await uncommittedFiles({ cwd: tree.origin, excluded }, at.git);
     if (names.length === 0) return;
     const shown = firstFew(names, (name) => oneLine(name, 300), 1);
     warn(`What is not committed in ${tree.origin} is not in it: ${shown}.`);

@@ -31,7 +31,7 @@ export function limitsNothing(where: string, agents: readonly string[], what: st
 }
 
 /** Says which agents a limit of the supervisor cannot hold. */
-export function doesNotHold(where: string, agents: readonly string[]): string {
+export function limitNotHeld(where: string, agents: readonly string[]): string {
   return `${where} has no effect on ${agents.join(' and ')}.`;
 }
 

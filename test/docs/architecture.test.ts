@@ -335,6 +335,20 @@ describe('the wings of the house', () => {
     expect(upward).toEqual([]);
   });
 
+  test('export each name once, so that it means one thing', () => {
+    const EXPORT =
+      /^export (?:async )?(?:function\*?|const|let|(?:abstract )?class|interface|type|enum) (\w+)/gm;
+    const places = new Map<string, readonly string[]>();
+    for (const path of files) {
+      const names = readFileSync(join(src, path), 'utf8').matchAll(EXPORT);
+      for (const name of new Set([...names].map(([, each = '']) => each))) {
+        places.set(name, [...(places.get(name) ?? []), path]);
+      }
+    }
+    expect(places.size).toBeGreaterThan(1_000);
+    expect([...places].filter(([, paths]) => paths.length > 1)).toEqual([]);
+  });
+
   test('have no circle of files', () => {
     const targets = new Map(files.map((path) => [path, importsOf(path)]));
     const done = new Set<string>();

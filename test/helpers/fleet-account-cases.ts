@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Parking } from '../../src/fleet/core/fleet-task.ts';
-import type { Claim, FleetQueue } from '../../src/fleet/database/fleet-queue.ts';
+import type { FleetClaim, FleetQueue } from '../../src/fleet/database/fleet-queue.ts';
 import type { FleetInHand } from './fleet-cases.ts';
 import { ANY, ASKING, claimed, NOTHING, newFleetTask } from './fleet-tasks.ts';
 
@@ -60,7 +60,7 @@ export function describeAccounts(name: string, fresh: () => Promise<FleetInHand>
         ...['waits', 'handed', 'parked', 'paused'].map((id) => newFleetTask(id)),
         newFleetTask('later', {}, later),
       ]);
-      const claims = new Map<string, Claim>();
+      const claims = new Map<string, FleetClaim>();
       for (let at = 0; at < 4; at += 1) {
         const claim = await claimed(queue);
         claims.set(claim.taskId, claim);

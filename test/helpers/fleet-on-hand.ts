@@ -6,7 +6,7 @@ import { taskPaths } from '../../src/effects/state/task-folder.ts';
 import { STATE } from '../../src/effects/trust/seal.ts';
 import type { OpenFleet } from '../../src/fleet/cli/on-fleet.ts';
 import type { FleetSpec } from '../../src/fleet/core/fleet-task.ts';
-import type { Checkpoint, Claim, PackedLog } from '../../src/fleet/database/fleet-queue.ts';
+import type { Checkpoint, FleetClaim, PackedLog } from '../../src/fleet/database/fleet-queue.ts';
 import { NOW } from './fleet-facts.ts';
 import { claimed, newFleetTask } from './fleet-tasks.ts';
 import { type MemoryFleet, memoryFleet } from './memory-fleet.ts';
@@ -21,7 +21,7 @@ export interface FleetOnHand extends OpenFleet {
   readonly wait: (ms: number) => void;
   readonly submit: (...specs: readonly Partial<FleetSpec>[]) => Promise<void>;
   /** Claims the next task as the worker `w1` on `host1`. */
-  readonly claim: () => Promise<Claim>;
+  readonly claim: () => Promise<FleetClaim>;
 }
 
 /** Makes a fleet, named by the words `--fleet URL`, whose clock begins at `NOW`. */

@@ -3,8 +3,8 @@ import type { RalphEvent } from '../../src/core/machine/events.ts';
 import type { FleetSpec } from '../../src/fleet/core/fleet-task.ts';
 import type {
   Checkpoint,
-  Claim,
   ClaimRequest,
+  FleetClaim,
   FleetQueue,
   FleetSettlement,
   NewFleetTask,
@@ -62,7 +62,7 @@ export const LATE = '9999-01-01T00:00:00.000Z';
 export async function claimed(
   queue: FleetQueue,
   request: Partial<ClaimRequest> = {},
-): Promise<Claim> {
+): Promise<FleetClaim> {
   const claim = await queue.claim({ ...ANY, ...request });
   if (claim === null) throw new Error('there is nothing to claim');
   return claim;

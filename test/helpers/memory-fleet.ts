@@ -97,7 +97,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     this.#workers.delete(workerId);
   }
 
-  async claim(request: Port.ClaimRequest): Promise<Port.Claim | null> {
+  async claim(request: Port.ClaimRequest): Promise<Port.FleetClaim | null> {
     const next = [...this.tasksById.values()]
       .filter((task) => this.#mayClaim(task, request))
       .sort((a, b) => b.facts.spec.priority - a.facts.spec.priority || a.number - b.number)[0];

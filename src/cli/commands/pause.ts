@@ -1,7 +1,12 @@
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { onFleet } from '../../fleet/cli/on-fleet.ts';
 import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
-import { findOpenTask, notLive, refuseInsideOwnLoop, resumeCommand } from '../tasks/find-task.ts';
+import {
+  findOpenTask,
+  notLive,
+  refuseInsideOwnLoop,
+  resumeCommandHere,
+} from '../tasks/find-task.ts';
 import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { steeredTask } from '../tasks/named-task.ts';
 import { say } from '../terminal/outlet.ts';
@@ -20,6 +25,6 @@ export async function pause(word: string, options: StoreOptions): Promise<number
   refuseInsideOwnLoop('pause', taskId, paths.stateFile, process.env);
   if (standing !== 'live') throw notLive(found);
   await leaveRequest(paths.folder, { kind: 'pause' }, new Date().toISOString());
-  say(`${taskId} pauses after its current iteration\nto continue: ${resumeCommand(found)}`);
+  say(`${taskId} pauses after its current iteration\nto continue: ${resumeCommandHere(found)}`);
   return 0;
 }

@@ -8,7 +8,7 @@ import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { completedByAnother } from '../../report/notices.ts';
 import { readFlags } from '../flags/flags.ts';
 import { announceBeforeResume } from '../run/announce-missed-end.ts';
-import { planResume, type ResumeFlags } from '../run/plan-resume.ts';
+import { planAskedResume, type ResumeFlags } from '../run/plan-resume.ts';
 import { runPlan } from '../run/start-run.ts';
 import { findTask, standingOf } from '../tasks/find-task.ts';
 import { foldersGiven, foldersNamed, type TaskFolders } from '../tasks/named-folders.ts';
@@ -18,7 +18,7 @@ import { personAt } from '../terminal/ask-person.ts';
 import { say } from '../terminal/outlet.ts';
 
 /** `ralph resume [ID]`: resumes a task that is not completed and has no live driver. */
-export async function resumeCommand(
+export async function runResume(
   argv: readonly string[],
   help: () => Promise<number>,
 ): Promise<number> {
@@ -68,7 +68,7 @@ export async function resumeTask(
 ): Promise<number> {
   // With `--json` the caller is a program, so nobody would answer the question.
   const ask = flags.layer.json === undefined ? personAt(process.env) : null;
-  const planned = await planResume(taskId, place, flags, { ask });
+  const planned = await planAskedResume(taskId, place, flags, { ask });
   if (planned === null) return tellCompleted(taskId, place);
   if (planned.takenOver !== null) say(planned.takenOver);
   if (planned.isUntold && !planned.plan.settings.dryRun) {

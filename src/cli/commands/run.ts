@@ -106,10 +106,10 @@ function isOpen(taskId: string, { layer }: ReadFlags): boolean {
 }
 
 /** `ralph resume [ID]`. Its module is loaded only if needed. */
-export async function resumeCommand(
+export async function loadResume(
   argv: readonly string[],
   help: () => Promise<number>,
 ): Promise<number> {
   const resume = await import('./resume.ts');
-  return resume.resumeCommand(argv, help);
+  return resume.runResume(argv, help);
 }

@@ -13,7 +13,7 @@ import {
   findTask,
   notLive,
   refuseInsideOwnLoop,
-  resumeCommand,
+  resumeCommandHere,
   type Standing,
   standingOf,
 } from '../tasks/find-task.ts';
@@ -29,7 +29,7 @@ const LOOK_EVERY_MS = 50;
  * `ralph stop ID`: asks the task's driver to end its iteration and stop, and waits for it. Sends no
  * signals: if the driver hangs, the message names it, and the person has to end it.
  */
-export async function stop(word: string, options: StoreOptions): Promise<number> {
+export async function stopTask(word: string, options: StoreOptions): Promise<number> {
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {
     const { fleetStop } = await import('../../fleet/cli/steer.ts');
@@ -80,7 +80,7 @@ function lookAgain(found: FoundTask, look: () => FoundTask | null): Standing {
 function outcome(found: FoundTask): string {
   const { standing, state } = found;
   const { task_id: taskId, driver } = state;
-  const next = `to continue: ${resumeCommand(found)}`;
+  const next = `to continue: ${resumeCommandHere(found)}`;
   switch (standing) {
     case 'live':
       return hangs(taskId, driver);

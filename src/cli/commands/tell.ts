@@ -4,7 +4,7 @@ import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
 import { onFleet } from '../../fleet/cli/on-fleet.ts';
 import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
-import { findOpenTask, refuseInsideOwnLoop, resumeCommand } from '../tasks/find-task.ts';
+import { findOpenTask, refuseInsideOwnLoop, resumeCommandHere } from '../tasks/find-task.ts';
 import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { steeredTask } from '../tasks/named-task.ts';
 import { say } from '../terminal/outlet.ts';
@@ -33,7 +33,7 @@ export async function tell(word: string, text: string, options: StoreOptions): P
   const when =
     standing === 'live'
       ? `the next iteration of ${taskId} gets the hint`
-      : `${taskId} is ${standing} and gets the hint when it is resumed: ${resumeCommand(found)}`;
+      : `${taskId} is ${standing} and gets the hint when it is resumed: ${resumeCommandHere(found)}`;
   say(when);
   return 0;
 }

@@ -15,7 +15,7 @@ export function placed(command: Command): Command {
 }
 
 /** Adds the flags that say whether a task is in a vault or in a fleet, and where that is. */
-export function anywhere(command: Command): Command {
+export function inVaultOrFleet(command: Command): Command {
   return placed(command).option('--fleet <URL>', FLEET_HELP);
 }
 

@@ -9,7 +9,7 @@ import { outputFlags, type ReadFlags } from '../flags/flags.ts';
 import type { TaskFolders } from '../tasks/named-folders.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';
-import { planResume, type ResumeFlags } from './plan-resume.ts';
+import { planAskedResume, type ResumeFlags } from './plan-resume.ts';
 import { viewFor } from './start-run.ts';
 
 /**
@@ -38,7 +38,7 @@ export async function announceBeforeResume(
   flags: ResumeFlags,
 ): Promise<number | null> {
   const own = { ...outputFlags(flags), isTrusted: flags.isTrusted, hasReadConfig: true };
-  const planned = await planResume(taskId, place, own);
+  const planned = await planAskedResume(taskId, place, own);
   return planned?.isUntold === true ? tellUntold(planned) : null;
 }
 

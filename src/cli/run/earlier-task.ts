@@ -4,7 +4,7 @@ import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { isUntold, readNewestStep } from '../../effects/state/state-file.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { LeftToPersonError } from '../../task-errors.ts';
-import { type FoundTask, findTask, resumeCommand } from '../tasks/find-task.ts';
+import { type FoundTask, findTask, resumeCommandHere } from '../tasks/find-task.ts';
 
 /** An earlier task with the id of a new run. */
 interface EarlierTask {
@@ -48,7 +48,7 @@ function isOpen(found: FoundTask): boolean {
     throw new LeftToPersonError(
       state.task_id,
       standing === 'stalled' ? `${standing}: ${state.exit_reason}` : standing,
-      resumeCommand(found),
+      resumeCommandHere(found),
       ending.exitCode,
     );
   }

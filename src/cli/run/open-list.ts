@@ -90,7 +90,7 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
     ...collected.problems,
   ];
   const base = { flags, collected, startDir };
-  const plan = await planTask(base, {
+  const plan = await planItemTask(base, {
     taskId: 'item',
     checks: [],
     criteria: null,
@@ -202,7 +202,7 @@ interface TaskToPlan {
 }
 
 /** Plans the task of an item. Rejects with a `UsageError`. */
-export function planTask(
+export function planItemTask(
   { collected, flags, startDir }: Pick<OpenList, 'collected' | 'flags' | 'startDir'>,
   { taskId, prompt, checks, criteria, base, problems = [] }: TaskToPlan,
 ): Promise<RunPlan> {

@@ -35,7 +35,7 @@ interface ResumeBounds {
  * Plans the resume of a task as the command line asks for it. Resolves to null if the task is not open. Rejects with
  * `TaskNotFoundError` for an invalid id, `InsideLoopError`, or as the plan itself does.
  */
-export async function planResume(
+export async function planAskedResume(
   taskId: string,
   place: TaskFolders,
   { layer, passthrough, problems, isTrusted, hasReadConfig = false }: ResumeFlags,

@@ -28,7 +28,7 @@ import { isFound, startFolder } from '../tasks/named-folders.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';
-import { planResume } from './plan-resume.ts';
+import { planAskedResume } from './plan-resume.ts';
 import { viewOf } from './prefixed-view.ts';
 import { announcements, planWarnings } from './run-notices.ts';
 
@@ -112,7 +112,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   const view = viewOf(request.taskId, first);
   if (request.kind === 'resume') {
     const flags = { ...flagsOfNow(base.read.flags), isTrusted: false };
-    const planned = await planResume(request.taskId, first, flags, { allowed: first });
+    const planned = await planAskedResume(request.taskId, first, flags, { allowed: first });
     if (planned === null) throw new Error(`${request.taskId} is already completed`);
     const { powers, isUntold, ...run } = planned;
     sayNewPowers(powers, base);

@@ -12,8 +12,8 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import { promptNotice } from '../../effects/plan/prompt-source.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import {
-  doesNotHold,
   isNotWatched,
+  limitNotHeld,
   limitsNothing,
   mayDoEverything,
   promptIncludesFiles,
@@ -70,7 +70,7 @@ export function planWarnings(plan: RunPlan): readonly string[] {
     const deaf = policy.agents.filter((agent) => !isTold(sign, agent));
     const isMeant = setting !== 'maxCost' && isGiven(sources[setting]) && settings[setting] !== 0;
     if (isMeant && settings.supervise && deaf.length > 0) {
-      warnings.push(doesNotHold(sources[setting].where, deaf));
+      warnings.push(limitNotHeld(sources[setting].where, deaf));
     }
   }
   if (settings.protect.length === 0) {

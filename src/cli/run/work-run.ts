@@ -45,8 +45,8 @@ import {
   blockedLine,
   changedListLine,
   doneLine,
-  firstLine,
   leftLine,
+  lineAboveOutput,
   listEndLine,
   listLine,
   notToldLine,
@@ -62,8 +62,8 @@ import { isFound } from '../tasks/named-folders.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';
-import { type OpenList, planTask, shownList, stateFor } from './open-list.ts';
-import { planResume } from './plan-resume.ts';
+import { type OpenList, planItemTask, shownList, stateFor } from './open-list.ts';
+import { planAskedResume } from './plan-resume.ts';
 import { viewOf } from './prefixed-view.ts';
 import { announcements } from './run-notices.ts';
 
@@ -160,7 +160,7 @@ function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): Li
   const inTurn = inTurns();
   const resume = async (taskId: string): Promise<ItemRun | number | null> => {
     const asked = { ...outputFlags(open.flags), isTrusted: false };
-    const planned = await planResume(taskId, plan, asked);
+    const planned = await planAskedResume(taskId, plan, asked);
     if (planned === null) return null;
     const how = { ...planned.resume, announcesOnly: planned.isUntold };
     const task = {
@@ -258,7 +258,7 @@ function planItem(
   const given = [...plan.settings.criterion, ...item.criteria].slice(0, MOST_CRITERIA);
   const criteria = judgeOf(plan.settings) === null ? null : given;
   const task = { taskId, prompt, checks: ofItem, criteria };
-  return planTask(open, base === undefined ? task : { ...task, base });
+  return planItemTask(open, base === undefined ? task : { ...task, base });
 }
 
 function report(
@@ -284,7 +284,7 @@ function report(
       tell(returnedLine(event, MOST_RETURNS));
       return;
     case 'not-landed':
-      tell(`${event.item}: ${firstLine(event.sentence)}`);
+      tell(`${event.item}: ${lineAboveOutput(event.sentence)}`);
       return;
     case 'left':
       if (plan.settings.json) print({ event: 'item_left', item: event.item, why: event.why }, '');

@@ -88,7 +88,10 @@ export function standingOf(task: TaskState): Standing {
 }
 
 /** Returns the command that resumes a task, with a flag that raises a used-up limit. */
-export function resumeCommand({ state, standing }: Pick<FoundTask, 'state' | 'standing'>): string {
+export function resumeCommandHere({
+  state,
+  standing,
+}: Pick<FoundTask, 'state' | 'standing'>): string {
   const { task_id, exit_reason, accepting = [] } = state;
   const { more = [] } = rowOfState(standing, exit_reason) ?? {};
   return commandHere('resume', task_id, [more, accepting].flat());
@@ -101,7 +104,7 @@ export function notLive(found: FoundTask): InvalidStateError {
     state.task_id,
     standing,
     null,
-    `to continue: ${resumeCommand(found)}`,
+    `to continue: ${resumeCommandHere(found)}`,
   );
 }
 

@@ -35,13 +35,13 @@ export interface ReportOptions extends StoreOptions {
 }
 
 /** The period of a briefing, as ISO instants. */
-export interface Span {
+export interface BriefingPeriod {
   readonly since: string;
   readonly until: string;
 }
 
 /** Returns the period that ends at the instant `until`. Throws a `UsageError`. */
-export function spanOf({ since = '7d' }: ReportOptions, until: string): Span {
+export function periodOf({ since = '7d' }: ReportOptions, until: string): BriefingPeriod {
   const spanMs = parseDuration(since);
   if (spanMs === null || spanMs === 0) {
     throw new UsageError([`--since expects a duration such as 7d, 12h or 90m; found '${since}'.`]);
@@ -93,7 +93,7 @@ export interface BriefingView {
 /** Gathers the briefing of a period from a state folder, without control characters and secrets. */
 export async function gatherBriefing(
   place: TaskFolders,
-  { since, until }: Span,
+  { since, until }: BriefingPeriod,
   view: BriefingView | null = null,
 ): Promise<Briefing> {
   const { vault, stateDir } = place;

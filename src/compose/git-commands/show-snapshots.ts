@@ -24,7 +24,7 @@ export interface ChangedFile {
 }
 
 /** Returns the files that iterations changed, for programs. Rejects with a `CommandError`. */
-export async function changedFiles(
+export async function filesOfIterations(
   task: NamedTask,
   runId: string,
   iterations: ShownIterations,

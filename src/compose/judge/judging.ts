@@ -37,7 +37,7 @@ import { asText } from '../../effects/git/tree-path.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { SignalWatch } from '../../effects/processes/signals.ts';
 import { type CheckPlace, placeIn } from '../../effects/proof/check-place.ts';
-import { changedFiles, lookIn } from '../../effects/proof/judged-tree.ts';
+import { filesWithDiffs, lookIn } from '../../effects/proof/judged-tree.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import { listTree } from '../../effects/snapshots/tree-files.ts';
 import { messageOf } from '../../errors.ts';
@@ -114,7 +114,7 @@ async function judgeInCheckout(
       ...told,
       task: new TextDecoder().decode(plan.prompt),
       criteria: criteriaOf(plan.settings.criterion),
-      files: await changedFiles(git, start, tree),
+      files: await filesWithDiffs(git, start, tree),
       putBack: [...changes.keys()].map(asText),
     };
     return await askTwice({ ...claim, place, below, claimed }, question, { ...told, spent });

@@ -121,10 +121,10 @@ export interface MetInSandbox {
   /** New files that other programs may run or obey, and that were not there to be protected. */
   readonly planted: readonly string[];
   /** How many more of each there were than are listed; absent for none. */
-  readonly more?: LeftOut;
+  readonly more?: LeftOutCounts;
 }
 
-export interface LeftOut {
+export interface LeftOutCounts {
   readonly refused: number;
   readonly planted: number;
 }
@@ -255,7 +255,7 @@ function scaled(usage: Usage, by: number): Usage {
  * Returns the text of an attempt: its final message, or the partial output if there is no such message. The words
  * of an error report are none.
  */
-export function outputOf({ end, result, finalMessage, partialOutput }: AttemptFacts): string {
+export function attemptOutput({ end, result, finalMessage, partialOutput }: AttemptFacts): string {
   const isError = result?.isError === true && result.text === finalMessage && partialOutput !== '';
   return end.kind === 'cut' || finalMessage === null || isError ? partialOutput : finalMessage;
 }

@@ -1,5 +1,5 @@
 /** The result of a check of `ralph doctor`. A `problem` would make a run fail; what is `off` is not asked for. */
-export interface Finding {
+export interface DoctorFinding {
   readonly kind: 'ok' | 'off' | 'warning' | 'problem';
   readonly says: string;
   /** What to do, or null if nothing is needed or `says` already names it. */

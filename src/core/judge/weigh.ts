@@ -41,7 +41,7 @@ export function weigh(
 }
 
 /** Returns every path, relative to the root, that a cited place can mean. */
-export function pathsOf(
+export function citedPaths(
   { file }: Pick<CitedPlace, 'file'>,
   tree: Omit<JudgedTree, 'look'>,
 ): readonly string[] {
@@ -56,7 +56,7 @@ export function pathsOf(
 }
 
 function foundAt(place: CitedPlace, tree: JudgedTree): JudgedPlace | null {
-  const seen = pathsOf(place, tree).map((path) => ({ path, at: tree.look(path) }));
+  const seen = citedPaths(place, tree).map((path) => ({ path, at: tree.look(path) }));
   if (place.missing) {
     const [first] = seen;
     const isMissing = first !== undefined && seen.every(({ at }) => at.kind === 'nothing');

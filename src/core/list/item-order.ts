@@ -9,7 +9,7 @@ export interface OrderFacts {
 }
 
 /** What is known while other items are being worked on. */
-export interface StartFacts extends OrderFacts {
+export interface ItemStartFacts extends OrderFacts {
   readonly atWork: ReadonlySet<string>;
 }
 
@@ -37,7 +37,7 @@ export function itemStands(
 }
 
 /** Returns the item to start next beside those at work, or null if none can be started now. */
-export function nextItem(items: readonly ListItem[], facts: StartFacts): ListItem | null {
+export function nextItem(items: readonly ListItem[], facts: ItemStartFacts): ListItem | null {
   const { only, atWork } = facts;
   let first: ListItem | null = null;
   let lane: number | null = null;

@@ -3,9 +3,9 @@ import { withIds } from './item-ids.ts';
 import {
   isMistake,
   type JsonNode,
-  type JsonObject,
+  lineAndColumn,
   memberOf,
-  placeOf,
+  type PlacedObject,
   plainValue,
   readJson,
 } from './json-tree.ts';
@@ -41,7 +41,7 @@ export function readJsonList(
 ): ReadList {
   const tree = readJson(text);
   if (isMistake(tree)) {
-    const { line, column } = placeOf(text, tree.at);
+    const { line, column } = lineAndColumn(text, tree.at);
     return wrong(
       `${file} expects JSON; line ${line}, column ${column} has ${shownAt(text, tree.at)} where ${tree.expected} is expected.`,
     );
@@ -126,10 +126,10 @@ function itemsOf(
   needsMark = true,
 ): ReadList {
   const problems: string[] = [];
-  const objects: JsonObject[] = [];
+  const objects: PlacedObject[] = [];
   const names: { id: string | null; name: string }[] = [];
   nodes.forEach((node, index) => {
-    const { line } = placeOf(text, node.from);
+    const { line } = lineAndColumn(text, node.from);
     const where = `${file}, line ${line} (${place} ${index + 1})`;
     if (node.kind !== 'object') {
       problems.push(`${where} expects an object with a title; found something else.`);
@@ -162,7 +162,7 @@ function itemsOf(
   return { list: { text, items } };
 }
 
-function textIn(object: JsonObject, key: string): string | null {
+function textIn(object: PlacedObject, key: string): string | null {
   const value = memberOf(object, key)?.value;
   if (value?.kind !== 'leaf' || typeof value.value !== 'string') return null;
   return value.value.trim() === '' ? null : value.value;
@@ -176,7 +176,7 @@ interface Style {
   readonly word: string;
 }
 
-function styleOf(objects: readonly JsonObject[]): Style | null {
+function styleOf(objects: readonly PlacedObject[]): Style | null {
   const words: string[] = [];
   let first: Pick<Style, 'key' | 'isSwitch'> | null = null;
   for (const object of objects) {
@@ -195,7 +195,7 @@ interface DoneField {
 }
 
 /** Returns the fields of an object that say whether it is done. */
-function doneFields(object: JsonObject): readonly DoneField[] {
+function doneFields(object: PlacedObject): readonly DoneField[] {
   const leaf = (key: string, type: 'boolean' | 'string'): readonly DoneField[] => {
     const node = memberOf(object, key)?.value;
     if (node?.kind !== 'leaf') return [];
@@ -217,7 +217,7 @@ function standingOf(fields: readonly DoneField[]): ListItem['standing'] {
 
 function itemOf(
   text: string,
-  object: JsonObject,
+  object: PlacedObject,
   named: Pick<ListItem, 'id' | 'name'>,
   style: Style | null,
 ): ListItem {
@@ -252,7 +252,7 @@ function itemOf(
   };
 }
 
-function criteriaOf(object: JsonObject): readonly string[] {
+function criteriaOf(object: PlacedObject): readonly string[] {
   for (const key of CRITERIA) {
     const value = memberOf(object, key)?.value;
     const nodes = value?.kind === 'array' ? value.items : value === undefined ? [] : [value];
@@ -268,7 +268,7 @@ function criteriaOf(object: JsonObject): readonly string[] {
 
 type Step = DoneField & { readonly place: string };
 
-function stepsOf(object: JsonObject, above: string): readonly Step[] {
+function stepsOf(object: PlacedObject, above: string): readonly Step[] {
   return STEPS.flatMap((key) => {
     const value = memberOf(object, key)?.value;
     if (value?.kind !== 'array') return [];
@@ -282,7 +282,7 @@ function stepsOf(object: JsonObject, above: string): readonly Step[] {
 }
 
 /** Adds a field behind the last one of an object, laid out as that is. */
-function addedField(text: string, object: JsonObject, { key, isSwitch, word }: Style): Edit {
+function addedField(text: string, object: PlacedObject, { key, isSwitch, word }: Style): Edit {
   const last = object.members.at(-1);
   const at = last?.value.to ?? object.from + 1;
   const value = isSwitch ? 'true' : JSON.stringify(word);
@@ -294,7 +294,7 @@ function addedField(text: string, object: JsonObject, { key, isSwitch, word }: S
   return { from: at, to: at, text: `,${gap}${JSON.stringify(key)}${colon}${value}` };
 }
 
-function withoutMarks(object: JsonObject, but: readonly string[]): object {
+function withoutMarks(object: PlacedObject, but: readonly string[]): object {
   const done = new Set(doneFields(object).map(({ key }) => key));
   return Object.fromEntries(
     object.members
@@ -310,7 +310,7 @@ function withoutMarks(object: JsonObject, but: readonly string[]): object {
   );
 }
 
-function blockersIn(object: JsonObject, key: string): readonly string[] {
+function blockersIn(object: PlacedObject, key: string): readonly string[] {
   const value = memberOf(object, key)?.value;
   if (value === undefined) return [];
   const named = plainValue(value);
@@ -326,7 +326,7 @@ function blockersIn(object: JsonObject, key: string): readonly string[] {
   });
 }
 
-function priorityOf(object: JsonObject): number {
+function priorityOf(object: PlacedObject): number {
   const value = memberOf(object, 'priority')?.value;
   const priority = value?.kind === 'leaf' ? value.value : null;
   if (typeof priority === 'number') return priority;
@@ -336,7 +336,7 @@ function priorityOf(object: JsonObject): number {
   return PRIORITIES[word] ?? Number.POSITIVE_INFINITY;
 }
 
-function checksOf(object: JsonObject): readonly string[] {
+function checksOf(object: PlacedObject): readonly string[] {
   const texts = (value: unknown): readonly string[] =>
     (Array.isArray(value) ? value : [value]).filter(
       (each): each is string => typeof each === 'string' && each.trim() !== '',

@@ -1,5 +1,5 @@
 /** A value of a JSON text, with its place in the text. */
-export type JsonNode = JsonObject | JsonArray | JsonLeaf;
+export type JsonNode = PlacedObject | JsonArray | JsonLeaf;
 
 interface Placed {
   /** Index of the first character. */
@@ -8,7 +8,7 @@ interface Placed {
   readonly to: number;
 }
 
-export interface JsonObject extends Placed {
+export interface PlacedObject extends Placed {
   readonly kind: 'object';
   readonly members: readonly JsonMember[];
 }
@@ -163,7 +163,7 @@ export function isMistake(read: JsonNode | readonly JsonNode[] | JsonMistake): r
 }
 
 /** Returns the member of an object with this name. The last of equal ones counts, as everywhere. */
-export function memberOf(object: JsonObject, key: string): JsonMember | undefined {
+export function memberOf(object: PlacedObject, key: string): JsonMember | undefined {
   return object.members.findLast((member) => member.key === key);
 }
 
@@ -180,7 +180,7 @@ export function plainValue(node: JsonNode): unknown {
 }
 
 /** Returns the line and the column of a place, both counted from 1. */
-export function placeOf(
+export function lineAndColumn(
   text: string,
   at: number,
 ): { readonly line: number; readonly column: number } {

@@ -1,7 +1,7 @@
 import { readJsonList } from './json-list.ts';
 import { isMistake, plainValue, readJsonSeries } from './json-tree.ts';
 import type { ListItem, ReadList } from './list-item.ts';
-import { checked } from './read-list.ts';
+import { checkedList } from './read-list.ts';
 
 /** The commands of a list that is no file. The shell gets ids and proofs in variables, and never as words of its own. */
 export interface SourceCommands {
@@ -90,7 +90,7 @@ export function readPrinted(
 ): ReadList {
   const row = sourceNamed(source);
   const read = row === null ? readJsonList(shown, text, tags, false) : row.read(shown, text, label);
-  const list = checked(shown, read);
+  const list = checkedList(shown, read);
   if ('problems' in list) return list;
   const problems = idProblems(shown, list.list.items);
   return problems.length > 0 ? { problems } : list;

@@ -6,11 +6,11 @@ export const LIST_MAX_ITEMS = 5_000;
 
 /** Reads a list. `sections` are headings of a Markdown file, or the tag of a JSON file with several lists. */
 export function readList(file: string, text: string, sections: readonly string[] = []): ReadList {
-  return checked(file, readByName(file, text, sections));
+  return checkedList(file, readByName(file, text, sections));
 }
 
 /** Refuses a list with too many items, equal ids, or items that wait for each other. */
-export function checked(file: string, read: ReadList): ReadList {
+export function checkedList(file: string, read: ReadList): ReadList {
   if ('problems' in read) return read;
   const problems = listProblems(file, read.list);
   return problems.length > 0 ? { problems } : read;

@@ -109,7 +109,7 @@ export function withAttempt(
 }
 
 /** Decides what follows a counted attempt: a question about its promise, or an observation of its work. */
-export function counted(
+export function afterCounted(
   state: LoopState,
   outcome: CountedOutcome,
   { facts, startedAt }: EventOf<'attempt-ended'>,

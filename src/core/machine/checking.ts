@@ -6,7 +6,7 @@ import { NOT_ASKED } from '../task/agent-standing.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import type { Announcement } from './action.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
-import { judge } from './judge.ts';
+import { judgeIteration } from './judge.ts';
 import type { EventOf } from './loop-event.ts';
 import type { LoopState, Step } from './loop-state.ts';
 
@@ -31,7 +31,7 @@ export function checked(state: LoopState, event: EventOf<'verified'>, moment: Mo
   }
   const next =
     step.kind === 'verifying'
-      ? judge(state, { ...step, verified: results }, moment)
+      ? judgeIteration(state, { ...step, verified: results }, moment)
       : measured(state, results);
   return { ...next, announced: [...told, ...(next.announced ?? [])] };
 }
@@ -47,7 +47,11 @@ export function examined(
   const { rewritten } = found.deciders ?? {};
   const seen = rewritten === undefined ? state : { ...state, rewritten };
   const { state: told, announced } = withJudge(seen, found.judge);
-  const next = judge(told, { ...step, examination: { ...step.examination, ...found } }, moment);
+  const next = judgeIteration(
+    told,
+    { ...step, examination: { ...step.examination, ...found } },
+    moment,
+  );
   return { ...next, announced: [...announced, ...(next.announced ?? [])] };
 }
 

@@ -55,7 +55,7 @@ interface Observed {
 }
 
 /** Judges a counted iteration by what the agent said and what was observed. */
-export function judge(state: LoopState, observed: Observed, moment: Moment): Decided {
+export function judgeIteration(state: LoopState, observed: Observed, moment: Moment): Decided {
   const { answer, sightings, verified, examination = {} } = observed;
   const { policy } = moment;
   const { own, message, isAborted } = wordsOf(state, answer, policy);
@@ -90,7 +90,7 @@ export function judge(state: LoopState, observed: Observed, moment: Moment): Dec
   return {
     state: recorded,
     announced: [publish(iteratedEvent(recorded, answer)), ...furtherEvents(answer, judged)],
-    decision: settle(recorded, { answer, judged, isAborted, approval, ...checks }, moment),
+    decision: settleIteration(recorded, { answer, judged, isAborted, approval, ...checks }, moment),
   };
 }
 
@@ -122,7 +122,7 @@ export function saysOtherwise(state: LoopState, answer: CountedAnswer, policy: P
 }
 
 /** Commits or takes back what the iteration changed, if the user wants that. What follows comes later. */
-export function settle(state: LoopState, judgement: Judgement, moment: Moment): Decision {
+export function settleIteration(state: LoopState, judgement: Judgement, moment: Moment): Decision {
   const by = wayToSettle(judgement, moment.policy);
   return by === null
     ? follow(state, judgement, moment)

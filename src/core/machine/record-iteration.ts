@@ -1,4 +1,4 @@
-import { type AttemptFacts, outputOf } from '../agent/attempt.ts';
+import { type AttemptFacts, attemptOutput } from '../agent/attempt.ts';
 import { describeOutcome, isCounted, type Outcome } from '../agent/outcome.ts';
 import { hasMalformedRequest } from '../completion/approval-request.ts';
 import type { CheckResult } from '../completion/check-result.ts';
@@ -56,7 +56,7 @@ export function answerOf(
         .slice(0, 5)
         .map(({ tool, target }) => preview(target === '' ? tool : `${tool}: ${target}`, 120)),
       files_changed: null,
-      output_preview: preview(outputOf(facts), 200),
+      output_preview: preview(attemptOutput(facts), 200),
     },
   };
 }
@@ -245,8 +245,8 @@ function carryFrom(
   // The reply comes last, since what it found missing is what the next iteration needs most.
   const output =
     reply === undefined
-      ? outputOf(facts)
-      : `${outputOf(facts)}\n\n[asked whether the task is complete, it answered:]\n${reply}`;
+      ? attemptOutput(facts)
+      : `${attemptOutput(facts)}\n\n[asked whether the task is complete, it answered:]\n${reply}`;
   return { output, wasCut: facts.end.kind === 'cut', missing, hints: [] };
 }
 

@@ -7,7 +7,7 @@ import { askAgain } from './approval.ts';
 import { questionLost } from './asking-back.ts';
 import { type Decided, type Decision, type Moment, publish } from './decision.ts';
 import { end, endWithoutJudge } from './ending.ts';
-import { follow, judge, settle } from './judge.ts';
+import { follow, judgeIteration, settleIteration } from './judge.ts';
 import type { EventOf } from './loop-event.ts';
 import { type LoopState, NO_STREAKS, NO_TROUBLE, type UndecidedClaim } from './loop-state.ts';
 import { continueAtOnce } from './next-iteration.ts';
@@ -168,7 +168,7 @@ function continued(
   if (step.kind === 'asking-back') return questionLost(state, step.answer, lost, moment);
   if (step.kind === 'verifying' && moment.policy.verify.length === 0) {
     const { answer, sightings } = step;
-    return judge(state, { answer, sightings, verified: null }, moment);
+    return judgeIteration(state, { answer, sightings, verified: null }, moment);
   }
   return { state, decision: repeated(state, moment) };
 }
@@ -189,7 +189,7 @@ function repeated(state: LoopState, moment: Moment): Decision {
   if (step.kind === 'ended' && state.undecided !== undefined) {
     return claimAgain(state.undecided, policy);
   }
-  if (step.kind === 'settling') return settle(state, step, moment);
+  if (step.kind === 'settling') return settleIteration(state, step, moment);
   if (step.kind === 'following') return follow(state, step, moment);
   if (step.kind === 'waiting' && task.wait !== null && isStillDue(task, task.wait, policy)) {
     return { kind: 'wait', wait: task.wait };

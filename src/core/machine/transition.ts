@@ -8,7 +8,7 @@ import { newSandbox } from '../task/task-sandbox.ts';
 import type { TaskState } from '../task/task-state.ts';
 import type { Announcement, Transition } from './action.ts';
 import {
-  counted,
+  afterCounted,
   withAttempt,
   withLostServers,
   withMetInSandbox,
@@ -22,7 +22,7 @@ import { byCaller, isByCaller } from './caller-events.ts';
 import { checked, examined } from './checking.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { end, endWithoutJudge } from './ending.ts';
-import { follow, followed, judge } from './judge.ts';
+import { follow, followed, judgeIteration } from './judge.ts';
 import type { CallerEvent, EventOf, LoopEvent } from './loop-event.ts';
 import { type LoopState, NO_STREAKS, NO_TROUBLE } from './loop-state.ts';
 import { dayCounted } from './next-iteration.ts';
@@ -109,7 +109,7 @@ function decide(state: LoopState, event: Happened, moment: Moment): Decided {
       return attemptEnded(state, event, moment);
     case 'looked':
       if (step.kind !== 'looking') return strayed(state);
-      return judge(state, { ...step, sightings: event.sightings, verified: null }, moment);
+      return judgeIteration(state, { ...step, sightings: event.sightings, verified: null }, moment);
     case 'day-counted':
       return dayCounted(state, event, moment);
     case 'verified':
@@ -191,7 +191,7 @@ function attemptEnded(before: LoopState, ended: EventOf<'attempt-ended'>, moment
       return replied(state, state.step.answer, { outcome, facts: event.facts }, moment);
     }
     return isCounted(outcome)
-      ? counted(state, outcome, event, moment)
+      ? afterCounted(state, outcome, event, moment)
       : retry(state, outcome, event, moment);
   };
   const kept: Announcement = {

@@ -4,7 +4,7 @@ import { PLACES } from '../completion/back-question.ts';
 import type { Policy } from '../task/policy.ts';
 import { disarm, type MaterialRules, materialLine, oneLine } from '../text/untrusted-text.ts';
 import type { Missing } from './handover.ts';
-import { describeFailedChecks, describeFailure, describeHold, hasWords } from './held-claim.ts';
+import { describeFailedChecks, describeFailure, describeHold, hasPrinted } from './held-claim.ts';
 import { rulesFor } from './material-rules.ts';
 
 /** The longest reason of a person that the prompt repeats, in UTF-16 code units. */
@@ -52,7 +52,7 @@ export function describeMissing(missing: Missing, policy: Policy): string {
     case 'checks-failed':
       return `After your previous iteration, ${describeFailedChecks(missing.failed, rules)}`;
     case 'until':
-      return `The command that decides whether the task is complete ${describeFailure(missing.result)}: ${materialLine(missing.result.command, rules)}.${hasWords(missing.result) ? ' Its output stands above.' : ''}`;
+      return `The command that decides whether the task is complete ${describeFailure(missing.result)}: ${materialLine(missing.result.command, rules)}.${hasPrinted(missing.result) ? ' Its output stands above.' : ''}`;
     case 'not-ended-well':
       return describeBadEnd(missing.outcome, policy, rules);
     case 'not-committed':

@@ -4,7 +4,7 @@ import type { Policy } from '../task/policy.ts';
 import { materialBlock, materialLine } from '../text/untrusted-text.ts';
 import { excerpts, OUTPUT_ROOM } from './excerpts.ts';
 import type { Handover, Missing } from './handover.ts';
-import { hasWords } from './held-claim.ts';
+import { hasPrinted } from './held-claim.ts';
 import { rulesFor } from './material-rules.ts';
 
 /** The output of one of the user's commands. */
@@ -19,18 +19,18 @@ export interface CommandOutput {
 export function failedOutputs(carry: Handover): readonly CommandOutput[] {
   return carry.missing.flatMap((missing): readonly CommandOutput[] => {
     if (missing.kind === 'not-committed') {
-      return hasWords(missing) ? [{ by: 'commit', check: null, output: missing.output }] : [];
+      return hasPrinted(missing) ? [{ by: 'commit', check: null, output: missing.output }] : [];
     }
     if (missing.kind === 'until') {
       const { result } = missing;
-      return hasWords(result) ? [{ by: 'until', check: null, output: result.output }] : [];
+      return hasPrinted(result) ? [{ by: 'until', check: null, output: result.output }] : [];
     }
     const setup = missing.kind === 'held' && 'setup' in missing.held ? missing.held.setup : null;
     if (setup !== null) {
-      return hasWords(setup) ? [{ by: 'setup', check: null, output: setup.output }] : [];
+      return hasPrinted(setup) ? [{ by: 'setup', check: null, output: setup.output }] : [];
     }
     return checksIn(missing)
-      .filter(hasWords)
+      .filter(hasPrinted)
       .map(({ name, output }) => ({ by: 'verify', check: name, output }));
   });
 }

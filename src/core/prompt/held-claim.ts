@@ -22,7 +22,7 @@ export function describeHold(
       return `${NOT_ACCEPTED} the work was checked once more in a fresh checkout, with nothing of what git ignores and nothing that you left running, and there ${
         held.why === null
           ? describeFailedChecks(held.failed, rules)
-          : `${materialLine(held.why, rules)}.${held.setup !== null && hasWords(held.setup) ? ' What was printed stands above.' : ''}`
+          : `${materialLine(held.why, rules)}.${held.setup !== null && hasPrinted(held.setup) ? ' What was printed stands above.' : ''}`
       } Make the checks pass from the files that git keeps.`;
     case 'judge':
       return `${NOT_ACCEPTED} ${held.verdict.agent}, which has read your work, says that this is not met: ${objections(held.verdict, rules)}. Fix that in the files; what is not in them, it does not see.`;
@@ -101,7 +101,7 @@ export function describeFailedChecks(failed: readonly CheckResult[], rules: Mate
     return `${checkName(result, rules)} ${describeFailure(result)}${after}`;
   });
   const [what, who] = failed.length === 1 ? ['a check', 'it'] : ['these checks', 'they'];
-  const where = failed.some(hasWords) ? ` What ${who} printed stands above.` : '';
+  const where = failed.some(hasPrinted) ? ` What ${who} printed stands above.` : '';
   return `${what} failed: ${each.join('; ')}.${where}`;
 }
 
@@ -111,6 +111,6 @@ export function describeFailure({ timedOut, exitCode }: CommandResult): string {
 }
 
 /** Whether a command printed anything. */
-export function hasWords({ output }: Pick<CommandResult, 'output'>): boolean {
+export function hasPrinted({ output }: Pick<CommandResult, 'output'>): boolean {
   return output.trim() !== '';
 }

@@ -8,7 +8,7 @@ import {
   materialLine,
 } from '../text/untrusted-text.ts';
 import { checkName } from './held-claim.ts';
-import { type ChangedFile, shownDiff } from './shown-diff.ts';
+import { type DifferingFile, shownDiff } from './shown-diff.ts';
 
 /** What a judge is asked. Nothing of it comes from the worker but the tree itself. */
 export interface JudgePrompt extends Pick<ToJudge, 'checks' | 'changed'> {
@@ -16,7 +16,7 @@ export interface JudgePrompt extends Pick<ToJudge, 'checks' | 'changed'> {
   readonly task: string;
   readonly criteria: readonly Criterion[];
   /** The files that differ between the start and the claim, with their diffs. */
-  readonly files: readonly ChangedFile[];
+  readonly files: readonly DifferingFile[];
   /** The files that are in the judge's folder as they were at the start, or left out, though the work changed them. */
   readonly putBack: readonly string[];
   /** A word that only this call has. */

@@ -2,7 +2,7 @@ import { firstFew } from '../text/untrusted-text.ts';
 import { excerpts } from './excerpts.ts';
 
 /** A file that differs between two trees. */
-export interface ChangedFile {
+export interface DifferingFile {
   readonly name: string;
   /** Its part of the diff; null if it was not read. */
   readonly diff: string | null;
@@ -18,7 +18,7 @@ const MOST_NAMED = 200;
  * named in `first` come first: other files cannot push them out.
  */
 export function shownDiff(
-  files: readonly ChangedFile[],
+  files: readonly DifferingFile[],
   room: number,
   first: readonly string[] = [],
 ): string {

@@ -1,4 +1,9 @@
-import { type LeftOut, type MetInSandbox, type RefusedHost, sumRefused } from '../agent/attempt.ts';
+import {
+  type LeftOutCounts,
+  type MetInSandbox,
+  type RefusedHost,
+  sumRefused,
+} from '../agent/attempt.ts';
 import type { SandboxRules } from '../sandbox/rules.ts';
 import { SETTINGS } from '../settings/settings.ts';
 import { oneLine } from '../text/untrusted-text.ts';
@@ -19,7 +24,7 @@ export interface TaskSandbox {
   /** New files that other programs may run or obey, some with a remark in parentheses. */
   readonly planted: readonly string[];
   /** How many more of each there were than are listed here; absent for none. */
-  readonly more?: LeftOut | undefined;
+  readonly more?: LeftOutCounts | undefined;
 }
 
 interface OwnRules {

@@ -23,7 +23,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
 import { type AgentKind, type AgentReader, locate, silentReader } from './agent.ts';
 import { keepGuard, leaseIsFresh } from './kept-guard.ts';
-import { type Watch, watchAttempt } from './watch.ts';
+import { type AttemptWatch, watchAttempt } from './watch.ts';
 
 /** What the environment of a child process says about its run. */
 export interface ChildOptions {
@@ -155,7 +155,7 @@ async function runAttempt(
 
   const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);
   let reader: AgentReader | null = null;
-  let watch: Watch | null = null;
+  let watch: AttemptWatch | null = null;
   const keepCost = (): void => {
     if (reader !== null && transcript.isCut()) {
       noteCost(options.logs, request, reader.facts());
@@ -251,7 +251,7 @@ async function metIn(sandbox: Sandbox | null): Promise<Pick<AttemptFacts, 'sandb
 }
 
 /** Returns the sign by which the attempt was ended; null if anything else ended it. */
-function endWatch(watch: Watch | null, end: AttemptEnd): SignFound | null {
+function endWatch(watch: AttemptWatch | null, end: AttemptEnd): SignFound | null {
   watch?.stop();
   return end.kind === 'cut' && end.cause === 'supervisor' ? (watch?.cutBy() ?? null) : null;
 }

@@ -1,6 +1,6 @@
 import type { AgentSetting } from '../../core/agent/agent.ts';
 import type { AttemptFacts } from '../../core/agent/attempt.ts';
-import type { Finding } from '../../core/agent/finding.ts';
+import type { DoctorFinding } from '../../core/agent/finding.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { AgentDeed } from '../../core/supervisor/supervisor.ts';
 import type { AgentListener } from '../../loop/ports.ts';
@@ -41,7 +41,7 @@ export interface AgentKind {
   /** Returns variables for an attempt that may last `limitMs` milliseconds; absent if it needs none. */
   variables?(limitMs: number): NodeJS.ProcessEnv;
   /** Checks, without starting the agent, whether it can work here. */
-  examine(): readonly Finding[];
+  examine(): readonly DoctorFinding[];
   /** Returns what would disturb every attempt; each result is one sentence that says what to do. */
   interferences?(): readonly string[];
 }

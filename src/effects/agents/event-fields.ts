@@ -1,7 +1,7 @@
 import type { RefusedTool } from '../../core/agent/attempt.ts';
 import { targetOf } from '../../core/agent/tool-target.ts';
 import { isObject } from '../../core/text/is-object.ts';
-import { oneLine } from '../files/bounded-text.ts';
+import { shortLine } from '../files/bounded-text.ts';
 import { type JsonObject, objectAt, objectsAt, stringAt } from '../files/json-fields.ts';
 
 /** Of a longer message, only the end is stored. */
@@ -56,7 +56,7 @@ export function contentBlocks(message: JsonObject): readonly JsonObject[] {
 /** Returns at most 200 characters of a field such as an id or a tool's name; null if it is not text. */
 export function nameAt(object: JsonObject, key: string): string | null {
   const name = stringAt(object, key);
-  return name === null ? null : oneLine(name, MAX_NAME_CHARS);
+  return name === null ? null : shortLine(name, MAX_NAME_CHARS);
 }
 
 /**
@@ -65,7 +65,7 @@ export function nameAt(object: JsonObject, key: string): string | null {
  */
 export function describeTarget(input: JsonObject | null): string {
   if (input === null) return '';
-  return oneLine(targetOf(input) ?? firstLevel(input), MAX_TARGET_CHARS);
+  return shortLine(targetOf(input) ?? firstLevel(input), MAX_TARGET_CHARS);
 }
 
 /** Returns an object as JSON, with `[…]` and `{…}` for nested values. Leaves out what would be cut off. */

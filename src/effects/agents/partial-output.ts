@@ -1,4 +1,4 @@
-import { createTailText, oneLine } from '../files/bounded-text.ts';
+import { createTailText, shortLine } from '../files/bounded-text.ts';
 
 const MAX_BYTES = 64 * 1024;
 const MAX_CALLS = 10;
@@ -26,7 +26,7 @@ export function createPartialOutput(): PartialOutput {
       isEmpty = false;
     },
     addCall: (tool, target) => {
-      calls.push(oneLine(`[tool] ${tool}${target === '' ? '' : `: ${target}`}`, MAX_CALL_CHARS));
+      calls.push(shortLine(`[tool] ${tool}${target === '' ? '' : `: ${target}`}`, MAX_CALL_CHARS));
       if (calls.length > MAX_CALLS) calls.shift();
     },
     read: () => {

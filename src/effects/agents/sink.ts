@@ -5,7 +5,7 @@ import {
   type RetryFacts,
   type Usage,
 } from '../../core/agent/attempt.ts';
-import { createTailText, firstLine, oneLine, tailWithin } from '../files/bounded-text.ts';
+import { createTailText, firstLine, shortLine, tailWithin } from '../files/bounded-text.ts';
 import type { JsonObject } from '../files/json-fields.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
 import type { ReaderFacts, ReaderListener } from './agent.ts';
@@ -144,7 +144,7 @@ export function createSink(
     toolStart: (id, name, input, by = null) => {
       answering();
       emptyMessage();
-      const call = toolCall(oneLine(name, 200), input);
+      const call = toolCall(shortLine(name, 200), input);
       tools += 1;
       toolInStep = true;
       if (id !== null) {
@@ -164,7 +164,7 @@ export function createSink(
     refused: answers.denied,
     refusedSomewhere: (tool, target) =>
       answers.deniedSomewhere(
-        toolCall(oneLine(tool, 200), target === '' ? null : { command: target }),
+        toolCall(shortLine(tool, 200), target === '' ? null : { command: target }),
       ),
     used: (tokens, costUsd = 0) => {
       if (tokens > 0) listener.did({ kind: 'used', tokens });
@@ -194,7 +194,7 @@ export function createSink(
         isError: true,
         apiErrorStatus: status,
         // The last event of gemini may only say that there was an error.
-        text: text === '' ? (lastError?.text ?? '') : oneLine(text, MAX_ERROR_CHARS),
+        text: text === '' ? (lastError?.text ?? '') : shortLine(text, MAX_ERROR_CHARS),
         terminalReason: isRetryable ? 'retryable' : null,
       };
       if (isFinal) result = error;

@@ -7,7 +7,7 @@ import {
   type SignLimits,
 } from '../../core/supervisor/supervisor.ts';
 import type { AgentListener } from '../../loop/ports.ts';
-import { oneLine } from '../files/bounded-text.ts';
+import { shortLine } from '../files/bounded-text.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
 import { startPatientTimer } from '../time/patient-timer.ts';
 import type { ReaderListener } from './agent.ts';
@@ -26,7 +26,7 @@ const KEPT_CHARS = 1_000;
 type StartTimer = (callback: () => void, ms: number) => () => void;
 
 /** One attempt, as it is watched. */
-export interface Watch {
+export interface AttemptWatch {
   /** What the reader of the agent's output tells. */
   readonly listener: ReaderListener;
   /** Returns the sign by which the attempt was ended, or null. */
@@ -41,7 +41,7 @@ export function watchAttempt(
   limits: SignLimits,
   signs: Pick<AgentSigns, 'hopeless'>,
   startTimer: StartTimer = startPatientTimer,
-): Watch {
+): AttemptWatch {
   const supervisor = createSupervisor(limits);
   const silent = createSilenceWatch(listener, startTimer);
   let cutBy: SignFound | null = null;
@@ -87,7 +87,7 @@ function createSilenceWatch(listener: AgentListener, startTimer: StartTimer) {
       // Of the minute in which it began only a part has passed.
       if (call.minutes <= SILENT_MINUTES) continue;
       open.delete(id);
-      const tool = oneLine(call.tool, MAX_TOOL_CHARS);
+      const tool = shortLine(call.tool, MAX_TOOL_CHARS);
       listener.silentTool({
         tool,
         target: preview(call.target, MAX_TARGET_CHARS),

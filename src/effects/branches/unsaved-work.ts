@@ -152,7 +152,7 @@ function repositoriesBelow(folder: string): readonly string[] {
 }
 
 /** Returns what is not committed in a work tree, outside of some folders; empty if git cannot say. */
-export async function changedFiles(
+export async function uncommittedFiles(
   place: { readonly cwd: string; readonly excluded: readonly string[] },
   git: Git,
 ): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Finding } from '../../core/agent/finding.ts';
+import type { DoctorFinding } from '../../core/agent/finding.ts';
 import type { AgentKind, AgentOptions, AgentTurn } from '../agents/agent.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { checkLogin } from './login-signs.ts';
@@ -95,7 +95,7 @@ export function claudeAgent(options: AgentOptions): AgentKind {
   };
 }
 
-function rootRefusal({ settings, env }: AgentOptions): readonly Finding[] {
+function rootRefusal({ settings, env }: AgentOptions): readonly DoctorFinding[] {
   const isRefused =
     settings.dangerouslySkipPermissions && process.getuid?.() === 0 && env.IS_SANDBOX !== '1';
   if (!isRefused) return [];

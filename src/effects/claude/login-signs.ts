@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { Finding } from '../../core/agent/finding.ts';
+import type { DoctorFinding } from '../../core/agent/finding.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { objectAt, parseObject } from '../files/json-fields.ts';
@@ -23,7 +23,7 @@ export function checkLogin(
   cwd: string,
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform = process.platform,
-): Finding {
+): DoctorFinding {
   const found = loginSigns(cwd, env, platform);
   if (found.length > 0) {
     return { kind: 'ok', says: `login: ${found.join(', ')} (found, but not tested)`, remedy: null };

@@ -1,6 +1,6 @@
 import { withoutControls } from '../../core/text/untrusted-text.ts';
 import { contentBlocks, describeTarget, nameAt } from '../agents/event-fields.ts';
-import { oneLine } from '../files/bounded-text.ts';
+import { shortLine } from '../files/bounded-text.ts';
 import {
   type JsonObject,
   objectAt,
@@ -10,7 +10,7 @@ import {
 } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { dropLongStrings } from './drop-long-strings.ts';
-import { kindOf, peekKind, readResult, subAgentOf } from './stream-events.ts';
+import { eventKind, peekKind, readResult, subAgentOf } from './stream-events.ts';
 import { readCost } from './usage-meter.ts';
 
 /** One entry of a log as shown to a person. Texts contain no control or escape sequences. */
@@ -115,7 +115,7 @@ export function createReadableLog(): ReadableLog {
         objectsAt(block, 'content')
           .map((part) => stringAt(part, 'text') ?? '')
           .join(' ');
-      items.push({ kind: 'tool-error', text: oneLine(withoutControls(words), MAX_ERROR_CHARS) });
+      items.push({ kind: 'tool-error', text: shortLine(withoutControls(words), MAX_ERROR_CHARS) });
     }
   };
 
@@ -161,7 +161,7 @@ function byLines(onLine: (line: Buffer, items: LogItem[]) => void): ReadableLog 
 
 /** Whether the object is an event of `claude`: a command agent can print other JSON with a `type`. */
 function isEvent(event: JsonObject): boolean {
-  const kind = kindOf(event);
+  const kind = eventKind(event);
   if (kind === null) return false;
   const isMessage = kind === 'assistant' || kind === 'user';
   if (isMessage) return objectAt(event, 'message') !== null;
@@ -177,5 +177,5 @@ function otherLine(text: string, parsed: JsonObject | null): LogItem {
 }
 
 function clean(text: string): string {
-  return oneLine(withoutControls(text), 200);
+  return shortLine(withoutControls(text), 200);
 }

@@ -5,7 +5,7 @@ import type {
   RetryFacts,
 } from '../../core/agent/attempt.ts';
 import { contentBlocks, MAX_MESSAGE_BYTES, nameAt } from '../agents/event-fields.ts';
-import { oneLine, tailWithin } from '../files/bounded-text.ts';
+import { shortLine, tailWithin } from '../files/bounded-text.ts';
 import {
   type JsonObject,
   numberAt,
@@ -41,7 +41,7 @@ export function peekKind(line: Buffer): string | null {
 }
 
 /** Returns the kind of a parsed event, such as `assistant` or `system/init`; null if it has no type. */
-export function kindOf(event: JsonObject): string | null {
+export function eventKind(event: JsonObject): string | null {
   const type = nameAt(event, 'type');
   if (type !== 'system') return type;
   const subtype = nameAt(event, 'subtype');
@@ -91,7 +91,7 @@ export function readResult(event: JsonObject): ResultFacts {
     text: text === null ? null : tailWithin(text, MAX_MESSAGE_BYTES),
     errors: stringsAt(event, 'errors')
       .slice(0, MAX_ERRORS)
-      .map((error) => oneLine(error, MAX_ERROR_CHARS)),
+      .map((error) => shortLine(error, MAX_ERROR_CHARS)),
     terminalReason: nameAt(event, 'terminal_reason'),
     numTurns: numberAt(event, 'num_turns'),
     isRefusal: event.stop_reason === 'refusal',
@@ -133,7 +133,7 @@ export function readBlock(event: JsonObject): string | null {
   if (!isBlock && event.prevent_continuation !== true) return null;
   const words = stringAt(event, 'content') ?? '';
   const said = words.replace(REPEATED_PROMPT, '').replace(BLOCKED_BY_HOOK, '');
-  return oneLine(said === '' ? words : said, HOOK_CHARS);
+  return shortLine(said === '' ? words : said, HOOK_CHARS);
 }
 
 const STOP_HOOK = /^Stop hook feedback:\s*/;
@@ -142,7 +142,7 @@ const STOP_HOOK = /^Stop hook feedback:\s*/;
 export function readStopHook(event: JsonObject): string | null {
   for (const block of contentBlocks(objectAt(event, 'message') ?? {})) {
     const text = stringAt(block, 'text') ?? '';
-    if (STOP_HOOK.test(text)) return oneLine(text.replace(STOP_HOOK, ''), HOOK_CHARS);
+    if (STOP_HOOK.test(text)) return shortLine(text.replace(STOP_HOOK, ''), HOOK_CHARS);
   }
   return null;
 }

@@ -8,8 +8,8 @@ import { type ConversationListeners, createConversation } from './conversation.t
 import { dropLongStrings } from './drop-long-strings.ts';
 import { createRateLimits } from './rate-limits.ts';
 import {
+  eventKind,
   isFromModel,
-  kindOf,
   peekKind,
   readBlock,
   readLostServers,
@@ -141,7 +141,7 @@ export function createClaudeStream(
     onEvent: (event, isEmbedded) => {
       // A log that quotes an event of another session tells nothing of this one.
       if (isEmbedded && nameAt(event, 'session_id') !== sessionId && sessionId !== null) return;
-      readEvent(kindOf(event), event);
+      readEvent(eventKind(event), event);
     },
     select,
     maxLineBytes: options.maxLineBytes,

@@ -36,7 +36,7 @@ export function tryReadText(file: PathLike, maxBytes: number): string | null {
 }
 
 /** Reads the first `maxBytes` bytes of a regular file, or all of it. Throws like `readWithin`. */
-export function readHead(file: PathLike, maxBytes: number): Buffer {
+export function readFirstBytes(file: PathLike, maxBytes: number): Buffer {
   return withRegularFile(file, 0, (descriptor, size) =>
     readBytes(descriptor, Math.min(size, maxBytes)),
   );

@@ -13,7 +13,7 @@ export function tailWithin(text: string, maxBytes: number): string {
 const FOLDABLE = /^\s|\s$|\s\s|[^\S ]/;
 
 /** Returns one line of at most `maxChars` characters, with `…` at the end if something was cut. */
-export function oneLine(text: string, maxChars: number): string {
+export function shortLine(text: string, maxChars: number): string {
   if (text.length <= maxChars && !FOLDABLE.test(text)) return text;
   // Fold only a few hundred characters, not the whole of a file that is being written.
   const head = text.trimStart().slice(0, maxChars * 4);
@@ -29,7 +29,7 @@ export function oneLine(text: string, maxChars: number): string {
 export function firstLine(text: string, maxChars: number): string {
   const start = text.trimStart();
   const stop = start.indexOf('\n');
-  return oneLine(stop === -1 ? start : start.slice(0, stop), maxChars);
+  return shortLine(stop === -1 ? start : start.slice(0, stop), maxChars);
 }
 
 function copyOf(text: string): string {

@@ -13,7 +13,7 @@ import * as z from 'zod/mini';
 import { type Here, isDriverAlive } from '../../core/task/driver.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { msBetween } from '../../core/task/task-state.ts';
-import { KB, readHead, withRegularFile } from '../files/bounded-read.ts';
+import { KB, readFirstBytes, withRegularFile } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.ts';
@@ -126,7 +126,7 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
     // Such a claim counts as dead: if its writer is alive, it creates the claim again.
     if (file.endsWith(`.json${UNWRITTEN}`)) dead.push(file);
     if (!file.endsWith('.json')) continue;
-    const text = unlessGone(() => readHead(file, CLAIM_MAX_BYTES).toString());
+    const text = unlessGone(() => readFirstBytes(file, CLAIM_MAX_BYTES).toString());
     if (text === null) continue;
     schema ??= buildSchema();
     const claim = schema.safeParse(parseObject(text)).data ?? null;

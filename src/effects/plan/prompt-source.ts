@@ -6,7 +6,7 @@ import type { RequestedSettings } from '../../core/settings/settings-problems.ts
 import type { MaterialRules } from '../../core/text/untrusted-text.ts';
 import { messageOf } from '../../errors.ts';
 import type { PromptSource } from '../../loop/ports.ts';
-import { MB, readHead, readTextWithin, readWithin } from '../files/bounded-read.ts';
+import { MB, readFirstBytes, readTextWithin, readWithin } from '../files/bounded-read.ts';
 import { errorCode } from '../files/write-file.ts';
 import {
   intoWorkProblem,
@@ -178,7 +178,7 @@ const FIRST_WORDS = 20_000;
 export function firstWords(prompt: string | null, promptFile: string | null): string {
   if (prompt !== null) return prompt === '-' ? '' : prompt.slice(0, FIRST_WORDS);
   try {
-    return promptFile === null ? '' : readHead(promptFile, FIRST_WORDS).toString();
+    return promptFile === null ? '' : readFirstBytes(promptFile, FIRST_WORDS).toString();
   } catch {
     return '';
   }

@@ -85,7 +85,7 @@ interface EndReport {
 }
 
 /** A process tree that is being ended. */
-export interface Ending {
+export interface ProcessEnding {
   /** Resolves when no process is alive, or after two seconds of SIGKILL. Never rejects. */
   readonly done: Promise<EndReport>;
   /** Sends SIGKILL at once, for a second Ctrl-C. */
@@ -93,7 +93,7 @@ export interface Ending {
 }
 
 /** Ends a whole process tree. The first signal is sent at once; it takes at most about 5 s. */
-export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
+export function endTree(tree: ProcessTree, options: EndOptions = {}): ProcessEnding {
   const { clock = monotonicMs } = options;
   const { steps = tree.isInner === undefined ? AGENT_ENDING : INNER_ENDING } = options;
   const { schedule = scheduleFirmly, kill = killByPid } = options;
@@ -179,7 +179,7 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
 export function endLeftovers(
   processes: readonly ProcessIdentity[],
   options: EndOptions & Partial<Pick<TreeSigns, 'marker' | 'neverPids'>> = {},
-): Ending {
+): ProcessEnding {
   const { marker = null, neverPids = [], ...rest } = options;
   const oldest = Math.min(...processes.map(({ startedAt }) => Number(startedAt)));
   const since = processes.length === 0 ? null : String(oldest);

@@ -6,7 +6,7 @@ import { createTailText } from '../files/bounded-text.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import { startPatientTimer } from '../time/patient-timer.ts';
 import { startWorkClock, type WorkLimits } from '../time/work-clock.ts';
-import { type Ending, endTree, KILLING } from './end-process.ts';
+import { endTree, KILLING, type ProcessEnding } from './end-process.ts';
 import type { AgentCommand } from './find-program.ts';
 import { innerTree, noteLeftInside } from './inner-tree.ts';
 import { countBirths, type ProcessIdentity } from './process-table.ts';
@@ -218,7 +218,7 @@ function notStarted(end: AttemptEnd): AgentProcessReport {
 /** What has happened to the process so far. */
 interface Life {
   cause: CutCause | null;
-  ending: Ending | null;
+  ending: ProcessEnding | null;
   hasResult: boolean;
   lingered: boolean;
   background: readonly LeftoverProcess[];

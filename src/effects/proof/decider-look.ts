@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { accepting } from '../../core/proof/accepted.ts';
 import { isDeciderName, isInstalled, isTestName } from '../../core/proof/decider-names.ts';
-import { type Deciders, decidersOf } from '../../core/proof/deciders/deciders.ts';
+import { type Deciders, decidersOfChecks } from '../../core/proof/deciders/deciders.ts';
 import { moduleSystemsOf } from '../../core/proof/deciders/module-system.ts';
 import { packageAtStart, scriptLine } from '../../core/proof/deciders/package-at-start.ts';
 import { isTsconfig, tsconfigAtStart } from '../../core/proof/deciders/tsconfig-at-start.ts';
@@ -169,7 +169,7 @@ export async function lookAtDeciders(request: DeciderLookRequest): Promise<Decid
     else packageJsons.set(asText(path), text);
   }
   const ledBy = [...atStart.texts].filter(([name]) => !atStart.packageJsons.has(name));
-  const deciders = decidersOf(checks, new Map([...ledBy, ...packageJsons]), folder);
+  const deciders = decidersOfChecks(checks, new Map([...ledBy, ...packageJsons]), folder);
   const all = [atStart.deciders, deciders];
   // A file that only a changed line runs is not reached by the line of the start.
   const run = new Set(atStart.deciders.files.map(asTreePath));

@@ -1,7 +1,7 @@
 import type { CitedCriterion } from '../../core/judge/read-answer.ts';
 import { throughLinks } from '../../core/judge/through-links.ts';
-import { type AtPath, pathsOf } from '../../core/judge/weigh.ts';
-import type { ChangedFile } from '../../core/prompt/shown-diff.ts';
+import { type AtPath, citedPaths } from '../../core/judge/weigh.ts';
+import type { DifferingFile } from '../../core/prompt/shown-diff.ts';
 import { realPath } from '../files/real-path.ts';
 import { GitError } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
@@ -13,11 +13,11 @@ import { listTree, readEntries } from '../snapshots/tree-files.ts';
 const DIFF_BYTES = 4 * 1024 * 1024;
 
 /** Returns the files that differ between two trees, with their diffs. Rejects with a `GitError` if git fails. */
-export async function changedFiles(
+export async function filesWithDiffs(
   git: PrivateGit,
   start: string,
   claimed: string,
-): Promise<readonly ChangedFile[]> {
+): Promise<readonly DifferingFile[]> {
   const [before, after] = [await listTree(git, start), await listTree(git, claimed)];
   const names = [...new Set([...before.keys(), ...after.keys()])]
     .filter((name) => before.get(name) !== after.get(name))
@@ -71,7 +71,7 @@ export async function lookIn(
   const follow = await followerIn(git, tree);
   const roots = [place.folder, realPath(place.folder)];
   const cited = criteria.flatMap(({ where }) =>
-    where.flatMap((each) => pathsOf(each, { roots, below })),
+    where.flatMap((each) => citedPaths(each, { roots, below })),
   );
   const entries = cited.flatMap((path) => {
     const name = follow(asTreePath(path));

@@ -7,7 +7,7 @@ import { HINT_MAX_BYTES, type Hint } from '../../core/prompt/hints.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { CommandError, messageOf } from '../../errors.ts';
 import type { Requests } from '../../loop/ports.ts';
-import { MB, readHead } from '../files/bounded-read.ts';
+import { MB, readFirstBytes } from '../files/bounded-read.ts';
 import { fileNamesIn, watchFolder } from '../files/folder.ts';
 import { numberAt, parseObject, stringAt } from '../files/json-fields.ts';
 import { leadsOut } from '../files/real-path.ts';
@@ -93,7 +93,7 @@ export function watchRequests(
 /** Reads only the beginning of a long file, because an agent can create files here, too. */
 function tryRead(file: string): string | null {
   try {
-    return readHead(file, HINT_MAX_BYTES + SIGNATURE_BYTES).toString();
+    return readFirstBytes(file, HINT_MAX_BYTES + SIGNATURE_BYTES).toString();
   } catch {
     return null;
   }

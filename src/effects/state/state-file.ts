@@ -24,7 +24,7 @@ export type StateFile =
   | { readonly kind: 'corrupt'; readonly modifiedAt: string };
 
 /** About twenty times the size of ralph's largest states; other tools' may contain whole outputs. */
-export const STATE_MAX_BYTES = MB;
+export const STATE_READ_MAX_BYTES = MB;
 
 /**
  * Reads a state file; without a seal, `isOwn` is always false. Throws the system's error only if the file
@@ -33,7 +33,7 @@ export const STATE_MAX_BYTES = MB;
 export function readStateFile(file: string, seal: Seal | null = null): StateFile {
   let json: string;
   try {
-    json = readTextWithin(file, STATE_MAX_BYTES);
+    json = readTextWithin(file, STATE_READ_MAX_BYTES);
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return { kind: 'none' };
     // `EINVAL` means a folder or a pipe, which counts as corrupt.

@@ -6,7 +6,7 @@ import { tryReadText } from '../files/bounded-read.ts';
 import { type JsonObject, parseObject } from '../files/json-fields.ts';
 import { errorCode } from '../files/write-file.ts';
 import type { Seal } from '../trust/seal.ts';
-import { STATE_MAX_BYTES, type StateFile, tryReadStateFile } from './state-file.ts';
+import { STATE_READ_MAX_BYTES, type StateFile, tryReadStateFile } from './state-file.ts';
 import { stateNames, taskPaths } from './task-folder.ts';
 
 /** A task found in the state folder or its history, whatever its state file turns out to be. */
@@ -19,7 +19,7 @@ export interface TaskEntry {
   readonly found: Exclude<StateFile, { kind: 'none' }> | { readonly kind: 'unreadable' };
 }
 
-export interface TaskList {
+export interface ListedTasks {
   readonly open: readonly TaskEntry[];
   /** Tasks of the history; from `listTasks`, the newest first. */
   readonly ended: readonly TaskEntry[];
@@ -30,7 +30,7 @@ export interface TaskList {
  * No others are read, because there may be thousands. Ignores links. Throws a `CommandError` if a
  * folder cannot be read.
  */
-export function listTasks(stateDir: string, newest: number, seal: Seal | null = null): TaskList {
+export function listTasks(stateDir: string, newest: number, seal: Seal | null = null): ListedTasks {
   return listed(stateDir, newestNames(historyOf(stateDir), newest), seal);
 }
 
@@ -39,14 +39,14 @@ export function listTasksSince(
   stateDir: string,
   sinceMs: number,
   seal: Seal | null = null,
-): TaskList {
+): ListedTasks {
   const history = historyOf(stateDir);
   const isRecent = (name: string): boolean =>
     (lstatSync(path.join(history, `${name}.json`), QUIETLY)?.mtimeMs ?? 0) >= sinceMs;
   return listed(stateDir, archivedNames(history).filter(isRecent), seal);
 }
 
-function listed(stateDir: string, archived: readonly string[], seal: Seal | null): TaskList {
+function listed(stateDir: string, archived: readonly string[], seal: Seal | null): ListedTasks {
   const history = historyOf(stateDir);
   return {
     open: stateNames(readNames(stateDir)).flatMap(
@@ -182,5 +182,5 @@ function entryOf(
 
 /** Returns all fields of a state file, even unknown ones; null if it is not a JSON object. */
 export function readStateObject(stateFile: string): JsonObject | null {
-  return parseObject(tryReadText(stateFile, STATE_MAX_BYTES) ?? '');
+  return parseObject(tryReadText(stateFile, STATE_READ_MAX_BYTES) ?? '');
 }

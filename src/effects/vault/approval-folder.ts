@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ApprovalAnswer } from '../../core/machine/loop-event.ts';
 import type { Approval, ThereBefore } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { MB, readHead, tryReadText } from '../files/bounded-read.ts';
+import { MB, readFirstBytes, tryReadText } from '../files/bounded-read.ts';
 import { watchFolder } from '../files/folder.ts';
 import { isSamePlace, leadsOut } from '../files/real-path.ts';
 import {
@@ -68,7 +68,7 @@ function isFree(file: string): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return true;
   if (!stats.isFile()) throw new Error(`${file} is not a regular file`);
-  return readHead(file, OWN_BEGINNING.length).toString() === OWN_BEGINNING;
+  return readFirstBytes(file, OWN_BEGINNING.length).toString() === OWN_BEGINNING;
 }
 
 /**

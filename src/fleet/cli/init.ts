@@ -3,7 +3,7 @@ import { parseDuration } from '../../core/settings/duration.ts';
 import { UsageError } from '../../errors.ts';
 import { initText } from '../report/fleet-words.ts';
 import { initFleetAt } from '../worker/init.ts';
-import { type Patience, whenReached } from './on-fleet.ts';
+import { type DatabaseWait, whenReached } from './on-fleet.ts';
 
 const SHORTEST_MS = 10_000;
 const LONGEST_MS = 60 * 60_000;
@@ -12,7 +12,7 @@ const LONGEST_MS = 60 * 60_000;
 export async function initNamedFleet(
   url: string,
   lease: string | undefined,
-  { init = initFleetAt, ...patience }: Patience & { readonly init?: typeof initFleetAt } = {},
+  { init = initFleetAt, ...patience }: DatabaseWait & { readonly init?: typeof initFleetAt } = {},
 ): Promise<number> {
   const leaseMs = lease === undefined ? null : leaseOf(lease);
   const done = await whenReached(() => init({ url, env: process.env, leaseMs }), patience);

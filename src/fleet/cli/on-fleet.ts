@@ -87,7 +87,7 @@ const PATIENCE_MS = 10_000;
 const RETRY_MS = 1_000;
 
 /** How long to wait for a database, and for how long between two attempts, in milliseconds. */
-export interface Patience {
+export interface DatabaseWait {
   readonly patienceMs?: number;
   readonly retryMs?: number;
 }
@@ -102,7 +102,7 @@ export async function openNamed(
     open = openFleetAt,
     purpose = 'command',
     ...patience
-  }: Patience & {
+  }: DatabaseWait & {
     readonly open?: typeof openFleetAt;
     readonly purpose?: Parameters<typeof openFleetAt>[0]['purpose'];
   } = {},
@@ -113,7 +113,7 @@ export async function openNamed(
 /** Tries something again for 10 s while the database cannot be reached: it may be starting. */
 export async function whenReached<T>(
   attempt: () => Promise<T>,
-  { patienceMs = PATIENCE_MS, retryMs = RETRY_MS }: Patience = {},
+  { patienceMs = PATIENCE_MS, retryMs = RETRY_MS }: DatabaseWait = {},
 ): Promise<T> {
   const startedAt = performance.now();
   for (;;) {

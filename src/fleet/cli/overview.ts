@@ -9,7 +9,7 @@ import type { OpenFleet } from './on-fleet.ts';
 export async function showFleet(fleet: OpenFleet, options: ShowOptions): Promise<number> {
   const terminal = await terminalOf(process.stdout, process.env);
   const frame = async () => {
-    const picture = await pictureOf(fleet);
+    const picture = await readPicture(fleet);
     const { view, warnings } = picture;
     const text =
       options.json === true ? jsonText(fleetStatusJson(picture)) : fleetStatus(picture, terminal());
@@ -28,7 +28,7 @@ export async function showFleet(fleet: OpenFleet, options: ShowOptions): Promise
 const TASKS_READ = 500;
 
 /** Reads what a fleet looks like now. */
-export async function pictureOf({ queue }: Pick<OpenFleet, 'queue'>): Promise<FleetPicture> {
+export async function readPicture({ queue }: Pick<OpenFleet, 'queue'>): Promise<FleetPicture> {
   const [at, workers, accounts, queues, tasks, unreadable] = await Promise.all([
     queue.readClock(),
     queue.workers(),

@@ -1,8 +1,8 @@
 import {
   gatherBriefing,
+  periodOf,
   printBriefing,
   type ReportOptions,
-  spanOf,
 } from '../../cli/tasks/gather-briefing.ts';
 import { say } from '../../cli/terminal/outlet.ts';
 import type { OpenNote } from '../../core/task/briefing-sources.ts';
@@ -20,7 +20,7 @@ import type { OpenFleet } from './on-fleet.ts';
 /** `ralph report` on a fleet: shows what happened in a period, and what needs a person. */
 export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Promise<number> {
   const { queue, words } = fleet;
-  const span = spanOf(options, await queue.readClock());
+  const span = periodOf(options, await queue.readClock());
   const tasks = await queue.tasks({ endedSince: span.since });
   const byId = new Map(tasks.map((task) => [task.spec.task_id, task]));
   const briefing = await withTaskCopies(async (copies) => {

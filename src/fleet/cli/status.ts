@@ -21,7 +21,7 @@ import {
 import { type TaskCopies, withTaskCopies } from '../worker/task-copy.ts';
 import { framesOf, type ShowOptions } from './frames.ts';
 import { type OpenFleet, requireTask } from './on-fleet.ts';
-import { pictureOf } from './overview.ts';
+import { readPicture } from './overview.ts';
 
 /** `ralph status [ID]` on a fleet: shows its open tasks and those that ended last, or one in detail. */
 export async function fleetTasks(
@@ -44,7 +44,7 @@ const ENDED_SHOWN = 10;
 
 async function listFrame(fleet: OpenFleet, isJson: boolean, options: TableOptions): Promise<Frame> {
   const { queue } = fleet;
-  const { view, warnings } = await pictureOf(fleet);
+  const { view, warnings } = await readPicture(fleet);
   const tasks = (await listed(fleet)).map((facts) =>
     shownFleetTask(facts, view.at, warningsOf(facts, warnings)),
   );
@@ -96,7 +96,7 @@ function taskFrames(
     const facts = await requireTask(fleet, taskId);
     const key = JSON.stringify(facts);
     if (last?.key !== key) last = { key, seen: await seenTask(fleet, facts) };
-    const { view, warnings } = await pictureOf(fleet);
+    const { view, warnings } = await readPicture(fleet);
     const shown = shownFleetTask(facts, view.at, warningsOf(facts, warnings));
     const { seen } = last;
     const { name } = fleet.queue;

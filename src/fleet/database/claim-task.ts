@@ -1,7 +1,7 @@
 import { SPREAD } from './account-rows.ts';
 import { latestAnswer } from './approval-rows.ts';
 import { type Database, Undone } from './connection.ts';
-import type { Claim, ClaimRequest } from './fleet-queue.ts';
+import type { ClaimRequest, FleetClaim } from './fleet-queue.ts';
 import { type Jobs, jobKey, QUEUE_NAME, QUEUED_COLUMNS, queueName, readQueueName } from './jobs.ts';
 import type { FetchedJob, SqlRunner } from './load-engine.ts';
 import { newerTables, TABLES_VERSION } from './migrations.ts';
@@ -24,7 +24,7 @@ const PUT_OFF = "interval '1 s'";
 
 /** What came of one fetched job. */
 type Tried =
-  | { readonly kind: 'claimed'; readonly claim: Claim }
+  | { readonly kind: 'claimed'; readonly claim: FleetClaim }
   | { readonly kind: 'nothing' }
   /** The job is gone: it was of no task, or of one that has a job in the queue of this worker's schema now. */
   | { readonly kind: 'leftover' };
@@ -50,12 +50,12 @@ class TaskBusy extends Undone {
 }
 
 /** Claims the next task, as `FleetQueue.claim` says. `leaseMs`: how long the claim holds without a beat. */
-export async function claimTask(
+export async function claimNextTask(
   database: Database,
   jobs: Jobs,
   leaseMs: number,
   request: ClaimRequest,
-): Promise<Claim | null> {
+): Promise<FleetClaim | null> {
   const ignored = new Set(await closedAccounts(database, request));
   const names = namesFor(request);
   for (let tried = 1; tried <= TRIES; tried += 1) {

@@ -42,7 +42,7 @@ export async function insertEvents(
 }
 
 /** Returns the event of a row. */
-export function eventOf(row: {
+export function eventOfRow(row: {
   number: string;
   worker: string | null;
   host: string | null;

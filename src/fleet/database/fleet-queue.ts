@@ -45,7 +45,7 @@ export interface FleetQueue {
    * Claims the next task: the highest priority, then the oldest; of no account that is paused or has no free
    * slot. Raises its fence. Resolves to null if there is no such task.
    */
-  claim(request: ClaimRequest): Promise<Claim | null>;
+  claim(request: ClaimRequest): Promise<FleetClaim | null>;
   /** Renews the leases of claims. Resolves to the ids of the tasks whose claim still holds. */
   beat(claims: readonly ClaimKey[]): Promise<ReadonlySet<string>>;
   /** Keeps a checkpoint with its events, and marks requests as done. False, and nothing written, if the claim is lost. */
@@ -187,7 +187,7 @@ export interface ClaimKey {
   readonly job: string;
 }
 
-export interface Claim extends ClaimKey {
+export interface FleetClaim extends ClaimKey {
   readonly task: FleetTaskFacts;
   readonly checkpoint: KeptCheckpoint | null;
   /** The answer to the newest approval, until a checkpoint names that approval in `requestsDone`. */

@@ -4,13 +4,13 @@ import type { FleetTaskFacts, Parking } from '../core/fleet-task.ts';
 import { isReadableSpec } from '../core/spec-problems.ts';
 import { accountFacts, changeAccount, pauseAccount } from './account-rows.ts';
 import { openApprovals } from './approval-rows.ts';
-import { claimTask } from './claim-task.ts';
+import { claimNextTask } from './claim-task.ts';
 import type { Database } from './connection.ts';
-import { eventOf } from './event-rows.ts';
+import { eventOfRow } from './event-rows.ts';
 import type * as Port from './fleet-queue.ts';
 import { type Jobs, readJobKey } from './jobs.ts';
 import { queueFacts } from './queue-rows.ts';
-import { answerTask, requestOf, resumeTask } from './steer-task.ts';
+import { answerTask, requestOf, wakeTask } from './steer-task.ts';
 import { submitTasks } from './submit-tasks.ts';
 import { sweepFleet } from './sweep-fleet.ts';
 import { checkpointOf, factsOf, readTasks, SELECT_CHECKPOINT, SELECT_TASKS } from './task-rows.ts';
@@ -57,8 +57,8 @@ export class PgFleetQueue implements Port.FleetQueue {
     await this.#database.rows('delete from ralph.worker where id = $1', [workerId]);
   }
 
-  claim(request: Port.ClaimRequest): Promise<Port.Claim | null> {
-    return claimTask(this.#database, this.#jobs, this.leaseMs, request);
+  claim(request: Port.ClaimRequest): Promise<Port.FleetClaim | null> {
+    return claimNextTask(this.#database, this.#jobs, this.leaseMs, request);
   }
 
   async beat(claims: readonly Port.ClaimKey[]): Promise<ReadonlySet<string>> {
@@ -147,7 +147,7 @@ export class PgFleetQueue implements Port.FleetQueue {
   }
 
   resume(taskId: string, changed?: Port.ResumedSettings): Promise<Port.RequestTaken> {
-    return resumeTask(this.#database, this.#jobs, taskId, changed);
+    return wakeTask(this.#database, this.#jobs, taskId, changed);
   }
 
   answer(taskId: string, answer: Port.FleetAnswer): Promise<Port.RequestTaken> {
@@ -206,7 +206,7 @@ export class PgFleetQueue implements Port.FleetQueue {
       'select number, worker, host, fence, body from ralph.event where task_id = $1 and number > $2 order by number',
       [taskId, since],
     );
-    return rows.map(eventOf);
+    return rows.map(eventOfRow);
   }
 
   async logs(taskId: string, after: number): Promise<readonly Port.PackedLog[]> {

@@ -29,13 +29,13 @@ export function requestOf(
       if (row.worker === null) return DONE;
       return { kind: 'left', worker: row.worker, host: row.host ?? '' };
     }
-    await holdTask(tx, jobs, row, kind);
+    await pauseOrStop(tx, jobs, row, kind);
     return DONE;
   });
 }
 
 /** Pauses or stops a task that nobody works on. */
-export async function holdTask(
+export async function pauseOrStop(
   tx: SqlRunner,
   jobs: Jobs,
   task: QueuedTask & Pick<TaskRow, 'job'>,
@@ -63,7 +63,7 @@ export async function holdTask(
 }
 
 /** Wakes what is paused, or has ended and can go on. */
-export function resumeTask(
+export function wakeTask(
   database: Database,
   jobs: Jobs,
   taskId: string,

@@ -14,7 +14,7 @@ import type {
 } from './fleet-queue.ts';
 import { type Jobs, QUEUED_COLUMNS, type QueuedTask, readJobKey } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
-import { holdTask } from './steer-task.ts';
+import { pauseOrStop } from './steer-task.ts';
 import type { TaskRow } from './task-rows.ts';
 
 /** Most bytes of a packed log of one iteration, and of all logs of a task. */
@@ -169,7 +169,7 @@ export class ClaimWriter {
     );
     const kinds = rows.map((each) => each.kind);
     const kind = kinds.includes('stop') ? 'stop' : kinds.length > 0 ? 'pause' : otherwise;
-    if (kind !== null) await holdTask(tx, this.#jobs, task, kind);
+    if (kind !== null) await pauseOrStop(tx, this.#jobs, task, kind);
   }
 
   async #completeJob(tx: SqlRunner, claim: ClaimKey): Promise<void> {

@@ -7,7 +7,7 @@ import { askedFor, parkingOf } from '../core/parking.ts';
 import type {
   Checkpoint,
   CheckpointSnapshot,
-  Claim,
+  FleetClaim,
   FleetQueue,
   WrittenBeside,
 } from '../database/fleet-queue.ts';
@@ -21,7 +21,7 @@ const CHANGING: ReadonlySet<Step['kind']> = new Set([
 
 /** What the checkpoints of a leg need of the world. */
 export interface CheckpointWorld {
-  readonly claim: Claim;
+  readonly claim: FleetClaim;
   readonly queue: FleetQueue;
   /** Aborts with a `RunDropped` when the claim is lost. */
   readonly dropped: AbortSignal;

@@ -6,13 +6,13 @@ import { systemClock } from '../../effects/time/clock.ts';
 import type { ApprovalDesk } from '../../loop/ports.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
 import { renderRequest } from '../../report/notes/approval-request.ts';
-import type { Claim, ClaimKey, FleetAnswer, FleetApproval } from '../database/fleet-queue.ts';
+import type { ClaimKey, FleetAnswer, FleetApproval, FleetClaim } from '../database/fleet-queue.ts';
 
 /** A file of the vault is never the request, so none is there before it. */
 const NOTHING_BEFORE = { approved: null, rejected: null } as const;
 
 interface DeskRequest {
-  readonly claim: Claim;
+  readonly claim: FleetClaim;
   readonly plan: RunPlan;
   readonly logDir: string;
   /** Writes the request to the row of the fleet. False if the claim is lost. */

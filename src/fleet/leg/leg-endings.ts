@@ -8,7 +8,7 @@ import { systemClock } from '../../effects/time/clock.ts';
 import { messageOf } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
-import type { Claim, FleetSettlement, WrittenBeside } from '../database/fleet-queue.ts';
+import type { FleetClaim, FleetSettlement, WrittenBeside } from '../database/fleet-queue.ts';
 import type { LegFailed } from './leg-failed.ts';
 import { NOT_LANDED } from './leg-git.ts';
 import type { LegState } from './leg-state.ts';
@@ -69,7 +69,7 @@ export async function settleFailed(
 
 /** Returns the event of an ending that no run has told. */
 function failedEvent(
-  { taskId, task }: Claim,
+  { taskId, task }: FleetClaim,
   { exitReason, exitCode }: FleetSettlement,
   error: string,
 ): RalphEvent {

@@ -25,7 +25,7 @@ import { makeResult } from '../origin/result.ts';
 import { LegFailed } from './leg-failed.ts';
 import { legEnvironment } from './leg-plan.ts';
 import { type LegState, pathsOf } from './leg-state.ts';
-import { createPatience, type Patience } from './patience.ts';
+import { createLegPatience, type LegPatience } from './patience.ts';
 import { whenThere } from './when-there.ts';
 import type { LegFolder } from './worker-home.ts';
 
@@ -63,7 +63,7 @@ export async function openLegGit(
   const git = { env: legEnvironment(world.env), runId: leg.runId, signal: over };
   const origin = { ...git, home: world.home, url: spec.repo };
   const mirror = openMirror(origin);
-  const patience = createPatience({
+  const patience = createLegPatience({
     ...{ ms: world.originPatienceMs, dropped, over },
     tell: (sentence) => world.say(`${claim.taskId}: ${sentence}`),
   });
@@ -123,7 +123,7 @@ async function findBase(
   { claim, world, dropped }: LegState,
   mirror: Mirror,
   base: string | null,
-  patience: Patience,
+  patience: LegPatience,
 ): Promise<string> {
   const { commit } = await patience('first-contact', () => mirror.resolve(base));
   await whenThere(dropped, () => world.queue.noteBase(claim, commit));
@@ -132,7 +132,7 @@ async function findBase(
 
 interface GitParts {
   readonly mirror: Mirror;
-  readonly patience: Patience;
+  readonly patience: LegPatience;
   readonly env: NodeJS.ProcessEnv;
   readonly newest: CheckpointSnapshot | null;
   /** The commit from which the task began. */

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
-import { KB, MB, readHead, readTail } from '../../effects/files/bounded-read.ts';
+import { KB, MB, readFirstBytes, readTail } from '../../effects/files/bounded-read.ts';
 import { transcriptNames } from '../../effects/logs/iteration-log.ts';
 import type { PackedLog } from '../database/fleet-queue.ts';
 import { LOG_BYTES } from '../database/write-claim.ts';
@@ -58,7 +58,7 @@ function ends(file: string, headBytes: number, tailBytes: number): string | null
     const tail = readTail(file, headBytes + tailBytes);
     if (tail.length === 0) return null;
     if (tail.length < headBytes + tailBytes) return tail.toString();
-    const head = readHead(file, headBytes).toString();
+    const head = readFirstBytes(file, headBytes).toString();
     return `${head}\n[…]\n${tail.subarray(-tailBytes).toString()}`;
   } catch {
     return null;

@@ -2,7 +2,7 @@ import type { EndedStatus } from '../../core/task/endings.ts';
 import type { ClaimLease } from '../../effects/processes/lease.ts';
 import { type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
 import { type Seal, sealAt } from '../../effects/trust/seal.ts';
-import type { Claim, FleetRequest } from '../database/fleet-queue.ts';
+import type { FleetClaim, FleetRequest } from '../database/fleet-queue.ts';
 import type { LegWorld } from './leg-world.ts';
 import type { LegFolder } from './worker-home.ts';
 
@@ -14,7 +14,7 @@ interface RequestPlace {
 
 /** What the parts of a leg share. */
 export interface LegState {
-  readonly claim: Claim;
+  readonly claim: FleetClaim;
   readonly world: LegWorld;
   readonly lease: ClaimLease;
   /** Aborts with a `RunDropped`. */

@@ -8,7 +8,7 @@ import { messageOf, SandboxError, UsageError } from '../../errors.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
 import { judgeByPolicy } from '../core/judge-by-policy.ts';
 import { withNamedCommands } from '../core/named-commands.ts';
-import type { Claim, FleetRequest } from '../database/fleet-queue.ts';
+import type { FleetClaim, FleetRequest } from '../database/fleet-queue.ts';
 import { giveBack, leaveToAnother, settleFailed, settleStopped } from './leg-endings.ts';
 import { LegFailed, LegStopped } from './leg-failed.ts';
 import { runInLeg } from './leg-run.ts';
@@ -20,7 +20,7 @@ import { sicknessIn } from './worker-sick.ts';
 
 /** A leg of this worker, from its claim until it has ended, is parked or is lost. */
 export interface RunningLeg {
-  readonly claim: Claim;
+  readonly claim: FleetClaim;
   /** Resolves when nothing of the leg runs any more. */
   readonly ended: Promise<void>;
   /** Notes a beat that reached the database. */
@@ -39,7 +39,7 @@ export interface RunningLeg {
 
 /** Begins to work on a claim that was asked for at `askedAt`, as soon as `mayBegin` resolves. */
 export function openLeg(
-  claim: Claim,
+  claim: FleetClaim,
   askedAt: ClockReading,
   world: LegWorld,
   mayBegin: Promise<void>,
@@ -131,7 +131,7 @@ function isParked(error: unknown): error is RunDropped {
 }
 
 /** A task that kills its workers would be handed round for ever. */
-function refuseLost({ task }: Claim): void {
+function refuseLost({ task }: FleetClaim): void {
   if (task.claims_without_iteration <= CLAIMS_AT_MOST) return;
   const hosts = [...new Set(task.hosts)].join(', ');
   throw new LegFailed(
@@ -141,7 +141,7 @@ function refuseLost({ task }: Claim): void {
 }
 
 /** Returns the spec with the commands of the policy filled in. Throws if the policy does not allow it. */
-function allowed({ task }: Claim, { policy }: LegWorld) {
+function allowed({ task }: FleetClaim, { policy }: LegWorld) {
   const refusal = judgeByPolicy(task.spec, policy);
   if (refusal !== null) throw new LegFailed('failed:policy', refusal);
   return withNamedCommands(task.spec, policy);

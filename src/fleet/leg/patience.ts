@@ -28,7 +28,7 @@ export type Stage = 'first-contact' | 'tree' | 'first-push' | 'work';
  * full; and with the reason of the signal when the leg is dropped or stopped. A leg that a person has stopped still gets
  * one try, for what its run has left.
  */
-export type Patience = <End extends { readonly kind: string }>(
+export type LegPatience = <End extends { readonly kind: string }>(
   stage: Stage,
   call: () => Promise<End>,
 ) => Promise<WithoutTrouble<End>>;
@@ -47,7 +47,7 @@ interface PatienceOptions {
 const KEEPS_AT_MOST = 3;
 
 /** Creates the patience of one leg. */
-export function createPatience({ ms, dropped, over, tell }: PatienceOptions): Patience {
+export function createLegPatience({ ms, dropped, over, tell }: PatienceOptions): LegPatience {
   return async (stage, call) => {
     const sinceMs = monotonicMs();
     const pauses = backOff();

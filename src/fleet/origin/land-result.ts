@@ -4,7 +4,7 @@ import { shownUrl } from '../../effects/git/questions/origin-answer.ts';
 import { originRefs } from '../core/origin-refs.ts';
 import type { Mirror } from './mirror.ts';
 
-export interface LandRequest {
+export interface ResultToLand {
   readonly mirror: Mirror;
   readonly taskId: string;
   /** The commit of the result. */
@@ -40,7 +40,7 @@ const NAMES_AT_MOST = 100;
  * Moves the task's branch at the origin to the result, by compare and swap. If somebody else has moved the
  * branch, or git cannot have it beside another one, the result is pushed under a name of its own.
  */
-export async function landResult(request: LandRequest): Promise<LandEnd> {
+export async function landResult(request: ResultToLand): Promise<LandEnd> {
   const { mirror, commit, branch, left, objects } = request;
   const ref = `refs/heads/${branch}`;
   const end = await mirror.push(commit, ref, { objects, expect: left ?? 'absent' });
@@ -77,7 +77,7 @@ async function refInTheWay(mirror: Mirror, ref: string): Promise<string | null> 
 }
 
 async function pushBeside(
-  { mirror, taskId, commit, objects }: LandRequest,
+  { mirror, taskId, commit, objects }: ResultToLand,
   why: string,
 ): Promise<LandEnd> {
   for (let number = 1; ; number += 1) {
@@ -96,7 +96,7 @@ async function pushBeside(
  * made at another time; but it holds the same files, on the same commit, for the same task.
  */
 async function landedBefore(
-  { mirror, commit, taskId, objects }: LandRequest,
+  { mirror, commit, taskId, objects }: ResultToLand,
   ref: string,
 ): Promise<string | Away | null> {
   const there = await mirror.resolve(ref);

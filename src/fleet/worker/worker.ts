@@ -2,7 +2,7 @@ import { isLastClaim } from '../../core/supervisor/lease.ts';
 import { momentNow } from '../../effects/time/clock-reading.ts';
 import { FleetError, messageOf } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
-import type { Claim, ClaimKey, FleetQueue, WorkerFacts } from '../database/fleet-queue.ts';
+import type { ClaimKey, FleetClaim, FleetQueue, WorkerFacts } from '../database/fleet-queue.ts';
 import { openLeg, type RunningLeg } from '../leg/leg.ts';
 import type { LegWorld } from '../leg/leg-world.ts';
 import { backOff, pauseFor, repeat } from '../leg/repeat.ts';
@@ -155,7 +155,7 @@ function accountsOf({ accounts }: WorkerOptions): readonly string[] | null {
  * Hands the other tasks of the worker over, if the new one has to run alone. Resolves when it may begin: when those have
  * ended, and each earlier leg of the same task.
  */
-async function alone({ taskId, task }: Claim, legs: RunningLegs): Promise<void> {
+async function alone({ taskId, task }: FleetClaim, legs: RunningLegs): Promise<void> {
   const isLast = isLastClaim(task.claims_without_iteration);
   const others = isLast ? [...legs] : legsOf(taskId, legs);
   if (isLast) for (const leg of others) leg.handOver(`${taskId} has to run alone`);

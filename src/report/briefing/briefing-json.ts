@@ -2,7 +2,7 @@ import type { Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
 import { dayJson } from '../day-text.ts';
 import { fleetPlace } from '../format.ts';
 import { statusJson } from '../screens/status.ts';
-import { commandOf, reasonOf, remedyOf } from './briefing-words.ts';
+import { commandOf, remedyOf, stateReason } from './briefing-words.ts';
 
 /** Returns a briefing as JSON. Durations are in seconds, money in US dollars. */
 export function briefingJson(briefing: Briefing): object {
@@ -41,7 +41,7 @@ function needJson(need: Need, briefing: Briefing): object {
         kind: 'task',
         task_id: task.shown.taskId,
         state: task.shown.state,
-        reason: reasonOf(task),
+        reason: stateReason(task),
         what_to_do: remedyOf(task),
         command: commandOf(task, briefing),
         note: task.note?.file ?? null,
@@ -70,7 +70,7 @@ function taskJson(task: BriefTask, briefing: Briefing): object {
     ...statusJson(task.shown),
     ...(briefing.fleetWords === undefined ? {} : { state_file: null, log_dir: null }),
     group: task.group,
-    reason: reasonOf(task),
+    reason: stateReason(task),
     command: commandOf(task, briefing),
     proof: task.shown.isOwn ? (task.task?.evidence?.proof ?? null) : null,
     note: task.note?.file ?? null,

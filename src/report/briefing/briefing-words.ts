@@ -27,7 +27,7 @@ export function stateWords(state: ShownState): string {
 }
 
 /** Returns the reason for a task's state as half a sentence; empty if the state needs no explanation. */
-export function reasonOf(task: BriefTask): string {
+export function stateReason(task: BriefTask): string {
   const why = whyOf(task);
   if (!isForeign(task.shown)) return why;
   return why === '' ? NOT_YOURS : `${NOT_YOURS}: ${why}`;

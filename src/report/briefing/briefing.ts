@@ -14,8 +14,8 @@ import {
   linesOf,
   minute,
   readCommand,
-  reasonOf,
   remedyOf,
+  stateReason,
   stateWords,
   usedWords,
 } from './briefing-words.ts';
@@ -70,7 +70,7 @@ function needText(need: Need, briefing: Briefing): string {
 
 function taskNeed(task: BriefTask, briefing: Briefing): string {
   const { shown, note } = task;
-  const reason = reasonOf(task);
+  const reason = stateReason(task);
   const remedy = remedyOf(task);
   const back = gitFacts(task, briefing, lookBackOf);
   const branch = gitFacts(task, briefing, ownBranchOf);
@@ -161,7 +161,7 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
       ...(hasAgents ? [cell(agents(task) ?? '–')] : []),
       ...(hasLines ? [formatLines(linesOf(task))] : []),
       task.task === null ? '–' : sandboxWord(task.task),
-      cell([reasonOf(task) || (task.shown.last ?? ''), ...findingsOf(task)].join('; ')),
+      cell([stateReason(task) || (task.shown.last ?? ''), ...findingsOf(task)].join('; ')),
     ].join(' | '),
   );
   return [

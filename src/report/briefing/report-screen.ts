@@ -9,8 +9,8 @@ import {
   findingsOf,
   minute,
   readCommand,
-  reasonOf,
   remedyOf,
+  stateReason,
   stateWords,
   usedWords,
 } from './briefing-words.ts';
@@ -48,7 +48,7 @@ function tasksTable(tasks: readonly BriefTask[], options: TableOptions): string 
   return statusTable([...byId.keys()], options, (shown) => {
     const task = byId.get(shown);
     const isDone = shown.state === 'completed';
-    const parts = task === undefined ? [] : isDone ? findingsOf(task) : [reasonOf(task)];
+    const parts = task === undefined ? [] : isDone ? findingsOf(task) : [stateReason(task)];
     return [shown.asked ?? '', ...parts].filter((part) => part !== '').join(' · ') || null;
   }).trimEnd();
 }
@@ -73,7 +73,7 @@ function needText(need: Need, briefing: Briefing, { width, paint }: TableOptions
   const command = commandOf(task, briefing) ?? (note === null ? null : readCommand(note.file));
   const lines = [
     shown.asked ?? '',
-    reasonOf(task),
+    stateReason(task),
     ...(remedy === null ? [] : [`what to do: ${remedy}`]),
   ].filter((line) => line !== '');
   return [

@@ -1,5 +1,5 @@
 import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
-import type { Finding } from '../../core/agent/finding.ts';
+import type { DoctorFinding } from '../../core/agent/finding.ts';
 import { commandHere } from '../../printed-command.ts';
 import { formatBytes, plural } from '../format.ts';
 import { type SnapshotFacts, snapshotFindings } from './snapshot-findings.ts';
@@ -55,7 +55,7 @@ export interface AgentFacts {
   /** Null if ralph did not ask for the version: not every program answers to `--version`. */
   readonly version: { readonly version: string } | { readonly failed: string } | null;
   /** What the agent's own checks found. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly DoctorFinding[];
   /** Other loops that interfere with the agent, each with its remedy; null if none can interfere with it. */
   readonly interferences: readonly string[] | null;
 }
@@ -66,7 +66,7 @@ type FolderFacts =
   | { readonly kind: 'not-writable'; readonly why: string };
 
 /** Rates the facts, in the order in which a run would depend on them. */
-export function findings(facts: DoctorFacts): readonly Finding[] {
+export function findings(facts: DoctorFacts): readonly DoctorFinding[] {
   return [
     ...settingsFindings(facts),
     ...untrustedFindings(facts),
@@ -82,27 +82,27 @@ export function findings(facts: DoctorFacts): readonly Finding[] {
   ];
 }
 
-function ok(says: string): Finding {
+function ok(says: string): DoctorFinding {
   return { kind: 'ok', says, remedy: null };
 }
 
-function off(says: string): Finding {
+function off(says: string): DoctorFinding {
   return { kind: 'off', says, remedy: null };
 }
 
-function settingsFindings({ problems, notices }: DoctorFacts): readonly Finding[] {
-  const found: Finding[] = problems.map((says) => ({ kind: 'problem', says, remedy: null }));
+function settingsFindings({ problems, notices }: DoctorFacts): readonly DoctorFinding[] {
+  const found: DoctorFinding[] = problems.map((says) => ({ kind: 'problem', says, remedy: null }));
   if (problems.length === 0) found.push(ok('settings: flags, variables and configuration agree'));
   return [...found, ...notices.map((says) => ({ kind: 'warning' as const, says, remedy: null }))];
 }
 
 /** Names the agent program of an untrusted file instead of its version, since ralph never starts it. */
-function untrustedFindings({ untrusted }: DoctorFacts): readonly Finding[] {
+function untrustedFindings({ untrusted }: DoctorFacts): readonly DoctorFinding[] {
   if (untrusted === null) return [];
   const { file, program } = untrusted;
   const says = `settings: every run is refused: ${untrustedWords(untrusted)}`;
   const remedy = untrustedRemedy(untrusted);
-  const found: Finding[] = [{ kind: 'problem', says, remedy }];
+  const found: DoctorFinding[] = [{ kind: 'problem', says, remedy }];
   if (program !== null) {
     const named = `agent: ${file} names ${program}; it was not started`;
     found.push({
@@ -114,7 +114,12 @@ function untrustedFindings({ untrusted }: DoctorFacts): readonly Finding[] {
   return found;
 }
 
-function agentFindings({ name, program, version, findings: own }: AgentFacts): readonly Finding[] {
+function agentFindings({
+  name,
+  program,
+  version,
+  findings: own,
+}: AgentFacts): readonly DoctorFinding[] {
   if ('missing' in program) {
     const says = `agent: ${program.missing}`;
     return [{ kind: 'problem', says, remedy: AGENTS[name].installRemedy }, ...own];
@@ -126,7 +131,7 @@ function agentFindings({ name, program, version, findings: own }: AgentFacts): r
   return [{ kind: 'problem', says, remedy }, ...own];
 }
 
-function folderFindings(facts: DoctorFacts): readonly Finding[] {
+function folderFindings(facts: DoctorFacts): readonly DoctorFinding[] {
   const { vault, vaultProbe, stateDir, stateProbe, strayFolders } = facts;
   const states =
     stateProbe.kind === 'not-writable' && vaultProbe.kind !== 'not-writable'
@@ -143,7 +148,12 @@ function folderFindings(facts: DoctorFacts): readonly Finding[] {
   ];
 }
 
-function folderFinding(what: string, folder: string, probe: FolderFacts, flag: string): Finding {
+function folderFinding(
+  what: string,
+  folder: string,
+  probe: FolderFacts,
+  flag: string,
+): DoctorFinding {
   switch (probe.kind) {
     case 'writable':
       return ok(`${what}: ${folder} is writable`);
@@ -163,7 +173,7 @@ const MB = 1024 * 1024;
 const AMPLE_BYTES = 1024 * MB;
 const SCANT_BYTES = 50 * MB;
 
-function spaceFindings({ freeBytes, stateDir }: DoctorFacts): readonly Finding[] {
+function spaceFindings({ freeBytes, stateDir }: DoctorFacts): readonly DoctorFinding[] {
   if (freeBytes === null) return [];
   const says = `disk: ${formatBytes(freeBytes)} free in ${stateDir}`;
   if (freeBytes >= AMPLE_BYTES) return [ok(says)];
@@ -176,7 +186,7 @@ function spaceFindings({ freeBytes, stateDir }: DoctorFacts): readonly Finding[]
   ];
 }
 
-function gitFinding({ git, cwd }: DoctorFacts): Finding {
+function gitFinding({ git, cwd }: DoctorFacts): DoctorFinding {
   switch (git) {
     case 'work-tree':
       return ok(`git: ${cwd} is a work tree, so commits and changed files count as progress`);
@@ -206,7 +216,9 @@ const NO_AUTHOR =
   'git: no author is known (user.name and user.email), so --commit and ralph land are refused';
 
 /** What is missing is a problem only for who wants the sandbox. */
-function sandboxFindings({ sandbox: { isWanted, refusals } }: DoctorFacts): readonly Finding[] {
+function sandboxFindings({
+  sandbox: { isWanted, refusals },
+}: DoctorFacts): readonly DoctorFinding[] {
   if (refusals.length === 0) {
     const says = 'sandbox: what --sandbox needs is there';
     return [isWanted ? ok(says) : off(says)];
@@ -218,7 +230,7 @@ function sandboxFindings({ sandbox: { isWanted, refusals } }: DoctorFacts): read
   );
 }
 
-function hookFindings({ name, interferences }: AgentFacts): readonly Finding[] {
+function hookFindings({ name, interferences }: AgentFacts): readonly DoctorFinding[] {
   if (interferences === null) return [];
   if (interferences.length === 0) return [ok(`hooks: no other loop interferes with ${name}`)];
   return interferences.map((says) => ({ kind: 'warning', says: `hooks: ${says}`, remedy: null }));
@@ -240,12 +252,12 @@ const BROKEN = {
   },
 } as const;
 
-function stateFindings(facts: DoctorFacts): readonly Finding[] {
+function stateFindings(facts: DoctorFacts): readonly DoctorFinding[] {
   const { staleLocks, interrupted, broken, statesUnreadable, stateDir } = facts;
   if (statesUnreadable !== null) {
     return [{ kind: 'problem', says: `states: ${statesUnreadable}`, remedy: null }];
   }
-  const found: Finding[] = [
+  const found: DoctorFinding[] = [
     ...broken.map(({ taskId, stateFile, how }) => ({
       kind: 'warning' as const,
       says: `states: ${stateFile} ${BROKEN[how].says}`,
@@ -266,7 +278,7 @@ function stateFindings(facts: DoctorFacts): readonly Finding[] {
 }
 
 /** Returns all findings with their remedies, and a summary. */
-export function renderFindings(all: readonly Finding[]): string {
+export function renderFindings(all: readonly DoctorFinding[]): string {
   const lines = all.map(({ kind, says, remedy }) => {
     const line = `${kind.padEnd(8)} ${says.replace(/\.$/, '')}\n`;
     return remedy === null ? line : `${line}         -> ${remedy}\n`;
@@ -274,8 +286,8 @@ export function renderFindings(all: readonly Finding[]): string {
   return `${lines.join('')}\n${summary(all)}\n`;
 }
 
-function summary(all: readonly Finding[]): string {
-  const count = (kind: Finding['kind']): string =>
+function summary(all: readonly DoctorFinding[]): string {
+  const count = (kind: DoctorFinding['kind']): string =>
     plural(all.filter((finding) => finding.kind === kind).length, kind);
   const warnings = count('warning');
   return all.some(({ kind }) => kind === 'problem')

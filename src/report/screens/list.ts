@@ -95,11 +95,11 @@ export function returnedLine(
   }: { readonly item: string; readonly sentence: string; readonly time: number },
   most: number,
 ): string {
-  return `${item}: ${firstLine(sentence)} Its task goes on (${time} of ${most} times).`;
+  return `${item}: ${lineAboveOutput(sentence)} Its task goes on (${time} of ${most} times).`;
 }
 
 /** Returns the first line of a sentence below which the output of a command may stand. */
-export function firstLine(sentence: string): string {
+export function lineAboveOutput(sentence: string): string {
   return oneLine(sentence.split('\n')[0] ?? '', 400);
 }
 
@@ -141,7 +141,7 @@ function changesText(undone: Parameters<typeof blockedLine>[0]['undone']): strin
     case 'apart':
       return `; its work stays on ${undone.branch}`;
     case 'not-landed':
-      return `; ${firstLine(undone.sentence).replace(/\.$/, '')}; the next run tries to land it again`;
+      return `; ${lineAboveOutput(undone.sentence).replace(/\.$/, '')}; the next run tries to land it again`;
     case 'failed':
       return `; its changes are still there (${undone.why.replace(/\.$/, '')})`;
     case 'undone': {

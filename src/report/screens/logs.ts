@@ -1,7 +1,7 @@
 import { formatBytes, formatCost, plural } from '../format.ts';
 
 /** One item of a log; its texts are free of control characters. */
-export type ShownItem =
+export type ShownLogItem =
   | { readonly kind: 'text' | 'line' | 'tool-error'; readonly text: string }
   | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
   | {
@@ -21,11 +21,11 @@ export function iterationHeader(number: number): string {
 export const STDERR_HEADER = 'stderr:\n';
 
 /** Returns the lines that show one item. */
-export function logText(item: ShownItem): string {
+export function logText(item: ShownLogItem): string {
   return `${words(item)}\n`;
 }
 
-function words(item: ShownItem): string {
+function words(item: ShownLogItem): string {
   switch (item.kind) {
     case 'text':
     case 'line':

@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/agent/finding.ts';
+import type { DoctorFinding } from '../../core/agent/finding.ts';
 import type { LeakyRemote } from '../../core/snapshots/shared-refs.ts';
 
 /** What snapshots of a work tree depend on. */
@@ -16,10 +16,10 @@ export interface SnapshotFacts {
 const FLUSHING = [2, 36] as const;
 
 /** Rates what snapshots depend on; `facts` is null if there is no repository to keep them in. */
-export function snapshotFindings(facts: SnapshotFacts | null): readonly Finding[] {
+export function snapshotFindings(facts: SnapshotFacts | null): readonly DoctorFinding[] {
   if (facts === null) return [];
   const { version, objects, probe, leaks } = facts;
-  const found: Finding[] = leaks.map(({ says, remedy }) => ({
+  const found: DoctorFinding[] = leaks.map(({ says, remedy }) => ({
     kind: 'warning',
     says: `snapshots: ${says}`,
     remedy,

@@ -4,7 +4,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type DoctorOptions, doctor as examine } from '../../../src/cli/commands/doctor.ts';
-import type { Finding } from '../../../src/core/agent/finding.ts';
+import type { DoctorFinding } from '../../../src/core/agent/finding.ts';
 import {
   type AgentFacts,
   type DoctorFacts,
@@ -49,7 +49,7 @@ async function healthy() {
 const doctor = (options: DoctorOptions, env: NodeJS.ProcessEnv): Promise<number> =>
   examine(options, env, new AbortController().signal);
 
-const lines = (kind: Finding['kind']): readonly string[] =>
+const lines = (kind: DoctorFinding['kind']): readonly string[] =>
   printed.split('\n').filter((line) => line.startsWith(kind));
 
 describe('ralph doctor', () => {

@@ -4,7 +4,7 @@ import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { pause } from '../../../src/cli/commands/pause.ts';
-import { stop } from '../../../src/cli/commands/stop.ts';
+import { stopTask } from '../../../src/cli/commands/stop.ts';
 import { tell } from '../../../src/cli/commands/tell.ts';
 import { refuseInsideOwnLoop } from '../../../src/cli/tasks/find-task.ts';
 import { stateJson } from '../../../src/core/task/state-json.ts';
@@ -76,7 +76,7 @@ describe('ralph stop', () => {
   test('asks, waits until the driver has stopped, and says how to go on', async () => {
     const { options, folder, write, requests, said } = await live();
     answerStop(folder, () => write({ status: 'stopped', driver: null }));
-    expect(await stop('nightly', options)).toBe(0);
+    expect(await stopTask('nightly', options)).toBe(0);
     expect(said()).toBe('ralph: nightly is stopped\nralph: to continue: ralph resume nightly\n');
     expect(requests()).toEqual([]);
   });
@@ -84,7 +84,7 @@ describe('ralph stop', () => {
   test('also stops a task that waits for an approval', async () => {
     const { options, folder, write } = await live({ status: 'paused_awaiting_approval' });
     answerStop(folder, () => write({ status: 'stopped', driver: null }));
-    expect(await stop('nightly', options)).toBe(0);
+    expect(await stopTask('nightly', options)).toBe(0);
   });
 
   test('says so if the task was completed meanwhile', async () => {
@@ -94,14 +94,14 @@ describe('ralph stop', () => {
       await mkdir(join(stateDir, 'history'));
       await rename(stateFile, join(stateDir, 'history', 'nightly.json'));
     });
-    expect(await stop('nightly', options)).toBe(0);
+    expect(await stopTask('nightly', options)).toBe(0);
     expect(said()).toMatch(/nightly was completed before the request reached it/);
   });
 
   test('says so if the driver died meanwhile', async () => {
     const { options, folder, write, said } = await live();
     answerStop(folder, () => write({ driver: DEAD }));
-    expect(await stop('nightly', options)).toBe(0);
+    expect(await stopTask('nightly', options)).toBe(0);
     expect(said()).toMatch(
       /the driver of nightly is dead.*\n.*to continue: ralph resume nightly\n$/,
     );
@@ -115,7 +115,7 @@ describe('ralph stop', () => {
       await rename(stateFile, `${stateFile}.away`);
       setTimeout(() => void write({ status: 'stopped', driver: null }), 150);
     });
-    expect(await stop('nightly', options)).toBe(0);
+    expect(await stopTask('nightly', options)).toBe(0);
     expect(said()).toMatch(/nightly is stopped/);
   });
 
@@ -126,7 +126,7 @@ describe('ralph stop', () => {
       ms += 10_001;
       return ms;
     });
-    expect(await stop('nightly', options)).toBe(1);
+    expect(await stopTask('nightly', options)).toBe(1);
     expect(said()).toContain(`(pid ${process.pid} on ${ALIVE.host})`);
     expect(said()).toMatch(
       new RegExp(`kill -KILL ${process.pid}; its guard then ends the agent\n$`),
@@ -138,7 +138,7 @@ describe('ralph stop', () => {
     const { options, stateFile, requests } = await live();
     vi.stubEnv('RALPH_RUN_ID', 'run-1');
     vi.stubEnv('RALPH_STATE_FILE', stateFile);
-    await expect(stop('nightly', options)).rejects.toThrow(InsideLoopError);
+    await expect(stopTask('nightly', options)).rejects.toThrow(InsideLoopError);
     expect(requests()).toEqual([]);
   });
 });
@@ -155,7 +155,7 @@ describe('ralph pause', () => {
 });
 
 describe.for([
-  ['stop', stop],
+  ['stop', stopTask],
   ['pause', pause],
 ] as const)('ralph %s of a task that does not run', ([, command]) => {
   test.for<[string, Partial<TaskState>, RegExp]>([
@@ -250,7 +250,7 @@ describe('ralph tell', () => {
 describe('a task that', () => {
   test.for(['nobody', '../nightly', 'history', '', '-x'])('does not exist: %j', async (id) => {
     const { options } = await live();
-    await expect(stop(id, options)).rejects.toThrow(TaskNotFoundError);
+    await expect(stopTask(id, options)).rejects.toThrow(TaskNotFoundError);
   });
 
   test.for([

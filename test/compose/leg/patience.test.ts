@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LegFailed } from '../../../src/fleet/leg/leg-failed.ts';
-import { createPatience, type Stage } from '../../../src/fleet/leg/patience.ts';
+import { createLegPatience, type Stage } from '../../../src/fleet/leg/patience.ts';
 import { WorkerFull } from '../../../src/fleet/leg/worker-full.ts';
 import { NO_SIGNAL } from '../../helpers/leg.ts';
 
@@ -15,7 +15,7 @@ const PUSHED: End = { kind: 'pushed' };
 async function ask(stage: Stage, answers: readonly End[], ms = 600_000) {
   let calls = 0;
   const said: string[] = [];
-  const patience = createPatience({
+  const patience = createLegPatience({
     ...{ ms, dropped: NO_SIGNAL, over: NO_SIGNAL },
     tell: (sentence) => said.push(sentence),
   });

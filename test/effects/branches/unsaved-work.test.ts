@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
-  changedFiles,
+  uncommittedFiles,
   unsavedPlan,
   unsavedWork,
 } from '../../../src/effects/branches/unsaved-work.ts';
@@ -268,7 +268,7 @@ test('what is not committed is listed, but not what lies in ralph’s own folder
   put(folder, { 'a.txt': 'b\n', 'new.txt': '', 'Needs_Action/n.md': '' });
   const ralphs = testGit();
   const excluded = [join(folder, 'Needs_Action')];
-  expect(await changedFiles({ cwd: folder, excluded }, ralphs)).toEqual(['a.txt', 'new.txt']);
+  expect(await uncommittedFiles({ cwd: folder, excluded }, ralphs)).toEqual(['a.txt', 'new.txt']);
   writeFileSync(join(folder, 'a.txt'), 'a\n');
-  expect(await changedFiles({ cwd: folder, excluded }, ralphs)).toEqual(['new.txt']);
+  expect(await uncommittedFiles({ cwd: folder, excluded }, ralphs)).toEqual(['new.txt']);
 });

@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { changedFiles, lookIn } from '../../../src/effects/proof/judged-tree.ts';
+import { filesWithDiffs, lookIn } from '../../../src/effects/proof/judged-tree.ts';
 import { listTree } from '../../../src/effects/snapshots/tree-files.ts';
 import { makeRepository, put } from '../../helpers/repository.ts';
 import { snapshotsOf } from '../../helpers/snapshots.ts';
@@ -29,7 +29,7 @@ test('a diff is that of its file, whatever the work has written into files and a
   git('commit', '-qm', 'work');
   const { own } = await snapshotsOf(folder);
   const [start, claimed] = [git('rev-parse', 'HEAD~1^{tree}'), git('rev-parse', 'HEAD^{tree}')];
-  const files = await changedFiles(own, start.trim(), claimed.trim());
+  const files = await filesWithDiffs(own, start.trim(), claimed.trim());
   const diffs = new Map(files.map(({ name, diff }) => [name, diff]));
   expect([...diffs.keys()]).toEqual(['.gitattributes', 'a.txt', 'b.txt', 'binary', 'link', 'z']);
   expect(diffs.get('a.txt')).toContain('+forged');

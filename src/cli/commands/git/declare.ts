@@ -83,7 +83,9 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--continue-task', 'if the task can fix what hinders it, continue the task')
     .option('--yes', 'land even though the task is not completed')
     .action(async (id: string, options: LandOptions) => {
-      const { land } = await import('./land.ts');
-      ended(await orOnFleet({ command: 'land', taskId: id, options }, () => land(id, options)));
+      const { landCommand } = await import('./land.ts');
+      ended(
+        await orOnFleet({ command: 'land', taskId: id, options }, () => landCommand(id, options)),
+      );
     });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
-  changedFiles,
+  filesOfIterations,
   type ShownIterations,
   showChanges,
 } from '../../../compose/git-commands/show-snapshots.ts';
@@ -30,7 +30,7 @@ export async function diff(
   const task = findSnapshotTask(shownTask(word, place), place);
   const runId = randomUUID();
   if (!options.json) return showChanges(task, runId, iterations, options.stat ?? false);
-  const files = await changedFiles(task, runId, iterations);
+  const files = await filesOfIterations(task, runId, iterations);
   await standardOutlet().write(`${safeJson(files, 2)}\n`);
   return 0;
 }

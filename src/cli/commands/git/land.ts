@@ -48,7 +48,7 @@ export interface LandOptions extends FolderOptions {
 }
 
 /** `ralph land ID`: brings what a task did into a branch, after its checks have passed there. */
-export async function land(word: string, options: LandOptions): Promise<number> {
+export async function landCommand(word: string, options: LandOptions): Promise<number> {
   const form = formOf(options);
   const place = foldersOf(options);
   const taskId = steeredTask(word, place);

@@ -49,13 +49,13 @@ function redAtStart({ checks, checksAtStart, examination }: View): readonly Chec
 function turnedGreen(result: CheckResult, start: CheckResult): boolean {
   if (redChecks([result]).length === 0) return true;
   const [failed, red] = [result.failed ?? [], start.failed ?? []];
-  const isKnown = failed.length > 0 && red.length > 0 && !red.some(isFile);
+  const isKnown = failed.length > 0 && red.length > 0 && !red.some(isNamedByFile);
   const ranAll = result.tests !== null && result.tests >= (start.tests ?? 0);
   return isKnown && ranAll && failed.every((name) => !red.includes(name));
 }
 
 /** Whether a failed test is named by its file: it could not be loaded, so all in it was red. */
-export function isFile(name: string): boolean {
+export function isNamedByFile(name: string): boolean {
   const file = name.replace(/ \[.*\]$/, '');
   // unittest has the class in parentheses: `test_adds (test_calc.T.test_adds)`.
   return !/ > |::|[()]/.test(file) && isTestName(file);

@@ -2,7 +2,7 @@ import { AGENTS } from '../../agent/agents/agents.ts';
 import { type Finding, fewerBoxes, fewerTests } from '../../proof/findings.ts';
 import { type CheckResult, judgeCheck, redChecks, resultOf } from '../check-result.ts';
 import type { Rerun } from '../examination.ts';
-import { asksChangedTests, changedTests, isFile } from './changed-tests.ts';
+import { asksChangedTests, changedTests, isNamedByFile } from './changed-tests.ts';
 import type { ClaimFinding, FindingsView } from './findings-view.ts';
 import { judgedNothing } from './judged-nothing.ts';
 import { isAnythingShown } from './shown-by-checks.ts';
@@ -84,7 +84,7 @@ export function needsStartTests(view: FindingsView): boolean {
 function testsWanted(check: CheckResult, view: ExamView): number | null {
   const start = resultOf(check, view.checksAtStart);
   if (start === undefined || start.tests === null) return null;
-  const known = start.tests + (start.failed ?? []).filter(isFile).length;
+  const known = start.tests + (start.failed ?? []).filter(isNamedByFile).length;
   const hadTests = view.examination.deciders?.hadTests === true;
   if (known === 0 && (start.verdict === 'passed' || !hadTests)) return null;
   return Math.max(1, known);

@@ -48,6 +48,6 @@ export function commandSucceeded({ sightings }: IterationView, kind: string): st
 }
 
 /** Quotes and joins phrases for a sentence: `'a' or 'b'`. */
-export function quoted(words: readonly string[]): string {
+export function quotedPhrases(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(' or ');
 }

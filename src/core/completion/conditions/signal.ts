@@ -1,4 +1,4 @@
-import { type Condition, quoted } from './condition.ts';
+import { type Condition, quotedPhrases } from './condition.ts';
 
 /** The agent states the same phrase in two iterations in a row. */
 export const SIGNAL: Condition = {
@@ -6,9 +6,9 @@ export const SIGNAL: Condition = {
   settings: ['signal'],
   byWords: true,
   isSet: ({ signals }) => signals.length > 0,
-  describe: ({ signals }) => `you state ${quoted(signals)} in two iterations in a row`,
+  describe: ({ signals }) => `you state ${quotedPhrases(signals)} in two iterations in a row`,
   check: ({ signalsInARow, policy }) =>
     policy.signals.length > 0 && signalsInARow >= 2
-      ? `${quoted(policy.signals)} stated in ${signalsInARow} iterations in a row`
+      ? `${quotedPhrases(policy.signals)} stated in ${signalsInARow} iterations in a row`
       : null,
 };

@@ -1,4 +1,4 @@
-import { type Condition, quoted } from './condition.ts';
+import { type Condition, quotedPhrases } from './condition.ts';
 
 /** A file that matches a pattern is new, or has changed. */
 export const WATCH_GLOB: Condition = {
@@ -7,7 +7,7 @@ export const WATCH_GLOB: Condition = {
   byWords: false,
   isSlow: true,
   isSet: ({ watchGlobs }) => watchGlobs.length > 0,
-  describe: ({ watchGlobs }) => `a new or changed file matches ${quoted(watchGlobs)}`,
+  describe: ({ watchGlobs }) => `a new or changed file matches ${quotedPhrases(watchGlobs)}`,
   // An agent that was cut off may have left half a file: it counts once an iteration ends well, or if a
   // command checks it.
   check: ({ outcome, sightings, policy }) =>

@@ -55,7 +55,7 @@ export interface DecidersFound {
 }
 
 /** Finds what checks run, as `searchForDeciders` does. */
-export function decidersOf(
+export function decidersOfChecks(
   checks: readonly string[],
   texts: DeciderSearch['texts'],
   folder = '',

@@ -8,7 +8,7 @@ import {
   type Packages,
   packagesIn,
   placesInPackage,
-  placesOf,
+  possiblePaths,
 } from './named-places.ts';
 import { joinedLines } from './recipes.ts';
 import { isPartOfChecks, isToolName } from './work-names.ts';
@@ -58,7 +58,7 @@ export function namedByDeciders({
   const addNamed = (path: string, isLast: boolean): void => {
     const text = textOf(path) ?? '';
     for (const name of namedIn(path, toolSection(path, text) ?? text)) {
-      for (const place of placesOf(name, [folderOf(path), folder])) add(place);
+      for (const place of possiblePaths(name, [folderOf(path), folder])) add(place);
       if (isLast) continue;
       for (const place of placesInPackage(name, packages())) if (add(place)) addNamed(place, true);
     }
@@ -82,7 +82,7 @@ export function namedByDeciders({
 function partsOf(path: string, text: string, folder: string): readonly string[] {
   const folders = [folderOf(path), folder];
   const places = [
-    ...importsIn(path, text).flatMap((name) => placesOf(name, [folderOf(path)])),
+    ...importsIn(path, text).flatMap((name) => possiblePaths(name, [folderOf(path)])),
     ...pathsIn(path, text).flatMap((name) => folders.map((each) => joined(each, name))),
   ];
   return [...new Set(places)].filter(isToolName);

@@ -21,7 +21,7 @@ export function packagesIn(
 }
 
 /** Where a file that is named may lie, as paths relative to the top; without its ending, too. */
-export function placesOf(name: string, folders: readonly string[]): readonly string[] {
+export function possiblePaths(name: string, folders: readonly string[]): readonly string[] {
   const isRelative = /^\.\.?(?:\/|$)/.test(name);
   const bases = (isRelative ? folders.slice(0, 1) : folders).map((folder) => joined(folder, name));
   return bases

@@ -21,7 +21,7 @@ import {
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
 import { followCommit, indexLock } from './follow-commit.ts';
 import type { IndexLag } from './index-lag.ts';
-import { changedIn, type Span, spanOf, withoutLeftOut } from './iteration-changes.ts';
+import { changedIn, type SnapshotSpan, spanOf, withoutLeftOut } from './iteration-changes.ts';
 import { branchFor, shortName } from './own-branch.ts';
 import { instantOf, rewrittenIn } from './rewritten-files.ts';
 
@@ -145,7 +145,7 @@ function committed(commit: string, branch: string | null, files: number): Settle
 /** Returns what an earlier driver committed for this iteration before it died; null if it did not. */
 async function doneBefore(
   request: CommitRequest,
-  { begin }: Span,
+  { begin }: SnapshotSpan,
   { commit }: Head,
 ): Promise<TreeDifference | null> {
   const { git, timeline } = request;

@@ -14,13 +14,16 @@ import { stage, unstage } from './commit-index.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
 
 /** Places of snapshots in the timeline: of the one that the first iteration began with, and of the newest. */
-export interface Span {
+export interface SnapshotSpan {
   readonly begin: number;
   readonly last: number;
 }
 
 /** Returns null if the iterations have no snapshots of their own: then they have changed nothing. */
-export function spanOf({ snapshots }: Timeline, { since, iteration }: TreeToSettle): Span | null {
+export function spanOf(
+  { snapshots }: Timeline,
+  { since, iteration }: TreeToSettle,
+): SnapshotSpan | null {
   const isWork = ({ what }: Timeline['snapshots'][number]): boolean =>
     (what.kind === 'end' || what.kind === 'attempt') &&
     what.iteration >= since &&
@@ -37,7 +40,7 @@ export function spanOf({ snapshots }: Timeline, { since, iteration }: TreeToSett
 /** Returns what the agent changed in the iteration, without the paths that are not its own. */
 export async function changedIn(
   { git, store, timeline, tree, apart }: CommitRequest,
-  { begin, last }: Span,
+  { begin, last }: SnapshotSpan,
   left: Map<TreePath, NotCommitted>,
 ): Promise<TreeDifference> {
   const { snapshots } = timeline;
@@ -98,7 +101,7 @@ export async function stillLacking(
  */
 export async function withoutLeftOut(
   { git, timeline }: CommitRequest,
-  { begin }: Span,
+  { begin }: SnapshotSpan,
   { index, staged }: { readonly index: string; readonly staged: TreeDifference },
   left: Map<TreePath, NotCommitted>,
 ): Promise<ReadonlySet<TreePath>> {

@@ -32,7 +32,7 @@ export type Fleet = Awaited<ReturnType<typeof openNamed>>;
 type NewFleetTask = Parameters<Fleet['submit']>[0][number];
 
 /** A task that can be queued. */
-export interface PlannedTask {
+export interface TaskToQueue {
   readonly task: NewFleetTask;
   readonly policy: Policy;
 }
@@ -59,7 +59,7 @@ export interface TaskToPlan {
  */
 export async function planTask(
   wanted: TaskToPlan,
-): Promise<PlannedTask | { readonly problems: readonly string[] }> {
+): Promise<TaskToQueue | { readonly problems: readonly string[] }> {
   const { layer, variables, passthrough, startDir, named } = wanted;
   const problems = [...machineProblems(layer)];
   const settled = await settle({

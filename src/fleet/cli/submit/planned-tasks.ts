@@ -4,7 +4,7 @@ import { SETTINGS } from '../../../core/settings/settings.ts';
 import { defaultTaskId } from '../../../core/task/task-id.ts';
 import { SUBMIT_SETTINGS, type SubmitLayer } from '../../core/submit-settings.ts';
 import { type LineProblem, readBatch, readBatchText } from './batch-lines.ts';
-import { type PlannedTask, planTask } from './planned-task.ts';
+import { planTask, type TaskToQueue } from './planned-task.ts';
 
 /** What the command line and the environment say. */
 export interface Asked {
@@ -28,7 +28,7 @@ export async function planOne(
   asked: Asked,
   { startDir, readStdin, now, random }: PlanningWorld,
   problems: string[],
-): Promise<readonly PlannedTask[]> {
+): Promise<readonly TaskToQueue[]> {
   const planned = await planTask({
     ...{ ...asked, startDir, readStdin, again: asked.layer.again !== undefined },
     named: (flag) => flag,
@@ -46,7 +46,7 @@ export async function planBatch(
   { layer, variables, passthrough }: Asked,
   { startDir, now, random, readStdin }: PlanningWorld,
   problems: string[],
-): Promise<readonly PlannedTask[]> {
+): Promise<readonly TaskToQueue[]> {
   for (const [name, { source }] of Object.entries(layer)) {
     if (ROWS[name]?.batch === 'whole') continue;
     problems.push(
@@ -66,7 +66,7 @@ export async function planBatch(
   const batch = readBatch(text);
   const wrong: LineProblem[] = [...batch.problems];
   const lineOf = new Map<string, number>();
-  const planned: PlannedTask[] = [];
+  const planned: TaskToQueue[] = [];
   const newTaskId = (): string => {
     for (;;) {
       const id = defaultTaskId(now().toISOString(), random());

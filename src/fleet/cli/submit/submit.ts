@@ -20,7 +20,7 @@ import { renderSpec } from '../../report/fleet-spec.ts';
 import { openNamed, wordsFor } from '../on-fleet.ts';
 import { refuseInsideLoop, requireFleet } from '../which-fleet.ts';
 import { followTask } from './follow-task.ts';
-import { type Fleet, type PlannedTask, variablesOfTask } from './planned-task.ts';
+import { type Fleet, type TaskToQueue, variablesOfTask } from './planned-task.ts';
 import { type PlanningWorld, planBatch, planOne } from './planned-tasks.ts';
 
 /** What `ralph submit` needs of the world. */
@@ -100,7 +100,7 @@ export async function submit(
 /** Queues the tasks, prints their ids, and follows the task of `--wait`. Resolves to the exit code. */
 async function queueTasks(
   fleet: Fleet,
-  planned: readonly PlannedTask[],
+  planned: readonly TaskToQueue[],
   layer: Layer & SubmitLayer,
   { print, say: tell, stopFollowing }: SubmitWorld,
 ): Promise<number> {
@@ -143,7 +143,7 @@ function already(submitted: Submitted): string {
     : 'already queued';
 }
 
-function shownTask({ task, policy }: PlannedTask, isJson: boolean): string {
+function shownTask({ task, policy }: TaskToQueue, isJson: boolean): string {
   const { spec, notBefore: not_before } = task;
   const completion = describeCompletion(policy);
   if (isJson) return `${safeJson({ spec, completion, not_before })}\n`;

@@ -1,7 +1,14 @@
 import type { Briefing, BriefTask, Need } from '../../../core/task/briefing.ts';
 import { fromItsFolder } from '../../../printed-command.ts';
 import { formatCost, formatDuration, plural, toldCost } from '../../format.ts';
-import { commandOf, minute, reasonOf, remedyOf, stateWords, usedWords } from '../briefing-words.ts';
+import {
+  commandOf,
+  minute,
+  remedyOf,
+  stateReason,
+  stateWords,
+  usedWords,
+} from '../briefing-words.ts';
 import { html, type Markup, NOTHING } from './markup.ts';
 import { taskTone } from './tone.ts';
 
@@ -51,7 +58,7 @@ function needItem(need: Need, briefing: Briefing, link: (task: BriefTask) => str
 function taskNeed(task: BriefTask, briefing: Briefing, target: string): Markup {
   const { shown, note, iterations, workMs, costUsd } = task;
   const tone = taskTone(task);
-  const reason = reasonOf(task);
+  const reason = stateReason(task);
   const remedy = remedyOf(task);
   const command = commandOf(task, briefing);
   return html`<li class="card ${tone}"><div class="head">${shown.asked ? html`<strong>${shown.asked}</strong>` : ''}<a class="id" href="#${target}">${shown.taskId}</a><span class="badge ${tone}">${stateWords(shown.state)}</span><span class="dim small num">${usedWords({ iterations: iterations.length, workMs, costUsd })}</span></div>

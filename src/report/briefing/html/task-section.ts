@@ -12,8 +12,8 @@ import {
   gitFacts,
   happeningWords,
   minute,
-  reasonOf,
   remedyOf,
+  stateReason,
   stateWords,
   usedWords,
 } from '../briefing-words.ts';
@@ -28,7 +28,7 @@ const MESSAGE_CHARS = 6_000;
 /** Returns the section of a task: a summary that opens to show all the details. */
 export function taskSection(task: BriefTask, briefing: Briefing, target: string): Markup {
   const { shown, iterations, workMs, costUsd } = task;
-  const reason = reasonOf(task) || (shown.last ?? '');
+  const reason = stateReason(task) || (shown.last ?? '');
   return html`<details class="card task"><summary><span class="what">${shown.asked ? html`<strong>${shown.asked}</strong>` : ''}<span class="id">${shown.taskId}</span><span class="badge ${taskTone(task)}">${stateWords(shown.state)}</span></span><span class="used dim small num">${usedWords({ iterations: iterations.length, workMs, costUsd })}</span>${reason === '' ? '' : html`<span class="why">${reason}</span>`}</summary>
 <div class="body" id="${target}">${asked(task)}${facts(task, briefing)}${charts(iterations)}${story(task)}${iterationTable(task)}${lastWords(task)}</div></details>`;
 }

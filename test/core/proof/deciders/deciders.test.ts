@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { decidersOf, searchForDeciders } from '../../../../src/core/proof/deciders/deciders.ts';
+import {
+  decidersOfChecks,
+  searchForDeciders,
+} from '../../../../src/core/proof/deciders/deciders.ts';
 
 type Scripts = Readonly<Record<string, string>>;
 
@@ -11,7 +14,9 @@ function packages(texts: Readonly<Record<string, Scripts>>): ReadonlyMap<string,
 
 /** The scripts found, as `file name`. */
 function scriptsOf(check: string, texts: Readonly<Record<string, Scripts>>): readonly string[] {
-  return decidersOf([check], packages(texts)).scripts.map(({ file, name }) => `${file} ${name}`);
+  return decidersOfChecks([check], packages(texts)).scripts.map(
+    ({ file, name }) => `${file} ${name}`,
+  );
 }
 
 describe('scripts', () => {
@@ -66,9 +71,9 @@ describe('scripts', () => {
   });
 
   test('have their lines', () => {
-    expect(decidersOf(['npm test'], packages({ 'package.json': { test: 'a b' } })).scripts).toEqual(
-      [{ file: 'package.json', name: 'test', line: 'a b' }],
-    );
+    expect(
+      decidersOfChecks(['npm test'], packages({ 'package.json': { test: 'a b' } })).scripts,
+    ).toEqual([{ file: 'package.json', name: 'test', line: 'a b' }]);
   });
 
   test("npm's own line for no test is none", () => {
@@ -78,7 +83,7 @@ describe('scripts', () => {
 
   test('of a package.json that cannot be read are none', () => {
     for (const text of ['{', '[]', '{"scripts":[]}', '{"scripts":{"test":1}}', 'null'])
-      expect(decidersOf(['npm test'], new Map([['package.json', text]])).scripts).toEqual([]);
+      expect(decidersOfChecks(['npm test'], new Map([['package.json', text]])).scripts).toEqual([]);
   });
 
   test('with patterns that could take long are found or left at once', () => {
@@ -93,20 +98,22 @@ describe('files', () => {
   const none = new Map<string, string>();
 
   test('are below the folder that the check runs in', () => {
-    expect(decidersOf(['./check.sh'], none).files).toEqual(['check.sh']);
-    expect(decidersOf(['./check.sh'], none, 'packages/a').files).toEqual(['packages/a/check.sh']);
-    expect(decidersOf(['../../check.sh'], none, 'packages/a').files).toEqual(['check.sh']);
-    expect(decidersOf(['sh /x/check.sh'], none, 'a').files).toEqual(['/x/check.sh']);
+    expect(decidersOfChecks(['./check.sh'], none).files).toEqual(['check.sh']);
+    expect(decidersOfChecks(['./check.sh'], none, 'packages/a').files).toEqual([
+      'packages/a/check.sh',
+    ]);
+    expect(decidersOfChecks(['../../check.sh'], none, 'packages/a').files).toEqual(['check.sh']);
+    expect(decidersOfChecks(['sh /x/check.sh'], none, 'a').files).toEqual(['/x/check.sh']);
   });
 
   test('or below a folder that it names', () => {
-    const { files } = decidersOf(['cd packages/a && sh x/check.sh'], none);
+    const { files } = decidersOfChecks(['cd packages/a && sh x/check.sh'], none);
     expect(files).toEqual(['packages/a/x/check.sh', 'x/check.sh']);
   });
 
   test('outside of the work tree, of tests and of what is installed are none', () => {
     const checks = ['../check.sh', 'node test/a.js', 'sh a.test.sh', './node_modules/.bin/vitest'];
-    expect(decidersOf([...checks, '.venv/bin/python tools/x.py'], none).files).toEqual([
+    expect(decidersOfChecks([...checks, '.venv/bin/python tools/x.py'], none).files).toEqual([
       'tools/x.py',
     ]);
   });
@@ -116,7 +123,7 @@ describe('files', () => {
       'package.json': { test: 'node tools/judge.mjs && npm test --workspaces' },
       'packages/a/package.json': { test: 'sh ../check.sh && ./own.sh' },
     });
-    expect(decidersOf(['npm test'], texts)).toMatchObject({
+    expect(decidersOfChecks(['npm test'], texts)).toMatchObject({
       files: ['packages/a/own.sh', 'packages/check.sh', 'tools/judge.mjs'],
       programs: ['node', 'npm', 'sh'],
     });
@@ -125,7 +132,7 @@ describe('files', () => {
 
 test('several checks', () => {
   const texts = packages({ 'package.json': { test: 'vitest', lint: 'eslint .' } });
-  expect(decidersOf(['npm run lint', 'npm test', './x'], texts)).toEqual({
+  expect(decidersOfChecks(['npm run lint', 'npm test', './x'], texts)).toEqual({
     files: ['x'],
     scripts: [
       { file: 'package.json', name: 'lint', line: 'eslint .' },
@@ -133,7 +140,7 @@ test('several checks', () => {
     ],
     programs: ['eslint', 'npm', 'vitest'],
   });
-  expect(decidersOf([], texts)).toEqual({ files: [], scripts: [], programs: [] });
+  expect(decidersOfChecks([], texts)).toEqual({ files: [], scripts: [], programs: [] });
 });
 
 type Tree = Readonly<Record<string, string>>;
