@@ -47,7 +47,10 @@ interface TasksView {
   readonly more: number;
 }
 
-/** Returns the tasks of a state folder, with `all` every ended one, and what they have spent today where that is limited. */
+/**
+ * Returns the open tasks of a state folder and the newest that ended, or all that ended, and what was spent today if a
+ * limit holds for the day.
+ */
 export function viewTasks(place: SealedPlace, all = false): TasksView {
   const at = new Date().toISOString();
   const { stateDir } = place;

@@ -8,7 +8,7 @@ import { planSandbox } from '../../effects/sandbox/surroundings.ts';
 import { SandboxError } from '../../errors.ts';
 import { sandboxRequest } from './sandbox-request.ts';
 
-/** The rules of the sandbox of a run, and why it would be refused or they are not known, one sentence each. */
+/** The rules of a run's sandbox. If it would be refused, or its rules cannot be known, each reason is a sentence. */
 export interface PlannedRules {
   /** Null if the rules cannot be known: something is missing, or the work tree is not made yet. */
   readonly rules: SandboxRules | null;

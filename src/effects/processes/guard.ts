@@ -96,7 +96,7 @@ export function startGuard({
   return {
     pid: child.pid,
     note(processes) {
-      // The processes of the last note are dead; the guard finds that out by their start times.
+      // The guard sees for itself that those of the last note have ended: it compares their start times.
       if (processes.length === 0) return;
       const line = `note ${processes.slice(0, NOTED_AT_MOST).map(nameOf).join(' ')}`;
       if (line !== lastNote && send(line)) lastNote = line;

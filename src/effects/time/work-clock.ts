@@ -25,7 +25,7 @@ export interface WorkClock {
 
 /** Node fires longer timers at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** Only a late timer shows a suspension, which is counted too short by at most one step. */
+/** A suspension of the machine shows only in a timer that fires late; of each, at most one step stays uncounted. */
 const LONGEST_STEP_MS = 30_000;
 const SHORTEST_STEP_MS = 1_000;
 const STEPS = 10;

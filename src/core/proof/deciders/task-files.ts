@@ -40,7 +40,7 @@ export interface UsedTaskFile {
   readonly recipes: readonly Recipe[];
 }
 
-/** More task files that take in each other are not followed. */
+/** How many task files are followed that include each other. */
 const MOST_FILES = 50;
 
 /**
