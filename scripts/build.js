@@ -48,7 +48,7 @@ const scripts = {
   'src/compose/sandbox/plan-sandbox.ts': 'plan-sandbox',
   chalk: 'chalk',
   'fast-glob': 'fast-glob',
-  'src/cli/commands/complete-ids.ts': 'complete-ids',
+  'src/cli/commands/installation/complete-ids.ts': 'complete-ids',
   'src/fleet/cli/resume.ts': 'resume-fleet',
   'src/cli/commands/rescue.ts': 'rescue',
   'src/cli/commands/watch.ts': 'watch',

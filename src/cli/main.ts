@@ -16,7 +16,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     // Shell completion calls this at every tab, so it skips parsing the command line.
     if (argv[0] === IDS_COMMAND) {
-      const { completeIds } = await import('./commands/complete-ids.ts');
+      const { completeIds } = await import('./commands/installation/complete-ids.ts');
       return printAtOnce(completeIds(argv.slice(1)));
     }
     // A closed pipe (`ralph … | head -1`) must not kill ralph and leave an agent running.

@@ -3,14 +3,14 @@ import { declareFleetCommands } from '../fleet/cli/commands/declare.ts';
 import { explainCommander, refuseUnknownHelp } from './command-mistakes.ts';
 import type { AnswerOptions, ApprovalsOptions } from './commands/approvals.ts';
 import type { CheckOptions } from './commands/check.ts';
-import type { DoctorOptions } from './commands/doctor.ts';
 import { declareGitCommands } from './commands/git/declare.ts';
-import type { InitOptions } from './commands/init.ts';
+import type { DoctorOptions } from './commands/installation/doctor.ts';
+import type { InitOptions } from './commands/installation/init.ts';
+import type { TrustOptions } from './commands/installation/trust.ts';
 import type { LogsOptions } from './commands/logs.ts';
 import type { ProgressOptions } from './commands/progress.ts';
 import type { PruneOptions } from './commands/prune.ts';
 import type { StatusOptions } from './commands/status.ts';
-import type { TrustOptions } from './commands/trust.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
@@ -158,7 +158,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .option('--agent-bin <PATH>', 'its program; may be repeated for a list', repeated)
     .option('--agent-command <COMMAND>', 'the command of --agent command')
     .action(async (options: DoctorOptions) => {
-      const { doctor } = await import('./commands/doctor.ts');
+      const { doctor } = await import('./commands/installation/doctor.ts');
       exitCode = await doctor(options);
     });
   program
@@ -169,7 +169,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .option('--vault <DIR>', 'where (default: here)')
     .option('--agent <KIND>', 'set this agent in the configuration')
     .action(async (options: InitOptions) => {
-      const { init } = await import('./commands/init.ts');
+      const { init } = await import('./commands/installation/init.ts');
       exitCode = init(options);
     });
   program
@@ -178,7 +178,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .argument('[file]', 'the configuration (default: the one that is found from here)')
     .option('--revoke', 'take it back')
     .action(async (file: string | undefined, options: TrustOptions) => {
-      const { trust } = await import('./commands/trust.ts');
+      const { trust } = await import('./commands/installation/trust.ts');
       exitCode = await trust(file, options);
     });
   program
@@ -186,7 +186,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .description('print the shell completion for bash, zsh or fish')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .action(async (shell: Shell) => {
-      const { completion } = await import('./commands/completion.ts');
+      const { completion } = await import('./commands/installation/completion.ts');
       exitCode = completion(shell, program);
     });
   // `readFlags` parses the arguments of the next six commands, so that all mistakes are reported together

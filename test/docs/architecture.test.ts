@@ -189,6 +189,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     'tasks',
     'run',
     'commands',
+    'commands/installation',
     'commands/git',
     'commands/lists',
     '.',

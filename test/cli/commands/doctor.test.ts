@@ -3,7 +3,10 @@ import { readdirSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type DoctorOptions, doctor as examine } from '../../../src/cli/commands/doctor.ts';
+import {
+  type DoctorOptions,
+  doctor as examine,
+} from '../../../src/cli/commands/installation/doctor.ts';
 import type { DoctorFinding } from '../../../src/core/agent/finding.ts';
 import {
   type AgentFacts,

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { init } from '../../../src/cli/commands/init.ts';
+import { init } from '../../../src/cli/commands/installation/init.ts';
 import { readConfig } from '../../../src/cli/settings/config-file.ts';
 import { configTemplate, projectTemplate } from '../../../src/core/settings/config-template.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';

@@ -1,17 +1,20 @@
 import path from 'node:path';
-import { type SettingNeedingTrust, settingsNeedingTrust } from '../../core/settings/needs-trust.ts';
-import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+import {
+  type SettingNeedingTrust,
+  settingsNeedingTrust,
+} from '../../../core/settings/needs-trust.ts';
+import { resolveSettings } from '../../../core/settings/resolve-settings.ts';
 import {
   type ConfigText,
   configPlaces,
   findConfig,
   readFoundConfig,
-} from '../../effects/plan/config-search.ts';
-import { noteTrust, revokeTrust, trustedAmong } from '../../effects/plan/trust-store.ts';
-import { InsideLoopError, UsageError } from '../../errors.ts';
-import { noTrustNeeded, powerLines, revoked, TRUSTED } from '../../report/screens/trust.ts';
-import { readConfig } from '../settings/config-file.ts';
-import { startFolder } from '../tasks/named-folders.ts';
+} from '../../../effects/plan/config-search.ts';
+import { noteTrust, revokeTrust, trustedAmong } from '../../../effects/plan/trust-store.ts';
+import { InsideLoopError, UsageError } from '../../../errors.ts';
+import { noTrustNeeded, powerLines, revoked, TRUSTED } from '../../../report/screens/trust.ts';
+import { readConfig } from '../../settings/config-file.ts';
+import { startFolder } from '../../tasks/named-folders.ts';
 
 export interface TrustOptions {
   readonly revoke?: boolean;

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { openTaskIds } from '../../effects/state/task-folder.ts';
-import { foldersOf } from '../tasks/named-folders.ts';
+import { openTaskIds } from '../../../effects/state/task-folder.ts';
+import { foldersOf } from '../../tasks/named-folders.ts';
 
 /**
  * `ralph __complete-ids WORDS`: returns the ids of the open tasks, one per line. WORDS are an unfinished

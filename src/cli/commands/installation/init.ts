@@ -1,20 +1,20 @@
 import path from 'node:path';
-import { type AgentName, isAgentName } from '../../core/agent/agents/agents.ts';
-import { configTemplate, projectTemplate } from '../../core/settings/config-template.ts';
-import { parseValue } from '../../core/settings/parse-value.ts';
-import { SETTINGS } from '../../core/settings/settings.ts';
-import { oneLine } from '../../core/text/untrusted-text.ts';
-import { leadsOut } from '../../effects/files/real-path.ts';
+import { type AgentName, isAgentName } from '../../../core/agent/agents/agents.ts';
+import { configTemplate, projectTemplate } from '../../../core/settings/config-template.ts';
+import { parseValue } from '../../../core/settings/parse-value.ts';
+import { SETTINGS } from '../../../core/settings/settings.ts';
+import { oneLine } from '../../../core/text/untrusted-text.ts';
+import { leadsOut } from '../../../effects/files/real-path.ts';
 import {
   makeVaultFolders,
   projectTests,
   type SetUp,
   writeNewConfig,
-} from '../../effects/vault/vault-setup.ts';
-import { UsageError } from '../../errors.ts';
-import { EXIT_FAILED } from '../../exit-codes.ts';
-import { renderInit, renderProjectInit } from '../../report/screens/init.ts';
-import { foldersOf, startFolder } from '../tasks/named-folders.ts';
+} from '../../../effects/vault/vault-setup.ts';
+import { UsageError } from '../../../errors.ts';
+import { EXIT_FAILED } from '../../../exit-codes.ts';
+import { renderInit, renderProjectInit } from '../../../report/screens/init.ts';
+import { foldersOf, startFolder } from '../../tasks/named-folders.ts';
 
 export interface InitOptions {
   readonly vault?: string;

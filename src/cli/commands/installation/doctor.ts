@@ -1,40 +1,40 @@
 import path from 'node:path';
-import { examineAgent } from '../../compose/agent.ts';
-import { knowsAuthor, lookAhead } from '../../compose/before-start.ts';
-import { examineSnapshots } from '../../compose/git-commands/snapshot-facts.ts';
-import { sandboxRefusals } from '../../compose/sandbox/sandbox-refusals.ts';
-import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
-import { textFor } from '../../core/settings/agent-texts.ts';
-import { resolveSettings } from '../../core/settings/resolve-settings.ts';
-import { isGiven, type Layer, type Written } from '../../core/settings/setting-source.ts';
-import { SETTINGS, type SettingName } from '../../core/settings/settings.ts';
-import { agentsOf } from '../../core/settings/settings-problems.ts';
-import { shownState } from '../../core/task/shown-task.ts';
-import { oneLine } from '../../core/text/untrusted-text.ts';
-import { freeBytes, probeFolder } from '../../effects/files/folder-probe.ts';
-import { leadsOut } from '../../effects/files/real-path.ts';
-import { probeGit } from '../../effects/git/git-probe.ts';
-import { thisPlace } from '../../effects/lock/driver-identity.ts';
-import { findStaleLocks } from '../../effects/lock/lock-folder.ts';
-import { isOfAgent, outerEnvironment } from '../../effects/plan/outer-environment.ts';
-import { planRun, type RunPlan } from '../../effects/plan/run-plan.ts';
-import { askVersion } from '../../effects/processes/ask-version.ts';
-import { listTasks, type TaskEntry } from '../../effects/state/task-list.ts';
-import { keyFlag } from '../../effects/trust/key.ts';
-import { vaultAbove } from '../../effects/vault/vault-above.ts';
-import { VAULT_FOLDERS } from '../../effects/vault/vault-folders.ts';
-import { messageOf, SandboxError } from '../../errors.ts';
-import { EXIT_FAILED } from '../../exit-codes.ts';
-import { worksOn } from '../../printed-command.ts';
+import { examineAgent } from '../../../compose/agent.ts';
+import { knowsAuthor, lookAhead } from '../../../compose/before-start.ts';
+import { examineSnapshots } from '../../../compose/git-commands/snapshot-facts.ts';
+import { sandboxRefusals } from '../../../compose/sandbox/sandbox-refusals.ts';
+import { AGENTS, type AgentName } from '../../../core/agent/agents/agents.ts';
+import { textFor } from '../../../core/settings/agent-texts.ts';
+import { resolveSettings } from '../../../core/settings/resolve-settings.ts';
+import { isGiven, type Layer, type Written } from '../../../core/settings/setting-source.ts';
+import { SETTINGS, type SettingName } from '../../../core/settings/settings.ts';
+import { agentsOf } from '../../../core/settings/settings-problems.ts';
+import { shownState } from '../../../core/task/shown-task.ts';
+import { oneLine } from '../../../core/text/untrusted-text.ts';
+import { freeBytes, probeFolder } from '../../../effects/files/folder-probe.ts';
+import { leadsOut } from '../../../effects/files/real-path.ts';
+import { probeGit } from '../../../effects/git/git-probe.ts';
+import { thisPlace } from '../../../effects/lock/driver-identity.ts';
+import { findStaleLocks } from '../../../effects/lock/lock-folder.ts';
+import { isOfAgent, outerEnvironment } from '../../../effects/plan/outer-environment.ts';
+import { planRun, type RunPlan } from '../../../effects/plan/run-plan.ts';
+import { askVersion } from '../../../effects/processes/ask-version.ts';
+import { listTasks, type TaskEntry } from '../../../effects/state/task-list.ts';
+import { keyFlag } from '../../../effects/trust/key.ts';
+import { vaultAbove } from '../../../effects/vault/vault-above.ts';
+import { VAULT_FOLDERS } from '../../../effects/vault/vault-folders.ts';
+import { messageOf, SandboxError } from '../../../errors.ts';
+import { EXIT_FAILED } from '../../../exit-codes.ts';
+import { worksOn } from '../../../printed-command.ts';
 import {
   type AgentFacts,
   type DoctorFacts,
   findings,
   renderFindings,
-} from '../../report/screens/doctor.ts';
-import { type CollectedSettings, collectSettings } from '../settings/collect.ts';
-import { isFound, startFolder } from '../tasks/named-folders.ts';
-import { signalled } from '../terminal/outlet.ts';
+} from '../../../report/screens/doctor.ts';
+import { type CollectedSettings, collectSettings } from '../../settings/collect.ts';
+import { isFound, startFolder } from '../../tasks/named-folders.ts';
+import { signalled } from '../../terminal/outlet.ts';
 
 export interface DoctorOptions {
   readonly vault?: string;

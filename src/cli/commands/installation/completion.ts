@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { bashScript } from '../completion/bash.ts';
-import { fishScript } from '../completion/fish.ts';
-import { completionModel } from '../completion/model.ts';
-import type { Shell } from '../completion/names.ts';
-import { zshScript } from '../completion/zsh.ts';
+import { bashScript } from '../../completion/bash.ts';
+import { fishScript } from '../../completion/fish.ts';
+import { completionModel } from '../../completion/model.ts';
+import type { Shell } from '../../completion/names.ts';
+import { zshScript } from '../../completion/zsh.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
