@@ -26,7 +26,7 @@ import { findGitAbove } from '../effects/files/find-git-above.ts';
 import { makePrivateFolder, removeFile } from '../effects/files/write-file.ts';
 import { isStillAt } from '../effects/git/configured-repository.ts';
 import { gitAt } from '../effects/git/git.ts';
-import { refusalOf } from '../effects/git/git-error.ts';
+import { gitRefusal } from '../effects/git/git-error.ts';
 import { gitWith, openRepository } from '../effects/git/open-repository.ts';
 import { openPrivateGit } from '../effects/git/private-git.ts';
 import { deleteRef, resolveName } from '../effects/git/questions/refs.ts';
@@ -241,7 +241,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
   /** Removes the branch if it has no commit of its own; resolves to whether it had none. */
   const dropBranch = async ({ repository }: CheckoutPlace): Promise<boolean> => {
     const here = gitAt(git, repository.commonDir);
-    return (await refusalOf(deleteRef(here, refOf(tree.branch), tree.base))) === null;
+    return (await gitRefusal(deleteRef(here, refOf(tree.branch), tree.base))) === null;
   };
 
   const setUp = async (inside: Sandbox | null): Promise<string | null> => {

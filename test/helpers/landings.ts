@@ -3,7 +3,7 @@ import type { LandingForm, LandingRefusal } from '../../src/core/snapshots/landi
 import type { OwnWorkTree } from '../../src/core/task/task-state.ts';
 import { type Landing, land } from '../../src/effects/branches/land.ts';
 import { findTaskWork } from '../../src/effects/branches/task-work.ts';
-import { ask, makeGit } from '../../src/effects/git/call/git.ts';
+import { askGit, makeGit } from '../../src/effects/git/call/git.ts';
 import { createPatience } from '../../src/effects/git/git-locks.ts';
 import { gitIdentity } from '../../src/effects/git/identity.ts';
 import { checkoutsOf } from './checkouts.ts';
@@ -80,9 +80,9 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
       return { end: { kind: 'refused', why: work }, stays: new Map(), elsewhere: new Map() };
     }
     const gitToEnd = makeGit(async (args, extras) => {
-      if (!args.includes('--ff-only')) return ask(ralphs, args, extras);
+      if (!args.includes('--ff-only')) return askGit(ralphs, args, extras);
       atMove?.('before');
-      const answer = await ask(ralphs, args, extras);
+      const answer = await askGit(ralphs, args, extras);
       atMove?.('after');
       return answer;
     });

@@ -10,8 +10,8 @@ import { findTaskWork, type TaskWork } from '../../effects/branches/task-work.ts
 import { unsavedWork } from '../../effects/branches/unsaved-work.ts';
 import { realPath } from '../../effects/files/real-path.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
-import { type Git, gitAt, gitIn, withSettings } from '../../effects/git/git.ts';
-import { GitError, refusalOf } from '../../effects/git/git-error.ts';
+import { type Git, gitAt, gitIn, withGitSettings } from '../../effects/git/git.ts';
+import { GitError, gitRefusal } from '../../effects/git/git-error.ts';
 import { createPatience } from '../../effects/git/git-locks.ts';
 import { gitIdentity, isKnown, RALPH, unknownAuthor } from '../../effects/git/identity.ts';
 import { gitWith } from '../../effects/git/open-repository.ts';
@@ -75,7 +75,7 @@ async function landWatched(
   const git = gitWith(env, undefined, stops.signal);
   const { repository, branch, onto } = await placeOf(task, git);
   const identity = form.kind === 'patch' ? RALPH : gitIdentity(env);
-  if (!(await isKnown(withSettings(gitAt(git, repository.commonDir), identity)))) {
+  if (!(await isKnown(withGitSettings(gitAt(git, repository.commonDir), identity)))) {
     throw new UsageError([unknownAuthor('ralph land')]);
   }
   const refused = (why: LandingRefusal): TaskLanding => ({
@@ -157,7 +157,7 @@ async function landClaimed(
     if (isLanded && (await unsavedWork(place, branch, { isLanded })) === null) {
       await removeCheckout(place);
       const here = gitAt(git, repository.commonDir);
-      await refusalOf(deleteRef(here, refOf(branch), tree.base));
+      await gitRefusal(deleteRef(here, refOf(branch), tree.base));
     }
   }
   return landing;

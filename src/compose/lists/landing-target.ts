@@ -1,6 +1,6 @@
 import { isBranch } from '../../effects/branches/checkout.ts';
 import { makeOwnBranch, protectedBranches } from '../../effects/branches/commit/own-branch.ts';
-import { gitAt, withSettings } from '../../effects/git/git.ts';
+import { gitAt, withGitSettings } from '../../effects/git/git.ts';
 import { gitIdentity, isKnown, unknownAuthor } from '../../effects/git/identity.ts';
 import { gitWith, openRepository } from '../../effects/git/open-repository.ts';
 import { readHead } from '../../effects/git/repository.ts';
@@ -41,7 +41,7 @@ export async function landingTarget(request: TargetRequest): Promise<LandingTarg
   }
   const { repository } = opened;
   const git = gitAt(anywhere, repository.commonDir);
-  if (!(await isKnown(withSettings(git, gitIdentity(env))))) {
+  if (!(await isKnown(withGitSettings(git, gitIdentity(env))))) {
     throw new UsageError([unknownAuthor('ralph work --worktree')]);
   }
   const head = await readHead(gitAt(git, repository.root));

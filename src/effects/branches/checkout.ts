@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isThere } from '../files/file-kinds.ts';
 import { realPath } from '../files/real-path.ts';
 import { type Git, gitAt } from '../git/git.ts';
-import { GitError, refusalOf } from '../git/git-error.ts';
+import { GitError, gitRefusal } from '../git/git-error.ts';
 import { gitWithoutOwnFilters } from '../git/git-filters.ts';
 import {
   addWorkTree,
@@ -58,7 +58,7 @@ export async function makeCheckout(request: CheckoutRequest): Promise<string> {
     return gitDir;
   } catch (error) {
     if (isNewBranch && branch !== null && (await gitDirOf(request)) === null) {
-      await refusalOf(
+      await gitRefusal(
         deleteRef(gitAt(request.git, request.repository.root), refOf(branch), commit),
       );
     }
@@ -125,7 +125,7 @@ async function enter(request: CheckoutRequest): Promise<string> {
   const here = gitAt(git, repository.commonDir);
   const target = branch === null ? { commit } : { branch };
   for (let tries = 1; ; tries += 1) {
-    const refusal = await refusalOf(addWorkTree(here, place, target));
+    const refusal = await gitRefusal(addWorkTree(here, place, target));
     const gitDir = await gitDirOf(request);
     if (refusal === null && gitDir !== null) return gitDir;
     const isTaken = refusal !== null && /already/.test(refusal.complaint);

@@ -1,5 +1,5 @@
 import type { LandingRefusal } from '../../core/snapshots/landing.ts';
-import { type Git, gitAt, withSettings } from '../git/git.ts';
+import { type Git, gitAt, withGitSettings } from '../git/git.ts';
 import { orNull } from '../git/git-error.ts';
 import { withoutOwnPrograms } from '../git/git-filters.ts';
 import { indexLockOf, locksOf, lockText, type Patience } from '../git/git-locks.ts';
@@ -42,7 +42,7 @@ export async function fastForward(request: FastForward): Promise<LandingRefusal 
   ];
   const here = gitAt(git, folder);
   const index = await orNull(writeWholeTree(here));
-  const safely = withSettings(here, settings);
+  const safely = withGitSettings(here, settings);
   const refused = await forwardTo(safely, to);
   if (refused === null) return null;
   const { why, inTheWay, isLocked } = refused;

@@ -4,7 +4,7 @@ import type { LandingRefusal } from '../../core/snapshots/landing.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
 import { type Git, gitAt } from '../git/git.ts';
-import { refusalOf } from '../git/git-error.ts';
+import { gitRefusal } from '../git/git-error.ts';
 import type { Patience } from '../git/git-locks.ts';
 import { moveRef, resolveCommit } from '../git/questions/refs.ts';
 import { type Repository, refOf } from '../git/repository.ts';
@@ -45,7 +45,7 @@ export async function moveBranch(move: BranchMove): Promise<LandingRefusal | nul
   if (checkout === undefined) {
     const there = gitAt(git, repository.commonDir);
     const reason = `ralph land ${taskId}`;
-    const refusal = await refusalOf(moveRef(there, refOf(branch), { from, to, reason }));
+    const refusal = await gitRefusal(moveRef(there, refOf(branch), { from, to, reason }));
     if (refusal === null) return null;
     if ((await commitOf(move)) !== from) return { kind: 'moved' };
     return { kind: 'failed', why: refusal.message };

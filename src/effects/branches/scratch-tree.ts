@@ -9,8 +9,8 @@ import {
 } from '../../core/snapshots/undo-plan.ts';
 import { sha256Of } from '../files/file-hash.ts';
 import { realPath } from '../files/real-path.ts';
-import { type Git, type GitSetting, gitAt, withSettings } from '../git/git.ts';
-import { GitError, refusalOf } from '../git/git-error.ts';
+import { type Git, type GitSetting, gitAt, withGitSettings } from '../git/git.ts';
+import { GitError, gitRefusal } from '../git/git-error.ts';
 import { underOwnFilters, withoutOwnPrograms } from '../git/git-filters.ts';
 import { openPrivateGit, type PrivateGit } from '../git/private-git.ts';
 import { becomeCommit, mergeFiles } from '../git/questions/checkouts.ts';
@@ -120,7 +120,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
   /** Git in the work tree, with none of the repository's own programs. */
   const safely = async (): Promise<Git> => {
     const settings = [...QUIETLY, ...identity, ...(await withoutOwnPrograms(folder, place.git))];
-    return withSettings(gitAt(place.git, folder), settings);
+    return withGitSettings(gitAt(place.git, folder), settings);
   };
 
   /** Has git take the files for unchanged, even those that it would store in another way today. */
@@ -168,7 +168,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       await readIntoIndex(git, tree);
       const entry = await fileAt(git, commit, file);
       // A folder is in its place, or a file in that of a folder above it.
-      if ((await refusalOf(setEntry(git, file, entry))) !== null) {
+      if ((await gitRefusal(setEntry(git, file, entry))) !== null) {
         return { kind: 'conflict', paths: [file] };
       }
       return { tree: await writeWholeTree(git) };

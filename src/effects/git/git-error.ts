@@ -38,7 +38,7 @@ export function orNull<Value>(step: Promise<Value>): Promise<Value | null> {
 }
 
 /** Awaits a step. Returns the error if git refused it, and null if not. */
-export function refusalOf(step: Promise<unknown>): Promise<GitError | null> {
+export function gitRefusal(step: Promise<unknown>): Promise<GitError | null> {
   return step.then(() => null, refusalIn);
 }
 
@@ -49,7 +49,7 @@ function refusalIn(error: unknown): GitError {
 
 /** Awaits a step. Returns what git said if it refused it, and null if not. */
 export async function complaintOf(step: Promise<unknown>): Promise<string | null> {
-  return (await refusalOf(step))?.complaint ?? null;
+  return (await gitRefusal(step))?.complaint ?? null;
 }
 
 /** Says that this command of git's was ended since it took too long, or seemed to hang. */

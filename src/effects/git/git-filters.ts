@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
-import { ask, type Git, outputAt } from './call/git.ts';
+import { askGit, type Git, outputAt } from './call/git.ts';
 import type { GitSetting } from './call/git-program.ts';
-import { gitAt, withSettings } from './git.ts';
+import { gitAt, withGitSettings } from './git.ts';
 import { GitError, outputOf } from './git-error.ts';
 import { gitFoldersAt } from './git-folders-at.ts';
 import { readAttribute, readNames, readSettings } from './listings.ts';
@@ -54,7 +54,7 @@ function withoutOwnMergeDrivers(folder: string, git: Git): Promise<readonly GitS
 export async function gitWithoutOwnFilters(git: Git, folder: string): Promise<Git> {
   const settings = await withoutOwnFilters(folder, git);
   if (settings === null) throw new GitError('git cannot tell which filters are configured');
-  return withSettings(gitAt(git, folder), settings);
+  return withGitSettings(gitAt(git, folder), settings);
 }
 
 /** Returns settings that switch the repository's own filters and merge drivers off. Rejects with a `GitError`. */
@@ -91,7 +91,7 @@ async function overrideOwn(
 /** The filters for which a configuration has one of these steps, such as `clean|process`: git converts nothing without. */
 export async function definedFilters(git: Git, steps: string): Promise<ReadonlySet<string>> {
   const pattern = `^filter\\..*\\.(${steps})$`;
-  const { output } = await ask(git, ['config', '-z', '--name-only', '--get-regexp', pattern]);
+  const { output } = await askGit(git, ['config', '-z', '--name-only', '--get-regexp', pattern]);
   return new Set(readNames(output).map((name) => name.replace(/^filter\.|\.[a-z]+$/g, '')));
 }
 
@@ -102,7 +102,7 @@ export async function underFilters(
   filters: ReadonlySet<string>,
 ): Promise<ReadonlyMap<TreePath, string>> {
   if (filters.size === 0 || names.length === 0) return new Map();
-  const asked = await ask(git, ['check-attr', '-z', '--stdin', 'filter'], {
+  const asked = await askGit(git, ['check-attr', '-z', '--stdin', 'filter'], {
     input: asInput(names),
   });
   const attributes = readAttribute(outputOf(asked, 'git cannot read the attributes'));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { realPath } from '../files/real-path.ts';
 import type { Confine, PlacedCommand } from '../processes/find-program.ts';
-import { ask, type Git, makeGit } from './call/git.ts';
+import { askGit, type Git, makeGit } from './call/git.ts';
 import { type GitRequest, gitIn } from './git.ts';
 
 /** Puts a command into the sandbox, with a folder for its temporary files. */
@@ -21,7 +21,7 @@ export function gitInside(folder: string, request: GitRequest, confine: ConfineW
     try {
       if (index !== undefined) copyFileSync(index, copy);
       const git = gitIn(folder, { ...request, confine: (each) => confine(each, temporary) });
-      const answer = await ask(git, [...ALONE, ...args], {
+      const answer = await askGit(git, [...ALONE, ...args], {
         ...extras,
         places: { ...places, ...(index === undefined ? {} : { GIT_INDEX_FILE: copy }) },
       });

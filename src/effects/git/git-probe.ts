@@ -1,5 +1,5 @@
 import { findGitAbove } from '../files/find-git-above.ts';
-import { ask, type Git } from './call/git.ts';
+import { askGit, type Git } from './call/git.ts';
 import { outputOrNull } from './call/git-command.ts';
 import { gitIn } from './git.ts';
 
@@ -13,7 +13,7 @@ export type GitProbe =
 
 /** Returns the version of git; null if git cannot be started. */
 export async function gitVersion(git: Git): Promise<string | null> {
-  const { output } = await ask(git, ['--version']);
+  const { output } = await askGit(git, ['--version']);
   return /\d+\.\d+(?:\.\d+)*/.exec(output)?.[0] ?? null;
 }
 
@@ -25,8 +25,8 @@ export async function probeGit(
   signal: AbortSignal,
 ): Promise<GitProbe> {
   const git = gitIn(cwd, { env, timeoutMs: TIMEOUT_MS, signal });
-  if (outputOrNull(await ask(git, ['--version'])) === null) return { kind: 'no-git' };
-  const answer = outputOrNull(await ask(git, ['rev-parse', '--is-inside-work-tree']));
+  if (outputOrNull(await askGit(git, ['--version'])) === null) return { kind: 'no-git' };
+  const answer = outputOrNull(await askGit(git, ['rev-parse', '--is-inside-work-tree']));
   if (answer?.trim() === 'true') return { kind: 'work-tree' };
   return { kind: answer === null && findGitAbove(cwd) !== null ? 'refused' : 'no-work-tree' };
 }

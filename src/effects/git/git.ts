@@ -1,4 +1,4 @@
-import { ask, type CallExtras, type Git, makeGit } from './call/git.ts';
+import { askGit, type CallExtras, type Git, makeGit } from './call/git.ts';
 import { callGit, type GitCommand } from './call/git-command.ts';
 import type { GitSetting } from './call/git-program.ts';
 import { subcommandOf } from './call/watched-calls.ts';
@@ -19,20 +19,20 @@ export function gitIn(folder: string, request: GitRequest): Git {
 
 /** Returns the same git in another folder. */
 export function gitAt(git: Git, folder: string): Git {
-  return makeGit((args, extras) => ask(git, args, { cwd: folder, ...extras }));
+  return makeGit((args, extras) => askGit(git, args, { cwd: folder, ...extras }));
 }
 
 /** Returns the same git with further settings, which override all others. */
-export function withSettings(git: Git, settings: readonly GitSetting[]): Git {
+export function withGitSettings(git: Git, settings: readonly GitSetting[]): Git {
   return makeGit((args, extras) =>
-    ask(git, args, { ...extras, settings: [...settings, ...(extras.settings ?? [])] }),
+    askGit(git, args, { ...extras, settings: [...settings, ...(extras.settings ?? [])] }),
   );
 }
 
 /** Returns the same git with other places for its repository, index or objects, as its variables name them. */
 export function withPlaces(git: Git, places: Readonly<Record<`GIT_${string}`, string>>): Git {
   return makeGit((args, extras) =>
-    ask(git, args, { ...extras, places: { ...places, ...extras.places } }),
+    askGit(git, args, { ...extras, places: { ...places, ...extras.places } }),
   );
 }
 
@@ -49,7 +49,7 @@ export function withTree(git: Git, folder: string): Git {
 /** Returns the same git. `unanswered` hears of each command that was ended since it took too long, or seemed to hang. */
 export function hearing(git: Git, unanswered: (command: string) => void): Git {
   return makeGit(async (args, extras) => {
-    const answer = await ask(git, args, extras);
+    const answer = await askGit(git, args, extras);
     if (answer.isUnanswered === true) unanswered(subcommandOf(args));
     return answer;
   });
@@ -57,7 +57,7 @@ export function hearing(git: Git, unanswered: (command: string) => void): Git {
 
 /** Returns the same git with another limit. */
 export function withTimeout(git: Git, timeoutMs: number): Git {
-  return makeGit((args, extras) => ask(git, args, { timeoutMs, ...extras }));
+  return makeGit((args, extras) => askGit(git, args, { timeoutMs, ...extras }));
 }
 
 /** Returns the same git for one repository alone: without looking for another one, and with no setting for its files. */
@@ -66,5 +66,5 @@ export function onlyIn(git: Git, gitDir: string, workTree?: string): Git {
     `--git-dir=${gitDir}`,
     ...(workTree === undefined ? [] : [`--work-tree=${workTree}`]),
   ];
-  return makeGit((args, extras) => ask(git, [...places, ...args], extras));
+  return makeGit((args, extras) => askGit(git, [...places, ...args], extras));
 }

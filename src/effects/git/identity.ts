@@ -1,4 +1,4 @@
-import { ask, type Git } from './call/git.ts';
+import { askGit, type Git } from './call/git.ts';
 import type { GitSetting } from './call/git-program.ts';
 import { type ListedSettings, settingOf } from './listed-settings.ts';
 
@@ -42,7 +42,7 @@ export function namesUser(settings: ListedSettings): boolean {
 /** Whether git knows both author and committer, and makes neither up. The git is that of the commit. */
 export async function isKnown(git: Git): Promise<boolean> {
   for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT']) {
-    const { exitCode } = await ask(git, ['-c', 'user.useConfigOnly=true', 'var', who]);
+    const { exitCode } = await askGit(git, ['-c', 'user.useConfigOnly=true', 'var', who]);
     if (exitCode !== 0) return false;
   }
   return true;

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { ask, type Git } from './call/git.ts';
+import { askGit, type Git } from './call/git.ts';
 import { outputOrNull } from './call/git-command.ts';
 import { type ListedSetting, readSettings } from './listings.ts';
 import { asText } from './tree-path.ts';
@@ -12,7 +12,7 @@ export type ListedSettings = string;
 
 /** Lists all settings, each with its scope; null if git cannot list them so (before 2.26). */
 export async function listSettings(git: Git): Promise<ListedSettings | null> {
-  return outputOrNull(await ask(git, LIST_SETTINGS));
+  return outputOrNull(await askGit(git, LIST_SETTINGS));
 }
 
 /** Returns all of them, as text. */

@@ -1,6 +1,6 @@
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { LineChanges } from '../../core/task/line-changes.ts';
-import { ask, type Git } from './call/git.ts';
+import { askGit, type Git } from './call/git.ts';
 import { outputOf } from './git-error.ts';
 import { emptyTree, type Repository } from './repository.ts';
 import type { TreePath } from './tree-path.ts';
@@ -103,7 +103,7 @@ export function heldBy(entries: readonly StagedEntry[]): ReadonlyMap<TreePath, s
 
 /** Lists what each path of an index holds, as `heldBy` does. Rejects with a `GitError`. */
 export async function listIndex(git: Git): Promise<ReadonlyMap<TreePath, string>> {
-  const listed = await ask(git, ['ls-files', '-s', '-z']);
+  const listed = await askGit(git, ['ls-files', '-s', '-z']);
   return heldBy(readStaged(outputOf(listed, 'git cannot read the index')));
 }
 

@@ -1,7 +1,7 @@
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { findGitAbove } from '../files/find-git-above.ts';
-import { ask, type Git } from './call/git.ts';
+import { askGit, type Git } from './call/git.ts';
 import type { GitAnswer } from './call/git-command.ts';
 import { gitIn } from './git.ts';
 import { findPlaces, findRepository, type Places, type Repository } from './repository.ts';
@@ -39,7 +39,7 @@ async function open<Found>(
   if (place === null) return { kind: 'none', why: `there is none at ${cwd} or above it` };
   const repository = await find(cwd, git);
   if (repository !== null) return { kind: 'repository', repository };
-  const answer = await ask(git, ['rev-parse', '--show-toplevel'], { cwd });
+  const answer = await askGit(git, ['rev-parse', '--show-toplevel'], { cwd });
   return { kind: 'none', why: `git does not open the one at ${place}${reasonOf(answer)}` };
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ask, type Git, makeGit } from './call/git.ts';
+import { askGit, type Git, makeGit } from './call/git.ts';
 import { showGit } from './call/git-command.ts';
 import { gitIn, hearing, withIndex, withPlaces, withTree } from './git.ts';
 import { type Repository, textOrNone } from './repository.ts';
@@ -85,7 +85,7 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
     git.unanswered = command;
   });
   const durable = withTree(
-    makeGit((args, extras) => ask(base, [...DURABLE, ...args], extras)),
+    makeGit((args, extras) => askGit(base, [...DURABLE, ...args], extras)),
     repository.root,
   );
   const objects = { GIT_DIR: folder, GIT_OBJECT_DIRECTORY: repository.objects };
@@ -97,7 +97,7 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
     // The agent can write here, and a configuration may name programs.
     own: makeGit((args, extras) => {
       putRight();
-      return ask(own, args, extras);
+      return askGit(own, args, extras);
     }),
     users: withPlaces(durable, { GIT_DIR: repository.gitDir }),
     showDiff(from, to, asStat) {

@@ -1,7 +1,7 @@
 import { lstatSync, type PathLike } from 'node:fs';
 import path from 'node:path';
 import { KB, MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
-import { ask, type Git, outputAt } from './call/git.ts';
+import { askGit, type Git, outputAt } from './call/git.ts';
 import { outputOrNull } from './call/git-command.ts';
 import { GitError, reasonOf } from './git-error.ts';
 import { asText } from './tree-path.ts';
@@ -66,7 +66,7 @@ export async function askForExcludesFile(cwd: string, git: Git): Promise<string 
 
 /** Asks git for the root of the work tree around a folder; null if there is none, or git refuses to open it. */
 export async function rootOf(git: Git): Promise<string | null> {
-  const output = outputOrNull(await ask(git, ['rev-parse', '--show-toplevel']));
+  const output = outputOrNull(await askGit(git, ['rev-parse', '--show-toplevel']));
   return output === null ? null : asText(output).replace(/\n$/, '');
 }
 
@@ -88,15 +88,15 @@ export interface Head {
  * before the first one.
  */
 export async function readHead(git: Git): Promise<Head> {
-  const both = await ask(git, ['rev-parse', 'HEAD', '--symbolic-full-name', 'HEAD']);
+  const both = await askGit(git, ['rev-parse', 'HEAD', '--symbolic-full-name', 'HEAD']);
   const [commit, name] = both.exitCode === 0 ? both.output.trimEnd().split('\n') : [];
   // Where git calls the name ambiguous, it leaves it out.
   if (commit !== undefined && name !== undefined) {
     return { commit, branch: name === 'HEAD' ? null : name };
   }
-  const named = await ask(git, ['symbolic-ref', '-q', 'HEAD']);
+  const named = await askGit(git, ['symbolic-ref', '-q', 'HEAD']);
   // Not `HEAD^{commit}`: for a lost object git answers as it does without a commit.
-  const found = await ask(git, ['rev-parse', '-q', '--verify', 'HEAD']);
+  const found = await askGit(git, ['rev-parse', '-q', '--verify', 'HEAD']);
   const branch = named.exitCode === 0 ? named.output.trim() : null;
   const isUnborn = found.exitCode === 1 && branch !== null;
   if (found.exitCode === 0 || isUnborn) {

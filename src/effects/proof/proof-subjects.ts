@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ProofFacts } from '../../core/proof/statement.ts';
 import { isRepository } from '../../core/snapshots/undo-plan.ts';
-import { withIndex, withSettings, withTree } from '../git/git.ts';
+import { withGitSettings, withIndex, withTree } from '../git/git.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import {
@@ -53,7 +53,7 @@ async function committedTreeOf(
   mkdirSync(files, { recursive: true, mode: 0o700 });
   const written = withIndex(withTree(git.own, files), index);
   // One that is split would leave a part of it in the user's repository.
-  const whole = withSettings(git.users, [{ name: 'core.splitIndex', value: 'false' }]);
+  const whole = withGitSettings(git.users, [{ name: 'core.splitIndex', value: 'false' }]);
   const adding = withIndex(withTree(whole, files), index);
   try {
     const entries = await listTree(git, tree);

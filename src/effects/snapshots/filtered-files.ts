@@ -5,7 +5,7 @@ import { writeFileAtomic } from '../files/write-file.ts';
 import { definedFilters, underFilters } from '../git/git-filters.ts';
 import { type IndexEntry, listIndex } from '../git/listings.ts';
 import type { PrivateGit } from '../git/private-git.ts';
-import { changedFiles, stagedSince } from '../git/questions/diffs.ts';
+import { filesUnlikeIndex, stagedSince } from '../git/questions/diffs.ts';
 import { flagPaths, type IndexFlag, indexNames } from '../git/questions/index-files.ts';
 import { timeOf } from '../git/repository.ts';
 import { type TreePath, treePlace } from '../git/tree-path.ts';
@@ -143,7 +143,7 @@ async function unchangedForGit(
 ): Promise<readonly Seen[]> {
   if (filtered.length === 0) return [];
   const filters = new Set(filtered.map(({ filter }) => filter));
-  const changed = await changedFiles(git.users, filters);
+  const changed = await filesUnlikeIndex(git.users, filters);
   if (changed === null) return [];
   const those = new Set(changed);
   return filtered.filter(({ name }) => !those.has(name));

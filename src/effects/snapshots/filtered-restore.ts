@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { withIndex, withSettings, withTree } from '../git/git.ts';
+import { withGitSettings, withIndex, withTree } from '../git/git.ts';
 import { complaintOf } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import type { PrivateGit } from '../git/private-git.ts';
@@ -62,7 +62,7 @@ async function filterWriter(
     writeFileSync(attributes, `* -text -ident -working-tree-encoding filter=${filter}\n`);
     // LFS and git-crypt look for their contents and keys in the repository.
     const required = [...settings, { name: `${name}.required`, value: 'true' }];
-    const inStore = withIndex(withTree(withSettings(git.users, required), store), index);
+    const inStore = withIndex(withTree(withGitSettings(git.users, required), store), index);
     const complaint = await complaintOf(writeFiles(inStore, { attributes }));
     for (const file of [index, attributes]) rmSync(file, { force: true });
     return complaint === null && files.every(({ name }) => existsSync(treePlace(store, name)));

@@ -1,6 +1,6 @@
 import type { ListedSnapshot } from '../../core/snapshots/timeline.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
-import { withSettings } from '../git/git.ts';
+import { withGitSettings } from '../git/git.ts';
 import { complaintOf, GitError } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import { lockIn } from '../git/git-locks.ts';
@@ -124,7 +124,7 @@ export async function moveHead(
   // Git runs the filter of a file that was written in the same instant as the index.
   const settings = await withoutOwnFilters(git.repository.root, git.users);
   if (settings === null) throw new GitError('git cannot tell which filters are whose');
-  const ask = withSettings(git.users, settings);
+  const ask = withGitSettings(git.users, settings);
   const move = async (what: string, step: Promise<void>): Promise<void> => {
     const complaint = await complaintOf(step);
     if (complaint === null) return;

@@ -18,7 +18,7 @@ import {
   type GitSetting,
   gitIn,
   withPlaces,
-  withSettings,
+  withGitSettings,
 } from '../../effects/git/git.ts';
 import { complaintOf } from '../../effects/git/git-error.ts';
 import { shownUrl } from '../../effects/git/questions/origin-answer.ts';
@@ -142,7 +142,7 @@ export function mirrorGit({ folder, parent }: MirrorPlace, git: GitBase): Mirror
   const ownWays = Object.fromEntries(
     Object.entries(env).filter(([name]) => OF_THE_USER.test(name)),
   );
-  const base = withSettings(gitIn(parent, { ...git, env, waitsFor: 'network' }), QUIETLY);
+  const base = withGitSettings(gitIn(parent, { ...git, env, waitsFor: 'network' }), QUIETLY);
   const places = { ...ownWays, GIT_DIR: folder, GIT_ALLOW_PROTOCOL: PROTOCOLS };
   const here = withPlaces(base, places);
   const open = async (): Promise<Git> => {

@@ -1,7 +1,7 @@
 import { type CommitFacts, commitMessage } from '../../core/snapshots/commit-message.ts';
 import { isRepository } from '../../core/snapshots/undo-plan.ts';
 import { removeTree } from '../../effects/files/remove-tree.ts';
-import { type GitSetting, withSettings } from '../../effects/git/git.ts';
+import { type GitSetting, withGitSettings } from '../../effects/git/git.ts';
 import { must } from '../../effects/git/git-error.ts';
 import { gitIdentity, isKnown, RALPH } from '../../effects/git/identity.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
@@ -70,7 +70,7 @@ export async function makeResult(request: ResultRequest): Promise<Result> {
       return { commit: head, isNew: false, left };
     }
     const settings = [...(await identityOf(own, env)), UTF8];
-    const made = writeCommit(withSettings(own.own, settings), {
+    const made = writeCommit(withGitSettings(own.own, settings), {
       ...{ tree, message: commitMessage(facts, null), parents: head === null ? [] : [head] },
     });
     return { commit: await must(made, 'git cannot write the commit'), isNew: true, left };
@@ -127,6 +127,6 @@ async function committedRepositories(
 /** Who commits: the worker's user as git knows them, or else ralph. The agent's configuration is not asked. */
 async function identityOf(git: PrivateGit, env: NodeJS.ProcessEnv): Promise<readonly GitSetting[]> {
   const identity = gitIdentity(env);
-  const known = await isKnown(withSettings(git.own, identity));
+  const known = await isKnown(withGitSettings(git.own, identity));
   return known ? identity : RALPH;
 }

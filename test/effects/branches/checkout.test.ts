@@ -15,7 +15,7 @@ import {
   makeCheckout,
   removeCheckout,
 } from '../../../src/effects/branches/checkout.ts';
-import { ask, makeGit } from '../../../src/effects/git/call/git.ts';
+import { askGit, makeGit } from '../../../src/effects/git/call/git.ts';
 import { GitError } from '../../../src/effects/git/git-error.ts';
 import { checkoutsOf } from '../../helpers/checkouts.ts';
 import { type Files, gitIn, makeRepository, put } from '../../helpers/repository.ts';
@@ -130,7 +130,7 @@ describe('a checkout', () => {
     const failed: string[] = [];
     const git = makeGit(async (args, extras) => {
       const [command = '', word = ''] = args;
-      if (command !== 'worktree' || failed.includes(word)) return ask(request.git, args, extras);
+      if (command !== 'worktree' || failed.includes(word)) return askGit(request.git, args, extras);
       failed.push(word);
       if (word === 'add') mkdirSync(path, { recursive: true });
       const complaint = 'fatal: failed to read .git/worktrees/y/commondir: Success\n';

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ask, makeGit } from '../../../src/effects/git/call/git.ts';
+import { askGit, makeGit } from '../../../src/effects/git/call/git.ts';
 import { findConfigured } from '../../../src/effects/git/configured-repository.ts';
 import { gitIn } from '../../../src/effects/git/git.ts';
 import { listSettings } from '../../../src/effects/git/listed-settings.ts';
@@ -17,7 +17,7 @@ async function scene() {
   const here = gitIn(folder, { env: GIT_ENV, timeoutMs: PATIENCE_MS });
   const counted = makeGit((args, extras) => {
     if (args[0] === 'rev-parse') asked += 1;
-    return ask(here, args, extras);
+    return askGit(here, args, extras);
   });
   const found = await findPlaces(folder, here);
   const configured = async () =>

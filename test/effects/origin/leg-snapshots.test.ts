@@ -1,7 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ask, makeGit } from '../../../src/effects/git/call/git.ts';
+import { askGit, makeGit } from '../../../src/effects/git/call/git.ts';
 import { openLegSnapshots } from '../../../src/fleet/origin/leg-snapshots.ts';
 import { keeperOf, legTreeOf, makeOrigin, mirrorOf, NOW, refusePushes } from '../../helpers/leg.ts';
 import { type Files, put } from '../../helpers/repository.ts';
@@ -147,7 +147,7 @@ test('says that the disk is full, and takes no file for one that git refuses', a
     own: makeGit(async (args, extras) =>
       args.includes('--replace')
         ? { exitCode: 128, output: '', complaint: full }
-        : ask(own, args, extras),
+        : askGit(own, args, extras),
     ),
   });
   expect(await open().push(1)).toEqual({

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { ask } from '../../../src/effects/git/call/git.ts';
+import { askGit } from '../../../src/effects/git/call/git.ts';
 import {
   bytesBelow,
   type Files,
@@ -180,7 +180,7 @@ describe('what a snapshot holds', () => {
     const { leftOut, changed } = await take('1');
     expect([...leftOut]).toEqual([]);
     expect(changed.toSorted()).toEqual(['folder', 'folder/x']);
-    const { output } = await ask(own.own, [
+    const { output } = await askGit(own.own, [
       'ls-tree',
       '-r',
       '--name-only',

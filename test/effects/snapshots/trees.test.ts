@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ask, makeGit } from '../../../src/effects/git/call/git.ts';
+import { askGit, makeGit } from '../../../src/effects/git/call/git.ts';
 import { gitIn } from '../../../src/effects/git/git.ts';
 import { countLinesBetween } from '../../../src/effects/git/questions/diffs.ts';
 import { PATIENCE_MS } from '../../helpers/patience.ts';
@@ -14,7 +14,7 @@ function counter(folder: string, env = GIT_ENV) {
   const here = gitIn(folder, { env, timeoutMs: PATIENCE_MS });
   const counted = makeGit((args, extras) => {
     calls += 1;
-    return ask(here, args, extras);
+    return askGit(here, args, extras);
   });
   return {
     calls: () => calls,

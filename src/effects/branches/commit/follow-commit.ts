@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import { withIndex } from '../../git/git.ts';
-import { refusalOf } from '../../git/git-error.ts';
+import { gitRefusal } from '../../git/git-error.ts';
 import { indexLockOf, type Patience } from '../../git/git-locks.ts';
 import { listIndex } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
@@ -50,7 +50,7 @@ export async function followCommit(
   if (paths.size === 0) return NO_LAG;
   const entries = [...paths].map(([name, { to }]) => [name, to] as const);
   await patience.untilGone([indexLock(git)]);
-  if ((await refusalOf(setEntries(git.users, git.repository, entries))) !== null) return paths;
+  if ((await gitRefusal(setEntries(git.users, git.repository, entries))) !== null) return paths;
   await noteTimes(
     git,
     [...paths].flatMap(([name, { to }]) => (to === null ? [] : [name])),

@@ -1,5 +1,5 @@
 import type { Git } from '../../git/git.ts';
-import { complaintOf, refusalOf } from '../../git/git-error.ts';
+import { complaintOf, gitRefusal } from '../../git/git-error.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import {
   branchesOfRemotes,
@@ -48,7 +48,7 @@ async function enterOwnBranch(
   const name = await makeOwnBranch(git.users, taskId, commit);
   if (name === null) return null;
   const step = putHeadOn(git.users, refOf(name), `ralph: work on ${taskId}`);
-  return (await refusalOf(step)) === null ? name : null;
+  return (await gitRefusal(step)) === null ? name : null;
 }
 
 /** Makes a branch that is named after a task or a list. Resolves to its name; null if git refuses. */

@@ -30,7 +30,7 @@ export function makeGit(call: Call): Git {
 }
 
 /** Calls git. What the call adds wins over what git has already. */
-export function ask(
+export function askGit(
   git: Git,
   args: readonly string[],
   extras: CallExtras = {},
@@ -45,5 +45,5 @@ export async function outputAt(
   args: readonly string[],
   extras: GitExtras = {},
 ): Promise<string | null> {
-  return outputOrNull(await ask(git, args, { ...extras, cwd }));
+  return outputOrNull(await askGit(git, args, { ...extras, cwd }));
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { realPath } from '../../files/real-path.ts';
-import { ask, type Git } from '../call/git.ts';
+import { askGit, type Git } from '../call/git.ts';
 import type { GitAnswer } from '../call/git-command.ts';
 import { outputOf, reasonOf } from '../git-error.ts';
 import { lockIn } from '../git-locks.ts';
@@ -9,24 +9,24 @@ import { asText, type TreePath } from '../tree-path.ts';
 
 /** Writes HEAD to the index and the work tree, over what is there. Rejects with a `GitError`. */
 export async function checkOutHead(git: Git): Promise<void> {
-  outputOf(await ask(git, ['reset', '--hard', '--quiet']));
+  outputOf(await askGit(git, ['reset', '--hard', '--quiet']));
 }
 
 /** Checks a submodule out at the commit that the index names, without network. */
 export async function checkOutSubmodule(git: Git, name: TreePath): Promise<void> {
   const how = ['--quiet', 'update', '--no-fetch', '--checkout', '--recursive'];
-  await ask(git, ['submodule', ...how, ...only([asText(name)])]);
+  await askGit(git, ['submodule', ...how, ...only([asText(name)])]);
 }
 
 /** Ends a rebase, a merge or the like, and leaves all files as they are. Rejects with a `GitError`. */
 export async function quit(git: Git, operation: string): Promise<void> {
-  outputOf(await ask(git, [operation, '--quit']));
+  outputOf(await askGit(git, [operation, '--quit']));
 }
 
 /** Makes the files and the index those of a commit, and leaves nothing else, not even what is ignored. Rejects with a `GitError`. */
 export async function becomeCommit(git: Git, commit: string): Promise<void> {
-  outputOf(await ask(git, ['reset', '--hard', '--quiet', commit]));
-  outputOf(await ask(git, ['clean', '-ffdxq']));
+  outputOf(await askGit(git, ['reset', '--hard', '--quiet', commit]));
+  outputOf(await askGit(git, ['clean', '-ffdxq']));
 }
 
 /** Whatever the configuration says, and quiet, since a word to a ralph that was killed would end git in the middle. */
@@ -38,7 +38,7 @@ const MERGE = [
 /** Merges a commit into the work tree and the index, without a commit. Resolves to why git did not; null if it did. */
 export async function mergeFiles(git: Git, other: string): Promise<string | null> {
   const how = ['--no-ff', '--no-commit', '--no-rerere-autoupdate'];
-  const answer = await ask(git, [...MERGE, ...how, other]);
+  const answer = await askGit(git, [...MERGE, ...how, other]);
   return answer.exitCode === 0 ? null : reasonOf(answer);
 }
 
@@ -55,7 +55,7 @@ export interface NotForwarded {
 /** Moves the branch that is checked out to a commit that follows it, with its files. Resolves to null if it did. */
 export async function forwardTo(git: Git, commit: string): Promise<NotForwarded | null> {
   const how = ['--ff-only', '--no-overwrite-ignore', '--no-squash'];
-  const answer = await ask(git, [...MERGE, ...how, commit]);
+  const answer = await askGit(git, [...MERGE, ...how, commit]);
   if (answer.exitCode === 0) return null;
   const named = asText(answer.complaint).matchAll(/^\t(.+)$/gm);
   return {
@@ -113,7 +113,7 @@ export async function removeWorkTree(git: Git, place: string): Promise<void> {
 
 /** Returns the root of the repository of which this one is a submodule; null if it is none. */
 export async function rootAround(git: Git): Promise<string | null> {
-  const { output } = await ask(git, ['rev-parse', '--show-superproject-working-tree']);
+  const { output } = await askGit(git, ['rev-parse', '--show-superproject-working-tree']);
   return output === '' ? null : asText(output).replace(/\n$/, '');
 }
 
@@ -124,7 +124,7 @@ const BETWEEN_TRIES_MS = 50;
 /** Asks git, and again while it fails by the entry of another work tree, which is half made or half removed. */
 async function askPastOthers(git: Git, args: readonly string[]): Promise<GitAnswer> {
   for (let tries = 1; ; tries += 1) {
-    const answer = await ask(git, args);
+    const answer = await askGit(git, args);
     const isOfAnother = answer.exitCode !== 0 && /worktrees\/.*commondir/.test(answer.complaint);
     if (!isOfAnother || tries === MOST_TRIES) return answer;
     await sleep(BETWEEN_TRIES_MS * tries);

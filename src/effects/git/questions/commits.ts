@@ -1,4 +1,4 @@
-import { ask, type Git } from '../call/git.ts';
+import { askGit, type Git } from '../call/git.ts';
 import type { GitAnswer } from '../call/git-command.ts';
 import { asText } from '../tree-path.ts';
 
@@ -17,7 +17,7 @@ export interface UsersStep {
 /** Commits an index as it is. */
 export async function commitIndex(git: Git, message: string): Promise<UsersStep> {
   const commit = () =>
-    ask(git, ['commit', '--quiet', '--cleanup=whitespace', '--file=-'], { input: message });
+    askGit(git, ['commit', '--quiet', '--cleanup=whitespace', '--file=-'], { input: message });
   const first = await commit();
   // A `git gc` has just removed the empty folder in which git wanted to write: that passes.
   const isGone = /unable to create temporary file: No such file/.test(first.complaint);
@@ -26,17 +26,17 @@ export async function commitIndex(git: Git, message: string): Promise<UsersStep>
 
 /** Makes and signs a commit to which no ref leads. */
 export async function trySigning(git: Git, tree: string): Promise<UsersStep> {
-  return stepOf(await ask(git, ['commit-tree', '-S', '-m', 'Can ralph sign?', tree]));
+  return stepOf(await askGit(git, ['commit-tree', '-S', '-m', 'Can ralph sign?', tree]));
 }
 
 /** Whether git can run a hook by itself (since 2.36). */
 export async function runsHooks(git: Git): Promise<boolean> {
-  return (await ask(git, ['hook', 'run', '--ignore-missing', 'ralph-asks'])).exitCode === 0;
+  return (await askGit(git, ['hook', 'run', '--ignore-missing', 'ralph-asks'])).exitCode === 0;
 }
 
 /** Runs the hook for the message of a commit on a file. */
 export async function checkMessage(git: Git, file: string): Promise<UsersStep> {
-  return stepOf(await ask(git, ['hook', 'run', '--ignore-missing', 'commit-msg', '--', file]));
+  return stepOf(await askGit(git, ['hook', 'run', '--ignore-missing', 'commit-msg', '--', file]));
 }
 
 function stepOf({ exitCode, output, complaint }: GitAnswer): UsersStep {

@@ -1,7 +1,7 @@
 import type { TreePair } from '../../../core/snapshots/timeline.ts';
 import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import type { LineChanges } from '../../../core/task/line-changes.ts';
-import { ask, type Git } from '../call/git.ts';
+import { askGit, type Git } from '../call/git.ts';
 import { GitError, outputOf } from '../git-error.ts';
 import { readNames, readNumstat, readRaw } from '../listings.ts';
 import type { Pathspecs } from '../pathspecs.ts';
@@ -17,13 +17,13 @@ export async function rawDiff(
   from: string,
   to: string,
 ): Promise<Iterable<readonly [TreePath, { readonly from: TreeEntry; readonly to: TreeEntry }]>> {
-  return readRaw(outputOf(await ask(git, [...RAW, '-t', from, to]), COMPARING));
+  return readRaw(outputOf(await askGit(git, [...RAW, '-t', from, to]), COMPARING));
 }
 
 /** Returns the paths in which an index differs from a commit; none if git fails. */
 export async function stagedSince(git: Git, commit: string): Promise<readonly TreePath[]> {
   const args = ['diff-index', '--cached', '--name-only', '--no-renames', '-z', commit];
-  const { exitCode, output } = await ask(git, args);
+  const { exitCode, output } = await askGit(git, args);
   return exitCode === 0 ? readNames(output) : [];
 }
 
@@ -31,7 +31,7 @@ export async function stagedSince(git: Git, commit: string): Promise<readonly Tr
  * Returns the paths whose files are not what the index says, without running any of these filters for that. Resolves to
  * null if git fails.
  */
-export async function changedFiles(
+export async function filesUnlikeIndex(
   git: Git,
   filters: Iterable<string>,
 ): Promise<readonly TreePath[] | null> {
@@ -40,7 +40,7 @@ export async function changedFiles(
     ['clean=', 'process=', 'required=false'].flatMap((end) => ['-c', `filter.${name}.${end}`]),
   );
   const args = [...off, 'diff-files', '--name-only', '-z', '--ignore-submodules=all'];
-  const { exitCode, output } = await ask(git, args);
+  const { exitCode, output } = await askGit(git, args);
   return exitCode === 0 ? readNames(output) : null;
 }
 
@@ -49,14 +49,14 @@ export async function countLines(
   git: Git,
   { from, to }: TreePair,
 ): Promise<ReadonlyMap<TreePath, LineChanges | null>> {
-  return readNumstat(outputOf(await ask(git, [...NUMSTAT, '-z', from, to]), COMPARING));
+  return readNumstat(outputOf(await askGit(git, [...NUMSTAT, '-z', from, to]), COMPARING));
 }
 
 /** Counts the paths in which each pair of trees differs. Rejects with a `GitError`. */
 export async function countPaths(git: Git, pairs: readonly TreePair[]): Promise<readonly number[]> {
   if (pairs.length === 0) return [];
   const input = Buffer.from(pairs.map(({ from, to }) => `${from} ${to}\n`).join(''));
-  const output = outputOf(await ask(git, [...RAW, '--stdin'], { input }), COMPARING);
+  const output = outputOf(await askGit(git, [...RAW, '--stdin'], { input }), COMPARING);
   // Each pair begins with a line that repeats it; each path follows a part with its modes and ids.
   const counts: number[] = [];
   let isPath = false;
@@ -85,7 +85,7 @@ export async function countLinesBetween(
   if (pairs.length === 0) return [];
   const names = pairs.map(({ from, to }) => `${from} ${to}`);
   const input = Buffer.from(`${names.join('\n')}\n`);
-  const { exitCode, output } = await ask(git, [...NUMSTAT, '--stdin'], { input });
+  const { exitCode, output } = await askGit(git, [...NUMSTAT, '--stdin'], { input });
   // It was killed, so the last count may not be whole.
   if (exitCode === null) return pairs.map(() => null);
   // Git repeats each pair before its files. Of a pair that it cannot read it only complains.
@@ -119,13 +119,13 @@ export async function changesBetween(
   to: string,
   why: string,
 ): Promise<TreeDifference> {
-  return new Map(readRaw(outputOf(await ask(git, [...RAW, from, to]), why)));
+  return new Map(readRaw(outputOf(await askGit(git, [...RAW, from, to]), why)));
 }
 
 /** Returns how an index differs from a tree or commit. Rejects with a `GitError`. */
 export async function stagedChanges(git: Git, from: string, why: string): Promise<TreeDifference> {
   const args = ['diff-index', '--cached', '-z', '--raw', '--no-renames', from];
-  return new Map(readRaw(outputOf(await ask(git, args), why)));
+  return new Map(readRaw(outputOf(await askGit(git, args), why)));
 }
 
 /** Returns the paths in which two trees or commits differ. Rejects with a `GitError`: `why`, or git's reason. */
@@ -137,7 +137,7 @@ export async function namesBetween(
 ): Promise<readonly TreePath[]> {
   const how = ['--name-only', '--no-renames', ...(isWhole ? ['--ignore-submodules=none'] : [])];
   const args = ['diff-tree', '-r', '-z', ...how, from, to, ...pathspecs];
-  return readNames(outputOf(await ask(git, args), why));
+  return readNames(outputOf(await askGit(git, args), why));
 }
 
 interface NamesOptions {
@@ -149,7 +149,7 @@ interface NamesOptions {
 
 /** Returns the paths whose files are not what the index says; null if git fails. */
 export async function unstagedNames(git: Git): Promise<readonly TreePath[] | null> {
-  const { exitCode, output } = await ask(git, ['diff-files', '--name-only', '-z']);
+  const { exitCode, output } = await askGit(git, ['diff-files', '--name-only', '-z']);
   return exitCode === 0 ? readNames(output) : null;
 }
 
@@ -164,7 +164,7 @@ export async function diffWithout(
   names: readonly string[],
 ): Promise<string> {
   const without = names.map((name) => `:(exclude,top,literal)${name}`);
-  return asText((await ask(git, [...TEXT, from, to, '--', ':(top)', ...without])).output);
+  return asText((await askGit(git, [...TEXT, from, to, '--', ':(top)', ...without])).output);
 }
 
 /** Takes what differs between two trees as text, piece by piece, however long it is. Resolves to whether that was all. */
@@ -176,7 +176,7 @@ export async function readDiff(
 ): Promise<boolean> {
   // With `--text` no `.gitattributes` can have git say "Binary files differ" of a text.
   const args = [...TEXT, '--no-color', '--text', from, to];
-  return (await ask(git, args, { onOutput })).exitCode === 0;
+  return (await askGit(git, args, { onOutput })).exitCode === 0;
 }
 
 /** Writes a file that `git apply` takes, whatever the configuration says of diffs. Rejects with a `GitError`. */
@@ -185,5 +185,5 @@ export async function writePatch(git: Git, from: string, to: string, file: strin
     ...['--binary', '--full-index', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'],
     ...['--submodule=short', '--ignore-submodules=none', '-U3'],
   ];
-  outputOf(await ask(git, [...TEXT, ...how, `--output=${file}`, from, to]));
+  outputOf(await askGit(git, [...TEXT, ...how, `--output=${file}`, from, to]));
 }

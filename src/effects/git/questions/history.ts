@@ -1,5 +1,5 @@
 import { onlyOfTask } from '../../../core/snapshots/commit-message.ts';
-import { ask, type Git } from '../call/git.ts';
+import { askGit, type Git } from '../call/git.ts';
 import { outputOrNull } from '../call/git-command.ts';
 import { GitError, outputOf } from '../git-error.ts';
 import { readNames } from '../listings.ts';
@@ -7,7 +7,7 @@ import { asText, type TreePath } from '../tree-path.ts';
 
 /** Whether one commit is the other, or was made before it. */
 export async function isAncestor(git: Git, commit: string, of: string): Promise<boolean> {
-  return (await ask(git, ['merge-base', '--is-ancestor', commit, of])).exitCode === 0;
+  return (await askGit(git, ['merge-base', '--is-ancestor', commit, of])).exitCode === 0;
 }
 
 /**
@@ -22,7 +22,7 @@ export async function countCommits(
   // A command line can be too short for all refs.
   const input = [...tips, ...[...without].map((tip) => `^${tip}`), ''].join('\n');
   const args = ['rev-list', '--count', '--ignore-missing', '--stdin'];
-  const { exitCode, output } = await ask(git, args, { input });
+  const { exitCode, output } = await askGit(git, args, { input });
   return exitCode === 0 ? Number.parseInt(output, 10) : null;
 }
 
@@ -40,14 +40,14 @@ export async function areAllOfTask(
 ): Promise<boolean> {
   // Unlike git log, git rev-list checks no signatures, for which it would start a program of the configuration.
   const others = ['rev-list', '-n', '1', '--invert-grep', ...onlyOfTask(taskId), to];
-  const listed = await ask(git, [...others, ...(from === null ? [] : ['--not', from]), '--']);
+  const listed = await askGit(git, [...others, ...(from === null ? [] : ['--not', from]), '--']);
   return outputOf(listed, 'git cannot list the commits since the task began') === '';
 }
 
 /** Returns the parents of a commit. Rejects with a `GitError`. */
 export async function parentsOf(git: Git, commit: string) {
   const format = '--format=%H%x00%T%x00%B%x00';
-  const shown = outputOf(await ask(git, ['log', '--no-walk=unsorted', format, `${commit}^@`]));
+  const shown = outputOf(await askGit(git, ['log', '--no-walk=unsorted', format, `${commit}^@`]));
   return [...shown.matchAll(/([^\0]*)\0([^\0]*)\0([^\0]*)\0/g)].map(
     ([, id = '', tree = '', message = '']) => ({ id: id.trim(), tree, message }),
   );
@@ -64,24 +64,24 @@ export async function isSameWork(
 ): Promise<boolean> {
   const format = '--format=%T %P%n%(trailers:key=Ralph-Task,valueonly)';
   const args = ['log', '--no-walk=unsorted', '-z', format, one, other];
-  const { exitCode, output } = await ask(git, args);
+  const { exitCode, output } = await askGit(git, args);
   const [ours, theirs] = output.split('\0').map((text) => text.trim());
   return exitCode === 0 && ours === theirs && ours?.split('\n')[1] === taskId;
 }
 
 /** Returns where two commits met; null if they never did, or git fails. */
 export async function mergeBase(git: Git, one: string, other: string): Promise<string | null> {
-  return outputOrNull(await ask(git, ['merge-base', one, other]))?.trim() ?? null;
+  return outputOrNull(await askGit(git, ['merge-base', one, other]))?.trim() ?? null;
 }
 
 /** Whether two commits have no history in common, as far as this repository has it. */
 export async function areUnrelated(git: Git, one: string, other: string): Promise<boolean> {
-  return (await ask(git, ['merge-base', one, other])).exitCode === 1;
+  return (await askGit(git, ['merge-base', one, other])).exitCode === 1;
 }
 
 /** Whether the repository lacks a part of its history. Rejects with a `GitError`. */
 export async function isShallow(git: Git): Promise<boolean> {
-  return outputOf(await ask(git, ['rev-parse', '--is-shallow-repository'])) === 'true';
+  return outputOf(await askGit(git, ['rev-parse', '--is-shallow-repository'])) === 'true';
 }
 
 /** Counts the commits of a task on a branch that none of the others has; 0 if git fails. */
@@ -92,7 +92,7 @@ export async function countOfTask(
   others: readonly string[],
 ): Promise<number> {
   const args = ['rev-list', ...onlyOfTask(taskId), branch, '--not', ...others, '--'];
-  return outputOrNull(await ask(git, args))?.match(/^.+$/gm)?.length ?? 0;
+  return outputOrNull(await askGit(git, args))?.match(/^.+$/gm)?.length ?? 0;
 }
 
 /** Whether a branch has a commit of a task since an instant, in seconds, that the base has not. */
@@ -102,7 +102,7 @@ export async function hasOfTaskSince(
   branch: string,
   { since, base }: { readonly since: number; readonly base: string | null },
 ): Promise<boolean> {
-  const { exitCode, output } = await ask(git, [
+  const { exitCode, output } = await askGit(git, [
     ...['rev-list', '--max-count=1', `--since=${since}`, ...onlyOfTask(taskId), branch],
     ...(base === null ? [] : ['--not', base]),
   ]);
@@ -117,7 +117,7 @@ export async function newestOfTask(
 ): Promise<string | null> {
   const format = '--format=%H %(trailers:key=Ralph-Task,valueonly,separator=%x20)';
   const ends = [to, ...(from === null ? [] : ['--not', from]), '--'];
-  const { output } = await ask(git, ['log', '--first-parent', format, ...ends]);
+  const { output } = await askGit(git, ['log', '--first-parent', format, ...ends]);
   const lines = output.split('\n').map((line) => line.split(' '));
   return lines.find(([, ...ids]) => ids.includes(taskId))?.[0] ?? null;
 }
@@ -129,7 +129,7 @@ export async function pathsOfTask(
   { from, to }: CommitRange,
 ): Promise<readonly TreePath[]> {
   const how = ['log', '-z', '--format=', '--name-only', '--no-renames', ...onlyOfTask(taskId)];
-  const listed = outputOrNull(await ask(git, [...how, `${from}..${to}`, '--']));
+  const listed = outputOrNull(await askGit(git, [...how, `${from}..${to}`, '--']));
   if (listed === null) throw new GitError('git cannot list what was committed since');
   return readNames(listed);
 }
@@ -139,7 +139,7 @@ export async function readMessage(
   git: Git,
   commit: string,
 ): Promise<{ readonly parent: string; readonly message: readonly string[] }> {
-  const { output } = await ask(git, ['log', '--max-count=1', '--format=%P%n%B', commit]);
+  const { output } = await askGit(git, ['log', '--max-count=1', '--format=%P%n%B', commit]);
   const [parents = '', ...message] = asText(output).split('\n');
   return { parent: parents.split(' ')[0] ?? '', message };
 }
@@ -156,6 +156,6 @@ const UNKEPT = {
 
 /** Counts the commits that would be gone with a repository or work tree; null if git cannot say. */
 export async function countUnkept(git: Git, what: keyof typeof UNKEPT): Promise<number | null> {
-  const { exitCode, output } = await ask(git, ['rev-list', '--count', ...UNKEPT[what]]);
+  const { exitCode, output } = await askGit(git, ['rev-list', '--count', ...UNKEPT[what]]);
   return exitCode === 0 ? Number.parseInt(output, 10) : null;
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import { namesIn } from '../../files/folder.ts';
-import { ask, type Git } from '../call/git.ts';
+import { askGit, type Git } from '../call/git.ts';
 import { GitError, outputOf, reasonOf, saysFull } from '../git-error.ts';
 import { indexInfo, readNames, readStaged, type StagedEntry } from '../listings.ts';
 import { only, type Pathspecs } from '../pathspecs.ts';
@@ -17,7 +17,7 @@ export async function indexNames(
   git: Git,
   pathspecs: Pathspecs = [],
 ): Promise<readonly TreePath[]> {
-  return readNames(outputOf(await ask(git, ['ls-files', '-z', ...pathspecs])));
+  return readNames(outputOf(await askGit(git, ['ls-files', '-z', ...pathspecs])));
 }
 
 /** Lists the entries of an index with their flags, or those at some paths. Rejects with a `GitError`: `why`, or git's reason. */
@@ -26,7 +26,7 @@ export async function indexEntries(
   names: readonly TreePath[] = [],
   why?: string,
 ): Promise<readonly StagedEntry[]> {
-  const listed = await ask(git, ['ls-files', '-s', '-v', '-z', ...only(names)]);
+  const listed = await askGit(git, ['ls-files', '-s', '-v', '-z', ...only(names)]);
   return readStaged(outputOf(listed, why));
 }
 
@@ -46,7 +46,7 @@ export async function listWorkTree(
   pathspecs: Pathspecs,
 ): Promise<readonly ListedChange[]> {
   const which = ['--others', '--modified', '--deleted', '--exclude-standard'];
-  const listed = await ask(git, ['ls-files', '-z', '-t', ...which, ...pathspecs]);
+  const listed = await askGit(git, ['ls-files', '-z', '-t', ...which, ...pathspecs]);
   return readNames(outputOf(listed, 'git cannot list the work tree')).map((entry) => ({
     // A repository inside the tree is shown as a folder.
     name: entry.slice(2).replace(/\/$/, ''),
@@ -61,7 +61,7 @@ export async function ignoredAmong(
   { evenTracked = false, why = 'git cannot tell which files are ignored' } = {},
 ): Promise<readonly TreePath[]> {
   const args = ['check-ignore', ...(evenTracked ? ['--no-index'] : []), '-z', '--stdin'];
-  const answer = await ask(git, args, { input: asInput(names) });
+  const answer = await askGit(git, args, { input: asInput(names) });
   // It ends with 1 if none of them is.
   if (answer.exitCode !== 1) outputOf(answer, why);
   return readNames(answer.output);
@@ -69,7 +69,7 @@ export async function ignoredAmong(
 
 /** Makes an index what a tree or commit says; null is the one without files. Rejects with a `GitError`: `why`, or git's reason. */
 export async function readIntoIndex(git: Git, tree: string | null, why?: string): Promise<void> {
-  outputOf(await ask(git, ['read-tree', tree ?? '--empty']), why);
+  outputOf(await askGit(git, ['read-tree', tree ?? '--empty']), why);
 }
 
 /** One that is split would leave a part of an index of ralph's own behind. */
@@ -86,20 +86,20 @@ export async function stagePaths(
   why: { readonly reading: string; readonly adding: string },
 ): Promise<void> {
   const base = tree === null ? ['--empty'] : ['--reset', tree];
-  outputOf(await ask(git, [...WHOLE, 'read-tree', ...base]), why.reading);
+  outputOf(await askGit(git, [...WHOLE, 'read-tree', ...base]), why.reading);
   const how = ['--add', '--remove', '--replace', '-z', '--stdin'];
-  const added = await ask(git, [...WHOLE, 'update-index', ...how], { input: asInput(names) });
+  const added = await askGit(git, [...WHOLE, 'update-index', ...how], { input: asInput(names) });
   outputOf(added, why.adding);
 }
 
 /** Takes the index and the files from one tree to another, but for what has changed since. Resolves to whether it did. */
 export async function switchTrees(git: Git, from: string, to: string): Promise<boolean> {
-  return (await ask(git, ['read-tree', '-m', '-u', from, to])).exitCode === 0;
+  return (await askGit(git, ['read-tree', '-m', '-u', from, to])).exitCode === 0;
 }
 
 /** Has an index know which files are as it says. It complains of each that is not. */
 export async function refreshIndex(git: Git): Promise<void> {
-  await ask(git, ['update-index', '-q', '--refresh']);
+  await askGit(git, ['update-index', '-q', '--refresh']);
 }
 
 /** Gives paths of an index these entries, or takes them out. Rejects with a `GitError`: `why`, or git's reason. */
@@ -111,7 +111,7 @@ export async function setEntries(
 ): Promise<void> {
   const input = indexInfo(entries, repository);
   if (input.length === 0) return;
-  outputOf(await ask(git, ['update-index', '-z', '--index-info'], { input }), why);
+  outputOf(await askGit(git, ['update-index', '-z', '--index-info'], { input }), why);
 }
 
 /** Takes paths out of an index, whatever lies in the work tree. Rejects with a `GitError`. */
@@ -134,12 +134,12 @@ export async function setEntry(git: Git, name: string, entry: TreeEntry): Promis
     entry === null
       ? ['--force-remove', '--', name]
       : ['--add', '--cacheinfo', `${entry.replace(' ', ',')},${name}`];
-  outputOf(await ask(git, ['update-index', ...change]));
+  outputOf(await askGit(git, ['update-index', ...change]));
 }
 
 /** Brings all of the work tree that is not ignored into its index. Rejects with a `GitError`. */
 export async function addAll(git: Git): Promise<void> {
-  outputOf(await ask(git, ['add', '--all']));
+  outputOf(await askGit(git, ['add', '--all']));
 }
 
 /** What an index can say of a path: that git need not look at the file, or that there is none. */
@@ -155,7 +155,7 @@ export async function flagPaths(
 }
 
 function updateIndex(git: Git, how: readonly string[], names: readonly TreePath[]) {
-  return ask(git, ['update-index', ...how, '-z', '--stdin'], { input: asInput(names) });
+  return askGit(git, ['update-index', ...how, '-z', '--stdin'], { input: asInput(names) });
 }
 
 /** From this many files on, one pack is flushed to the disk much sooner than each file by itself. */
@@ -181,7 +181,7 @@ export async function addPaths(
     // Git then writes contents that it would stream into a pack all in one pack.
     const stored = left.length < MANY_FILES ? [] : ['-c', 'core.bigFileThreshold=1'];
     const args = [...stored, 'update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
-    const answer = await ask(git, args, { input: asInput(left) });
+    const answer = await askGit(git, args, { input: asInput(left) });
     if (answer.exitCode === 0) return refused;
     // Git then names a file, too, with which nothing is wrong.
     if (saysFull(answer.complaint)) throw new GitError(reasonOf(answer));
@@ -200,12 +200,12 @@ export async function writeTree(
 ): Promise<string> {
   // Some objects of a partial clone only its origin may have.
   const isPartial = namesIn(path.join(objects, 'pack')).some((name) => name.endsWith('.promisor'));
-  return outputOf(await ask(git, isPartial ? ['write-tree', '--missing-ok'] : ['write-tree']));
+  return outputOf(await askGit(git, isPartial ? ['write-tree', '--missing-ok'] : ['write-tree']));
 }
 
 /** Does the same where git has to have all objects. Rejects with a `GitError`: `why`, or git's reason. */
 export async function writeWholeTree(git: Git, why?: string): Promise<string> {
-  return outputOf(await ask(git, ['write-tree']), why);
+  return outputOf(await askGit(git, ['write-tree']), why);
 }
 
 /**
@@ -217,7 +217,7 @@ export async function writeFiles(
   { attributes, why }: { readonly attributes?: string; readonly why?: string } = {},
 ): Promise<void> {
   const by = attributes === undefined ? [] : ['-c', `core.attributesFile=${attributes}`];
-  outputOf(await ask(git, [...by, 'checkout-index', '--all', '--force', '--quiet']), why);
+  outputOf(await askGit(git, [...by, 'checkout-index', '--all', '--force', '--quiet']), why);
 }
 
 /** Writes some files of an index, over what is there; `notesTimes` in it. Rejects with a `GitError`: `why`, or git's reason. */
@@ -227,24 +227,24 @@ export async function writeSome(
   { notesTimes = false, why }: { readonly notesTimes?: boolean; readonly why?: string } = {},
 ): Promise<void> {
   const how = ['--force', ...(notesTimes ? ['--index'] : []), '--quiet', '-z', '--stdin'];
-  outputOf(await ask(git, ['checkout-index', ...how], { input: asInput(names) }), why);
+  outputOf(await askGit(git, ['checkout-index', ...how], { input: asInput(names) }), why);
 }
 
 /** Everything that git ignores; a folder of nothing else is one name, with a slash at its end. Rejects with a `GitError`. */
 export async function ignoredNames(git: Git): Promise<readonly TreePath[]> {
-  return readNames(outputOf(await ask(git, [...OTHERS, '--ignored', '--directory'])));
+  return readNames(outputOf(await askGit(git, [...OTHERS, '--ignored', '--directory'])));
 }
 
 /** What git neither has nor ignores. Rejects with a `GitError`. */
 export async function untrackedNames(git: Git): Promise<readonly TreePath[]> {
-  return readNames(outputOf(await ask(git, OTHERS)));
+  return readNames(outputOf(await askGit(git, OTHERS)));
 }
 
 const OTHERS = ['ls-files', '-z', '--others', '--exclude-standard'];
 
 /** Returns all files of a work tree that git does not ignore. Rejects with a `GitError`. */
 export async function filesNotIgnored(git: Git): Promise<readonly TreePath[]> {
-  return readNames(outputOf(await ask(git, [...OTHERS, '--cached', '--deduplicate'])));
+  return readNames(outputOf(await askGit(git, [...OTHERS, '--cached', '--deduplicate'])));
 }
 
 /** Returns, of some names in the root, what git ignores there and what it does not, with what lies in their folders. */
@@ -254,7 +254,7 @@ export async function namesByIgnored(
 ): Promise<{ readonly ignored: readonly string[]; readonly others: readonly string[] }> {
   const listed = async (...kinds: readonly string[]): Promise<readonly string[]> => {
     const how = ['ls-files', '-z', '--exclude-standard', '--directory', ...kinds];
-    const { output } = await ask(git, ['--literal-pathspecs', ...how, '--', ...names]);
+    const { output } = await askGit(git, ['--literal-pathspecs', ...how, '--', ...names]);
     return readNames(asText(output));
   };
   return {
@@ -265,12 +265,12 @@ export async function namesByIgnored(
 
 /** Whether git ignores a path. */
 export async function isIgnored(git: Git, name: string): Promise<boolean> {
-  return (await ask(git, ['check-ignore', '-q', '--', name])).exitCode === 0;
+  return (await askGit(git, ['check-ignore', '-q', '--', name])).exitCode === 0;
 }
 
 /** Returns the paths at whose files git does not look; null if git fails. */
 export async function unwatchedNames(git: Git): Promise<readonly TreePath[] | null> {
-  const { exitCode, output } = await ask(git, ['ls-files', '-z', '-v']);
+  const { exitCode, output } = await askGit(git, ['ls-files', '-z', '-v']);
   // Lower-case tags and `S` stand for such files.
   return exitCode === 0
     ? [...output.matchAll(/([A-Za-z]) ([^\0]*)\0/g)].flatMap(([, tag, name = '']) =>
@@ -281,12 +281,12 @@ export async function unwatchedNames(git: Git): Promise<readonly TreePath[] | nu
 
 /** Returns the paths that are in conflict. Rejects with a `GitError`. */
 export async function unmergedNames(git: Git): Promise<ReadonlySet<TreePath>> {
-  const listed = outputOf(await ask(git, ['ls-files', '-u', '-z']));
+  const listed = outputOf(await askGit(git, ['ls-files', '-u', '-z']));
   return new Set(readStaged(listed).map(({ name }) => name));
 }
 
 /** Returns what was changed, removed or added in a work tree, also if it is ignored; nothing if git fails. */
 export async function touchedNames(git: Git): Promise<readonly TreePath[]> {
-  const { exitCode, output } = await ask(git, ['ls-files', '-m', '-d', '-o', '-z']);
+  const { exitCode, output } = await askGit(git, ['ls-files', '-m', '-d', '-o', '-z']);
   return exitCode === 0 ? readNames(output) : [];
 }

@@ -1,12 +1,12 @@
 import type { TreeEntry } from '../../../core/snapshots/undo-plan.ts';
-import { ask, type Git } from '../call/git.ts';
+import { askGit, type Git } from '../call/git.ts';
 import { outputOf } from '../git-error.ts';
 import { readTree } from '../listings.ts';
 import type { TreePath } from '../tree-path.ts';
 
 /** Lists a tree with all that is below it: mode and id by path, and the ids of its folders. Rejects with a `GitError`. */
 export async function treeEntries(git: Git, tree: string): Promise<ReturnType<typeof readTree>> {
-  const listed = await ask(git, ['ls-tree', '-r', '-t', '-z', tree]);
+  const listed = await askGit(git, ['ls-tree', '-r', '-t', '-z', tree]);
   return readTree(outputOf(listed, `git cannot list the tree ${tree}`));
 }
 
@@ -16,24 +16,24 @@ export async function entriesAt(
   tree: string,
   paths: readonly string[],
 ): Promise<ReadonlyMap<TreePath, string>> {
-  const listed = await ask(git, ['ls-tree', '-r', '-z', '--full-tree', tree, '--', ...paths]);
+  const listed = await askGit(git, ['ls-tree', '-r', '-z', '--full-tree', tree, '--', ...paths]);
   return readTree(outputOf(listed)).files;
 }
 
 /** Returns the sizes of objects in bytes, without reading them. Rejects with a `GitError`. */
 export async function objectSizes(git: Git, ids: readonly string[]): Promise<readonly number[]> {
   const input = Buffer.from(ids.map((id) => `${id}\n`).join(''));
-  const listed = await ask(git, ['cat-file', '--batch-check=%(objectsize)'], { input });
+  const listed = await askGit(git, ['cat-file', '--batch-check=%(objectsize)'], { input });
   return outputOf(listed, 'git cannot look at files of a snapshot').split('\n').map(Number);
 }
 
 /** Whether git has an object, without asking another machine for it. */
 export async function hasObject(git: Git, name: string): Promise<boolean> {
-  return (await ask(git, ['cat-file', '-e', name])).exitCode === 0;
+  return (await askGit(git, ['cat-file', '-e', name])).exitCode === 0;
 }
 
 /** A commit that is to be made. */
-export interface NewCommit {
+export interface CommitParts {
   readonly tree: string;
   readonly message: string;
   readonly parents: readonly string[];
@@ -42,47 +42,49 @@ export interface NewCommit {
 /** Writes a commit, to which no ref leads; returns its id. Rejects with a `GitError`. */
 export async function writeCommit(
   git: Git,
-  { tree, message, parents }: NewCommit,
+  { tree, message, parents }: CommitParts,
 ): Promise<string> {
   const flags = parents.flatMap((id) => ['-p', id]);
-  return outputOf(await ask(git, ['commit-tree', tree, ...flags], { input: Buffer.from(message) }));
+  return outputOf(
+    await askGit(git, ['commit-tree', tree, ...flags], { input: Buffer.from(message) }),
+  );
 }
 
 /** Returns what an object is, such as `tree`; '' if git has none of this name. */
 export async function objectType(git: Git, name: string): Promise<string> {
-  return (await ask(git, ['cat-file', '-t', name])).output.trim();
+  return (await askGit(git, ['cat-file', '-t', name])).output.trim();
 }
 
 /** Returns the tree of a commit. Rejects with a `GitError`. */
 export async function treeOf(git: Git, commit: string): Promise<string> {
-  return outputOf(await ask(git, ['rev-parse', '--verify', `${commit}^{tree}`]));
+  return outputOf(await askGit(git, ['rev-parse', '--verify', `${commit}^{tree}`]));
 }
 
 /** Returns the commit of HEAD and its tree; null before the first one, or if git fails. */
 export async function headWithTree(
   git: Git,
 ): Promise<{ readonly commit: string; readonly tree: string } | null> {
-  const { exitCode, output } = await ask(git, ['rev-parse', 'HEAD', 'HEAD^{tree}']);
+  const { exitCode, output } = await askGit(git, ['rev-parse', 'HEAD', 'HEAD^{tree}']);
   const [commit = '', tree = ''] = output.split('\n');
   return exitCode === 0 ? { commit, tree } : null;
 }
 
 /** Returns the content of a file; null if git has none of this id. */
 export async function blobOf(git: Git, id: string): Promise<Buffer | null> {
-  const { exitCode, output } = await ask(git, ['cat-file', 'blob', id]);
+  const { exitCode, output } = await askGit(git, ['cat-file', 'blob', id]);
   return exitCode === 0 ? Buffer.from(output, 'latin1') : null;
 }
 
 /** Returns the id of the object that git would make of a file with this content; null if git fails. */
 export async function idAt(git: Git, name: string, content: Uint8Array): Promise<string | null> {
   const args = ['hash-object', '--stdin', `--path=${name}`];
-  const { exitCode, output } = await ask(git, args, { input: content });
+  const { exitCode, output } = await askGit(git, args, { input: content });
   return exitCode === 0 ? output.trim() : null;
 }
 
 /** Returns the entry that a tree or commit has for a file; null if there is no file. Rejects with a `GitError`. */
 export async function fileAt(git: Git, tree: string, name: string): Promise<TreeEntry> {
-  const listed = outputOf(await ask(git, ['ls-tree', '-z', tree, '--', name]));
+  const listed = outputOf(await askGit(git, ['ls-tree', '-z', tree, '--', name]));
   const [, mode, id] = /^(\d+) blob ([0-9a-f]+)\t/.exec(listed) ?? [];
   return mode === undefined ? null : `${mode} ${id}`;
 }

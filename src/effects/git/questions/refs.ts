@@ -1,4 +1,4 @@
-import { ask, type Git } from '../call/git.ts';
+import { askGit, type Git } from '../call/git.ts';
 import { outputOrNull } from '../call/git-command.ts';
 import { GitError, outputOf, reasonOf } from '../git-error.ts';
 import { asText } from '../tree-path.ts';
@@ -16,7 +16,7 @@ export interface ListedRef {
 export async function listRefs(git: Git, name?: string): Promise<readonly ListedRef[] | null> {
   const format = '--format=%(objectname) %(refname) %(worktreepath)';
   const args = ['for-each-ref', format, ...(name === undefined ? [] : [name])];
-  const output = outputOrNull(await ask(git, args));
+  const output = outputOrNull(await askGit(git, args));
   if (output === null) return null;
   return [...output.matchAll(/^([^ \n]+) ([^ \n]+) ([^\n]*)$/gm)].map(
     ([, id = '', ref = '', place = '']) => ({ name: ref, id, checkedOutIn: asText(place) }),
@@ -29,7 +29,7 @@ export async function listRefs(git: Git, name?: string): Promise<readonly Listed
  */
 export async function readRefs(git: Git, name: string): Promise<ReadonlyMap<string, string>> {
   const format = '--format=%(objectname)%(symref) %(refname)';
-  const output = outputOf(await ask(git, ['for-each-ref', format, `${name}/`]));
+  const output = outputOf(await askGit(git, ['for-each-ref', format, `${name}/`]));
   return new Map(
     [...output.matchAll(/^([^ \n]+) ([^\n]+)$/gm)].map(
       ([, id = '', ref = '']) => [ref, id] as const,
@@ -39,7 +39,7 @@ export async function readRefs(git: Git, name: string): Promise<ReadonlyMap<stri
 
 /** Returns the id that a name leads to; null for none. */
 export async function resolveName(git: Git, name: string): Promise<string | null> {
-  const { exitCode, output } = await ask(git, ['rev-parse', '--verify', '--quiet', name]);
+  const { exitCode, output } = await askGit(git, ['rev-parse', '--verify', '--quiet', name]);
   return exitCode === 0 ? output.trim() : null;
 }
 
@@ -51,51 +51,55 @@ export function resolveCommit(git: Git, name: string): Promise<string | null> {
 /** Returns the commit that a person names; null for none. A name that looks like an option is none. */
 export async function resolveNamed(git: Git, name: string): Promise<string | null> {
   const args = ['rev-parse', '--quiet', '--verify', '--end-of-options', `${name}^{commit}`];
-  return outputOrNull(await ask(git, args))?.trim() ?? null;
+  return outputOrNull(await askGit(git, args))?.trim() ?? null;
 }
 
 /** Returns the full name of the ref that a person names, for people; '' for none. */
 export async function refNamed(git: Git, name: string): Promise<string> {
   const args = ['rev-parse', '--symbolic-full-name', '--verify', '--end-of-options', name];
-  return asText(outputOrNull(await ask(git, args)) ?? '').trim();
+  return asText(outputOrNull(await askGit(git, args)) ?? '').trim();
 }
 
 /** Whether there is a ref of this full name. */
 export async function isRef(git: Git, name: string): Promise<boolean> {
-  return (await ask(git, ['show-ref', '-q', '--verify', name])).exitCode === 0;
+  return (await askGit(git, ['show-ref', '-q', '--verify', name])).exitCode === 0;
 }
 
 /** Whether git allows a ref of this full name. */
 export async function isRefName(git: Git, name: string): Promise<boolean> {
-  return (await ask(git, ['check-ref-format', name])).exitCode === 0;
+  return (await askGit(git, ['check-ref-format', name])).exitCode === 0;
 }
 
 /** Returns the full name of the branch that HEAD is on, whether or not it has a commit; null for none. */
 export async function branchOfHead(git: Git): Promise<string | null> {
-  return outputOrNull(await ask(git, ['symbolic-ref', '-q', 'HEAD']))?.trim() ?? null;
+  return outputOrNull(await askGit(git, ['symbolic-ref', '-q', 'HEAD']))?.trim() ?? null;
 }
 
 /** Returns the same as a person calls it. */
 export async function shortBranchOfHead(git: Git): Promise<string | null> {
-  const named = outputOrNull(await ask(git, ['symbolic-ref', '--quiet', '--short', 'HEAD']));
+  const named = outputOrNull(await askGit(git, ['symbolic-ref', '--quiet', '--short', 'HEAD']));
   return named === null ? null : asText(named.trim());
 }
 
 /** Returns the full names of the refs that match, those with the highest number first; none if git fails. */
 export async function refsLike(git: Git, patterns: readonly string[]): Promise<readonly string[]> {
   const args = ['for-each-ref', '--sort=-version:refname', '--format=%(refname)', ...patterns];
-  return linesOf(asText((await ask(git, args)).output));
+  return linesOf(asText((await askGit(git, args)).output));
 }
 
 /** Returns all refs as a file of packed refs has them, one character for each byte. Rejects with a `GitError`. */
 export async function packedRefs(git: Git): Promise<readonly string[]> {
-  return linesOf(outputOf(await ask(git, ['for-each-ref', '--format=%(objectname) %(refname)'])));
+  return linesOf(
+    outputOf(await askGit(git, ['for-each-ref', '--format=%(objectname) %(refname)'])),
+  );
 }
 
 /** Returns the names of the branches that are the usual ones of remotes. */
 export async function branchesOfRemotes(git: Git): Promise<readonly string[]> {
   const format = '--format=%(symref:lstrip=3)';
-  return linesOf(asText((await ask(git, ['for-each-ref', format, 'refs/remotes/*/HEAD'])).output));
+  return linesOf(
+    asText((await askGit(git, ['for-each-ref', format, 'refs/remotes/*/HEAD'])).output),
+  );
 }
 
 function linesOf(output: string): readonly string[] {
@@ -105,13 +109,13 @@ function linesOf(output: string): readonly string[] {
 /** Whether a commit is part of what any ref leads to. */
 export async function isInHistory(git: Git, commit: string): Promise<boolean> {
   const args = ['for-each-ref', '--count=1', '--format=.', `--contains=${commit}`];
-  const { exitCode, output } = await ask(git, args);
+  const { exitCode, output } = await askGit(git, args);
   return exitCode === 0 && output !== '';
 }
 
 /** Has a ref lead to a commit, whatever it led to before. Resolves to whether it does. */
 export async function setRef(git: Git, name: string, commit: string): Promise<boolean> {
-  return (await ask(git, ['update-ref', name, commit])).exitCode === 0;
+  return (await askGit(git, ['update-ref', name, commit])).exitCode === 0;
 }
 
 /**
@@ -127,7 +131,7 @@ export async function makeRef(
   const patience =
     lockTimeoutMs === undefined ? [] : ['-c', `core.filesRefLockTimeout=${lockTimeoutMs}`];
   const args = ['update-ref', '--no-deref', name, commit, ...(mayReplace ? [] : [NO_COMMIT])];
-  const answer = await ask(git, [...patience, ...args]);
+  const answer = await askGit(git, [...patience, ...args]);
   if (answer.exitCode === 0) return true;
   const { complaint } = answer;
   // If somebody has made a ref below it, git takes none of this name.
@@ -159,17 +163,17 @@ export async function moveRef(git: Git, name: string, move: RefMove): Promise<vo
     ...(move.isDetached === true ? ['--no-deref'] : []),
   ];
   const args = ['update-ref', ...how, name, move.to, move.from ?? NO_COMMIT];
-  outputOf(await ask(git, args));
+  outputOf(await askGit(git, args));
 }
 
 /** Puts HEAD on a branch, which need not have a commit. Rejects with a `GitError`. */
 export async function putHeadOn(git: Git, branch: string, reason: string): Promise<void> {
-  outputOf(await ask(git, ['symbolic-ref', '-m', reason, 'HEAD', branch]));
+  outputOf(await askGit(git, ['symbolic-ref', '-m', reason, 'HEAD', branch]));
 }
 
 /** Removes a ref that leads to this commit. Rejects with a `GitError`. */
 export async function deleteRef(git: Git, name: string, commit: string): Promise<void> {
-  outputOf(await ask(git, ['update-ref', '-d', name, commit]));
+  outputOf(await askGit(git, ['update-ref', '-d', name, commit]));
 }
 
 /** Removes refs, whatever they lead to. Resolves to whether all of them are gone. */
@@ -180,10 +184,10 @@ export async function deleteRefs(git: Git, names: Iterable<string>): Promise<boo
 /** Removes all refs below a name. Resolves to whether all of them are gone. */
 export async function deleteRefsBelow(git: Git, name: string): Promise<boolean> {
   const format = '--format=delete %(refname) %(objectname)';
-  const listed = outputOrNull(await ask(git, ['for-each-ref', format, `${name}/`]));
+  const listed = outputOrNull(await askGit(git, ['for-each-ref', format, `${name}/`]));
   return listed === '' || (listed !== null && deleteListed(git, Buffer.from(listed, 'latin1')));
 }
 
 async function deleteListed(git: Git, input: Uint8Array): Promise<boolean> {
-  return (await ask(git, ['update-ref', '--no-deref', '--stdin'], { input })).exitCode === 0;
+  return (await askGit(git, ['update-ref', '--no-deref', '--stdin'], { input })).exitCode === 0;
 }

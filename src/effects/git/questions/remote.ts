@@ -1,4 +1,4 @@
-import { ask, type Git } from '../call/git.ts';
+import { askGit, type Git } from '../call/git.ts';
 import { outputOf } from '../git-error.ts';
 import { type ReadPush, readPush, refusalIn } from './origin-answer.ts';
 
@@ -23,7 +23,7 @@ export async function fetchFrom(
   { prune = false }: { readonly prune?: boolean } = {},
 ): Promise<void> {
   const args = [...FETCH, ...(prune ? ['--prune'] : []), '--', from, ...refspecs];
-  outputOf(await ask(git, args));
+  outputOf(await askGit(git, args));
 }
 
 /** What another repository has. */
@@ -35,7 +35,7 @@ export type ListedThere =
 export async function listThere(git: Git, there: string, name: string): Promise<ListedThere> {
   const isFolder = name.endsWith('/');
   const args = ['ls-remote', '--quiet', '--', there, isFolder ? `${name}*` : name];
-  const { exitCode, output, complaint } = await ask(git, args);
+  const { exitCode, output, complaint } = await askGit(git, args);
   if (exitCode !== 0) return { kind: 'failed', complaint };
   // Git matches a pattern at the end of longer names, too, and names what a tag leads to.
   const refs = [...output.matchAll(/^([0-9a-f]+)\t(.+)$/gm)].flatMap(([, id = '', ref = '']) =>
@@ -55,7 +55,7 @@ export async function pushTo(
   expected: string | null,
 ): Promise<ReadPush> {
   const how = ['--no-follow-tags', `--force-with-lease=${ref}:${expected ?? ''}`];
-  const { output, complaint } = await ask(git, [...PUSH, ...how, '--', url, `${commit}:${ref}`]);
+  const { output, complaint } = await askGit(git, [...PUSH, ...how, '--', url, `${commit}:${ref}`]);
   return readPush(output, complaint, url, ref);
 }
 
@@ -71,7 +71,7 @@ export async function removeThere(
   url: string,
   names: readonly string[],
 ): Promise<NotRemoved | null> {
-  const { exitCode, output, complaint } = await ask(git, [
+  const { exitCode, output, complaint } = await askGit(git, [
     ...PUSH,
     '--delete',
     '--',
@@ -84,13 +84,13 @@ export async function removeThere(
 /** Makes a bare repository, without any template. Rejects with a `GitError`. */
 export async function makeBare(git: Git, folder: string, hash: 'sha1' | 'sha256'): Promise<void> {
   const how = ['--bare', '--quiet', '--template=', `--object-format=${hash}`];
-  const made = await ask(git, ['init', ...how, folder]);
+  const made = await askGit(git, ['init', ...how, folder]);
   outputOf(made, `git cannot make ${folder}: ${made.complaint}`);
 }
 
 /** Whether git cannot read all that the refs of a repository lead to. */
 export async function isDamaged(git: Git): Promise<boolean> {
   const how = ['--connectivity-only', '--no-dangling', '--no-progress'];
-  const { exitCode } = await ask(git, ['fsck', ...how]);
+  const { exitCode } = await askGit(git, ['fsck', ...how]);
   return exitCode !== null && exitCode !== 0;
 }

@@ -1,4 +1,4 @@
-import { ask, type Git } from '../call/git.ts';
+import { askGit, type Git } from '../call/git.ts';
 import { outputOrNull } from '../call/git-command.ts';
 import { type ListedSetting, readSettings } from '../listings.ts';
 import { asText, type TreePath } from '../tree-path.ts';
@@ -9,12 +9,12 @@ import { asText, type TreePath } from '../tree-path.ts';
 
 /** Whether a setting has a value. */
 export async function isSet(git: Git, name: string): Promise<boolean> {
-  return (await ask(git, ['config', '--get', name])).exitCode === 0;
+  return (await askGit(git, ['config', '--get', name])).exitCode === 0;
 }
 
 /** Whether a setting is true. */
 export async function isTrue(git: Git, name: string): Promise<boolean> {
-  return (await ask(git, ['config', '--bool', name])).output.trim() === 'true';
+  return (await askGit(git, ['config', '--bool', name])).output.trim() === 'true';
 }
 
 /** Returns the settings whose names match. */
@@ -52,7 +52,7 @@ async function listed(
   columns: number,
   what: readonly string[],
 ): Promise<readonly ListedSetting[]> {
-  const { output } = await ask(git, ['config', '-z', ...what]);
+  const { output } = await askGit(git, ['config', '-z', ...what]);
   return readSettings(asText(output), columns);
 }
 
@@ -60,7 +60,7 @@ async function listed(
 export async function submodulesIn(git: Git, tree: string): Promise<ReadonlyMap<TreePath, string>> {
   const place = ['--blob', `${tree}:.gitmodules`];
   const pattern = '^submodule\\..*\\.path$';
-  const { output } = await ask(git, ['config', '-z', ...place, '--get-regexp', pattern]);
+  const { output } = await askGit(git, ['config', '-z', ...place, '--get-regexp', pattern]);
   const names = new Map<TreePath, string>();
   for (const { name, value } of readSettings(output)) {
     if (!names.has(value)) names.set(value, name.slice('submodule.'.length, -'.path'.length));
@@ -73,7 +73,7 @@ export async function remoteUrls(
   git: Git,
 ): Promise<readonly { readonly name: string; readonly url: string }[]> {
   const pattern = '^remote\\..*\\.url$';
-  const { output } = await ask(git, ['config', '--local', '-z', '--get-regexp', pattern]);
+  const { output } = await askGit(git, ['config', '--local', '-z', '--get-regexp', pattern]);
   return readSettings(output).flatMap(({ name: key, value: url }) => {
     const [, name] = /^remote\.([\s\S]*)\.url$/.exec(key) ?? [];
     return name === undefined ? [] : [{ name, url }];
@@ -83,7 +83,7 @@ export async function remoteUrls(
 /** Returns the paths of the submodules that the `.gitmodules` of a work tree names. */
 export async function submodulesHere(git: Git): Promise<readonly string[]> {
   const place = ['--file', '.gitmodules', '-z'];
-  const { output } = await ask(git, [
+  const { output } = await askGit(git, [
     'config',
     ...place,
     '--get-regexp',
@@ -94,18 +94,18 @@ export async function submodulesHere(git: Git): Promise<readonly string[]> {
 
 /** Returns the folder of the hooks as a setting names it; '' if none does. */
 export async function namedHooks(git: Git): Promise<string> {
-  const { output } = await ask(git, ['config', '--type=path', '--get', 'core.hooksPath']);
+  const { output } = await askGit(git, ['config', '--type=path', '--get', 'core.hooksPath']);
   return asText(output).replace(/\n$/, '');
 }
 
 /** Returns the folder of the hooks, wherever it is; null if git fails. */
 export async function hooksFolder(git: Git): Promise<string | null> {
-  const named = outputOrNull(await ask(git, ['rev-parse', '--git-path', 'hooks']));
+  const named = outputOrNull(await askGit(git, ['rev-parse', '--git-path', 'hooks']));
   return named === null ? null : asText(named).replace(/\n$/, '');
 }
 
 /** Whether git heeds the executable bit, which some file systems do not have. */
 export async function heedsModes(git: Git): Promise<boolean> {
-  const { output } = await ask(git, ['config', '--type=bool', '--get', 'core.fileMode']);
+  const { output } = await askGit(git, ['config', '--type=bool', '--get', 'core.fileMode']);
   return output.trim() !== 'false';
 }

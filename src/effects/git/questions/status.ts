@@ -1,4 +1,4 @@
-import { ask, type Git } from '../call/git.ts';
+import { askGit, type Git } from '../call/git.ts';
 import { outputOrNull } from '../call/git-command.ts';
 import { outputOf } from '../git-error.ts';
 import { withoutOwnFilters } from '../git-filters.ts';
@@ -34,7 +34,7 @@ export async function readStatus(
 ): Promise<TreeStatus | null> {
   const settings = await withoutOwnFilters(root, git);
   if (settings === null) return null;
-  const output = outputOrNull(await ask(git, [...STATUS, ...pathspecs], { settings }));
+  const output = outputOrNull(await askGit(git, [...STATUS, ...pathspecs], { settings }));
   if (output === null) return null;
   let head: string | null = null;
   const names: TreePath[] = [];
@@ -62,7 +62,7 @@ export async function uncommittedNames(
     ...(looksInside ? [] : ['--ignore-submodules=dirty']),
   ];
   const status = ['status', '--porcelain', '-z', '--no-renames', ...how, ...pathspecs];
-  return readChanged(outputOf(await ask(git, status), why));
+  return readChanged(outputOf(await askGit(git, status), why));
 }
 
 interface UncommittedOptions {

@@ -1,5 +1,5 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import { ask, type Git } from '../call/git.ts';
+import { askGit, type Git } from '../call/git.ts';
 import { didNotAnswer, GitError } from '../git-error.ts';
 
 /*
@@ -177,7 +177,7 @@ async function scanOnce(
   };
   const input = Buffer.from(wanted.map((id) => `${id}\n`).join(''));
   const format = `--batch=${sign} %(objectname) %(objecttype) %(objectsize)`;
-  const { exitCode } = await ask(git, ['cat-file', format], { input, onOutput });
+  const { exitCode } = await askGit(git, ['cat-file', format], { input, onOutput });
   if (exitCode === null) throw new GitError(didNotAnswer('cat-file'));
   const isWhole = isInStep && at === wanted.length && reading === null && head === '';
   return exitCode === 0 && isWhole ? found : null;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { isRepository, type UndoPlan } from '../../../core/snapshots/undo-plan.ts';
 import { lstatOf } from '../../files/file-kinds.ts';
-import { withIndex, withPlaces, withSettings } from '../../git/git.ts';
+import { withGitSettings, withIndex, withPlaces } from '../../git/git.ts';
 import { complaintOf } from '../../git/git-error.ts';
 import { withoutOwnFilters } from '../../git/git-filters.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
@@ -86,7 +86,7 @@ async function fill(git: PrivateGit, module: string, name: TreePath, id: string)
   rmSync(index, { force: true });
   const entry = [name, `160000 ${id}`] as const;
   await complaintOf(setEntries(withIndex(git.own, index), git.repository, [entry]));
-  await checkOutSubmodule(withSettings(withIndex(git.users, index), settings), name);
+  await checkOutSubmodule(withGitSettings(withIndex(git.users, index), settings), name);
   rmSync(index, { force: true });
   return !isEmpty(git, name);
 }

@@ -1,7 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ask, makeGit } from '../../../../src/effects/git/call/git.ts';
+import { askGit, makeGit } from '../../../../src/effects/git/call/git.ts';
 import { createPatience, type Patience } from '../../../../src/effects/git/git-locks.ts';
 import { commitsIn } from '../../../helpers/commits.ts';
 import { put } from '../../../helpers/repository.ts';
@@ -46,7 +46,7 @@ test('git gc removes the folder in which git wanted to write: the commit is made
   let commits = 0;
   const withPrograms = makeGit(async (args, extras) => {
     if (args[0] === 'commit') commits += 1;
-    if (args[0] !== 'commit' || commits > 1) return ask(scene.withPrograms, args, extras);
+    if (args[0] !== 'commit' || commits > 1) return askGit(scene.withPrograms, args, extras);
     const complaint = 'error: unable to create temporary file: No such file or directory\n';
     return { exitCode: 128, output: '', complaint };
   });

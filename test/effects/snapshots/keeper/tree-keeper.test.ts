@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { snapshotMessage } from '../../../../src/core/snapshots/snapshot-message.ts';
 import { undoNames } from '../../../../src/core/snapshots/snapshot-names.ts';
-import { ask, type CallExtras, makeGit } from '../../../../src/effects/git/call/git.ts';
+import { askGit, type CallExtras, makeGit } from '../../../../src/effects/git/call/git.ts';
 import {
   openTreeKeeper,
   type TreeKeeper,
@@ -223,7 +223,7 @@ describe('a tree that nothing has disturbed', () => {
   async function quiet() {
     const staged = await stage();
     const { own } = staged.keeper.git;
-    const run = vi.fn((args: readonly string[], extras: CallExtras) => ask(own, args, extras));
+    const run = vi.fn((args: readonly string[], extras: CallExtras) => askGit(own, args, extras));
     Object.assign(staged.keeper.git, { own: makeGit(run) });
     return { ...staged, run };
   }
