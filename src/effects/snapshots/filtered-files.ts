@@ -26,7 +26,7 @@ export interface FilteredFiles {
   /** The paths that stay as the user's index has them. */
   readonly asIndexed: ReadonlySet<TreePath>;
   /** Looks for filters among what the user's index names. */
-  findAmong(entries: readonly IndexEntry[]): Promise<void>;
+  findAmong(entries: Iterable<IndexEntry>): Promise<void>;
   /**
    * Looks which of the files are unchanged; with `isBefore` no agent has worked yet. Resolves to the paths
    * whose entries were replaced.
@@ -61,7 +61,7 @@ export function createFilteredFiles(git: PrivateGit): FilteredFiles {
     },
     async findAmong(entries) {
       signs = '';
-      const found = mayHaveFilters(git, entries) ? await thoseUnderFilters(git, entries) : [];
+      const found = mayHaveFilters(git, entries) ? await thoseUnderFilters(git, [...entries]) : [];
       filtered = await withoutUnshared(git, found);
     },
     async update(addEntries, isBefore) {
@@ -99,12 +99,11 @@ export function createFilteredFiles(git: PrivateGit): FilteredFiles {
 }
 
 /** Whether an attribute file names filters at all. Saves starting git in most repositories. */
-function mayHaveFilters({ repository }: PrivateGit, entries: readonly IndexEntry[]): boolean {
-  const attributes = entries.filter(({ name }) => /(?:^|\/)\.gitattributes$/.test(name));
-  const files = [
-    path.join(repository.commonDir, 'info', 'attributes'),
-    ...attributes.map(({ name }) => treePlace(repository.root, name)),
-  ];
+function mayHaveFilters({ repository }: PrivateGit, entries: Iterable<IndexEntry>): boolean {
+  const files: (string | Buffer)[] = [path.join(repository.commonDir, 'info', 'attributes')];
+  for (const { name } of entries) {
+    if (/(?:^|\/)\.gitattributes$/.test(name)) files.push(treePlace(repository.root, name));
+  }
   return files.some((file) => existsSync(file) && /filter/.test(tryReadText(file, MB) ?? 'filter'));
 }
 

@@ -103,7 +103,7 @@ async function indexLines(
   git: PrivateGit,
   tree: string,
 ): Promise<Pick<HeadMove, 'index' | 'skipped'>> {
-  const entries = await indexEntries(git.users, [], 'git cannot read the index');
+  const entries = [...(await indexEntries(git.users, [], 'git cannot read the index'))];
   const now = heldBy(entries);
   const left = new Set(entries.flatMap(({ tag, name }) => (/s/i.test(tag) ? [name] : [])));
   const then = await listTree(git, tree);

@@ -26,7 +26,7 @@ import { createFilteredFiles } from './filtered-files.ts';
 
 export interface OwnIndex {
   /** What the user's index names. */
-  readonly tracked: ReadonlySet<TreePath>;
+  readonly tracked: Pick<ReadonlySet<TreePath>, 'has'>;
   /** What a sparse checkout may leave out of the work tree. */
   readonly mayBeMissing: ReadonlySet<TreePath>;
   /** What stays as the user's index has it. */
@@ -87,8 +87,8 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   let userSign: string | null = null;
   let shared = git.shared;
   let userTree: string | null = null;
-  let entries: readonly StagedEntry[] = [];
-  let tracked: ReadonlySet<TreePath> = new Set();
+  let entries: Iterable<StagedEntry> = [];
+  let tracked: OwnIndex['tracked'] = new Set();
   let mayBeMissing: ReadonlySet<TreePath> = new Set();
   let submodules: ReadonlySet<TreePath> = new Set();
 
@@ -134,26 +134,36 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
     entries = listed;
     const ours = included === null ? null : new Set(included);
     const there = new Set(known);
+    const isOurs = ({ name }: StagedEntry): boolean => ours?.has(name) !== false;
+    const missing: TreePath[] = [];
+    const skipped: TreePath[] = [];
+    const inner = new Set<TreePath>();
+    let count = 0;
+    let hasConflicts = false;
+    for (const entry of entries) {
+      const { name, tag, mode, stage } = entry;
+      count += 1;
+      hasConflicts ||= stage !== '0';
+      if (/s/i.test(tag)) skipped.push(name);
+      if (mode === SUBMODULE) inner.add(name);
+      const isNew = isOurs(entry) && !there.has(name);
+      // What snapshots know to be gone, or to be a folder by now, is no news.
+      if (isNew && (there.size === 0 || liesInTree(repository.root, entry))) missing.push(name);
+    }
     // Of a path in conflict any of its contents will do: what lies in the tree replaces it.
-    const missing = new Map(
-      entries
-        .filter(({ name }) => !there.has(name) && ours?.has(name) !== false)
-        // What snapshots know to be gone, or to be a folder by now, is no news.
-        .filter((entry) => there.size === 0 || liesInTree(repository.root, entry))
-        .map((entry) => [entry.name, entry]),
-    );
-    await addEntries([...missing.values()].map(asEntry));
-    tracked = new Set(entries.map(({ name }) => name));
-    const skipped = entries.filter(({ tag }) => /s/i.test(tag)).map(({ name }) => name);
+    const news = there.size === 0 ? null : new Set(missing);
+    const isMissing = (entry: StagedEntry): boolean => news?.has(entry.name) ?? isOurs(entry);
+    await addEntries(eachOf(entries, (entry) => isMissing(entry) && asEntry(entry)));
+    tracked = namesOf(entries);
     mayBeMissing = new Set(skipped.length > 0 && (await isSparse()) ? leftOut(skipped) : []);
-    submodules = new Set(entries.filter(({ mode }) => mode === SUBMODULE).map(({ name }) => name));
-    const isWhole = there.size === 0 && missing.size === entries.length;
-    userTree = entries.some(({ stage }) => stage !== '0') ? null : await writeUserTree(isWhole);
+    submodules = inner;
+    const isWhole = there.size === 0 && missing.length === count;
+    userTree = hasConflicts ? null : await writeUserTree(isWhole && count > 0);
     await filtered.findAmong(
-      entries.filter(({ tag, name }) => tag === 'H' && ours?.has(name) !== false),
+      eachOf(entries, (entry) => entry.tag === 'H' && isOurs(entry) && entry),
     );
     userSign = sign;
-    return [...missing.keys()];
+    return missing;
   };
 
   /** Without a sparse checkout, `skip-worktree` only hides a file: if that is missing, it was deleted. */
@@ -177,23 +187,25 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
     const among = isRefreshed ? null : new Set(changed.filter(isYoung));
     // Most files were written longer ago, and git need not be asked for all of them.
     if (among?.size === 0) return;
-    const ours = await indexEntries(git.own, onlyFew(among));
-    const young = ours
-      .filter(({ name, mode }) => !filtered.asIndexed.has(name) && mode !== SUBMODULE)
-      .filter(({ name }) => among?.has(name) ?? isYoung(name));
+    const young: StagedEntry[] = [];
+    for (const entry of await indexEntries(git.own, onlyFew(among))) {
+      const { name, mode } = entry;
+      if (filtered.asIndexed.has(name) || mode === SUBMODULE) continue;
+      if (among?.has(name) ?? isYoung(name)) young.push(entry);
+    }
     hasManyDoubts = young.length > FEW_DOUBTS;
     await addEntries(young.map(asEntry));
   };
 
   const addEntries = (added: Entries): Promise<void> => setEntries(git.own, repository, added);
 
-  /** `isOwn` if ralph's index has just become the same as the user's. */
+  /** `isOwn` if ralph's index has just become the same as the user's, and is not empty. */
   const writeUserTree = async (isOwn: boolean): Promise<string> => {
-    if (isOwn && entries.length > 0) return writeTree(git.own, repository);
+    if (isOwn) return writeTree(git.own, repository);
     const index = path.join(git.folder, 'index-of-user');
     for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
     const users = withIndex(git.own, index);
-    await setEntries(users, repository, entries.map(asEntry));
+    await setEntries(users, repository, eachOf(entries, asEntry));
     const tree = await writeTree(users, repository);
     rmSync(index, { force: true });
     return tree;
@@ -232,6 +244,32 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
     async remember(changed) {
       await distrust(changed);
       ownSign = timeOf(own);
+    },
+  };
+}
+
+/** Makes something of each entry, one by one and each time anew; false leaves it out. */
+function eachOf<Made>(
+  entries: Iterable<StagedEntry>,
+  make: (entry: StagedEntry) => Made | false,
+): Iterable<Made> {
+  return {
+    *[Symbol.iterator]() {
+      for (const entry of entries) {
+        const made = make(entry);
+        if (made !== false) yield made;
+      }
+    },
+  };
+}
+
+/** The names of entries, looked up only if one is asked for: few repositories have large files or open secrets. */
+function namesOf(entries: Iterable<StagedEntry>): OwnIndex['tracked'] {
+  let names: ReadonlySet<TreePath> | null = null;
+  return {
+    has(name) {
+      names ??= new Set(eachOf(entries, (entry) => entry.name));
+      return names.has(name);
     },
   };
 }

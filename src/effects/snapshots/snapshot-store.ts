@@ -20,7 +20,7 @@ import { underWayIn } from '../git/under-way.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { createOwnIndex } from './own-index.ts';
 import { createRef, type RefPlace } from './snapshot-ref.ts';
-import { changesAmong, type LeftOutReason, listChanges } from './tree-changes.ts';
+import { changesAmong, type LeftOutReason, listChanges, type TreeRules } from './tree-changes.ts';
 
 /*
  * A snapshot is a commit that no branch leads to:
@@ -264,6 +264,6 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
 /** The message of the commit that keeps the user's index. */
 export const INDEX_MESSAGE = 'index\n';
 
-function isOpenSecret(name: TreePath, tracked: ReadonlySet<TreePath>, root: string): boolean {
-  return !tracked.has(name) && looksSecret(name) && lstatOf(treePlace(root, name)) !== null;
+function isOpenSecret(name: TreePath, tracked: TreeRules['tracked'], root: string): boolean {
+  return looksSecret(name) && !tracked.has(name) && lstatOf(treePlace(root, name)) !== null;
 }

@@ -14,7 +14,7 @@ export interface TreeRules {
   /** For a file that the user's index does not name, in bytes. */
   readonly maxBytes: number;
   /** What the user's index names. */
-  readonly tracked: ReadonlySet<TreePath>;
+  readonly tracked: Pick<ReadonlySet<TreePath>, 'has'>;
   /** Pathspecs of what never belongs to a snapshot. */
   readonly pathspecs: Pathspecs;
   /** Paths that may be missing in the work tree, because a sparse checkout leaves them out. */

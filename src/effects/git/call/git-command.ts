@@ -84,8 +84,7 @@ export async function callGit(command: GitCommand): Promise<GitAnswer> {
   if (signal?.aborted) return NO_ANSWER;
   const child = start({ ...confined, cwd: command.cwd }, input !== undefined);
   if (child === null) return NO_ANSWER;
-  const chunks: Buffer[] = [];
-  let length = 0;
+  let output = '';
   let complaint = '';
   let failed = false;
   const giveUp = (): void => {
@@ -107,9 +106,8 @@ export async function callGit(command: GitCommand): Promise<GitAnswer> {
   const settled = giveUpAtExit(giveUp);
   child.stdout?.on('data', (chunk: Buffer) => {
     if (command.onOutput !== undefined) return command.onOutput(chunk);
-    length += chunk.length;
-    if (length > OUTPUT_AT_MOST) giveUp();
-    else chunks.push(chunk);
+    if (output.length + chunk.length > OUTPUT_AT_MOST) giveUp();
+    else output += chunk.toString('latin1');
   });
   child.stdout?.on('error', () => {});
   child.stderr?.setEncoding('latin1');
@@ -128,7 +126,6 @@ export async function callGit(command: GitCommand): Promise<GitAnswer> {
       signal?.removeEventListener('abort', giveUp);
       settled();
       confined.ended?.();
-      const output = Buffer.concat(chunks).toString('latin1');
       resolve({
         ...{ exitCode: failed ? null : exitCode, output, complaint },
         ...(isUnanswered ? { isUnanswered } : {}),

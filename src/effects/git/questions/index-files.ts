@@ -3,7 +3,7 @@ import type { TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import { namesIn } from '../../files/folder.ts';
 import { askGit, type Git } from '../call/git.ts';
 import { GitError, outputOf, reasonOf, saysFull } from '../git-error.ts';
-import { indexInfo, readNames, readStaged, type StagedEntry } from '../listings.ts';
+import { indexInfo, readNames, readStaged, type StagedEntry, stagedIn } from '../listings.ts';
 import { only, type Pathspecs } from '../pathspecs.ts';
 import type { Repository } from '../repository.ts';
 import { asInput, asText, type TreePath } from '../tree-path.ts';
@@ -20,14 +20,17 @@ export async function indexNames(
   return readNames(outputOf(await askGit(git, ['ls-files', '-z', ...pathspecs])));
 }
 
-/** Lists the entries of an index with their flags, or those at some paths. Rejects with a `GitError`: `why`, or git's reason. */
+/**
+ * Lists the entries of an index with their flags, or those at some paths, as `stagedIn` does. Rejects with a `GitError`:
+ * `why`, or git's reason.
+ */
 export async function indexEntries(
   git: Git,
   names: readonly TreePath[] = [],
   why?: string,
-): Promise<readonly StagedEntry[]> {
+): Promise<Iterable<StagedEntry>> {
   const listed = await askGit(git, ['ls-files', '-s', '-v', '-z', ...only(names)]);
-  return readStaged(outputOf(listed, why));
+  return stagedIn(outputOf(listed, why));
 }
 
 /** A path of the work tree that is not as in the index. */
