@@ -1,4 +1,4 @@
-import { oneLine, withoutControls } from '../text/untrusted-text.ts';
+import { oneLine, withFields, withoutControls } from '../text/untrusted-text.ts';
 import { joinRules, MASK } from './mask.ts';
 import { wordMasker } from './mask-words.ts';
 import { maskPrivateKeys } from './private-keys.ts';
@@ -49,14 +49,11 @@ export function maskDeep<T>(value: T): T {
 
 function masked(value: unknown): unknown {
   if (typeof value === 'string') return maskSecrets(value);
-  if (Array.isArray(value)) return value.map(masked);
   if (typeof value !== 'object' || value === null) return value;
-  const fields: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(value)) {
+  return withFields(value, (field, name) => {
     const isNamed = typeof field === 'string' && isCredentialField(name, withoutControls(field));
-    fields[name] = isNamed ? MASK : masked(field);
-  }
-  return fields;
+    return isNamed ? MASK : masked(field);
+  });
 }
 
 /** How much a preview reads: far more than it shows, so that no credential is cut before it is masked. */

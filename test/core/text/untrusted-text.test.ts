@@ -171,6 +171,14 @@ describe('plain data', () => {
     const data = { a: ['x\u200by', 1, null, { b: 'x\u001b[31my' }], c: true };
     expect(withoutControlsIn(data)).toEqual({ a: ['xy', 1, null, { b: 'xy' }], c: true });
   });
+
+  test('what has none is not copied, and a field may have any name', () => {
+    const plain = { a: ['xy', { b: 1 }] };
+    const data = { plain, c: 'x\u0007y', ...JSON.parse('{"__proto__":"x\\u0007y"}') };
+    const clean = withoutControlsIn(data);
+    expect(clean.plain).toBe(plain);
+    expect(JSON.stringify(clean)).toBe('{"plain":{"a":["xy",{"b":1}]},"c":"xy","__proto__":"xy"}');
+  });
 });
 
 describe('a cut', () => {
