@@ -17,8 +17,8 @@ import {
   type GitRequest,
   type GitSetting,
   gitIn,
-  withPlaces,
   withGitSettings,
+  withPlaces,
 } from '../../effects/git/git.ts';
 import { complaintOf } from '../../effects/git/git-error.ts';
 import { shownUrl } from '../../effects/git/questions/origin-answer.ts';

@@ -33,7 +33,7 @@ export async function stage(
     utimesSync(index, atime, Math.floor(mtimeMs / 1000));
   }
   await stagePaths(withIndex(git.users, index), head, paths, { reading: READING, adding: ADDING });
-  return { index, staged: await stagedIn(git, index, head) };
+  return { index, staged: await indexChanges(git, index, head) };
 }
 
 const READING = 'git cannot read HEAD into an index';
@@ -49,7 +49,7 @@ export async function unstage(
 }
 
 /** Returns how an index differs from a commit; null is the one without files. */
-export function stagedIn(
+export function indexChanges(
   git: PrivateGit,
   index: string,
   head: string | null,

@@ -8,7 +8,7 @@ import type { PrivateGit } from '../../git/private-git.ts';
 import { unstagedNames } from '../../git/questions/diffs.ts';
 import { setEntries, updatePaths } from '../../git/questions/index-files.ts';
 import type { TreePath } from '../../git/tree-path.ts';
-import { indexOfCommit, stagedIn } from './commit-index.ts';
+import { indexChanges, indexOfCommit } from './commit-index.ts';
 import { type IndexLag, NO_LAG } from './index-lag.ts';
 
 /** What a commit changed. */
@@ -36,7 +36,7 @@ export async function followCommit(
   const now = await listIndex(git.users);
   const paths = new Map<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>();
   // HEAD may be on another branch by now, or somebody may have changed the files since.
-  const behind = lag.size === 0 ? null : await stagedIn(git, git.repository.index, 'HEAD');
+  const behind = lag.size === 0 ? null : await indexChanges(git, git.repository.index, 'HEAD');
   for (const [name, { was, to }] of lag) {
     const isLacking = (now.get(name) ?? null) === was && behind?.get(name)?.from === to;
     if (isLacking) paths.set(name, { was, to });
