@@ -1,5 +1,6 @@
 import type { Leftover } from '../../core/agent/attempt.ts';
 import {
+  countBirths,
   isYoungest,
   type ProcessEntry,
   type ProcessIdentity,
@@ -30,9 +31,11 @@ export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'
   /** The agent's pid; pass it right after the start, before the agent can be reaped. */
   readonly rootPid: number;
   readonly marker: string;
-  /** `countBirths()` from just before the agent's start; if null, `leftovers` always sweeps. */
+  /** `births()` from just before the agent's start; if null, every look is a sweep. */
   readonly birthsBefore?: number | null;
-  /** Longest time between two sweeps; the first are closer. Default: 500, or 2,000 with `ps`. */
+  /** Default: `countBirths`. */
+  readonly births?: () => number | null;
+  /** Longest time between two looks; the first are closer. Default: 500, or 2,000 with `ps`. */
   readonly pollMs?: number;
   /** Called when a sweep finds other members than the one before; the guard has to know them. */
   readonly onChange?: (members: readonly ProcessEntry[]) => void;
@@ -49,7 +52,7 @@ const FIRST_LOOK_MS = 50;
 export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   const { rootPid, marker, birthsBefore = null, onChange } = options;
   const { neverPids = [], exempt = () => [] } = options;
-  const { pollMs = POLL_MS, schedule = scheduleLoosely } = options;
+  const { pollMs = POLL_MS, schedule = scheduleLoosely, births = countBirths } = options;
   // If this is null, the tree is still found by the marker.
   const root = unlessUnreadable(() => readProcess(rootPid));
   const tree = createTree({
@@ -68,10 +71,20 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     onChange?.(members);
   }
 
+  // Some sandboxes invent the count: then it does not even include the agent.
+  const isCounted = birthsBefore !== null && (births() ?? 0) > birthsBefore;
+  let birthsSeen: number | null = null;
   function sweep(): TreeSweep {
+    // Before it looks: one that is born meanwhile is found by the next look.
+    birthsSeen = isCounted ? births() : null;
     const seen = tree.sweep();
     report(seen.members);
     return seen;
+  }
+
+  /** Where nothing was born since the last sweep, there is no new member. */
+  function look(): void {
+    if (birthsSeen === null || births() !== birthsSeen) sweep();
   }
 
   // Report the agent now: the driver may be killed before the first sweep.
@@ -80,7 +93,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   let cancel = () => {};
   function lookAfter(delayMs: number): void {
     const lookAgain = () => {
-      sweep();
+      look();
       if (!stopped) lookAfter(delayMs * 2);
     };
     cancel = schedule(lookAgain, Math.min(pollMs, delayMs));

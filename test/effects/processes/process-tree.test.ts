@@ -36,6 +36,28 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     expect(tree.sweep().ownGroups).toEqual(new Set([agent, tool]));
   });
 
+  test('is swept again once something was born', async () => {
+    const { pid } = startProgram('sleep', ['60']);
+    let births: number | null = 5;
+    let look = (): void => {};
+    const told: (readonly number[])[] = [];
+    watch(pid, {
+      ...{ birthsBefore: 4, births: () => births, onChange: (found) => told.push(pidsOf(found)) },
+      schedule: (callback) => {
+        look = callback;
+        return () => {};
+      },
+    });
+    look();
+    process.kill(pid, 'SIGKILL');
+    await untilDead(pid);
+    look();
+    expect(told).toEqual([[pid]]);
+    births = 6;
+    look();
+    expect(told).toEqual([[pid], []]);
+  });
+
   test('keeps an orphan that was noted while it had its parent', async () => {
     const { stdout, stdin } = startFixture('agent-with-plain-tool.sh');
     const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
