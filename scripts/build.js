@@ -49,6 +49,7 @@ const scripts = {
   chalk: 'chalk',
   'fast-glob': 'fast-glob',
   'src/cli/commands/installation/complete-ids.ts': 'complete-ids',
+  'src/cli/short-help.ts': 'short-help',
   'src/fleet/cli/resume.ts': 'resume-fleet',
   'src/cli/commands/rescue.ts': 'rescue',
   'src/cli/commands/watch.ts': 'watch',

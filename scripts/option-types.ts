@@ -16,7 +16,7 @@ const DEFAULTS: Readonly<Partial<Record<SettingName, string>>> = { preventSleep:
 
 const HEAD = `// Made from the table of settings by \`npm run docs\`.
 
-import type { AgentName } from '../src/core/agent/agents/agents.ts';
+import type { AgentName } from '../core/agent/agents/agents.ts';
 
 /** A shell command that has to exit 0 before a claim is accepted, and its name in what ralph says. */
 export interface NamedCheck {
