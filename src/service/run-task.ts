@@ -179,7 +179,8 @@ function viewOf({ onEvent, onText, onNotice }: RunTaskOptions): RunView {
   return {
     showsActivity: onEvent !== undefined,
     showsText: onText !== undefined,
-    event: (event) => quietly(() => onEvent?.(event)),
+    // A copy: what the loop tells may be part of its state.
+    event: (event) => quietly(() => onEvent?.(structuredClone(event))),
     agentText: (text) => quietly(() => onText?.(text)),
     notice: (sentence) => quietly(() => onNotice?.(sentence)),
     close() {},

@@ -204,6 +204,19 @@ describe('a task that is not completed is a result', () => {
   });
 });
 
+test('a listener that changes what it is told changes nothing of the task', async () => {
+  const { run } = await stage([WORKING, DONE]);
+  const spoil = (value: object): void => {
+    for (const [name, field] of Object.entries(value)) {
+      if (typeof field === 'object' && field !== null) spoil(field);
+      else Reflect.set(value, name, 'spoilt');
+    }
+  };
+  const result = await run({ onEvent: spoil });
+  expect(result).toMatchObject({ usage: { input_tokens: 200 }, evidence: { kind: 'promise' } });
+  expect(readFileSync(result.stateFile, 'utf8')).not.toContain('spoilt');
+});
+
 test('an async listener that rejects is its own business, and does not end the program', async () => {
   const { run } = await stage([DONE]);
   const unhandled = vi.fn();
