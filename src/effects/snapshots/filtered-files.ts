@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { MB, readWithin, tryReadText } from '../files/bounded-read.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
+import { orNull } from '../git/git-error.ts';
 import { definedFilters, underFilters } from '../git/git-filters.ts';
 import { type IndexEntry, listIndex } from '../git/listings.ts';
 import type { PrivateGit } from '../git/private-git.ts';
@@ -173,7 +174,7 @@ async function notYetInIndex(
 /** Git marks none of the files if its index lacks one, as that of a folder which became a link. */
 async function flag(git: PrivateGit, names: readonly TreePath[], how: IndexFlag): Promise<void> {
   if (names.length === 0) return;
-  const known = new Set(await indexNames(git.own).catch(() => []));
+  const known = new Set(await orNull(indexNames(git.own)));
   await flagPaths(
     git.own,
     names.filter((name) => known.has(name)),

@@ -109,7 +109,7 @@ export async function hasOfTaskSince(
   return exitCode === 0 && output !== '';
 }
 
-/** Returns the newest commit that a branch itself made for a task and `from` has not; null for none. */
+/** Returns the newest commit that a branch itself made for a task and `from` has not; null for none or a failure. */
 export async function newestOfTask(
   git: Git,
   taskId: string,
@@ -117,9 +117,9 @@ export async function newestOfTask(
 ): Promise<string | null> {
   const format = '--format=%H %(trailers:key=Ralph-Task,valueonly,separator=%x20)';
   const ends = [to, ...(from === null ? [] : ['--not', from]), '--'];
-  const { output } = await askGit(git, ['log', '--first-parent', format, ...ends]);
-  const lines = output.split('\n').map((line) => line.split(' '));
-  return lines.find(([, ...ids]) => ids.includes(taskId))?.[0] ?? null;
+  const listed = outputOrNull(await askGit(git, ['log', '--first-parent', format, ...ends]));
+  const lines = listed?.split('\n').map((line) => line.split(' '));
+  return lines?.find(([, ...ids]) => ids.includes(taskId))?.[0] ?? null;
 }
 
 /** Returns the paths in the commits of a task between two others. Rejects with a `GitError`. */
