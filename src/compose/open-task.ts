@@ -78,9 +78,9 @@ function withHeartbeat(claim: TaskClaim | null, problem: unknown): Hold {
           clearInterval(timer);
           return;
         }
-        const at = systemClock.now();
         claim?.renew();
-        void store.heartbeat(at);
+        // Read last: the task would get a standstill between this and the other clocks for nothing.
+        void store.heartbeat(systemClock.now());
       }, HEARTBEAT_MS).unref();
     },
     isLost: () => lost,
