@@ -95,8 +95,8 @@ function cleaned(value: unknown): unknown {
 }
 
 /**
- * Makes each item of a list, or field of a record, anew; an item has no name. What stays as it is is not copied: of ten
- * thousand tasks hardly one has a text that changes.
+ * Puts what `make` returns in the place of each item of a list, or field of a record; the name of an item is ''. Returns
+ * the value itself if nothing changes: of ten thousand tasks hardly one has a text to change.
  */
 export function withFields(
   value: object,

@@ -75,7 +75,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   const isCounted = birthsBefore !== null && (births() ?? 0) > birthsBefore;
   let birthsSeen: number | null = null;
   function sweep(): TreeSweep {
-    // Before it looks: one that is born meanwhile is found by the next look.
+    // Counted before the sweep: the next look finds a process that starts during it.
     birthsSeen = isCounted ? births() : null;
     const seen = tree.sweep();
     report(seen.members);

@@ -2,6 +2,7 @@ import type { TreePair } from '../../../core/snapshots/timeline.ts';
 import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import type { LineChanges } from '../../../core/task/line-changes.ts';
 import { askGit, type Git } from '../call/git.ts';
+import { outputOrNull } from '../call/git-command.ts';
 import { GitError, outputOf } from '../git-error.ts';
 import { readNames, readNumstat, readRaw } from '../listings.ts';
 import type { Pathspecs } from '../pathspecs.ts';
@@ -23,8 +24,7 @@ export async function rawDiff(
 /** Returns the paths in which an index differs from a commit; none if git fails. */
 export async function stagedSince(git: Git, commit: string): Promise<readonly TreePath[]> {
   const args = ['diff-index', '--cached', '--name-only', '--no-renames', '-z', commit];
-  const { exitCode, output } = await askGit(git, args);
-  return exitCode === 0 ? readNames(output) : [];
+  return readNames(outputOrNull(await askGit(git, args)) ?? '');
 }
 
 /**
@@ -40,8 +40,8 @@ export async function filesUnlikeIndex(
     ['clean=', 'process=', 'required=false'].flatMap((end) => ['-c', `filter.${name}.${end}`]),
   );
   const args = [...off, 'diff-files', '--name-only', '-z', '--ignore-submodules=all'];
-  const { exitCode, output } = await askGit(git, args);
-  return exitCode === 0 ? readNames(output) : null;
+  const output = outputOrNull(await askGit(git, args));
+  return output === null ? null : readNames(output);
 }
 
 /** Counts lines, path by path; null for a binary file. Rejects with a `GitError`. */
@@ -149,8 +149,8 @@ interface NamesOptions {
 
 /** Returns the paths whose files are not what the index says; null if git fails. */
 export async function unstagedNames(git: Git): Promise<readonly TreePath[] | null> {
-  const { exitCode, output } = await askGit(git, ['diff-files', '--name-only', '-z']);
-  return exitCode === 0 ? readNames(output) : null;
+  const output = outputOrNull(await askGit(git, ['diff-files', '--name-only', '-z']));
+  return output === null ? null : readNames(output);
 }
 
 /** Words for a diff of text in which no program has a say. */

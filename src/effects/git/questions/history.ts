@@ -22,8 +22,8 @@ export async function countCommits(
   // A command line can be too short for all refs.
   const input = [...tips, ...[...without].map((tip) => `^${tip}`), ''].join('\n');
   const args = ['rev-list', '--count', '--ignore-missing', '--stdin'];
-  const { exitCode, output } = await askGit(git, args, { input });
-  return exitCode === 0 ? Number.parseInt(output, 10) : null;
+  const output = outputOrNull(await askGit(git, args, { input }));
+  return output === null ? null : Number.parseInt(output, 10);
 }
 
 /** Two ends of a history: null is the time before the first commit. */
@@ -156,6 +156,6 @@ const UNKEPT = {
 
 /** Counts the commits that would be gone with a repository or work tree; null if git cannot say. */
 export async function countUnkept(git: Git, what: keyof typeof UNKEPT): Promise<number | null> {
-  const { exitCode, output } = await askGit(git, ['rev-list', '--count', ...UNKEPT[what]]);
-  return exitCode === 0 ? Number.parseInt(output, 10) : null;
+  const output = outputOrNull(await askGit(git, ['rev-list', '--count', ...UNKEPT[what]]));
+  return output === null ? null : Number.parseInt(output, 10);
 }

@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import { namesIn } from '../../files/folder.ts';
 import { askGit, type Git } from '../call/git.ts';
+import { outputOrNull } from '../call/git-command.ts';
 import { GitError, outputOf, reasonOf, saysFull } from '../git-error.ts';
 import { indexInfo, readNames, readStaged, type StagedEntry, stagedIn } from '../listings.ts';
 import { only, type Pathspecs } from '../pathspecs.ts';
@@ -206,7 +207,7 @@ export async function writeTree(
   return outputOf(await askGit(git, isPartial ? ['write-tree', '--missing-ok'] : ['write-tree']));
 }
 
-/** Does the same where git has to have all objects. Rejects with a `GitError`: `why`, or git's reason. */
+/** Writes an index as a tree where git must have all objects; returns its id. Rejects with a `GitError`: `why`, or git's reason. */
 export async function writeWholeTree(git: Git, why?: string): Promise<string> {
   return outputOf(await askGit(git, ['write-tree']), why);
 }
@@ -290,6 +291,5 @@ export async function unmergedNames(git: Git): Promise<ReadonlySet<TreePath>> {
 
 /** Returns what was changed, removed or added in a work tree, also if it is ignored; nothing if git fails. */
 export async function touchedNames(git: Git): Promise<readonly TreePath[]> {
-  const { exitCode, output } = await askGit(git, ['ls-files', '-m', '-d', '-o', '-z']);
-  return exitCode === 0 ? readNames(output) : [];
+  return readNames(outputOrNull(await askGit(git, ['ls-files', '-m', '-d', '-o', '-z'])) ?? '');
 }

@@ -1,5 +1,6 @@
 import type { TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import { askGit, type Git } from '../call/git.ts';
+import { outputOrNull } from '../call/git-command.ts';
 import { outputOf } from '../git-error.ts';
 import { readTree } from '../listings.ts';
 import type { TreePath } from '../tree-path.ts';
@@ -71,15 +72,14 @@ export async function headWithTree(
 
 /** Returns the content of a file; null if git has none of this id. */
 export async function blobOf(git: Git, id: string): Promise<Buffer | null> {
-  const { exitCode, output } = await askGit(git, ['cat-file', 'blob', id]);
-  return exitCode === 0 ? Buffer.from(output, 'latin1') : null;
+  const output = outputOrNull(await askGit(git, ['cat-file', 'blob', id]));
+  return output === null ? null : Buffer.from(output, 'latin1');
 }
 
 /** Returns the id of the object that git would make of a file with this content; null if git fails. */
 export async function idAt(git: Git, name: string, content: Uint8Array): Promise<string | null> {
   const args = ['hash-object', '--stdin', `--path=${name}`];
-  const { exitCode, output } = await askGit(git, args, { input: content });
-  return exitCode === 0 ? output.trim() : null;
+  return outputOrNull(await askGit(git, args, { input: content }))?.trim() ?? null;
 }
 
 /** Returns the entry that a tree or commit has for a file; null if there is no file. Rejects with a `GitError`. */

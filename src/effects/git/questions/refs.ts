@@ -39,8 +39,9 @@ export async function readRefs(git: Git, name: string): Promise<ReadonlyMap<stri
 
 /** Returns the id that a name leads to; null for none. */
 export async function resolveName(git: Git, name: string): Promise<string | null> {
-  const { exitCode, output } = await askGit(git, ['rev-parse', '--verify', '--quiet', name]);
-  return exitCode === 0 ? output.trim() : null;
+  return (
+    outputOrNull(await askGit(git, ['rev-parse', '--verify', '--quiet', name]))?.trim() ?? null
+  );
 }
 
 /** Returns the commit that a name leads to, through a tag, too; null for none. */
@@ -48,7 +49,7 @@ export function resolveCommit(git: Git, name: string): Promise<string | null> {
   return resolveName(git, `${name}^{commit}`);
 }
 
-/** Returns the commit that a person names; null for none. A name that looks like an option is none. */
+/** Returns the commit that a person names; null if there is no such commit, and for a name that looks like an option. */
 export async function resolveNamed(git: Git, name: string): Promise<string | null> {
   const args = ['rev-parse', '--quiet', '--verify', '--end-of-options', `${name}^{commit}`];
   return outputOrNull(await askGit(git, args))?.trim() ?? null;
@@ -75,7 +76,7 @@ export async function branchOfHead(git: Git): Promise<string | null> {
   return outputOrNull(await askGit(git, ['symbolic-ref', '-q', 'HEAD']))?.trim() ?? null;
 }
 
-/** Returns the same as a person calls it. */
+/** Returns the short name of the branch that HEAD is on; null if HEAD is on no branch. */
 export async function shortBranchOfHead(git: Git): Promise<string | null> {
   const named = outputOrNull(await askGit(git, ['symbolic-ref', '--quiet', '--short', 'HEAD']));
   return named === null ? null : asText(named.trim());
