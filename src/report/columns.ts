@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { atCommand } from '../printed-command.ts';
 
 const WIDE =
@@ -7,12 +8,12 @@ const EMOJI_STYLE = '\ufe0f';
 const WITHOUT_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
 
 /**
- * Returns how many terminal columns a text takes. Terminals disagree about emoji, so this assumes the
+ * Returns how many terminal columns a text takes; colours take none. Terminals disagree about emoji, so this assumes the
  * widest rendering.
  */
 export function columnsOf(text: string): number {
   let columns = 0;
-  for (const character of text) columns += widthOf(character);
+  for (const character of stripVTControlCharacters(text)) columns += widthOf(character);
   return columns;
 }
 
@@ -32,6 +33,20 @@ export function fitted(text: string, columns: number): string {
 /** Pads a text with spaces to `columns` terminal columns. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
+}
+
+/** Sets rows in columns two spaces apart, each cell on one line. */
+export function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+  const lines = rows.map((cells) => cells.map((cell) => cell.replace(/\s+/g, ' ')));
+  const widths = (lines[0] ?? []).map((_, column) =>
+    Math.max(...lines.map((cells) => columnsOf(cells[column] ?? ''))),
+  );
+  return lines.map((cells) =>
+    cells
+      .map((cell, column) => padded(cell, widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }
 
 /** The widest that prose is shown: longer lines are hard to read. */

@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import { columnsOf, fitted, padded, wrapped } from './columns.ts';
+import { aligned, columnsOf, fitted, wrapped } from './columns.ts';
 
 const GAP = '  ';
 
@@ -19,17 +19,9 @@ export function plainTable(
   rows: readonly (readonly string[])[],
   { width, paint }: TableLook,
 ): readonly string[] {
-  const widths = headings.map((heading, index) =>
-    Math.max(heading.length, ...rows.map((cells) => columnsOf(cells[index] ?? ''))),
-  );
-  const total = widths.reduce((sum, each) => sum + each + GAP.length, -GAP.length);
-  if (total > width) return rows.flatMap((cells) => block(headings, cells, width));
-  const [heading = '', ...lines] = [headings, ...rows].map((cells) =>
-    widths
-      .map((each, index) => padded(cells[index] ?? '', each))
-      .join(GAP)
-      .trimEnd(),
-  );
+  const [heading = '', ...lines] = aligned([headings, ...rows]);
+  const isTooWide = [heading, ...lines].some((line) => columnsOf(line) > width);
+  if (isTooWide) return rows.flatMap((cells) => block(headings, cells, width));
   return [paint === null ? heading : paint.bold(heading), ...lines];
 }
 

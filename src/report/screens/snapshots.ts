@@ -1,6 +1,6 @@
 import type { KeptPath, PathChange, UndoPreview } from '../../core/snapshots/undo-preview.ts';
 import { commandHere } from '../../printed-command.ts';
-import { columnsOf, padded } from '../columns.ts';
+import { aligned } from '../columns.ts';
 import { formatInstant, plural } from '../format.ts';
 
 /** A snapshot as it is listed. */
@@ -18,13 +18,9 @@ export function snapshotTable(rows: readonly SnapshotRow[]): string {
     ...[name, formatInstant(at)],
     ...[plural(files, 'file'), what],
   ]);
-  const widths = [0, 1, 2].map((column) =>
-    Math.max(...cells.map((row) => columnsOf(row[column] ?? ''))),
-  );
-  const lines = cells.map((row) =>
-    row.map((cell, column) => padded(cell, widths[column] ?? 0)).join('  '),
-  );
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+  return aligned(cells)
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 /** How many paths of each kind are shown. */

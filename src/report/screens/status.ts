@@ -3,7 +3,7 @@ import { rowOfState } from '../../core/task/endings.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { Wait } from '../../core/task/task-state.ts';
 import { ralphCommand, shellQuote } from '../../printed-command.ts';
-import { columnsOf, fitted, padded } from '../columns.ts';
+import { aligned, columnsOf, fitted } from '../columns.ts';
 import { formatDuration, formatInstant, toldCost } from '../format.ts';
 
 /** The colours of the table; a chalk of level 0 leaves the text plain. */
@@ -20,105 +20,51 @@ const HEADINGS = ['TASK', 'STATE', 'ITERATION', 'ELAPSED', 'COST', 'RUN BY'] as 
 const GAP = '  ';
 const NOTHING = '–';
 
-/*
- * If the table is too wide, RUN BY moves to the second line of each task; if that is not enough, each
- * task becomes a block of its own. Ids are for copying, so they are cut last.
+/**
+ * Returns the table of tasks, in the order given. `said` returns what stands below a task's row, if anything. If the
+ * table is too wide, RUN BY moves there; if that is not enough, each task becomes a block. Ids are for copying, so they
+ * are cut last.
  */
-/** Returns the table of tasks, in the order given. `said` returns what stands below a task's row, if anything. */
 export function statusTable<T extends ShownTask>(
   tasks: readonly T[],
-  options: TableOptions,
+  { width, paint }: TableOptions,
   said: (task: T) => string | null = vaultWords,
 ): string {
-  const rows = tasks.map((task) => ({ task, cells: cellsOf(task), said: said(task) }));
-  const layouts = [
-    { columns: 6, below: (row: Row) => [row.said] },
-    { columns: 5, below: (row: Row) => [row.task.runBy, row.said] },
-  ];
-  for (const { columns, below } of layouts) {
-    const widths = widthsOf(rows, columns);
-    const total = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
-    if (total <= options.width) return table(rows, widths, below, options);
+  const rows = [HEADINGS, ...tasks.map((task) => cellsOf(task, paint))];
+  for (const columns of [HEADINGS.length, HEADINGS.length - 1]) {
+    const [heading = '', ...lines] = aligned(rows.map((cells) => cells.slice(0, columns)));
+    if ([heading, ...lines].some((line) => columnsOf(line) > width)) continue;
+    const below = tasks.map((task) =>
+      second([columns === HEADINGS.length ? null : task.runBy, said(task)], width, paint),
+    );
+    return [
+      `${paint === null ? heading : paint.bold(heading)}\n`,
+      ...lines.map((line, index) => `${line}\n${below[index] ?? ''}`),
+    ].join('');
   }
-  return rows.map((row) => block(row, options)).join('');
+  return tasks.map((task) => `${block(task, width)}${second([said(task)], width, paint)}`).join('');
 }
 
-interface Row {
-  readonly task: ShownTask;
-  readonly cells: readonly string[];
-  /** What stands below the row; null for nothing. */
-  readonly said: string | null;
-}
-
-function table(
-  rows: readonly Row[],
-  widths: readonly number[],
-  below: (row: Row) => readonly (string | null)[],
-  { width, paint }: TableOptions,
-): string {
-  const heading = joined(HEADINGS, widths).trimEnd();
-  const lines = rows.flatMap((row) => {
-    const cells = row.cells.map((cell, index) => padded(cell, widths[index] ?? 0));
-    const state = painted(row.task, cells[1] ?? '', paint);
-    const line = [cells[0], state, ...cells.slice(2, widths.length)].join(GAP).trimEnd();
-    return [line, ...second(below(row), width, paint)];
-  });
-  return [paint === null ? heading : paint.bold(heading), ...lines]
-    .map((line) => `${line}\n`)
+/** Shows each fact of a task on a line of its own. */
+function block(task: ShownTask, width: number): string {
+  const [id = '', ...facts] = cellsOf(task, null).filter((cell) => cell !== NOTHING);
+  return [id, ...facts.map((fact) => `${GAP}${fact}`)]
+    .map((line) => `${fitted(line, width)}\n`)
     .join('');
 }
 
-function block(row: Row, { width, paint }: TableOptions): string {
-  const [task = '', state = '', ...rest] = row.cells;
-  const facts = [...rest.slice(0, 3), row.task.runBy].filter((cell) => cell !== NOTHING);
-  const lines = [
-    fitted(task, width),
-    ...wrapped([state, ...facts], width).map((line, index) =>
-      index === 0 ? line.replace(state, () => painted(row.task, state, paint)) : line,
-    ),
-    ...second([row.said], width, paint),
-  ];
-  return lines.map((line) => `${line}\n`).join('');
-}
-
-/** Puts cells one after another, on as many lines as needed. */
-function wrapped(cells: readonly (string | null)[], width: number): readonly string[] {
-  const lines: string[] = [];
-  for (const cell of cells) {
-    if (cell === null) continue;
-    const line = lines.at(-1);
-    const longer = `${line}${GAP}${cell}`;
-    if (line !== undefined && columnsOf(longer) <= width) lines[lines.length - 1] = longer;
-    else lines.push(fitted(`${GAP}${cell}`, width));
-  }
-  return lines;
-}
-
-function second(
-  parts: readonly (string | null)[],
-  width: number,
-  paint: Painter | null,
-): readonly string[] {
+/** Returns the line below a task's row; empty if there is nothing to say. */
+function second(parts: readonly (string | null)[], width: number, paint: Painter | null): string {
   const text = parts.filter((part) => part !== null).join(' · ');
-  if (text === '') return [];
+  if (text === '') return '';
   const line = fitted(`${GAP}${text}`, width);
-  return [paint === null ? line : paint.dim(line)];
+  return `${paint === null ? line : paint.dim(line)}\n`;
 }
 
-function widthsOf(rows: readonly Row[], count: number): readonly number[] {
-  return HEADINGS.slice(0, count).map((heading, index) =>
-    Math.max(heading.length, ...rows.map(({ cells }) => columnsOf(cells[index] ?? ''))),
-  );
-}
-
-function joined(cells: readonly string[], widths: readonly number[]): string {
-  return widths.map((width, index) => padded(cells[index] ?? '', width)).join(GAP);
-}
-
-function cellsOf(task: ShownTask): readonly string[] {
+function cellsOf(task: ShownTask, paint: Painter | null): readonly string[] {
   return [
     task.taskId,
-    task.state,
+    painted(task, task.state, paint),
     task.iteration === null ? NOTHING : `iteration ${task.iteration}/${task.maxIterations}`,
     task.elapsedMs === null ? NOTHING : formatDuration(task.elapsedMs),
     task.costUsd === null ? NOTHING : toldCost(task.costUsd),
