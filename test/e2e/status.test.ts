@@ -107,7 +107,7 @@ describe('ralph status', () => {
     const { stdout } = await scene.ralph(['status', 't']);
     expect(stdout).toMatch(/^state +completed$/m);
     expect(stdout).toMatch(/^asked +Fix it$/m);
-    expect(stdout).toMatch(/^done when +.*'TASK_COMPLETE'.*--verify\s+'true'/m);
+    expect(stdout).toMatch(/^done when +the agent states TASK_COMPLETE and true passes$/m);
     expect(stdout).toMatch(/^cost .* of \$5\.00 used/m);
     expect(stdout).toMatch(/^1 .*answered.*Fixing test failures/m);
     const json = JSON.parse((await scene.ralph(['status', 't', '--json'])).stdout);

@@ -97,7 +97,7 @@ test('the status of a task has it, too', () => {
   const { task, shown } = foundRun('kept', { sandbox: MET });
   if (task === null) throw new Error('the task can be read');
   const place = { taskId: 'kept', vault: '/v', stateDir: '/v/.ralph_state', keyFlag: null };
-  const detail = { shown, task, place, conditions: [], maxCostUsd: null, at: START };
+  const detail = { shown, task, place, completion: 'it is done', maxCostUsd: null, at: START };
   const text = taskDetail(
     { ...detail, lines: {}, isTreeGone: false, day: null },
     { width: 200, paint: null },

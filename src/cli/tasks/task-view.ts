@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
+import { doneWhen } from '../../core/completion/conditions/conditions.ts';
 import { progressOf } from '../../core/completion/progress-report.ts';
-import { settingsIn } from '../../core/policy/policy-of.ts';
-import { writeCheck } from '../../core/settings/checks.ts';
-import { SETTINGS } from '../../core/settings/settings.ts';
+import { storedPolicy } from '../../core/policy/policy-of.ts';
+import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import type { DayBudget } from '../../core/task/day-budget.ts';
 import type { Here } from '../../core/task/driver.ts';
 import {
@@ -13,8 +12,8 @@ import {
   showBroken,
   showTask,
 } from '../../core/task/shown-task.ts';
-import type { Evidence, TaskState } from '../../core/task/task-state.ts';
-import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
+import { withoutControls, withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { pendingProgress } from '../../effects/state/requests.ts';
@@ -81,17 +80,14 @@ export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
     const why = found.kind === 'corrupt' ? 'not a ralph state file' : 'not readable';
     throw new StateCorruptedError(taskId, stateFile, why);
   }
-  const settings = readStoredRun(entry.folder)?.settings;
-  const inState = settingsIn(found.state);
+  const stored = readStoredRun(entry.folder);
+  const settings = stored?.settings;
+  const policy = storedPolicy(found.state, stored ?? resolveSettings([]));
   const { work_tree: workTree } = found.state.git;
-  const names = [...conditionSettings().filter((name) => !(name in inState)), ...GATE_SETTINGS];
   return {
     shown: shownOf(entry, thisPlace(at)),
     task: withoutControlsIn(upToDate(found.state, entry)),
-    conditions: [
-      ...names.flatMap((name) => conditionText(SETTINGS[name].flag, settings?.[name])),
-      ...conditionText(SETTINGS.verify.flag, settings?.verify.map(writeCheck)),
-    ],
+    completion: withoutControls(doneWhen(policy)),
     maxCostUsd: settings?.maxCost ?? null,
     day: dayOf(settings?.maxCostPerDay ?? null, stateDir, at),
     at,
@@ -99,17 +95,6 @@ export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
     lines: {},
     isTreeGone: workTree !== null && !existsSync(workTree.path),
   };
-}
-
-/** The settings of the gates that a claim of completion has to pass. The state does not contain them. */
-const GATE_SETTINGS = ['confirm', 'minIterations', 'protect', 'abortPromise'] as const;
-
-function conditionText(flag: string, value: unknown): readonly string[] {
-  if (typeof value === 'number') return value > 1 ? [`${flag} ${value}`] : [];
-  const texts = Array.isArray(value) ? value : [value];
-  return texts
-    .filter((text) => typeof text === 'string')
-    .map((text) => `${flag} '${oneLine(text, 200)}'`);
 }
 
 /** Returns a task as it is shown, even if its state file cannot be read. */
@@ -131,52 +116,4 @@ export function shownOf(entry: TaskEntry, here: Here): ShownTask {
 function upToDate(task: TaskState, { folder, archived }: TaskEntry): TaskState {
   const report = archived || !isLive(task.status) ? null : pendingProgress(folder);
   return report === null ? task : { ...task, progress: progressOf(report) };
-}
-
-/** Removes control characters, since anybody may have edited the state and it is shown on a terminal. */
-function withoutControlsIn(task: TaskState): TaskState {
-  const line = (text: string): string => oneLine(text, 1_000);
-  const tree = task.git.work_tree;
-  return {
-    ...task,
-    task_prompt: withoutControls(task.task_prompt),
-    task_type: line(task.task_type),
-    completion_promise: task.completion_promise === null ? null : line(task.completion_promise),
-    watch_glob: task.watch_glob.map(line),
-    watch_file: task.watch_file === null ? null : line(task.watch_file),
-    done_folder: line(task.done_folder),
-    exit_reason: task.exit_reason === null ? null : line(task.exit_reason),
-    evidence: task.evidence && evidenceInLines(task.evidence, line),
-    progress:
-      task.progress === null
-        ? null
-        : { ...task.progress, current_step: line(task.progress.current_step) },
-    git: {
-      ...task.git,
-      work_tree: tree && {
-        ...tree,
-        path: line(tree.path),
-        branch: line(tree.branch),
-        onto: tree.onto === null ? null : line(tree.onto),
-      },
-    },
-    errors: task.errors.map((error) => ({
-      ...error,
-      kind: line(error.kind),
-      message: line(error.message),
-    })),
-    iterations: task.iterations.map((record) => ({
-      ...record,
-      outcome: line(record.outcome),
-      output_preview: line(record.output_preview),
-    })),
-  };
-}
-
-function evidenceInLines(evidence: Evidence, line: (text: string) => string): Evidence {
-  const { detail, proof } = evidence;
-  const shown = { ...evidence, detail: line(detail) };
-  if (proof === undefined) return shown;
-  const { text, findings } = proof;
-  return { ...shown, proof: { ...proof, text: line(text), findings: findings.map(line) } };
 }

@@ -4,7 +4,7 @@ import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import type { TaskPlace } from '../../printed-command.ts';
 import { agentsText, costText, judgeText, untoldText } from '../agent-words.ts';
-import { columnsOf, fitted, padded } from '../columns.ts';
+import { aligned, fitted, padded, wrapped } from '../columns.ts';
 import { dayText } from '../day-text.ts';
 import { furtherFindings, proofText } from '../ending-lines.ts';
 import { formatCost, formatDuration, formatInstant, formatLines, toldCost } from '../format.ts';
@@ -16,8 +16,8 @@ import { isForeign, NOT_YOURS, painted, type TableOptions, waitText } from './st
 export interface TaskDetail {
   readonly shown: ShownTask;
   readonly task: TaskState;
-  /** Completion settings that are not stored in the state, such as `--until 'npm test'`. */
-  readonly conditions: readonly string[];
+  /** The completion rule in words. */
+  readonly completion: string;
   /** US dollars; null if there is no limit. */
   readonly maxCostUsd: number | null;
   /** The budget of the day that all tasks share; null if there is none. */
@@ -64,9 +64,9 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
     ['task', shown.taskId],
     ['state', painted(shown, shown.state, paint)],
     ['trust', isForeign(shown) ? `${NOT_YOURS}: ralph runs nothing from it without --trust` : null],
-    ['asked', task.task_prompt.replace(/\s+/g, ' ').trim()],
+    ['asked', task.task_prompt.trim()],
     ['type', task.task_type === 'default' ? null : task.task_type],
-    ['done when', completionOf(detail)],
+    ['done when', detail.completion],
     ['iterations', iterationsOf(task)],
     ['time', timeOf(detail)],
     ['cost', costOf(detail)],
@@ -137,34 +137,16 @@ function field(
   const label = padded(name, NAME_COLUMNS);
   const heads = [paint === null ? label : paint.dim(label)];
   const lines = UNCUT.has(name)
-    ? [text]
+    ? [text.replace(/\n/g, ' ')]
     : folded(text, Math.max(20, width - NAME_COLUMNS - GAP.length));
   return lines.map((line, index) => `${heads[index] ?? ' '.repeat(NAME_COLUMNS)}${GAP}${line}`);
 }
 
 function folded(text: string, columns: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.replace(/\s+/g, ' ').split(' ')) {
-    const line = lines.at(-1);
-    const longer = line === undefined ? word : `${line} ${word}`;
-    if (columnsOf(longer) <= columns && line !== undefined) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
+  const lines = wrapped(text.replace(/\s+/g, ' '), columns);
   const kept = lines.slice(0, LINES_SHOWN);
   if (lines.length > LINES_SHOWN) kept[LINES_SHOWN - 1] += ' …';
   return kept.map((line) => fitted(line, columns));
-}
-
-function completionOf({ task, conditions }: TaskDetail): string {
-  const { completion_promise: promise, watch_glob: globs, watch_file: file } = task;
-  const own = [
-    promise === null ? null : `the promise '${promise}' is stated (--match ${task.match})`,
-    file === null ? null : `'${file}' has been moved to '${task.done_folder}'`,
-    globs.length === 0
-      ? null
-      : `a new or changed file matches ${globs.map((glob) => `'${glob}'`).join(', ')}`,
-  ].filter((part) => part !== null);
-  return [own.join(', or '), conditions.join(' ')].filter((part) => part !== '').join('; ');
 }
 
 function iterationsOf({ metrics, max_iterations, current_iteration }: TaskState): string {
@@ -212,20 +194,9 @@ function iterationLines({ task, lines: changed }: TaskDetail, width: number): re
       costText(record),
       record.files_changed === null ? '–' : String(record.files_changed),
       ...(headings.includes('LINES') ? [formatLines(changed[record.number])] : []),
-      record.output_preview.replace(/\s+/g, ' '),
+      record.output_preview,
     ]),
   ];
-  const widths = headings.map((_, index) =>
-    Math.max(...rows.map((cells) => columnsOf(cells[index] ?? ''))),
-  );
-  const lines = rows.map((cells) =>
-    fitted(
-      cells
-        .map((cell, index) => padded(cell, widths[index] ?? 0))
-        .join(GAP)
-        .trimEnd(),
-      width,
-    ),
-  );
+  const lines = aligned(rows).map((line) => fitted(line, width));
   return left > 0 ? [`The first ${left} iterations are not shown.`, ...lines] : lines;
 }

@@ -163,7 +163,7 @@ describe('one task in detail', () => {
   const detail = {
     shown: shown(),
     task,
-    conditions: ["--until 'npm test'"],
+    completion: 'the agent states TASK_COMPLETE and npm test passes',
     maxCostUsd: 2,
     day: null,
     at: '2026-01-05T10:10:00.000Z',
@@ -176,7 +176,7 @@ describe('one task in detail', () => {
 
   test.for([
     /^asked {7}Fix the tests\.$/m,
-    /^done when {3}the promise '.+' is stated .*; --until 'npm test'$/m,
+    /^done when {3}the agent states TASK_COMPLETE and npm test passes$/m,
     /^iterations {2}3 of \d+ used, \d+ left$/m,
     /^time .*4m 05s since 2026-01-05T10:00:00Z, 20m left until$/m,
     /^cost {8}\$0\.50 of \$2\.00 used, \$1\.50 left$/m,
