@@ -10,10 +10,9 @@ import { readFlags } from '../flags/flags.ts';
 import { announceBeforeResume } from '../run/announce-missed-end.ts';
 import { planAskedResume, type ResumeFlags } from '../run/plan-resume.ts';
 import { runPlan } from '../run/start-run.ts';
-import { findTask, standingOf } from '../tasks/find-task.ts';
+import { existingTask, standingOf } from '../tasks/find-task.ts';
 import { foldersGiven, foldersNamed, type TaskFolders } from '../tasks/named-folders.ts';
 import { steeredTask } from '../tasks/named-task.ts';
-import { unknownTask } from '../tasks/unknown-task.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { say } from '../terminal/outlet.ts';
 
@@ -79,9 +78,7 @@ export async function resumeTask(
 }
 
 function tellCompleted(taskId: string, place: TaskFolders): number {
-  const found = findTask(taskId, place);
-  if (found === null) throw unknownTask(taskId, place.stateDir);
-  if (!found.isOwn) {
+  if (!existingTask(taskId, place).isOwn) {
     const { problem } = sealAt(place);
     say(completedByAnother(taskId, problem));
     return EXIT_FAILED;

@@ -57,9 +57,8 @@ import { jsonView } from '../../report/terminal/plain.ts';
 import { allOf } from '../../report/terminal/view.ts';
 import { outputFlags } from '../flags/flags.ts';
 import { sayPowers } from '../settings/found-config.ts';
-import { findTask } from '../tasks/find-task.ts';
+import { existingTask, findTask } from '../tasks/find-task.ts';
 import { isFound } from '../tasks/named-folders.ts';
-import { unknownTask } from '../tasks/unknown-task.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';
 import { type OpenList, planItemTask, shownList, stateFor } from './open-list.ts';
@@ -217,9 +216,7 @@ function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): Li
     },
     resume,
     async land(taskId) {
-      const found = find(taskId);
-      if (found === null) throw unknownTask(taskId, plan.stateDir);
-      const { state, paths } = found;
+      const { state, paths } = existingTask(taskId, plan);
       const warn = (sentence: string): void => tell(`${taskId}: ${sentence}`);
       const { signal } = runs.stops;
       return inTurn(() =>
@@ -227,15 +224,13 @@ function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): Li
       );
     },
     async goBack(taskId, hint) {
-      const found = find(taskId);
-      if (found === null) throw unknownTask(taskId, plan.stateDir);
-      await returnItem(found.state, hint, plan);
+      await returnItem(existingTask(taskId, plan).state, hint, plan);
       return resume(taskId);
     },
     async undo(taskId) {
       const found = find(taskId);
       if (found === null) return { kind: 'failed', why: 'its state is gone' };
-      return undoItem({ ...found, vault: plan.vault, place: plan, canBeResumed: true });
+      return undoItem({ ...found, place: plan, canBeResumed: true });
     },
     report: (event) => report(event, open, print, tell),
   };

@@ -1,13 +1,12 @@
 import { rowOfState } from '../../core/task/endings.ts';
 import { hasLiveDriver, type ShownState, shownState } from '../../core/task/shown-task.ts';
-import { isTaskId } from '../../core/task/task-id.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { realPath } from '../../effects/files/real-path.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
-import { readStateFile } from '../../effects/state/state-file.ts';
-import { inHistory, type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
-import { type Seal, type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
-import { InsideLoopError, messageOf, StateTooNewError } from '../../errors.ts';
+import { type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
+import { findTaskEntry, type TaskEntry } from '../../effects/state/task-list.ts';
+import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
+import { InsideLoopError, StateTooNewError } from '../../errors.ts';
 import { commandHere } from '../../printed-command.ts';
 import { InvalidStateError, StateCorruptedError } from '../../task-errors.ts';
 import type { TaskFolders } from './named-folders.ts';
@@ -24,61 +23,57 @@ export interface FoundTask {
   /** Whether this user's ralph wrote the state here. If not, commands must not act on the task. */
   readonly isOwn: boolean;
   readonly standing: Standing;
+  readonly vault: string;
 }
+
+type Vault = Pick<TaskFolders, 'vault'>;
 
 /**
  * Finds a task by its id, also in the history; returns null if there is none. Throws `StateTooNewError`
  * or `StateCorruptedError` for a state that cannot be read.
  */
-export function findTask(taskId: string, place: SealedPlace): FoundTask | null {
-  if (!isTaskId(taskId)) return null;
-  const seal = sealAt(place);
-  const paths = taskPaths(place.stateDir, taskId);
-  const lookIn = (where: TaskPaths, isInHistory: boolean): FoundTask | null => {
-    const found = readState(taskId, where.stateFile, seal);
-    return found && { ...found, paths: where, isInHistory, standing: standingOf(found.state) };
-  };
-  // A completed task moves into the history, so looking there last never misses it.
-  return lookIn(paths, false) ?? lookIn(inHistory(paths, taskId), true);
+export function findTask(taskId: string, place: SealedPlace & Vault): FoundTask | null {
+  const entry = findTaskEntry(place.stateDir, taskId, sealAt(place));
+  if (entry === null) return null;
+  const { stateFile, folder, archived: isInHistory } = entry;
+  const { state, isOwn } = requireState(entry);
+  const paths = { ...taskPaths(place.stateDir, taskId), stateFile, folder };
+  return { state, isOwn, paths, isInHistory, standing: standingOf(state), vault: place.vault };
 }
+
+/** Finds a task as `findTask` does. Throws `TaskNotFoundError` if there is none. */
+export function existingTask(taskId: string, place: TaskFolders): FoundTask {
+  const found = findTask(taskId, place);
+  if (found === null) throw unknownTask(taskId, place.stateDir);
+  return found;
+}
+
+/** Returns the state of a task. Throws `StateTooNewError` or `StateCorruptedError` if it cannot be read. */
+export function requireState({ name, stateFile, found }: TaskEntry): KnownState {
+  switch (found.kind) {
+    case 'task':
+      return found;
+    case 'too-new':
+      throw new StateTooNewError(stateFile, found.version);
+    case 'corrupt':
+      throw new StateCorruptedError(name, stateFile, 'not a ralph state file');
+    case 'unreadable':
+      throw new StateCorruptedError(name, stateFile, found.why);
+  }
+}
+
+type KnownState = Extract<TaskEntry['found'], { kind: 'task' }>;
 
 /**
  * Finds a task that can be steered. Throws `TaskNotFoundError`, `InvalidStateError` for a task that is
  * completed or in the history, and the errors of `findTask`.
  */
 export function findOpenTask(taskId: string, place: TaskFolders): FoundTask {
-  const found = findTask(taskId, place);
-  if (found === null) throw unknownTask(taskId, place.stateDir);
+  const found = existingTask(taskId, place);
   if (found.isInHistory || found.standing === 'completed') {
     throw new InvalidStateError(taskId, found.standing, 'it has ended');
   }
   return found;
-}
-
-function readState(
-  taskId: string,
-  stateFile: string,
-  seal: Seal,
-): Pick<FoundTask, 'state' | 'isOwn'> | null {
-  const file = readOr(taskId, stateFile, seal);
-  switch (file.kind) {
-    case 'task':
-      return file;
-    case 'none':
-      return null;
-    case 'too-new':
-      throw new StateTooNewError(stateFile, file.version);
-    case 'corrupt':
-      throw new StateCorruptedError(taskId, stateFile, 'not a ralph state file');
-  }
-}
-
-function readOr(taskId: string, stateFile: string, seal: Seal): ReturnType<typeof readStateFile> {
-  try {
-    return readStateFile(stateFile, seal);
-  } catch (error) {
-    throw new StateCorruptedError(taskId, stateFile, messageOf(error));
-  }
 }
 
 /** Returns the state of a task as commands see it now. */

@@ -88,3 +88,9 @@ function startOf({ found }: TaskEntry): readonly { readonly id: string; readonly
   if (found.kind !== 'task') return [];
   return [{ id: found.state.task_id, ms: Date.parse(found.state.started_at) }];
 }
+
+/** Reads the number of an iteration. Throws a `UsageError`. */
+export function iterationNumber(text: string, command: string): number {
+  if (/^\d{1,9}$/.test(text) && Number(text) > 0) return Number(text);
+  throw new UsageError([`${command} expects the number of an iteration, from 1; found '${text}'.`]);
+}

@@ -5,7 +5,7 @@ import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { readStoredPrompt, readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { foreignFiles } from '../../effects/state/foreign-files.ts';
-import { readStateFile } from '../../effects/state/state-file.ts';
+import { tryReadStateFile } from '../../effects/state/state-file.ts';
 import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { messageOf } from '../../errors.ts';
@@ -61,13 +61,9 @@ function onlyOpenTask(place: TaskFolders): string | { readonly none: string } {
   const seal = sealAt(place);
   const at = new Date().toISOString();
   const ids = openTaskIds(stateDir).filter((taskId) => {
-    try {
-      const file = readStateFile(taskPaths(stateDir, taskId).stateFile, seal);
-      if (file.kind !== 'task' || !file.isOwn) return false;
-      return releasedBy(file.state, standingOf(file.state), at) === null;
-    } catch {
-      return false;
-    }
+    const file = tryReadStateFile(taskPaths(stateDir, taskId).stateFile, seal);
+    if (file.kind !== 'task' || !file.isOwn) return false;
+    return releasedBy(file.state, standingOf(file.state), at) === null;
   });
   const [only, ...others] = ids;
   if (only === undefined) return { none: `no task is open in ${stateDir}` };

@@ -26,10 +26,9 @@ import {
 } from '../../effects/state/task-list.ts';
 import { keyFlag } from '../../effects/trust/key.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
-import { StateTooNewError } from '../../errors.ts';
 import type { TaskDetail } from '../../report/screens/task-detail.ts';
-import { StateCorruptedError } from '../../task-errors.ts';
 import { dayOf, dayOfAll } from './day-view.ts';
+import { requireState } from './find-task.ts';
 import type { TaskFolders } from './named-folders.ts';
 import { unknownTask } from './unknown-task.ts';
 
@@ -74,19 +73,14 @@ export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
   const at = new Date().toISOString();
   const entry = findTaskEntry(stateDir, taskId, sealAt(place));
   if (entry === null) throw unknownTask(taskId, stateDir);
-  const { found, stateFile } = entry;
-  if (found.kind === 'too-new') throw new StateTooNewError(stateFile, found.version);
-  if (found.kind !== 'task') {
-    const why = found.kind === 'corrupt' ? 'not a ralph state file' : 'not readable';
-    throw new StateCorruptedError(taskId, stateFile, why);
-  }
+  const { state } = requireState(entry);
   const stored = readStoredRun(entry.folder);
   const settings = stored?.settings;
-  const policy = storedPolicy(found.state, stored ?? resolveSettings([]));
-  const { work_tree: workTree } = found.state.git;
+  const policy = storedPolicy(state, stored ?? resolveSettings([]));
+  const { work_tree: workTree } = state.git;
   return {
     shown: shownOf(entry, thisPlace(at)),
-    task: withoutControlsIn(upToDate(found.state, entry)),
+    task: withoutControlsIn(upToDate(state, entry)),
     completion: withoutControls(doneWhen(policy)),
     maxCostUsd: settings?.maxCost ?? null,
     day: dayOf(settings?.maxCostPerDay ?? null, stateDir, at),

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { SCHEMA_VERSION, type TaskState } from '../../core/task/task-state.ts';
+import { messageOf } from '../../errors.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
 import { numberAt, parseObject } from '../files/json-fields.ts';
 import { errorCode } from '../files/write-file.ts';
@@ -94,15 +95,20 @@ export function isUntold({ stateFile, folder }: TaskPaths): boolean {
   return kept.kind === 'task' && readNamedStep(folder, kept.state) !== null;
 }
 
+export interface UnreadableState {
+  readonly kind: 'unreadable';
+  readonly why: string;
+}
+
 /** Reads a state file; `unreadable` if that fails. Without a seal, `isOwn` is always false. */
 export function tryReadStateFile(
   file: string,
   seal: Seal | null = null,
-): StateFile | { readonly kind: 'unreadable' } {
+): StateFile | UnreadableState {
   try {
     return readStateFile(file, seal);
-  } catch {
-    return { kind: 'unreadable' };
+  } catch (error) {
+    return { kind: 'unreadable', why: messageOf(error) };
   }
 }
 

@@ -6,7 +6,12 @@ import { tryReadText } from '../files/bounded-read.ts';
 import { type JsonObject, parseObject } from '../files/json-fields.ts';
 import { errorCode } from '../files/write-file.ts';
 import type { Seal } from '../trust/seal.ts';
-import { STATE_READ_MAX_BYTES, type StateFile, tryReadStateFile } from './state-file.ts';
+import {
+  STATE_READ_MAX_BYTES,
+  type StateFile,
+  tryReadStateFile,
+  type UnreadableState,
+} from './state-file.ts';
 import { stateNames, taskPaths } from './task-folder.ts';
 
 /** A task found in the state folder or its history, whatever its state file turns out to be. */
@@ -16,7 +21,7 @@ export interface TaskEntry {
   readonly stateFile: string;
   readonly folder: string;
   readonly archived: boolean;
-  readonly found: Exclude<StateFile, { kind: 'none' }> | { readonly kind: 'unreadable' };
+  readonly found: Exclude<StateFile, { kind: 'none' }> | UnreadableState;
 }
 
 export interface ListedTasks {

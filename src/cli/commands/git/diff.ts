@@ -6,9 +6,9 @@ import {
 } from '../../../compose/git-commands/show-snapshots.ts';
 import { safeJson } from '../../../core/text/safe-json.ts';
 import { UsageError } from '../../../errors.ts';
+import { existingTask } from '../../tasks/find-task.ts';
 import { type FolderOptions, foldersOf } from '../../tasks/named-folders.ts';
-import { shownTask } from '../../tasks/named-task.ts';
-import { findSnapshotTask, iterationNumber } from '../../tasks/snapshot-task.ts';
+import { iterationNumber, shownTask } from '../../tasks/named-task.ts';
 import { standardOutlet } from '../../terminal/outlet.ts';
 
 export interface DiffOptions extends FolderOptions {
@@ -27,7 +27,7 @@ export async function diff(
   }
   const iterations = range === undefined ? null : iterationsOf(range);
   const place = foldersOf(options);
-  const task = findSnapshotTask(shownTask(word, place), place);
+  const task = existingTask(shownTask(word, place), place);
   const runId = randomUUID();
   if (!options.json) return showChanges(task, runId, iterations, options.stat ?? false);
   const files = await filesOfIterations(task, runId, iterations);

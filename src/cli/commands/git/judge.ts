@@ -8,9 +8,9 @@ import { safeJson } from '../../../core/text/safe-json.ts';
 import { sealAt } from '../../../effects/trust/seal.ts';
 import { EXIT_FAILED } from '../../../exit-codes.ts';
 import { InvalidStateError, UntrustedTaskError } from '../../../task-errors.ts';
+import { existingTask } from '../../tasks/find-task.ts';
 import { type FolderOptions, foldersOf, startFolder } from '../../tasks/named-folders.ts';
 import { shownTask } from '../../tasks/named-task.ts';
-import { findSnapshotTask } from '../../tasks/snapshot-task.ts';
 import { say, standardOutlet } from '../../terminal/outlet.ts';
 
 /** The settings of a run that `ralph judge` takes. */
@@ -26,7 +26,7 @@ export interface JudgeOptions
 export async function judge(word: string, options: JudgeOptions): Promise<number> {
   const place = foldersOf(options);
   const taskId = shownTask(word, place);
-  const task = findSnapshotTask(taskId, place);
+  const task = existingTask(taskId, place);
   const { standing, state, paths, isOwn } = task;
   if (standing !== 'completed') {
     throw new InvalidStateError(taskId, standing, 'ralph judge expects a completed task');

@@ -26,7 +26,7 @@ import {
 } from '../../../report/screens/land.ts';
 import { UntrustedTaskError } from '../../../task-errors.ts';
 import { readFlags } from '../../flags/flags.ts';
-import { type FoundTask, findTask, refuseInsideOwnLoop } from '../../tasks/find-task.ts';
+import { existingTask, type FoundTask, refuseInsideOwnLoop } from '../../tasks/find-task.ts';
 import {
   type FolderOptions,
   foldersOf,
@@ -34,7 +34,6 @@ import {
   type TaskFolders,
 } from '../../tasks/named-folders.ts';
 import { steeredTask } from '../../tasks/named-task.ts';
-import { unknownTask } from '../../tasks/unknown-task.ts';
 import { personAt } from '../../terminal/ask-person.ts';
 import { say } from '../../terminal/outlet.ts';
 import { resumeTask } from '../resume.ts';
@@ -52,8 +51,7 @@ export async function landCommand(word: string, options: LandOptions): Promise<n
   const form = formOf(options);
   const place = foldersOf(options);
   const taskId = steeredTask(word, place);
-  const found = findTask(taskId, place);
-  if (found === null) throw unknownTask(taskId, place.stateDir);
+  const found = existingTask(taskId, place);
   const paths = taskPaths(place.stateDir, taskId);
   refuseInsideOwnLoop('land', taskId, paths.stateFile, process.env);
   refuseForeign(found, place);

@@ -3,9 +3,9 @@ import { listTaskSnapshots } from '../../../compose/git-commands/show-snapshots.
 import { safeJson } from '../../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../../core/text/untrusted-text.ts';
 import { snapshotTable } from '../../../report/screens/snapshots.ts';
+import { existingTask } from '../../tasks/find-task.ts';
 import { type FolderOptions, foldersOf } from '../../tasks/named-folders.ts';
 import { shownTask } from '../../tasks/named-task.ts';
-import { findSnapshotTask } from '../../tasks/snapshot-task.ts';
 import { standardOutlet } from '../../terminal/outlet.ts';
 
 export interface SnapshotsOptions extends FolderOptions {
@@ -18,7 +18,7 @@ export async function snapshots(
   options: SnapshotsOptions,
 ): Promise<number> {
   const place = foldersOf(options);
-  const task = findSnapshotTask(shownTask(word, place), place);
+  const task = existingTask(shownTask(word, place), place);
   const rows = withoutControlsIn(await listTaskSnapshots(task, randomUUID()));
   const text = options.json ? `${safeJson(rows, 2)}\n` : snapshotTable(rows);
   await standardOutlet().write(text);

@@ -7,10 +7,9 @@ import {
   undoQuestion,
   undoResult,
 } from '../../../report/screens/snapshots.ts';
-import { refuseInsideOwnLoop } from '../../tasks/find-task.ts';
+import { existingTask, refuseInsideOwnLoop } from '../../tasks/find-task.ts';
 import { type FolderOptions, foldersOf } from '../../tasks/named-folders.ts';
-import { steeredTask } from '../../tasks/named-task.ts';
-import { findSnapshotTask, iterationNumber } from '../../tasks/snapshot-task.ts';
+import { iterationNumber, steeredTask } from '../../tasks/named-task.ts';
 import { personAt } from '../../terminal/ask-person.ts';
 import { say, standardOutlet } from '../../terminal/outlet.ts';
 
@@ -35,7 +34,7 @@ export async function undo(
   const number = iteration === undefined ? null : iterationNumber(iteration, 'ralph undo');
   const place = foldersOf(options);
   const taskId = steeredTask(word, place);
-  const found = findSnapshotTask(taskId, place);
+  const found = existingTask(taskId, place);
   refuseInsideOwnLoop('undo', taskId, found.paths.stateFile, process.env);
   const canBeResumed = !found.isInHistory && found.standing !== 'completed';
   const task = { ...found, place, canBeResumed };
