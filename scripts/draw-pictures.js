@@ -132,7 +132,7 @@ async function drawReport() {
     browser,
     [
       ...['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars'],
-      ...[`--user-data-dir=${join(scratch, 'profile')}`, '--window-size=980,1300'],
+      ...[`--user-data-dir=${join(scratch, 'profile')}`, '--window-size=980,1056'],
       ...[`--screenshot=${picture}`, `file://${page}`],
     ],
     { env: { HOME: scratch, PATH: '/usr/bin:/bin', TZ: 'UTC' }, stdio: 'ignore', timeout: 60_000 },

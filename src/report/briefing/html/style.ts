@@ -81,14 +81,6 @@ svg rect:hover { opacity: 0.7; }
 .axis .first { transform: none; }
 .axis .last { transform: translateX(-100%); }
 
-.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr)); gap: 0.75rem; }
-.chart .head { display: flex; justify-content: space-between; gap: 1rem; align-items: baseline; margin-bottom: 0.6rem; }
-.chart .head b { font-weight: 600; font-size: 0.9rem; }
-.plot { border-bottom: 1px solid var(--line); position: relative; }
-.plot svg { height: 7rem; }
-.plot .top { position: absolute; top: -0.2rem; left: 0; font-size: 0.72rem; color: var(--dim); background: var(--card); padding-right: 0.35rem; line-height: 1; }
-.plot::before { content: ""; position: absolute; inset: 0 0 auto; border-top: 1px dashed var(--line); }
-.task .plot svg { height: 4.5rem; }
 
 .task { padding: 0; margin-top: 0.6rem; }
 .task > summary { display: grid; grid-template-columns: auto 1fr auto; gap: 0.25rem 0.75rem; align-items: baseline;

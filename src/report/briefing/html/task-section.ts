@@ -3,7 +3,7 @@ import type { BriefIteration } from '../../../core/task/briefing-sources.ts';
 import type { LinesByIteration } from '../../../core/task/line-changes.ts';
 import { fromItsFolder } from '../../../printed-command.ts';
 import { agentsText, costText, judgeText, untoldText } from '../../agent-words.ts';
-import { formatCost, formatDuration, formatLines, toldCost } from '../../format.ts';
+import { formatDuration, formatLines, toldCost } from '../../format.ts';
 import { lookBackOf, ownBranchOf } from '../../look-back.ts';
 import { plantedFiles, refusedLines, sandboxText } from '../../sandbox-words.ts';
 import {
@@ -17,9 +17,7 @@ import {
   stateWords,
   usedWords,
 } from '../briefing-words.ts';
-import { type Bar, barChart } from './bars.ts';
 import { html, type Markup, NOTHING } from './markup.ts';
-import { iterationTitle } from './timeline.ts';
 import { iterationTone, outcomeWords, taskTone } from './tone.ts';
 
 const HAPPENINGS_SHOWN = 300;
@@ -30,7 +28,7 @@ export function taskSection(task: BriefTask, briefing: Briefing, target: string)
   const { shown, iterations, workMs, costUsd } = task;
   const reason = stateReason(task) || (shown.last ?? '');
   return html`<details class="card task"><summary><span class="what">${shown.asked ? html`<strong>${shown.asked}</strong>` : ''}<span class="id">${shown.taskId}</span><span class="badge ${taskTone(task)}">${stateWords(shown.state)}</span></span><span class="used dim small num">${usedWords({ iterations: iterations.length, workMs, costUsd })}</span>${reason === '' ? '' : html`<span class="why">${reason}</span>`}</summary>
-<div class="body" id="${target}">${asked(task)}${facts(task, briefing)}${charts(iterations)}${story(task)}${iterationTable(task)}${lastWords(task)}</div></details>`;
+<div class="body" id="${target}">${asked(task)}${facts(task, briefing)}${story(task)}${iterationTable(task)}${lastWords(task)}</div></details>`;
 }
 
 function asked({ task }: BriefTask): Markup {
@@ -87,55 +85,6 @@ function progressOf({ task }: BriefTask): string | null {
   if (progress === null) return null;
   const { steps_completed: done, steps_total: total, current_step: step } = progress;
   return `${done} of ${total}${step === '' ? '' : `: ${step}`}`;
-}
-
-function charts(iterations: readonly BriefIteration[]): Markup {
-  if (iterations.length < 2) return NOTHING;
-  const range = {
-    from: `#${iterations[0]?.number ?? 1}`,
-    to: `#${iterations.at(-1)?.number ?? 1}`,
-  };
-  const chart = (
-    title: string,
-    amountOf: (iteration: BriefIteration) => number,
-    text: (value: number) => string,
-  ): Markup => {
-    const values = iterations.map(amountOf);
-    const total = values.reduce((sum, value) => sum + value, 0);
-    if (total === 0) return NOTHING;
-    return barChart({
-      title,
-      total: `${text(total / values.length)} each`,
-      bars: bars(iterations, amountOf, text),
-      text,
-      ...range,
-    });
-  };
-  return html`<h3>Iteration by iteration</h3><div class="pair">${chart('Cost', ({ cost_usd }) => cost_usd, formatCost)}${chart('Duration', ({ duration_ms }) => duration_ms, formatDuration)}</div>`;
-}
-
-/** More bars would be as thin as lines, so several iterations of a longer task share a bar. */
-const MOST_BARS = 200;
-
-function bars(
-  iterations: readonly BriefIteration[],
-  amountOf: (iteration: BriefIteration) => number,
-  text: (value: number) => string,
-): readonly Bar[] {
-  const size = Math.ceil(iterations.length / MOST_BARS);
-  if (size === 1) {
-    return iterations.map((each) => ({
-      value: amountOf(each),
-      tone: iterationTone(each),
-      title: iterationTitle(each),
-    }));
-  }
-  return Array.from({ length: Math.ceil(iterations.length / size) }, (_, index): Bar => {
-    const group = iterations.slice(index * size, (index + 1) * size);
-    const value = group.reduce((sum, each) => sum + amountOf(each), 0) / group.length;
-    const title = `iterations ${group[0]?.number ?? ''} to ${group.at(-1)?.number ?? ''}: ${text(value)} each`;
-    return { value, tone: 'work', title };
-  });
 }
 
 function story({ happenings }: BriefTask): Markup {
