@@ -2,51 +2,12 @@ import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
 import type { DoctorFinding } from '../../core/agent/finding.ts';
 import { commandHere } from '../../printed-command.ts';
 import { formatBytes, plural } from '../format.ts';
-import { type SnapshotFacts, snapshotFindings } from './snapshot-findings.ts';
 import { type UntrustedConfig, untrustedRemedy, untrustedWords } from './trust.ts';
 
-/** What `ralph doctor` found. `findings` rates it. */
-export interface DoctorFacts {
-  /** What prevents every run from starting: invalid settings, a path that is not a folder. */
-  readonly problems: readonly string[];
-  /** What every run would print when it starts. */
-  readonly notices: readonly string[];
-  /** The configuration that a run would refuse because nobody has trusted it, or null if there is none. */
-  readonly untrusted:
-    | (UntrustedConfig & {
-        /** The agent program that it names, or null if it names none. ralph does not start it. */
-        readonly program: string | null;
-      })
-    | null;
-  /** The facts of each agent; empty if an untrusted configuration chooses them. */
-  readonly agents: readonly AgentFacts[];
-  readonly vault: string;
-  readonly vaultProbe: FolderFacts;
-  readonly stateDir: string;
-  readonly stateProbe: FolderFacts;
-  /** Folders of the vault that are symbolic links to a place outside it. */
-  readonly strayFolders: readonly string[];
-  /** Free bytes on the disk of the state folder; null if unknown. */
-  readonly freeBytes: number | null;
-  readonly cwd: string;
-  readonly git: 'work-tree' | 'no-work-tree' | 'refused' | 'no-git';
-  /** Whether git knows no author, and the settings do not need one. */
-  readonly lacksAuthor: boolean;
-  /** Null without a repository that git opens, and where the settings want no snapshots. */
-  readonly snapshots: SnapshotFacts | null;
-  /** Whether the settings want the sandbox, and why it would be refused, one sentence each. */
-  readonly sandbox: { readonly isWanted: boolean; readonly refusals: readonly string[] };
-  /** The ids of tasks that a dead driver has locked. */
-  readonly staleLocks: readonly string[];
-  /** The ids of tasks without a driver that are stored as running, or whose ending was not announced. */
-  readonly interrupted: readonly string[];
-  readonly broken: readonly {
-    readonly taskId: string;
-    readonly stateFile: string;
-    readonly how: 'corrupt' | 'too-new' | 'unreadable';
-  }[];
-  /** Why the states cannot be listed; null if they can. */
-  readonly statesUnreadable: string | null;
+/** Whether files can be created in a folder, and why not. */
+export interface FolderFacts {
+  readonly kind: string;
+  readonly why?: string;
 }
 
 export interface AgentFacts {
@@ -60,29 +21,7 @@ export interface AgentFacts {
   readonly interferences: readonly string[] | null;
 }
 
-type FolderFacts =
-  | { readonly kind: 'writable' }
-  | { readonly kind: 'to-be-made'; readonly within: string }
-  | { readonly kind: 'not-writable'; readonly why: string };
-
-/** Rates the facts, in the order in which a run would depend on them. */
-export function findings(facts: DoctorFacts): readonly DoctorFinding[] {
-  return [
-    ...settingsFindings(facts),
-    ...untrustedFindings(facts),
-    ...facts.agents.flatMap(agentFindings),
-    ...folderFindings(facts),
-    ...spaceFindings(facts),
-    gitFinding(facts),
-    ...(facts.lacksAuthor ? [off(NO_AUTHOR)] : []),
-    ...snapshotFindings(facts.snapshots),
-    ...sandboxFindings(facts),
-    ...facts.agents.flatMap(hookFindings),
-    ...stateFindings(facts),
-  ];
-}
-
-function ok(says: string): DoctorFinding {
+export function ok(says: string): DoctorFinding {
   return { kind: 'ok', says, remedy: null };
 }
 
@@ -90,82 +29,86 @@ function off(says: string): DoctorFinding {
   return { kind: 'off', says, remedy: null };
 }
 
-function settingsFindings({ problems, notices }: DoctorFacts): readonly DoctorFinding[] {
-  const found: DoctorFinding[] = problems.map((says) => ({ kind: 'problem', says, remedy: null }));
-  if (problems.length === 0) found.push(ok('settings: flags, variables and configuration agree'));
-  return [...found, ...notices.map((says) => ({ kind: 'warning' as const, says, remedy: null }))];
+export function warning(says: string, remedy: string | null = null): DoctorFinding {
+  return { kind: 'warning', says, remedy };
 }
 
-/** Names the agent program of an untrusted file instead of its version, since ralph never starts it. */
-function untrustedFindings({ untrusted }: DoctorFacts): readonly DoctorFinding[] {
-  if (untrusted === null) return [];
-  const { file, program } = untrusted;
-  const says = `settings: every run is refused: ${untrustedWords(untrusted)}`;
-  const remedy = untrustedRemedy(untrusted);
-  const found: DoctorFinding[] = [{ kind: 'problem', says, remedy }];
-  if (program !== null) {
-    const named = `agent: ${file} names ${program}; it was not started`;
-    found.push({
-      kind: 'warning',
-      says: named,
-      remedy: 'trust the file, then run ralph doctor again',
-    });
-  }
-  return found;
+export function problem(says: string, remedy: string | null = null): DoctorFinding {
+  return { kind: 'problem', says, remedy };
 }
 
-function agentFindings({
-  name,
-  program,
-  version,
-  findings: own,
-}: AgentFacts): readonly DoctorFinding[] {
-  if ('missing' in program) {
-    const says = `agent: ${program.missing}`;
-    return [{ kind: 'problem', says, remedy: AGENTS[name].installRemedy }, ...own];
-  }
-  if (version === null) return [ok(`agent: ${program.file}`), ...own];
-  if ('version' in version) return [ok(`agent: ${program.file}, ${version.version}`), ...own];
-  const says = `agent: ${program.file} does not answer to --version: ${version.failed}`;
-  const remedy = `try ${program.file} --version by hand; reinstall it if that fails too`;
-  return [{ kind: 'problem', says, remedy }, ...own];
-}
-
-function folderFindings(facts: DoctorFacts): readonly DoctorFinding[] {
-  const { vault, vaultProbe, stateDir, stateProbe, strayFolders } = facts;
-  const states =
-    stateProbe.kind === 'not-writable' && vaultProbe.kind !== 'not-writable'
-      ? [folderFinding('state folder', stateDir, stateProbe, '--state-dir DIR')]
-      : [];
+/** Rates the settings: what keeps every run from starting, and what every run would print at its start. */
+export function settingsFindings(
+  problems: readonly string[],
+  notices: readonly string[],
+): readonly DoctorFinding[] {
+  const agree = ok('settings: flags, variables and configuration agree');
   return [
-    folderFinding('vault', vault, vaultProbe, '--vault DIR'),
-    ...states,
-    ...strayFolders.map((folder) => ({
-      kind: 'warning' as const,
-      says: `vault: ${folder} is a link that leads out of the vault; ralph writes nothing there`,
-      remedy: 'replace it with a folder',
-    })),
+    ...(problems.length === 0 ? [agree] : problems.map((says) => problem(says))),
+    ...notices.map((says) => warning(says)),
   ];
 }
 
-function folderFinding(
+/** Rates a configuration that a run would refuse. `isOfAgent`: it says which program is the agent. */
+export function untrustedFindings(
+  config: UntrustedConfig,
+  isOfAgent: boolean,
+): readonly DoctorFinding[] {
+  const refused = `settings: every run is refused: ${untrustedWords(config)}`;
+  return [
+    problem(refused, untrustedRemedy(config)),
+    ...(isOfAgent
+      ? [
+          warning(
+            `agent: ${config.file} says which; it was not started`,
+            'trust the file, then run ralph doctor again',
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** Rates the program of an agent, and adds what the agent's own checks have found. */
+export function agentFindings({
+  name,
+  program,
+  version,
+  findings,
+}: AgentFacts): readonly DoctorFinding[] {
+  if ('missing' in program) {
+    return [problem(`agent: ${program.missing}`, AGENTS[name].installRemedy), ...findings];
+  }
+  const { file } = program;
+  if (version === null) return [ok(`agent: ${file}`), ...findings];
+  if ('version' in version) return [ok(`agent: ${file}, ${version.version}`), ...findings];
+  const says = `agent: ${file} does not answer to --version: ${version.failed}`;
+  return [
+    problem(says, `try ${file} --version by hand; reinstall it if that fails too`),
+    ...findings,
+  ];
+}
+
+/** Rates whether files can be created in a folder that `flag` names. `why`: they cannot. */
+export function folderFinding(
   what: string,
   folder: string,
-  probe: FolderFacts,
+  { kind, why }: FolderFacts,
   flag: string,
 ): DoctorFinding {
-  switch (probe.kind) {
-    case 'writable':
-      return ok(`${what}: ${folder} is writable`);
-    case 'to-be-made':
-      return ok(`${what}: ${folder} does not exist yet and can be created`);
-    case 'not-writable':
-      return {
-        kind: 'problem',
-        says: `${what}: cannot write to ${folder}: ${probe.why}`,
-        remedy: `correct its owner or mode, or choose another folder with ${flag}`,
-      };
-  }
+  if (kind === 'writable') return ok(`${what}: ${folder} is writable`);
+  if (kind === 'to-be-made') return ok(`${what}: ${folder} does not exist yet and can be created`);
+  return problem(
+    `${what}: cannot write to ${folder}: ${why}`,
+    `correct its owner or mode, or choose another folder with ${flag}`,
+  );
+}
+
+/** Warns of a folder of the vault that is a link to a place outside it. */
+export function strayFinding(folder: string): DoctorFinding {
+  return warning(
+    `vault: ${folder} is a link that leads out of the vault; ralph writes nothing there`,
+    'replace it with a folder',
+  );
 }
 
 const MB = 1024 * 1024;
@@ -173,108 +116,115 @@ const MB = 1024 * 1024;
 const AMPLE_BYTES = 1024 * MB;
 const SCANT_BYTES = 50 * MB;
 
-function spaceFindings({ freeBytes, stateDir }: DoctorFacts): readonly DoctorFinding[] {
-  if (freeBytes === null) return [];
-  const says = `disk: ${formatBytes(freeBytes)} free in ${stateDir}`;
-  if (freeBytes >= AMPLE_BYTES) return [ok(says)];
-  return [
-    {
-      kind: freeBytes < SCANT_BYTES ? 'problem' : 'warning',
-      says,
-      remedy: 'make room (ralph prune clears the history), or lower --log-limit',
-    },
-  ];
+/** Rates the free bytes on the disk of the state folder; null if unknown. */
+export function spaceFindings(free: number | null, stateDir: string): readonly DoctorFinding[] {
+  if (free === null) return [];
+  const says = `disk: ${formatBytes(free)} free in ${stateDir}`;
+  if (free >= AMPLE_BYTES) return [ok(says)];
+  const remedy = 'make room (ralph prune clears the history), or lower --log-limit';
+  return [free < SCANT_BYTES ? problem(says, remedy) : warning(says, remedy)];
 }
 
-function gitFinding({ git, cwd }: DoctorFacts): DoctorFinding {
+/** Rates what git can tell in the work folder. `lacksAuthor`: git knows none, and the settings do not need one. */
+export function gitFindings(
+  git: 'work-tree' | 'no-work-tree' | 'refused' | 'no-git',
+  cwd: string,
+  lacksAuthor: boolean,
+): readonly DoctorFinding[] {
+  return [gitFinding(git, cwd), ...(lacksAuthor ? [off(NO_AUTHOR)] : [])];
+}
+
+function gitFinding(git: Parameters<typeof gitFindings>[0], cwd: string): DoctorFinding {
   switch (git) {
     case 'work-tree':
       return ok(`git: ${cwd} is a work tree, so commits and changed files count as progress`);
     case 'no-work-tree':
-      return {
-        kind: 'warning',
-        says: `git: ${cwd} is not a work tree: commits and changed files do not count as progress`,
-        remedy: 'git init there, or have the agent report its progress',
-      };
+      return warning(
+        `git: ${cwd} is not a work tree: commits and changed files do not count as progress`,
+        'git init there, or have the agent report its progress',
+      );
     case 'refused':
-      return {
-        kind: 'warning',
-        says: `git: git refuses to open the repository of ${cwd}`,
-        remedy:
-          'run git status there to see why (often: git config --global --add safe.directory DIR)',
-      };
+      return warning(
+        `git: git refuses to open the repository of ${cwd}`,
+        'run git status there to see why (often: git config --global --add safe.directory DIR)',
+      );
     case 'no-git':
-      return {
-        kind: 'warning',
-        says: 'git: not found on PATH: commits and changed files do not count as progress',
-        remedy: 'install git',
-      };
+      return warning(
+        'git: not found on PATH: commits and changed files do not count as progress',
+        'install git',
+      );
   }
 }
 
 const NO_AUTHOR =
   'git: no author is known (user.name and user.email), so --commit and ralph land are refused';
 
-/** What is missing is a problem only for who wants the sandbox. */
-function sandboxFindings({
-  sandbox: { isWanted, refusals },
-}: DoctorFacts): readonly DoctorFinding[] {
+/** Rates why the sandbox would be refused, one sentence each: a problem only for who wants it. */
+export function sandboxFindings(
+  refusals: readonly string[],
+  isWanted: boolean,
+): readonly DoctorFinding[] {
   if (refusals.length === 0) {
     const says = 'sandbox: what --sandbox needs is there';
     return [isWanted ? ok(says) : off(says)];
   }
   return refusals.map((sentence) =>
-    isWanted
-      ? { kind: 'problem', says: `sandbox: ${sentence}`, remedy: null }
-      : off(`sandbox: not possible here: ${sentence}`),
+    isWanted ? problem(`sandbox: ${sentence}`) : off(`sandbox: not possible here: ${sentence}`),
   );
 }
 
-function hookFindings({ name, interferences }: AgentFacts): readonly DoctorFinding[] {
+/** Names other loops that interfere with an agent. */
+export function hookFindings({ name, interferences }: AgentFacts): readonly DoctorFinding[] {
   if (interferences === null) return [];
   if (interferences.length === 0) return [ok(`hooks: no other loop interferes with ${name}`)];
-  return interferences.map((says) => ({ kind: 'warning', says: `hooks: ${says}`, remedy: null }));
+  return interferences.map((says) => warning(`hooks: ${says}`));
 }
 
-const BROKEN = {
-  corrupt: {
-    says: 'is not a ralph state file',
-    remedy: (id: string) =>
-      `a run with --task-id ${id} sets it aside and starts over; or restore it from a backup`,
-  },
-  'too-new': {
-    says: 'was written by a newer ralph',
-    remedy: () => 'use that version for this task',
-  },
-  unreadable: {
-    says: 'cannot be read',
-    remedy: () => 'correct its owner or mode',
-  },
-} as const;
+/** A task whose state needs a person. */
+export interface TroubledTask {
+  readonly taskId: string;
+  readonly stateFile: string;
+  readonly how: 'corrupt' | 'too-new' | 'unreadable' | 'interrupted';
+}
 
-function stateFindings(facts: DoctorFacts): readonly DoctorFinding[] {
-  const { staleLocks, interrupted, broken, statesUnreadable, stateDir } = facts;
-  if (statesUnreadable !== null) {
-    return [{ kind: 'problem', says: `states: ${statesUnreadable}`, remedy: null }];
-  }
-  const found: DoctorFinding[] = [
-    ...broken.map(({ taskId, stateFile, how }) => ({
-      kind: 'warning' as const,
-      says: `states: ${stateFile} ${BROKEN[how].says}`,
-      remedy: BROKEN[how].remedy(taskId),
-    })),
-    ...interrupted.map((taskId) => ({
-      kind: 'warning' as const,
-      says: `states: ${taskId} was interrupted: its driver is dead`,
-      remedy: commandHere('resume', taskId),
-    })),
-    ...staleLocks.map((taskId) => ({
-      kind: 'warning' as const,
-      says: `locks: ${taskId} is locked by a dead driver`,
-      remedy: `the next ralph run or resume of this task takes over; or remove ${stateDir}/locks/${taskId}`,
-    })),
+/** Rates the states of tasks, and names those that a dead driver has locked. */
+export function stateFindings(
+  tasks: readonly TroubledTask[],
+  staleLocks: readonly string[],
+  stateDir: string,
+): readonly DoctorFinding[] {
+  const found = [
+    ...tasks.map(stateFinding),
+    ...staleLocks.map((taskId) =>
+      warning(
+        `locks: ${taskId} is locked by a dead driver`,
+        `the next ralph run or resume of this task takes over; or remove ${stateDir}/locks/${taskId}`,
+      ),
+    ),
   ];
   return found.length > 0 ? found : [ok('states: no corrupt states, no stale locks')];
+}
+
+function stateFinding({ taskId, stateFile, how }: TroubledTask): DoctorFinding {
+  switch (how) {
+    case 'corrupt':
+      return warning(
+        `states: ${stateFile} is not a ralph state file`,
+        `a run with --task-id ${taskId} sets it aside and starts over; or restore it from a backup`,
+      );
+    case 'too-new':
+      return warning(
+        `states: ${stateFile} was written by a newer ralph`,
+        'use that version for this task',
+      );
+    case 'unreadable':
+      return warning(`states: ${stateFile} cannot be read`, 'correct its owner or mode');
+    case 'interrupted':
+      return warning(
+        `states: ${taskId} was interrupted: its driver is dead`,
+        commandHere('resume', taskId),
+      );
+  }
 }
 
 /** Returns all findings with their remedies, and a summary. */

@@ -1,5 +1,6 @@
 import type { DoctorFinding } from '../../core/agent/finding.ts';
 import type { LeakyRemote } from '../../core/snapshots/shared-refs.ts';
+import { type FolderFacts, ok, warning } from './doctor.ts';
 
 /** What snapshots of a work tree depend on. */
 export interface SnapshotFacts {
@@ -7,7 +8,7 @@ export interface SnapshotFacts {
   readonly version: string | null;
   /** The folder of the repository's objects. */
   readonly objects: string;
-  readonly probe: { readonly kind: string; readonly why?: string };
+  readonly probe: FolderFacts;
   /** Remotes to which a push would take snapshots. */
   readonly leaks: readonly LeakyRemote[];
 }
@@ -19,29 +20,24 @@ const FLUSHING = [2, 36] as const;
 export function snapshotFindings(facts: SnapshotFacts | null): readonly DoctorFinding[] {
   if (facts === null) return [];
   const { version, objects, probe, leaks } = facts;
-  const found: DoctorFinding[] = leaks.map(({ says, remedy }) => ({
-    kind: 'warning',
-    says: `snapshots: ${says}`,
-    remedy,
-  }));
+  const found = leaks.map(({ says, remedy }) => warning(`snapshots: ${says}`, remedy));
   if (probe.kind === 'not-writable') {
-    found.push({
-      kind: 'warning',
-      says: `snapshots: cannot write to ${objects}: ${probe.why}; nothing is kept, so nothing can be taken back`,
-      remedy: 'correct its owner or mode, or say --no-snapshots',
-    });
+    found.push(
+      warning(
+        `snapshots: cannot write to ${objects}: ${probe.why}; nothing is kept, so nothing can be taken back`,
+        'correct its owner or mode, or say --no-snapshots',
+      ),
+    );
   }
   if (version !== null && isBefore(version, FLUSHING)) {
-    found.push({
-      kind: 'warning',
-      says: `snapshots: git ${version} does not flush what it writes, so a power cut may damage the newest ones`,
-      remedy: `install git ${FLUSHING.join('.')} or newer`,
-    });
+    found.push(
+      warning(
+        `snapshots: git ${version} does not flush what it writes, so a power cut may damage the newest ones`,
+        `install git ${FLUSHING.join('.')} or newer`,
+      ),
+    );
   }
-  if (found.length > 0) return found;
-  return [
-    { kind: 'ok', says: `snapshots: git ${version ?? ''} can keep the work tree`, remedy: null },
-  ];
+  return found.length > 0 ? found : [ok(`snapshots: git ${version ?? ''} can keep the work tree`)];
 }
 
 function isBefore(version: string, [major, minor]: readonly [number, number]): boolean {

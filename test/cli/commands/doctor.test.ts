@@ -9,11 +9,13 @@ import {
 } from '../../../src/cli/commands/installation/doctor.ts';
 import type { DoctorFinding } from '../../../src/core/agent/finding.ts';
 import {
-  type AgentFacts,
-  type DoctorFacts,
-  findings,
+  agentFindings,
+  folderFinding,
   renderFindings,
+  sandboxFindings,
+  spaceFindings,
 } from '../../../src/report/screens/doctor.ts';
+import { snapshotFindings } from '../../../src/report/screens/snapshot-findings.ts';
 import { makeFakeClaude } from '../../helpers/fake-claude.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { writeTrusted } from '../../helpers/trusted-config.ts';
@@ -238,9 +240,7 @@ describe('ralph doctor', () => {
       expect(printed).toContain(
         `-> ralph trust shows the file and allows its use; or name it: --config ${file}\n`,
       );
-      expect(lines('warning')).toEqual([
-        `warning  agent: ${file} names ./evil.sh; it was not started`,
-      ]);
+      expect(lines('warning')).toEqual([`warning  agent: ${file} says which; it was not started`]);
       expect(readdirSync(vault)).not.toContain('evil.sh.ran');
     });
 
@@ -257,36 +257,19 @@ describe('ralph doctor', () => {
       expect(printed).toContain(`vault: ${vault} is writable`);
     });
 
-    test.for<[names: string, config: string, env: Record<string, string>, program: string | null]>([
-      ['a command', 'agent_command: ./evil.sh now', {}, './evil.sh now'],
-      [
-        'claude, whatever the command is',
-        'agent: claude\nagent_command: x\nclaude_bin: y',
-        {},
-        'y',
-      ],
-      [
-        'nothing, where a variable says which',
-        'claude_bin: y',
-        { RALPH_CLAUDE_BIN: 'claude' },
-        null,
-      ],
-      ['nothing, where the agent is another', 'claude_bin: y', { RALPH_AGENT_COMMAND: 'sh' }, null],
-      [
-        'no command, where claude is asked for',
-        'agent_command: x',
-        { RALPH_AGENT: 'claude' },
-        null,
-      ],
-    ])('says which agent it names: %s', async ([, config, more, program]) => {
-      const { vault, env } = await healthy();
-      const file = join(vault, 'ralph.config.yaml');
-      await writeFile(file, `${config}\n`);
-      expect(await doctor({}, { ...env, ...more })).toBe(1);
-      const said = `warning  agent: ${file} names ${program}; it was not started`;
-      expect(lines('warning')).toEqual(program === null ? [] : [said]);
-      expect(lines('ok').some((line) => line.includes('agent: '))).toBe(program === null);
-    });
+    test.for(['agent_command: ./evil.sh now', 'agent: codex'])(
+      'says that it chooses the agent: %s',
+      async (config) => {
+        const { vault, env } = await healthy();
+        const file = join(vault, 'ralph.config.yaml');
+        await writeFile(file, `${config}\n`);
+        expect(await doctor({}, env)).toBe(1);
+        expect(lines('warning')).toEqual([
+          `warning  agent: ${file} says which; it was not started`,
+        ]);
+        expect(lines('ok').some((line) => line.includes('agent: '))).toBe(false);
+      },
+    );
 
     test('starts it once it is trusted, or named', async () => {
       const { home, vault, env } = await healthy();
@@ -401,82 +384,59 @@ test('names what the sandbox lacks, with the command that brings it', async () =
 });
 
 describe('its judgement', () => {
-  const agent: AgentFacts = {
-    name: 'claude',
-    program: { file: '/bin/claude' },
-    version: { version: '2.1.197' },
-    findings: [{ kind: 'ok', says: 'login: found', remedy: null }],
-    interferences: [],
-  };
   const snapshots = {
     ...{ version: '2.39.5', objects: '/v/o' },
     ...{ probe: { kind: 'writable' }, leaks: [] },
   };
-  const well: DoctorFacts = {
-    problems: [],
-    notices: [],
-    untrusted: null,
-    agents: [agent],
-    vault: '/v',
-    vaultProbe: { kind: 'writable' },
-    stateDir: '/v/.ralph_state',
-    stateProbe: { kind: 'writable' },
-    strayFolders: [],
-    freeBytes: 2 ** 40,
-    cwd: '/v',
-    git: 'work-tree',
-    snapshots,
-    sandbox: { isWanted: false, refusals: [] },
-    staleLocks: [],
-    interrupted: [],
-    broken: [],
-    lacksAuthor: false,
-    statesUnreadable: null,
+  const agent: Parameters<typeof agentFindings>[0] = {
+    ...{ name: 'claude', program: { file: '/bin/claude' }, version: null },
+    ...{ findings: [{ kind: 'warning', says: 'x', remedy: 'y' }], interferences: [] },
   };
-  const kinds = (changed: Partial<DoctorFacts>): readonly string[] =>
-    findings({ ...well, ...changed }).flatMap(({ kind }) =>
-      kind === 'ok' || kind === 'off' ? [] : [kind],
-    );
 
-  test.for<[string, Partial<DoctorFacts>, readonly string[]]>([
-    ['all is well', {}, []],
-    ['much room', { freeBytes: 1024 ** 3 }, []],
-    ['little room', { freeBytes: 1024 ** 3 - 1 }, ['warning']],
-    ['no room', { freeBytes: 0 }, ['problem']],
-    ['room unknown', { freeBytes: null }, []],
+  test.for<[string, readonly DoctorFinding[], readonly string[]]>([
+    ['much room', spaceFindings(1024 ** 3, '/v'), ['ok']],
+    ['little room', spaceFindings(1024 ** 3 - 1, '/v'), ['warning']],
+    ['no room', spaceFindings(0, '/v'), ['problem']],
+    ['room unknown', spaceFindings(null, '/v'), []],
+    ['what the agent itself finds', agentFindings(agent), ['ok', 'warning']],
     [
-      'what the agent itself finds',
-      { agents: [{ ...agent, findings: [{ kind: 'warning', says: 'x', remedy: 'y' }] }] },
+      'a state folder',
+      [folderFinding('state folder', '/s', { kind: 'not-writable', why: 'x' }, '--state-dir DIR')],
+      ['problem'],
+    ],
+    ['a git that flushes', snapshotFindings(snapshots), ['ok']],
+    [
+      'a git that flushes nothing',
+      snapshotFindings({ ...snapshots, version: '2.35.9' }),
       ['warning'],
     ],
-    ['a state folder', { stateProbe: { kind: 'not-writable', why: 'x' } }, ['problem']],
-    ['a git that flushes nothing', { snapshots: { ...snapshots, version: '2.35.9' } }, ['warning']],
-    ['a newer git', { snapshots: { ...snapshots, version: '3.0.1' } }, []],
+    ['a newer git', snapshotFindings({ ...snapshots, version: '3.0.1' }), ['ok']],
     [
       'objects that cannot be written',
-      { snapshots: { ...snapshots, probe: { kind: 'not-writable', why: 'x' } } },
+      snapshotFindings({ ...snapshots, probe: { kind: 'not-writable', why: 'x' } }),
       ['warning'],
     ],
     [
       'a remote that takes snapshots along',
-      { snapshots: { ...snapshots, leaks: [{ says: 'x', remedy: 'y' }] } },
+      snapshotFindings({ ...snapshots, leaks: [{ says: 'x', remedy: 'y' }] }),
       ['warning'],
     ],
-    ['no sandbox, which nobody wants', { sandbox: { isWanted: false, refusals: ['x'] } }, []],
-    [
-      'no sandbox, which somebody wants',
-      { sandbox: { isWanted: true, refusals: ['x', 'y'] } },
-      ['problem', 'problem'],
-    ],
-    ['a sandbox', { sandbox: { isWanted: true, refusals: [] } }, []],
-    ['states unreadable', { statesUnreadable: 'x' }, ['problem']],
-  ])('%s', ([, changed, expected]) => {
-    expect(kinds(changed)).toEqual(expected);
+    ['no sandbox, which nobody wants', sandboxFindings(['x'], false), ['off']],
+    ['no sandbox, which somebody wants', sandboxFindings(['x', 'y'], true), ['problem', 'problem']],
+    ['a sandbox', sandboxFindings([], true), ['ok']],
+  ])('%s', ([, found, expected]) => {
+    expect(found.map(({ kind }) => kind)).toEqual(expected);
   });
 
-  test('gives every warning and problem a remedy, in the same line or the next', () => {
-    const text = renderFindings(findings({ ...well, git: 'no-git', freeBytes: 0 }));
-    expect(text).toContain('\n         -> install git\n');
-    expect(text).toMatch(/problem {2}disk: 0 B free.*\n {9}-> make room/);
+  test('fails if the states cannot be listed', async () => {
+    const { vault, env } = await healthy();
+    await writeFile(join(vault, '.ralph_state'), '');
+    expect(await doctor({}, env)).toBe(1);
+  });
+
+  test('gives a problem a remedy in the next line', () => {
+    expect(renderFindings(spaceFindings(0, '/v'))).toMatch(
+      /problem {2}disk: 0 B free.*\n {9}-> make room/,
+    );
   });
 });
