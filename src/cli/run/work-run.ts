@@ -14,22 +14,17 @@ import {
   saveListState,
   writeListNote,
 } from '../../compose/lists/list-keeper.ts';
-import type {
-  ItemRun,
-  ListEnd,
-  ListEvent,
-  ListPorts,
-  StartedItem,
-} from '../../compose/lists/list-run.ts';
+import type { ItemRun, ListEnd, ListPorts, StartedItem } from '../../compose/lists/list-run.ts';
 import { fileSource, itemCalls, printedSource } from '../../compose/lists/list-source.ts';
 import { undoItem } from '../../compose/lists/undo-item.ts';
 import { workThrough } from '../../compose/lists/work-through.ts';
 import { type PlannedTask, sharedRuns } from '../../compose/rescue/shared-runs.ts';
 import { rulesForAll } from '../../core/agent/agents/agents.ts';
-import { isUsedUp, MOST_RETURNS } from '../../core/list/item-end.ts';
+import { isUsedUp } from '../../core/list/item-end.ts';
 import { taskIdOf } from '../../core/list/item-ids.ts';
 import { itemStands } from '../../core/list/item-order.ts';
 import { itemPrompt } from '../../core/list/item-prompt.ts';
+import type { ListEvent } from '../../core/list/list-event.ts';
 import type { TaskList } from '../../core/list/list-item.ts';
 import { blockedIds, type ListState } from '../../core/list/list-state.ts';
 import { judgeOf, MOST_CRITERIA } from '../../core/settings/judge-setting.ts';
@@ -41,18 +36,7 @@ import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { worksOn } from '../../printed-command.ts';
 import { renderListNote } from '../../report/notes/list-note.ts';
-import {
-  blockedLine,
-  changedListLine,
-  doneLine,
-  leftLine,
-  lineAboveOutput,
-  listEndLine,
-  listLine,
-  notToldLine,
-  redoLine,
-  returnedLine,
-} from '../../report/screens/list.ts';
+import { listEndLine, listEventLine, listLine, redoLine } from '../../report/screens/list.ts';
 import { jsonView } from '../../report/terminal/plain.ts';
 import { allOf } from '../../report/terminal/view.ts';
 import { outputFlags } from '../flags/flags.ts';
@@ -262,42 +246,21 @@ function report(
   print: ListRun['print'],
   tell: ListRun['tell'],
 ): void {
-  switch (event.kind) {
-    case 'done': {
-      const { item, proof, commit } = event;
-      const landed = commit === null ? {} : { commit };
-      print({ event: 'item_done', item, task_id: event.taskId, proof, ...landed }, doneLine(event));
-      return;
+  const line = listEventLine(event, shown, typed);
+  if (event.kind === 'done') {
+    const { item, taskId, proof, commit } = event;
+    const landed = commit === null ? {} : { commit };
+    print({ event: 'item_done', item, task_id: taskId, proof, ...landed }, line);
+  } else if (event.kind === 'blocked') {
+    const { item, taskId, reason, undone } = event;
+    print({ event: 'item_blocked', item, task_id: taskId, reason }, line);
+    if (undone.kind === 'undone') tell(redoLine(item, taskId));
+  } else {
+    if (plan.settings.json && (event.kind === 'left' || event.kind === 'not-told')) {
+      const name = event.kind === 'left' ? 'item_left' : 'item_not_told';
+      print({ event: name, item: event.item, why: event.why }, '');
     }
-    case 'blocked': {
-      const { item, taskId, reason } = event;
-      print({ event: 'item_blocked', item, task_id: taskId, reason }, blockedLine(event, typed));
-      if (event.undone.kind === 'undone') tell(redoLine(item, taskId));
-      return;
-    }
-    case 'returned':
-      tell(returnedLine(event, MOST_RETURNS));
-      return;
-    case 'not-landed':
-      tell(`${event.item}: ${lineAboveOutput(event.sentence)}`);
-      return;
-    case 'left':
-      if (plan.settings.json) print({ event: 'item_left', item: event.item, why: event.why }, '');
-      tell(leftLine(event.item, event.why));
-      return;
-    case 'not-told':
-      if (plan.settings.json)
-        print({ event: 'item_not_told', item: event.item, why: event.why }, '');
-      tell(notToldLine(event.item, event.why));
-      return;
-    case 'withdrawn':
-      tell(`${event.item} is not on the list any more, so it is not continued`);
-      return;
-    case 'rewritten':
-      tell(`${event.item} has changed since the run began, so the next run takes it`);
-      return;
-    case 'agent-changed-list':
-      tell(changedListLine(event, shown));
+    tell(line);
   }
 }
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { keptOf } from '../../core/list/agents-changes.ts';
+import type { ChangedList } from '../../core/list/list-event.ts';
 import { type ListItem, type TaskList, withEdits } from '../../core/list/list-item.ts';
 import type { ItemRecord, ListState } from '../../core/list/list-state.ts';
 import { withRecord } from '../../core/list/list-state.ts';
@@ -10,17 +11,6 @@ import { inTurns } from './in-turns.ts';
 import { type ListSource, listOf } from './list-source.ts';
 
 type Change = (state: ListState) => ListState;
-
-/** An agent has changed the list, and that was taken back. */
-export interface ChangedList {
-  readonly kind: 'agent-changed-list';
-  /** The items at work: any of their agents can have done it. */
-  readonly items: readonly string[];
-  readonly what: 'marks-put-back' | 'put-back';
-  readonly why: string | null;
-  /** Where the changed list is kept; null if it is not. */
-  readonly keptAt: string | null;
-}
 
 /** The outside world that a book needs. */
 export interface BookPorts {

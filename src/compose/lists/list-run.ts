@@ -1,13 +1,13 @@
 import type { DoneItem } from '../../core/list/item-prompt.ts';
+import type { ListEvent, UndoneItem } from '../../core/list/list-event.ts';
 import type { ListItem, TaskList } from '../../core/list/list-item.ts';
 import type { ListState } from '../../core/list/list-state.ts';
 import type { EndedStatus } from '../../core/task/endings.ts';
 import type { Evidence } from '../../core/task/task-state.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import type { ItemLanding } from './land-item.ts';
-import type { BookPorts, ChangedList } from './list-book.ts';
+import type { BookPorts } from './list-book.ts';
 import type { ItemCalls } from './list-source.ts';
-import type { UndoneItem } from './undo-item.ts';
 
 /** The task of an item, as the state folder has it. */
 interface ItemTask {
@@ -42,44 +42,6 @@ export interface StartedItem {
   readonly count: number;
   readonly done: readonly DoneItem[];
 }
-
-/** What happens to the items of a list. */
-export type ListEvent =
-  | {
-      readonly kind: 'done';
-      readonly item: string;
-      readonly taskId: string;
-      readonly proof: string;
-      /** Where it landed; null if it worked where the list lies, or had nothing to land. */
-      readonly onto: string | null;
-      readonly commit: string | null;
-    }
-  /** Its landing failed, for the `time`-th time, and its task goes on. */
-  | {
-      readonly kind: 'returned';
-      readonly item: string;
-      readonly sentence: string;
-      readonly time: number;
-    }
-  /** It was blocked and completed, and does not land. */
-  | { readonly kind: 'not-landed'; readonly item: string; readonly sentence: string }
-  | {
-      readonly kind: 'blocked';
-      readonly item: string;
-      readonly taskId: string;
-      readonly reason: string;
-      /** Whether its changes were taken back, or why they could not be. */
-      readonly undone: UndoneItem;
-    }
-  /** Somebody else has it, as its source says. `why`: a clause. */
-  | { readonly kind: 'left'; readonly item: string; readonly why: string }
-  /** Its source could not be told that it is done. */
-  | { readonly kind: 'not-told'; readonly item: string; readonly why: string }
-  /** A person has taken it off the list. */
-  | { readonly kind: 'withdrawn'; readonly item: string }
-  /** It asks for something else than when the run began, so that the next run takes it. */
-  | { readonly kind: 'rewritten'; readonly item: string }
-  | ChangedList;
 
 /** The outside world that a run over a list needs. */
 export interface ListPorts extends BookPorts {

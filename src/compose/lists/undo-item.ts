@@ -1,16 +1,6 @@
+import type { UndoneItem } from '../../core/list/list-event.ts';
 import { messageOf } from '../../errors.ts';
 import { openUndo, type UndoneTask } from '../git-commands/undo.ts';
-
-/** What became of the changes of a failed item. */
-export type UndoneItem =
-  /** `but`: the first file that stays, and why; `whyNoMove`: why HEAD stays. Null if nothing does. */
-  | { readonly kind: 'undone'; readonly but: string | null; readonly whyNoMove: string | null }
-  | { readonly kind: 'nothing' }
-  /** It has a work tree of its own, and they stay on its branch. */
-  | { readonly kind: 'apart'; readonly branch: string }
-  /** Its task is complete, and they do not land: a sentence says why. */
-  | { readonly kind: 'not-landed'; readonly sentence: string }
-  | { readonly kind: 'failed'; readonly why: string };
 
 /**
  * Takes back all that a task has changed since it began, as `ralph undo ID 1 --hard` does, but for commits of others.

@@ -1,6 +1,7 @@
 import { itemEnd, refusedItem } from '../../core/list/item-end.ts';
 import { itemStands, nextItem } from '../../core/list/item-order.ts';
 import { itemAsJson, nameAsJson } from '../../core/list/kept-items.ts';
+import type { UndoneItem } from '../../core/list/list-event.ts';
 import type { ListItem, TaskList } from '../../core/list/list-item.ts';
 import {
   blockedIds,
@@ -18,7 +19,6 @@ import { TaskAlreadyActiveError, UntrustedTaskError } from '../../task-errors.ts
 import type { ItemLanding } from './land-item.ts';
 import { openBook } from './list-book.ts';
 import type { ItemRun, ListEnd, ListPorts } from './list-run.ts';
-import type { UndoneItem } from './undo-item.ts';
 
 /*
  * One item after the other, or several side by side. What is saved at each step, so that a kill at any instant loses

@@ -1,3 +1,5 @@
+import { MOST_RETURNS } from '../../core/list/item-end.ts';
+import type { ChangedList, ListEvent, UndoneItem } from '../../core/list/list-event.ts';
 import type { ListStand } from '../../core/list/list-stand.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { commandHere, ralphCommand, shellQuote } from '../../printed-command.ts';
@@ -69,64 +71,43 @@ export function listPreview({ source, order, items, problems }: ShownList): stri
   return `${lines.map((line) => oneLine(line, 400)).join('\n')}\n`;
 }
 
-/** The line of an item that is done, and where it landed. */
-export function doneLine({
-  item,
-  proof,
-  onto,
-  commit,
-}: {
-  readonly item: string;
-  readonly proof: string;
-  readonly onto: string | null;
-  readonly commit: string | null;
-}): string {
-  const landed =
-    onto === null || commit === null ? '' : `; landed on ${onto} as ${commit.slice(0, 12)}`;
-  return oneLine(`${item} done: ${oneLine(proof, 700)}${landed}`, 900);
-}
-
-/** Says that an item goes on, since its landing failed. */
-export function returnedLine(
-  {
-    item,
-    sentence,
-    time,
-  }: { readonly item: string; readonly sentence: string; readonly time: number },
-  most: number,
-): string {
-  return `${item}: ${lineAboveOutput(sentence)} Its task goes on (${time} of ${most} times).`;
+/** Says what happened to an item. `source` is the list as people name it, and `typed` the words that name it. */
+export function listEventLine(event: ListEvent, source: string, typed: string): string {
+  switch (event.kind) {
+    case 'done': {
+      const { item, proof, onto, commit } = event;
+      const landed =
+        onto === null || commit === null ? '' : `; landed on ${onto} as ${commit.slice(0, 12)}`;
+      return oneLine(`${item} done: ${oneLine(proof, 700)}${landed}`, 900);
+    }
+    case 'blocked': {
+      const { item, reason, undone } = event;
+      const what = oneLine(`${item} blocked: ${reason}${changesText(undone)}`, 900);
+      return `${what}; to try it again: ${againCommand(typed, item)}`;
+    }
+    case 'returned':
+      return `${event.item}: ${lineAboveOutput(event.sentence)} Its task goes on (${event.time} of ${MOST_RETURNS} times).`;
+    case 'not-landed':
+      return `${event.item}: ${lineAboveOutput(event.sentence)}`;
+    case 'left':
+      return oneLine(`${event.item} is left to others: ${event.why}`, 900);
+    case 'not-told':
+      return oneLine(
+        `${event.item} is done, but its source was not told: ${event.why}; the next run tells it`,
+        900,
+      );
+    case 'withdrawn':
+      return `${event.item} is not on the list any more, so it is not continued`;
+    case 'rewritten':
+      return `${event.item} has changed since the run began, so the next run takes it`;
+    case 'agent-changed-list':
+      return changedListLine(event, source);
+  }
 }
 
 /** Returns the first line of a sentence below which the output of a command may stand. */
-export function lineAboveOutput(sentence: string): string {
+function lineAboveOutput(sentence: string): string {
   return oneLine(sentence.split('\n')[0] ?? '', 400);
-}
-
-/** The line of an item that failed. */
-export function blockedLine(
-  {
-    item,
-    reason,
-    undone,
-  }: {
-    readonly item: string;
-    readonly reason: string;
-    readonly undone:
-      | {
-          readonly kind: 'undone';
-          readonly but: string | null;
-          readonly whyNoMove: string | null;
-        }
-      | { readonly kind: 'nothing' }
-      | { readonly kind: 'apart'; readonly branch: string }
-      | { readonly kind: 'not-landed'; readonly sentence: string }
-      | { readonly kind: 'failed'; readonly why: string };
-  },
-  typed: string,
-): string {
-  const what = oneLine(`${item} blocked: ${reason}${changesText(undone)}`, 900);
-  return `${what}; to try it again: ${againCommand(typed, item)}`;
 }
 
 /** The line below that of an item whose changes were taken back. */
@@ -134,7 +115,7 @@ export function redoLine(item: string, taskId: string): string {
   return `to restore the changes of ${oneLine(item, 80)}: ${commandHere('undo', taskId, ['--redo'])}`;
 }
 
-function changesText(undone: Parameters<typeof blockedLine>[0]['undone']): string {
+function changesText(undone: UndoneItem): string {
   switch (undone.kind) {
     case 'nothing':
       return '';
@@ -152,40 +133,13 @@ function changesText(undone: Parameters<typeof blockedLine>[0]['undone']): strin
   }
 }
 
-/** The line of an item that somebody else has. */
-export function leftLine(item: string, why: string): string {
-  return oneLine(`${item} is left to others: ${why}`, 900);
-}
-
-/** The line of an item that is done, and whose source does not know it yet. */
-export function notToldLine(item: string, why: string): string {
-  return oneLine(
-    `${item} is done, but its source was not told: ${why}; the next run tells it`,
-    900,
-  );
-}
-
 /** The command that tries an item again. `typed`: the words that name the list. */
 export function againCommand(typed: string, item: string): string {
   return ralphCommand('work', typed, '--again', shellQuote(item));
 }
 
 /** Says what an agent did to the list, and what became of it. */
-export function changedListLine(
-  {
-    items,
-    what,
-    why,
-    keptAt,
-  }: {
-    /** Of several at work, any can have done it. */
-    readonly items: readonly string[];
-    readonly what: 'marks-put-back' | 'put-back';
-    readonly why: string | null;
-    readonly keptAt: string | null;
-  },
-  source: string,
-): string {
+function changedListLine({ items, what, why, keptAt }: ChangedList, source: string): string {
   const who = items.length === 0 ? 'an agent' : `the agent of ${items.join(' or ')}`;
   if (what === 'marks-put-back') {
     return `${who} changed done fields of ${source}; they were put back`;
