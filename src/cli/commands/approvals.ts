@@ -1,5 +1,4 @@
 import { isTaskId } from '../../core/task/task-id.ts';
-import { type Approval, msBetween, type TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { readStateFile, tryReadStateFile } from '../../effects/state/state-file.ts';
@@ -9,7 +8,7 @@ import { messageOf, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { onFleet } from '../../fleet/cli/on-fleet.ts';
 import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
-import { formatDuration } from '../../report/format.ts';
+import { approvalJson, approvalText, type ShownApproval } from '../../report/screens/approvals.ts';
 import { InvalidStateError } from '../../task-errors.ts';
 import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
 import { foldersOf, type StoreOptions, type TaskFolders } from '../tasks/named-folders.ts';
@@ -19,11 +18,6 @@ import { say } from '../terminal/outlet.ts';
 
 export interface ApprovalsOptions extends StoreOptions {
   readonly json?: boolean;
-}
-
-interface Waiting {
-  readonly task: TaskState;
-  readonly approval: Approval;
 }
 
 /** `ralph approvals`: lists the requests that wait for a person, the oldest first. Changes nothing. */
@@ -37,12 +31,12 @@ export async function approvals(options: ApprovalsOptions): Promise<number> {
   const at = new Date().toISOString();
   const waiting = waitingIn(place);
   if (options.json === true) {
-    const rows = waiting.map((each) => asJson(each, at));
+    const rows = waiting.map((each) => approvalJson(each, at));
     process.stdout.write(`${safeJson(rows, 2)}\n`);
   } else if (waiting.length === 0) {
     say('no task waits for an approval');
   } else {
-    process.stdout.write(`${waiting.map((each) => inWords(each, at)).join('\n')}\n`);
+    process.stdout.write(waiting.map((each) => approvalText(each, at)).join(''));
   }
   return 0;
 }
@@ -90,13 +84,11 @@ export async function answer(
 /** Finds a request by the id of its task or by its file name. */
 function requestOf(written: string, place: TaskFolders): { taskId: string | null; file: string } {
   const open = waitingIn(place);
-  const byFile = open.find(({ approval }) => approval.file === written);
+  const byFile = open.find(({ file }) => file === written);
   const name = byFile === undefined ? steeredTask(written, place) : written;
-  const byTask = open.find(({ task }) => task.task_id === name);
-  const file = byTask?.approval.file ?? name;
-  if (isPending(place.vault, file)) {
-    return { taskId: (byTask ?? byFile)?.task.task_id ?? null, file };
-  }
+  const byTask = open.find(({ taskId }) => taskId === name);
+  const file = byTask?.file ?? name;
+  if (isPending(place.vault, file)) return { taskId: (byTask ?? byFile)?.taskId ?? null, file };
   if (byTask !== undefined) {
     throw new UsageError([
       `The request of ${name} is no longer in Pending_Approval (${file}); somebody has answered or removed it.`,
@@ -108,33 +100,15 @@ function requestOf(written: string, place: TaskFolders): { taskId: string | null
   throw new InvalidStateError(name, state.state.status, 'it does not wait for an approval');
 }
 
-function waitingIn(place: TaskFolders): readonly Waiting[] {
+function waitingIn(place: TaskFolders): readonly ShownApproval[] {
   return openTaskIds(place.stateDir)
-    .flatMap((taskId) => {
-      const file = tryReadStateFile(taskPaths(place.stateDir, taskId).stateFile);
-      if (file.kind !== 'task') return [];
-      const { approval, paused_for_approval } = file.state;
-      const isOpen = approval !== null && approval.decision === null && paused_for_approval;
-      return isOpen ? [{ task: file.state, approval }] : [];
+    .flatMap((id) => {
+      const found = tryReadStateFile(taskPaths(place.stateDir, id).stateFile);
+      if (found.kind !== 'task') return [];
+      const { task_id: taskId, approval, paused_for_approval } = found.state;
+      if (approval === null || approval.decision !== null || !paused_for_approval) return [];
+      const { what, file, requested_at: askedAt, expires_at: expiresAt } = approval;
+      return [{ id: approval.id, taskId, what, file, askedAt, expiresAt }];
     })
-    .sort((one, other) => (one.approval.requested_at < other.approval.requested_at ? -1 : 1));
-}
-
-function inWords({ task, approval }: Waiting, at: string): string {
-  const since = formatDuration(Math.max(0, msBetween(approval.requested_at, at)));
-  const left = msBetween(at, approval.expires_at);
-  const expiry = left > 0 ? `expires in ${formatDuration(left)}` : 'overdue';
-  return `${oneLine(task.task_id, 128)}  ${oneLine(approval.what, 200)}\n  waiting for ${since}, ${expiry}: ${oneLine(approval.file, 300)}`;
-}
-
-function asJson({ task, approval }: Waiting, at: string): Readonly<Record<string, unknown>> {
-  return {
-    task_id: task.task_id,
-    approval_id: approval.id,
-    what: approval.what,
-    file: approval.file,
-    requested_at: approval.requested_at,
-    expires_at: approval.expires_at,
-    overdue: msBetween(at, approval.expires_at) <= 0,
-  };
+    .sort((one, other) => (one.askedAt < other.askedAt ? -1 : 1));
 }

@@ -1,6 +1,8 @@
 import { jsonText, say, standardOutlet } from '../../cli/terminal/outlet.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { approvalJson, approvalText, type ShownApproval } from '../report/fleet-approvals.ts';
+import { fleetPlace } from '../../report/format.ts';
+import { approvalJson, approvalText } from '../../report/screens/approvals.ts';
+import { whatIsAsked } from '../report/what-is-asked.ts';
 import type { OpenFleet } from './on-fleet.ts';
 import { personHere } from './person.ts';
 import { announced } from './steer.ts';
@@ -11,12 +13,14 @@ export async function fleetApprovals(
   { json = false }: { readonly json?: boolean },
 ): Promise<number> {
   const at = await queue.readClock();
-  const waiting: readonly ShownApproval[] = (await queue.approvals())
+  const waiting = (await queue.approvals())
     .filter(({ answer }) => answer === null)
-    .toSorted((one, other) => (one.askedAt < other.askedAt ? -1 : 1));
+    .toSorted((one, other) => (one.askedAt < other.askedAt ? -1 : 1))
+    .map((each) => ({ ...each, what: whatIsAsked(each.text), file: null }));
   const outlet = standardOutlet();
   if (json) {
-    await outlet.write(jsonText(waiting.map((each) => approvalJson(queue.name, each, at))));
+    const fleet = fleetPlace(queue.name);
+    await outlet.write(jsonText(waiting.map((each) => ({ ...approvalJson(each, at), fleet }))));
   } else if (waiting.length === 0) {
     say(`${queue.name}: no task waits for an approval`);
   } else {

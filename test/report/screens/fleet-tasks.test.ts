@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { FleetTaskFacts } from '../../../src/fleet/core/fleet-task.ts';
 import type { FleetWarning } from '../../../src/fleet/core/fleet-warnings.ts';
-import { approvalText } from '../../../src/fleet/report/fleet-approvals.ts';
 import { fleetTaskTable, shownFleetTask } from '../../../src/fleet/report/fleet-tasks.ts';
 import { fleetWarningText, requestText } from '../../../src/fleet/report/fleet-words.ts';
+import { whatIsAsked } from '../../../src/fleet/report/what-is-asked.ts';
 import { columnsOf } from '../../../src/report/columns.ts';
+import { approvalText } from '../../../src/report/screens/approvals.ts';
 import { fleetTask, minutesAgo, NOW } from '../../helpers/fleet-facts.ts';
 
 const UNTIL = '2026-01-05T13:00:00.000Z';
@@ -105,7 +106,17 @@ test('texts from the database cannot steer the terminal', () => {
       ),
       fleetTask({ worker: evil, host: evil }),
     ]),
-    approvalText({ id: evil, taskId: evil, text: evil, askedAt: NOW, expiresAt: UNTIL }, NOW),
+    approvalText(
+      {
+        id: evil,
+        taskId: evil,
+        what: whatIsAsked(evil),
+        file: evil,
+        askedAt: NOW,
+        expiresAt: UNTIL,
+      },
+      NOW,
+    ),
     requestText('stop', evil, { kind: 'left', worker: evil, host: evil }, 'ralph resume x'),
     fleetWarningText({ kind: 'failed', taskIds: [evil] }),
   ];

@@ -1,0 +1,14 @@
+import { oneLine } from '../../core/text/untrusted-text.ts';
+
+/**
+ * Returns the action from the front matter of a request, as `renderRequest` writes it; the beginning of the text if it
+ * has none.
+ */
+export function whatIsAsked(text: string): string {
+  const [, action = ''] = /^---\n(?:.*\n)*?action: (".*")\n/.exec(text) ?? [];
+  try {
+    return oneLine(String(JSON.parse(action)), 200);
+  } catch {
+    return oneLine(text, 200);
+  }
+}
