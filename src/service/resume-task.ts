@@ -49,7 +49,7 @@ export async function planTaskResume(request: TaskToResume): Promise<Resumption>
     });
   let planned = await plan();
   if (planned?.isUntold === true) {
-    await announceMissedEnd({ plan: planned.plan, view }, stops);
+    await announceMissedEnd({ plan: planned.plan, view }, { stops });
     planned = await plan();
   }
   if (planned !== null) return { kind: 'open', plan: planned.plan, resume: planned.resume };

@@ -76,7 +76,7 @@ async function runNew(options: RunTaskOptions): Promise<RunTaskResult> {
   const plan = await requirePlan(request, [...settled.valueProblems, ...settled.problems]);
   const run = { plan, view: viewOf(options) };
   const stops = () => watchAbort(options.signal ?? null);
-  await announceMissedEnd(run, stops);
+  await announceMissedEnd(run, { stops });
   return resultOf({ ...run, stops: stops() });
 }
 

@@ -7,7 +7,7 @@ import { takeFleet } from '../../fleet/cli/resume-words.ts';
 import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { completedByAnother } from '../../report/notices.ts';
 import { readFlags } from '../flags/flags.ts';
-import { announceBeforeResume } from '../run/announce-missed-end.ts';
+import { announceEarlierEnd } from '../run/announce-missed-end.ts';
 import { planAskedResume, type ResumeFlags } from '../run/plan-resume.ts';
 import { runPlan } from '../run/start-run.ts';
 import { existingTask, standingOf } from '../tasks/find-task.ts';
@@ -71,7 +71,7 @@ export async function resumeTask(
   if (planned === null) return tellCompleted(taskId, place);
   if (planned.takenOver !== null) say(planned.takenOver);
   if (planned.isUntold && !planned.plan.settings.dryRun) {
-    const stopped = await announceBeforeResume(taskId, place, flags);
+    const stopped = await announceEarlierEnd(planned.plan, flags.isTrusted);
     if (stopped !== null) return stopped;
   }
   return runPlan({ ...planned, notices: [], again: ['resume', ...argv] });

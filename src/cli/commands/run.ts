@@ -58,8 +58,8 @@ export async function runCommand(
   worksOn(plan, isFound);
   let earlier = earlierTask(plan);
   if (!settings.dryRun && earlier.isUntold) {
-    const { announceBeforeNew } = await import('../run/announce-missed-end.ts');
-    const stopped = await announceBeforeNew(plan.taskId, plan, flags);
+    const { announceEarlierEnd } = await import('../run/announce-missed-end.ts');
+    const stopped = await announceEarlierEnd(plan, false);
     if (stopped !== null) return stopped;
     earlier = earlierTask(plan);
   }

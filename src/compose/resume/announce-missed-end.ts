@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { StopCause } from '../../core/machine/loop-state.ts';
 import { hasUnannouncedEnding } from '../../core/task/task-state.ts';
 import { requirePlan } from '../../effects/plan/run-plan.ts';
 import { readStoredPrompt, requireStoredRun } from '../../effects/plan/stored-settings.ts';
@@ -14,21 +15,22 @@ import { startRun } from '../run.ts';
 
 /**
  * Announces how the earlier task with the id of `run` ended, if its driver died before it could. Uses that
- * task's own settings. Call it before a new run takes the id. Shows problems as notices and rejects only if
- * a live driver has the task.
+ * task's own settings. Call it before a run takes the id. Shows problems as notices and rejects only if
+ * a live driver has the task. `isTrusted`: a person vouches for a task of somebody else. Resolves to what stopped
+ * ralph meanwhile, or null.
  */
 export async function announceMissedEnd(
-  run: Pick<RunOptions, 'plan' | 'view'>,
-  stops: () => SignalWatch,
-): Promise<void> {
+  run: Pick<RunOptions, 'plan' | 'view' | 'bugs'>,
+  { stops, isTrusted = false }: { stops?: () => SignalWatch; isTrusted?: boolean } = {},
+): Promise<StopCause | null> {
   const { taskId } = run.plan;
   try {
     const seal = sealAt(run.plan);
     const paths = taskPaths(run.plan.stateDir, taskId);
     const file = readStateFile(paths.stateFile, seal);
-    if (file.kind !== 'task' || !file.isOwn) return;
-    const { state } = readNewestStep(paths, file.state, seal);
-    if (!hasUnannouncedEnding(state)) return;
+    if (file.kind !== 'task' || !(file.isOwn || isTrusted)) return null;
+    const { state } = file.isOwn ? readNewestStep(paths, file.state, seal) : file;
+    if (!hasUnannouncedEnding(state)) return null;
     const stored = requireStoredRun(paths.folder, file.state);
     const { vault, stateDir, keyFile, env } = run.plan;
     const plan = await requirePlan({
@@ -43,12 +45,14 @@ export async function announceMissedEnd(
     const resume = {
       previousTimeoutMs: stored.settings.timeout,
       previousCwd: path.resolve(stored.startDir, stored.settings.cwd ?? '.'),
-      isTrusted: false,
+      isTrusted,
       announcesOnly: true,
     };
-    await startRun({ view: run.view, plan, resume, stops: stops() });
+    const more = stops === undefined ? {} : { stops: stops() };
+    return (await startRun({ ...run, plan, resume, ...more })).stoppedBy;
   } catch (error) {
     if (error instanceof TaskAlreadyActiveError) throw error;
     run.view.notice(endingNotAnnounced(taskId, messageOf(error)));
+    return null;
   }
 }
