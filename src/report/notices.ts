@@ -270,11 +270,6 @@ export function takenOver(taskId: string, doubt: string, rights: readonly string
   return `task '${taskId}' ${doubt}; --trust takes it over, ${asks}`;
 }
 
-/** Returns what ralph adds to the refusal of a configuration if the task is not this user's either. */
-export function foreignTaskNotice(taskId: string, stateDir: string): string {
-  return `task '${taskId}' in ${stateDir} was not written by you here either, so ralph runs nothing from it.\nto look at it: ${commandHere('status', taskId)}`;
-}
-
 /**
  * Returns the error for a completed task in the history without a valid signature. `problem` says why ralph
  * could not check the signature; null means that it is missing or wrong.

@@ -2,7 +2,6 @@ import { requirePlan } from '../../effects/plan/run-plan.ts';
 import { freeTaskId } from '../../effects/state/free-task-id.ts';
 import { UsageError } from '../../errors.ts';
 import { worksOn } from '../../printed-command.ts';
-import { foreignTaskNotice } from '../../report/notices.ts';
 import { type ReadFlags, readFlags } from '../flags/flags.ts';
 import { earlierTask } from '../run/earlier-task.ts';
 import { whyNoPrompt } from '../run/prompt-argument.ts';
@@ -28,9 +27,6 @@ export async function runCommand(
     startDir,
     untrusted: 'show',
     ask: personAt(process.env),
-  }).catch((error: unknown) => {
-    if (!(error instanceof UsageError)) throw error;
-    throw new UsageError([...error.problems, ...foreignTask(flags)]);
   });
   const { settings } = collected;
   const isOpenTask = (id: string): boolean => isOpen(id, flags);
@@ -76,23 +72,6 @@ export async function runCommand(
   const { notices, powers, untrusted } = collected;
   const refusal = untrusted === null ? {} : { refusal: refusalOf(untrusted) };
   return runPlan({ plan, notices, powers, ...refusal, again: ['run', ...argv] });
-}
-
-/**
- * Returns the refusal of somebody else's task that would be resumed next. It is reported with the refused
- * configuration, since both may have come with the same repository. Only flags and variables name the task.
- */
-function foreignTask({ layer }: ReadFlags): readonly string[] {
-  const taskId = layer.taskId?.value;
-  if (typeof taskId !== 'string' || layer.resumeIfOpen === undefined) return [];
-  const place = foldersNamed(layer);
-  try {
-    const found = findTask(taskId, place);
-    return found === null || found.isOwn ? [] : [foreignTaskNotice(taskId, place.stateDir)];
-  } catch {
-    // The error is reported when the task is opened.
-    return [];
-  }
 }
 
 function isOpen(taskId: string, { layer }: ReadFlags): boolean {
