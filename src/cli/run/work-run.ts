@@ -20,7 +20,7 @@ import { undoItem } from '../../compose/lists/undo-item.ts';
 import { workThrough } from '../../compose/lists/work-through.ts';
 import { type PlannedTask, sharedRuns } from '../../compose/rescue/shared-runs.ts';
 import { rulesForAll } from '../../core/agent/agents/agents.ts';
-import { isUsedUp } from '../../core/list/item-end.ts';
+import { isUsedUp, MOST_RETURNS } from '../../core/list/item-end.ts';
 import { taskIdOf } from '../../core/list/item-ids.ts';
 import { itemStands } from '../../core/list/item-order.ts';
 import { itemPrompt } from '../../core/list/item-prompt.ts';
@@ -246,7 +246,7 @@ function report(
   print: ListRun['print'],
   tell: ListRun['tell'],
 ): void {
-  const line = listEventLine(event, shown, typed);
+  const line = listEventLine(event, { source: shown, typed, most: MOST_RETURNS });
   if (event.kind === 'done') {
     const { item, taskId, proof, commit } = event;
     const landed = commit === null ? {} : { commit };

@@ -1,4 +1,3 @@
-import { MOST_RETURNS } from '../../core/list/item-end.ts';
 import type { ChangedList, ListEvent, UndoneItem } from '../../core/list/list-event.ts';
 import type { ListStand } from '../../core/list/list-stand.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
@@ -71,8 +70,14 @@ export function listPreview({ source, order, items, problems }: ShownList): stri
   return `${lines.map((line) => oneLine(line, 400)).join('\n')}\n`;
 }
 
-/** Says what happened to an item. `source` is the list as people name it, and `typed` the words that name it. */
-export function listEventLine(event: ListEvent, source: string, typed: string): string {
+/**
+ * Says what happened to an item. `source` is the list as people name it, `typed` the words that name it, and `most` how
+ * often a task goes on whose landing failed.
+ */
+export function listEventLine(
+  event: ListEvent,
+  { source, typed, most }: { source: string; typed: string; most: number },
+): string {
   switch (event.kind) {
     case 'done': {
       const { item, proof, onto, commit } = event;
@@ -86,7 +91,7 @@ export function listEventLine(event: ListEvent, source: string, typed: string): 
       return `${what}; to try it again: ${againCommand(typed, item)}`;
     }
     case 'returned':
-      return `${event.item}: ${lineAboveOutput(event.sentence)} Its task goes on (${event.time} of ${MOST_RETURNS} times).`;
+      return `${event.item}: ${lineAboveOutput(event.sentence)} Its task goes on (${event.time} of ${most} times).`;
     case 'not-landed':
       return `${event.item}: ${lineAboveOutput(event.sentence)}`;
     case 'left':
