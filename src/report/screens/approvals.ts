@@ -1,4 +1,3 @@
-import { msBetween } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { formatDuration } from '../format.ts';
 
@@ -18,8 +17,8 @@ export function approvalText(
   { taskId, what, file, askedAt, expiresAt }: ShownApproval,
   at: string,
 ): string {
-  const since = formatDuration(Math.max(0, msBetween(askedAt, at)));
-  const left = msBetween(at, expiresAt);
+  const since = formatDuration(Math.max(0, Date.parse(at) - Date.parse(askedAt)));
+  const left = Date.parse(expiresAt) - Date.parse(at);
   const expiry = left > 0 ? `expires in ${formatDuration(left)}` : 'overdue';
   const where = file === null ? '' : `: ${oneLine(file, 300)}`;
   return `${oneLine(taskId, 128)}  ${oneLine(what, 200)}\n  waiting for ${since}, ${expiry}${where}\n`;
@@ -32,6 +31,6 @@ export function approvalJson(
 ): object {
   return {
     ...{ task_id: taskId, approval_id: id, what, file },
-    ...{ requested_at: askedAt, expires_at: expiresAt, overdue: msBetween(at, expiresAt) <= 0 },
+    ...{ requested_at: askedAt, expires_at: expiresAt, overdue: expiresAt <= at },
   };
 }
