@@ -291,10 +291,9 @@ function lostAttempt(
   readonly lastWordAt: string | null;
 } | null {
   if (step === null || !isAtWork(step.memory.step)) return null;
-  const { current_iteration: iteration, attempt } = task;
-  const number = { iteration, attempt };
+  const { current_iteration: iteration } = task;
   const kind = kindOf(isAgentName(task.agent) ? task.agent : plan.policy.agent);
-  const { told, lastWordAt } = readLostAttempt(kind, paths.folder, number, step.logBytes);
+  const { told, lastWordAt } = readLostAttempt(kind, paths.folder, iteration, step.logBytes);
   return {
     usage: usageOfAttempt(told, task.session_usage),
     sessionUsage: sessionUsageAfter(told, null),

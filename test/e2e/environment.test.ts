@@ -175,7 +175,6 @@ describe('the logs', () => {
     expect(scene.read(STDERR).length).toBeLessThanOrEqual(64 * 1024 + 100);
     expect(scene.names('.ralph_state/history/t')).toEqual([
       'baseline.json',
-      'iteration-0001.cost.jsonl',
       'iteration-0001.stderr.log',
       'iteration-0001.stdout.log',
       'prompt.md',

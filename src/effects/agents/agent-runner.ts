@@ -4,7 +4,6 @@ import type { SignFound } from '../../core/agent/sign.ts';
 import { messageOf } from '../../errors.ts';
 import type { AgentRequest, AgentRunner } from '../../loop/ports.ts';
 import { noteAgent } from '../logs/agent-notes.ts';
-import { noteCost } from '../logs/cost-notes.ts';
 import { createTranscript } from '../logs/iteration-log.ts';
 import { endLeftovers } from '../processes/end-process.ts';
 import { type ConfinedCommand, forAgent, type PlacedCommand } from '../processes/find-program.ts';
@@ -156,11 +155,6 @@ async function runAttempt(
   const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);
   let reader: AgentReader | null = null;
   let watch: AttemptWatch | null = null;
-  const keepCost = (): void => {
-    if (reader !== null && transcript.isCut()) {
-      noteCost(options.logs, request, reader.facts());
-    }
-  };
   const report = await runAgentProcess({
     command: started,
     cwd: options.cwd,
@@ -181,16 +175,10 @@ async function runAttempt(
       transcript.open();
       if (options.notesAgents) {
         const { agent, iteration } = request;
-        noteAgent(options.logs, iteration, { agent, from: transcript.length() });
+        noteAgent(options.logs, iteration, { agent, from: transcript.openedAt() });
       }
       watch = watchAttempt(request.listener, request.limits, signs);
-      reader = kind.read(watch.listener, {
-        ...signs,
-        resultGiven() {
-          keepCost();
-          signs.resultGiven();
-        },
-      });
+      reader = kind.read(watch.listener, signs);
     },
     onStdout: (chunk) => transcript.stdout(chunk),
     onHeard: (chunk) => reader?.push(chunk),
@@ -199,7 +187,6 @@ async function runAttempt(
       reader?.pushStderr?.(chunk);
     },
   });
-  keepCost();
   transcript.close();
   const heard = endReader(reader, kind);
   const cutBy = endWatch(watch, report.end);

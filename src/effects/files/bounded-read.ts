@@ -100,3 +100,13 @@ export function readBytes(descriptor: number, length: number, from: number | nul
   }
   return bytes.subarray(0, used);
 }
+
+/** Hands over the bytes from `from` to `to`, a megabyte at a time; fewer at the file's end. */
+export function readPieces(
+  descriptor: number,
+  from: number,
+  to: number,
+  use: (piece: Buffer) => void,
+): void {
+  for (let at = from; at < to; at += MB) use(readBytes(descriptor, Math.min(MB, to - at), at));
+}

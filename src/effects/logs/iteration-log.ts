@@ -1,5 +1,6 @@
+import { lstatOf } from '../files/file-kinds.ts';
 import type { PinnedFolder } from '../trust/pinned-folder.ts';
-import { type BoundedLog, openBoundedLog } from './bounded-log.ts';
+import { type BoundedLog, logParts, openBoundedLog } from './bounded-log.ts';
 
 /** The raw output of one iteration; its attempts are appended to the same files. */
 interface Transcript {
@@ -7,10 +8,8 @@ interface Transcript {
   open(): void;
   stdout(chunk: Uint8Array): void;
   stderr(chunk: Uint8Array): void;
-  /** The length of standard output so far, in bytes. */
-  length(): number;
-  /** Whether part of standard output may be missing. */
-  isCut(): boolean;
+  /** The length of standard output when it was opened, in bytes. */
+  openedAt(): number;
   close(): void;
 }
 
@@ -18,6 +17,12 @@ interface Transcript {
 export function transcriptNames(iteration: number): { stdout: string; stderr: string } {
   const name = iterationName(iteration);
   return { stdout: `${name}.stdout.log`, stderr: `${name}.stderr.log` };
+}
+
+/** Returns the length of an iteration's standard output, in bytes, also of what a killed driver has not joined. */
+export function transcriptLength(taskFolder: string, iteration: number): number {
+  const parts = logParts(`${taskFolder}/${transcriptNames(iteration).stdout}`);
+  return parts.reduce((sum, part) => sum + (lstatOf(part)?.size ?? 0), 0);
 }
 
 /** Returns how the names of an iteration's files begin: `iteration-0001`. */
@@ -45,8 +50,7 @@ export function createTranscript(
     },
     stdout: (chunk) => stdout?.write(chunk),
     stderr: (chunk) => stderr?.write(chunk),
-    length: () => stdout?.length() ?? 0,
-    isCut: () => stdout?.isFull() === true,
+    openedAt: () => stdout?.openedAt ?? 0,
     close() {
       stdout?.close();
       stderr?.close();

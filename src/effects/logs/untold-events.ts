@@ -1,12 +1,10 @@
-import { readSync } from 'node:fs';
 import type { RalphEvent } from '../../core/machine/events.ts';
-import { MB, withRegularFile } from '../files/bounded-read.ts';
+import { MB, readPieces, withRegularFile } from '../files/bounded-read.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { journalLine } from './journal.ts';
 
 /** Only this much of the journal's end is searched: fewer bytes are new since the driver died. */
 const SEARCHED_BYTES = 64 * MB;
-const PIECE_BYTES = MB;
 
 /** Returns those of a step's events that the journal does not contain. Never throws. */
 export function untoldEvents(
@@ -28,15 +26,7 @@ function readLastLines(journal: string, onLine: (line: Buffer) => void): void {
   try {
     withRegularFile(journal, 0, (descriptor, size) => {
       const splitter = createLineSplitter({ onLine });
-      // Two buffers alternate, since a line may begin in one piece and end in the next.
-      let [piece, spare] = [Buffer.allocUnsafe(PIECE_BYTES), Buffer.allocUnsafe(PIECE_BYTES)];
-      for (let at = Math.max(0, size - SEARCHED_BYTES); ; ) {
-        const length = readSync(descriptor, piece, 0, PIECE_BYTES, at);
-        if (length === 0) break;
-        splitter.push(piece.subarray(0, length));
-        at += length;
-        [piece, spare] = [spare, piece];
-      }
+      readPieces(descriptor, Math.max(0, size - SEARCHED_BYTES), size, splitter.push);
       splitter.end();
     });
   } catch {

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { isAtWork, type LoopState } from '../../core/machine/loop-state.ts';
@@ -13,7 +13,7 @@ import {
   retryBusy,
   syncFile,
 } from '../files/write-file.ts';
-import { transcriptNames } from '../logs/iteration-log.ts';
+import { transcriptLength } from '../logs/iteration-log.ts';
 import { pinFolder } from '../trust/pinned-folder.ts';
 import { fileOf, type Seal, STATE } from '../trust/seal.ts';
 import { archiveNamesake } from './earlier-run.ts';
@@ -308,6 +308,5 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
 /** Returns the length of the running iteration's log, in bytes; 0 if no iteration runs. */
 function logBytesOf(paths: TaskPaths, { step, task }: LoopState): number {
   if (!isAtWork(step)) return 0;
-  const { stdout } = transcriptNames(task.current_iteration);
-  return statSync(`${paths.folder}/${stdout}`, { throwIfNoEntry: false })?.size ?? 0;
+  return transcriptLength(paths.folder, task.current_iteration);
 }

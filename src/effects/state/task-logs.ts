@@ -113,11 +113,7 @@ async function* readStdout(loop: Loop, number: number): AsyncGenerator<LogPiece>
     for (;;) {
       const isEnd = loop.isOver() || iterationsIn(loop.folder()).some((each) => each > number);
       tail ??= openIn(loop, stdout);
-      if (tail !== null) {
-        yield* piecesOf(tail, 'stdout');
-        tail.refresh(path.join(loop.folder(), stdout));
-        yield* piecesOf(tail, 'stdout');
-      }
+      if (tail !== null) yield* piecesOf(tail, 'stdout');
       if (isEnd) return;
       await pause(LOOK_MS);
     }

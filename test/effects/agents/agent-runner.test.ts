@@ -301,28 +301,6 @@ describe('the logs of an iteration', () => {
     expect(statSync(logs).mode & 0o777).toBe(0o700);
   });
 
-  test('have a note of the cost beside them once they are full, before the agent has ended', async () => {
-    const usage = { input_tokens: 10, output_tokens: 5 };
-    const result = { type: 'result', subtype: 'success', total_cost_usd: 3, usage };
-    const script = `head -c 100000 /dev/zero; echo; echo '${JSON.stringify(result)}'`;
-    const kind = { ...plainClaude({}), program: '/bin/sh', args: () => ['-c', script] };
-    const { run, log } = await stage(kind, { logLimitBytes: 65_536 });
-    expect((await run({ attempt: 4 })).usage.cost_usd).toBe(3);
-    const noted = log('iteration-0001.cost.jsonl').trim().split('\n');
-    // Once when it came, and once when all was over.
-    expect(noted.map((line) => JSON.parse(line))).toMatchObject([
-      { attempt: 4, cost_usd: 3 },
-      { attempt: 4, cost_usd: 3 },
-    ]);
-  });
-
-  test('have no such note while they are whole', async () => {
-    const { run, folder } = await stage(sh('echo Done.'));
-    await run();
-    const names = readdirSync(join(folder, 'state', 'T1'));
-    expect(names.toSorted()).toEqual(['iteration-0001.stderr.log', 'iteration-0001.stdout.log']);
-  });
-
   test('are done without where they cannot be written', async () => {
     const blocked = join(await tempFolder(), 'file');
     await writeFile(blocked, '');

@@ -1,12 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { NO_USAGE } from '../../../src/core/agent/attempt.ts';
 import type { AgentKind } from '../../../src/effects/agents/agent.ts';
 import { readLostAttempt } from '../../../src/effects/agents/lost-attempt.ts';
 import { claudeAgent } from '../../../src/effects/claude/claude-agent.ts';
-import { noteCost, readNotedCost } from '../../../src/effects/logs/cost-notes.ts';
-import { createTranscript } from '../../../src/effects/logs/iteration-log.ts';
+import { createTranscript, transcriptLength } from '../../../src/effects/logs/iteration-log.ts';
 import { pinFolder } from '../../../src/effects/trust/pinned-folder.ts';
 import { agentOptions } from '../../helpers/agent-options.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -38,14 +36,9 @@ async function logOf() {
     transcript.open();
     return { ...transcript, say: (text: string) => transcript.stdout(Buffer.from(text)) };
   };
-  const size = () => statSync(join(folder, LOG), { throwIfNoEntry: false })?.size ?? 0;
-  const costOf = (attempt: number, fromByte: number) =>
-    readLostAttempt(claude, folder, { iteration: 1, attempt }, fromByte).told.usage.cost_usd;
-  const note = (attempt: number, costUsd: number) => {
-    const usage = { cost_usd: costUsd, input_tokens: 10, output_tokens: 5 };
-    noteCost(pinned, { iteration: 1, attempt }, { usage, sessionUsage: null, sessionId: null });
-  };
-  return { folder, begin, size, costOf, note };
+  const size = () => transcriptLength(folder, 1);
+  const costFrom = (byte: number) => readLostAttempt(claude, folder, 1, byte).told.usage.cost_usd;
+  return { folder, begin, size, costFrom };
 }
 
 describe('what a lost attempt has cost', () => {
@@ -55,10 +48,10 @@ describe('what a lost attempt has cost', () => {
     first.say(report(5));
     first.close();
     const from = log.size();
-    expect(log.costOf(2, from)).toBe(0);
+    expect(log.costFrom(from)).toBe(0);
     log.begin().say(report(3));
-    expect(log.costOf(2, from)).toBe(3);
-    expect(log.costOf(1, 0)).toBe(3);
+    expect(log.costFrom(from)).toBe(3);
+    expect(log.costFrom(0)).toBe(3);
   });
 
   test('is never taken from what an earlier attempt has left behind a full log', async () => {
@@ -66,15 +59,17 @@ describe('what a lost attempt has cost', () => {
     const first = log.begin();
     first.say(chatter(LIMIT + 1_000));
     first.say(report(5));
-    expect(first.isCut()).toBe(true);
-    log.note(1, 5);
     // Killed, and taken up again: the second attempt is killed before it has said anything.
-    expect(log.costOf(1, 0)).toBe(5);
-    expect(log.costOf(2, log.size())).toBe(0);
+    expect(log.costFrom(0)).toBe(5);
+    const from = log.size();
+    expect(log.costFrom(from)).toBe(0);
+    log.begin();
+    expect(log.size()).toBe(from);
+    expect(log.costFrom(from)).toBe(0);
     expect(readFileSync(join(log.folder, `${LOG}.tail`), 'utf8')).toContain('total_cost_usd');
   });
 
-  test('is known though the log was cut where the report stood', async () => {
+  test('is known though an earlier attempt has filled the log', async () => {
     const log = await logOf();
     const first = log.begin();
     first.say(chatter(LIMIT - 1_000));
@@ -82,34 +77,8 @@ describe('what a lost attempt has cost', () => {
     const from = log.size();
     const second = log.begin();
     second.say(report(3));
-    second.say(chatter(3 * LIMIT));
-    log.note(2, 3);
+    expect(log.costFrom(from)).toBe(3);
     second.close();
-    expect(readFileSync(join(log.folder, LOG), 'utf8')).not.toContain('total_cost_usd');
-    expect(log.costOf(2, from)).toBe(3);
-  });
-
-  test('is the newest that was noted of the attempt', async () => {
-    const log = await logOf();
-    log.note(1, 1);
-    log.note(2, 2);
-    log.note(2, 4);
-    expect(readNotedCost(log.folder, 1, 1)).toMatchObject({ usage: { cost_usd: 1 } });
-    expect(readNotedCost(log.folder, 1, 2)).toEqual({
-      usage: { cost_usd: 4, input_tokens: 10, output_tokens: 5 },
-      sessionUsage: null,
-      sessionId: null,
-    });
-    expect(readNotedCost(log.folder, 1, 3)).toBeNull();
-    expect(readNotedCost(log.folder, 2, 1)).toBeNull();
-  });
-
-  test('is known of an agent that tells only the total of its session', async () => {
-    const folder = await tempFolder();
-    const sessionUsage = { cost_usd: 0, input_tokens: 5_000, output_tokens: 700 };
-    const told = { usage: NO_USAGE, sessionUsage, sessionId: 'session-1' };
-    noteCost(pinFolder(folder), { iteration: 1, attempt: 1 }, told);
-    const lost = readLostAttempt(claude, folder, { iteration: 1, attempt: 1 }, 0);
-    expect(lost.told).toEqual(told);
+    expect(log.costFrom(from)).toBe(3);
   });
 });
