@@ -20,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { noteBuild, sumOfInputs } from './last-build.js';
+import { loadScript } from './load-script.js';
 
 const KEEP_OLD_CHUNKS_MS = 60 * 60 * 1000;
 
@@ -190,7 +191,8 @@ async function replace(path, text) {
 
 /**
  * The types of what programs import, and of nothing else. They are made without being checked, so
- * that a checkout with a mistake in it can still be tried; `npm run check` checks them.
+ * that a checkout with a mistake in it can still be tried; `npm run check` checks them. Those of the options get the
+ * help of the settings.
  */
 async function declarations() {
   const folder = await mkdtemp(join(tmpdir(), 'ralph-types-'));
@@ -205,10 +207,12 @@ async function declarations() {
     ];
     await promisify(execFile)(process.execPath, words);
     const texts = new Map();
+    const { optionTypes } = await loadScript('option-types.ts');
     const wanted = ['index.d.ts'];
     for (const name of wanted) {
       if (texts.has(name)) continue;
-      const text = await readFile(join(folder, name), 'utf8');
+      const isMade = name === join('service', 'setting-options.d.ts');
+      const text = isMade ? optionTypes() : await readFile(join(folder, name), 'utf8');
       // The compiler leaves the names of sources in them, which are not in the package.
       texts.set(name, text.replace(/(['"]\.{1,2}\/[^'"\n]+)\.ts(?=['"])/g, '$1.js'));
       for (const [, target] of text.matchAll(/['"](\.{1,2}\/[^'"\n]+)\.ts['"]/g)) {

@@ -12,6 +12,7 @@ const OTHERS = [
   'package.json',
   'tsconfig.json',
   'scripts/build.js',
+  'scripts/option-types.ts',
   'scripts/tsconfig.types.json',
   'node_modules/.package-lock.json',
 ];

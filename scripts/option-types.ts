@@ -6,7 +6,7 @@ import {
   type SettingName,
   settingNames,
 } from '../src/core/settings/settings.ts';
-import { isOfCommandLine } from '../src/service/known-options.ts';
+import { isOfCommandLine } from '../src/service/setting-options.ts';
 
 /** Settings whose option has a type of its own, in `RunTaskOptions`. */
 const NOT_MADE: readonly SettingName[] = ['signal'];
@@ -14,14 +14,12 @@ const NOT_MADE: readonly SettingName[] = ['signal'];
 /** Where the library has another default than the help says. */
 const DEFAULTS: Readonly<Partial<Record<SettingName, string>>> = { preventSleep: 'off' };
 
-const HEAD = `// Made from the table of settings by \`npm run docs\`.
-
-import type { AgentName } from '../core/agent/agents/agents.ts';
+const HEAD = `import type { AgentName } from '../core/agent/agents/agents.ts';
 
 /** A shell command that has to exit 0 before a claim is accepted, and its name in what ralph says. */
 export interface NamedCheck {
-  readonly name: string;
-  readonly command: string;
+    readonly name: string;
+    readonly command: string;
 }
 
 /** A text for every agent, several as \`AGENT=TEXT\`, or a text for each agent of a list. */
@@ -31,11 +29,14 @@ type AgentTexts = string | readonly string[] | Readonly<Partial<Record<AgentName
 export interface SettingOptions {
 `;
 
-/** Returns the text of \`src/service/setting-options.ts\`: an option for each setting that a program may give. */
+/**
+ * Returns what the package has in place of the types in `src/service/setting-options.ts`: the same, with the help of each
+ * setting.
+ */
 export function optionTypes(): string {
   const options = settingNames()
     .filter((name) => !isOfCommandLine(name) && !NOT_MADE.includes(name))
-    .map((name) => `${comment(name)}\n  readonly ${name}?: ${typeOf(name)};\n`);
+    .map((name) => `${comment(name)}\n    readonly ${name}?: ${typeOf(name)};\n`);
   return `${HEAD}${options.join('')}}\n`;
 }
 
@@ -49,7 +50,7 @@ function comment(name: SettingName): string {
   const words = given === undefined ? off : off.replace(/\(default: .+\)/, `(default: ${given})`);
   const preset = fallback === undefined ? '' : ` (default: ${fallback})`;
   const unit = UNITS[row.type.kind] ?? '';
-  return `  /** \`${flag}\`: ${words}${preset}.${unit}${resume === 'adds' ? addsNote(row.type) : ''} */`;
+  return `    /** \`${flag}\`: ${words}${preset}.${unit}${resume === 'adds' ? addsNote(row.type) : ''} */`;
 }
 
 const UNITS: Readonly<Partial<Record<SettingKind['kind'], string>>> = {

@@ -1,26 +1,12 @@
-// Fills the tables in the documents, and the types of the library's options, from the code: npm run docs.
-// Tests hold them to it.
+// Fills the tables in the documents from the code: npm run docs. Tests hold them to it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { loadScript } from './load-script.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** @param {string} name */
-async function load(name) {
-  const { outputFiles } = await build({
-    entryPoints: [join(root, 'scripts', name)],
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    write: false,
-  });
-  const source = outputFiles[0]?.text ?? '';
-  return import(`data:text/javascript,${encodeURIComponent(source)}`);
-}
-
-const { DOCUMENTS, withTables } = await load('settings-doc.ts');
+const { DOCUMENTS, withTables } = await loadScript('settings-doc.ts');
 for (const name of DOCUMENTS) {
   const file = join(root, name);
   const text = withTables(readFileSync(file, 'utf8'), (/** @type {string} */ path) =>
@@ -28,6 +14,3 @@ for (const name of DOCUMENTS) {
   );
   writeFileSync(file, text);
 }
-
-const { optionTypes } = await load('option-types.ts');
-writeFileSync(join(root, 'src', 'service', 'setting-options.ts'), optionTypes());

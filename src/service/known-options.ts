@@ -1,26 +1,8 @@
-import { type SettingName, settingNames } from '../core/settings/settings.ts';
+import { settingNames } from '../core/settings/settings.ts';
 import { nearest } from '../core/text/nearest.ts';
 import { UsageError } from '../errors.ts';
 import type { RunTaskOptions } from './run-task-options.ts';
-
-/** Settings that only the command line has, and what a program does in their place. */
-const OF_COMMAND_LINE = {
-  config: 'runTask reads no configuration file; give its settings as options',
-  detach: 'a program runs a task in the background by not awaiting it',
-  dryRun: 'ralph run --dry-run shows what a task would do',
-  json: 'onEvent receives the events',
-  noColor: 'runTask prints nothing',
-  quiet: 'runTask prints nothing',
-  resumeIfOpen: 'resume names the task to resume',
-  verbose: 'onText receives the text of the agent',
-} as const satisfies Partial<Record<SettingName, string>>;
-
-type OfCommandLine = keyof typeof OF_COMMAND_LINE;
-
-/** Whether only the command line has a setting, so that it is no option of `runTask`. */
-export function isOfCommandLine(name: string): name is OfCommandLine {
-  return Object.hasOwn(OF_COMMAND_LINE, name);
-}
+import { isOfCommandLine, OF_COMMAND_LINE } from './setting-options.ts';
 
 /** Throws for unknown options: in JavaScript, a misspelt limit must not count as no limit. */
 export function refuseWrongOptions(options: unknown): void {

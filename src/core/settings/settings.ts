@@ -25,6 +25,9 @@ const TABLE = {
 
 export type SettingName = keyof typeof TABLE;
 
+/** The row of a setting, as it is written. */
+export type SettingRowOf<Name extends SettingName> = (typeof TABLE)[Name];
+
 export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = TABLE;
 
 /** The values of all settings. Durations are in milliseconds; null means that there is no value. */
