@@ -15,7 +15,7 @@ export function dayOf(maxUsd: number | null, stateDir: string, now: string): Day
   return budgetOf(count(now), maxUsd);
 }
 
-/** One for each state folder, so that a view that lasts reads only what is new, and says a failure once. */
+/** One for each state folder, so that a view that lasts says a failure once. */
 const counters = new Map<string, DayCounter>();
 
 /** The settings of tasks that ended longer ago are not read: there may be hundreds. */

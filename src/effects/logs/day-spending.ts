@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs';
 import {
   type DaySpending,
   type MoneyEvent,
@@ -8,7 +7,7 @@ import {
 } from '../../core/task/day-budget.ts';
 import { ENDED_STATUSES, ENDINGS } from '../../core/task/endings.ts';
 import { messageOf } from '../../errors.ts';
-import { MB, readBytes, withRegularFile } from '../files/bounded-read.ts';
+import { MB, readBytes, readPieces, withRegularFile } from '../files/bounded-read.ts';
 import {
   amountAt,
   type JsonObject,
@@ -25,48 +24,34 @@ import { type LocalDay, localDay } from '../time/local-day.ts';
 export type DayCounter = (now: string) => DaySpending;
 
 /**
- * Creates a counter that reads of the journal only the current day, and at each further call only what is
- * new. If it cannot be read, this is said once, and what was read before counts.
+ * Creates a counter that reads only the current day of the journal. If it cannot be read, this is said once, and what
+ * was counted before on that day counts.
  */
 export function createDayCounter(journal: string, warn: (sentence: string) => void): DayCounter {
-  let reading: DayReading | null = null;
+  let last = { since: '', spentUsd: 0 };
   let hasWarned = false;
   return (now) => {
-    const { since, until } = localDay(now);
-    if (reading?.since !== since) reading = null;
+    const day = localDay(now);
+    if (last.since !== day.since) last = { since: day.since, spentUsd: 0 };
     try {
-      reading = withRegularFile(journal, 0, (descriptor, size) => {
-        const same = reading?.isOf(descriptor, size) === true ? reading : null;
-        const current = same ?? startReading(descriptor, size, { since, until });
-        current.readOn(descriptor, size);
-        return current;
-      });
+      last.spentUsd = withRegularFile(journal, 0, (descriptor, size) =>
+        spentOn(day, descriptor, size),
+      );
     } catch (error) {
       if (errorCode(error) !== 'ENOENT' && !hasWarned) {
         warn(dayNotCounted(journal, messageOf(error)));
         hasWarned = true;
       }
     }
-    return { spentUsd: reading?.spentUsd() ?? 0, until };
+    return { spentUsd: last.spentUsd, until: day.until };
   };
 }
 
-/** One day of a journal, as far as it was read. */
-interface DayReading {
-  /** The ISO instant at which the day begins. */
-  readonly since: string;
-  /** Whether the file is still the one that was read, and only longer. */
-  isOf(descriptor: number, size: number): boolean;
-  readOn(descriptor: number, size: number): void;
-  spentUsd(): number;
-}
-
-function startReading(descriptor: number, size: number, day: LocalDay): DayReading {
-  const { since } = day;
-  const { ino } = fstatSync(descriptor);
+/** Returns what the tasks of a journal have spent on a day, in US dollars. */
+function spentOn(day: LocalDay, descriptor: number, size: number): number {
   const tasks = new Map<string, TaskSpending>();
-  // The splitter keeps a line that is not complete yet until the next call.
-  const splitter = createLineSplitter({
+  // A last line that is not complete yet is left to the next call.
+  const { push } = createLineSplitter({
     maxLineBytes: LINE_MAX_BYTES,
     onLine(line) {
       const told = readMoney(line, day);
@@ -75,21 +60,8 @@ function startReading(descriptor: number, size: number, day: LocalDay): DayReadi
       tasks.set(taskId, withMoney(tasks.get(taskId) ?? NOTHING_SPENT, event));
     },
   });
-  let at = findDay(descriptor, size, since);
-  return {
-    since,
-    isOf: (other, otherSize) => fstatSync(other).ino === ino && otherSize >= at,
-    readOn(from, end) {
-      while (at < end) {
-        const piece = readBytes(from, Math.min(PIECE_BYTES, end - at), at);
-        if (piece.length === 0) return;
-        splitter.push(piece);
-        at += piece.length;
-      }
-    },
-    spentUsd: () =>
-      [...tasks.values()].reduce((sum, { endedUsd, openUsd }) => sum + endedUsd + openUsd, 0),
-  };
+  readPieces(descriptor, findDay(descriptor, size, day.since), size, push);
+  return [...tasks.values()].reduce((sum, { endedUsd, openUsd }) => sum + endedUsd + openUsd, 0);
 }
 
 /** A final message of 1 MB is on one line, and escapes may make it six times as long. */
