@@ -1,9 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { hasRoom } from '../../core/task/day-budget.ts';
-import { HEARTBEAT_MS } from '../../core/task/driver.ts';
-import { thisDriver, thisPlace } from '../../effects/lock/driver-identity.ts';
-import { claimTask } from '../../effects/lock/task-lock.ts';
+import { takeLock } from '../../effects/lock/wait-for-lock.ts';
 import { createDayCounter } from '../../effects/logs/day-spending.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { combinedStop, watchSignals } from '../../effects/processes/signals.ts';
@@ -77,19 +74,8 @@ export async function holdName(
   stateDir: string,
   name: string,
 ): Promise<{ release(): void } | null> {
-  const driver = thisDriver(systemClock.now(), randomUUID());
-  const here = () => thisPlace(systemClock.now());
-  const result = await claimTask(stateDir, name, driver, here);
-  if (result.kind === 'taken') return null;
-  if (result.kind === 'unwritable') {
-    throw new Error(`no claim can be written to ${stateDir} (${messageOf(result.error)})`);
-  }
-  const { claim } = result;
-  const timer = setInterval(() => claim.renew(), HEARTBEAT_MS).unref();
-  return {
-    release() {
-      clearInterval(timer);
-      claim.release();
-    },
-  };
+  const lock = await takeLock(stateDir, name).catch((error: unknown) => {
+    throw new Error(`no claim can be written to ${stateDir} (${messageOf(error)})`);
+  });
+  return lock.kind === 'held' ? lock : null;
 }

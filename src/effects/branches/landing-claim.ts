@@ -12,5 +12,5 @@ export async function claimLanding(
   signal: AbortSignal,
   onWait: (pid: number | null) => void,
 ): Promise<(() => void) | null> {
-  return waitForLock({ folder: path.join(commonDir, 'ralph'), name: 'landing', signal, onWait });
+  return waitForLock(path.join(commonDir, 'ralph'), 'landing', signal, onWait);
 }

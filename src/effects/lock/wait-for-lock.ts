@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HEARTBEAT_MS } from '../../core/task/driver.ts';
+import type { Driver } from '../../core/task/task-state.ts';
 import { systemClock } from '../time/clock.ts';
 import { thisDriver, thisPlace } from './driver-identity.ts';
 import { claimTask } from './task-lock.ts';
@@ -8,37 +9,45 @@ import { claimTask } from './task-lock.ts';
 /** How often a lock that another one holds is looked at. */
 const POLL_MS = 200;
 
-export interface LockRequest {
-  /** The folder for the lock; it is created. */
-  readonly folder: string;
-  /** What is locked, as a file name. */
-  readonly name: string;
-  /** Ends the waiting. */
-  readonly signal: AbortSignal;
-  /** Called once if another one holds the lock, with its pid if that is known. */
-  readonly onWait?: (pid: number | null) => void;
+/** A lock that this process holds, or its holder, as far as that is known. */
+type LockResult =
+  | { readonly kind: 'held'; release(): void }
+  | { readonly kind: 'taken'; readonly by: Driver | null };
+
+/**
+ * Locks `name`, a file name, in a folder, which is created. A lock whose process has died counts as free. Rejects with
+ * the system's error if nothing can be written in the folder.
+ */
+export async function takeLock(folder: string, name: string): Promise<LockResult> {
+  const driver = thisDriver(systemClock.now(), randomUUID());
+  const here = () => thisPlace(systemClock.now());
+  const result = await claimTask(folder, name, driver, here);
+  if (result.kind === 'unwritable') throw result.error;
+  if (result.kind === 'taken') return result;
+  const timer = setInterval(() => result.claim.renew(), HEARTBEAT_MS).unref();
+  return {
+    kind: 'held',
+    release() {
+      clearInterval(timer);
+      result.claim.release();
+    },
+  };
 }
 
 /**
- * Waits until nobody else holds a lock, and keeps others away. A lock whose process has died counts as free.
- * Resolves to a function that ends this, or to null if `signal` aborts. Rejects with the system's error if
- * nothing can be written in the folder.
+ * Waits until nobody else has a lock, and takes it. Resolves to a function that releases it, or to null if `signal`
+ * aborts. `onWait` is called once if another one has it, with its pid if that is known. Rejects as `takeLock` does.
  */
-export async function waitForLock(request: LockRequest): Promise<(() => void) | null> {
-  const { folder, name, signal, onWait } = request;
-  const here = () => thisPlace(systemClock.now());
+export async function waitForLock(
+  folder: string,
+  name: string,
+  signal: AbortSignal,
+  onWait: (pid: number | null) => void = () => {},
+): Promise<(() => void) | null> {
   for (let hasWaited = false; !signal.aborted; hasWaited = true) {
-    const driver = thisDriver(systemClock.now(), randomUUID());
-    const result = await claimTask(folder, name, driver, here);
-    if (result.kind === 'unwritable') throw result.error;
-    if (result.kind === 'held') {
-      const timer = setInterval(() => result.claim.renew(), HEARTBEAT_MS).unref();
-      return () => {
-        clearInterval(timer);
-        result.claim.release();
-      };
-    }
-    if (!hasWaited) onWait?.(result.by?.pid ?? null);
+    const result = await takeLock(folder, name);
+    if (result.kind === 'held') return result.release;
+    if (!hasWaited) onWait(result.by?.pid ?? null);
     await sleep(POLL_MS, undefined, { signal }).catch(() => {});
   }
   return null;

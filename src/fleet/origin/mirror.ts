@@ -125,7 +125,7 @@ export function openMirror(request: MirrorRequest): Mirror {
 
   /** Several workers of a user share the mirror: two fetches of one ref would lock each other out. */
   const locked = async <T>(work: () => Promise<T>): Promise<T | null> => {
-    const release = await waitForLock({ folder: place.parent, name: place.name, signal });
+    const release = await waitForLock(place.parent, place.name, signal);
     if (release === null) return null;
     try {
       await makeMirror(place, 'sha1', base);

@@ -8,7 +8,7 @@ test('one after the other holds the lock', async () => {
   let holders = 0;
   let most = 0;
   const hold = async (): Promise<void> => {
-    const release = await waitForLock({ folder, name: 'x', signal });
+    const release = await waitForLock(folder, 'x', signal);
     holders += 1;
     most = Math.max(most, holders);
     await new Promise((resolve) => setImmediate(resolve));
@@ -22,17 +22,14 @@ test('one after the other holds the lock', async () => {
 test('waiting tells who holds it, and ends with the signal', async () => {
   const folder = await tempFolder();
   const stop = new AbortController();
-  const release = await waitForLock({ folder, name: 'x', signal: stop.signal });
+  const release = await waitForLock(folder, 'x', stop.signal);
   const told: (number | null)[] = [];
-  const waits = waitForLock({
-    ...{ folder, name: 'x', signal: stop.signal },
-    onWait(pid) {
-      told.push(pid);
-      stop.abort();
-    },
+  const waits = waitForLock(folder, 'x', stop.signal, (pid) => {
+    told.push(pid);
+    stop.abort();
   });
   expect(await waits).toBeNull();
   expect(told).toEqual([process.pid]);
   release?.();
-  expect(await waitForLock({ folder, name: 'x', signal: stop.signal })).toBeNull();
+  expect(await waitForLock(folder, 'x', stop.signal)).toBeNull();
 });
