@@ -1,5 +1,6 @@
 import { accessSync, constants, realpathSync } from 'node:fs';
 import path from 'node:path';
+import { upward } from '../../effects/files/upward.ts';
 
 const PACKAGE = 'ralph-headless';
 
@@ -27,7 +28,7 @@ export function ownProgram({ script, folder, path: search }: Started): string {
   if (onPath !== undefined && real(onPath) === own) return 'ralph';
   // The script is bin/ralph.js of its package.
   const root = path.dirname(path.dirname(own));
-  const isHere = upwards(folder).some(
+  const isHere = upward(folder).some(
     (each) => each === root || real(path.join(each, 'node_modules', PACKAGE)) === root,
   );
   if (isHere) return 'npx ralph';
@@ -51,10 +52,4 @@ function real(file: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Lists a folder and all above it. */
-function upwards(folder: string): readonly string[] {
-  const above = path.dirname(folder);
-  return above === folder ? [folder] : [folder, ...upwards(above)];
 }

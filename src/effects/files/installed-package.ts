@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { MB, tryReadText } from './bounded-read.ts';
 import { parseObject, stringAt } from './json-fields.ts';
 import { realPath } from './real-path.ts';
+import { upward } from './upward.ts';
 
 /** A file of ralph itself: the bundle, or this source. */
 export const OWN_FILE = realPath(fileURLToPath(import.meta.url));
@@ -29,20 +30,11 @@ export function installedPackage(name: string, from: string = OWN_FILE): Install
 
 /** Returns the nearest folder with a `package.json`, from a file upward. */
 export function packageFolder(file: string): string {
-  for (const folder of upward(path.dirname(file))) {
-    if (versionIn(folder) !== null) return folder;
-  }
-  return path.dirname(file);
+  const folder = path.dirname(file);
+  return upward(folder).find((each) => versionIn(each) !== null) ?? folder;
 }
 
 function versionIn(folder: string): string | null {
   const text = tryReadText(path.join(folder, 'package.json'), MB);
   return text === null ? null : stringAt(parseObject(text) ?? {}, 'version');
-}
-
-function* upward(start: string): Generator<string> {
-  for (let folder = start; ; folder = path.dirname(folder)) {
-    yield folder;
-    if (path.dirname(folder) === folder) return;
-  }
 }

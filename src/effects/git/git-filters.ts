@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
+import { upward } from '../files/upward.ts';
 import { askGit, type Git, outputAt } from './call/git.ts';
 import type { GitSetting } from './call/git-program.ts';
 import { gitAt, withGitSettings } from './git.ts';
@@ -137,11 +138,10 @@ const CONFIG_MAX_BYTES = 64 * KB;
  * cases. Searches up to the root, because git skips a `.git` that is not a repository.
  */
 function mayHaveFilters(folder: string): boolean {
-  const parent = path.dirname(folder);
-  // A bare repository has no `.git`: the folder itself contains HEAD.
-  const isBare = isThere(path.join(folder, 'HEAD'));
-  if (isBare || mayBringFilters(path.join(folder, '.git'))) return true;
-  return parent !== folder && mayHaveFilters(parent);
+  return upward(folder).some(
+    // A bare repository has no `.git`: the folder itself contains HEAD.
+    (each) => isThere(path.join(each, 'HEAD')) || mayBringFilters(path.join(each, '.git')),
+  );
 }
 
 function mayBringFilters(place: string): boolean {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { sha256Of } from '../files/file-hash.ts';
 import { isThere } from '../files/file-kinds.ts';
+import { upward } from '../files/upward.ts';
 
 /** What says how `bd` works, beside its hooks. */
 const SETTINGS = ['config.yaml', 'metadata.json', 'redirect'];
@@ -30,9 +31,8 @@ export function changedBeadsFile(
 }
 
 function beadsAbove(cwd: string): string | null {
-  const folder = path.join(cwd, '.beads');
-  if (isThere(folder)) return folder;
-  return path.dirname(cwd) === cwd ? null : beadsAbove(path.dirname(cwd));
+  const folders = upward(cwd).map((folder) => path.join(folder, '.beads'));
+  return folders.find(isThere) ?? null;
 }
 
 function below(folder: string, name: string): readonly string[] {

@@ -1,8 +1,10 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
+import { readBytes } from '../files/bounded-read.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { realPath } from '../files/real-path.ts';
+import { upward } from '../files/upward.ts';
 import { distrust } from '../trust/owner.ts';
 
 /** A configuration file and its text. */
@@ -42,7 +44,7 @@ export function readNamedConfig(file: string, where: string): ConfigSearch {
 export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSearch {
   const home = homeOf(env);
   let border: string | null = null;
-  for (const folder of upward(startDir)) {
+  for (const folder of upward(path.resolve(startDir))) {
     const file = NAMES.map((name) => path.join(folder, name)).find((each) => existsSync(each));
     if (file !== undefined) {
       return border === null
@@ -60,7 +62,7 @@ export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSear
 /** Yields every path at which a search from this folder looks for a configuration, nearest first. */
 export function* configPlaces(startDir: string, env: NodeJS.ProcessEnv): Generator<string> {
   const home = homeOf(env);
-  for (const folder of upward(startDir)) {
+  for (const folder of upward(path.resolve(startDir))) {
     for (const name of NAMES) yield path.join(folder, name);
     if (borderAt(folder, home) !== null) return;
   }
@@ -114,26 +116,10 @@ function withFile(file: string, use: (open: number) => ConfigSearch): ConfigSear
 const MAX_BYTES = 64 * 1024;
 
 function textFrom(open: number, config: Omit<ConfigText, 'text'>): ConfigSearch {
-  const bytes = Buffer.alloc(MAX_BYTES + 1);
-  let length = 0;
-  while (length < bytes.length) {
-    const read = readSync(open, bytes, length, bytes.length - length, null);
-    if (read === 0) break;
-    length += read;
-  }
-  if (length > MAX_BYTES) {
+  const bytes = readBytes(open, MAX_BYTES + 1);
+  if (bytes.length > MAX_BYTES) {
     const problem = `${config.file} is larger than 64 KB; a long prompt belongs in its own file (prompt_file).`;
     return { ...NOTHING, problems: [problem] };
   }
-  return { ...NOTHING, config: { ...config, text: bytes.toString('utf8', 0, length) } };
-}
-
-function* upward(startDir: string): Generator<string> {
-  let folder = path.resolve(startDir);
-  for (;;) {
-    yield folder;
-    const parent = path.dirname(folder);
-    if (parent === folder) return;
-    folder = parent;
-  }
+  return { ...NOTHING, config: { ...config, text: bytes.toString() } };
 }

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { findGitAbove } from '../files/find-git-above.ts';
 import { realPath } from '../files/real-path.ts';
+import { upward } from '../files/upward.ts';
 import { openTaskIds } from '../state/task-folder.ts';
 import { distrust } from '../trust/owner.ts';
 
@@ -15,25 +16,19 @@ const STATE_FOLDER = '.ralph_state';
 export function vaultAbove(here: string): string {
   const root = findGitAbove(here);
   if (root === null || hasState(here)) return here;
-  return upwards(here).find((folder) => isIn(folder, root) && hasState(folder)) ?? here;
+  return above(here).find((folder) => isIn(folder, root) && hasState(folder)) ?? here;
 }
 
 /** Returns the nearest folder above a vault that has open tasks of this user; null if there is none. */
 export function tasksAbove(vault: string): string | null {
   const hasTasks = (folder: string): boolean =>
     hasState(folder) && openTaskIds(path.join(folder, STATE_FOLDER)).length > 0;
-  return upwards(vault).find(hasTasks) ?? null;
+  return above(vault).find(hasTasks) ?? null;
 }
 
 /** Lists the folders above one, the nearest first. */
-function upwards(folder: string): readonly string[] {
-  const above: string[] = [];
-  let at = realPath(folder);
-  for (let next = path.dirname(at); next !== at; next = path.dirname(at)) {
-    above.push(next);
-    at = next;
-  }
-  return above;
+function above(folder: string): readonly string[] {
+  return upward(realPath(folder)).slice(1);
 }
 
 function isIn(folder: string, root: string): boolean {
