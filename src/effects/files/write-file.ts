@@ -7,7 +7,6 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
-  promises,
   renameSync,
   statSync,
   unlinkSync,
@@ -77,23 +76,7 @@ let temporaries = randomBytes(4).readUInt32LE();
  * with the system's error; a half-written file never appears under the real name.
  */
 export async function writeFileAtomic(file: string, content: string | Uint8Array): Promise<void> {
-  const temporary = temporaryName(file);
-  try {
-    await retryBusy(async () => {
-      await promises.rm(temporary, { force: true });
-      const handle = await promises.open(temporary, 'wx', 0o600);
-      try {
-        await handle.writeFile(content);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-    });
-    await retryBusy(() => promises.rename(temporary, file));
-  } catch (error) {
-    await promises.rm(temporary, { force: true }).catch(() => undefined);
-    throw error;
-  }
+  closeSync(await putInPlace(file, content, syncData));
   await syncFolder(path.dirname(file));
 }
 
@@ -106,19 +89,30 @@ export async function replaceFile(
   file: string,
   content: string | Uint8Array,
 ): Promise<() => Promise<void>> {
+  const descriptor = await putInPlace(file, content, async () => {});
+  return makingDurable(descriptor, path.dirname(file));
+}
+
+/** Puts new content in the place of a file by a rename. Resolves to its descriptor, which is still open. */
+async function putInPlace(
+  file: string,
+  content: string | Uint8Array,
+  beforeRename: (descriptor: number) => Promise<void>,
+): Promise<number> {
   const temporary = temporaryName(file);
   let descriptor: number | null = null;
   try {
     // Synchronous: a trip to another thread takes longer than writing to the page cache.
     descriptor = await retryBusy(async () => openSync(temporary, 'wx', 0o600));
     writeFileSync(descriptor, content);
+    await beforeRename(descriptor);
     await retryBusy(async () => renameSync(temporary, file));
+    return descriptor;
   } catch (error) {
     if (descriptor !== null) closeSync(descriptor);
     tryToRemove(temporary);
     throw error;
   }
-  return makingDurable(descriptor, path.dirname(file));
 }
 
 /**
