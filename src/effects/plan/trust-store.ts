@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { constants, fstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { constants, fstatSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf, UsageError } from '../../errors.ts';
 import { withRegularFile } from '../files/bounded-read.ts';
+import { statOf } from '../files/file-kinds.ts';
 import { namesIn } from '../files/folder.ts';
 import { homeFolder } from '../files/home-folder.ts';
-import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
+import { makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
 import { distrust } from '../trust/owner.ts';
 import type { ConfigText } from './config-search.ts';
 
@@ -138,23 +139,12 @@ function refuseUnsafe(folder: string): void {
 /** Returns why other users could have written notes, as a clause; null if they could not. */
 function unsafeStore(folder: string): string | null {
   for (const each of [path.dirname(folder), folder]) {
-    const stats = statsOf(each);
+    const stats = statOf(each);
     if (stats === null) return null;
-    if (stats instanceof Error) return `${each} cannot be checked (${stats.message})`;
     const why = stats.isDirectory() ? distrust(stats) : 'it is not a folder';
     if (why !== null) return `${each}: ${why}`;
   }
   return null;
-}
-
-/** Returns null if the file does not exist, and other errors as values. */
-function statsOf(file: string): Stats | Error | null {
-  try {
-    return statSync(file);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    return error instanceof Error ? error : new Error(String(error));
-  }
 }
 
 /** Whether the file is regular, not a link, and only this user or root could have written it. */
