@@ -129,24 +129,14 @@ function olderRuns(history: string, taskId: string, seal: Seal | null): TaskEntr
     .map(({ entry }) => entry);
 }
 
-/**
- * Returns the names of the last-written states, newest first. One pass with minimal work per file: with
- * ten thousand files this loop dominates the time of `ralph status`.
- */
-function newestNames(folder: string, count: number): string[] {
-  if (!isRealFolder(folder) || count === 0) return [];
-  const newest: { readonly name: string; readonly ms: number }[] = [];
-  for (const fileName of readNames(folder)) {
-    if (!fileName.endsWith('.json')) continue;
-    const ms = lstatSync(`${folder}/${fileName}`, QUIETLY)?.mtimeMs ?? 0;
-    if (newest.length === count && ms <= (newest.at(-1)?.ms ?? 0)) continue;
-    const name = fileName.slice(0, -'.json'.length);
-    if (!isTaskId(name)) continue;
-    newest.push({ name, ms });
-    newest.sort((one, other) => other.ms - one.ms);
-    newest.length = Math.min(count, newest.length);
-  }
-  return newest.map(({ name }) => name);
+/** Returns the names of the last-written states, newest first. */
+function newestNames(history: string, count: number): string[] {
+  if (count === 0) return [];
+  return archivedNames(history)
+    .map((name) => ({ name, ms: lstatSync(`${history}/${name}.json`, QUIETLY)?.mtimeMs ?? 0 }))
+    .sort((one, other) => other.ms - one.ms)
+    .slice(0, count)
+    .map(({ name }) => name);
 }
 
 const QUIETLY = { throwIfNoEntry: false } as const;
