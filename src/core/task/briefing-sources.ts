@@ -17,6 +17,7 @@ export interface BriefingSources {
   readonly journal: readonly JournalEntry[];
   readonly notes: readonly OpenNote[];
   readonly requests: readonly OpenRequest[];
+  /** The budget of the current day; null if no open or recent task has one. */
   readonly day: DayBudget | null;
 }
 

@@ -7,7 +7,6 @@ import type {
   OpenNote,
   OpenRequest,
 } from './briefing-sources.ts';
-import type { DayBudget } from './day-budget.ts';
 import { rowOfState } from './endings.ts';
 import { isLive, type ShownState } from './shown-task.ts';
 import { type IterationRecord, laterBy, msBetween } from './task-state.ts';
@@ -34,22 +33,12 @@ export type Need =
   | { readonly kind: 'request'; readonly request: OpenRequest }
   | { readonly kind: 'note'; readonly note: OpenNote };
 
-export interface Briefing {
-  readonly since: string;
-  readonly until: string;
-  readonly vault: string;
-  readonly stateDir: string;
-  /** The absolute path of the key that commands must name; null if they find the key without it. */
-  readonly keyFlag: string | null;
-  /** For the tasks of a fleet: the words of a command that name the fleet, in place of the folders. */
-  readonly fleetWords?: readonly string[];
+export interface Briefing extends Omit<BriefingSources, 'runs' | 'journal' | 'notes' | 'requests'> {
   /** What needs a person, most urgent first. */
   readonly needs: readonly Need[];
   /** The newest task first. */
   readonly tasks: readonly BriefTask[];
   readonly totals: BriefTotals;
-  /** The budget of the current day; null if no open or recent task has one. */
-  readonly day: DayBudget | null;
 }
 
 type BriefTotals = Readonly<Record<BriefGroup, number>> & {
@@ -62,23 +51,17 @@ type BriefTotals = Readonly<Record<BriefGroup, number>> & {
 
 /** Makes a briefing from its sources. */
 export function makeBriefing(sources: BriefingSources): Briefing {
-  const { since, until, vault, stateDir, keyFlag, fleetWords, notes, requests, day } = sources;
-  const entriesOf = entriesByRun(sources.journal, sources.runs);
-  const tasks = sources.runs
-    .map((run) => briefTask(run, entriesOf.get(run) ?? [], notes, since))
-    .filter((task) => isOfInterest(task, since))
+  const { runs, journal, notes, requests, ...others } = sources;
+  const entriesOf = entriesByRun(journal, runs);
+  const tasks = runs
+    .map((run) => briefTask(run, entriesOf.get(run) ?? [], notes, others.since))
+    .filter((task) => isOfInterest(task, others.since))
     .sort((one, other) => compare(lastAt(other), lastAt(one)));
   return {
-    since,
-    until,
-    vault,
-    stateDir,
-    keyFlag,
-    ...(fleetWords === undefined ? {} : { fleetWords }),
+    ...others,
     tasks,
     needs: needsOf(tasks, requests, notes),
     totals: totalsOf(tasks),
-    day,
   };
 }
 
