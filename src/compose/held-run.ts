@@ -1,7 +1,6 @@
 import type { RalphEvent } from '../core/machine/events.ts';
 import type { LoopState } from '../core/machine/loop-state.ts';
-import type { NewTask } from '../core/task/new-task.ts';
-import type { TaskState } from '../core/task/task-state.ts';
+import type { Driver, TaskState } from '../core/task/task-state.ts';
 import type { TreeLacks } from '../core/task/tree-lacks.ts';
 import type { GitLimits } from '../effects/git/git-limits.ts';
 import type { Places } from '../effects/git/repository.ts';
@@ -102,7 +101,7 @@ export interface TaskTree {
 export interface ClaimedRun extends RunOptions {
   readonly paths: TaskPaths;
   readonly warn: (sentence: string) => void;
-  readonly driver: NonNullable<NewTask['driver']>;
+  readonly driver: Driver;
   readonly hold: Awaited<ReturnType<typeof holdTask>>;
   readonly stops: SignalWatch;
   readonly clock: RunClock;

@@ -29,7 +29,7 @@ import { untoldEvents } from '../effects/logs/untold-events.ts';
 import { requirePlanAfterSetup } from '../effects/plan/plan-left-behind.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { settingsJson } from '../effects/plan/stored-settings.ts';
-import { promptText, taskFacts } from '../effects/plan/task-facts.ts';
+import { changingFacts, promptText, taskFacts } from '../effects/plan/task-facts.ts';
 import type { DecidersAtStart } from '../effects/proof/deciders-at-start.ts';
 import type { LoopMemory } from '../effects/state/saved-step.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
@@ -79,7 +79,7 @@ export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<St
   });
   const snapshots = tree.keeper?.refs ?? null;
   const gitBase = (await tree.progress?.mark()) ?? null;
-  const task = note ?? newTaskState({ ...taskFacts(plan), driver, gitBase }, at);
+  const task = note ?? { ...newTaskOf(plan, at), driver };
   return {
     state: initialState({ ...task, git_base: gitBase, git: { ...task.git, snapshots } }),
     event: await startedEvent(plan, systemClock.now(), ready),
@@ -89,6 +89,10 @@ export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<St
     gitSetup: await gitSetupOf(run, tree, true),
     deciders: await decidersOf(run, true),
   };
+}
+
+function newTaskOf(plan: RunPlan, at: string): TaskState {
+  return newTaskState(taskFacts(plan), at, plan.taskTimeoutMs);
 }
 
 /** Outside a repository, the code for commits need not be loaded. */
@@ -119,7 +123,8 @@ async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
   const { taskFile, workTree } = plan;
   if (taskFile === null && workTree === null) return { note: null, ready: READY };
   const noted = {
-    ...newTaskState({ ...taskFacts(plan), driver, gitBase: null }, at),
+    ...newTaskOf(plan, at),
+    driver,
     task_file: taskFile === null ? null : path.join(IN_PROGRESS, path.basename(taskFile)),
     git: { ...NOTHING_IN_GIT, work_tree: workTree },
   };
@@ -176,8 +181,6 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   const tree = await watchTree(run, task);
   const snapshots = tree.keeper?.refs ?? task.git.snapshots;
   const gitBase = (await tree.progress?.mark()) ?? null;
-  const facts = { ...taskFacts(plan), driver, gitBase: task.git_base };
-  const settled = newTaskState(facts, task.started_at);
   const at = systemClock.now();
   const newMs = plan.taskTimeoutMs;
   const limits = { oldMs: resume?.previousTimeoutMs ?? newMs, newMs };
@@ -196,12 +199,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     task: {
       ...task,
       driver,
-      task_type: settled.task_type,
-      completion_promise: settled.completion_promise,
-      match: settled.match,
-      watch_glob: settled.watch_glob,
-      watch_file: settled.watch_file,
-      done_folder: settled.done_folder,
+      ...changingFacts(plan),
       git: { ...task.git, snapshots },
     },
   };

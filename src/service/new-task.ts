@@ -47,21 +47,19 @@ export function readNewTask(
   const { file } = source;
   const state = newTaskState(
     {
-      taskId,
-      promptPreview: withoutControls(maskSecrets(source.words)).slice(0, PREVIEW_CHARS),
-      promptSha256: sha256Of(prompt),
-      taskType: settings.taskType,
-      promise: settings.promise,
+      task_id: taskId,
+      task_prompt: withoutControls(maskSecrets(source.words)).slice(0, PREVIEW_CHARS),
+      prompt_sha256: sha256Of(prompt),
+      task_type: settings.taskType,
+      completion_promise: settings.promise,
       match: 'statement',
-      watchGlobs: [],
-      watchFile: file ?? (settings.strategy === 'file_movement' ? `${taskId}.md` : null),
-      doneFolder: nameInside(vault, doneFolder),
-      maxIterations: settings.maxIterations,
-      taskTimeoutMs: settings.timeoutMs,
-      driver: null,
-      gitBase: null,
+      watch_glob: [],
+      watch_file: file ?? (settings.strategy === 'file_movement' ? `${taskId}.md` : null),
+      done_folder: nameInside(vault, doneFolder),
+      max_iterations: settings.maxIterations,
     },
     at,
+    settings.timeoutMs,
   );
   // A task from a file is pending until its first iteration.
   const status = file === null ? 'running' : 'pending';

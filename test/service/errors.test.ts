@@ -60,23 +60,21 @@ describe('TaskAlreadyActiveError', () => {
     const driver = thisDriver(at, 'run-1');
     const task = newTaskState(
       {
-        taskId: 't',
-        promptPreview: 'Write it.',
-        promptSha256: 'x',
-        taskType: 'default',
-        promise: 'DONE',
+        task_id: 't',
+        task_prompt: 'Write it.',
+        prompt_sha256: 'x',
+        task_type: 'default',
+        completion_promise: 'DONE',
         match: 'statement',
-        watchGlobs: [],
-        watchFile: null,
-        doneFolder: '/Done',
-        maxIterations: 5,
-        taskTimeoutMs: 60_000,
-        driver,
-        gitBase: null,
+        watch_glob: [],
+        watch_file: null,
+        done_folder: '/Done',
+        max_iterations: 5,
       },
       at,
+      60_000,
     );
-    write('.ralph_state/t.json', JSON.stringify({ ...task, status: 'running' }));
+    write('.ralph_state/t.json', JSON.stringify({ ...task, driver, status: 'running' }));
     for (const action of [
       () => books.startTask({ prompt: 'Write it.', taskId: 't' }),
       () => books.incrementIteration('t', { context: '' }),

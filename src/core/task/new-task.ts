@@ -1,53 +1,41 @@
 import { NO_USAGE } from '../agent/attempt.ts';
-import type { MatchRule } from './policy.ts';
 import {
-  type Driver,
   laterBy,
   NO_BREAKER,
+  NO_METRICS,
   NOTHING_IN_GIT,
   SCHEMA_VERSION,
   type TaskState,
 } from './task-state.ts';
 
-/** What a new task is made from. Instants are ISO strings. */
-export interface NewTask {
-  readonly taskId: string;
-  readonly promptPreview: string;
-  readonly promptSha256: string;
-  readonly taskType: string;
-  readonly promise: string | null;
-  readonly match: MatchRule;
-  readonly watchGlobs: readonly string[];
-  readonly watchFile: string | null;
-  readonly doneFolder: string;
-  readonly maxIterations: number;
-  readonly taskTimeoutMs: number;
-  readonly driver: Driver | null;
-  readonly gitBase: string | null;
-}
+/** What a new task is made from. */
+export type TaskFacts = Pick<
+  TaskState,
+  | 'task_id'
+  | 'task_prompt'
+  | 'prompt_sha256'
+  | 'task_type'
+  | 'completion_promise'
+  | 'match'
+  | 'watch_glob'
+  | 'watch_file'
+  | 'done_folder'
+  | 'max_iterations'
+>;
 
-/** Returns the state of a task before its first iteration. */
-export function newTaskState(task: NewTask, at: string): TaskState {
+/** Returns the state of a task that begins at an ISO instant, before its first iteration. */
+export function newTaskState(facts: TaskFacts, at: string, timeoutMs: number): TaskState {
   return {
     schema_version: SCHEMA_VERSION,
-    task_id: task.taskId,
-    task_prompt: task.promptPreview,
-    prompt_sha256: task.promptSha256,
-    task_type: task.taskType,
+    ...facts,
     task_file: null,
-    completion_promise: task.promise,
-    match: task.match,
-    watch_glob: task.watchGlobs,
-    watch_file: task.watchFile,
-    done_folder: task.doneFolder,
-    max_iterations: task.maxIterations,
     current_iteration: 0,
     attempt: 0,
     status: 'pending',
     started_at: at,
     updated_at: at,
     finished_at: null,
-    timeout_at: laterBy(at, task.taskTimeoutMs),
+    timeout_at: laterBy(at, timeoutMs),
     exit_reason: null,
     evidence: null,
     iterations: [],
@@ -55,13 +43,7 @@ export function newTaskState(task: NewTask, at: string): TaskState {
     wait: null,
     progress: null,
     usage: NO_USAGE,
-    metrics: {
-      total_duration_seconds: 0,
-      iterations: 0,
-      api_calls: 0,
-      files_created: null,
-      files_modified: null,
-    },
+    metrics: NO_METRICS,
     breaker: NO_BREAKER,
     paused_for_approval: false,
     approval: null,
@@ -69,8 +51,8 @@ export function newTaskState(task: NewTask, at: string): TaskState {
     agents: {},
     session_id: null,
     session_usage: null,
-    git_base: task.gitBase,
-    driver: task.driver,
+    git_base: null,
+    driver: null,
     memory: null,
     save: 0,
     git: NOTHING_IN_GIT,

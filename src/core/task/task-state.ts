@@ -112,6 +112,14 @@ interface Metrics {
   readonly files_modified: number | null;
 }
 
+export const NO_METRICS: Metrics = {
+  total_duration_seconds: 0,
+  iterations: 0,
+  api_calls: 0,
+  files_created: null,
+  files_modified: null,
+};
+
 /** The ralph process that drives the task. */
 export interface Driver {
   readonly pid: number;

@@ -1,26 +1,31 @@
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { remedyForRefused } from '../../core/settings/edit-permissions.ts';
-import type { NewTask } from '../../core/task/new-task.ts';
+import type { TaskFacts } from '../../core/task/new-task.ts';
 import { withoutControls } from '../../core/text/untrusted-text.ts';
 import { sha256Of } from '../files/file-hash.ts';
 import { nameInside } from '../files/real-path.ts';
 import type { RunPlan } from './run-plan.ts';
 
 /** Returns the part of a plan that the task's state contains. */
-export function taskFacts(plan: RunPlan): Omit<NewTask, 'driver' | 'gitBase'> {
-  const { policy } = plan;
+export function taskFacts(plan: RunPlan): TaskFacts {
   return {
-    taskId: plan.taskId,
-    promptPreview: promptPreview(plan),
-    promptSha256: sha256Of(plan.prompt),
-    taskType: plan.taskType,
-    promise: policy.promise,
+    task_id: plan.taskId,
+    task_prompt: promptPreview(plan),
+    prompt_sha256: sha256Of(plan.prompt),
+    ...changingFacts(plan),
+    max_iterations: plan.policy.maxIterations,
+  };
+}
+
+/** Returns what the state says of settings that a resume may change at once. */
+export function changingFacts({ policy, taskType, vault }: RunPlan) {
+  return {
+    task_type: taskType,
+    completion_promise: policy.promise,
     match: policy.match,
-    watchGlobs: policy.watchGlobs,
-    watchFile: policy.watchFile,
-    doneFolder: nameInside(plan.vault, policy.doneFolder),
-    maxIterations: policy.maxIterations,
-    taskTimeoutMs: plan.taskTimeoutMs,
+    watch_glob: policy.watchGlobs,
+    watch_file: policy.watchFile,
+    done_folder: nameInside(vault, policy.doneFolder),
   };
 }
 

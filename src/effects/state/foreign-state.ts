@@ -85,22 +85,20 @@ export function readForeignState(value: JsonObject, file: string): TaskState | n
   const updatedAt = foreign.updatedAt ?? foreign.iterations.at(-1)?.started_at ?? startedAt;
   const fresh = newTaskState(
     {
-      taskId,
-      promptPreview: foreign.prompt,
-      promptSha256: '',
-      taskType: stringAt(value, 'task_type') ?? 'default',
-      promise: stringAt(value, 'completion_promise'),
+      task_id: taskId,
+      task_prompt: foreign.prompt,
+      prompt_sha256: '',
+      task_type: stringAt(value, 'task_type') ?? 'default',
+      completion_promise: stringAt(value, 'completion_promise'),
       // These tools look for a text anywhere in the output; ralph requires a statement.
       match: 'statement',
-      watchGlobs: globsOf(value),
-      watchFile: stringAt(value, 'watch_file') ?? foreign.taskFile,
-      doneFolder: stringAt(value, 'done_folder') ?? '',
-      maxIterations: countAt(value, 'max_iterations') ?? DEFAULT_MAX_ITERATIONS,
-      taskTimeoutMs: 0,
-      driver: null,
-      gitBase: null,
+      watch_glob: globsOf(value),
+      watch_file: stringAt(value, 'watch_file') ?? foreign.taskFile,
+      done_folder: stringAt(value, 'done_folder') ?? '',
+      max_iterations: countAt(value, 'max_iterations') ?? DEFAULT_MAX_ITERATIONS,
     },
     startedAt,
+    0,
   );
   return {
     ...fresh,

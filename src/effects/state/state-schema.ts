@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { NO_USAGE } from '../../core/agent/attempt.ts';
 import { SIGN_NAMES } from '../../core/agent/sign.ts';
 import { ACCEPTING_FLAG } from '../../core/proof/findings.ts';
 import { EVIDENCE_KINDS } from '../../core/settings/rows/completion.ts';
@@ -9,6 +10,8 @@ import {
   type Evidence,
   type EvidenceProof,
   laterBy,
+  NO_BREAKER,
+  NO_METRICS,
   SCHEMA_VERSION,
   type TaskState,
 } from '../../core/task/task-state.ts';
@@ -165,7 +168,7 @@ function buildSchema() {
     errors: z.catch(z.array(errorRecord), []),
     wait: orNull(wait),
     progress: orNull(progress),
-    usage: z.catch(usage, { cost_usd: 0, input_tokens: 0, output_tokens: 0 }),
+    usage: z.catch(usage, NO_USAGE),
     metrics: z.catch(
       z.object({
         total_duration_seconds: amount,
@@ -174,17 +177,11 @@ function buildSchema() {
         files_created: z.nullable(amount),
         files_modified: z.nullable(amount),
       }),
-      {
-        total_duration_seconds: 0,
-        iterations: 0,
-        api_calls: 0,
-        files_created: null,
-        files_modified: null,
-      },
+      NO_METRICS,
     ),
     breaker: z.catch(
       z.object({ no_progress: count, same_error: count, last_error: z.nullable(text) }),
-      { no_progress: 0, same_error: 0, last_error: null },
+      NO_BREAKER,
     ),
     paused_for_approval: z.catch(z.boolean(), false),
     approval: orNull(approval),

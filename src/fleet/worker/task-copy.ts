@@ -90,21 +90,19 @@ export function stateOfRow({ spec, created_at }: FleetTaskFacts): TaskState {
   const { settings } = storedRunOf(spec);
   return newTaskState(
     {
-      taskId: spec.task_id,
-      promptPreview: spec.prompt.slice(0, PREVIEW_CHARS),
-      promptSha256: '',
-      taskType: spec.task_type,
-      promise: settings.promise,
+      task_id: spec.task_id,
+      task_prompt: spec.prompt.slice(0, PREVIEW_CHARS),
+      prompt_sha256: '',
+      task_type: spec.task_type,
+      completion_promise: settings.promise,
       match: settings.match,
-      watchGlobs: settings.watchGlob,
-      watchFile: settings.watchFile,
-      doneFolder: settings.doneFolder ?? 'Done',
-      maxIterations: settings.maxIterations,
-      taskTimeoutMs: settings.timeout,
-      driver: null,
-      gitBase: null,
+      watch_glob: settings.watchGlob,
+      watch_file: settings.watchFile,
+      done_folder: settings.doneFolder ?? 'Done',
+      max_iterations: settings.maxIterations,
     },
     created_at,
+    settings.timeout,
   );
 }
 

@@ -41,21 +41,19 @@ const SUM = expect.stringMatching(/^[0-9a-f]{64}$/);
 function loopState(change: Partial<TaskState> = {}) {
   const task = newTaskState(
     {
-      taskId: 'T1',
-      promptPreview: 'Do it.',
-      promptSha256: '0'.repeat(64),
-      taskType: 'default',
-      promise: 'DONE',
+      task_id: 'T1',
+      task_prompt: 'Do it.',
+      prompt_sha256: '0'.repeat(64),
+      task_type: 'default',
+      completion_promise: 'DONE',
       match: 'statement',
-      watchGlobs: [],
-      watchFile: null,
-      doneFolder: '/vault/Done',
-      maxIterations: 5,
-      taskTimeoutMs: 60_000,
-      driver: null,
-      gitBase: null,
+      watch_glob: [],
+      watch_file: null,
+      done_folder: '/vault/Done',
+      max_iterations: 5,
     },
     STARTED,
+    60_000,
   );
   return initialState({ ...task, ...change });
 }
