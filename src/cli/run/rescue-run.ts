@@ -70,16 +70,8 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
   }
   const printed = new Map<string, string>();
   const options: OrchestrateOptions = {
-    vault: plan.vault,
-    stateDir: plan.stateDir,
-    keyFile: plan.keyFile,
-    doneFolder: plan.policy.doneFolder,
-    agent: plan.policy.agent,
-    maxCostPerDay: plan.policy.maxCostPerDay,
-    prepare: async (request) => ({
-      ...(await prepare(request, plan, base)),
-      said,
-    }),
+    plan,
+    prepare: async (request) => ({ ...(await prepare(request, plan, base)), said }),
     endedByBugs,
     warn: sayUnlessQuiet,
     report(file, outcome) {
@@ -92,11 +84,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
       process.stdout.write(`${line}\n`);
     },
   };
-  return {
-    ports: orchestrate(options),
-    settings: own,
-    say: sayUnlessQuiet,
-  };
+  return { ports: orchestrate(options), settings: own, say: sayUnlessQuiet };
 }
 
 interface Base {

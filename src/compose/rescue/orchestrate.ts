@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { AgentName } from '../../core/agent/agents/agents.ts';
 import { type Leave, leave, type VaultNote } from '../../core/rescue/vault-files.ts';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { MB, readTextWithin } from '../../effects/files/bounded-read.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { noteContent, writeNote } from '../../effects/vault/note-file.ts';
@@ -34,15 +34,8 @@ import {
 } from './shared-runs.ts';
 
 export interface OrchestrateOptions {
-  /** Absolute path, as are `stateDir` and `doneFolder`. */
-  readonly vault: string;
-  readonly stateDir: string;
-  readonly doneFolder: string;
-  /** Absolute path of the key that the user named, or null for the user's own key. */
-  readonly keyFile: string | null;
-  readonly agent: AgentName;
-  /** US dollars for all tasks of a day together; null: no limit. A task may have a lower one of its own. */
-  readonly maxCostPerDay: number | null;
+  /** The plan of the pass itself, without a file. Its budget of the day is that of all tasks together. */
+  readonly plan: RunPlan;
   /** Turns a request into a run. Rejects if the run cannot start. */
   readonly prepare: (request: TaskRequest) => Promise<PlannedTask>;
   readonly endedByBugs: RunBounds['endedByBugs'];
@@ -55,10 +48,11 @@ export interface OrchestrateOptions {
 export function orchestrate(
   options: OrchestrateOptions,
 ): VaultPorts & { readonly close: () => void } {
-  const runs = sharedRuns(options.stateDir, options.warn);
+  const { plan, warn } = options;
+  const runs = sharedRuns(plan.stateDir, warn);
   return {
-    vault: vaultDesk(options),
-    records: rescueRecords(options.stateDir),
+    vault: vaultDesk(plan),
+    records: rescueRecords(plan.stateDir),
     notes: vaultNotes(options),
     runTask: (request) => runTask(request, options, runs),
     report: options.report,
@@ -68,13 +62,9 @@ export function orchestrate(
   };
 }
 
-function vaultDesk(options: OrchestrateOptions): Vault {
-  const { vault, stateDir, doneFolder } = options;
-  const place: VaultPlace = {
-    vault,
-    stateDir,
-    seal: sealAt(options, true),
-  };
+function vaultDesk(plan: RunPlan): Vault {
+  const { vault, stateDir, policy } = plan;
+  const place: VaultPlace = { vault, stateDir, seal: sealAt(plan, true) };
   const here = () => thisPlace(systemClock.now());
   return {
     async list({ withNew }) {
@@ -83,14 +73,15 @@ function vaultDesk(options: OrchestrateOptions): Vault {
     look: async (file) => lookAgain(place, file, here()),
     hold: (ownId) => holdName(stateDir, `file.${ownId}`),
     async move(file, to) {
-      const target = to === 'done' ? path.relative(vault, doneFolder) : QUARANTINE;
+      const target = to === 'done' ? path.relative(vault, policy.doneFolder) : QUARANTINE;
       const from = path.join(vault, file.folder, file.name);
       return path.relative(vault, await moveWithin(vault, from, target));
     },
   };
 }
 
-function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): VaultNotes {
+function vaultNotes({ plan, warn }: OrchestrateOptions): VaultNotes {
+  const { vault, stateDir, policy } = plan;
   const folder = path.join(vault, NEEDS_ACTION);
   /** Full paths of the existing notes of a kind and task. */
   const there = (kind: VaultNote['kind'], taskId: string): readonly string[] =>
@@ -101,7 +92,9 @@ function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): Vault
   return {
     async write(note) {
       const at = systemClock.now();
-      const text = maskSecrets(renderVaultNote(note, { created: at, agent, stateDir }));
+      const text = maskSecrets(
+        renderVaultNote(note, { created: at, agent: policy.agent, stateDir }),
+      );
       try {
         if (leadsOut(folder, vault)) throw new Error(`${folder} leads out of the vault`);
         const kept = there(note.kind, note.taskId).find((file) => saysTheSame(file, text));
@@ -130,10 +123,11 @@ function saysTheSame(file: string, text: string): boolean {
 
 async function runTask(
   request: TaskRequest,
-  { prepare, endedByBugs, maxCostPerDay }: OrchestrateOptions,
+  { plan, prepare, endedByBugs }: OrchestrateOptions,
   runs: SharedRuns,
 ): Promise<RanTask | Leave | NoRoom> {
   try {
+    const { maxCostPerDay } = plan.policy;
     const ran = await runs.run(await prepare(request), { endedByBugs, maxCostPerDay });
     if (ran.kind === 'no-room') return ran;
     const { state, fields } = ran.end;
