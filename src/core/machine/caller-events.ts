@@ -1,4 +1,3 @@
-import { NO_USAGE } from '../agent/attempt.ts';
 import { judgePromise } from '../completion/promise.ts';
 import { maskSecrets, preview } from '../secrets/secrets.ts';
 import { postponed } from '../task/clock-gap.ts';
@@ -6,6 +5,7 @@ import {
   type Evidence,
   laterBy,
   msBetween,
+  NOT_RUN_HERE,
   type TaskState,
   withError,
   withIteration,
@@ -86,14 +86,8 @@ function reported(state: LoopState, report: IterationReport, at: string): Decide
     started_at: startedAt,
     duration_ms: Math.max(0, msBetween(startedAt, at)),
     outcome: outcome.kind,
-    exit_code: null,
+    ...NOT_RUN_HERE,
     completed: evidence !== null,
-    near_miss: false,
-    ...NO_USAGE,
-    turns: 0,
-    tools: 0,
-    refused: [],
-    files_changed: null,
     output_preview: preview('context' in report ? report.context : report.action, 200),
   };
   const numbered = { ...task, current_iteration: number, attempt: 1, evidence };

@@ -1,4 +1,4 @@
-import type { SessionUsage, Usage } from '../agent/attempt.ts';
+import { NO_USAGE, type SessionUsage, type Usage } from '../agent/attempt.ts';
 import type { SignName } from '../agent/sign.ts';
 import type { EvidenceKind } from '../settings/rows/completion.ts';
 import type { AgentStanding, JudgeStanding } from './agent-standing.ts';
@@ -35,6 +35,12 @@ export interface IterationRecord {
   readonly files_changed: number | null;
   readonly output_preview: string;
 }
+
+/** What is said of an iteration that another program ran. */
+export const NOT_RUN_HERE = {
+  ...{ exit_code: null, completed: false, near_miss: false },
+  ...{ ...NO_USAGE, turns: 0, tools: 0, refused: [], files_changed: null },
+} as const;
 
 export interface ErrorRecord {
   readonly at: string;

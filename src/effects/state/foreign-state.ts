@@ -1,10 +1,12 @@
 import path from 'node:path';
+import { isEnded } from '../../core/task/endings.ts';
 import { newTaskState } from '../../core/task/new-task.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import {
   type ErrorRecord,
   type IterationRecord,
   laterBy,
+  NOT_RUN_HERE,
   type Progress,
   type Status,
   type TaskState,
@@ -36,18 +38,6 @@ export const FOREIGN_STATUSES: Readonly<Record<string, Status>> = {
   in_progress: 'running',
   waiting_approval: 'paused_awaiting_approval',
 };
-
-const OWN_STATUSES: ReadonlySet<string> = new Set<Status>([
-  'pending',
-  'running',
-  'paused',
-  'paused_awaiting_approval',
-  'completed',
-  'failed',
-  'timeout',
-  'max_iterations_reached',
-  'stopped',
-]);
 
 /** A longer text is not taken for a prompt. */
 const PROMPT_MAX_BYTES = MB;
@@ -195,16 +185,7 @@ function iterationRecord(
   return {
     duration_ms: 0,
     outcome: 'answered',
-    exit_code: null,
-    completed: false,
-    near_miss: false,
-    cost_usd: 0,
-    input_tokens: 0,
-    output_tokens: 0,
-    turns: 0,
-    tools: 0,
-    refused: [],
-    files_changed: null,
+    ...NOT_RUN_HERE,
     output_preview: oneLine(preview ?? '', 200),
     ...known,
   };
@@ -246,7 +227,7 @@ function statusOf(value: JsonObject): Status | null {
 }
 
 function isOwnStatus(word: string): word is Status {
-  return OWN_STATUSES.has(word);
+  return word === 'pending' || word === 'running' || isEnded(word);
 }
 
 function globsOf(value: JsonObject): readonly string[] {
