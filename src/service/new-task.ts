@@ -16,20 +16,11 @@ import { type StartTaskOptions, taskSettings } from './task-options.ts';
 /** The longest prompt preview in a state, in UTF-16 code units. */
 const PREVIEW_CHARS = 1_000;
 
-/** A validated request for a new task. */
-export interface NewTaskRequest {
-  readonly prompt: Uint8Array;
-  readonly task: TaskState;
-  /** Whether the caller or a file gave the task its id. */
-  readonly isNamed: boolean;
-}
-
-/** Reads the options of a new task. Throws the errors that `startTask` documents. */
-export function readNewTask(
-  options: StartTaskOptions,
-  place: ServicePlace,
-  at: string,
-): NewTaskRequest {
+/**
+ * Reads the options of a new task; `isNamed` says whether the caller or a file gave it its id. Throws the errors that
+ * `startTask` documents.
+ */
+export function readNewTask(options: StartTaskOptions, place: ServicePlace, at: string) {
   const settings = taskSettings(options, place);
   const { vault, stateDir, doneFolder } = place;
   if (stateDir.startsWith(vault) && leadsOut(stateDir, vault)) {
@@ -63,7 +54,7 @@ export function readNewTask(
   );
   // A task from a file is pending until its first iteration.
   const status = file === null ? 'running' : 'pending';
-  const task = { ...state, status, task_file: file, kept_by: 'library' } as const;
+  const task: TaskState = { ...state, status, task_file: file, kept_by: 'library' };
   return { prompt, task, isNamed: named !== null };
 }
 

@@ -6,7 +6,7 @@ import { NO_USAGE, type Usage } from '../core/agent/attempt.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import { type Layer, layerOf } from '../core/settings/setting-source.ts';
 import type { EndedStatus } from '../core/task/endings.ts';
-import type { Evidence, TaskState } from '../core/task/task-state.ts';
+import type { Evidence } from '../core/task/task-state.ts';
 import { type RunPlan, requirePlan } from '../effects/plan/run-plan.ts';
 import { promptPreview } from '../effects/plan/task-facts.ts';
 import { watchAbort } from '../effects/processes/signals.ts';
@@ -91,7 +91,9 @@ async function resume(taskId: string, options: RunTaskOptions): Promise<RunTaskR
     env: options.env ?? process.env,
   });
   if (planned.kind === 'completed') {
-    return { ...FINISHED, ...shownOf(planned.state), stateFile: planned.stateFile };
+    const { metrics, usage, evidence } = planned.state;
+    const { stateFile } = planned;
+    return { ...FINISHED, iterations: metrics.iterations, usage, evidence, stateFile };
   }
   return resultOf({ plan: planned.plan, resume: planned.resume, view, stops: stops() });
 }
@@ -140,14 +142,6 @@ const FINISHED = {
   finalMessage: null,
   note: null,
 } as const;
-
-function shownOf({
-  metrics,
-  usage,
-  evidence,
-}: TaskState): Pick<RunTaskResult, 'iterations' | 'usage' | 'evidence'> {
-  return { iterations: metrics.iterations, usage, evidence };
-}
 
 /** Returns the result for a task that still waits for a person: a new run must not replace it. */
 function stillWaiting({ stateDir, taskId }: RunPlan): RunTaskResult {

@@ -13,24 +13,11 @@ import {
   TaskNotFoundError,
 } from '../task-errors.ts';
 
-/** Finds tasks, and refuses those in the wrong status. */
-export interface TaskLookup {
-  /** Returns a task, open or in the history, or null if there is none. */
-  read(taskId: string): TaskState | null;
-  /** Returns a task. Throws `TaskNotFoundError` if there is none. */
-  known(taskId: string): TaskState;
-  /** Returns a task that the library may change: its own, or one of another tool without a driver. */
-  own(taskId: string): TaskState;
-  openTask(taskId: string): TaskState;
-  /** Returns a pending or running task. Otherwise throws an `InvalidStateError` that contains `rule`. */
-  atWork(taskId: string, rule: string): TaskState;
-  /** Throws if the task is open. A task of the library without time left may be replaced. */
-  refuseOpen(taskId: string, at: string): void;
-  /** Throws if a task of the library is running: only one task without a given id runs at a time. */
-  refuseSecond(at: string): void;
-}
+export type TaskLookup = ReturnType<typeof taskLookup>;
 
-export function taskLookup(store: ServiceStore, stateDir: string): TaskLookup {
+/** Returns what finds tasks, and refuses those in the wrong status. */
+export function taskLookup(store: ServiceStore, stateDir: string) {
+  /** Returns a task, open or in the history, or null if there is none. */
   const read = (taskId: string): TaskState | null => {
     if (!isTaskId(taskId)) return null;
     const { file, paths } = store.find(taskId);
@@ -46,6 +33,7 @@ export function taskLookup(store: ServiceStore, stateDir: string): TaskLookup {
     }
   };
 
+  /** Throws `TaskNotFoundError` if there is none. */
   const known = (taskId: string): TaskState => {
     const found = read(taskId);
     if (found === null) throw new TaskNotFoundError(taskId, stateDir);
@@ -59,6 +47,7 @@ export function taskLookup(store: ServiceStore, stateDir: string): TaskLookup {
     if (live !== null) throw new TaskAlreadyActiveError(task_id, `pid ${live.pid} on ${live.host}`);
   };
 
+  /** Returns a task that the library may change: its own, or one of another tool without a driver. */
   const own = (taskId: string): TaskState => {
     const task = known(taskId);
     refuseLive(task);
@@ -74,17 +63,19 @@ export function taskLookup(store: ServiceStore, stateDir: string): TaskLookup {
     read,
     known,
     own,
-    openTask(taskId) {
+    openTask(taskId: string): TaskState {
       const task = own(taskId);
       if (!isOpen(task)) throw new InvalidStateError(taskId, task.status, 'it has already ended');
       return task;
     },
-    atWork(taskId, rule) {
+    /** Returns a pending or running task. Otherwise throws an `InvalidStateError` that contains `rule`. */
+    atWork(taskId: string, rule: string): TaskState {
       const task = own(taskId);
       if (!isAtWork(task.status)) throw new InvalidStateError(taskId, task.status, rule);
       return task;
     },
-    refuseOpen(taskId, at) {
+    /** Throws if the task is open. A task of the library without time left may be replaced. */
+    refuseOpen(taskId: string, at: string): void {
       const { file } = store.find(taskId);
       if (file.kind !== 'task') return;
       const { state } = file;
@@ -93,7 +84,8 @@ export function taskLookup(store: ServiceStore, stateDir: string): TaskLookup {
       const isOurs = state.kept_by === 'library' && isAtWork(state.status);
       if (waits || (isOurs && !isOver(state, at))) throw alreadyOpen(state);
     },
-    refuseSecond(at) {
+    /** Throws if a task of the library is running: only one task without a given id runs at a time. */
+    refuseSecond(at: string): void {
       const running = store
         .open()
         .find((task) => task.kept_by === 'library' && isAtWork(task.status) && !isOver(task, at));

@@ -42,21 +42,11 @@ export interface CompleteTaskOptions {
   readonly filesModified?: number;
 }
 
-/** The validated settings of a task. */
-export interface TaskSettings {
-  readonly taskId: string | null;
-  readonly taskType: string;
-  readonly strategy: CompletionStrategy;
-  readonly promise: string | null;
-  readonly maxIterations: number;
-  readonly timeoutMs: number;
-}
-
 /** One thousand years: a longer limit might end beyond the range of a JavaScript date. */
 const LONGEST_MINUTES = 365_000 * 1_440;
 
-/** Checks the options of a new task. Throws a `UsageError` with all problems. */
-export function taskSettings(options: StartTaskOptions, place: ServicePlace): TaskSettings {
+/** Returns the settings of a new task, checked. Throws a `UsageError` with all problems. */
+export function taskSettings(options: StartTaskOptions, place: ServicePlace) {
   const problems: string[] = [];
   const {
     prompt,

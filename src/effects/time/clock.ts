@@ -32,17 +32,14 @@ export function startClock(): RunClock & { close(): void } {
   return { ...systemClock, heldUpMs: holdUps.totalMs, close: holdUps.close };
 }
 
-/** Counts how long this process has been suspended, by Ctrl-Z or with its whole container. */
-interface HoldUps {
-  totalMs(): number;
-  close(): void;
-}
-
 /** Only a late timer shows a suspension, which is counted too short by at most one step. */
 const STEP_MS = 1_000;
 
-/** Starts to count how long this process is suspended. Does not keep the process alive. */
-export function countHoldUps(): HoldUps {
+/**
+ * Starts to count how long this process is suspended, by Ctrl-Z or with its whole container. Does not keep the process
+ * alive.
+ */
+export function countHoldUps() {
   let totalMs = 0;
   let dueMs = monotonicMs() + STEP_MS;
   const takeOff = (): void => {
@@ -57,7 +54,7 @@ export function countHoldUps(): HoldUps {
   }, STEP_MS).unref();
   return {
     // The late timer may not have fired yet.
-    totalMs() {
+    totalMs(): number {
       takeOff();
       return Math.round(totalMs);
     },
