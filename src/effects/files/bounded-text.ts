@@ -1,3 +1,5 @@
+import { StringDecoder } from 'node:string_decoder';
+
 /** Returns the end of a text within `maxBytes` bytes of UTF-8, starting at a whole character. */
 export function tailWithin(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
@@ -61,13 +63,10 @@ export function createEndsText(headBytes: number, tailBytes: number) {
 }
 
 /** Returns the beginning of a text within `maxBytes` bytes of UTF-8, ending with a whole character. */
-function headWithin(text: string, maxBytes: number): string {
+export function headWithin(text: string, maxBytes: number): string {
   if (Buffer.byteLength(text) <= maxBytes) return text;
-  const bytes = Buffer.from(text.slice(0, maxBytes));
-  let end = Math.min(bytes.length, maxBytes);
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  // Copied, because a slice would keep the whole text in memory.
-  return bytes.toString('utf8', 0, end);
+  // A copy, because a slice would keep the whole text in memory.
+  return new StringDecoder().write(Buffer.from(text.slice(0, maxBytes)).subarray(0, maxBytes));
 }
 
 interface TailText {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, type FSWatcher } from 'node:fs';
 import path from 'node:path';
-import { StringDecoder } from 'node:string_decoder';
 import { type ProgressReport, progressReport } from '../../core/completion/progress-report.ts';
 import { HINT_MAX_BYTES, type Hint } from '../../core/prompt/hints.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { CommandError, messageOf } from '../../errors.ts';
 import type { Requests } from '../../loop/ports.ts';
 import { MB, readFirstBytes } from '../files/bounded-read.ts';
+import { headWithin } from '../files/bounded-text.ts';
 import { fileNamesIn, watchFolder } from '../files/folder.ts';
 import { numberAt, parseObject, stringAt } from '../files/json-fields.ts';
 import { leadsOut } from '../files/real-path.ts';
@@ -178,14 +178,9 @@ function signedHint(text: string, folder: string, name: string, seal: Seal | nul
   return sum === null ? text : `${text}\n<!-- ralph: ${sum} -->\n`;
 }
 
-/** Returns the beginning of a text, without an incomplete character at the cut. */
-function withinBytes(text: string, bytes: number): string {
-  return new StringDecoder().write(Buffer.from(text).subarray(0, bytes));
-}
-
 function readHint(content: string, folder: string, name: string, seal: Seal): Hint {
   const [, sum] = SIGNATURE.exec(content) ?? [];
-  const text = withinBytes(content.replace(SIGNATURE, ''), HINT_MAX_BYTES);
+  const text = headWithin(content.replace(SIGNATURE, ''), HINT_MAX_BYTES);
   const isProven = sum !== undefined && sum === seal.sumOf(text, nameOfHint(folder, name));
   return { text, isProven };
 }
