@@ -15,7 +15,7 @@ export function readListFile(file: string): ListText {
     // Other bytes would be lost when the list is written.
     return Buffer.from(text).equals(bytes) ? { text } : { problem: 'it is not UTF-8' };
   } catch (error) {
-    const code = errorCode(error) || (error instanceof Error && 'code' in error ? error.code : '');
+    const code = errorCode(error);
     if (code === 'ENOENT') return { problem: 'there is no such file' };
     if (code === 'EFBIG') return { problem: 'it has more than 1 MB' };
     return {

@@ -74,8 +74,7 @@ export function unpackState(
   const { fields, state: parsed } = readPacked(paths, packed);
   const prompt = stringAt(fields, 'prompt');
   if (prompt === null) throw corrupted(paths, 'fields are missing');
-  const found = objectAt(fields, 'memory');
-  const memory = found === null ? null : memoryIn(found);
+  const memory = memoryIn(fields);
   const name = memory === null ? null : freeMemoryName(null);
   const state: TaskState = { ...change(parsed), driver: null, memory: name };
 

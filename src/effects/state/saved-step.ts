@@ -82,8 +82,8 @@ function readMemory(file: string) {
   const text = tryReadText(file, MEMORY_MAX_BYTES) ?? '';
   const fields = parseObject(text);
   if (fields?.schema_version !== SCHEMA_VERSION) return null;
-  const memory = objectAt(fields, 'memory');
-  return memory !== null && isMemory(memory) ? { text, fields, memory } : null;
+  const memory = memoryIn(fields);
+  return memory === null ? null : { text, fields, memory };
 }
 
 function readStep(file: string, seal: Seal): SavedStep | null {
@@ -158,9 +158,10 @@ export function removeFreeMemories(taskFolder: string, inUse: string | null = nu
   }
 }
 
-/** Returns the memory in a parsed JSON value; null if fields are missing. */
-export function memoryIn(value: JsonObject): LoopMemory | null {
-  return isMemory(value) ? value : null;
+/** Returns the memory in the field of a parsed JSON object; null if it is missing, or fields of it are. */
+export function memoryIn(fields: JsonObject): LoopMemory | null {
+  const memory = objectAt(fields, 'memory');
+  return memory !== null && isMemory(memory) ? memory : null;
 }
 
 /** Whether a memory has all its fields. Their content is not checked: the file is trusted. */
