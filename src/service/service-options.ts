@@ -1,6 +1,8 @@
 import path from 'node:path';
 import type { RalphEvent } from '../core/machine/events.ts';
-import { parseDuration } from '../core/settings/duration.ts';
+import { settingsFromEnvironment } from '../core/settings/environment.ts';
+import { resolveSettings } from '../core/settings/resolve-settings.ts';
+import { layerOf } from '../core/settings/setting-source.ts';
 import { keyFlag } from '../effects/trust/key.ts';
 import { UsageError } from '../errors.ts';
 
@@ -44,51 +46,29 @@ export interface ServicePlace {
   readonly timeoutMs: number;
 }
 
-const DEFAULT_MAX_ITERATIONS = 10;
-const DEFAULT_TIMEOUT_MS = 30 * 60_000;
+const DEFAULTS = layerOf({ maxIterations: 10, timeout: '30m' }, () => ({
+  kind: 'default',
+  where: 'the library',
+}));
 
 /** Fills in the defaults. Throws a `UsageError` with all problems. */
 export function servicePlace(options: RalphServiceOptions): ServicePlace {
   const env = options.env ?? process.env;
-  const problems: string[] = [];
+  const { maxIterations, timeout } = settingsFromEnvironment(env).layer;
+  const limits = { ...(maxIterations && { maxIterations }), ...(timeout && { timeout }) };
+  const { settings, problems } = resolveSettings([limits, DEFAULTS]);
+  if (problems.length > 0) throw new UsageError(problems);
   const vault = path.resolve(options.vault ?? env.RALPH_VAULT ?? '.');
   const stateDir = options.stateDir ?? env.RALPH_STATE_DIR;
   const named = options.keyFile ?? env.RALPH_KEY_FILE;
   const keyFile = named === undefined ? null : path.resolve(named);
-  const place: ServicePlace = {
+  return {
     vault,
     keyFile,
     keyFlag: keyFlag(keyFile, env),
     stateDir: stateDir === undefined ? path.join(vault, '.ralph_state') : path.resolve(stateDir),
     doneFolder: path.resolve(vault, options.doneFolder ?? env.RALPH_DONE_FOLDER ?? 'Done'),
-    maxIterations: maxIterationsFrom(env, problems),
-    timeoutMs: timeoutFrom(env, problems),
+    maxIterations: settings.maxIterations,
+    timeoutMs: settings.timeout,
   };
-  if (problems.length > 0) throw new UsageError(problems);
-  return place;
-}
-
-function maxIterationsFrom(env: Environment, problems: string[]): number {
-  const text = env.RALPH_MAX_ITERATIONS;
-  // Inside a loop the variable describes the agent's own task, so it is not a setting.
-  if (text === undefined || env.RALPH_RUN_ID !== undefined) return DEFAULT_MAX_ITERATIONS;
-  const count = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
-  if (count < 1) {
-    problems.push(`RALPH_MAX_ITERATIONS expects a whole number, at least 1; found '${text}'.`);
-  }
-  return count;
-}
-
-/** `RALPH_TIMEOUT` is a duration; its alias `RALPH_TIMEOUT_MINUTES` may also be a bare number. */
-function timeoutFrom(env: Environment, problems: string[]): number {
-  const minutes = env.RALPH_TIMEOUT_MINUTES;
-  const written = minutes !== undefined && /^[\d.]+$/.test(minutes) ? `${minutes}m` : minutes;
-  const text = env.RALPH_TIMEOUT ?? written;
-  if (text === undefined) return DEFAULT_TIMEOUT_MS;
-  const ms = parseDuration(text) ?? 0;
-  if (ms <= 0) {
-    const name = env.RALPH_TIMEOUT === undefined ? 'RALPH_TIMEOUT_MINUTES' : 'RALPH_TIMEOUT';
-    problems.push(`${name} expects a time such as 30m; found '${text}'.`);
-  }
-  return ms;
 }

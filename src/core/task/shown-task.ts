@@ -43,13 +43,7 @@ export interface ShownTask {
   readonly isOwn: boolean;
 }
 
-export interface ShownPlaces {
-  readonly taskId: string;
-  readonly stateFile: string;
-  readonly logDir: string;
-  readonly archived: boolean;
-  readonly isOwn: boolean;
-}
+export type ShownPlaces = Pick<ShownTask, 'taskId' | 'stateFile' | 'logDir' | 'archived' | 'isOwn'>;
 
 const LAST_CHARS = 200;
 const HOST_CHARS = 60;
