@@ -31,8 +31,6 @@ export interface HostMachine {
  * there. The folder `effects` has the code that starts it and reads its output.
  */
 export interface Agent {
-  /** What the agent is, for the help of `--agent`. */
-  readonly help: string;
   /** The settings that it takes, besides those that every agent takes. */
   readonly takes: readonly AgentSetting[];
   /** Flags that ralph itself passes to the agent, so they are refused after `--`. */

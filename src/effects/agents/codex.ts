@@ -10,7 +10,6 @@ const SANDBOXES: Readonly<Record<string, string>> = {
 /** The agent that runs `codex exec --json` and reads its events. */
 export const codexAgent = jsonAgent({
   program: 'codex',
-  homeFolders: ['.local/bin'],
   args({ resumeSession }, { settings, passthrough, inSandbox }) {
     const { model, permissionMode, dangerouslySkipPermissions } = settings;
     const mode = permissionMode === null ? null : (SANDBOXES[permissionMode] ?? permissionMode);

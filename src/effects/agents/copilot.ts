@@ -4,7 +4,6 @@ import { jsonAgent } from './json-agent.ts';
 /** The agent that runs `copilot --output-format json` and reads its events. */
 export const copilotAgent = jsonAgent({
   program: 'copilot',
-  homeFolders: ['.local/bin'],
   args({ resumeSession }, { settings, passthrough }) {
     const { allowedTools, model, permissionMode, dangerouslySkipPermissions } = settings;
     const allowed = [...(permissionMode === 'acceptEdits' ? ['write'] : []), ...allowedTools];

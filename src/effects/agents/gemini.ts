@@ -11,7 +11,6 @@ const TOOLS_OF_OTHER_MODES: ReadonlySet<string> = new Set([
 /** The agent that runs `gemini -o stream-json` and reads its events. */
 export const geminiAgent = jsonAgent({
   program: 'gemini',
-  homeFolders: ['.local/bin'],
   args({ resumeSession }, { settings, passthrough }) {
     const { model, permissionMode, dangerouslySkipPermissions } = settings;
     const mode = dangerouslySkipPermissions

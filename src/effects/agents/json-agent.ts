@@ -14,8 +14,8 @@ import { createSink, type Sink } from './sink.ts';
  */
 export interface JsonAgent {
   readonly program: string;
-  /** Folders below the home folder in which installers put the program. */
-  readonly homeFolders: readonly string[];
+  /** The folder below the home folder in which its own installer puts it, if that is not the usual one. */
+  readonly ownFolder?: string;
   args(turn: AgentTurn, options: AgentArguments): readonly string[];
   event(event: JsonObject, say: Sink): void;
   /**
@@ -32,7 +32,8 @@ export function jsonAgent(agent: JsonAgent): (options: AgentOptions) => AgentKin
   return (options) => {
     const { settings, env, prefixArgs = [] } = options;
     const home = homeFolder(env);
-    const own = home === null ? [] : agent.homeFolders.map((folder) => path.join(home, folder));
+    const inHome = [...(agent.ownFolder === undefined ? [] : [agent.ownFolder]), '.local/bin'];
+    const own = home === null ? [] : inHome.map((folder) => path.join(home, folder));
     return {
       program: settings.agentBin ?? agent.program,
       folders: settings.agentBin === null ? [...own, '/usr/local/bin', '/opt/homebrew/bin'] : [],

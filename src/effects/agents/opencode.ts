@@ -11,7 +11,7 @@ const TOOLS: ReadonlySet<string> = new Set([
 /** The agent that runs `opencode run --format json` and reads its events. */
 export const opencodeAgent = jsonAgent({
   program: 'opencode',
-  homeFolders: ['.opencode/bin', '.local/bin'],
+  ownFolder: '.opencode/bin',
   args({ resumeSession }, { settings, passthrough }) {
     const { model, dangerouslySkipPermissions } = settings;
     return [

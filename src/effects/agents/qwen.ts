@@ -8,7 +8,6 @@ const MODES: Readonly<Record<string, string>> = { acceptEdits: 'auto-edit' };
 /** The agent that runs `qwen -o stream-json` and reads its events, which have the form of those of claude. */
 export const qwenAgent = jsonAgent({
   program: 'qwen',
-  homeFolders: ['.local/bin'],
   args({ resumeSession }, { settings, passthrough }) {
     const { allowedTools, model, permissionMode, dangerouslySkipPermissions } = settings;
     const mode = permissionMode === null ? null : (MODES[permissionMode] ?? permissionMode);

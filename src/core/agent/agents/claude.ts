@@ -1,34 +1,22 @@
 import { oneLine } from '../../text/untrusted-text.ts';
 import type { Agent } from '../agent.ts';
 import { errored, fatal } from '../outcome.ts';
+import { installedAgent } from './installed-agent.ts';
 
 /** Claude Code. */
-export const claude: Agent = {
-  help: 'claude',
-  takes: [
-    'agentBin',
-    'model',
-    'permissionMode',
-    'allowedTools',
-    'edit',
-    'dangerouslySkipPermissions',
-    'maxCost',
-    'maxCostPerDay',
-    'maxUsage',
-    'session',
-    'acceptRefused',
-    'askBack',
-  ],
+export const claude: Agent = installedAgent({
+  name: 'claude',
+  title: 'Claude Code',
+  package: '@anthropic-ai/claude-code',
+  further: ['allowedTools', 'maxCost', 'maxCostPerDay', 'maxUsage'],
   ownFlags: ['--output-format', '--input-format'],
   budgetFlag: '--max-budget-usd',
   expandsAtPaths: true,
   tells: ['calls', 'refusals', 'tokens', 'sub-agents'],
-  requiresReport: true,
   nestingVariables: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT'],
   versionVariables: { DISABLE_AUTOUPDATER: '1' },
   permissionsNotice:
     'claude runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --edit, --allowed-tools or --dangerously-skip-permissions to allow them.',
-  readOnlyModes: [],
   commandRule: (words) => `Bash(${words.join(' ')}${words.length > 1 ? ':*' : ''})`,
   promptLimit: { most: 10_000_000, unit: 'bytes' },
   judging: {
@@ -75,11 +63,7 @@ export const claude: Agent = {
     },
     loginFiles: ['.claude.json'],
   },
-  installRemedy:
-    'install Claude Code (npm install -g @anthropic-ai/claude-code), or name the program with --agent-bin PATH',
   remedies: {
-    'agent-not-found':
-      'install it (npm install -g @anthropic-ai/claude-code), or name it with --agent-bin',
     'not-logged-in':
       'log in with claude /login, or make a token for cron with claude setup-token and set CLAUDE_CODE_OAUTH_TOKEN, or set a valid ANTHROPIC_API_KEY',
     'slash-command':
@@ -101,7 +85,6 @@ export const claude: Agent = {
       means: 'transient',
     },
   ],
-  exitCodes: {},
   errorCodes: {
     authentication_failed: 'not-logged-in',
     oauth_org_not_allowed: 'not-logged-in',
@@ -116,6 +99,6 @@ export const claude: Agent = {
     const isCommand = report.isLocal || /^\s*\//.test(prompt) || /^Unknown command: \//.test(text);
     return isCommand ? fatal('slash-command', text) : errored(text === '' ? NO_TURN : text);
   },
-};
+});
 
 const NO_TURN = 'claude ended without a turn of the model';

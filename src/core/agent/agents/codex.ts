@@ -1,28 +1,16 @@
 import type { Agent } from '../agent.ts';
+import { installedAgent } from './installed-agent.ts';
 
 const MAY_NOTHING =
   'codex runs in its read-only sandbox: it may read files, but changes no file, so a promise that names changed work cannot be true. codex does not report what its sandbox refuses. Use --edit (its workspace-write) or --dangerously-skip-permissions to allow changes.';
 
 /** OpenAI's codex. */
-export const codex: Agent = {
-  help: 'codex',
-  takes: [
-    'agentBin',
-    'model',
-    'permissionMode',
-    'edit',
-    'dangerouslySkipPermissions',
-    'session',
-    'acceptRefused',
-    'askBack',
-  ],
+export const codex: Agent = installedAgent({
+  name: 'codex',
+  package: '@openai/codex',
   ownFlags: ['--json', '--experimental-json', 'resume'],
-  budgetFlag: null,
-  expandsAtPaths: false,
   tells: ['calls', 'refusals'],
-  requiresReport: true,
   nestingVariables: [/^CODEX_(?!HOME$|API_KEY$)/],
-  versionVariables: {},
   permissionsNotice: MAY_NOTHING,
   readOnlyModes: ['plan', 'read-only'],
   editsAnd: ', and run any command in its own sandbox',
@@ -42,16 +30,10 @@ export const codex: Agent = {
       ...['prompts', 'skills', 'rules', 'plugins'],
     ],
     inTree: ['config.toml', 'hooks.json', 'rules', 'skills'].map((name) => `.codex/${name}`),
-    state: null,
-    loginFiles: [],
   },
-  installRemedy:
-    'install codex (npm install -g @openai/codex), or name the program with --agent-bin PATH',
   remedies: {
-    'agent-not-found': 'install it (npm install -g @openai/codex), or name it with --agent-bin',
     'not-logged-in': 'log in with codex login, or set a valid key for its provider',
     'no-credit': 'add credit to the account that codex uses, then ralph resume',
-    'bad-option': 'remove the option, or update codex',
   },
   wordings: [
     { pattern: /no rollout found for thread id/i, means: 'session-gone' },
@@ -73,4 +55,4 @@ export const codex: Agent = {
     { pattern: /^\s*\{\s*"(error|detail)"/, means: 'refused-request' },
   ],
   exitCodes: { 2: 'bad-option' },
-};
+});

@@ -4,7 +4,6 @@ import { readCommandFailure } from '../command-words.ts';
 
 /** Any program: it gets the prompt on standard input, and its standard output is the final message. */
 export const command: Agent = {
-  help: 'any command that reads the prompt on standard input',
   takes: ['agentCommand'],
   ownFlags: [],
   budgetFlag: null,

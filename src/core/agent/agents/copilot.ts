@@ -1,36 +1,22 @@
 import type { Agent } from '../agent.ts';
+import { installedAgent } from './installed-agent.ts';
 
 /** GitHub's copilot. It tells neither cost nor tokens. */
-export const copilot: Agent = {
-  help: 'copilot',
-  takes: [
-    'agentBin',
-    'model',
-    'permissionMode',
-    'allowedTools',
-    'edit',
-    'dangerouslySkipPermissions',
-    'session',
-    'acceptRefused',
-    'askBack',
-  ],
+export const copilot: Agent = installedAgent({
+  name: 'copilot',
+  package: '@github/copilot',
+  further: ['allowedTools'],
   ownFlags: ['--output-format', '-p', '--prompt', '-i', '--interactive'],
-  budgetFlag: null,
-  expandsAtPaths: false,
   tells: ['calls', 'refusals'],
-  requiresReport: true,
-  nestingVariables: [],
   versionVariables: { COPILOT_AUTO_UPDATE: 'false' },
   permissionsNotice:
     'copilot may read only: it asks before it edits files or runs commands, and without anyone to answer these are refused. Use --edit, --allowed-tools or --dangerously-skip-permissions to allow them.',
-  readOnlyModes: [],
   commandRule: ([program = '', ...rest]) =>
     rest.length === 1 && WITH_SUBCOMMANDS.includes(program) ? `shell(${program} ${rest[0]})` : null,
   permissionModeProblem: (mode) =>
     mode === 'acceptEdits'
       ? null
       : 'is not for --agent copilot, which has no permission modes; it takes acceptEdits, and --allowed-tools with its own names of tools',
-  promptLimit: null,
   judging: null,
   sandbox: {
     hosts: ['api.github.com', 'api.githubcopilot.com', '*.githubcopilot.com'],
@@ -48,15 +34,9 @@ export const copilot: Agent = {
       ...['agents', 'hooks', 'skills', 'installed-plugins', 'pkg'],
     ],
     inTree: ['.github/hooks'],
-    state: null,
-    loginFiles: [],
   },
-  installRemedy:
-    'install copilot (npm install -g @github/copilot), or name the program with --agent-bin PATH',
   remedies: {
-    'agent-not-found': 'install it (npm install -g @github/copilot), or name it with --agent-bin',
     'not-logged-in': 'start copilot once and log in, or set a valid GH_TOKEN',
-    'bad-option': 'remove the option, or update copilot',
   },
   wordings: [
     { pattern: /no session, task, or name matched/i, means: 'session-gone' },
@@ -64,8 +44,7 @@ export const copilot: Agent = {
     { pattern: /^error: unexpected argument .*$/m, means: 'bad-option' },
     { pattern: /^(error: )?no authentication information found/im, means: 'not-logged-in' },
   ],
-  exitCodes: {},
-};
+});
 
 /**
  * The programs of which its rules tell one subcommand from another, as tried with 1.0.102. Of every other program a

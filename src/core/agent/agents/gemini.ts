@@ -1,25 +1,14 @@
 import type { Agent } from '../agent.ts';
+import { installedAgent } from './installed-agent.ts';
 
 /** Google's gemini. */
-export const gemini: Agent = {
-  help: 'gemini',
-  takes: [
-    'agentBin',
-    'model',
-    'permissionMode',
-    'edit',
-    'dangerouslySkipPermissions',
-    'session',
-    'acceptRefused',
-    'askBack',
-  ],
+export const gemini: Agent = installedAgent({
+  name: 'gemini',
+  package: '@google/gemini-cli',
   ownFlags: ['-o', '--output-format', '-p', '--prompt', '-i', '--prompt-interactive'],
-  budgetFlag: null,
   expandsAtPaths: true,
   tells: ['calls', 'refusals'],
-  requiresReport: true,
   nestingVariables: ['GEMINI_CLI', 'GEMINI_CLI_NO_RELAUNCH'],
-  versionVariables: {},
   permissionsNotice:
     'gemini may read only: its tools that change files or run commands are taken away. Use --edit or --dangerously-skip-permissions (its yolo) to allow them.',
   readOnlyModes: ['plan', 'default'],
@@ -54,16 +43,9 @@ export const gemini: Agent = {
         'policies',
       ],
     ].map((name) => `.gemini/${name}`),
-    state: null,
-    loginFiles: [],
   },
-  installRemedy:
-    'install gemini (npm install -g @google/gemini-cli), or name the program with --agent-bin PATH',
   remedies: {
-    'agent-not-found':
-      'install it (npm install -g @google/gemini-cli), or name it with --agent-bin',
     'not-logged-in': 'start gemini once and log in, or set a valid GEMINI_API_KEY',
-    'bad-option': 'remove the option, or update gemini',
   },
   wordings: [
     {
@@ -81,4 +63,4 @@ export const gemini: Agent = {
     { pattern: /fetch failed|stream ended without a finish reason/i, means: 'transient' },
   ],
   exitCodes: { 41: 'not-logged-in', 53: 'max-turns' },
-};
+});

@@ -1,32 +1,19 @@
 import type { Agent } from '../agent.ts';
+import { installedAgent } from './installed-agent.ts';
 
 /** The agent inside opencode that judges. */
 const JUDGE = 'ralph-judge';
 
 /** The opencode of SST. It has no permission modes of its own. */
-export const opencode: Agent = {
-  help: 'opencode',
-  takes: [
-    'agentBin',
-    'model',
-    'permissionMode',
-    'edit',
-    'dangerouslySkipPermissions',
-    'maxCost',
-    'maxCostPerDay',
-    'session',
-    'acceptRefused',
-    'askBack',
-  ],
+export const opencode: Agent = installedAgent({
+  name: 'opencode',
+  package: 'opencode-ai',
+  further: ['maxCost', 'maxCostPerDay'],
   ownFlags: ['--format', '--session', '-s', '--continue', '-c', '--interactive', '-i'],
-  budgetFlag: null,
-  expandsAtPaths: false,
   tells: ['calls', 'refusals', 'tokens', 'cost'],
-  requiresReport: true,
   nestingVariables: ['OPENCODE'],
   versionVariables: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
   permissionsNotice: null,
-  readOnlyModes: [],
   editsAnd: ', and run any command',
   permissionModeProblem(mode) {
     if (mode === 'acceptEdits') return null;
@@ -34,7 +21,6 @@ export const opencode: Agent = {
       ? 'is not for --agent opencode: its plan agent runs commands that write. Deny the tools in the configuration of opencode instead'
       : 'is not for --agent opencode, which has no permission modes: it does all inside its folder, and asks for the rest, which nobody answers';
   },
-  promptLimit: null,
   judging: {
     instructedBy: ['opencode.json', 'opencode.jsonc', '.opencode'],
     // An agent of its own: its permissions come after those that the user's own files allow.
@@ -56,7 +42,6 @@ export const opencode: Agent = {
   sandbox: {
     // Which service it asks is in its own configuration: another one has to be named by the user.
     hosts: ['opencode.ai', 'models.dev', 'api.anthropic.com', 'api.openai.com'],
-    addressVariables: [],
     loginVariables: ['OPENCODE_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
     folders: [
       { inHome: '.local/share/opencode', variable: 'XDG_DATA_HOME', inVariable: 'opencode' },
@@ -64,15 +49,9 @@ export const opencode: Agent = {
     ],
     fixed: ['bin'],
     inTree: ['opencode.json', 'opencode.jsonc', '.opencode'],
-    state: null,
-    loginFiles: [],
   },
-  installRemedy:
-    'install opencode (npm install -g opencode-ai), or name the program with --agent-bin PATH',
   remedies: {
-    'agent-not-found': 'install it (npm install -g opencode-ai), or name it with --agent-bin',
     'not-logged-in': 'log in with opencode auth login, or set a valid key for its provider',
-    'bad-option': 'remove the option, or update opencode',
   },
   wordings: [
     { pattern: /session not found/i, means: 'session-gone' },
@@ -81,8 +60,7 @@ export const opencode: Agent = {
     { pattern: /ProviderModelNotFoundError|model not found/i, means: 'refused-request' },
     { pattern: /unexpected server error/i, means: 'refused-request', atOnce: true },
   ],
-  exitCodes: {},
-};
+});
 
 /** Everything that is not named is denied. */
 const READ_ONLY = { '*': 'deny', read: 'allow', grep: 'allow', glob: 'allow', list: 'allow' };

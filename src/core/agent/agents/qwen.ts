@@ -1,35 +1,22 @@
 import type { Agent } from '../agent.ts';
+import { installedAgent } from './installed-agent.ts';
 
 /** Alibaba's qwen. */
-export const qwen: Agent = {
-  help: 'qwen',
-  takes: [
-    'agentBin',
-    'model',
-    'permissionMode',
-    'allowedTools',
-    'edit',
-    'dangerouslySkipPermissions',
-    'session',
-    'acceptRefused',
-    'askBack',
-  ],
+export const qwen: Agent = installedAgent({
+  name: 'qwen',
+  package: '@qwen-code/qwen-code',
+  further: ['allowedTools'],
   ownFlags: [
     ...['-o', '--output-format', '--input-format'],
     ...['-p', '--prompt', '-i', '--prompt-interactive'],
   ],
-  budgetFlag: null,
   expandsAtPaths: true,
   tells: ['calls', 'tokens'],
-  requiresReport: true,
-  nestingVariables: [],
-  versionVariables: {},
   permissionsNotice:
     'qwen runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --edit, --allowed-tools or --dangerously-skip-permissions to allow them.',
   readOnlyModes: ['plan'],
   // Each of its rules allows further words.
   commandRule: (words) => (words.length > 1 ? `run_shell_command(${words.join(' ')})` : null),
-  promptLimit: null,
   judging: {
     instructedBy: ['QWEN.md', '.qwen'],
     args: ['--approval-mode', 'plan'],
@@ -50,16 +37,9 @@ export const qwen: Agent = {
     inTree: [
       ...['settings.json', '.env', 'commands', 'extensions', 'hooks', 'skills', 'agents'],
     ].map((name) => `.qwen/${name}`),
-    state: null,
-    loginFiles: [],
   },
-  installRemedy:
-    'install qwen (npm install -g @qwen-code/qwen-code), or name the program with --agent-bin PATH',
   remedies: {
-    'agent-not-found':
-      'install it (npm install -g @qwen-code/qwen-code), or name it with --agent-bin',
     'not-logged-in': 'start qwen once and log in, or set a valid OPENAI_API_KEY',
-    'bad-option': 'remove the option, or update qwen',
   },
   wordings: [
     { pattern: /no saved session found with id/i, means: 'session-gone' },
@@ -72,5 +52,4 @@ export const qwen: Agent = {
       means: 'transient',
     },
   ],
-  exitCodes: {},
-};
+});

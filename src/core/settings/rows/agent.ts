@@ -1,4 +1,4 @@
-import { AGENT_NAMES, AGENTS, DEFAULT_AGENT } from '../../agent/agents/agents.ts';
+import { AGENT_NAMES, DEFAULT_AGENT } from '../../agent/agents/agents.ts';
 import type { SettingRow } from './setting-row.ts';
 
 /** Which agent works, and what it may do. */
@@ -10,11 +10,7 @@ export const AGENT_ROWS = {
     group: 'Agent',
     default: DEFAULT_AGENT,
     ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
-    help: `${AGENT_NAMES.slice(0, -1)
-      .map((name) => AGENTS[name].help)
-      .join(
-        ', ',
-      )}, or ${AGENTS.command.help}; or a list such as claude,codex: the next one takes over while one is at its limit or out of order`,
+    help: `${AGENT_NAMES.slice(0, -1).join(', ')}, or any command that reads the prompt on standard input; or a list such as claude,codex: the next one takes over while one is at its limit or out of order`,
   },
   agentBin: {
     flag: '--agent-bin',
