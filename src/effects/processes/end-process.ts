@@ -1,7 +1,7 @@
 import { monotonicMs } from '../time/monotonic.ts';
 import type { ProcessEntry, ProcessIdentity } from './process-table.ts';
 import { createTree, type ProcessTree, type TreeSigns, type TreeSweep } from './process-tree.ts';
-import { type LeftoverProcess, type Schedule, withCommands } from './tree-watch.ts';
+import type { Schedule } from './tree-watch.ts';
 
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL';
 
@@ -16,8 +16,8 @@ export interface EscalationStep {
  *
  *   0 s      0.7 s              2 s             3 s ─ ─ ─ ─ ─ ─ ─ ─ 5 s
  *   │        │                  │               │ every 50 ms       │
- *   SIGINT   SIGINT             SIGTERM         SIGKILL, and again  │ survivors
- *   agent's  again: one can be  everything      everything          │ are reported
+ *   SIGINT   SIGINT             SIGTERM         SIGKILL, and again  given up
+ *   agent's  again: one can be  everything      everything
  *   group    swallowed in       that is left    that is left
  *      │     start-up              ▲               ▲
  *      │                           │               │
@@ -77,17 +77,13 @@ export interface EndOptions {
   readonly kill?: (pid: number, signal: EndSignal) => void;
 }
 
-interface EndReport {
-  /** The last signal sent; null if nothing was alive to begin with. */
-  readonly endedBy: EndSignal | null;
-  /** Processes that outlived two seconds of SIGKILL: another user's, or stuck in the kernel. */
-  readonly survivors: readonly LeftoverProcess[];
-}
-
 /** A process tree that is being ended. */
 export interface ProcessEnding {
-  /** Resolves when no process is alive, or after two seconds of SIGKILL. Never rejects. */
-  readonly done: Promise<EndReport>;
+  /**
+   * Resolves when no process is alive, or after two seconds of SIGKILL, which only another user's process outlives, or
+   * one that is stuck in the kernel. Never rejects.
+   */
+  readonly done: Promise<void>;
   /** Sends SIGKILL at once, for a second Ctrl-C. */
   killNow(): void;
 }
@@ -101,14 +97,13 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): ProcessEnd
   let beganMs = clock();
   let next = 0;
   let killingSinceMs: number | null = null;
-  let endedBy: EndSignal | null = null;
   let over = false;
   let cancel = () => {};
 
   const isAgent = tree.isInner ?? (({ pgid }: ProcessEntry): boolean => pgid === tree.agentGroup);
 
-  let settle: (report: EndReport) => void = () => {};
-  const done = new Promise<EndReport>((resolve) => {
+  let settle: () => void = () => {};
+  const done = new Promise<void>((resolve) => {
     settle = resolve;
   });
 
@@ -117,7 +112,7 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): ProcessEnd
     const givenUp = killingSinceMs !== null && clock() - killingSinceMs >= KILL_FOR_MS;
     if (seen.members.length === 0 || givenUp) {
       over = true;
-      settle({ endedBy, survivors: withCommands(seen.members) });
+      settle();
       return;
     }
     if (killingSinceMs !== null) send('SIGKILL', 'everything', seen);
@@ -140,7 +135,6 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): ProcessEnd
 
   function send(signal: EndSignal, to: EscalationStep['to'], seen: TreeSweep): void {
     if (signal === 'SIGKILL') killingSinceMs ??= clock();
-    endedBy = signal;
     const signalled = new Set<number>();
     const isAlone = to === 'agent-group' && tree.isInner !== undefined;
     for (const entry of seen.members) {
@@ -198,7 +192,7 @@ export function treeOfRun(marker: string): ProcessTree {
  */
 export function leftoversOfRun(runId: string): {
   readonly pids: readonly number[];
-  end(): Promise<unknown>;
+  end(): Promise<void>;
 } {
   if (runId === '') return { pids: [], end: async () => {} };
   const tree = treeOfRun(runId);

@@ -89,9 +89,7 @@ describe('the escalation', () => {
       [3050, 'SIGKILL', 300],
     ]);
     expect(sent.at(-1)?.[0]).toBeLessThan(5000);
-    const report = await ending.done;
-    expect(report.endedBy).toBe('SIGKILL');
-    expect(report.survivors.map(({ pid }) => pid)).toEqual(everyone.map(({ pid }) => pid));
+    await ending.done;
   });
 
   test('is over as soon as nothing is alive', async () => {
@@ -100,7 +98,7 @@ describe('the escalation', () => {
     const ending = endTree(tree, options);
     playUntil();
     expect(sent).toEqual([[0, 'SIGINT', -100]]);
-    expect(await ending.done).toEqual({ endedBy: 'SIGINT', survivors: [] });
+    await ending.done;
   });
 
   test('does not wait for an agent that is gone before it terminates what it left', async () => {
@@ -140,7 +138,7 @@ describe('the escalation', () => {
       [100, 'SIGKILL', -100],
       [150, 'SIGKILL', -100],
     ]);
-    expect((await ending.done).survivors).toHaveLength(agent.length);
+    await ending.done;
     const sentSoFar = sent.length;
     ending.killNow();
     expect(sent).toHaveLength(sentSoFar);
@@ -153,7 +151,7 @@ describe('the escalation', () => {
     };
     const ending = endTree(tree, { ...options, kill });
     playUntil();
-    expect((await ending.done).survivors).toHaveLength(agent.length);
+    await ending.done;
   });
 
   test('never signals the groups that kill(2) takes for everybody', () => {
@@ -179,7 +177,7 @@ describe('the escalation', () => {
 
   test('has nothing to do where nothing is alive', async () => {
     const { tree, options, sent } = stage([]);
-    expect(await endTree(tree, options).done).toEqual({ endedBy: null, survivors: [] });
+    await endTree(tree, options).done;
     expect(sent).toEqual([]);
   });
 });
@@ -188,7 +186,7 @@ describe.skipIf(process.platform !== 'linux')('ending real processes', () => {
   test('leaves nothing of an agent and a tool of its own session that ignore everything', async () => {
     const { stdout } = startFixture('agent-with-tool.sh');
     const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
-    expect(await endTree(watch(agent)).done).toEqual({ endedBy: 'SIGKILL', survivors: [] });
+    await endTree(watch(agent)).done;
     expect([agent, tool].map(isDead)).toEqual([true, true]);
   });
 
@@ -199,14 +197,14 @@ describe.skipIf(process.platform !== 'linux')('ending real processes', () => {
     tree.sweep();
     stdin?.end();
     await untilDead(agent);
-    expect(await endTree(tree).done).toMatchObject({ survivors: [] });
+    await endTree(tree).done;
     expect(isDead(tool)).toBe(true);
   });
 
   test('reaches the agent behind a wrapper with the interrupt', async () => {
     const { stdout } = startFixture('wrapper.sh');
     const { wrapper, agent } = await untilReady(stdout, 'wrapper', 'agent');
-    expect(await endTree(watch(wrapper)).done).toEqual({ endedBy: 'SIGINT', survivors: [] });
+    await endTree(watch(wrapper)).done;
     await untilLine(stdout, /^interrupted$/m);
     expect([wrapper, agent].map(isDead)).toEqual([true, true]);
   });
@@ -218,7 +216,7 @@ describe.skipIf(process.platform !== 'linux')('ending real processes', () => {
     tree.sweep();
     process.kill(wrapper, 'SIGKILL');
     await untilDead(wrapper);
-    expect(await endTree(tree).done).toEqual({ endedBy: 'SIGINT', survivors: [] });
+    await endTree(tree).done;
     await untilLine(stdout, /^interrupted$/m);
     expect(isDead(agent)).toBe(true);
   });
@@ -238,7 +236,7 @@ describe.skipIf(process.platform !== 'linux')('ending real processes', () => {
     });
     expect(rounds).toBe(1);
     ending.killNow();
-    expect(await ending.done).toEqual({ endedBy: 'SIGKILL', survivors: [] });
+    await ending.done;
     expect([agent, tool, orphan].map(isDead)).toEqual([true, true, true]);
   });
 
@@ -255,8 +253,7 @@ describe.skipIf(process.platform !== 'linux')('ending real processes', () => {
     const leftovers = tree.leftovers().filter(({ pid }) => pid === server);
     expect(leftovers).toHaveLength(1);
 
-    const report = await endLeftovers(leftovers).done;
-    expect(report).toEqual({ endedBy: 'SIGKILL', survivors: [] });
+    await endLeftovers(leftovers).done;
     expect([server, worker].map(isDead)).toEqual([true, true]);
     expect(isDead(bystander.pid)).toBe(false);
   });
@@ -266,11 +263,11 @@ describe.skipIf(process.platform !== 'linux')('ending real processes', () => {
     await untilReady(stdout, 'bystander');
     const started = Number(readProcess(pid)?.startedAt);
     const former = { pid, startedAt: String(started - 1) };
-    expect(await endLeftovers([former]).done).toEqual({ endedBy: null, survivors: [] });
+    await endLeftovers([former]).done;
     expect(isDead(pid)).toBe(false);
   });
 
   test('has no leftovers to end', async () => {
-    expect(await endLeftovers([]).done).toEqual({ endedBy: null, survivors: [] });
+    await endLeftovers([]).done;
   });
 });
