@@ -16,8 +16,6 @@ interface JsonLinesOptions {
   readonly onEvent: (event: JsonObject, isEmbedded: boolean) => void;
   /** Called with each line that is not a JSON object. */
   readonly onOther?: ((line: Buffer) => void) | undefined;
-  /** Returns the part of a line to parse: '' for a line without interest, null if it cannot be read. */
-  readonly select?: ((line: Buffer) => string | null) | undefined;
   readonly maxLineBytes?: number | undefined;
 }
 
@@ -55,23 +53,17 @@ function eventFrom(line: Buffer, start: number): Buffer | null {
 }
 
 /** Splits the output of an agent into lines, and reads those that are JSON objects. Never throws. */
-export function createJsonLines({
-  onEvent,
-  onOther,
-  select,
-  maxLineBytes,
-}: JsonLinesOptions): JsonLines {
+export function createJsonLines({ onEvent, onOther, maxLineBytes }: JsonLinesOptions): JsonLines {
   let skipped = 0;
   let broken = 0;
   /** Whether a line is an event, or was meant to be one and cannot be read. */
   const read = (line: Buffer, isEmbedded = false): boolean => {
     // An error must be caught here, because it would end the driver.
     try {
-      const json = select === undefined ? line.toString() : select(line);
-      if (json === '') return true;
-      const event = json === null ? null : parseObject(json);
+      const json = line.toString();
+      const event = parseObject(json);
       if (event !== null) onEvent(event, isEmbedded);
-      else if (json === null || exceedsBounds(json)) broken += 1;
+      else if (exceedsBounds(json)) broken += 1;
       else return false;
     } catch {
       broken += 1;

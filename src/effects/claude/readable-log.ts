@@ -9,8 +9,7 @@ import {
   stringAt,
 } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
-import { dropLongStrings } from './drop-long-strings.ts';
-import { eventKind, peekKind, readResult, subAgentOf } from './stream-events.ts';
+import { eventKind, readResult, subAgentOf } from './stream-events.ts';
 import { readCost } from './usage-meter.ts';
 
 /** One entry of a log as shown to a person. Texts contain no control or escape sequences. */
@@ -39,13 +38,7 @@ export interface ReadableLog {
   end(): readonly LogItem[];
 }
 
-/** Longer lines with tool results lose their long strings before parsing. */
-const THIN_ABOVE_BYTES = 1024 * 1024;
-const LONGEST_KEPT_STRING_BYTES = 64 * 1024;
 const MAX_ERROR_CHARS = 200;
-
-/** These frequent kinds of events contain nothing for a person. */
-const PASSED_OVER = new Set(['stream_event', 'rate_limit_event']);
 
 /** Returns each line without control characters and otherwise unchanged, as for standard error. */
 export function createPlainLog(): ReadableLog {
@@ -59,17 +52,8 @@ export function createReadableLog(): ReadableLog {
   let hasSpoken = false;
 
   const readLine = (line: Buffer, items: LogItem[]): void => {
-    const peeked = peekKind(line);
-    if (peeked !== null && (PASSED_OVER.has(peeked) || peeked.startsWith('system/'))) return;
-    const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
-    const text = isBig
-      ? dropLongStrings(line, { maxBytes: LONGEST_KEPT_STRING_BYTES })
-      : line.toString();
-    if (text === null) {
-      items.push({ kind: 'skipped', bytes: line.length });
-      return;
-    }
-    const event = text.trimStart().startsWith('{') ? parseObject(text) : null;
+    const text = line.toString();
+    const event = parseObject(text);
     if (event === null || !isEvent(event)) items.push(otherLine(text, event));
     else readEvent(event, items);
   };

@@ -15,32 +15,12 @@ import {
   stringsAt,
 } from '../files/json-fields.ts';
 
-const PEEKED_BYTES = 160;
-const RIGHT_BRACE = 0x7d;
 const MAX_ERRORS = 20;
 const MAX_ERROR_CHARS = 2000;
 /** The year 5138: a larger number is not a time in seconds. */
 const LAST_EPOCH_SECOND = 1e11;
 
-/**
- * Reads the kind of an event, such as `assistant` or `system/init`, from the first bytes of a line,
- * where `claude` writes it. Returns null if the line must be parsed to find the kind, or if it does
- * not end with `}`.
- */
-export function peekKind(line: Buffer): string | null {
-  if (line[line.length - 1] !== RIGHT_BRACE) return null;
-  const head = line.toString('latin1', 0, PEEKED_BYTES);
-  if (head.startsWith('{"type":"assistant"')) return 'assistant';
-  if (head.startsWith('{"type":"user"')) return 'user';
-  const match = /^\s*\{\s*"type"\s*:\s*"(\w+)"(?:\s*,\s*"subtype"\s*:\s*"(\w+)")?/.exec(head);
-  if (match === null) return null;
-  const [, type, subtype] = match;
-  if (type === undefined) return null;
-  if (type !== 'system') return type;
-  return subtype === undefined ? null : `${type}/${subtype}`;
-}
-
-/** Returns the kind of a parsed event, such as `assistant` or `system/init`; null if it has no type. */
+/** Returns the kind of an event, such as `assistant` or `system/init`; null if it has no type. */
 export function eventKind(event: JsonObject): string | null {
   const type = nameAt(event, 'type');
   if (type !== 'system') return type;

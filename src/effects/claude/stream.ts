@@ -5,12 +5,10 @@ import { createJsonLines } from '../agents/json-lines.ts';
 import { createRetryLog, type RetryListener } from '../agents/retries.ts';
 import { type JsonObject, objectAt } from '../files/json-fields.ts';
 import { type ConversationListeners, createConversation } from './conversation.ts';
-import { dropLongStrings } from './drop-long-strings.ts';
 import { createRateLimits } from './rate-limits.ts';
 import {
   eventKind,
   isFromModel,
-  peekKind,
   readBlock,
   readLostServers,
   readRateLimit,
@@ -21,14 +19,6 @@ import {
   subAgentOf,
 } from './stream-events.ts';
 import { readResultUsage } from './usage-meter.ts';
-
-/** Larger tool results lose their long strings before parsing; for smaller ones this saves no time. */
-const THIN_ABOVE_BYTES = 1_024;
-/**
- * Ids and kinds are much shorter than 512 bytes, outputs and pictures much longer. All that is needed
- * from a tool result is in its `message`.
- */
-const THINLY = { maxBytes: 512, lastMember: 'message' };
 
 /** Functions that are called during `push`, in the order of the events. They must not throw. */
 export interface ClaudeStreamListeners extends ConversationListeners {
@@ -130,20 +120,12 @@ export function createClaudeStream(
     listeners.onResult?.(report);
   };
 
-  const select = (line: Buffer): string | null => {
-    const peeked = peekKind(line);
-    if (peeked !== null && !NEEDED.has(peeked)) return '';
-    const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
-    return isBig ? dropLongStrings(line, THINLY) : line.toString();
-  };
-
   const lines = createJsonLines({
     onEvent: (event, isEmbedded) => {
       // A log that quotes an event of another session tells nothing of this one.
       if (isEmbedded && nameAt(event, 'session_id') !== sessionId && sessionId !== null) return;
       readEvent(eventKind(event), event);
     },
-    select,
     maxLineBytes: options.maxLineBytes,
   });
 
@@ -178,18 +160,3 @@ export function createClaudeStream(
 function isAnswer({ isError, subtype, text, numTurns }: ResultFacts): boolean {
   return !isError && subtype === 'success' && numTurns !== 0 && (text ?? '').trim() !== '';
 }
-
-/** The kinds that `readEvent` reads; lines of other kinds are not parsed. */
-const NEEDED: ReadonlySet<string> = new Set([
-  'system/init',
-  'system/informational',
-  'system/api_retry',
-  'system/permission_denied',
-  'system/task_started',
-  'system/task_notification',
-  'system/task_updated',
-  'rate_limit_event',
-  'assistant',
-  'user',
-  'result',
-]);
