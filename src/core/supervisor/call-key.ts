@@ -1,22 +1,15 @@
-/** A hash in two halves, of 32 and 21 bits: together they fill the integers of a number. */
-interface Hash {
-  low: number;
-  high: number;
-}
+import { isObject } from '../text/is-object.ts';
 
 /**
- * Returns a number that is the same for the same call: tool and input, in any order of the fields. Of a
- * shell tool only the command and its folder count, with the white space of the command folded: an agent describes a command in new
- * words each time. Reads the input once and keeps nothing of it.
+ * Returns a number that is the same for the same call: tool and input, in any order of the fields. Of a shell tool only
+ * the command and its folder count, with the white space of the command folded: an agent describes a command in new
+ * words each time.
  */
 export function callKey(tool: string, input: Readonly<Record<string, unknown>> | null): number {
-  const hash: Hash = { low: 0x2c1b3c6d, high: 0x297a2d39 };
-  addText(hash, tool);
   const command = input === null ? null : shellCommand(tool, input);
-  addValue(hash, command ?? input);
   // The same command in another folder is another call.
-  if (command !== null) for (const name of FOLDERS) addValue(hash, input?.[name]);
-  return (mixed(hash.high) & 0x1fffff) * 2 ** 32 + mixed(hash.low);
+  const what = command === null ? input : [command, ...FOLDERS.map((name) => input?.[name])];
+  return hashOf(JSON.stringify([tool, what], inOrder));
 }
 
 /** The tools that run a shell command, by the names that agents use. Of other tools `command` may be a verb. */
@@ -35,39 +28,21 @@ function shellCommand(tool: string, input: Readonly<Record<string, unknown>>): s
   return IS_UNFOLDED.test(command) ? command.replace(/\s+/g, ' ').trim() : command;
 }
 
-// Every value begins with its type, and a text and a list with its length, so that no two inputs read alike.
-function addValue(hash: Hash, value: unknown): void {
-  addText(hash, Array.isArray(value) ? 'array' : typeof value);
-  if (Array.isArray(value)) {
-    addNumber(hash, value.length);
-    for (const item of value) addValue(hash, item);
-  } else if (typeof value === 'object' && value !== null) {
-    const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-    addNumber(hash, fields.length);
-    for (const [name, field] of fields) {
-      addText(hash, name);
-      addValue(hash, field);
-    }
-  } else {
-    addText(hash, String(value));
-  }
+function inOrder(_name: string, value: unknown): unknown {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-function addText(hash: Hash, text: string): void {
-  addNumber(hash, text.length);
-  let { low, high } = hash;
+/** Returns 53 bits, which are all that a whole number can have: the text itself may be large, and is not kept. */
+function hashOf(text: string): number {
+  let low = 0x2c1b3c6d;
+  let high = 0x297a2d39;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     low = Math.imul(low ^ code, 0x01000193);
     high = Math.imul((high ^ code) + (high >>> 15), 0x85ebca6b);
   }
-  hash.low = low;
-  hash.high = high;
-}
-
-function addNumber(hash: Hash, value: number): void {
-  hash.low = Math.imul(hash.low ^ value, 0x01000193);
-  hash.high = Math.imul((hash.high ^ value) + (hash.high >>> 15), 0x85ebca6b);
+  return (mixed(high) & 0x1fffff) * 2 ** 32 + mixed(low);
 }
 
 /** Spreads every bit of a half over all of its bits. */
