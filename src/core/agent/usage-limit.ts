@@ -2,12 +2,9 @@ import type { RateLimitFacts } from './attempt.ts';
 import { isLongOver, readResetTime } from './reset-time.ts';
 import { sharedFailure } from './shared-wordings.ts';
 
-/** A plan limit that blocks the account. */
-export interface UsageLimit {
-  /** ISO instant; null if none was given. */
+/** A plan limit that blocks the account; `resetsAt` is an ISO instant, or null if none was given. */
+interface UsageLimit {
   readonly resetsAt: string | null;
-  /** Where the instant comes from: the agent's own event, or the text of its report. */
-  readonly source: 'event' | 'text' | 'none';
 }
 
 /** The wording of a 429 that mentions the plan's limit only to say that another limit was hit. */
@@ -34,10 +31,6 @@ export function readUsageLimit(
 
   const fromEvent = rejecting?.resetsAt ?? null;
   // If the account is on extra usage, the event is hours old, and the text names the next reset.
-  if (fromEvent !== null && !isLongOver(fromEvent, at)) {
-    return { resetsAt: fromEvent, source: 'event' };
-  }
-  const fromText = readResetTime(text, at, localZone);
-  if (fromText !== null) return { resetsAt: fromText, source: 'text' };
-  return { resetsAt: fromEvent, source: fromEvent === null ? 'none' : 'event' };
+  if (fromEvent !== null && !isLongOver(fromEvent, at)) return { resetsAt: fromEvent };
+  return { resetsAt: readResetTime(text, at, localZone) ?? fromEvent };
 }

@@ -1,15 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { RateLimitFacts } from '../../../src/core/agent/attempt.ts';
-import { readUsageLimit, type UsageLimit } from '../../../src/core/agent/usage-limit.ts';
+import { readUsageLimit } from '../../../src/core/agent/usage-limit.ts';
 
 const AT = '2026-01-05T12:00:00.000Z';
 
 /** What a report says that came at this instant on a machine in UTC. */
-function limitIn(
-  text: string,
-  status: number | null,
-  rateLimit: RateLimitFacts | null,
-): UsageLimit | null {
+function limitIn(text: string, status: number | null, rateLimit: RateLimitFacts | null) {
   return readUsageLimit(text, status, rateLimit, AT, 'UTC');
 }
 
@@ -42,11 +38,11 @@ describe('a wording of a plan limit', () => {
     expect(limitIn(text, 429, null)).not.toBeNull();
     expect(limitIn(text, null, null)).not.toBeNull();
     expect(limitIn(text.toUpperCase(), 429, null)).not.toBeNull();
-    expect(limitIn(text, 429, rejected)).toEqual({ resetsAt, source: 'event' });
+    expect(limitIn(text, 429, rejected)).toEqual({ resetsAt });
   });
 
   test.for(WORDINGS)('is one with any status, and behind a label: %s', (text) => {
-    const expected = { resetsAt, source: 'event' };
+    const expected = { resetsAt };
     for (const status of [400, 401, 403, 500, 529]) {
       expect(limitIn(text, status, rejected)).toEqual(expected);
     }
@@ -94,7 +90,7 @@ describe('a rejecting event', () => {
   });
 
   test('makes a plan limit out of an unknown wording', () => {
-    expect(limitIn('New words', 429, rejected)).toEqual({ resetsAt, source: 'event' });
+    expect(limitIn('New words', 429, rejected)).toEqual({ resetsAt });
   });
 });
 
@@ -105,47 +101,39 @@ describe('the reset', () => {
   const minutesAgo = { ...rejected, resetsAt: '2026-01-05T11:50:00.000Z' };
   const longAgo = { ...rejected, resetsAt: '2026-01-05T11:49:59.000Z' };
 
-  test.for<[what: string, text: string, rateLimit: RateLimitFacts | null, expected: UsageLimit]>([
-    ['from the event first', SAID_3PM, rejected, { resetsAt, source: 'event' }],
+  test.for<
+    [
+      what: string,
+      text: string,
+      rateLimit: RateLimitFacts | null,
+      expected: ReturnType<typeof limitIn>,
+    ]
+  >([
+    ['from the event first', SAID_3PM, rejected, { resetsAt }],
     [
       'from the event, however far ahead',
       SAID_3PM,
       { ...rejected, resetsAt: '2100-01-01T13:00:00.000Z' },
-      { resetsAt: '2100-01-01T13:00:00.000Z', source: 'event' },
+      { resetsAt: '2100-01-01T13:00:00.000Z' },
     ],
-    [
-      'from the event, also just over',
-      SAID_3PM,
-      minutesAgo,
-      { resetsAt: minutesAgo.resetsAt, source: 'event' },
-    ],
-    ['from the words', SAID_3PM, null, { resetsAt: at3pm, source: 'text' }],
-    [
-      'from the words, if the event has none',
-      SAID_3PM,
-      noTime,
-      { resetsAt: at3pm, source: 'text' },
-    ],
-    [
-      'from the words, if that of the event is long over',
-      SAID_3PM,
-      longAgo,
-      { resetsAt: at3pm, source: 'text' },
-    ],
+    ['from the event, also just over', SAID_3PM, minutesAgo, { resetsAt: minutesAgo.resetsAt }],
+    ['from the words', SAID_3PM, null, { resetsAt: at3pm }],
+    ['from the words, if the event has none', SAID_3PM, noTime, { resetsAt: at3pm }],
+    ['from the words, if that of the event is long over', SAID_3PM, longAgo, { resetsAt: at3pm }],
     [
       'from an event long over, if the words have none',
       "You've hit your limit",
       longAgo,
-      { resetsAt: longAgo.resetsAt, source: 'event' },
+      { resetsAt: longAgo.resetsAt },
     ],
     [
       'from words not known yet, beside an event without one',
       'New words · resets 3pm (Europe/Berlin)',
       noTime,
-      { resetsAt: at3pm, source: 'text' },
+      { resetsAt: at3pm },
     ],
-    ['unknown', "You're out of extra usage", null, { resetsAt: null, source: 'none' }],
-    ['unknown to the event too', 'New words', noTime, { resetsAt: null, source: 'none' }],
+    ['unknown', "You're out of extra usage", null, { resetsAt: null }],
+    ['unknown to the event too', 'New words', noTime, { resetsAt: null }],
   ])('%s', ([, text, rateLimit, expected]) => {
     expect(limitIn(text, 429, rateLimit)).toEqual(expected);
   });
@@ -154,10 +142,9 @@ describe('the reset', () => {
     'does not come from an event with status %s',
     ([status]) => {
       const event = { ...rejected, status };
-      expect(limitIn(SAID_3PM, 429, event)).toEqual({ resetsAt: at3pm, source: 'text' });
+      expect(limitIn(SAID_3PM, 429, event)).toEqual({ resetsAt: at3pm });
       expect(limitIn("You've hit your limit", 429, event)).toEqual({
         resetsAt: null,
-        source: 'none',
       });
     },
   );
@@ -165,7 +152,6 @@ describe('the reset', () => {
   test('without a zone is in the zone of the machine', () => {
     expect(readUsageLimit('Opus limit reached ∙ resets 3pm', 429, null, AT, 'Asia/Tokyo')).toEqual({
       resetsAt: '2026-01-06T06:00:00.000Z',
-      source: 'text',
     });
   });
 });
