@@ -1,10 +1,10 @@
 import { StringDecoder } from 'node:string_decoder';
 import { NO_USAGE } from '../../core/agent/attempt.ts';
 import { shellWords } from '../../core/settings/shell-words.ts';
-import { firstLine, tailWithin } from '../files/bounded-text.ts';
+import { createTailText, firstLine, tailWithin } from '../files/bounded-text.ts';
 import type { AgentKind, AgentOptions } from './agent.ts';
+import { MAX_MESSAGE_BYTES } from './event-fields.ts';
 
-const MAX_MESSAGE_BYTES = 1024 * 1024;
 const PARTIAL_BYTES = 64 * 1024;
 /** The listener gets a longer line in parts. */
 const LINE_CHARS = 64 * 1024;
@@ -18,7 +18,7 @@ export function commandAgent({ settings, passthrough }: AgentOptions): AgentKind
     args: () => [...args, ...passthrough],
     examine: () => [],
     read(listener, signs) {
-      const tail = createByteTail(MAX_MESSAGE_BYTES);
+      const tail = createTailText(MAX_MESSAGE_BYTES, '');
       const decoder = new StringDecoder();
       let unfinished = '';
       const show = (text: string): void => {
@@ -29,17 +29,22 @@ export function commandAgent({ settings, passthrough }: AgentOptions): AgentKind
       return {
         push(chunk) {
           signs.working();
-          tail.push(chunk);
+          const words = decoder.write(chunk);
+          tail.append(words);
           // Shows whole lines, because half a credential would not be recognised and masked.
-          unfinished += decoder.write(chunk);
+          unfinished += words;
           const lineEnd = Math.max(unfinished.lastIndexOf('\n'), unfinished.lastIndexOf('\r')) + 1;
           const shownTo = unfinished.length > LINE_CHARS ? unfinished.length : lineEnd;
           show(unfinished.slice(0, shownTo));
           unfinished = unfinished.slice(shownTo);
         },
-        end: () => show(unfinished + decoder.end()),
+        end() {
+          const words = decoder.end();
+          tail.append(words);
+          show(unfinished + words);
+        },
         facts: () => {
-          const message = tail.text();
+          const message = tail.read();
           return {
             result: null,
             finalMessage: message.trim() === '' ? null : message,
@@ -60,30 +65,6 @@ export function commandAgent({ settings, passthrough }: AgentOptions): AgentKind
           };
         },
       };
-    },
-  };
-}
-
-/** Keeps the end of a byte stream within a bound; joins the chunks only when the text is read. */
-function createByteTail(maxBytes: number): { push(chunk: Buffer): void; text(): string } {
-  const chunks: Buffer[] = [];
-  let held = 0;
-  return {
-    push(chunk) {
-      // The caller may reuse the chunk's memory.
-      chunks.push(Buffer.from(chunk));
-      held += chunk.length;
-      for (let first = chunks[0]; first && held - first.length >= maxBytes; first = chunks[0]) {
-        held -= first.length;
-        chunks.shift();
-      }
-    },
-    text() {
-      const bytes = Buffer.concat(chunks);
-      let start = Math.max(0, bytes.length - maxBytes);
-      // If the cut is inside a UTF-8 character, its remaining bytes are dropped.
-      while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-      return bytes.toString('utf8', start);
     },
   };
 }
