@@ -2,15 +2,6 @@ import { exceedsBounds, type JsonObject, parseObject } from '../files/json-field
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { isBraced } from './event-fields.ts';
 
-interface JsonLines {
-  push(chunk: Buffer): void;
-  end(): void;
-  /** Returns the number of lines that were too long. */
-  skippedLines(): number;
-  /** Returns the number of lines that were nested too deeply, or in an unexpected form. */
-  brokenLines(): number;
-}
-
 interface JsonLinesOptions {
   /** `isEmbedded`: other words stood before it in its line. */
   readonly onEvent: (event: JsonObject, isEmbedded: boolean) => void;
@@ -53,7 +44,7 @@ function eventFrom(line: Buffer, start: number): Buffer | null {
 }
 
 /** Splits the output of an agent into lines, and reads those that are JSON objects. Never throws. */
-export function createJsonLines({ onEvent, onOther, maxLineBytes }: JsonLinesOptions): JsonLines {
+export function createJsonLines({ onEvent, onOther, maxLineBytes }: JsonLinesOptions) {
   let skipped = 0;
   let broken = 0;
   /** Whether a line is an event, or was meant to be one and cannot be read. */
@@ -87,7 +78,9 @@ export function createJsonLines({ onEvent, onOther, maxLineBytes }: JsonLinesOpt
   return {
     push: lines.push,
     end: lines.end,
-    skippedLines: () => skipped,
-    brokenLines: () => broken,
+    /** Returns the number of lines that were too long. */
+    skippedLines: (): number => skipped,
+    /** Returns the number of lines that were nested too deeply, or in an unexpected form. */
+    brokenLines: (): number => broken,
   };
 }

@@ -15,22 +15,12 @@ interface KeptGuardOptions {
   readonly warn: (sentence: string) => void;
 }
 
-/** The guard of a run. */
-interface KeptGuard {
-  /** Returns the guard, and starts it if it is not there yet. */
-  inForce(): Pick<Guard, 'pid' | 'note'>;
-  /** Returns its pid in a list, which is empty if there is no guard. */
-  pids(): readonly number[];
-  /** Ends it. Call this last, when no process of the run needs it any more. */
-  dismiss(): void;
-}
-
 /**
  * Keeps the guard of a run. It is started with the first agent; in a fleet at once, since a check may come before
  * that. There, one that has ended is replaced, since another worker may claim the task: at once, but only once an
  * attempt, since it may be that none can live.
  */
-export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions): KeptGuard {
+export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions) {
   let guard: Guard | null = null;
   let isLost = false;
   let mayReplace = false;
@@ -55,7 +45,8 @@ export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions
   };
   if (lease !== undefined) start();
   return {
-    inForce() {
+    /** Returns the guard, and starts it if it is not there yet. */
+    inForce(): Pick<Guard, 'pid' | 'note'> {
       if (guard === null || isLost) start();
       mayReplace = lease !== undefined;
       return {
@@ -66,8 +57,10 @@ export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions
         },
       };
     },
-    pids: () => (guard?.pid == null ? [] : [guard.pid]),
-    dismiss: () => guard?.farewell(),
+    /** Returns its pid in a list, which is empty if there is no guard. */
+    pids: (): readonly number[] => (guard?.pid == null ? [] : [guard.pid]),
+    /** Ends it. Call this last, when no process of the run needs it any more. */
+    dismiss: (): void => guard?.farewell(),
   };
 }
 

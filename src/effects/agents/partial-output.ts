@@ -4,32 +4,26 @@ const MAX_BYTES = 64 * 1024;
 const MAX_CALLS = 10;
 const MAX_CALL_CHARS = 300;
 
-interface PartialOutput {
-  /** `continues`: the text goes on with the last one, as a chunk of the same message. */
-  readonly addText: (text: string, continues?: boolean) => void;
-  readonly addCall: (tool: string, target: string) => void;
-  /** Returns texts, then calls such as `[tool] Bash: npm test`; at most 64 KiB of UTF-8 in all. */
-  readonly read: () => string;
-}
-
 /**
  * Stores the end of the agent's texts and its last ten tool calls. If the attempt is cut short, the
  * next attempt gets them.
  */
-export function createPartialOutput(): PartialOutput {
+export function createPartialOutput() {
   const texts = createTailText(MAX_BYTES, '');
   const calls: string[] = [];
   let isEmpty = true;
   return {
-    addText: (text, continues = false) => {
+    /** `continues`: the text goes on with the last one, as a chunk of the same message. */
+    addText: (text: string, continues = false): void => {
       texts.append(continues || isEmpty ? text : `\n\n${text}`);
       isEmpty = false;
     },
-    addCall: (tool, target) => {
+    addCall: (tool: string, target: string): void => {
       calls.push(shortLine(`[tool] ${tool}${target === '' ? '' : `: ${target}`}`, MAX_CALL_CHARS));
       if (calls.length > MAX_CALLS) calls.shift();
     },
-    read: () => {
+    /** Returns texts, then calls such as `[tool] Bash: npm test`; at most 64 KiB of UTF-8 in all. */
+    read: (): string => {
       if (calls.length === 0) return texts.read();
       const list = calls.join('\n');
       // The calls are short and recent, so the texts are cut if there is not enough space.

@@ -8,38 +8,29 @@ const MAX_KEPT = 50;
  */
 export type RetryListener = (retry: RetryFacts, refusals: number) => void;
 
-interface RetryLog {
-  readonly add: (retry: RetryFacts) => void;
-  /** Call this when the API has answered, so that the retries have ended. */
-  readonly over: () => void;
-  /** Returns the last 50 retries. */
-  readonly last: () => readonly RetryFacts[];
-  /** Whether there was a retry and the API has not answered since. */
-  readonly isRetrying: () => boolean;
-}
-
 /**
  * Records the retries that an agent reports. Only an answer of the API ends them. Messages that
  * the agent itself writes after a retry, about its interruption or failure, must not end them:
  * otherwise an outage that lasts until a time limit would look like a slow agent.
  */
-export function createRetryLog(onRetry?: RetryListener): RetryLog {
+export function createRetryLog(onRetry?: RetryListener) {
   const kept: RetryFacts[] = [];
   let refusals = 0;
   let retrying = false;
   return {
-    add: (retry) => {
+    add: (retry: RetryFacts): void => {
       kept.push(retry);
       if (kept.length > MAX_KEPT) kept.shift();
       if (retry.status === 401 || retry.status === 403) refusals += 1;
       retrying = true;
       onRetry?.(retry, refusals);
     },
-    over: () => {
+    /** Call this when the API has answered, so that the retries have ended. */
+    over: (): void => {
       refusals = 0;
       retrying = false;
     },
-    last: () => [...kept],
-    isRetrying: () => retrying,
+    last: (): readonly RetryFacts[] => [...kept],
+    isRetrying: (): boolean => retrying,
   };
 }

@@ -5,30 +5,11 @@ import type { ToolCall } from './event-fields.ts';
 /** Number of calls that are stored: enough for hours. */
 const REMEMBERED = 1_000;
 
-interface ToolAnswers {
-  readonly called: (id: string, call: ToolCall) => void;
-  /** Records that a tool answered, and returns its call; null if the call is unknown. */
-  readonly answered: (id: string, failed: boolean) => ToolCall | null;
-  /** Returns the call of this id while it has no answer; null if it is unknown. */
-  readonly callOf: (id: string) => ToolCall | null;
-  /** Whether the call of this id is known as refused. */
-  readonly isDenied: (id: string) => boolean;
-  /** Records a refused call; one that is reported twice counts once. */
-  readonly denied: (id: string | null, call: ToolCall) => void;
-  /**
-   * Records a refusal whose place among the calls is unknown, so that no later call makes up for it. It
-   * counts only if no refused call of the same tool is known.
-   */
-  readonly deniedSomewhere: (call: ToolCall) => void;
-  /** Returns the refused calls, each with whether a later call of the same tool succeeded. */
-  readonly refused: () => readonly RefusedTool[];
-}
-
 /**
  * Records the order in which the tools answered, because an agent may say only at its end which calls were
  * refused, and a later call of the same tool may have succeeded.
  */
-export function createToolAnswers(): ToolAnswers {
+export function createToolAnswers() {
   const open = new Map<string, ToolCall>();
   const denied = new Map<string, ToolCall & { readonly id: string | null }>();
   /** The places of failed answers, among which the refused ones are, by the id of the call. */
@@ -38,8 +19,9 @@ export function createToolAnswers(): ToolAnswers {
   let answers = 0;
   const somewhere = new Map<string, ToolCall>();
   return {
-    called: (id, call) => remember(open, id, call, REMEMBERED),
-    answered: (id, failed) => {
+    called: (id: string, call: ToolCall): void => remember(open, id, call, REMEMBERED),
+    /** Records that a tool answered, and returns its call; null if the call is unknown. */
+    answered: (id: string, failed: boolean): ToolCall | null => {
       const call = open.get(id);
       if (call === undefined) return null;
       open.delete(id);
@@ -48,13 +30,21 @@ export function createToolAnswers(): ToolAnswers {
       else remember(lastSuccess, call.tool, { id, place: answers }, REMEMBERED);
       return call;
     },
-    callOf: (id) => open.get(id) ?? null,
-    isDenied: (id) => denied.has(id),
-    denied: (id, call) => {
+    /** Returns the call of this id while it has no answer; null if it is unknown. */
+    callOf: (id: string): ToolCall | null => open.get(id) ?? null,
+    isDenied: (id: string): boolean => denied.has(id),
+    /** Records a refused call; one that is reported twice counts once. */
+    denied: (id: string | null, call: ToolCall): void => {
       denied.set(id ?? `unnamed ${denied.size}`, { ...call, id });
     },
-    deniedSomewhere: (call) => remember(somewhere, `${call.tool} ${call.target}`, call, REMEMBERED),
-    refused: () => {
+    /**
+     * Records a refusal whose place among the calls is unknown, so that no later call makes up for it. It counts only if
+     * no refused call of the same tool is known.
+     */
+    deniedSomewhere: (call: ToolCall): void =>
+      remember(somewhere, `${call.tool} ${call.target}`, call, REMEMBERED),
+    /** Returns the refused calls, each with whether a later call of the same tool succeeded. */
+    refused: (): readonly RefusedTool[] => {
       const placed = [...denied.values()].map(({ id, tool, target, command }) => {
         // If it is unknown when the call was refused, no call counts as later.
         const refusedAt = (id === null ? undefined : failures.get(id)) ?? Number.POSITIVE_INFINITY;

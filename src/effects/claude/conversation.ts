@@ -1,4 +1,3 @@
-import type { RefusedTool, Usage } from '../../core/agent/attempt.ts';
 import type { AgentDeed } from '../../core/supervisor/supervisor.ts';
 import { contentBlocks, MAX_MESSAGE_BYTES, nameAt, toolCall } from '../agents/event-fields.ts';
 import { createPartialOutput } from '../agents/partial-output.ts';
@@ -28,37 +27,13 @@ export interface ConversationListeners {
   readonly onSubAgents?: ((working: number) => void) | undefined;
 }
 
-interface Conversation {
-  readonly readAssistant: (event: JsonObject) => void;
-  readonly readToolResults: (event: JsonObject) => void;
-  /** Reads a `system/permission_denied` event. */
-  readonly readDenial: (event: JsonObject) => void;
-  /** Reads from a `result` event which tool calls were refused and how many sub-agents were stopped. */
-  readonly readReport: (event: JsonObject) => void;
-  /** Returns the last 1 MiB of text in the main agent's last message; null if it has no text. */
-  readonly lastMessage: () => string | null;
-  /** As `lastMessage`, but empty if anything came behind its text, which then is not the agent's last word. */
-  readonly closingMessage: () => string;
-  readonly partialOutput: () => string;
-  readonly usage: () => Usage;
-  readonly refused: () => readonly RefusedTool[];
-  /** Reads from a `system/task_…` event that a sub-agent has started or ended. */
-  readonly readSubAgent: (event: JsonObject) => void;
-  readonly stoppedSubAgents: () => number;
-  /** Returns the number of messages from the main agent. */
-  readonly turns: () => number;
-  /** Returns the number of tool calls, including those of sub-agents. */
-  readonly tools: () => number;
-}
-
 /**
  * Collects messages, tool calls and tokens from the events of `claude`. Counts the tool calls and
  * tokens of sub-agents, but ignores their texts.
  */
-export function createConversation(listeners: ConversationListeners): Conversation {
+export function createConversation(listeners: ConversationListeners, ledger = createToolLedger()) {
   const partial = createPartialOutput();
   const meter = createUsageMeter();
-  const ledger = createToolLedger();
   let message = newMessage(null);
   let turns = 0;
   let tools = 0;
@@ -89,7 +64,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
   };
 
   return {
-    readAssistant: (event) => {
+    readAssistant: (event: JsonObject): void => {
       const body = objectAt(event, 'message');
       if (body === null) return;
       const by = subAgentOf(event);
@@ -113,7 +88,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
         else if (type === 'thinking') listeners.onActivity?.({ kind: 'thinking' });
       }
     },
-    readToolResults: (event) => {
+    readToolResults: (event: JsonObject): void => {
       message.isLast = false;
       const body = objectAt(event, 'message');
       if (body === null) return;
@@ -127,21 +102,21 @@ export function createConversation(listeners: ConversationListeners): Conversati
         listeners.onDeed?.({ kind: 'answered', id, how });
       }
     },
-    readDenial: ledger.readDenial,
-    readReport: (event) => {
-      // A further report is about what comes behind this one.
+    /** Call this with a report: a further one is about what comes behind it. */
+    reported: (): void => {
       message.isLast = false;
-      ledger.readReport(event);
     },
-    lastMessage: () => {
+    /** Returns the last 1 MiB of text in the main agent's last message; null if it has no text. */
+    lastMessage: (): string | null => {
       const text = message.text.read();
       return text === '' ? null : text;
     },
-    closingMessage: () => (message.isLast ? message.text.read() : ''),
+    /** As `lastMessage`, but empty if anything came behind its text, which then is not the agent's last word. */
+    closingMessage: (): string => (message.isLast ? message.text.read() : ''),
     partialOutput: partial.read,
     usage: meter.read,
-    refused: ledger.refused,
-    readSubAgent: (event) => {
+    /** Reads from a `system/task_…` event that a sub-agent has started or ended. */
+    readSubAgent: (event: JsonObject): void => {
       const started = ledger.readSubAgent(event);
       if (started !== null) listeners.onDeed?.({ kind: 'sub-agent-started', id: started });
       const now = ledger.workingSubAgents();
@@ -149,9 +124,10 @@ export function createConversation(listeners: ConversationListeners): Conversati
       if (now !== working) listeners.onSubAgents?.(now);
       working = now;
     },
-    stoppedSubAgents: ledger.stoppedSubAgents,
-    turns: () => turns,
-    tools: () => tools,
+    /** Returns the number of messages from the main agent. */
+    turns: (): number => turns,
+    /** Returns the number of tool calls, including those of sub-agents. */
+    tools: (): number => tools,
   };
 }
 

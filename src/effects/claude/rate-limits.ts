@@ -4,21 +4,16 @@ import { remember } from '../../core/agent/bounded-map.ts';
 /** More kinds of rate limit than any account has. Without a bound, reports could fill memory. */
 const REMEMBERED_TYPES = 32;
 
-interface RateLimits {
-  readonly add: (limit: RateLimitFacts) => void;
-  /** Returns the most urgent of the newest reports; null if there are no reports. */
-  readonly read: () => RateLimitFacts | null;
-}
-
 /** Stores the newest report on each kind of rate limit (five hours, seven days, …). */
-export function createRateLimits(): RateLimits {
+export function createRateLimits() {
   const newest = new Map<string | null, RateLimitFacts>();
   return {
-    add: (limit) => {
+    add: (limit: RateLimitFacts): void => {
       // It keeps the order of the reports: `read` returns the newest of equally urgent ones.
       remember(newest, limit.type, limit, REMEMBERED_TYPES);
     },
-    read: () => {
+    /** Returns the most urgent of the newest reports; null if there are no reports. */
+    read: (): RateLimitFacts | null => {
       let pressing: RateLimitFacts | null = null;
       for (const limit of newest.values()) {
         if (pressing === null || !pressesMore(pressing, limit)) pressing = limit;

@@ -18,6 +18,7 @@ import {
   saysSomething,
   subAgentOf,
 } from './stream-events.ts';
+import { createToolLedger } from './tool-ledger.ts';
 import { readResultUsage } from './usage-meter.ts';
 
 /** Functions that are called during `push`, in the order of the events. They must not throw. */
@@ -36,7 +37,8 @@ export function createClaudeStream(
   listeners: ClaudeStreamListeners = {},
   options: { readonly maxLineBytes?: number | undefined } = {},
 ): AgentReader {
-  const conversation = createConversation(listeners);
+  const ledger = createToolLedger();
+  const conversation = createConversation(listeners, ledger);
   const retryLog = createRetryLog(listeners.onRetry);
   const limits = createRateLimits();
   let result: ResultFacts | null = null;
@@ -65,7 +67,7 @@ export function createClaudeStream(
         retryLog.add(readRetry(event));
         return;
       case 'system/permission_denied':
-        conversation.readDenial(event);
+        ledger.readDenial(event);
         return;
       case 'rate_limit_event': {
         const limit = readRateLimit(event);
@@ -114,7 +116,8 @@ export function createClaudeStream(
     structuredOutput = objectAt(event, 'structured_output');
     resultUsage = readResultUsage(event, resultUsage, conversation.usage()) ?? resultUsage;
     if (report.numTurns !== null) reportedTurns = (reportedTurns ?? 0) + report.numTurns;
-    conversation.readReport(event);
+    conversation.reported();
+    ledger.readReport(event);
     sessionId = nameAt(event, 'session_id') ?? sessionId;
     if (!report.isError) retryLog.over();
     listeners.onResult?.(report);
@@ -147,8 +150,8 @@ export function createClaudeStream(
       turns: reportedTurns ?? conversation.turns(),
       worked: worked || (result !== null && isAnswer(result)),
       tools: conversation.tools(),
-      refused: conversation.refused(),
-      stoppedSubAgents: conversation.stoppedSubAgents(),
+      refused: ledger.refused(),
+      stoppedSubAgents: ledger.stoppedSubAgents(),
       sessionId,
       skippedLines: lines.skippedLines(),
       brokenLines: lines.brokenLines(),

@@ -1,4 +1,3 @@
-import type { RefusedTool } from '../../core/agent/attempt.ts';
 import { remember } from '../../core/agent/bounded-map.ts';
 import { nameAt, readDenials, type ToolCall, toolCall } from '../agents/event-fields.ts';
 import { createToolAnswers } from '../agents/tool-answers.ts';
@@ -16,36 +15,13 @@ interface SubAgent {
   readonly end: 'finished' | 'stopped' | null;
 }
 
-interface ToolLedger {
-  /** Records that the agent called a tool, which can start or stop a sub-agent. */
-  readonly called: (id: string, call: ToolCall, input: JsonObject | null) => void;
-  /** Records that a tool answered; ignores an answer to an unknown call. */
-  readonly answered: (id: string, failed: boolean) => void;
-  /** Reads a `system/task_…` event about a sub-agent. Returns the sub-agent's id if it has started. */
-  readonly readSubAgent: (event: JsonObject) => string | null;
-  readonly workingSubAgents: () => number;
-  /** Whether an event has said that this call was refused. */
-  readonly isDenied: (id: string) => boolean;
-  /**
-   * Reads a `system/permission_denied` event, which newer versions write while they run. A `result` event
-   * lists the call again; only without one does this event count.
-   */
-  readonly readDenial: (event: JsonObject) => void;
-  /** Reads a `result` event; a refused call that two of them list counts once. */
-  readonly readReport: (event: JsonObject) => void;
-  /** Returns the refused calls, each with whether a later call of the same tool succeeded. */
-  readonly refused: () => readonly RefusedTool[];
-  /** Returns how many sub-agents were stopped before they had finished, but not by the agent. */
-  readonly stoppedSubAgents: () => number;
-}
-
 /**
  * Records which calls were refused, and how sub-agents ended. In newer versions of `claude` the `result`
  * event contains the number of stopped sub-agents. Older versions report each
  * stop in a `system/task_…` event, or never mention the sub-agent again. They report shell commands
  * (`local_bash`) in the same way; those do not count.
  */
-export function createToolLedger(): ToolLedger {
+export function createToolLedger() {
   const answers = createToolAnswers();
   /** For each open call that stops a sub-agent: the id of the sub-agent. */
   const stopping = new Map<string, string>();
@@ -61,7 +37,8 @@ export function createToolLedger(): ToolLedger {
     !(isInBackground ?? starts.get(callId ?? '') ?? true);
 
   return {
-    called: (id, call, input) => {
+    /** Records that the agent called a tool, which can start or stop a sub-agent. */
+    called: (id: string, call: ToolCall, input: JsonObject | null): void => {
       const { tool } = call;
       answers.called(id, call);
       const stops = STOPPING_TOOLS.has(tool) ? stoppedBy(input) : null;
@@ -70,13 +47,15 @@ export function createToolLedger(): ToolLedger {
         remember(starts, id, input.run_in_background === true, REMEMBERED);
       }
     },
-    answered: (id, failed) => {
+    /** Records that a tool answered; ignores an answer to an unknown call. */
+    answered: (id: string, failed: boolean): void => {
       if (answers.answered(id, failed) === null) return;
       const stops = stopping.get(id);
       stopping.delete(id);
       if (!failed && stops !== undefined && subAgents.has(stops)) stoppedByAgent.add(stops);
     },
-    readSubAgent: (event) => {
+    /** Reads a `system/task_…` event about a sub-agent. Returns the sub-agent's id if it has started. */
+    readSubAgent: (event: JsonObject): string | null => {
       const id = nameAt(event, 'task_id');
       if (id === null) return null;
       if (nameAt(event, 'subtype') === 'task_started') {
@@ -94,26 +73,32 @@ export function createToolLedger(): ToolLedger {
       }
       return null;
     },
-    readDenial: (event) => {
+    /**
+     * Reads a `system/permission_denied` event, which newer versions write while they run. A `result` event lists the
+     * call again; only without one does this event count.
+     */
+    readDenial: (event: JsonObject): void => {
       const id = nameAt(event, 'tool_use_id');
       // Without an id, the report would count it a second time.
       if (id === null) return;
       const tool = nameAt(event, 'tool_name') ?? 'unknown';
       answers.denied(id, answers.callOf(id) ?? toolCall(tool, null));
     },
-    readReport: (event) => {
+    /** Reads a `result` event; a refused call that two of them list counts once. */
+    readReport: (event: JsonObject): void => {
       for (const { id, ...call } of readDenials(event)) answers.denied(id, call);
       const killed = objectAt(objectAt(event, 'subagent_stats') ?? {}, 'killed');
       counted = killed === null ? null : (numberAt(killed, 'system') ?? 0);
     },
-    workingSubAgents: () =>
+    workingSubAgents: (): number =>
       [...subAgents.values()].filter((subAgent) => {
         const hasAnswered = answers.callOf(subAgent.callId ?? '') === null;
         return subAgent.end === null && !(isAwaited(subAgent) && hasAnswered);
       }).length,
     isDenied: answers.isDenied,
     refused: answers.refused,
-    stoppedSubAgents: () => {
+    /** Returns how many sub-agents were stopped before they had finished, but not by the agent. */
+    stoppedSubAgents: (): number => {
       if (counted !== null) return Math.max(0, counted);
       return [...subAgents].filter(
         ([id, subAgent]) =>

@@ -12,16 +12,6 @@ const MOST_TOKENS = 1e12;
 
 type Tokens = Omit<Usage, 'cost_usd'>;
 
-interface UsageMeter {
-  /**
-   * Adds the usage in an `assistant` event, which replaces earlier usage of the same message. Returns how
-   * many tokens are new, without those read from the cache.
-   */
-  readonly add: (messageId: string | null, usage: JsonObject) => number;
-  /** Returns the tokens so far. The cost is 0, because `assistant` events contain no cost. */
-  readonly read: () => Usage;
-}
-
 /** Tokens of one message, with those of its input that were read from the cache. */
 interface MessageTokens extends Tokens {
   readonly cached: number;
@@ -34,12 +24,16 @@ const NO_TOKENS: MessageTokens = { input_tokens: 0, output_tokens: 0, cached: 0 
  * event per content block, each with the usage of the whole message. Input tokens include those
  * written to and read from the prompt cache.
  */
-export function createUsageMeter(): UsageMeter {
+export function createUsageMeter() {
   const counted = new Map<string, MessageTokens>();
   let input = 0;
   let output = 0;
   return {
-    add: (messageId, usage) => {
+    /**
+     * Adds the usage in an `assistant` event, which replaces earlier usage of the same message. Returns how many tokens
+     * are new, without those read from the cache.
+     */
+    add: (messageId: string | null, usage: JsonObject): number => {
       const tokens = readTokens(usage);
       const before = (messageId === null ? undefined : counted.get(messageId)) ?? NO_TOKENS;
       const newInput = tokens.input_tokens - before.input_tokens;
@@ -49,7 +43,8 @@ export function createUsageMeter(): UsageMeter {
       if (messageId !== null) remember(counted, messageId, tokens, REMEMBERED_MESSAGES);
       return newInput + newOutput - (tokens.cached - before.cached);
     },
-    read: () => ({ cost_usd: 0, input_tokens: input, output_tokens: output }),
+    /** The cost is 0, because `assistant` events contain no cost. */
+    read: (): Usage => ({ cost_usd: 0, input_tokens: input, output_tokens: output }),
   };
 }
 
