@@ -80,9 +80,11 @@ export interface AgentReader {
 
 /** Returns a reader that only collects facts: it calls no listener and affects no process. */
 export function silentReader(kind: AgentKind): AgentReader {
-  const listener = { activity() {}, retry() {}, text() {}, did() {} };
-  return kind.read(listener, QUIET_SIGNS);
+  return kind.read(QUIET_LISTENER, QUIET_SIGNS);
 }
+
+/** For a reader of which only the facts are wanted. */
+export const QUIET_LISTENER: ReaderListener = { activity() {}, retry() {}, text() {}, did() {} };
 
 /** For a reader of output whose process has ended. */
 export const QUIET_SIGNS: AgentSigns = {

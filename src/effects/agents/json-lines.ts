@@ -7,7 +7,6 @@ interface JsonLinesOptions {
   readonly onEvent: (event: JsonObject, isEmbedded: boolean) => void;
   /** Called with each line that is not a JSON object. */
   readonly onOther?: ((line: Buffer) => void) | undefined;
-  readonly maxLineBytes?: number | undefined;
 }
 
 const EVENT = Buffer.from('{"type":"');
@@ -44,7 +43,7 @@ function eventFrom(line: Buffer, start: number): Buffer | null {
 }
 
 /** Splits the output of an agent into lines, and reads those that are JSON objects. Never throws. */
-export function createJsonLines({ onEvent, onOther, maxLineBytes }: JsonLinesOptions) {
+export function createJsonLines({ onEvent, onOther }: JsonLinesOptions) {
   let skipped = 0;
   let broken = 0;
   /** Whether a line is an event, or was meant to be one and cannot be read. */
@@ -73,7 +72,6 @@ export function createJsonLines({ onEvent, onOther, maxLineBytes }: JsonLinesOpt
     onSkipped: () => {
       skipped += 1;
     },
-    maxLineBytes,
   });
   return {
     push: lines.push,

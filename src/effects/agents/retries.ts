@@ -1,19 +1,21 @@
 import type { RetryFacts } from '../../core/agent/attempt.ts';
+import type { AgentSigns } from '../processes/run-process.ts';
+import type { ReaderListener } from './agent.ts';
 
 const MAX_KEPT = 50;
 
-/**
- * Called when an agent waits before it repeats a request. `refusals` counts the HTTP statuses 401 and
- * 403 since the API last answered: one can mean that a token is being renewed.
- */
-export type RetryListener = (retry: RetryFacts, refusals: number) => void;
+/** After two refusals (HTTP 401 or 403) an attempt is hopeless: one can mean that a token is being renewed. */
+const HOPELESS_REFUSALS = 2;
 
 /**
  * Records the retries that an agent reports. Only an answer of the API ends them. Messages that
  * the agent itself writes after a retry, about its interruption or failure, must not end them:
- * otherwise an outage that lasts until a time limit would look like a slow agent.
+ * otherwise an outage that lasts until a time limit would look like a slow agent. Refusals are counted until then, too.
  */
-export function createRetryLog(onRetry?: RetryListener) {
+export function createRetryLog(
+  listener: Pick<ReaderListener, 'retry'>,
+  signs: Pick<AgentSigns, 'hopeless' | 'retrying'>,
+) {
   const kept: RetryFacts[] = [];
   let refusals = 0;
   let retrying = false;
@@ -23,7 +25,9 @@ export function createRetryLog(onRetry?: RetryListener) {
       if (kept.length > MAX_KEPT) kept.shift();
       if (retry.status === 401 || retry.status === 403) refusals += 1;
       retrying = true;
-      onRetry?.(retry, refusals);
+      listener.retry(retry);
+      if (refusals >= HOPELESS_REFUSALS) signs.hopeless('hopeless-retries');
+      else signs.retrying(retry.delayMs);
     },
     /** Call this when the API has answered, so that the retries have ended. */
     over: (): void => {

@@ -45,8 +45,6 @@ export interface Sink {
   readonly hasBegun: () => boolean;
 }
 
-/** After two refusals (HTTP 401 or 403) an attempt is hopeless. */
-const HOPELESS_REFUSALS = 2;
 /** An agent that begins a cut-off answer again without end is ended after this many in a row. */
 const MOST_CUT_OFFS = 5;
 /** It becomes an argument of the agent, so it must not look like a flag. */
@@ -83,11 +81,7 @@ export function createSink(
   let hasBegun = false;
   let worked = false;
   let toolInStep = false;
-  const retries = createRetryLog((retry, refusals) => {
-    listener.retry(retry);
-    if (refusals >= HOPELESS_REFUSALS) signs.hopeless('hopeless-retries');
-    else signs.retrying(retry.delayMs);
-  });
+  const retries = createRetryLog(listener, signs);
 
   /** The model works on, so an answer before this was not its last: what follows may be cut off. */
   const workingOn = (): void => {

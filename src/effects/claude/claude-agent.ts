@@ -31,9 +31,6 @@ function ceilingMs(limitMs: number): number {
   return Math.min(left, LONGEST_TIMER_MS);
 }
 
-/** After two refusals (HTTP 401 or 403) an attempt is hopeless; `claude` would retry for three minutes. */
-const HOPELESS_REFUSALS = 2;
-
 /**
  * Returns the arguments for `claude`, without the prompt. Joins a text to its flag with `=`, because
  * `claude` could take a separate argument for a flag or for one more tool.
@@ -75,23 +72,7 @@ export function claudeAgent(options: AgentOptions): AgentKind {
       ...findOtherLoops(cwd, env),
       ...(options.inSandbox === true ? findOwnSandbox(cwd, env) : []),
     ],
-    read(listener, signs) {
-      return createClaudeStream({
-        onActivity: (activity) => {
-          signs.working();
-          listener.activity(activity);
-        },
-        onText: (text) => listener.text(text),
-        onDeed: (deed) => listener.did(deed),
-        onSubAgents: (working) => listener.activity({ kind: 'sub-agents', working }),
-        onRetry: (retry, refusals) => {
-          listener.retry(retry);
-          if (refusals >= HOPELESS_REFUSALS) signs.hopeless('hopeless-retries');
-          else signs.retrying(retry.delayMs);
-        },
-        onResult: () => signs.resultGiven(),
-      });
-    },
+    read: createClaudeStream,
   };
 }
 

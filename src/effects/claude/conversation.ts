@@ -1,37 +1,25 @@
-import type { AgentDeed } from '../../core/supervisor/supervisor.ts';
+import type { Activity } from '../../core/machine/events.ts';
+import type { ReaderListener } from '../agents/agent.ts';
 import { contentBlocks, MAX_MESSAGE_BYTES, nameAt, toolCall } from '../agents/event-fields.ts';
 import { createPartialOutput } from '../agents/partial-output.ts';
 import { createTailText, firstLine } from '../files/bounded-text.ts';
 import { type JsonObject, objectAt, stringAt } from '../files/json-fields.ts';
+import type { AgentSigns } from '../processes/run-process.ts';
 import { subAgentOf } from './stream-events.ts';
 import { createToolLedger } from './tool-ledger.ts';
 import { createUsageMeter } from './usage-meter.ts';
 
 const MAX_ACTIVITY_CHARS = 120;
 
-/** One step of the agent. The texts can contain control characters: remove them before use. */
-type ClaudeActivity =
-  | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
-  /** `text` is the first line of a message, at most 120 characters. */
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'thinking' };
-
-export interface ConversationListeners {
-  /** Called for each activity of the main agent, and for the tool calls of sub-agents. */
-  readonly onActivity?: ((activity: ClaudeActivity) => void) | undefined;
-  /** Called with each complete text block of the main agent. */
-  readonly onText?: ((text: string) => void) | undefined;
-  /** Called with what the agents do, each sub-agent included. */
-  readonly onDeed?: ((deed: AgentDeed) => void) | undefined;
-  /** Called with the number of sub-agents at work when it has changed. */
-  readonly onSubAgents?: ((working: number) => void) | undefined;
-}
-
 /**
  * Collects messages, tool calls and tokens from the events of `claude`. Counts the tool calls and
  * tokens of sub-agents, but ignores their texts.
  */
-export function createConversation(listeners: ConversationListeners, ledger = createToolLedger()) {
+export function createConversation(
+  listener: ReaderListener,
+  signs: Pick<AgentSigns, 'working'>,
+  ledger = createToolLedger(),
+) {
   const partial = createPartialOutput();
   const meter = createUsageMeter();
   let message = newMessage(null);
@@ -39,13 +27,18 @@ export function createConversation(listeners: ConversationListeners, ledger = cr
   let tools = 0;
   let working = 0;
 
+  const does = (activity: Activity): void => {
+    signs.working();
+    listener.activity(activity);
+  };
+
   const readText = (text: string): void => {
     if (text.trim() === '') return;
     message.text.append(text);
     message.isLast = true;
     partial.addText(text);
-    listeners.onText?.(text);
-    listeners.onActivity?.({ kind: 'text', text: firstLine(text, MAX_ACTIVITY_CHARS) });
+    listener.text(text);
+    does({ kind: 'text', text: firstLine(text, MAX_ACTIVITY_CHARS) });
   };
 
   const readToolUse = (block: JsonObject, by: string | null): void => {
@@ -57,10 +50,10 @@ export function createConversation(listeners: ConversationListeners, ledger = cr
     message.isLast = false;
     if (id !== null) {
       ledger.called(id, call, input);
-      listeners.onDeed?.({ kind: 'called', id, by, tool, input });
+      listener.did({ kind: 'called', id, by, tool, input });
     }
     if (by === null) partial.addCall(tool, target);
-    listeners.onActivity?.({ kind: 'tool', tool, target });
+    does({ kind: 'tool', tool, target });
   };
 
   return {
@@ -73,7 +66,7 @@ export function createConversation(listeners: ConversationListeners, ledger = cr
       const usage = objectAt(body, 'usage');
       if (usage !== null) {
         const tokens = meter.add(id, usage);
-        if (tokens > 0) listeners.onDeed?.({ kind: 'used', tokens });
+        if (tokens > 0) listener.did({ kind: 'used', tokens });
       }
       // `claude` writes one event for each content block of a message, all with the same id.
       if (ofMainAgent && (id === null || id !== message.id)) {
@@ -85,7 +78,7 @@ export function createConversation(listeners: ConversationListeners, ledger = cr
         if (type === 'tool_use') readToolUse(block, by);
         else if (!ofMainAgent) continue;
         else if (type === 'text') readText(stringAt(block, 'text') ?? '');
-        else if (type === 'thinking') listeners.onActivity?.({ kind: 'thinking' });
+        else if (type === 'thinking') does({ kind: 'thinking' });
       }
     },
     readToolResults: (event: JsonObject): void => {
@@ -99,7 +92,7 @@ export function createConversation(listeners: ConversationListeners, ledger = cr
         ledger.answered(id, isError);
         const isRefused = isError && (ledger.isDenied(id) || isRefusal(stringAt(block, 'content')));
         const how = isRefused ? 'refused' : isError ? 'failed' : 'succeeded';
-        listeners.onDeed?.({ kind: 'answered', id, how });
+        listener.did({ kind: 'answered', id, how });
       }
     },
     /** Call this with a report: a further one is about what comes behind it. */
@@ -118,10 +111,10 @@ export function createConversation(listeners: ConversationListeners, ledger = cr
     /** Reads from a `system/task_…` event that a sub-agent has started or ended. */
     readSubAgent: (event: JsonObject): void => {
       const started = ledger.readSubAgent(event);
-      if (started !== null) listeners.onDeed?.({ kind: 'sub-agent-started', id: started });
+      if (started !== null) listener.did({ kind: 'sub-agent-started', id: started });
       const now = ledger.workingSubAgents();
       // Shell commands have such events, too.
-      if (now !== working) listeners.onSubAgents?.(now);
+      if (now !== working) listener.activity({ kind: 'sub-agents', working: now });
       working = now;
     },
     /** Returns the number of messages from the main agent. */

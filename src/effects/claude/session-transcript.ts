@@ -1,6 +1,7 @@
 import { readSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { QUIET_LISTENER, QUIET_SIGNS } from '../agents/agent.ts';
 import { withRegularFile } from '../files/bounded-read.ts';
 import { parseObject, stringAt } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
@@ -17,7 +18,7 @@ export function lastMessageIn(transcript: string): string | null {
   const file = transcript.startsWith('~/') ? path.join(homedir(), transcript.slice(2)) : transcript;
   const bytes = tailBytes(file);
   if (bytes === null) return null;
-  const conversation = createConversation({});
+  const conversation = createConversation(QUIET_LISTENER, QUIET_SIGNS);
   const splitter = createLineSplitter({
     onLine: (line) => {
       const entry = parseObject(line.toString());

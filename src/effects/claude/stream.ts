@@ -1,10 +1,11 @@
 import type { HookFacts, LostServer, ResultFacts, Usage } from '../../core/agent/attempt.ts';
-import type { AgentReader } from '../agents/agent.ts';
+import type { AgentReader, ReaderListener } from '../agents/agent.ts';
 import { nameAt } from '../agents/event-fields.ts';
 import { createJsonLines } from '../agents/json-lines.ts';
-import { createRetryLog, type RetryListener } from '../agents/retries.ts';
+import { createRetryLog } from '../agents/retries.ts';
 import { type JsonObject, objectAt } from '../files/json-fields.ts';
-import { type ConversationListeners, createConversation } from './conversation.ts';
+import type { AgentSigns } from '../processes/run-process.ts';
+import { createConversation } from './conversation.ts';
 import { createRateLimits } from './rate-limits.ts';
 import {
   eventKind,
@@ -21,25 +22,15 @@ import {
 import { createToolLedger } from './tool-ledger.ts';
 import { readResultUsage } from './usage-meter.ts';
 
-/** Functions that are called during `push`, in the order of the events. They must not throw. */
-export interface ClaudeStreamListeners extends ConversationListeners {
-  readonly onRetry?: RetryListener | undefined;
-  /** Called for each `result` event. Another can follow if a background task wakes the agent. */
-  readonly onResult?: ((result: ResultFacts) => void) | undefined;
-}
-
 /**
  * Reads the standard output of `claude --print --verbose --output-format stream-json`. Never throws:
  * ignores unknown events and fields and lines that are not events, and counts lines that cannot be
  * read. Stores no line.
  */
-export function createClaudeStream(
-  listeners: ClaudeStreamListeners = {},
-  options: { readonly maxLineBytes?: number | undefined } = {},
-): AgentReader {
+export function createClaudeStream(listener: ReaderListener, signs: AgentSigns): AgentReader {
   const ledger = createToolLedger();
-  const conversation = createConversation(listeners, ledger);
-  const retryLog = createRetryLog(listeners.onRetry);
+  const conversation = createConversation(listener, signs, ledger);
+  const retryLog = createRetryLog(listener, signs);
   const limits = createRateLimits();
   let result: ResultFacts | null = null;
   let structuredOutput: JsonObject | null = null;
@@ -120,7 +111,7 @@ export function createClaudeStream(
     ledger.readReport(event);
     sessionId = nameAt(event, 'session_id') ?? sessionId;
     if (!report.isError) retryLog.over();
-    listeners.onResult?.(report);
+    signs.resultGiven();
   };
 
   const lines = createJsonLines({
@@ -129,7 +120,6 @@ export function createClaudeStream(
       if (isEmbedded && nameAt(event, 'session_id') !== sessionId && sessionId !== null) return;
       readEvent(eventKind(event), event);
     },
-    maxLineBytes: options.maxLineBytes,
   });
 
   return {

@@ -5,6 +5,7 @@ import { AGENTS } from '../../../src/core/agent/agents/agents.ts';
 import type { AttemptFacts } from '../../../src/core/agent/attempt.ts';
 import { classify } from '../../../src/core/agent/classify.ts';
 import type { Outcome } from '../../../src/core/agent/outcome.ts';
+import { QUIET_LISTENER, QUIET_SIGNS } from '../../../src/effects/agents/agent.ts';
 import { createClaudeStream } from '../../../src/effects/claude/stream.ts';
 import { attemptFacts } from '../../helpers/attempt-facts.ts';
 
@@ -20,7 +21,7 @@ const FOLDER = join(import.meta.dirname, '../../fixtures/transcripts');
 
 /** What a transcript shows of an agent that came to this end. */
 function factsOf(name: string, end: AttemptFacts['end']): AttemptFacts {
-  const stream = createClaudeStream();
+  const stream = createClaudeStream(QUIET_LISTENER, QUIET_SIGNS);
   stream.push(readFileSync(join(FOLDER, `${name}.jsonl`)));
   stream.end();
   return attemptFacts({ ...stream.facts(), end });

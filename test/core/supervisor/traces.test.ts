@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { SIGN_NAMES, type SignFound, type SignName } from '../../../src/core/agent/sign.ts';
 import { limitsOf } from '../../../src/core/supervisor/signs.ts';
 import { type AgentDeed, createSupervisor } from '../../../src/core/supervisor/supervisor.ts';
+import { QUIET_LISTENER, QUIET_SIGNS } from '../../../src/effects/agents/agent.ts';
 import { createClaudeStream } from '../../../src/effects/claude/stream.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
 import { deedsIn } from '../../helpers/trace-deeds.ts';
@@ -57,7 +58,10 @@ test.for([...HONEST, ...RUNAWAY].map((trace) => [trace.name, trace] as const))(
     const lines = streamJson(trace);
     const deeds = deedsIn(lines);
     const told: AgentDeed[] = [];
-    const stream = createClaudeStream({ onDeed: (deed) => told.push(deed) });
+    const stream = createClaudeStream(
+      { ...QUIET_LISTENER, did: (deed) => told.push(deed) },
+      QUIET_SIGNS,
+    );
     for (const line of lines) stream.push(Buffer.from(`${line}\n`));
     stream.end();
     // `claude` tells its cost at its end only.

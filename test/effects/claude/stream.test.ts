@@ -1,9 +1,12 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { describeTarget } from '../../../src/effects/agents/event-fields.ts';
 import {
-  type ClaudeStreamListeners,
-  createClaudeStream,
-} from '../../../src/effects/claude/stream.ts';
+  QUIET_LISTENER,
+  QUIET_SIGNS,
+  type ReaderListener,
+} from '../../../src/effects/agents/agent.ts';
+import { describeTarget } from '../../../src/effects/agents/event-fields.ts';
+import { createClaudeStream } from '../../../src/effects/claude/stream.ts';
+import type { AgentSigns } from '../../../src/effects/processes/run-process.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -56,8 +59,12 @@ function bytes(...events: readonly unknown[]): Buffer {
   );
 }
 
-function read(events: readonly unknown[], listeners: ClaudeStreamListeners = {}) {
-  const stream = createClaudeStream(listeners);
+function streamTo(listener: Partial<ReaderListener> = {}, signs: Partial<AgentSigns> = {}) {
+  return createClaudeStream({ ...QUIET_LISTENER, ...listener }, { ...QUIET_SIGNS, ...signs });
+}
+
+function read(events: readonly unknown[], ...heard: Parameters<typeof streamTo>) {
+  const stream = streamTo(...heard);
   stream.push(bytes(...events));
   stream.end();
   return stream.facts();
@@ -66,12 +73,18 @@ function read(events: readonly unknown[], listeners: ClaudeStreamListeners = {})
 /** Reads events and notes what the listeners are told, in order. */
 function listen(events: readonly unknown[]) {
   const told: unknown[] = [];
-  const facts = read(events, {
-    onActivity: (activity) => told.push(activity),
-    onText: (words) => told.push({ kind: 'whole-text', text: words }),
-    onRetry: ({ status }, refusals) => told.push({ kind: 'retry', status, refusals }),
-    onResult: ({ subtype }) => told.push({ kind: 'result', subtype }),
-  });
+  const facts = read(
+    events,
+    {
+      activity: (activity) => told.push(activity),
+      text: (words) => told.push({ kind: 'whole-text', text: words }),
+      retry: ({ status }) => told.push({ kind: 'retry', status }),
+    },
+    {
+      hopeless: (cause) => told.push(cause) > 0,
+      resultGiven: () => told.push('result given'),
+    },
+  );
   return { told, facts };
 }
 
@@ -93,7 +106,7 @@ describe('where the bytes are cut', () => {
 
   test('does not matter', () => {
     for (let at = 0; at <= input.length; at += 1) {
-      const stream = createClaudeStream();
+      const stream = streamTo();
       stream.push(input.subarray(0, at));
       stream.push(input.subarray(at));
       stream.end();
@@ -102,7 +115,7 @@ describe('where the bytes are cut', () => {
   });
 
   test('does not matter byte by byte, nor does CRLF or a missing last line end', () => {
-    const stream = createClaudeStream();
+    const stream = streamTo();
     const crlf = Buffer.from(input.toString().trimEnd().replaceAll('\n', '\r\n'));
     for (const byte of crlf) stream.push(Buffer.of(byte));
     stream.end();
@@ -286,7 +299,7 @@ describe('what nobody expected', () => {
 
 describe('big lines', () => {
   test('skips a tool result of 40 MB and reads on', () => {
-    const stream = createClaudeStream();
+    const stream = streamTo();
     const [head = '', tail = ''] = JSON.stringify(answer('t1', false, '#')).split('#');
     stream.push(bytes(INIT, assistant('m1', [call('t1', 'Bash')])));
     stream.push(Buffer.from(head));
@@ -463,11 +476,12 @@ describe('retries', () => {
       retry(null),
     ];
     expect(listen(events).told).toEqual([
-      { kind: 'retry', status: 401, refusals: 1 },
-      { kind: 'retry', status: 529, refusals: 1 },
-      { kind: 'retry', status: 403, refusals: 2 },
-      { kind: 'retry', status: 401, refusals: 1 },
-      { kind: 'retry', status: null, refusals: 1 },
+      { kind: 'retry', status: 401 },
+      { kind: 'retry', status: 529 },
+      { kind: 'retry', status: 403 },
+      'hopeless-retries',
+      { kind: 'retry', status: 401 },
+      { kind: 'retry', status: null },
     ]);
   });
 
@@ -924,8 +938,8 @@ describe('a line that nobody could have expected', () => {
   });
 
   test('is counted, whatever it makes fail', () => {
-    const stream = createClaudeStream({
-      onActivity(activity) {
+    const stream = streamTo({
+      activity(activity) {
         if (activity.kind === 'tool') throw new RangeError('Maximum call stack size exceeded');
       },
     });
@@ -974,14 +988,14 @@ describe('listeners', () => {
       { kind: 'text', text: `${'word '.repeat(24).slice(0, 119)}…` },
       { kind: 'tool', tool: 'Task', target: 'look' },
       { kind: 'tool', tool: 'Read', target: 'f' },
-      { kind: 'retry', status: 429, refusals: 0 },
-      { kind: 'result', subtype: 'success' },
+      { kind: 'retry', status: 429 },
+      'result given',
     ]);
   });
 
   test('hear of the result as soon as its line ends', () => {
     let results = 0;
-    const stream = createClaudeStream({ onResult: () => (results += 1) });
+    const stream = streamTo({}, { resultGiven: () => (results += 1) });
     const line = bytes(result());
     stream.push(line.subarray(0, -1));
     expect(results).toBe(0);
