@@ -47,55 +47,39 @@ export async function runShellCommand(
   };
   const start = await (options.confine ?? unconfined)(plain).catch(messageOf);
   if (typeof start === 'string') return notRun(command, start);
-  try {
-    return await ranOf(command, input, { options, start, output, gather });
-  } finally {
-    await start.discard?.();
-  }
-}
-
-/** What a command that is ready to start reports to. */
-interface Started {
-  readonly options: ShellOptions;
-  readonly start: ConfinedCommand;
-  readonly output: ReturnType<typeof createEndsText>;
-  readonly gather: (stream: 'stdout' | 'stderr') => (chunk: Buffer) => void;
-}
-
-async function ranOf(
-  command: string,
-  input: string,
-  { options, start, output, gather }: Started,
-): Promise<CommandResult> {
   // A process in a new session may lose its parent before the first sweep, so the run's marker
   // identifies it. Background processes of the agent carry the marker, too: they are exempt.
   const marker = options.env[MARKER_NAME] ?? '';
   const others = treeOfRun(marker).sweep().members;
-  const report = await runAgentProcess({
-    command: start,
-    inSandbox: options.confine !== undefined,
-    cwd: options.cwd,
-    env: start.env,
-    prompt: new TextEncoder().encode(input),
-    marker,
-    limits: { iterationMs: options.timeoutMs, idleMs: null, taskMs: options.timeoutMs },
-    stops: options.stops,
-    guardPid: null,
-    exempt: () => others,
-    onMembers: () => {},
-    onStdout: gather('stdout'),
-    onHeard: () => {},
-    onStderr: gather('stderr'),
-    onStart: () => {},
-  });
-  if (report.leftovers.length > 0) await endLeftovers(report.leftovers).done;
-  start.ended?.();
-  return {
-    command,
-    exitCode: report.end.kind === 'exited' ? agreedCode(report.end.exitCode, start) : null,
-    timedOut: report.end.kind === 'cut' && report.end.cause !== 'stop-requested',
-    output: report.end.kind === 'not-started' ? report.end.message : output.read(),
-  };
+  try {
+    const { end, leftovers } = await runAgentProcess({
+      command: start,
+      inSandbox: options.confine !== undefined,
+      cwd: options.cwd,
+      env: start.env,
+      prompt: new TextEncoder().encode(input),
+      marker,
+      limits: { iterationMs: options.timeoutMs, idleMs: null, taskMs: options.timeoutMs },
+      stops: options.stops,
+      guardPid: null,
+      exempt: () => others,
+      onMembers: () => {},
+      onStdout: gather('stdout'),
+      onHeard: () => {},
+      onStderr: gather('stderr'),
+      onStart: () => {},
+    });
+    if (leftovers.length > 0) await endLeftovers(leftovers).done;
+    start.ended?.();
+    return {
+      command,
+      exitCode: end.kind === 'exited' ? agreedCode(end.exitCode, start) : null,
+      timedOut: end.kind === 'cut' && end.cause !== 'stop-requested',
+      output: end.kind === 'not-started' ? end.message : output.read(),
+    };
+  } finally {
+    await start.discard?.();
+  }
 }
 
 /** A command in the sandbox has passed only if the shell around it has seen so, too. */

@@ -17,10 +17,6 @@ export interface LeftoverProcess extends ProcessIdentity, Leftover {}
 
 /** A process tree that is swept regularly. */
 export interface TreeWatch extends ProcessTree {
-  /** The agent's own process; null if it was gone before it could be read. */
-  readonly root: ProcessIdentity | null;
-  /** Sweeps the tree and returns its living processes. */
-  members(): readonly ProcessEntry[];
   /** Returns the living processes except the agent's own, with command lines. */
   leftovers(): LeftoverProcess[];
   /** Stops the regular sweeps. The other methods still work. */
@@ -101,10 +97,8 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   lookAfter(FIRST_LOOK_MS);
 
   return {
-    root,
     agentGroup: tree.agentGroup,
     sweep,
-    members: () => sweep().members,
     leftovers() {
       // This is nearly always the case, and ten times as fast as a sweep.
       if (root !== null && unlessUnreadable(() => isYoungest(root, birthsBefore)) === true)

@@ -31,7 +31,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     const { stdout } = startFixture('agent-with-tool.sh');
     const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
     const tree = watch(agent);
-    expect(pidsOf(tree.members())).toEqual([agent, tool]);
+    expect(pidsOf(tree.sweep().members)).toEqual([agent, tool]);
     expect(tree.agentGroup).toBe(agent);
     expect(tree.sweep().ownGroups).toEqual(new Set([agent, tool]));
   });
@@ -66,8 +66,8 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     noting.sweep();
     stdin?.end();
     await untilDead(agent);
-    expect(pidsOf(noting.members())).toEqual([tool]);
-    expect(pidsOf(late.members())).toEqual([]);
+    expect(pidsOf(noting.sweep().members)).toEqual([tool]);
+    expect(pidsOf(late.sweep().members)).toEqual([]);
   });
 
   test('finds an orphan that was never noted by its marker', async () => {
@@ -78,15 +78,15 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     const another = watch(agent, { marker: 'tree-test-10' });
     stdin?.end();
     await untilDead(agent);
-    expect(pidsOf(marked.members())).toContain(server);
-    expect(pidsOf(another.members())).toEqual([]);
+    expect(pidsOf(marked.sweep().members)).toContain(server);
+    expect(pidsOf(another.sweep().members)).toEqual([]);
   });
 
   test('finds an orphan with neither parent nor marker by the session it shares', async () => {
     const { stdout } = startFixture('agent-with-daemon.sh');
     const { agent, tool, orphan } = await untilReady(stdout, 'agent', 'tool', 'orphan');
     expect(mustRead(orphan).ppid).not.toBe(tool);
-    expect(pidsOf(watch(agent).members()).sort()).toEqual([agent, tool, orphan].sort());
+    expect(pidsOf(watch(agent).sweep().members).sort()).toEqual([agent, tool, orphan].sort());
   });
 
   test('finds a newborn whose session everybody it was known by has left since the last look', async () => {
@@ -144,7 +144,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     const { stdout } = startFixture('zombie-parent.sh');
     const { parent, zombie } = await untilReady(stdout, 'parent', 'zombie');
     await untilDead(zombie);
-    expect(pidsOf(watch(parent).members())).toEqual([parent]);
+    expect(pidsOf(watch(parent).sweep().members)).toEqual([parent]);
   });
 
   test('spares what an earlier iteration left, and what that has started since', async () => {
@@ -160,9 +160,9 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     const { worker } = await untilReady(first.stdout, 'worker');
 
     const sparing = watch(agent, { marker: 'tree-test-2', exempt: () => [earlier] });
-    expect(pidsOf(sparing.members())).toEqual([agent]);
+    expect(pidsOf(sparing.sweep().members)).toEqual([agent]);
     const unsparing = watch(agent, { marker: 'tree-test-2' });
-    expect(pidsOf(unsparing.members())).toContain(worker);
+    expect(pidsOf(unsparing.sweep().members)).toContain(worker);
   });
 
   test('names leftovers on one line each, without the agent', async () => {
@@ -209,7 +209,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
   });
 
   test('is empty for an agent that is gone already', () => {
-    expect(watch(2 ** 22 + 1)).toMatchObject({ root: null, agentGroup: null });
-    expect(watch(2 ** 22 + 1).members()).toEqual([]);
+    expect(watch(2 ** 22 + 1)).toMatchObject({ agentGroup: null });
+    expect(watch(2 ** 22 + 1).sweep().members).toEqual([]);
   });
 });
