@@ -135,7 +135,7 @@ async function placesToShow(
 ): Promise<readonly string[]> {
   // An agent of an earlier run may have made such a link: then it would say what can be read.
   const isOfUser = (place: string): boolean =>
-    path.isAbsolute(place) && !linksOnWay(place).some((link) => isWithinAny(link, writable));
+    path.isAbsolute(place) && linkOnWay(place, writable) === undefined;
   const hidden = asked.unixSockets ? temporaryFolders() : [];
   const ofGit = home === null ? [] : await userGitFiles(workFolder, home, env);
   const places = [treeRoot, realPath(vault), ...fixed];
@@ -188,7 +188,7 @@ function refuseLinksInGit(folders: readonly GitFolder[], rules: SandboxRules): v
 /** A mount holds what a link leads to, and not the link: an agent could put its own files in its place. */
 function refuseLinks(places: readonly string[], { allowWrite }: SandboxRules): void {
   const writable = allowWrite.map((rule) => rule.value);
-  const link = places.map((place) => linkOnTheWay(place, writable)).find((each) => each !== null);
+  const link = places.map((place) => linkOnWay(place, writable)).find((each) => each !== undefined);
   if (link === undefined) return;
   throw new SandboxError(
     'wrong-path',
@@ -205,8 +205,8 @@ function refuseAllowedLinks(
   const writable = rules.allowWrite.map((rule) => rule.value);
   for (const { value } of [...allowWrite, ...allowRead]) {
     const place = placeOf(value);
-    const link = linkOnTheWay(place, writable);
-    if (link === null) continue;
+    const link = linkOnWay(place, writable);
+    if (link === undefined) continue;
     throw new SandboxError(
       'wrong-path',
       `--sandbox does not allow ${value}, since ${link} is a link that an agent may have made: name ${realPath(place)} itself if that is what you mean.`,
@@ -214,13 +214,9 @@ function refuseAllowedLinks(
   }
 }
 
-/** Returns the first link in writable folders on the way to a place, itself included; null for none. */
-function linkOnTheWay(place: string, writable: readonly string[]): string | null {
-  const parent = path.dirname(place);
-  if (parent === place) return null;
-  const here = path.join(realPath(parent), path.basename(place));
-  const isLink = isWithinAny(here, writable) && realPath(here) !== here;
-  return linkOnTheWay(parent, writable) ?? (isLink ? here : null);
+/** Returns the first link in writable folders on the way to a place, itself included; undefined for none. */
+function linkOnWay(place: string, writable: readonly string[]): string | undefined {
+  return linksOnWay(place).find((link) => isWithinAny(link, writable));
 }
 
 const NO_GIT = { commonGitFolder: null, gitFolders: [], gitLinks: [], shown: [] };
