@@ -1,4 +1,5 @@
-import { type JsonObject, numberAt, objectAt, objectsAt, stringAt } from '../files/json-fields.ts';
+import { type JsonObject, objectAt, objectsAt, stringAt } from '../files/json-fields.ts';
+import { tokensAt } from './event-fields.ts';
 import { jsonAgent } from './json-agent.ts';
 import type { Sink } from './sink.ts';
 
@@ -48,18 +49,10 @@ export const codexAgent = jsonAgent({
       case 'turn.failed':
         say.error(stringAt(objectAt(event, 'error') ?? {}, 'message') ?? '', null, true);
         return;
-      case 'turn.completed': {
-        const usage = objectAt(event, 'usage') ?? {};
-        say.usage(
-          {
-            input_tokens: numberAt(usage, 'input_tokens') ?? 0,
-            output_tokens: numberAt(usage, 'output_tokens') ?? 0,
-          },
-          'session',
-        );
+      case 'turn.completed':
+        say.usage(tokensAt(event, 'usage'), 'session');
         say.result();
         return;
-      }
     }
   },
   words(line, say) {

@@ -1,8 +1,8 @@
-import type { RefusedTool } from '../../core/agent/attempt.ts';
+import type { RefusedTool, Usage } from '../../core/agent/attempt.ts';
 import { targetOf } from '../../core/agent/tool-target.ts';
 import { isObject } from '../../core/text/is-object.ts';
 import { shortLine } from '../files/bounded-text.ts';
-import { type JsonObject, objectAt, objectsAt, stringAt } from '../files/json-fields.ts';
+import { type JsonObject, numberAt, objectAt, objectsAt, stringAt } from '../files/json-fields.ts';
 
 /** Of a longer message, only the end is stored. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;
@@ -57,6 +57,15 @@ export function contentBlocks(message: JsonObject): readonly JsonObject[] {
 export function nameAt(object: JsonObject, key: string): string | null {
   const name = stringAt(object, key);
   return name === null ? null : shortLine(name, MAX_NAME_CHARS);
+}
+
+/** Returns the tokens that an agent tells under these names; what is missing counts as none. */
+export function tokensAt(object: JsonObject, key: string): Omit<Usage, 'cost_usd'> {
+  const told = objectAt(object, key) ?? {};
+  return {
+    input_tokens: numberAt(told, 'input_tokens') ?? 0,
+    output_tokens: numberAt(told, 'output_tokens') ?? 0,
+  };
 }
 
 /**

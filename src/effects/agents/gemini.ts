@@ -1,4 +1,5 @@
-import { numberAt, objectAt, stringAt } from '../files/json-fields.ts';
+import { objectAt, stringAt } from '../files/json-fields.ts';
+import { tokensAt } from './event-fields.ts';
 import { jsonAgent } from './json-agent.ts';
 
 const MODES: Readonly<Record<string, string>> = { acceptEdits: 'auto_edit' };
@@ -57,14 +58,7 @@ export const geminiAgent = jsonAgent({
         }
         return;
       case 'result': {
-        const stats = objectAt(event, 'stats') ?? {};
-        say.usage(
-          {
-            input_tokens: numberAt(stats, 'input_tokens') ?? 0,
-            output_tokens: numberAt(stats, 'output_tokens') ?? 0,
-          },
-          'run',
-        );
+        say.usage(tokensAt(event, 'stats'), 'run');
         if (stringAt(event, 'status') === 'success') {
           say.result();
           return;

@@ -1,5 +1,5 @@
-import { amountAt, type JsonObject, numberAt, objectAt, stringAt } from '../files/json-fields.ts';
-import { contentBlocks, readDenials } from './event-fields.ts';
+import { amountAt, type JsonObject, objectAt, stringAt } from '../files/json-fields.ts';
+import { contentBlocks, readDenials, tokensAt } from './event-fields.ts';
 import { jsonAgent } from './json-agent.ts';
 import type { Sink } from './sink.ts';
 
@@ -78,14 +78,7 @@ function readMessage(message: JsonObject, by: string | null, say: Sink): void {
 
 function readReport(event: JsonObject, say: Sink): void {
   // Here, the input tokens include the cached ones that stand beside them.
-  const usage = objectAt(event, 'usage') ?? {};
-  say.usage(
-    {
-      input_tokens: numberAt(usage, 'input_tokens') ?? 0,
-      output_tokens: numberAt(usage, 'output_tokens') ?? 0,
-    },
-    'session',
-  );
+  say.usage(tokensAt(event, 'usage'), 'session');
   for (const { id, ...call } of readDenials(event)) say.refused(id, call);
   const words = stringAt(event, 'result');
   if (event.is_error === true || stringAt(event, 'subtype') !== 'success') {

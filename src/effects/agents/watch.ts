@@ -47,9 +47,7 @@ export function watchAttempt(
   let cutBy: SignFound | null = null;
   return {
     listener: {
-      activity: (activity) => listener.activity(activity),
-      retry: (retry) => listener.retry(retry),
-      text: (text) => listener.text(text),
+      ...listener,
       did: (deed) => {
         silent.saw(deed);
         const found = supervisor.observe(deed);
