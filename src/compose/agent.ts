@@ -56,16 +56,6 @@ export function agentKind(name: AgentName, { settings, ...options }: AgentsOptio
   return KINDS[name]({ ...options, settings: { ...settings, ...permissions, model, agentBin } });
 }
 
-/** Returns a function that makes each kind of agent once, when it is first asked for. */
-export function agentKinds(options: AgentsOptions): (name: AgentName) => AgentKind {
-  const made = new Map<AgentName, AgentKind>();
-  return (name) => {
-    const kind = made.get(name) ?? agentKind(name, options);
-    made.set(name, kind);
-    return kind;
-  };
-}
-
 /**
  * Whether a log of this agent is readable only by its own reader. `claude` writes more than its reader keeps,
  * and the output of a command is text already.

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { AgentName } from '../core/agent/agents/agents.ts';
 import type { StopCause } from '../core/machine/loop-state.ts';
 import type { Check } from '../core/settings/checks.ts';
 import { laterBy } from '../core/task/task-state.ts';
@@ -33,7 +34,7 @@ import type { RunEnd } from '../loop/stop.ts';
 import { decidedBy, unsupportedFlagNotice } from '../report/notices.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { TaskAlreadyActiveError } from '../task-errors.ts';
-import { agentKinds, agentPrograms, agentRunner } from './agent.ts';
+import { agentKind, agentPrograms, agentRunner } from './agent.ts';
 import { approvalDesk } from './approvals.ts';
 import { requireStart } from './before-start.ts';
 import { type ClaimedRun, READY, type RunOptions, type TaskTree } from './held-run.ts';
@@ -141,11 +142,9 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     donePath: plan.donePath,
     isOwn: ownFiles(plan.vault, plan.stateDir),
   });
-  const kindOf = agentKinds({
-    ...plan,
-    prefixArgs: run.agentPrefixArgs,
-    inSandbox: plan.settings.sandbox === true,
-  });
+  const inSandbox = plan.settings.sandbox === true;
+  const kindOf = (name: AgentName) =>
+    agentKind(name, { ...plan, prefixArgs: run.agentPrefixArgs, inSandbox });
   // The first snapshot is part of the task's time, too; what a resume has left is known later.
   run.gitLimits.setDeadline(laterBy(systemClock.now(), plan.taskTimeoutMs), run.clock.heldUpMs);
   const start =
