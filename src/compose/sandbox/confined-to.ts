@@ -26,16 +26,7 @@ export function confinedToCheckout(sandbox: Sandbox | null, checkout: CheckPlace
 /** Returns the sandbox of a run as an agent has it that works in a checkout: it may write there, too. */
 export function inCheckout(sandbox: Sandbox, checkout: CheckPlace): Sandbox {
   const place = checkoutPlace(checkout);
-  return {
-    rules: sandbox.rules,
-    outerPath: sandbox.outerPath,
-    get helperPids() {
-      return sandbox.helperPids;
-    },
-    wrap: (command, as) => sandbox.wrap(command, as, place),
-    takeMet: () => sandbox.takeMet(),
-    close: () => sandbox.close(),
-  };
+  return { ...sandbox, wrap: (command, as) => sandbox.wrap(command, as, place) };
 }
 
 /**

@@ -116,7 +116,7 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
 
 /** Returns the helpers of a sandbox: the guard ends them and what they started if ralph is killed. */
 function helpersOf(sandbox: Sandbox | null): readonly ProcessIdentity[] {
-  const pids = sandbox?.helperPids ?? [];
+  const pids = sandbox?.helperPids() ?? [];
   return pids.flatMap((pid) => unlessUnreadable(() => readProcess(pid)) ?? []);
 }
 

@@ -37,13 +37,16 @@ export async function examineSandbox(
   signal: AbortSignal,
 ): Promise<readonly SandboxError[]> {
   const writable = [realPath(cwd)];
+  let bwrap = '';
   const refusals = [
     refusalBy(requireSandboxUser),
-    refusalBy(() => findTools(outerPath(env, writable), writable)),
+    refusalBy(() => {
+      bwrap = findTools(outerPath(env, writable), writable).bwrap;
+    }),
     refusalBy(() => findComponent(writable)),
     refusalBy(() => refuseLoadedCode(env, cwd, writable)),
   ].filter((each) => each !== null);
-  return refusals.length > 0 ? refusals : await inNamespaces(cwd, env, signal);
+  return refusals.length > 0 ? refusals : await inNamespaces(bwrap, signal);
 }
 
 function refusalBy(look: () => unknown): SandboxError | null {
@@ -57,13 +60,10 @@ function refusalBy(look: () => unknown): SandboxError | null {
 }
 
 async function inNamespaces(
-  cwd: string,
-  env: NodeJS.ProcessEnv,
+  bwrap: string,
   cancelSignal: AbortSignal,
 ): Promise<readonly SandboxError[]> {
   if (process.platform !== 'linux') return [];
-  const writable = [realPath(cwd)];
-  const { bwrap } = findTools(outerPath(env, writable), writable);
   const { exitCode, stderr, originalMessage } = await execa(bwrap, IN_NAMESPACES, {
     ...{ cwd: '/', env: {}, extendEnv: false, stdin: 'ignore', stdout: 'ignore', reject: false },
     ...{ cancelSignal, timeout: TIMEOUT_MS, killSignal: 'SIGKILL' },

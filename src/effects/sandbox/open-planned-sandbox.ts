@@ -191,9 +191,7 @@ function createSandbox(
   return {
     rules,
     outerPath: plan.outerPath,
-    get helperPids() {
-      return helpers.pids();
-    },
+    helperPids: helpers.pids,
     async wrap(command, as, place) {
       const own = place === undefined ? rulesOf[as] : withPlace(rulesOf[as], place);
       if (as !== 'check' || place !== undefined) {

@@ -25,8 +25,8 @@ export interface Sandbox {
    * links by which git would write elsewhere.
    */
   takeMet(): Promise<MetInSandbox | null>;
-  /** The processes that hold the proxies, one for each role that was needed so far. */
-  readonly helperPids: readonly number[];
+  /** Returns the processes that hold the proxies, one for each role that was needed so far. */
+  helperPids(): readonly number[];
   /** PATH without the folders that the agent may write: for everything that ralph itself starts. */
   readonly outerPath: string;
   /** Ends the helpers, and removes what was made for the sandbox. Call this when nothing in it lives. */
