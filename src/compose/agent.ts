@@ -1,5 +1,6 @@
 import type { AgentSetting } from '../core/agent/agent.ts';
 import type { AgentName } from '../core/agent/agents/agents.ts';
+import type { LogItem } from '../core/agent/log-item.ts';
 import { textFor } from '../core/settings/agent-texts.ts';
 import { permissionsOf } from '../core/settings/edit-permissions.ts';
 import type { Settings } from '../core/settings/settings.ts';
@@ -20,11 +21,7 @@ import { opencodeAgent } from '../effects/agents/opencode.ts';
 import { qwenAgent } from '../effects/agents/qwen.ts';
 import { createReadableEvents } from '../effects/agents/readable-events.ts';
 import { claudeAgent } from '../effects/claude/claude-agent.ts';
-import {
-  createReadableLog,
-  type LogItem,
-  type ReadableLog,
-} from '../effects/claude/readable-log.ts';
+import { createReadableLog, type ReadableLog } from '../effects/claude/readable-log.ts';
 import type { LogPart } from '../effects/logs/agent-notes.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { Sandbox } from '../effects/sandbox/sandbox.ts';

@@ -1,9 +1,9 @@
 import { readableParts } from '../../compose/agent.ts';
 import { DEFAULT_AGENT } from '../../core/agent/agents/agents.ts';
+import type { LogItem } from '../../core/agent/log-item.ts';
 import {
   createPlainLog,
   createReadableLog,
-  type LogItem,
   type ReadableLog,
 } from '../../effects/claude/readable-log.ts';
 import { readAgentNotes } from '../../effects/logs/agent-notes.ts';

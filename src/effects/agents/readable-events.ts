@@ -1,20 +1,10 @@
+import type { LogItem } from '../../core/agent/log-item.ts';
 import { withoutControls } from '../../core/text/untrusted-text.ts';
 import { type AgentKind, QUIET_SIGNS } from './agent.ts';
 
-/** One entry of the log of an agent, without control characters. */
-type ShownEvent =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
-  | { readonly kind: 'line'; readonly text: string };
-
-interface ReadableEvents {
-  push(chunk: Buffer): readonly ShownEvent[];
-  end(): readonly ShownEvent[];
-}
-
 /** Turns the output of an agent into what a person would have seen of it while it ran. */
-export function createReadableEvents(kind: AgentKind): ReadableEvents {
-  let items: ShownEvent[] = [];
+export function createReadableEvents(kind: AgentKind) {
+  let items: LogItem[] = [];
   const reader = kind.read(
     {
       text: (text) => items.push({ kind: 'text', text: withoutControls(text).trimEnd() }),
@@ -29,17 +19,17 @@ export function createReadableEvents(kind: AgentKind): ReadableEvents {
     },
     QUIET_SIGNS,
   );
-  const take = (): readonly ShownEvent[] => {
+  const take = (): readonly LogItem[] => {
     const taken = items;
     items = [];
     return taken;
   };
   return {
-    push(chunk) {
+    push(chunk: Buffer): readonly LogItem[] {
       reader.push(chunk);
       return take();
     },
-    end() {
+    end(): readonly LogItem[] {
       reader.end();
       const { result } = reader.facts();
       if (result?.isError)

@@ -1,3 +1,4 @@
+import type { LogItem } from '../../core/agent/log-item.ts';
 import { withoutControls } from '../../core/text/untrusted-text.ts';
 import { contentBlocks, describeTarget, nameAt } from '../agents/event-fields.ts';
 import { shortLine } from '../files/bounded-text.ts';
@@ -11,24 +12,6 @@ import {
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { eventKind, readResult, subAgentOf } from './stream-events.ts';
 import { readCost } from './usage-meter.ts';
-
-/** One entry of a log as shown to a person. Texts contain no control or escape sequences. */
-export type LogItem =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
-  | { readonly kind: 'tool-error'; readonly text: string }
-  | {
-      readonly kind: 'result';
-      /** The `subtype` that `claude` reports, such as `success` or `error_max_turns`. */
-      readonly how: string;
-      readonly turns: number | null;
-      readonly costUsd: number | null;
-    }
-  /** A line that is not an event of `claude`, for example the output of a command agent. */
-  | { readonly kind: 'line'; readonly text: string }
-  /** An incomplete event, for example because the agent was killed. */
-  | { readonly kind: 'torn' }
-  | { readonly kind: 'skipped'; readonly bytes: number };
 
 /** Turns the bytes of a log into items. */
 export interface ReadableLog {

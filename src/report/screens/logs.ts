@@ -1,17 +1,5 @@
+import type { LogItem } from '../../core/agent/log-item.ts';
 import { formatBytes, formatCost, plural } from '../format.ts';
-
-/** One item of a log; its texts are free of control characters. */
-export type ShownLogItem =
-  | { readonly kind: 'text' | 'line' | 'tool-error'; readonly text: string }
-  | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
-  | {
-      readonly kind: 'result';
-      readonly how: string;
-      readonly turns: number | null;
-      readonly costUsd: number | null;
-    }
-  | { readonly kind: 'torn' }
-  | { readonly kind: 'skipped'; readonly bytes: number };
 
 /** Returns the line above an iteration's output. */
 export function iterationHeader(number: number): string {
@@ -21,11 +9,11 @@ export function iterationHeader(number: number): string {
 export const STDERR_HEADER = 'stderr:\n';
 
 /** Returns the lines that show one item. */
-export function logText(item: ShownLogItem): string {
+export function logText(item: LogItem): string {
   return `${words(item)}\n`;
 }
 
-function words(item: ShownLogItem): string {
+function words(item: LogItem): string {
   switch (item.kind) {
     case 'text':
     case 'line':
