@@ -144,12 +144,20 @@ export interface LostServer {
   readonly status: 'failed' | 'needs-auth';
 }
 
-/** Everything that ralph knows of one attempt of the agent. */
-export interface AttemptFacts {
+/** What the process of an attempt showed. */
+export interface ProcessFacts {
   readonly end: AttemptEnd;
-  /** The sign by which ralph ended it; absent for any other end. */
-  readonly cutBy?: SignFound;
   readonly durationMs: number;
+  /** The last 16,000 bytes of standard error. */
+  readonly stderrTail: string;
+  /** Time the agent spent waiting in its own retries. It counts against no limit. */
+  readonly retryWaitMs: number;
+  /** Time for which ralph itself was suspended (Ctrl-Z, a frozen container). It counts against no limit. */
+  readonly heldUpMs: number;
+}
+
+/** What the agent wrote in an attempt. */
+export interface ReaderFacts {
   /** Null if the agent gave no result report (always for a plain command). */
   readonly result: ResultFacts | null;
   /** The message that is searched for the promise; null if there was none. */
@@ -158,13 +166,7 @@ export interface AttemptFacts {
   readonly structuredOutput?: unknown;
   /** The text and the last tool calls of an attempt that ralph ended. */
   readonly partialOutput: string;
-  /** The last 16,000 bytes of standard error. */
-  readonly stderrTail: string;
   readonly retries: readonly RetryFacts[];
-  /** Time the agent spent waiting in its own retries. It counts against no limit. */
-  readonly retryWaitMs: number;
-  /** Time for which ralph itself was suspended (Ctrl-Z, a frozen container). It counts against no limit. */
-  readonly heldUpMs: number;
   /** Whether the last structured event was one of the agent's own retries. */
   readonly endedInRetry: boolean;
   readonly rateLimit: RateLimitFacts | null;
@@ -191,6 +193,12 @@ export interface AttemptFacts {
   readonly skippedLines: number;
   /** Number of unreadable lines: nested too deeply, or in an unexpected form. */
   readonly brokenLines: number;
+}
+
+/** Everything that ralph knows of one attempt of the agent. */
+export interface AttemptFacts extends ProcessFacts, ReaderFacts {
+  /** The sign by which ralph ended it; absent for any other end. */
+  readonly cutBy?: SignFound;
   readonly leftovers: readonly Leftover[];
   /** Absent without a sandbox. */
   readonly sandbox?: MetInSandbox;

@@ -16,7 +16,7 @@ import {
   readProcess,
   unlessUnreadable,
 } from '../processes/process-table.ts';
-import { runAgentProcess } from '../processes/run-process.ts';
+import { reportOfNoStart, runAgentProcess } from '../processes/run-process.ts';
 import type { LeftoverProcess } from '../processes/tree-watch.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
@@ -127,8 +127,10 @@ interface Ran {
   readonly endedInside: readonly LeftoverProcess[];
 }
 
-function notRun(facts: AttemptFacts): Ran {
-  return { facts, left: [], endedInside: [] };
+function notRun(code: string, message: string, kind: AgentKind): Ran {
+  const { endedInside, ...ofProcess } = reportOfNoStart({ kind: 'not-started', code, message });
+  const facts = { ...silentReader(kind).facts(), ...ofProcess };
+  return { facts, left: [], endedInside };
 }
 
 async function runAttempt(
@@ -141,14 +143,14 @@ async function runAttempt(
   const command = locate(kind, request, options);
   if ('missing' in command) {
     const code = command.isThere === true ? 'EACCES' : 'ENOENT';
-    return notRun(notStarted(code, command.missing, kind));
+    return notRun(code, command.missing, kind);
   }
 
   const taskMs = Date.parse(request.taskDeadlineAt) - Date.now();
   const limitMs = Math.min(options.iterationTimeoutMs, taskMs);
   const env = { ...childEnvironment(options, request.iteration), ...kind.variables?.(limitMs) };
   const started = await startedIn(options.sandbox, { ...command, env, cwd: options.cwd });
-  if ('failed' in started) return notRun(notStarted('ESANDBOX', started.failed, kind));
+  if ('failed' in started) return notRun('ESANDBOX', started.failed, kind);
   // As late as possible: a worker that was stopped a moment ago may have lost its claim.
   await leaseIsFresh(options.lease, request.stops.signal);
 
@@ -189,23 +191,20 @@ async function runAttempt(
   });
   transcript.close();
   const heard = endReader(reader, kind);
+  const { leftovers, endedInside, ...ofProcess } = report;
   const cutBy = endWatch(watch, report.end);
   if (heard.skippedLines > 0) options.warn(skippedLinesNotice(heard.skippedLines));
   if (heard.brokenLines > 0) options.warn(brokenLinesNotice(heard.brokenLines));
   return {
     facts: {
       ...heard,
-      end: report.end,
+      ...ofProcess,
       ...(cutBy === null ? {} : { cutBy }),
-      durationMs: report.durationMs,
-      retryWaitMs: report.retryWaitMs,
-      heldUpMs: report.heldUpMs,
-      stderrTail: report.stderrTail,
-      leftovers: report.leftovers.map(({ pid, command: line }) => ({ pid, command: line })),
+      leftovers: leftovers.map(({ pid, command: line }) => ({ pid, command: line })),
       ...(await metIn(options.sandbox)),
     },
-    left: report.leftovers,
-    endedInside: report.endedInside,
+    left: leftovers,
+    endedInside,
   };
 }
 
@@ -241,18 +240,6 @@ async function metIn(sandbox: Sandbox | null): Promise<Pick<AttemptFacts, 'sandb
 function endWatch(watch: AttemptWatch | null, end: AttemptEnd): SignFound | null {
   watch?.stop();
   return end.kind === 'cut' && end.cause === 'supervisor' ? (watch?.cutBy() ?? null) : null;
-}
-
-function notStarted(code: string, message: string, kind: AgentKind): AttemptFacts {
-  return {
-    ...silentReader(kind).facts(),
-    end: { kind: 'not-started', code, message },
-    durationMs: 0,
-    retryWaitMs: 0,
-    heldUpMs: 0,
-    stderrTail: '',
-    leftovers: [],
-  };
 }
 
 /** Returns the environment for a child process: the caller's, plus the task and the iteration. */

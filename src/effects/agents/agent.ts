@@ -1,5 +1,5 @@
 import type { AgentSetting } from '../../core/agent/agent.ts';
-import type { AttemptFacts } from '../../core/agent/attempt.ts';
+import type { ReaderFacts } from '../../core/agent/attempt.ts';
 import type { DoctorFinding } from '../../core/agent/finding.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { AgentDeed } from '../../core/supervisor/supervisor.ts';
@@ -93,27 +93,3 @@ export const QUIET_SIGNS: AgentSigns = {
   working() {},
   hopeless: () => false,
 };
-
-/** The facts about an attempt that come from what it wrote. */
-export type ReaderFacts = Pick<
-  AttemptFacts,
-  | 'result'
-  | 'finalMessage'
-  | 'structuredOutput'
-  | 'partialOutput'
-  | 'retries'
-  | 'endedInRetry'
-  | 'rateLimit'
-  | 'usage'
-  | 'sessionUsage'
-  | 'turns'
-  | 'worked'
-  | 'tools'
-  | 'refused'
-  | 'stoppedSubAgents'
-  | 'sessionId'
-  | 'hook'
-  | 'lostServers'
-  | 'skippedLines'
-  | 'brokenLines'
->;

@@ -1,6 +1,7 @@
 import {
   addUsage,
   NO_USAGE,
+  type ReaderFacts,
   type ResultFacts,
   type RetryFacts,
   type Usage,
@@ -8,7 +9,7 @@ import {
 import { createTailText, firstLine, shortLine, tailWithin } from '../files/bounded-text.ts';
 import type { JsonObject } from '../files/json-fields.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
-import type { ReaderFacts, ReaderListener } from './agent.ts';
+import type { ReaderListener } from './agent.ts';
 import { MAX_MESSAGE_BYTES, type ToolCall, toolCall } from './event-fields.ts';
 import { createPartialOutput } from './partial-output.ts';
 import { createRetryLog } from './retries.ts';

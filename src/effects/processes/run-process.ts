@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import type { AttemptEnd, CutCause } from '../../core/agent/attempt.ts';
+import type { AttemptEnd, CutCause, ProcessFacts } from '../../core/agent/attempt.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { createTailText } from '../files/bounded-text.ts';
 import { monotonicMs } from '../time/monotonic.ts';
@@ -44,13 +44,7 @@ export interface AgentProcessRequest {
   readonly onStart: (signs: AgentSigns) => void;
 }
 
-export interface AgentProcessReport {
-  readonly end: AttemptEnd;
-  readonly durationMs: number;
-  readonly retryWaitMs: number;
-  /** Time during which ralph itself was suspended. */
-  readonly heldUpMs: number;
-  readonly stderrTail: string;
+export interface AgentProcessReport extends ProcessFacts {
   /** Processes that the agent left running; empty if its whole tree was ended. */
   readonly leftovers: readonly LeftoverProcess[];
   /** Background processes that ended with an agent in a sandbox, as far as they were seen before. */
@@ -79,11 +73,11 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   const stderr = createTailText(STDERR_TAIL_BYTES, '');
   const decoder = new StringDecoder();
   if (request.stops.signal.aborted) {
-    return notStarted({ kind: 'cut', cause: 'stop-requested', exitCode: null });
+    return reportOfNoStart({ kind: 'cut', cause: 'stop-requested', exitCode: null });
   }
   const birthsBefore = countBirths();
   const started = await spawnAgent(request);
-  if (started.kind !== 'started') return notStarted(started);
+  if (started.kind !== 'started') return reportOfNoStart(started);
   const { child, pid } = started;
 
   const exited = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
@@ -208,7 +202,8 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   };
 }
 
-function notStarted(end: AttemptEnd): AgentProcessReport {
+/** Returns the report on an agent that was not started. */
+export function reportOfNoStart(end: AttemptEnd): AgentProcessReport {
   return {
     ...{ end, durationMs: 0, retryWaitMs: 0, heldUpMs: 0, stderrTail: '' },
     ...{ leftovers: [], endedInside: [] },
