@@ -52,12 +52,6 @@ export interface SignLimits {
   readonly moneyUsd: number | null;
 }
 
-/** Reads the deeds of one iteration, in their order. */
-export interface Supervisor {
-  /** Returns the sign that a deed completes, or null. Once it has returned a cut, it returns null. */
-  readonly observe: (deed: AgentDeed) => SignFound | null;
-}
-
 /** What is forgotten beyond these numbers is counted from the start again; agents stay far below them. */
 const REMEMBERED_CALLS = 1_000;
 const REMEMBERED_SUB_AGENTS = 100;
@@ -97,7 +91,7 @@ interface OpenCall {
 }
 
 /** Watches one iteration, in bounded memory. */
-export function createSupervisor(limits: SignLimits): Supervisor {
+export function createSupervisor(limits: SignLimits) {
   const main = newAgent();
   const subAgents = new Map<string, Agent>();
   const starts = new Map<string, true>();
@@ -183,7 +177,8 @@ export function createSupervisor(limits: SignLimits): Supervisor {
   };
 
   return {
-    observe: (deed) => {
+    /** Returns the sign that a deed completes, or null. Once it has returned a cut, it returns null. */
+    observe: (deed: AgentDeed): SignFound | null => {
       if (isCut) return null;
       const found = read(deed);
       isCut = found?.action === 'cut';

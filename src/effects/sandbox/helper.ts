@@ -19,7 +19,7 @@ export interface Helper {
 }
 
 /** What a helper is started with. */
-export interface HelperOptions {
+interface HelperOptions {
   /** Path of the bundled program. */
   readonly program: string;
   /** The file to import the component from. */

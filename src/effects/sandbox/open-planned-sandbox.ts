@@ -15,11 +15,11 @@ import { KB, tryReadText } from '../files/bounded-read.ts';
 import { makePrivateFolder, tryToRemove } from '../files/write-file.ts';
 import type { ConfinedCommand, PlacedCommand } from '../processes/find-program.ts';
 import { findComponent } from './component.ts';
-import { type Helper, type HelperOptions, startHelper } from './helper.ts';
+import { type Helper, startHelper } from './helper.ts';
 import { innerEnvironment, innerLine, withOwnKernelObjects } from './inner-environment.ts';
 import { type Mounts, mountsBy } from './mounts.ts';
-import { makePlaceholders, type Placeholders, removeAbandoned } from './placeholders.ts';
-import { type PlantedWatch, watchPlanted } from './planted.ts';
+import { makePlaceholders, removeAbandoned } from './placeholders.ts';
+import { watchPlanted } from './planted.ts';
 import { probeSandbox } from './probe.ts';
 import {
   filterFile,
@@ -67,14 +67,9 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
   const writable = rules.allowWrite.map((rule) => rule.value);
   const component = findComponent(writable);
   const run = makeRunFolder();
-  let placeholders: Placeholders | null = null;
-  let helpers: Helpers | null = null;
-  let planted: PlantedWatch | null = null;
+  const endings: (() => void | Promise<void>)[] = [() => removeRunFolder(run)];
   const close = async (): Promise<void> => {
-    await helpers?.close();
-    planted?.sweep();
-    placeholders?.remove();
-    removeRunFolder(run);
+    for (const end of endings.toReversed()) await end();
   };
   try {
     writeFileSync(ownerFile(run), ownerText());
@@ -82,13 +77,16 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
     removeAbandoned(run);
     // The component drops a folder that does not exist without a word.
     for (const place of writable.filter((each) => !existsSync(each))) makePrivateFolder(place);
-    placeholders = makePlaceholders(
+    const placeholders = makePlaceholders(
       run,
       { git: surroundings.gitFolders, folders: surroundings.fixedFolders },
       writable,
     );
-    helpers = createHelpers({ ...options, component, run });
-    planted = await watchPlanted(plan, options.env);
+    endings.push(placeholders.remove);
+    const planted = await watchPlanted(plan, options.env);
+    endings.push(planted.sweep);
+    const helpers = createHelpers({ ...options, component, run });
+    endings.push(helpers.close);
     const mountsOf = mountsBy(rules, run, options.warn);
     const use = { hasRun: false };
     const parts = { helpers, placeholders, planted, use };
@@ -150,9 +148,9 @@ async function wrapSteadily(
 
 /** What a sandbox works with. */
 interface Parts {
-  readonly helpers: Helpers;
-  readonly placeholders: Placeholders;
-  readonly planted: PlantedWatch;
+  readonly helpers: ReturnType<typeof createHelpers>;
+  readonly placeholders: ReturnType<typeof makePlaceholders>;
+  readonly planted: Awaited<ReturnType<typeof watchPlanted>>;
   /** Whether a command has run since what was met was last taken. */
   readonly use: { hasRun: boolean };
 }
@@ -232,32 +230,23 @@ function withPlace(rules: SandboxRules, { writable, fixed, temporary }: OwnPlace
   };
 }
 
-/** The helpers of a sandbox, one for each role, since a helper has one list of hosts. */
-interface Helpers {
-  get(role: SandboxRole, rules: SandboxRules): Promise<Helper>;
-  pids(): readonly number[];
-  takeRefused(): Promise<readonly RefusedHost[]>;
-  close(): Promise<void>;
-}
-
+/** Returns the helpers of a sandbox, one for each role, since a helper has one list of hosts. */
 function createHelpers(
   options: OpenOptions & { readonly component: string; readonly run: RunFolder },
-): Helpers {
+) {
   const { component, run, runId, env, plan } = options;
   const started: Helper[] = [];
   const current = new Map<SandboxRole, Helper>();
-  const start = ({ allowNet, unixSockets }: SandboxRules): Promise<Helper> => {
-    const given: HelperOptions = {
+  const start = ({ allowNet, unixSockets }: SandboxRules): Promise<Helper> =>
+    startHelper({
       ...{ component, run, runId, env, unixSockets },
       program: options.helperProgram,
       tools: plan.tools,
       hosts: allowNet.map((rule) => rule.value),
       outerPath: plan.outerPath,
-    };
-    return startHelper(given);
-  };
+    });
   return {
-    async get(role, rules) {
+    async get(role: SandboxRole, rules: SandboxRules): Promise<Helper> {
       const known = current.get(role);
       if (known?.isAlive() === true) return known;
       if (known !== undefined) {
@@ -268,13 +257,13 @@ function createHelpers(
       started.push(helper);
       return helper;
     },
-    pids: () => started.filter((each) => each.isAlive()).map((each) => each.pid),
-    async takeRefused() {
+    pids: (): readonly number[] => started.filter((each) => each.isAlive()).map((each) => each.pid),
+    async takeRefused(): Promise<readonly RefusedHost[]> {
       const all: RefusedHost[] = [];
       for (const helper of started) all.push(...(await helper.takeRefused()));
       return sumRefused(all);
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all(started.map((helper) => helper.close()));
     },
   };

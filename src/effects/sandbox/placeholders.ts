@@ -24,20 +24,12 @@ interface Placeholder {
 /** What the files say: that the common folder is this one, and nothing. */
 const TEXTS = { commondir: '.\n', settings: '' };
 
-/** The placeholders of one run. */
-export interface Placeholders {
-  /** Makes those that are missing, for example because another run has ended and removed them. */
-  renew(): void;
-  /** Removes those on which no other run relies. */
-  remove(): void;
-}
-
 /** Returns the placeholders that these folders need, made already. Throws the system's error. */
 export function makePlaceholders(
   run: RunFolder,
   needed: { readonly git: readonly GitFolder[]; readonly folders: readonly string[] },
   writable: readonly string[],
-): Placeholders {
+) {
   const all: readonly Placeholder[] = [
     ...needed.folders.map((folder) => ({ kind: 'folder', path: folder }) as const),
     // Where the files of a folder of git are tracked, the agent would commit those that say nothing.
@@ -61,11 +53,14 @@ export function makePlaceholders(
   const ofOthers = placeholdersOfOthers(run);
   const own = all.filter((each) => !isForeign(each, ofOthers));
   writeFileSync(noteIn(run), JSON.stringify(own));
-  const renew = (): void => {
-    for (const each of own) make(each);
-  };
+  const renew = (): void => own.forEach(make);
   renew();
-  return { renew, remove: () => removeUnlessNeeded(own, run) };
+  return {
+    /** Makes those that are missing, for example because another run has ended and removed them. */
+    renew,
+    /** Removes those on which no other run relies. */
+    remove: (): void => removeUnlessNeeded(own, run),
+  };
 }
 
 /** Removes the folders of runs whose ralph was killed, with the placeholders that no other run needs. */

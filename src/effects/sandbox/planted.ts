@@ -13,17 +13,6 @@ import {
 } from './repositories/search-folders.ts';
 import type { SandboxPlan } from './surroundings.ts';
 
-/** Finds what came to be although the agent should not write it. */
-export interface PlantedWatch {
-  /**
-   * Returns the paths that are new since the last call, the most dangerous first, some with a remark in
-   * parentheses. Never rejects.
-   */
-  take(): Promise<readonly string[]>;
-  /** Removes links by which git would write elsewhere. Call this before git runs outside. */
-  sweep(): void;
-}
-
 /**
  * Watches the names that stay as they are, since a mount cannot hold all of them, what git holds of them, and
  * everywhere in the folders of the agent repositories, other dangerous names, and links in folders of git.
@@ -31,7 +20,7 @@ export interface PlantedWatch {
 export async function watchPlanted(
   { rules, surroundings, searched, found, outerPath }: SandboxPlan,
   env: NodeJS.ProcessEnv,
-): Promise<PlantedWatch> {
+) {
   const writable = rules.allowWrite.map((rule) => rule.value);
   const denied = new Set(rules.denyWrite.map((rule) => rule.value));
   const names = [...denied].filter((place) => isWithinAny(place, writable));
@@ -45,7 +34,11 @@ export async function watchPlanted(
   });
   let known = found;
   return {
-    async take() {
+    /**
+     * Returns the paths that are new since the last call, the most dangerous first, some with a remark in parentheses.
+     * Never rejects.
+     */
+    async take(): Promise<readonly string[]> {
       const removed = links.take();
       const born = names.filter((place) => {
         const [before, now] = [signs.get(place), signOf(place)];
@@ -63,6 +56,7 @@ export async function watchPlanted(
         return [...first, unread];
       }
     },
+    /** Removes links by which git would write elsewhere. Call this before git runs outside. */
     sweep: links.sweep,
   };
 }

@@ -43,16 +43,8 @@ export function gitPlaces(
   };
 }
 
-/** Finds and removes the links that came to be in folders of git. */
-export interface GitLinkWatch {
-  /** Removes new links. Returns one text for each since the last `take`. */
-  take(): readonly string[];
-  /** Removes new links, and keeps what `take` returns. */
-  sweep(): void;
-}
-
-/** Watches folders of git; what `places` has now stays. */
-export function watchGitLinks(places: GitPlaces): GitLinkWatch {
+/** Finds and removes the links that come to be in folders of git; what `places` has now stays. */
+export function watchGitLinks(places: GitPlaces) {
   const known = linksIn(places, false);
   let told: string[] = [];
   const sweep = (): void => {
@@ -63,8 +55,10 @@ export function watchGitLinks(places: GitPlaces): GitLinkWatch {
     }
   };
   return {
+    /** Removes new links, and keeps what `take` returns. */
     sweep,
-    take() {
+    /** Removes new links. Returns one text for each since the last `take`. */
+    take(): readonly string[] {
       sweep();
       const all = told;
       told = [];
@@ -73,14 +67,8 @@ export function watchGitLinks(places: GitPlaces): GitLinkWatch {
   };
 }
 
-/** A link in a folder of git that leads out of all of them, and where to. */
-export interface LeadingOut {
-  readonly place: string;
-  readonly target: string;
-}
-
-/** Returns a link by which git would write where the agent may not; null for none. */
-export function findLeadingOut(places: GitPlaces): LeadingOut | null {
+/** Returns a link by which git would write where the agent may not, and where it leads; null for none. */
+export function findLeadingOut(places: GitPlaces) {
   for (const [bytes, text] of linksIn(places, false)) {
     const place = asText(bytes);
     if (isOfOthers(bytes, text, places) || ONLY_READ.some((name) => place.endsWith(name))) continue;

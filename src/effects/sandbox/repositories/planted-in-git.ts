@@ -14,13 +14,7 @@ import { asText, type TreePath } from '../../git/tree-path.ts';
  * and the user's next `git stash` or `git checkout` writes that to its place.
  */
 
-/** What git holds of the places that the agent may not write. */
-export interface WatchedEntries {
-  /** Returns what is new or changed since the last call and is not in the work tree, with where it is. Never rejects. */
-  take(): Promise<readonly string[]>;
-}
-
-export interface EntriesRequest {
+interface EntriesRequest {
   /** The root of the work tree, without links. */
   readonly root: string;
   /** Absolute paths that the agent may not write. */
@@ -31,12 +25,13 @@ export interface EntriesRequest {
 /** For one call of git. */
 const TIMEOUT_MS = 30_000;
 
-/** Notes what the index and HEAD hold now. */
-export async function watchEntries(request: EntriesRequest): Promise<WatchedEntries> {
+/** Notes what the index and HEAD hold now of the places that the agent may not write. */
+export async function watchEntries(request: EntriesRequest) {
   const look = () => entriesNow(request).catch(() => null);
   let before = (await look()) ?? new Map<string, Entry>();
   return {
-    async take() {
+    /** Returns what is new or changed since the last call and is not in the work tree, with where it is. Never rejects. */
+    async take(): Promise<readonly string[]> {
       const now = await look();
       if (now === null) return [`${request.root} (git's index and HEAD could not be read)`];
       const planted = [...now].filter(
