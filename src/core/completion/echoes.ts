@@ -73,60 +73,35 @@ function linesAndSentences(own: string, phrase: string): string[] {
 }
 
 function findUnits(text: string, units: readonly string[]): Span[] {
-  const folded = fold(text);
+  const { folded, origins } = fold(text);
   return [...new Set(units)].flatMap((unit) => {
-    const { codes } = fold(unit);
-    return search(folded.codes, codes).map((start) => ({
-      from: folded.origins[start] ?? 0,
-      to: (folded.origins[start + codes.length - 1] ?? 0) + 1,
+    const wanted = fold(unit).folded;
+    return search(folded, wanted).map((start) => ({
+      from: origins[start] ?? 0,
+      to: (origins[start + wanted.length - 1] ?? 0) + 1,
     }));
   });
 }
 
-/** A text with white space and Markdown quote marks folded, and the original index of each character. */
-interface Folded {
-  readonly codes: Uint16Array;
-  readonly origins: Int32Array;
-}
-
-function fold(text: string): Folded {
+/** Returns a text with white space and Markdown quote marks folded, and the original index of each character. */
+function fold(text: string): { readonly folded: string; readonly origins: readonly number[] } {
   // If the agent echoes a text as a Markdown quote, each line begins with `>`.
   const source = text.replace(/^(?:[^\S\n]*>)+/gm, (marks) => ' '.repeat(marks.length));
-  const codes = new Uint16Array(source.length);
-  const origins = new Int32Array(source.length);
-  let length = 0;
-  let spaceBefore = false;
-  for (let index = 0; index < source.length; index += 1) {
-    const code = source.charCodeAt(index);
-    if (isSpace(code)) {
-      spaceBefore = length > 0;
-      continue;
-    }
-    if (spaceBefore) {
-      codes[length] = SPACE;
-      origins[length] = index - 1;
-      length += 1;
-      spaceBefore = false;
-    }
-    codes[length] = code;
-    origins[length] = index;
-    length += 1;
+  const words: string[] = [];
+  const origins: number[] = [];
+  for (const { 0: word, index } of source.matchAll(/\S+/g)) {
+    if (words.length > 0) origins.push(index - 1);
+    for (let at = 0; at < word.length; at += 1) origins.push(index + at);
+    words.push(word);
   }
-  return { codes: codes.subarray(0, length), origins: origins.subarray(0, length) };
-}
-
-const SPACE = 32;
-
-function isSpace(code: number): boolean {
-  if (code < 0x80) return code === SPACE || (code >= 9 && code <= 13);
-  return /\s/.test(String.fromCharCode(code));
+  return { folded: words.join(' '), origins };
 }
 
 /**
  * Returns every index at which the pattern begins, without overlaps. Uses Knuth-Morris-Pratt, because
  * `indexOf` is quadratic if a long pattern and a long message repeat the same character.
  */
-function search(text: Uint16Array, pattern: Uint16Array): number[] {
+function search(text: string, pattern: string): number[] {
   if (pattern.length === 0 || pattern.length > text.length) return [];
   const borders = new Int32Array(pattern.length);
   for (let index = 1, length = 0; index < pattern.length; index += 1) {
@@ -149,7 +124,7 @@ function search(text: Uint16Array, pattern: Uint16Array): number[] {
 /** Finds partial echoes: the phrase with the same two words before or after it as in one of ralph's texts. */
 function findByNeighbours(text: string, own: readonly string[], phrase: string): Span[] {
   const placesIn = (one: string): readonly Span[] =>
-    spansOf(one, `(?:<promise>\\s*)?${asWords(phrase, one)}(?:\\s*</promise>)?`);
+    spansOf(one, `(?:<promise>\\s*)?${asWords(phrase)}(?:\\s*</promise>)?`);
   const before = new Set<string>();
   const behind = new Set<string>();
   for (const one of own) {
@@ -199,10 +174,5 @@ function neighbours(text: string, start: number, step: 1 | -1): readonly string[
 }
 
 function isWordAt(text: string, index: number): boolean {
-  const code = text.charCodeAt(index);
-  if (code < 0x80) {
-    return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57);
-  }
-  const isSurrogate = code >= 0xd800 && code <= 0xdfff;
-  return !isSurrogate && hasWords(String.fromCharCode(code));
+  return hasWords(text.charAt(index));
 }

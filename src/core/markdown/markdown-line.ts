@@ -46,7 +46,7 @@ export function readLine(text: string, at: number): Line {
   }
   const found = text.indexOf('\n', first);
   const end = found === -1 ? text.length : found;
-  const begun = isPlain(text, first) ? null : readBeginning(text.slice(first, end));
+  const begun = readBeginning(text.slice(first, end));
   const { kind, sign } = begun ?? readEnding(text, first, end) ?? TEXT;
   return { kind, indent, end, sign };
 }
@@ -61,22 +61,11 @@ const ITEM: Kind = { kind: 'item', sign: '' };
 
 /** Prompts that begin with a letter: of a shell (`me@box:~$`, `C:\\work>`), of IPython (`In [3]:`). */
 const WORDS_OF_PROMPT = String.raw`[\w.-]{1,40}@[^\s@]{1,80}[$#%]|(?:PS )?[A-Z]:\\[^>\n]{0,200}>|(?:ba|z|)sh-[\d.]+[$#]|In \[\d+\]:`;
-const PROMPT_OF_WORDS = new RegExp(`(?:${WORDS_OF_PROMPT})\\s`, 'y');
 /** Prompts of shells, and the signs with which agents and file trees begin a line. */
 const PROMPT = new RegExp(
   `^[*_]{0,3}(?:[$%❯λ⎿│├└]|➜ |╰─\\S*|\\([\\w.-]+\\) [$%]|\\[[\\w.-]+@[^\\]\\n]*\\][$#]|[●⏺] \\w+\\(.*\\)|${WORDS_OF_PROMPT})(?:\\s|$)`,
   'u',
 );
-
-/** Whether a line is text by its first characters alone. Most lines are, so this check saves time. */
-function isPlain(text: string, first: number): boolean {
-  const code = text.charCodeAt(first) | 0x20;
-  if (code < 97 || code > 122) return false;
-  const next = text.charCodeAt(first + 1);
-  if (next === 0x2e || next === 0x29 || text.startsWith('diff --git ', first)) return false;
-  PROMPT_OF_WORDS.lastIndex = first;
-  return !PROMPT_OF_WORDS.test(text);
-}
 
 const LIST_MARKERS = /^(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)+/;
 const DIFF = /^(?:diff --git |@@ -\d+(?:,\d+)? \+\d|(?:---|\+\+\+) "?(?:[ab]\/|\/dev\/null))/;

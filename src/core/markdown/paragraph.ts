@@ -1,6 +1,6 @@
 import { isOwn, isThinking, matchTags, mayBeginTag, readTag } from './element.ts';
 import { endOfRun, inlineCode } from './inline-code.ts';
-import type { Line } from './markdown-line.ts';
+import { type Line, readLine } from './markdown-line.ts';
 import type { NonProse, Region } from './non-prose.ts';
 import { endOfFence, lineEnd } from './shown-block.ts';
 
@@ -12,7 +12,6 @@ type ParagraphReader = (at: number, first: Line) => number;
  */
 export function paragraphReader(
   text: string,
-  lineAt: (at: number) => Line,
   note: (from: number, to: number, why: NonProse) => void,
 ): ParagraphReader {
   let closings: Int32Array | null = null;
@@ -29,7 +28,7 @@ export function paragraphReader(
   };
 
   return (start, first) => {
-    const { end, regions } = measureParagraph(text, lineAt, start, first);
+    const { end, regions } = measureParagraph(text, start, first);
     for (const { from, to, why } of regions) note(from, to, why);
     let codeAt: ((at: number) => number | null) | null = null;
     for (let at = start; at < end; ) {
@@ -104,7 +103,6 @@ function readElement(text: string, at: number, closingOf: (at: number) => number
 /** Finds where a paragraph ends, and whether it is a heading underlined by `===` or contains a table. */
 function measureParagraph(
   text: string,
-  lineAt: (at: number) => Line,
   start: number,
   first: Line,
 ): { readonly end: number; readonly regions: readonly Region[] } {
@@ -114,7 +112,7 @@ function measureParagraph(
   let lineBefore = start;
   let table: number | null = null;
   while (end < text.length) {
-    const line = lineAt(end + 1);
+    const line = readLine(text, end + 1);
     if (line.kind === 'underline') {
       regions.push({ from: start, to: line.end, why: 'in-a-heading' });
       end = line.end;

@@ -1,5 +1,5 @@
 import { withoutControls } from '../text/untrusted-text.ts';
-import { hasWords, wordSigns } from './words.ts';
+import { hasWords, WORD_SIGNS } from './words.ts';
 
 /*
  * Finds the promise as literal text in a message. Differences in white space, line ends and colour
@@ -36,13 +36,12 @@ export function anywhere(phrase: string): string {
 
 /**
  * Returns the source of a pattern (flag `u`) for the phrase, but not inside a longer word: COMPLETE does not
- * match in INCOMPLETE or COMPLETE_V2. The pattern is only valid for `text`.
+ * match in INCOMPLETE or COMPLETE_V2.
  */
-export function asWords(phrase: string, text: string): string {
-  const signs = wordSigns(text);
+export function asWords(phrase: string): string {
   const characters = [...phrase];
-  const open = hasWords(characters.at(0) ?? '') ? `(?<![${signs}]_{0,3})` : '';
-  const close = hasWords(characters.at(-1) ?? '') ? `(?!_{0,3}[${signs}])` : '';
+  const open = hasWords(characters.at(0) ?? '') ? `(?<![${WORD_SIGNS}]_{0,3})` : '';
+  const close = hasWords(characters.at(-1) ?? '') ? `(?!_{0,3}[${WORD_SIGNS}])` : '';
   return `${open}${anywhere(phrase)}${close}`;
 }
 
@@ -77,8 +76,7 @@ export interface Mention extends Span {
 
 /** Returns the last mention of the phrase outside a longer word, or null if there is none. */
 export function lastMention(text: string, phrase: string): Mention | null {
-  const words = asWords(phrase, text);
-  const pattern = new RegExp(`${inTags(phrase)}|${VEIL}${words}`, 'gu');
+  const pattern = new RegExp(`${inTags(phrase)}|${VEIL}${asWords(phrase)}`, 'gu');
   let last: Mention | null = null;
   for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
     const tagged = found[0].startsWith('<promise>');

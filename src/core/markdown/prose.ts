@@ -54,8 +54,7 @@ function findRegions(text: string, from: number, to: number): readonly Region[] 
     if (start === 0 && why === 'in-thinking') thoughtTo = end;
     else if (end > from && start < to) regions.push({ from: start, to: end, why });
   };
-  const lineAt = lineReader(text);
-  const readParagraph = paragraphReader(text, lineAt, note);
+  const readParagraph = paragraphReader(text, note);
   let above: Above = 'gap';
   /** The indentation of the current unticked box; lines that are indented further belong to it. */
   let openBox: number | null = null;
@@ -63,7 +62,7 @@ function findRegions(text: string, from: number, to: number): readonly Region[] 
   while (at < to) {
     // After a comment or an element, the rest of its line cannot begin a block.
     const isLineStart = at === 0 || text.charAt(at - 1) === '\n';
-    const line = isLineStart ? lineAt(at) : restOfLine(text, at);
+    const line = isLineStart ? readLine(text, at) : restOfLine(text, at);
     if (line.kind === 'blank') {
       above = 'gap';
       at = line.end + 1;
@@ -83,17 +82,6 @@ function findRegions(text: string, from: number, to: number): readonly Region[] 
   }
   if (thoughtTo > from) regions.unshift({ from: 0, to: thoughtTo, why: 'in-thinking' });
   return regions;
-}
-
-/** Caches the last line: the line after a paragraph is read twice, to end it and to begin the next block. */
-function lineReader(text: string): (at: number) => Line {
-  let last = -1;
-  let line = restOfLine(text, 0);
-  return (at) => {
-    if (at !== last) line = readLine(text, at);
-    last = at;
-    return line;
-  };
 }
 
 function restOfLine(text: string, at: number): Line {
