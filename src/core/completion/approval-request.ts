@@ -1,6 +1,7 @@
-import { plainText } from '../markdown/phrase.ts';
-import { maskNonProse, whyMasked } from '../markdown/prose.ts';
+import { SHOWN } from '../markdown/non-prose.ts';
 import { oneLine } from '../text/untrusted-text.ts';
+import { tagsIn } from './own-tags.ts';
+import type { PromptText } from './promise.ts';
 
 /** What an agent asks a person to allow. */
 export interface ApprovalRequest {
@@ -19,27 +20,24 @@ const LONGEST_WHAT = 1_000;
 
 /**
  * Returns the last `<approval id="short-id">what</approval>` of a final message, or null if there is none.
- * Ignores requests in code, in a quote or in a comment, and those with the text of an example: the agent
- * only shows them.
+ * Ignores requests in code, in a quote or in a comment, and those with the text of an example in ralph's
+ * `own` texts: the agent only shows them.
  */
 export function readApprovalRequest(
   message: string,
-  examples: readonly string[] = [],
+  own: readonly PromptText[] = [],
 ): ApprovalRequest | null {
-  if (!message.includes('</approval')) return null;
-  const text = plainText(message);
-  const prose = maskNonProse(text);
-  let last: ApprovalRequest | null = null;
-  for (const match of text.matchAll(REQUEST)) {
-    const [all, double, single, words = ''] = match;
-    const isShown = [match.index, match.index + all.length - 1].some((index) =>
-      ['in-code', 'in-a-comment', 'in-a-quote'].includes(whyMasked(prose, index) ?? ''),
-    );
-    const what = oneLine(words, LONGEST_WHAT);
-    if (!isShown && what !== '' && !examples.includes(what))
-      last = { id: double ?? single ?? '', what, file: null };
-  }
-  return last;
+  const examples = own
+    .filter(({ kind }) => kind === 'sentence-wise')
+    .map(({ text }) => readApprovalRequest(text)?.what);
+  const requests = tagsIn(message, REQUEST, ['in-code', 'in-a-comment', 'in-a-quote']).map(
+    ([, double, single, words = '']) => ({
+      id: double ?? single ?? '',
+      what: oneLine(words, LONGEST_WHAT),
+      file: null,
+    }),
+  );
+  return requests.findLast(({ what }) => what !== '' && !examples.includes(what)) ?? null;
 }
 
 /** Matches a request with an invalid id or without text. Used only if no match of `REQUEST` is valid. */
@@ -47,8 +45,5 @@ const MALFORMED = /<approval\b[^<>]{0,200}>[^<]{0,4000}<\/approval\s*>/g;
 
 /** Whether a final message contains a malformed request and no valid one. Ignores what is only shown. */
 export function hasMalformedRequest(message: string): boolean {
-  if (!message.includes('</approval') || readApprovalRequest(message) !== null) return false;
-  const text = plainText(message);
-  const prose = maskNonProse(text);
-  return [...text.matchAll(MALFORMED)].some(({ index }) => whyMasked(prose, index) === null);
+  return readApprovalRequest(message) === null && tagsIn(message, MALFORMED, SHOWN).length > 0;
 }

@@ -1,7 +1,7 @@
-import { plainText } from '../markdown/phrase.ts';
-import { maskNonProse, whyMasked } from '../markdown/prose.ts';
 import { preview } from '../secrets/secrets.ts';
 import type { Progress } from '../task/task-state.ts';
+import { tagsIn } from './own-tags.ts';
+import type { PromptText } from './promise.ts';
 
 /** The progress that the agent reports. */
 export interface ProgressReport {
@@ -19,20 +19,25 @@ const LONGEST_STEP = 200;
 
 /**
  * Returns the last valid `<progress done="2" total="5">step</progress>` of a final message, or null if there
- * is none. Ignores reports in code or in a comment: the agent only shows them.
+ * is none. Ignores reports in code or in a comment, and examples in ralph's `own` texts: the agent only
+ * shows them.
  */
-export function readProgressReport(message: string): ProgressReport | null {
-  // Most messages contain no report, and this check is cheaper than masking.
-  if (!message.includes('</progress')) return null;
-  const text = plainText(message);
-  const prose = maskNonProse(text);
-  let last: ProgressReport | null = null;
-  for (const match of text.matchAll(REPORT)) {
-    const [all, attributes = '', step = ''] = match;
-    if (isShown(prose, match.index) || isShown(prose, match.index + all.length - 1)) continue;
-    last = readReport(attributes, step) ?? last;
-  }
-  return last;
+export function readProgressReport(
+  message: string,
+  own: readonly PromptText[] = [],
+): ProgressReport | null {
+  const examples = own
+    .filter(({ kind }) => kind === 'sentence-wise')
+    .map(({ text }) => readProgressReport(text));
+  return (
+    tagsIn(message, REPORT, ['in-code', 'in-a-comment'])
+      .flatMap(([, attributes = '', step = '']) => readReport(attributes, step) ?? [])
+      .findLast((report) => !examples.some((example) => isSameReport(example, report))) ?? null
+  );
+}
+
+function isSameReport(one: ProgressReport | null, other: ProgressReport): boolean {
+  return one?.done === other.done && one.total === other.total && one.step === other.step;
 }
 
 function readReport(attributes: string, step: string): ProgressReport | null {
@@ -65,9 +70,4 @@ export function progressOf({ done, total, step }: ProgressReport): Progress {
 
 function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0 && value < 1_000_000_000;
-}
-
-function isShown(prose: string, index: number): boolean {
-  const why = whyMasked(prose, index);
-  return why === 'in-code' || why === 'in-a-comment';
 }

@@ -17,6 +17,7 @@ import {
 } from '../completion/claims/gates.ts';
 import { findClaims, statesOneOf } from '../completion/conditions/conditions.ts';
 import type { Examination } from '../completion/examination.ts';
+import { readProgressReport } from '../completion/progress-report.ts';
 import type { PromptText } from '../completion/promise.ts';
 import { NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
 import { addWork, NO_WORK, type WorkSeen } from '../completion/work-seen.ts';
@@ -33,7 +34,7 @@ import { type Decided, type Decision, type End, type Moment, publish } from './d
 import { end, endUndecided, stoppedBy, TIME_OVER } from './ending.ts';
 import type { CountedAnswer, Judgement, LoopState } from './loop-state.ts';
 import { endBudget, endUsage, nextIteration } from './next-iteration.ts';
-import { furtherEvents, iteratedEvent, readOwnReport, record } from './record-iteration.ts';
+import { furtherEvents, iteratedEvent, record } from './record-iteration.ts';
 import { wayToSettle } from './settling.ts';
 
 /*
@@ -83,7 +84,7 @@ export function judgeIteration(state: LoopState, observed: Observed, moment: Mom
     const step = { kind: 'examining' as const, answer, sightings, verified, examination };
     return { state, decision: { ...step, part, checks } };
   }
-  const report = readOwnReport(answer, own);
+  const report = readProgressReport(answer.facts.finalMessage ?? '', own);
   const checks = verified === null ? {} : { checks: verified };
   const failed = failedChecks(verified ?? []);
   const recorded = record(state, answer, sightings, judged, { signals, report, failed, work });
@@ -142,10 +143,7 @@ function judgementIn({ answer, judged, isAborted, approval, checks }: Judgement)
   return checks === undefined ? judgement : { ...judgement, checks };
 }
 
-/**
- * Returns the approval that the agent asks for, in its message or in a file; null if there is none. An echo
- * of the example in ralph's prompt is not a request.
- */
+/** Returns the approval that the agent asks for, in its message or in a file; null if there is none. */
 function readApproval(
   message: string | null,
   own: readonly PromptText[],
@@ -154,11 +152,7 @@ function readApproval(
   if (approvalFile !== null) {
     return { id: idFromName(approvalFile.name), what: approvalFile.what, file: approvalFile.name };
   }
-  if (message === null) return null;
-  const examples = own
-    .filter(({ kind }) => kind === 'sentence-wise')
-    .flatMap(({ text }) => readApprovalRequest(text)?.what ?? []);
-  return readApprovalRequest(message, examples);
+  return message === null ? null : readApprovalRequest(message, own);
 }
 
 /** Turns the name of the agent's request file into a valid id. */

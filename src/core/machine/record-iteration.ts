@@ -9,12 +9,7 @@ import {
   isWithoutCheckout,
   openRefusals,
 } from '../completion/claims/gates.ts';
-import {
-  type ProgressReport,
-  progressOf,
-  readProgressReport,
-} from '../completion/progress-report.ts';
-import type { PromptText } from '../completion/promise.ts';
+import { type ProgressReport, progressOf } from '../completion/progress-report.ts';
 import type { Sightings } from '../completion/sightings.ts';
 import type { WorkSeen } from '../completion/work-seen.ts';
 import type { Handover, Missing } from '../prompt/handover.ts';
@@ -180,23 +175,6 @@ function isFurther({ task }: LoopState, { done }: ProgressReport): boolean {
   return done > (task.progress?.steps_completed ?? 0);
 }
 
-/** Returns the agent's progress report, or null. An echo of the example in ralph's prompt is not a report. */
-export function readOwnReport(
-  { facts }: CountedAnswer,
-  own: readonly PromptText[],
-): ProgressReport | null {
-  const report = readProgressReport(facts.finalMessage ?? '');
-  if (report === null) return null;
-  const examples = own
-    .filter(({ kind }) => kind === 'sentence-wise')
-    .map(({ text }) => readProgressReport(text));
-  return examples.some((example) => isSameReport(example, report)) ? null : report;
-}
-
-function isSameReport(one: ProgressReport | null, other: ProgressReport): boolean {
-  return one?.done === other.done && one.total === other.total && one.step === other.step;
-}
-
 /** What failed before the first iteration is said in each prompt. */
 function startIn({ carry: { failedAtStart } }: LoopState): Pick<Handover, 'failedAtStart'> {
   return failedAtStart === undefined ? {} : { failedAtStart };
@@ -215,14 +193,8 @@ function carryFrom(
   if (isCounted(outcome) && outcome.kind !== 'answered') {
     missing.push({ kind: 'not-ended-well', outcome });
   }
-  if (verdict.kind === 'near-miss') {
-    const { line, why, said } = verdict;
-    missing.push({ kind: 'near-miss', line, why, ...(said === undefined ? {} : { said }) });
-  }
-  if (verdict.kind === 'in-doubt') {
-    const { line, where } = verdict;
-    missing.push({ kind: 'in-doubt', line, where, hasReplied: reply !== undefined });
-  }
+  if (verdict.kind === 'near-miss') missing.push(verdict);
+  if (verdict.kind === 'in-doubt') missing.push({ ...verdict, hasReplied: reply !== undefined });
   if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
   if (failed.length > 0 && held?.gate !== 'verify' && !isHeldForTools) {
     missing.push({ kind: 'checks-failed', failed });

@@ -2,7 +2,6 @@ import { readApprovalRequest } from '../completion/approval-request.ts';
 import type { CheckResult } from '../completion/check-result.ts';
 import { askGates, type Blocker } from '../completion/claims/gates.ts';
 import { findClaims, judgeMessage, statesOneOf } from '../completion/conditions/conditions.ts';
-import type { PromptText } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
 import { NO_WORK } from '../completion/work-seen.ts';
 import { EMPTY_HANDOVER, type Handover, type Missing } from '../prompt/handover.ts';
@@ -62,7 +61,7 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
   if (policy.abortPromise !== null && statesOneOf([policy.abortPromise], message, own)) {
     return { kind: 'lets-go', why: 'its agent has given it up' };
   }
-  if (asksPerson(message, own)) {
+  if (message !== null && readApprovalRequest(message, own) !== null) {
     return { kind: 'lets-go', why: 'its agent asks for an approval' };
   }
   const verdict = judgeMessage(message, policy, own);
@@ -94,18 +93,10 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
     if (answer.kind === 'held') held ??= answer.held;
   }
   const missing: Missing[] = [];
-  if (verdict.kind === 'near-miss') missing.push({ ...verdict, kind: 'near-miss' });
+  if (verdict.kind === 'near-miss') missing.push(verdict);
   if (verdict.kind === 'in-doubt') missing.push({ ...verdict, hasReplied: false });
   if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
   return { kind: 'holds', missing };
-}
-
-/** Whether the agent asks for an approval and does not only repeat an example from the prompt. */
-function asksPerson(message: string | null, own: readonly PromptText[]): boolean {
-  const request = message === null ? null : readApprovalRequest(message);
-  return (
-    request !== null && own.every(({ text }) => readApprovalRequest(text)?.what !== request.what)
-  );
 }
 
 /** Builds what the prompt says to an agent that must continue. */

@@ -64,11 +64,13 @@ describe('a request in a final message', () => {
   });
 
   test('an example is ignored, even as the last one', () => {
-    const example = readApprovalRequest(protocolNote(loopPolicy()))?.what ?? '';
+    const text = protocolNote(loopPolicy());
+    const own = [{ kind: 'sentence-wise' as const, text }];
+    const example = readApprovalRequest(text)?.what ?? '';
     expect(example).toBe('what you want to do');
     const echo = `<approval id="short-id">${example}</approval>`;
-    expect(readApprovalRequest(echo, [example])).toBeNull();
-    expect(readApprovalRequest(`${ASKED}\n\n${echo}`, [example])).toEqual(DEPLOY);
+    expect(readApprovalRequest(echo, own)).toBeNull();
+    expect(readApprovalRequest(`${ASKED}\n\n${echo}`, own)).toEqual(DEPLOY);
   });
 
   test('the time that a message of nothing but openings takes grows with its length', () => {

@@ -1,0 +1,18 @@
+import type { NonProse } from '../markdown/non-prose.ts';
+import { plainText } from '../markdown/phrase.ts';
+import { maskNonProse, whyMasked } from '../markdown/prose.ts';
+
+/** Finds a tag that agents write for ralph. Leaves out those that a message only shows in one of these kinds of text. */
+export function tagsIn(
+  message: string,
+  tag: RegExp,
+  shown: readonly NonProse[],
+): readonly RegExpExecArray[] {
+  const text = plainText(message);
+  const found = [...text.matchAll(tag)];
+  // Most messages contain none, and masking takes longer.
+  if (found.length === 0) return [];
+  const prose = maskNonProse(text);
+  const isShown = (at: number): boolean => shown.some((why) => why === whyMasked(prose, at));
+  return found.filter(({ 0: all, index }) => !isShown(index) && !isShown(index + all.length - 1));
+}
