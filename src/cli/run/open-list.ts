@@ -119,7 +119,7 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
     printed !== null
       ? withRecords(printed.first, state.items, new Set(), claimsHide(printed))
       : // What an agent has left of the list since, is put back once its item has come to its end.
-        requireList({ file: file ?? '', shown, sections, before: known.before });
+        requireList(file ?? '', shown, known);
   const ids = list.items.map(({ id }) => id);
   const isCalled = commands.claim !== null || commands.done !== null;
   const unknown = [

@@ -21,6 +21,7 @@ import { NEEDS_ACTION } from '../../effects/vault/vault-folders.ts';
 import { UsageError } from '../../errors.ts';
 import { TaskAlreadyActiveError } from '../../task-errors.ts';
 import { holdName } from '../rescue/shared-runs.ts';
+import { listOf } from './list-source.ts';
 
 /** The word in the name of a list's note. */
 const NOTE_REASON = 'LIST';
@@ -34,24 +35,18 @@ export function listFileAt(folder: string, name: string): string {
 /**
  * Reads a list that a person named, or what is kept of it while an item is being worked on. Throws a `UsageError`.
  */
-export function requireList({
-  file,
-  shown,
-  sections,
-  before,
-}: Pick<ListState, 'sections' | 'before'> & {
-  readonly file: string;
-  readonly shown: string;
-}): TaskList {
+export function requireList(
+  file: string,
+  shown: string,
+  { sections, before }: Pick<ListState, 'sections' | 'before'>,
+): TaskList {
   const found = before === null ? readListFile(file) : { text: before };
   if ('problem' in found) {
     throw new UsageError([
       `ralph work expects a list, a file in JSON (.json, .jsonl) or Markdown (.md); ${shown} cannot be used: ${found.problem}.`,
     ]);
   }
-  const read = readList(shown, found.text, sections);
-  if ('problems' in read) throw new UsageError(read.problems);
-  return read.list;
+  return listOf({ shown, sections }, found.text);
 }
 
 /** Reads what is known of a list. Throws a `UsageError` if somebody else wrote it, or it is about another list. */

@@ -38,13 +38,12 @@ export function itemStands(
 
 /** Returns the item to start next beside those at work, or null if none can be started now. */
 export function nextItem(items: readonly ListItem[], facts: ItemStartFacts): ListItem | null {
-  const { only, atWork } = facts;
+  const { atWork } = facts;
   let first: ListItem | null = null;
   let lane: number | null = null;
   for (const { item, state } of itemStands(items, facts)) {
     const isAtWork = atWork.has(item.id);
-    const isMeant = item.isWanted && (only === null || only.has(item.id));
-    if (!isAtWork && (state !== 'ready' || !isMeant)) continue;
+    if (!isAtWork && (state !== 'ready' || !isMeant(item, facts))) continue;
     // Whatever is open above in another lane comes first.
     if (lane !== null && item.lane !== lane) break;
     lane = item.lane;
@@ -56,35 +55,21 @@ export function nextItem(items: readonly ListItem[], facts: ItemStartFacts): Lis
 
 /** Returns the ids of items as they start, one at a time, if each succeeds. */
 export function startOrder(items: readonly ListItem[], facts: OrderFacts): readonly string[] {
-  const waiters = new Map<string, string[]>();
-  const open = new Map<string, number>();
-  const byId = new Map(items.map((item, place) => [item.id, { item, place }]));
-  for (const { item, state, waitsFor } of itemStands(items, facts)) {
-    const isMeant = item.isWanted && (facts.only === null || facts.only.has(item.id));
-    if ((state !== 'ready' && state !== 'waiting') || !isMeant) continue;
-    open.set(item.id, waitsFor.length);
-    for (const blocker of waitsFor)
-      waiters.set(blocker, [...(waiters.get(blocker) ?? []), item.id]);
+  const left = itemStands(items, facts)
+    .filter(({ item, state }) => (state === 'ready' || state === 'waiting') && isMeant(item, facts))
+    // Of equal priorities, the earlier place counts.
+    .sort(({ item: { priority: one } }, { item: { priority: other } }) =>
+      one === other ? 0 : one - other,
+    );
+  const order = new Set<string>();
+  for (;;) {
+    const at = left.findIndex(({ waitsFor }) => waitsFor.every((id) => order.has(id)));
+    if (at === -1) return [...order];
+    for (const { item } of left.splice(at, 1)) order.add(item.id);
   }
-  const rank = (id: string) => byId.get(id) ?? { item: { priority: 0 }, place: 0 };
-  const order: string[] = [];
-  const ready = [...open].flatMap(([id, waits]) => (waits === 0 ? [id] : []));
-  while (ready.length > 0) {
-    let best = 0;
-    for (let at = 1; at < ready.length; at += 1) {
-      const [one, other] = [rank(ready[at] ?? ''), rank(ready[best] ?? '')];
-      const isBefore =
-        one.item.priority < other.item.priority ||
-        (one.item.priority === other.item.priority && one.place < other.place);
-      if (isBefore) best = at;
-    }
-    const [id = ''] = ready.splice(best, 1);
-    order.push(id);
-    for (const waiter of waiters.get(id) ?? []) {
-      const left = (open.get(waiter) ?? 0) - 1;
-      open.set(waiter, left);
-      if (left === 0) ready.push(waiter);
-    }
-  }
-  return order;
+}
+
+/** Whether an item is one of those to work on. */
+function isMeant({ id, isWanted }: ListItem, { only }: OrderFacts): boolean {
+  return isWanted && (only === null || only.has(id));
 }

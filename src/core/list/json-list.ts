@@ -2,6 +2,7 @@ import { DONE_FIELDS, DONE_SWITCHES, doneWordAmong, standingOfWord } from './don
 import { withIds } from './item-ids.ts';
 import {
   isMistake,
+  type JsonLeaf,
   type JsonNode,
   lineAndColumn,
   memberOf,
@@ -135,18 +136,14 @@ function itemsOf(
       problems.push(`${where} expects an object with a title; found something else.`);
       return;
     }
-    const name = NAMES.flatMap((key) => textIn(node, key) ?? [])[0];
+    const fields = fieldsOf(node);
+    const name = nameIn(fields);
     if (name === undefined) {
       problems.push(`${where} expects a title, name or description; found none.`);
       return;
     }
-    const id = memberOf(node, 'id')?.value;
-    const own =
-      id?.kind === 'leaf' && ['string', 'number'].includes(typeof id.value)
-        ? String(id.value).trim()
-        : '';
     objects.push(node);
-    names.push({ id: own === '' ? null : own, name });
+    names.push({ id: idIn(fields.id), name });
   });
   if (problems.length > 0) return { problems };
   const style = styleOf(objects);
@@ -162,10 +159,30 @@ function itemsOf(
   return { list: { text, items } };
 }
 
-function textIn(object: PlacedObject, key: string): string | null {
-  const value = memberOf(object, key)?.value;
-  if (value?.kind !== 'leaf' || typeof value.value !== 'string') return null;
-  return value.value.trim() === '' ? null : value.value;
+/** The fields of an object by their names. */
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldsOf(object: PlacedObject): Fields {
+  return Object.fromEntries(object.members.map(({ key, value }) => [key, plainValue(value)]));
+}
+
+/** Returns the texts of a field that has one or several, but for those without a word. */
+function textsIn(value: unknown): readonly string[] {
+  return [value].flat().flatMap((each) => textIn(each) ?? []);
+}
+
+function textIn(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}
+
+function nameIn(fields: Fields): string | undefined {
+  return NAMES.flatMap((key) => textIn(fields[key]) ?? [])[0];
+}
+
+/** Returns an id, which may be a number; null for anything else. */
+function idIn(value: unknown): string | null {
+  const isId = typeof value === 'string' || typeof value === 'number';
+  return isId ? String(value).trim() || null : null;
 }
 
 /** How a list says that an item is done. */
@@ -191,17 +208,14 @@ function styleOf(objects: readonly PlacedObject[]): Style | null {
 
 interface DoneField {
   readonly key: string;
-  readonly node: { readonly from: number; readonly to: number; readonly value: boolean | string };
+  readonly node: JsonLeaf;
 }
 
 /** Returns the fields of an object that say whether it is done. */
 function doneFields(object: PlacedObject): readonly DoneField[] {
   const leaf = (key: string, type: 'boolean' | 'string'): readonly DoneField[] => {
     const node = memberOf(object, key)?.value;
-    if (node?.kind !== 'leaf') return [];
-    const { value, from, to } = node;
-    if (typeof value !== 'boolean' && typeof value !== 'string') return [];
-    return typeof value === type ? [{ key, node: { value, from, to } }] : [];
+    return node?.kind === 'leaf' && typeof node.value === type ? [{ key, node }] : [];
   };
   const switches = DONE_SWITCHES.flatMap((key) => leaf(key, 'boolean'));
   const word = DONE_FIELDS.map((key) => leaf(key, 'string')).find((found) => found.length > 0);
@@ -221,18 +235,20 @@ function itemOf(
   named: Pick<ListItem, 'id' | 'name'>,
   style: Style | null,
 ): ListItem {
+  const fields = fieldsOf(object);
   const own = doneFields(object);
   const steps = stepsOf(object, '');
   const standing = standingOf(own);
-  const fields = [...own.map((field) => ({ ...field, place: field.key })), ...steps];
-  const marks: readonly DoneMark[] = fields.map(({ node: { from, to }, place }) => ({
+  const said = [...own.map((field) => ({ ...field, place: field.key })), ...steps];
+  const marks: readonly DoneMark[] = said.map(({ node: { from, to }, place }) => ({
     ...{ from, to, place },
   }));
   const word = style?.word ?? 'done';
-  const ticked = fields.flatMap(({ node }): readonly Edit[] => {
+  const ticked = said.flatMap(({ node }): readonly Edit[] => {
     const { from, to, value } = node;
     if (typeof value === 'boolean') return value ? [] : [{ from, to, text: 'true' }];
-    return standingOfWord(value) === 'open' ? [{ from, to, text: JSON.stringify(word) }] : [];
+    const isOpen = standingOfWord(String(value)) === 'open';
+    return isOpen ? [{ from, to, text: JSON.stringify(word) }] : [];
   });
   const added = own.length === 0 && style !== null ? [addedField(text, object, style)] : [];
   return {
@@ -240,30 +256,23 @@ function itemOf(
     text: JSON.stringify(withoutMarks(object, []), null, 2),
     essence: JSON.stringify(withoutMarks(object, NOTES)),
     standing,
-    blockers: BLOCKERS.flatMap((key) => blockersIn(object, key)),
-    priority: priorityOf(object),
+    blockers: BLOCKERS.flatMap((key) => blockersIn(fields[key])),
+    priority: priorityOf(fields.priority),
     lane: null,
-    criteria: criteriaOf(object),
-    checks: checksOf(object),
-    createdAt: textIn(object, 'created_at') ?? textIn(object, 'createdAt'),
+    criteria: criteriaOf(fields),
+    checks: checksOf(fields),
+    createdAt: textIn(fields.created_at) ?? textIn(fields.createdAt),
     isWanted: true,
     marks,
     tick: standing === 'done' ? [] : [...ticked, ...added],
   };
 }
 
-function criteriaOf(object: PlacedObject): readonly string[] {
-  for (const key of CRITERIA) {
-    const value = memberOf(object, key)?.value;
-    const nodes = value?.kind === 'array' ? value.items : value === undefined ? [] : [value];
-    const texts = nodes.flatMap((node) => {
-      if (node.kind === 'object') return NAMES.flatMap((name) => textIn(node, name) ?? [])[0] ?? [];
-      return node.kind === 'leaf' && typeof node.value === 'string' ? node.value : [];
-    });
-    const told = texts.map((text) => text.trim()).filter((text) => text !== '');
-    if (told.length > 0) return told;
-  }
-  return [];
+function criteriaOf(fields: Fields): readonly string[] {
+  const told = CRITERIA.map((key) =>
+    [fields[key]].flat().flatMap((each) => (isFields(each) ? nameIn(each) : textIn(each)) ?? []),
+  );
+  return told.find((texts) => texts.length > 0)?.map((text) => text.trim()) ?? [];
 }
 
 type Step = DoneField & { readonly place: string };
@@ -310,45 +319,25 @@ function withoutMarks(object: PlacedObject, but: readonly string[]): object {
   );
 }
 
-function blockersIn(object: PlacedObject, key: string): readonly string[] {
-  const value = memberOf(object, key)?.value;
-  if (value === undefined) return [];
-  const named = plainValue(value);
-  return (Array.isArray(named) ? named : [named]).flatMap((each: unknown) => {
-    if (typeof each === 'string' || typeof each === 'number') return String(each).trim() || [];
-    if (typeof each !== 'object' || each === null) return [];
-    const { type, depends_on_id: other, id } = each as Readonly<Record<string, unknown>>;
-    const blocker = other ?? id;
-    const blocks = type === undefined || type === 'blocks';
-    return blocks && (typeof blocker === 'string' || typeof blocker === 'number')
-      ? String(blocker)
-      : [];
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function blockersIn(value: unknown): readonly string[] {
+  return [value].flat().flatMap((each: unknown) => {
+    if (!isFields(each)) return idIn(each) ?? [];
+    const { type = 'blocks', depends_on_id: other, id } = each;
+    return type === 'blocks' ? (idIn(other ?? id) ?? []) : [];
   });
 }
 
-function priorityOf(object: PlacedObject): number {
-  const value = memberOf(object, 'priority')?.value;
-  const priority = value?.kind === 'leaf' ? value.value : null;
+function priorityOf(priority: unknown): number {
   if (typeof priority === 'number') return priority;
-  const word = String(priority ?? '')
-    .trim()
-    .toLowerCase();
-  return PRIORITIES[word] ?? Number.POSITIVE_INFINITY;
+  return PRIORITIES[textIn(priority)?.trim().toLowerCase() ?? ''] ?? Number.POSITIVE_INFINITY;
 }
 
-function checksOf(object: PlacedObject): readonly string[] {
-  const texts = (value: unknown): readonly string[] =>
-    (Array.isArray(value) ? value : [value]).filter(
-      (each): each is string => typeof each === 'string' && each.trim() !== '',
-    );
-  const own = CHECKS.flatMap((key) => {
-    const value = memberOf(object, key)?.value;
-    return value === undefined ? [] : texts(plainValue(value));
-  });
-  const layers = memberOf(object, 'layers')?.value;
-  const commands = (layers?.kind === 'array' ? layers.items : []).flatMap((layer) => {
-    const value = layer.kind === 'object' ? memberOf(layer, 'cmd')?.value : undefined;
-    return value === undefined ? [] : texts(plainValue(value));
-  });
-  return [...new Set([...own, ...commands])];
+function checksOf(fields: Fields): readonly string[] {
+  const own = CHECKS.flatMap((key) => textsIn(fields[key]));
+  const layers = Array.isArray(fields.layers) ? fields.layers.filter(isFields) : [];
+  return [...new Set([...own, ...layers.flatMap(({ cmd }) => textsIn(cmd))])];
 }

@@ -18,7 +18,7 @@ interface JsonArray extends Placed {
   readonly items: readonly JsonNode[];
 }
 
-interface JsonLeaf extends Placed {
+export interface JsonLeaf extends Placed {
   readonly kind: 'leaf';
   readonly value: string | number | boolean | null;
 }

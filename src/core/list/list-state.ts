@@ -54,7 +54,7 @@ export function newListState(place: Pick<ListState, 'list' | 'file' | 'sections'
 
 /** Returns the state with a record added, or replaced. */
 export function withRecord(state: ListState, record: ItemRecord): ListState {
-  return { ...withoutRecord(state, record.id), items: [...without(state, record.id), record] };
+  return { ...state, items: [...without(state, record.id), record] };
 }
 
 /** Returns the state without what is known of an item. */
