@@ -56,10 +56,16 @@ export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
     ...(fallback === undefined ? [] : [typeLayer(fallback, 'default')]),
   ];
   const base = resolveSettings([flags, variables, ...lower]);
-  const resolved =
-    front === NO_FRONT_MATTER
-      ? base
-      : withTaskFile(front, { ...layers, lower, base, ofFile, type, own });
+  const isBounded = LIMITS.some((name) => (flags[name] ?? variables[name]) !== undefined);
+  const ofType =
+    ofFile === undefined
+      ? {}
+      : limitsOfFile(type.layer, { ...base, isTyped: own !== undefined, isBounded });
+  const typed = resolveSettings([ofType, flags, variables, ...lower]);
+  // The limits of a task file override every other source if they are lower.
+  const { maxIterations, ...others } = frontMatterLayer(front, typed.settings.maxIterations);
+  const limits = maxIterations === undefined ? ofType : { ...ofType, maxIterations };
+  const resolved = resolveSettings([limits, flags, variables, others, ...lower]);
   return {
     settings: resolved.settings,
     sources: resolved.sources,
@@ -69,34 +75,6 @@ export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
     valueProblems: resolved.problems,
     problems: [...new Set([...type.problems, ...refusedPayment(front.type), ...front.problems])],
   };
-}
-
-/** What a task file is merged with. */
-interface OtherSources extends Pick<WrittenLayers, 'flags' | 'variables'> {
-  /** The task type, and what is below it. */
-  readonly lower: readonly Layer[];
-  /** The settings that would apply without the file. */
-  readonly base: ResolvedSettings;
-  /** The type that the file names, if ralph knows it. */
-  readonly ofFile: Written | undefined;
-  readonly type: { readonly layer: Layer };
-  /** The type that another source names. */
-  readonly own: Written | undefined;
-}
-
-/** Resolves settings with those of a task file, whose limits override every other source if they are lower. */
-function withTaskFile(front: FrontMatter, sources: OtherSources): ResolvedSettings {
-  const { flags, variables, lower, ofFile, own } = sources;
-  const base = {
-    ...sources.base,
-    isTyped: own !== undefined,
-    isBounded: LIMITS.some((name) => (flags[name] ?? variables[name]) !== undefined),
-  };
-  const ofType = ofFile === undefined ? {} : limitsOfFile(sources.type.layer, base);
-  const typed = resolveSettings([ofType, flags, variables, ...lower]);
-  const { maxIterations, ...others } = frontMatterLayer(front, typed.settings.maxIterations);
-  const limits = maxIterations === undefined ? ofType : { ...ofType, maxIterations };
-  return resolveSettings([limits, flags, variables, others, ...lower]);
 }
 
 /** The limits that a task type can set. */
