@@ -90,25 +90,20 @@ async function requestApproval(
 async function startAgent(
   ports: Ports,
   state: LoopState,
-  action: Extract<Question, { kind: 'start-agent' }>,
+  { kind: _, prompt: given, ...action }: Extract<Question, { kind: 'start-agent' }>,
   answeredNow: AnsweredNow,
 ): Promise<LoopEvent> {
   const { iteration, attempt } = action;
-  const prompt = await promptOf(ports, action.prompt);
+  const prompt = await promptOf(ports, given);
   await ports.snapshots.before(iteration);
   await ports.observer.mark();
   const started = answeredNow();
   // The machine may have slept since the limit was calculated.
   const lostMs = standstillMs(state.task.updated_at, started);
   const facts = await ports.agent.run({
-    agent: action.agent,
+    ...action,
     prompt,
-    iteration,
-    attempt,
     taskDeadlineAt: laterBy(action.taskDeadlineAt, lostMs),
-    resumeSession: action.resumeSession,
-    budgetUsd: action.budgetUsd,
-    limits: action.limits,
     stops: ports.stops,
     listener: {
       // There can be thousands a second, so only the agent's own text is masked, not the whole event.

@@ -1,4 +1,3 @@
-import type { AgentName } from '../core/agent/agents/agents.ts';
 import type { AttemptFacts, MetInSandbox, RetryFacts } from '../core/agent/attempt.ts';
 import type { SignFound } from '../core/agent/sign.ts';
 import type { RawCheckResult } from '../core/completion/check-result.ts';
@@ -6,14 +5,13 @@ import type { Examination, ExamRequest } from '../core/completion/examination.ts
 import type { PlanStand } from '../core/completion/plan-file.ts';
 import type { ProgressReport } from '../core/completion/progress-report.ts';
 import type { Sightings } from '../core/completion/sightings.ts';
-import type { Notice, RalphActivity, TreeToKeep } from '../core/machine/action.ts';
+import type { Notice, Question, RalphActivity, TreeToKeep } from '../core/machine/action.ts';
 import type { Activity, Changes, RalphEvent } from '../core/machine/events.ts';
 import type { ApprovalAnswer } from '../core/machine/loop-event.ts';
 import type { Ending, LoopState, StopCause } from '../core/machine/loop-state.ts';
 import type { Hint } from '../core/prompt/hints.ts';
 import type { Check } from '../core/settings/checks.ts';
 import type { LeftAtEnd, Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';
-import type { SignLimits } from '../core/supervisor/supervisor.ts';
 import type { DaySpending } from '../core/task/day-budget.ts';
 import type { Approval, ThereBefore } from '../core/task/task-state.ts';
 
@@ -54,17 +52,9 @@ export interface AgentRunner {
   close(hurry: AbortSignal): Promise<void>;
 }
 
-export interface AgentRequest {
-  readonly agent: AgentName;
+export interface AgentRequest
+  extends Omit<Extract<Question, { kind: 'start-agent' }>, 'kind' | 'prompt'> {
   readonly prompt: Uint8Array;
-  readonly iteration: number;
-  readonly attempt: number;
-  /** ISO instant at which the time limit of the whole task is reached. */
-  readonly taskDeadlineAt: string;
-  readonly resumeSession: string | null;
-  readonly budgetUsd: number | null;
-  /** What may not happen in this attempt. */
-  readonly limits: SignLimits;
   readonly stops: StopRequests;
   readonly listener: AgentListener;
 }

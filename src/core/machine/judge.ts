@@ -125,22 +125,14 @@ export function saysOtherwise(state: LoopState, answer: CountedAnswer, policy: P
 /** Commits or takes back what the iteration changed, if the user wants that. What follows comes later. */
 export function settleIteration(state: LoopState, judgement: Judgement, moment: Moment): Decision {
   const by = wayToSettle(judgement, moment.policy);
-  return by === null
-    ? follow(state, judgement, moment)
-    : { ...judgementIn(judgement), kind: 'settling', by };
+  return by === null ? follow(state, judgement, moment) : { ...judgement, kind: 'settling', by };
 }
 
 /** Runs the user's `--after` command if there is one; otherwise decides what follows the iteration. */
 export function follow(state: LoopState, judgement: Judgement, moment: Moment): Decision {
   return moment.policy.after === null
     ? followed(state, judgement, moment)
-    : { ...judgementIn(judgement), kind: 'following' };
-}
-
-/** Returns the judgement in a step. */
-function judgementIn({ answer, judged, isAborted, approval, checks }: Judgement): Judgement {
-  const judgement = { answer, judged, isAborted, approval };
-  return checks === undefined ? judgement : { ...judgement, checks };
+    : { ...judgement, kind: 'following' };
 }
 
 /** Returns the approval that the agent asks for, in its message or in a file; null if there is none. */
