@@ -156,27 +156,17 @@ function mayBeUntold(paths: TaskPaths): boolean {
   return existsSync(moved.folder) && !(existsSync(paths.stateFile) && existsSync(paths.folder));
 }
 
-interface Stored {
-  readonly stored: StoredRun;
-  /** Sentences about the settings in force that need trust and come from a found configuration. */
-  readonly powers: readonly string[];
-}
-
 /**
- * Returns the settings with which a task was started. Rejects if those of a `ralph run` are lost: without
- * them the task has no gates and would count any answer as complete.
+ * Returns the settings with which a task was started; of another program's task those in its state, and the
+ * current ones for the rest. Rejects if those of a `ralph run` are lost: without them the task has no gates
+ * and would count any answer as complete.
  */
 async function storedRun(
   state: TaskState,
   folder: string,
-  request: ResumeRequest,
-): Promise<Stored> {
-  if (!isOfRun(state)) return storedFrom(state, request);
-  return { stored: requireStoredRun(folder, state), powers: [] };
-}
-
-/** Returns the settings of another program's task: those in its state, and the current ones for the rest. */
-async function storedFrom(state: TaskState, { collect, startDir }: ResumeRequest): Promise<Stored> {
+  { collect, startDir }: ResumeRequest,
+): Promise<Pick<PlannedResume, 'powers'> & { readonly stored: StoredRun }> {
+  if (isOfRun(state)) return { stored: requireStoredRun(folder, state), powers: [] };
   const source = { kind: 'flag' as const, where: 'the state file' };
   const collected = await collect(layerOf(settingsIn(state), () => source));
   const stored = { ...collected, taskType: state.task_type, passthrough: [], startDir };
