@@ -4,11 +4,7 @@ import type { StopCause } from '../core/machine/loop-state.ts';
 import type { Check } from '../core/settings/checks.ts';
 import { laterBy } from '../core/task/task-state.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
-import {
-  type ChildOptions,
-  childEnvironment,
-  type GuardedRunner,
-} from '../effects/agents/agent-runner.ts';
+import { childEnvironment, type GuardedRunner } from '../effects/agents/agent-runner.ts';
 import { gitSetupJson } from '../effects/branches/commit/git-setup.ts';
 import { findGitAbove } from '../effects/files/find-git-above.ts';
 import { createGitLimits } from '../effects/git/git-limits.ts';
@@ -49,7 +45,7 @@ import { policyInside, sandboxOfRun } from './sandbox/sandbox-of-run.ts';
 import { begin, resumeRun } from './start.ts';
 import { taskFileDesk } from './task-file.ts';
 import { unkeptFiles } from './unkept.ts';
-import { commandRunners, userCommands } from './user-commands.ts';
+import { childOf, commandRunners, userCommands } from './user-commands.ts';
 
 /**
  * Creates the loop's ports and runs one new or resumed task to its end. Rejects with
@@ -203,13 +199,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     for (const event of start.untold) reporter.publish(event);
     // The next save may overwrite the stored step that contains these events.
     await journal.sync();
-    const child: ChildOptions = {
-      env: plan.env,
-      runId: run.driver.run_id,
-      taskId: plan.taskId,
-      maxIterations: policy.maxIterations,
-      stateFile: paths.stateFile,
-    };
+    const child = childOf(plan, run.driver.run_id);
     runner = agentRunner(run, kindOf, child, sandbox);
     let iteration = start.state.task.current_iteration;
     const agent = runner;

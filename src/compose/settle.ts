@@ -10,11 +10,7 @@ import { stage } from '../effects/branches/commit/commit-index.ts';
 import { type Committed, commitIteration } from '../effects/branches/commit/commit-iteration.ts';
 import type { CommitRequest, NotCommitted } from '../effects/branches/commit/commit-request.ts';
 import { followCommit, indexLock } from '../effects/branches/commit/follow-commit.ts';
-import {
-  type GitSetup,
-  readGitSetup,
-  storedGitSetup,
-} from '../effects/branches/commit/git-setup.ts';
+import { type GitSetup, readGitSetup } from '../effects/branches/commit/git-setup.ts';
 import { type IndexLag, keepLag, NO_LAG, readLag } from '../effects/branches/commit/index-lag.ts';
 import { countUncommitted, stillLacking } from '../effects/branches/commit/iteration-changes.ts';
 import { revertIteration } from '../effects/branches/revert-iteration.ts';
@@ -65,18 +61,12 @@ function gitWithPrograms(
   );
 }
 
-/**
- * Returns what a commit runs, as it was when the task began; null without snapshots, or if that is lost.
- * It is kept for every task, since `--commit` may come with a resume.
- */
-export async function gitSetupOf(
+/** Returns what a commit runs. It is kept for every task, since `--commit` may come with a resume. */
+export function gitSetupNow(
   run: ClaimedRun,
-  keeper: TreeKeeper | null,
-  isBeginning: boolean,
+  { git, settings }: TreeKeeper,
 ): Promise<GitSetup | null> {
-  if (!isBeginning) return storedGitSetup(run.paths.folder);
-  if (keeper === null) return null;
-  return readGitSetup(keeper.git.repository, gitAsUser(run, keeper.git), keeper.settings);
+  return readGitSetup(git.repository, gitAsUser(run, git), settings);
 }
 
 /** Brings the index up to date with the commits of an earlier driver that it still lacks. */

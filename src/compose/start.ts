@@ -103,8 +103,9 @@ async function gitSetupOf(
 ): Promise<GitSetup | null> {
   if (keeper === null) return isBeginning ? null : storedGitSetup(run.paths.folder);
   const settle = await import('./settle.ts');
-  if (!isBeginning) await settle.followEarlier(keeper);
-  return settle.gitSetupOf(run, keeper, isBeginning);
+  if (isBeginning) return settle.gitSetupNow(run, keeper);
+  await settle.followEarlier(keeper);
+  return storedGitSetup(run.paths.folder);
 }
 
 /** The first state, if it is saved already, and the task's own work tree. */

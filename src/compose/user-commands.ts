@@ -122,7 +122,8 @@ export async function runSetUp(
   return oneLine(maskSecrets(`--setup '${command}' ${how}: ${output.trim().slice(-400)}`), 700);
 }
 
-function childOf(plan: RunPlan, runId: string): ChildOptions {
+/** Returns what the processes of a run find in their environment. */
+export function childOf(plan: RunPlan, runId: string): ChildOptions {
   return {
     ...{ env: plan.env, runId, taskId: plan.taskId, maxIterations: plan.policy.maxIterations },
     stateFile: taskPaths(plan.stateDir, plan.taskId).stateFile,
