@@ -8,47 +8,24 @@ export interface Tag {
 }
 
 const VOID = new Set(['br', 'hr', 'img', 'input', 'meta', 'link', 'wbr']);
-const CLOSING_SIGNS = new Map([
-  [0x3c, '>'],
-  [0x5b, ']'],
-  [0x25c1, '▷'],
+const NAME = String.raw`(/?)([a-z][\w.:-]*)`;
+/** Tags by the sign with which they begin. */
+const TAGS = new Map([
+  ['<', new RegExp(String.raw`<${NAME}(?:[\s/][^<>]*)?>`, 'iy')],
+  ['[', new RegExp(String.raw`\[${NAME}\]`, 'iy')],
+  ['◁', new RegExp(`◁${NAME}▷`, 'iy')],
 ]);
-
-/** Whether a tag can begin with the character: `<`, `[`, `◁`. */
-export function mayBeginTag(code: number): boolean {
-  return code === 0x3c || code === 0x5b || code === 0x25c1;
-}
 
 /** Returns the tag that begins at index `at`, or null if there is none or it does not end. */
 export function readTag(text: string, at: number): Tag | null {
-  const isClosing = text.charCodeAt(at + 1) === SLASH;
-  const start = isClosing ? at + 2 : at + 1;
-  if (!isLetter(text.charCodeAt(start))) return null;
-  let last = start + 1;
-  while (isOfName(text.charCodeAt(last))) last += 1;
-  const sign = CLOSING_SIGNS.get(text.charCodeAt(at)) ?? '>';
-  const behind = text.charAt(last);
-  if (behind !== sign && (sign !== '>' || !/[\s/]/.test(behind))) return null;
-  const name = text.slice(start, last).toLowerCase();
-  if (sign === ']' && !THINKING.has(name)) return null;
-  while (last < text.length && text.charAt(last) !== sign) {
-    if (text.charAt(last) === '<') return null;
-    last += 1;
-  }
-  if (last === text.length) return null;
-  const isVoid = text.charCodeAt(last - 1) === SLASH || VOID.has(name);
-  return { name, kind: isClosing ? 'close' : isVoid ? 'void' : 'open', end: last + 1 };
-}
-
-const SLASH = 0x2f;
-
-function isLetter(code: number): boolean {
-  return (code | 0x20) >= 97 && (code | 0x20) <= 122;
-}
-
-/** Whether the character can be part of a name: letters, digits, `-`, `.`, `:`, `_`. */
-function isOfName(code: number): boolean {
-  return isLetter(code) || (code >= 48 && code <= 58) || code === 45 || code === 46 || code === 95;
+  const pattern = TAGS.get(text.charAt(at));
+  if (pattern === undefined) return null;
+  pattern.lastIndex = at;
+  const [tag, slash, given = ''] = pattern.exec(text) ?? [];
+  const name = given.toLowerCase();
+  if (tag === undefined || (tag.startsWith('[') && !THINKING.has(name))) return null;
+  const isVoid = tag.endsWith('/>') || VOID.has(name);
+  return { name, kind: slash ? 'close' : isVoid ? 'void' : 'open', end: at + tag.length };
 }
 
 /** The names under which models print their thinking. */
@@ -73,7 +50,6 @@ export function matchTags(text: string): Int32Array {
   const closings = new Int32Array(text.length);
   const open = new Map<string, number[]>();
   for (let at = 0; at < text.length; at += 1) {
-    if (!mayBeginTag(text.charCodeAt(at))) continue;
     const tag = readTag(text, at);
     if (tag === null || isOwn(tag) || tag.kind === 'void') continue;
     const same = open.get(tag.name);

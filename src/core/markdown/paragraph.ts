@@ -1,4 +1,4 @@
-import { isOwn, isThinking, matchTags, mayBeginTag, readTag } from './element.ts';
+import { isOwn, isThinking, matchTags, readTag } from './element.ts';
 import { endOfRun, inlineCode } from './inline-code.ts';
 import { type Line, readLine } from './markdown-line.ts';
 import type { NonProse, Region } from './non-prose.ts';
@@ -42,7 +42,7 @@ export function paragraphReader(
       } else if (sign === ANGLE && text.startsWith('<!--', at)) {
         next = endOfComment(at);
         note(at, next, 'in-a-comment');
-      } else if (mayBeginTag(sign)) {
+      } else {
         const element = readElement(text, at, closingOf);
         next = element?.to ?? next;
         if (element !== null) note(element.isBehindThinking ? 0 : at, element.to, element.why);

@@ -77,14 +77,12 @@ export interface Mention extends Span {
 /** Returns the last mention of the phrase outside a longer word, or null if there is none. */
 export function lastMention(text: string, phrase: string): Mention | null {
   const pattern = new RegExp(`${inTags(phrase)}|${VEIL}${asWords(phrase)}`, 'gu');
-  let last: Mention | null = null;
-  for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
-    const tagged = found[0].startsWith('<promise>');
-    const veiled = found[0].includes(REPLACEMENT_CHARACTERS.veil);
-    last = { from: found.index, to: pattern.lastIndex, tagged, veiled };
-    if (found[0] === '') pattern.lastIndex += 1;
-  }
-  return last;
+  const last = [...text.matchAll(pattern)].at(-1);
+  if (last === undefined) return null;
+  const { 0: found, index: from } = last;
+  const tagged = found.startsWith('<promise>');
+  const veiled = found.includes(REPLACEMENT_CHARACTERS.veil);
+  return { from, to: from + found.length, tagged, veiled };
 }
 
 /** Replaces each span of a text. If spans overlap, the one that begins first wins. */
