@@ -33,7 +33,7 @@ export interface Ports {
   readonly approvals: ApprovalDesk;
   /** Counts what the vault's tasks spent today; asked only where a budget of the day is set. Never rejects. */
   readonly countDay: () => Promise<DaySpending>;
-  /** Returns what the sandbox met since the last attempt or call; null if nothing ran in it. Never rejects. */
+  /** Returns what the sandbox met since the last call; null if nothing ran in it. Never rejects. */
   readonly takeMet: () => Promise<MetInSandbox | null>;
   /** Aborts with the error if ralph's own code throws where nothing awaits it. */
   readonly bugs: AbortSignal;

@@ -1,5 +1,6 @@
 import {
   type AttemptFacts,
+  type MetInSandbox,
   NO_USAGE,
   type SessionUsage,
   type Usage,
@@ -92,6 +93,9 @@ export function decidersSeen(more: Partial<DecidersSeen> = {}): Examination {
 export const A_DAY_MS = 24 * 3_600_000;
 
 /** How a task is taken up again. */
+/** An attempt, and what the sandbox met in it. */
+type PlayedAttempt = AttemptFacts & { readonly met?: MetInSandbox };
+
 interface Resuming {
   readonly afterMs?: number;
   readonly timeLeftMs?: number;
@@ -142,11 +146,14 @@ export function loopInHand(
   };
   const answeredNow = () => ({ at, tookMs: awakeMs - heardMs, heldUpMs });
 
-  const attempt = (facts: AttemptFacts, random = 0.5): Turn => {
+  const attempt = ({ met, ...facts }: PlayedAttempt, random = 0.5): Turn => {
     const startedAt = at;
     pass(facts.durationMs);
     heldUpMs += facts.heldUpMs;
-    return hand({ kind: 'attempt-ended', ...answeredNow(), startedAt, facts, random });
+    const noted = met && transition(state, { kind: 'met-in-sandbox', at, met }, policy);
+    state = noted?.state ?? state;
+    const ended = { kind: 'attempt-ended' as const, ...answeredNow(), startedAt, facts, random };
+    return hand(ended, noted?.actions);
   };
   const look = (sightings: Sightings) => hand({ kind: 'looked', ...answeredNow(), sightings });
 
@@ -172,7 +179,7 @@ export function loopInHand(
     attempt,
     look,
     /** One attempt, and if it is counted, what is seen after it. */
-    iterate(facts: AttemptFacts, sightings = NOTHING_SEEN): Turn {
+    iterate(facts: PlayedAttempt, sightings = NOTHING_SEEN): Turn {
       const turn = attempt(facts);
       return turn.actions.includes('look') ? look(sightings) : turn;
     },

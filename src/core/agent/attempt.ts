@@ -115,7 +115,7 @@ export function sumRefused(refused: readonly RefusedHost[]): readonly RefusedHos
   return [...sums.values()];
 }
 
-/** What the sandbox met in an attempt. */
+/** What the sandbox met in an attempt, a check or the like. */
 export interface MetInSandbox {
   readonly refused: readonly RefusedHost[];
   /** New files that other programs may run or obey, and that were not there to be protected. */
@@ -200,8 +200,6 @@ export interface AttemptFacts extends ProcessFacts, ReaderFacts {
   /** The sign by which ralph ended it; absent for any other end. */
   readonly cutBy?: SignFound;
   readonly leftovers: readonly Leftover[];
-  /** Absent without a sandbox. */
-  readonly sandbox?: MetInSandbox;
 }
 
 /** Tolerance for rounding errors in sums of costs. */

@@ -21,7 +21,7 @@ import { preview } from '../secrets/secrets.ts';
 import { agentNamed, type Policy } from '../task/policy.ts';
 import { withinBounds, withMet } from '../task/task-sandbox.ts';
 import { laterBy, type TaskState, withError } from '../task/task-state.ts';
-import type { Announcement } from './action.ts';
+import type { Announcement, Transition } from './action.ts';
 import { askBack } from './asking-back.ts';
 import { type Decided, type Moment, publish } from './decision.ts';
 import type { EventOf } from './loop-event.ts';
@@ -45,32 +45,12 @@ export function withOwnUsage(
   };
 }
 
-/** Notes what the sandbox met in an attempt, whether it counts or not, and tells it. */
-export function withSandboxFacts(
-  state: LoopState,
-  event: EventOf<'attempt-ended'>,
-  policy: Policy,
-): {
-  readonly state: LoopState;
-  readonly event: EventOf<'attempt-ended'>;
-  readonly told: readonly Announcement[];
-} {
-  const { facts } = event;
-  if (facts.sandbox === undefined) return { state, event, told: [] };
-  const { met, ...noted } = withMetInSandbox(state, facts.sandbox, policy);
-  return { ...noted, event: { ...event, facts: { ...facts, sandbox: met } } };
-}
-
-/** Notes what the sandbox met in an attempt or in a check, and tells it. */
+/** Notes what the sandbox met in an attempt, whether it counts or not, or in a check, and tells it. */
 export function withMetInSandbox(
   state: LoopState,
   raw: MetInSandbox,
   { inSandbox }: Policy,
-): {
-  readonly state: LoopState;
-  readonly met: MetInSandbox;
-  readonly told: readonly Announcement[];
-} {
+): Transition {
   const rules = inSandbox?.rules ?? null;
   const met = withinBounds(raw, rules);
   const { sandbox: before, current_iteration: iteration } = state.task;
@@ -79,9 +59,13 @@ export function withMetInSandbox(
   const moreAt = (index: number, listed: readonly unknown[], more: number): { more?: number } =>
     more > 0 && index === listed.length - 1 ? { more } : {};
   return {
-    state: { ...state, task: { ...state.task, sandbox } },
-    met,
-    told: [
+    state: {
+      ...state,
+      task: { ...state.task, sandbox },
+      // The agent is told only of those that itself was refused.
+      ...(state.step.kind === 'working' ? { refusedHosts: met.refused } : {}),
+    },
+    actions: [
       ...met.refused.map((each, index) =>
         publish({
           ...{ event: 'sandbox_refused', iteration, ...each },

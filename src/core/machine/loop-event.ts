@@ -68,7 +68,7 @@ export type LoopEvent =
     }
   | { readonly kind: 'stop-requested'; readonly at: string; readonly by: StopCause }
   | { readonly kind: 'pause-requested'; readonly at: string }
-  /** What the sandbox met in checks, hooks and the like. */
+  /** What the sandbox met since the last event, in the attempt that just ended, in checks, hooks and the like. */
   | { readonly kind: 'met-in-sandbox'; readonly at: string; readonly met: MetInSandbox }
   /** A bug in ralph itself; `message` is one line. */
   | { readonly kind: 'broke'; readonly at: string; readonly message: string }

@@ -1,4 +1,4 @@
-import type { AttemptFacts } from '../agent/attempt.ts';
+import type { AttemptFacts, MetInSandbox } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import type { SignName } from '../agent/sign.ts';
 import type { ApprovalRequest } from '../completion/approval-request.ts';
@@ -51,6 +51,8 @@ export interface LoopState {
   readonly judging?: Judging;
   /** The claim that waits for a verdict of the judge; absent if none does. */
   readonly undecided?: UndecidedClaim;
+  /** The hosts that the sandbox refused to the attempt that just ended; absent without a sandbox. */
+  readonly refusedHosts?: MetInSandbox['refused'];
   /** The servers of tools that were told to have not started; absent before the first. */
   readonly toldServers?: readonly string[];
   /** Usage of all attempts of the running iteration, so that its record includes the failed ones. */

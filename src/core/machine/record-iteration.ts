@@ -95,8 +95,8 @@ export function record(
     completed: judged.kind === 'passed',
     files_changed: git?.filesChanged ?? null,
   });
-  // It is decided now.
-  const { undecided: _, ...before } = state;
+  // It is decided now, and what was refused is told.
+  const { undecided: _, refusedHosts: _told, ...before } = state;
   const { judging } = state;
   return {
     ...before,
@@ -113,7 +113,7 @@ export function record(
         error: error ? errorOf(answer) : null,
       }),
     },
-    carry: { ...carryFrom(answer, sightings, held, failed), ...startIn(state) },
+    carry: { ...carryFrom(state, answer, sightings, held, failed), ...startIn(state) },
     finalMessage: facts.finalMessage,
     reported: null,
     streaks: {
@@ -181,6 +181,7 @@ function startIn({ carry: { failedAtStart } }: LoopState): Pick<Handover, 'faile
 }
 
 function carryFrom(
+  { refusedHosts: hosts = [] }: LoopState,
   answer: CountedAnswer,
   { commands = {} }: Sightings,
   held: Blocker | null,
@@ -206,7 +207,6 @@ function carryFrom(
     const proof = isHeldForTools ? held.failed : [];
     missing.push({ kind: 'refused', tools: refused, held: isHeldForTools, failed: proof });
   }
-  const hosts = facts.sandbox?.refused ?? [];
   if (hosts.length > 0) missing.push({ kind: 'refused-hosts', hosts });
   const servers = (facts.lostServers ?? []).map(({ server }) => server);
   if (servers.length > 0) missing.push({ kind: 'lost-servers', servers });

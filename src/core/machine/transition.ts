@@ -13,7 +13,6 @@ import {
   withLostServers,
   withMetInSandbox,
   withOwnUsage,
-  withSandboxFacts,
 } from './after-attempt.ts';
 import { apply } from './apply.ts';
 import { approvalAnswered, approvalRequested, askPerson, START_APPROVAL } from './approval.ts';
@@ -67,10 +66,8 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
       return noted({ ...state, stopRequested: event.by });
     case 'pause-requested':
       return noted({ ...state, pauseRequested: true });
-    case 'met-in-sandbox': {
-      const { state: next, told } = withMetInSandbox(state, event.met, policy);
-      return { state: next, actions: told };
-    }
+    case 'met-in-sandbox':
+      return withMetInSandbox(state, event.met, policy);
     default: {
       const moment = { at: event.at, policy: onShift(policy, state.task) };
       if (isByCaller(event)) return apply(byCaller(state, event, moment), moment);
@@ -182,9 +179,8 @@ function started(
 }
 
 function attemptEnded(before: LoopState, ended: EventOf<'attempt-ended'>, moment: Moment): Decided {
-  const met = withSandboxFacts(before, ended, moment.policy);
-  const lost = withLostServers(met.state, met.event);
-  const { state: known, event } = withOwnUsage(lost.state, met.event);
+  const lost = withLostServers(before, ended);
+  const { state: known, event } = withOwnUsage(lost.state, ended);
   const { state, outcome } = withAttempt(known, event, moment);
   const decided = (): Decided => {
     if (state.step.kind === 'asking-back') {
@@ -201,7 +197,7 @@ function attemptEnded(before: LoopState, ended: EventOf<'attempt-ended'>, moment
     outcome: outcome.kind,
   };
   const next = decided();
-  return { ...next, announced: [kept, ...met.told, ...lost.told, ...(next.announced ?? [])] };
+  return { ...next, announced: [kept, ...lost.told, ...(next.announced ?? [])] };
 }
 
 function waited(state: LoopState, { tookMs, heldUpMs }: EventOf<'waited'>): Decided {

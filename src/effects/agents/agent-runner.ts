@@ -201,7 +201,6 @@ async function runAttempt(
       ...ofProcess,
       ...(cutBy === null ? {} : { cutBy }),
       leftovers: leftovers.map(({ pid, command: line }) => ({ pid, command: line })),
-      ...(await metIn(options.sandbox)),
     },
     left: leftovers,
     endedInside,
@@ -229,11 +228,6 @@ async function startedIn(
 ): Promise<ConfinedCommand | { readonly failed: string }> {
   if (sandbox === null) return inner;
   return sandbox.wrap(inner, 'agent').catch((error) => ({ failed: messageOf(error) }));
-}
-
-async function metIn(sandbox: Sandbox | null): Promise<Pick<AttemptFacts, 'sandbox'>> {
-  const met = (await sandbox?.takeMet()) ?? null;
-  return met === null ? {} : { sandbox: met };
 }
 
 /** Returns the sign by which the attempt was ended; null if anything else ended it. */

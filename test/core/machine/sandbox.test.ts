@@ -11,7 +11,7 @@ const inSandbox = openSandbox();
 const EVIL = { host: 'evil.example.com', port: 443, count: 3 };
 
 function met(changes: Partial<MetInSandbox> = {}, message = 'Not yet.') {
-  return answered(message, { sandbox: { refused: [], planted: [], ...changes } });
+  return { ...answered(message), met: { refused: [], planted: [], ...changes } };
 }
 
 function whatIsKept({ task }: LoopState) {
@@ -61,7 +61,7 @@ test('what was refused in an attempt that is tried again is told, too', () => {
   const loop = nonstop({ inSandbox });
   const { told, state } = loop.attempt({
     ...OVERLOADED,
-    sandbox: { refused: [EVIL], planted: ['/home/user/app/.mcp.json'] },
+    met: { refused: [EVIL], planted: ['/home/user/app/.mcp.json'] },
   });
   expect(told.map(({ event }) => event)).toEqual([
     'sandbox_refused',
