@@ -45,19 +45,18 @@ export function isOwn({ name }: Tag): boolean {
   return name === 'promise' || name === 'approval' || name === 'progress';
 }
 
-/** Returns an array that has, at the index of each opening tag, the end of its closing tag; 0 if it has none. */
-export function matchTags(text: string): Int32Array {
-  const closings = new Int32Array(text.length);
+/** Returns the ends of closing tags, by the index of their opening tags. */
+export function matchTags(text: string): ReadonlyMap<number, number> {
+  const closings = new Map<number, number>();
   const open = new Map<string, number[]>();
   for (let at = 0; at < text.length; at += 1) {
     const tag = readTag(text, at);
     if (tag === null || isOwn(tag) || tag.kind === 'void') continue;
-    const same = open.get(tag.name);
-    if (tag.kind === 'close') {
-      const opening = same?.pop();
-      if (opening !== undefined) closings[opening] = tag.end;
-    } else if (same === undefined) open.set(tag.name, [at]);
-    else same.push(at);
+    const same = open.get(tag.name) ?? [];
+    open.set(tag.name, same);
+    const opening = tag.kind === 'close' ? same.pop() : undefined;
+    if (opening !== undefined) closings.set(opening, tag.end);
+    if (tag.kind === 'open') same.push(at);
     at = tag.end - 1;
   }
   return closings;

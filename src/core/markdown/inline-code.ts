@@ -8,16 +8,10 @@ export function inlineCode(
   end: number,
 ): (at: number) => number | null {
   const byLength = new Map<number, { readonly at: number[]; passed: number }>();
-  for (let at = start; at < end; ) {
-    if (text.charCodeAt(at) !== BACKTICK) {
-      at += 1;
-      continue;
-    }
-    const runEnd = endOfRun(text, at);
-    const same = byLength.get(runEnd - at);
-    if (same === undefined) byLength.set(runEnd - at, { at: [at], passed: 0 });
-    else same.at.push(at);
-    at = runEnd;
+  for (const { 0: run, index } of text.slice(start, end).matchAll(/`+/g)) {
+    const same = byLength.get(run.length) ?? { at: [], passed: 0 };
+    same.at.push(start + index);
+    byLength.set(run.length, same);
   }
   return (at) => {
     // A backslash escapes the first backtick of an opening run, but not of a closing run.
@@ -44,5 +38,4 @@ function isEscaped(text: string, start: number, at: number): boolean {
   return slashes % 2 === 1;
 }
 
-const BACKTICK = 0x60;
 const BACKSLASH = 0x5c;

@@ -14,11 +14,7 @@ export function paragraphReader(
   text: string,
   note: (from: number, to: number, why: NonProse) => void,
 ): ParagraphReader {
-  let closings: Int32Array | null = null;
-  const closingOf = (at: number): number => {
-    closings ??= matchTags(text);
-    return closings[at] ?? 0;
-  };
+  let closings: ReadonlyMap<number, number> | null = null;
   let comments = true;
   const endOfComment = (at: number): number => {
     const close = comments ? text.indexOf('-->', at + 2) : -1;
@@ -43,7 +39,7 @@ export function paragraphReader(
         next = endOfComment(at);
         note(at, next, 'in-a-comment');
       } else {
-        const element = readElement(text, at, closingOf);
+        const element = readElement(text, at, () => (closings ??= matchTags(text)));
         next = element?.to ?? next;
         if (element !== null) note(element.isBehindThinking ? 0 : at, element.to, element.why);
       }
@@ -74,7 +70,11 @@ interface Element {
 }
 
 /** Returns the element that begins at a tag, or null if the tag begins none or is one of ralph's own. */
-function readElement(text: string, at: number, closingOf: (at: number) => number): Element | null {
+function readElement(
+  text: string,
+  at: number,
+  closings: () => ReadonlyMap<number, number>,
+): Element | null {
   const tag = readTag(text, at);
   if (tag === null || isOwn(tag) || tag.kind === 'void') return null;
   const why = isThinking(tag)
@@ -85,8 +85,8 @@ function readElement(text: string, at: number, closingOf: (at: number) => number
   if (tag.kind === 'close') {
     return why === 'in-thinking' ? { to: tag.end, why, isBehindThinking: true } : null;
   }
-  const close = closingOf(at);
-  if (close > 0) return { to: close, why, isBehindThinking: false };
+  const close = closings().get(at);
+  if (close !== undefined) return { to: close, why, isBehindThinking: false };
   // The tag is never closed. If it fills its line or ends it, it opens a block up to the end of the text.
   // Otherwise, and always directly after a word as in `Vec<u8>`, it reaches to the end of the line.
   const end = lineEnd(text, at);

@@ -13,20 +13,16 @@ import { type Line, readLine } from './markdown-line.ts';
  */
 export function endOfFence(text: string, start: number, fence: string): number {
   const open = [fence.length];
+  const sign = fence.charAt(0);
   for (let at = start; at < text.length; ) {
     const end = lineEnd(text, at);
-    let first = at;
-    while (first < end && /\s/.test(text.charAt(first))) first += 1;
-    if (text.charAt(first) === fence.charAt(0)) {
-      const runEnd = endOfRun(text, first);
-      const length = runEnd - first;
-      const behind = text.slice(runEnd, end).trim();
-      if (length >= (open.at(-1) ?? 0)) {
-        if (behind === '') open.pop();
-        else if (!behind.includes(fence.charAt(0))) open.push(length);
-      }
-      if (open.length === 0) return end;
+    const line = text.slice(at, end).trim();
+    const length = line.startsWith(sign) ? endOfRun(line, 0) : 0;
+    if (length > 0 && length >= (open.at(-1) ?? 0)) {
+      if (length === line.length) open.pop();
+      else if (!line.includes(sign, length)) open.push(length);
     }
+    if (open.length === 0) return end;
     at = end + 1;
   }
   return text.length;
