@@ -7,11 +7,9 @@ import { landItem, returnItem } from '../../compose/lists/land-item.ts';
 import { type LandingTarget, landingTarget } from '../../compose/lists/landing-target.ts';
 import {
   holdList,
-  knownAt,
   planOfItem,
   removeListNote,
   requireListState,
-  saveListState,
   writeListNote,
 } from '../../compose/lists/list-keeper.ts';
 import type { ItemRun, ListEnd, ListPorts, StartedItem } from '../../compose/lists/list-run.ts';
@@ -32,6 +30,7 @@ import { endingRow } from '../../core/task/endings.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { oneLine, withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { removeHalfWritten } from '../../effects/files/write-file.ts';
+import { knownAt, saveListState } from '../../effects/lists/list-states.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { worksOn } from '../../printed-command.ts';

@@ -7,14 +7,9 @@ import { withPolicy } from '../../core/task/policy.ts';
 import { inOwnTree } from '../../effects/branches/own-tree.ts';
 import { realPath } from '../../effects/files/real-path.ts';
 import { readListFile } from '../../effects/lists/list-file.ts';
-import {
-  listStateFile,
-  listStateFiles,
-  readListState,
-  writeListState,
-} from '../../effects/lists/list-states.ts';
+import { knownAt, listStates, readListState } from '../../effects/lists/list-states.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
-import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
+import type { SealedPlace } from '../../effects/trust/seal.ts';
 import { writeNote } from '../../effects/vault/note-file.ts';
 import { openNotes } from '../../effects/vault/open-notes.ts';
 import { NEEDS_ACTION } from '../../effects/vault/vault-folders.ts';
@@ -55,11 +50,10 @@ export function requireListState(
   { list: name, file: named, sections }: Pick<ListState, 'list' | 'file' | 'sections'>,
 ): ListState {
   const list = { list: name, file: named, sections };
-  const file = listStateFile(place.stateDir, name);
-  const state = readListState(file, sealAt(place));
+  const state = readListState(place, name);
   if (state === 'foreign') {
     throw new UsageError([
-      `${file} is not as your ralph wrote it, so what it says of the items cannot be used; look at it, and remove it to start again.`,
+      `${knownAt(place, name)} is not as your ralph wrote it, so what it says of the items cannot be used; look at it, and remove it to start again.`,
     ]);
   }
   if (state === null) return newListState(list);
@@ -95,19 +89,9 @@ export function requireSameOrigin(
   ]);
 }
 
-/** Returns the file with what is known of a list. */
-export function knownAt({ stateDir }: SealedPlace, list: string): string {
-  return listStateFile(stateDir, list);
-}
-
 /** Returns the plan of an item's task, which knows the list where it works. */
 export function planOfItem(plan: RunPlan, list: string): RunPlan {
   return { ...plan, policy: withPolicy(plan.policy, { list: inOwnTree(plan.workTree, list) }) };
-}
-
-/** Writes what is known of a list. */
-export async function saveListState(place: SealedPlace, state: ListState): Promise<void> {
-  await writeListState(listStateFile(place.stateDir, state.list), state, sealAt(place, true));
 }
 
 /** Holds a list, so that one process works on it. Rejects with a `TaskAlreadyActiveError`. */
@@ -126,13 +110,10 @@ export async function holdList(
 export function knownLists(
   place: SealedPlace,
 ): readonly { readonly state: ListState; readonly list: TaskList | null }[] {
-  const seal = sealAt(place);
-  return listStateFiles(place.stateDir).flatMap((file) => {
-    const state = readListState(file, seal);
-    if (state === null || state === 'foreign') return [];
+  return listStates(place).map((state) => {
     const found = path.isAbsolute(state.file) ? readListFile(state.file) : { problem: 'no file' };
     const read = 'text' in found ? readList(state.file, found.text, state.sections) : null;
-    return [{ state, list: read !== null && 'list' in read ? read.list : null }];
+    return { state, list: read !== null && 'list' in read ? read.list : null };
   });
 }
 

@@ -3,20 +3,22 @@ import type { ListState } from '../../core/list/list-state.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { fileNamesIn } from '../files/folder.ts';
 import { makePrivateFolder, replaceFile } from '../files/write-file.ts';
-import type { Seal } from '../trust/seal.ts';
+import { type SealedPlace, sealAt } from '../trust/seal.ts';
 
 /** Its list is in it, and a line for each item; of a list that is no file also the items that are not over. */
 const STATE_MAX_BYTES = 64 * MB;
 
-/** The file in which ralph keeps what it knows of a list. */
-export function listStateFile(stateDir: string, list: string): string {
+/** Returns the file with what is known of a list. */
+export function knownAt({ stateDir }: SealedPlace, list: string): string {
   return path.join(stateDir, 'lists', `${list}.json`);
 }
 
 /** Reads the state of a list; null if there is none. `foreign`: it is broken, or this user's ralph did not write it. */
-export function readListState(file: string, seal: Seal): ListState | null | 'foreign' {
+export function readListState(place: SealedPlace, list: string): ListState | null | 'foreign' {
+  const file = knownAt(place, list);
   const text = tryReadText(file, STATE_MAX_BYTES);
   if (text === null) return null;
+  const seal = sealAt(place);
   if (seal.problem === null && !seal.isClosed(text, whatOf(file))) return 'foreign';
   try {
     const state: ListState = JSON.parse(text);
@@ -26,20 +28,21 @@ export function readListState(file: string, seal: Seal): ListState | null | 'for
   }
 }
 
-/** Writes the state of a list, and waits until it would survive a power cut. Rejects with the system's error. */
-export async function writeListState(file: string, state: ListState, seal: Seal): Promise<void> {
+/** Writes what is known of a list, and waits until it would survive a power cut. Rejects with the system's error. */
+export async function saveListState(place: SealedPlace, state: ListState): Promise<void> {
+  const file = knownAt(place, state.list);
   makePrivateFolder(path.dirname(file));
-  const text = seal.close(`${JSON.stringify(state, null, 2)}\n`, whatOf(file));
+  const text = sealAt(place, true).close(`${JSON.stringify(state, null, 2)}\n`, whatOf(file));
   const kept = await replaceFile(file, text);
   await kept();
 }
 
-/** Returns the files of all states of lists in a state folder. Never throws. */
-export function listStateFiles(stateDir: string): readonly string[] {
-  const folder = path.join(stateDir, 'lists');
-  return fileNamesIn(folder)
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => path.join(folder, name));
+/** Returns what is known of all lists of a state folder, but for those that somebody else wrote. Never throws. */
+export function listStates(place: SealedPlace): readonly ListState[] {
+  return fileNamesIn(path.dirname(knownAt(place, ''))).flatMap((name) => {
+    const state = name.endsWith('.json') ? readListState(place, name.slice(0, -5)) : null;
+    return state === null || state === 'foreign' ? [] : [state];
+  });
 }
 
 function whatOf(file: string): string {
