@@ -8,11 +8,6 @@ export function legStops(stops: SignalWatch, { dropped }: Pick<FleetLeg, 'droppe
   return { ...stops, hurry: AbortSignal.any([stops.hurry, dropped]) };
 }
 
-/** Returns what ends the loop at once: a bug of ralph's, or the loss of the claim. */
-export function legBugs(bugs: AbortSignal | undefined, { dropped }: FleetLeg): AbortSignal {
-  return bugs === undefined ? dropped : AbortSignal.any([bugs, dropped]);
-}
-
 /**
  * Returns the store of a leg: each step is saved here, and then in the fleet. Once the leg is dropped, nothing is
  * written here any more, either.

@@ -35,7 +35,7 @@ import { approvalDesk } from './approvals.ts';
 import { requireStart } from './before-start.ts';
 import { type ClaimedRun, READY, type RunOptions, type TaskTree } from './held-run.ts';
 import { countDayOf, examinerOf, settlerOf } from './lazy-ports.ts';
-import { legBugs, legStops, legStore } from './leg-ports.ts';
+import { legStops, legStore } from './leg-ports.ts';
 import { noteWriter, proofKeeper } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import type { openTaskTree } from './own-work-tree.ts';
@@ -78,26 +78,15 @@ export async function startRun(
     const hold = await holdTask(paths, plan.taskId, driver);
     try {
       if (isNeeded && plan.workTree === null) await sandbox.open();
-      const tree = await taskTree({ ...options, paths, warn, driver, stops, sandbox, found });
+      const known = { ...options, paths, warn, driver, stops, sandbox, found };
+      const tree = await taskTree(known);
       for (const each of [...(options.announcements ?? []), ...notices]) warn(each);
       const { settings, taskId, gitEnv } = plan;
       const isWanted = settings.preventSleep ?? options.isAttended;
       const isAsked = settings.preventSleep === true;
       const awake = isWanted ? preventSleep({ taskId, env: gitEnv, isAsked }) : null;
       const clock = startClock();
-      const run = {
-        ...options,
-        paths,
-        warn,
-        driver,
-        hold,
-        tree,
-        stops,
-        clock,
-        sandbox,
-        gitLimits,
-        found,
-      };
+      const run = { ...known, hold, tree, clock, gitLimits };
       const end = await tree
         .whileHeld(() => runHeld({ ...run, seal: sealOf(plan, warn) }))
         .finally(() => {
@@ -264,7 +253,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       reporter,
       clock: run.clock,
       stops,
-      bugs: leg === undefined ? (run.bugs ?? new AbortController().signal) : legBugs(run.bugs, leg),
+      bugs: AbortSignal.any([run.bugs ?? [], leg?.dropped ?? []].flat()),
       abandon: () => stops.request('request'),
     };
     leg?.opened(keeper);

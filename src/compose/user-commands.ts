@@ -71,13 +71,12 @@ export function commandRunners({ plan, child, stops, sandbox, iteration }: Comma
   const check = (each: Check) => runCheck(each, inside());
   const measure = (command: string) => runMeasured(command, inside());
   const { onEnd } = settings;
-  if (onEnd === null) return { run, measure, check, runEnd: null };
-  const runEnd = (input: string): Promise<CommandResult> => {
+  const runEnd = (command: string) => (input: string) => {
     // The first request has already stopped the loop, so only a second request ends this command.
     const signal = stops.signal.aborted ? stops.hurry : stops.signal;
-    return run(onEnd, input, { signal, hurry: stops.hurry, cause: () => null });
+    return run(command, input, { signal, hurry: stops.hurry, cause: () => null });
   };
-  return { run, measure, check, runEnd };
+  return { run, measure, check, runEnd: onEnd === null ? null : runEnd(onEnd) };
 }
 
 interface SetUpOptions extends Pick<ShellOptions, 'stops' | 'confine'> {
