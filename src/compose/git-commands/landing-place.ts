@@ -4,7 +4,7 @@ import { shortName } from '../../effects/branches/commit/own-branch.ts';
 import { type Git, gitAt } from '../../effects/git/git.ts';
 import { openRepository } from '../../effects/git/open-repository.ts';
 import { hasOfTaskSince } from '../../effects/git/questions/history.ts';
-import { refsLike } from '../../effects/git/questions/refs.ts';
+import { refNames } from '../../effects/git/questions/refs.ts';
 import { type Repository, refOf } from '../../effects/git/repository.ts';
 import { UsageError } from '../../errors.ts';
 import { startFolderOf, type TaskToLand } from './task-to-land.ts';
@@ -77,7 +77,7 @@ async function ownBranch(
   );
   const here = gitAt(git, repository.commonDir);
   const since = Math.floor(Date.parse(started_at) / 1000);
-  for (const ref of await refsLike(here, patterns)) {
+  for (const ref of await refNames(here, patterns)) {
     if (await hasOfTaskSince(here, task_id, ref, { since, base: git_base })) return shortName(ref);
   }
   return null;

@@ -15,7 +15,7 @@ import {
   setEntries,
   writeFiles as writeIndexFiles,
 } from '../git/questions/index-files.ts';
-import { packedRefs } from '../git/questions/refs.ts';
+import { listRefs } from '../git/questions/refs.ts';
 import { remoteUrls } from '../git/questions/settings.ts';
 import { requireObjects } from '../git/questions/verified.ts';
 import type { Repository } from '../git/repository.ts';
@@ -143,9 +143,12 @@ async function makeRepository(
     ),
   );
   put('HEAD', head === null ? 'ref: refs/heads/main\n' : `${head}\n`);
-  const refs = await packedRefs(gitAt(outer, repository.root));
-  const shown = refs.filter((line) => !/ refs\/(?:ralph\/|stash$)/.test(line));
-  put('packed-refs', Buffer.from(shown.map((line) => `${line}\n`).join(''), 'latin1'));
+  const refs = await listRefs(gitAt(outer, repository.root));
+  const shown = refs.filter(({ name }) => !/^refs\/(?:ralph\/|stash$)/.test(name));
+  put(
+    'packed-refs',
+    Buffer.from(shown.map(({ name, id }) => `${id} ${name}\n`).join(''), 'latin1'),
+  );
   for (const name of ['shallow', 'info/exclude', 'info/attributes']) {
     try {
       mkdirSync(path.dirname(path.join(gitDir, name)), { recursive: true });

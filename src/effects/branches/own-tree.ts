@@ -12,7 +12,7 @@ import {
   branchOfHead,
   isRefName,
   refNamed,
-  refsLike,
+  refNames,
   resolveNamed,
 } from '../git/questions/refs.ts';
 import { findRepository, type Repository, refOf } from '../git/repository.ts';
@@ -80,7 +80,7 @@ async function freeNames(
   trees: string,
 ): Promise<Pick<OwnWorkTree, 'path' | 'branch'>> {
   const here = gitAt(git, repository.commonDir);
-  const branches = new Set(await refsLike(here, ['ralph', 'ralph-*'].map(refOf)));
+  const branches = new Set(await refNames(here, ['ralph', 'ralph-*'].map(refOf)));
   const isTaken = (branch: string): boolean =>
     [...branches].some((ref) => ref === refOf(branch) || ref.startsWith(`${refOf(branch)}/`));
   const folders = new Set((await listTrees({ repository, git })).map((tree) => tree.path));

@@ -9,7 +9,7 @@ import { gitWithoutOwnFilters } from '../git/git-filters.ts';
 import { gitFoldersAt } from '../git/git-folders-at.ts';
 import { countUnkept, isAncestor } from '../git/questions/history.ts';
 import { isIgnored, unwatchedNames } from '../git/questions/index-files.ts';
-import { shortBranchOfHead } from '../git/questions/refs.ts';
+import { branchOfHead } from '../git/questions/refs.ts';
 import { uncommittedNames } from '../git/questions/status.ts';
 import { refOf } from '../git/repository.ts';
 import { asText } from '../git/tree-path.ts';
@@ -35,8 +35,9 @@ export async function unsavedWork(
   if (isLocked(gitDir)) return 'it is locked (git worktree lock)';
   const git = gitAt(place.git, place.path);
   if (!(await isAncestor(git, 'HEAD', refOf(branch)))) {
-    const head = await shortBranchOfHead(git);
-    return `its newest commit is not on its branch${head === null ? '' : ` but on ${head}`}`;
+    const head = await branchOfHead(git);
+    const where = head === null ? '' : ` but on ${asText(head).replace(refOf(''), '')}`;
+    return `its newest commit is not on its branch${where}`;
   }
   return (
     (isLanded ? null : await changesIn(place.path, '', git)) ??

@@ -1,7 +1,7 @@
 import type { ListedSnapshot } from '../../core/snapshots/timeline.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { withGitSettings } from '../git/git.ts';
-import { complaintOf, GitError } from '../git/git-error.ts';
+import { complaintOf, GitError, orNull } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import { lockIn } from '../git/git-locks.ts';
 import { heldBy } from '../git/listings.ts';
@@ -71,7 +71,7 @@ function refused(why: string): PlannedMove {
 }
 
 async function branchAt(git: PrivateGit, name: string): Promise<ListedRef | null> {
-  return (await listRefs(git.users, name))?.[0] ?? null;
+  return (await orNull(listRefs(git.users, [name])))?.[0] ?? null;
 }
 
 /**

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { readSnapshotName } from '../../core/snapshots/snapshot-names.ts';
-import { GitError } from '../git/git-error.ts';
+import { GitError, orNull } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
-import { makeRef, readRefs } from '../git/questions/refs.ts';
+import { listRefs, makeRef } from '../git/questions/refs.ts';
 import type { SnapshotIds } from './snapshot-ids.ts';
 
 /** Where the refs of a task's snapshots are. */
@@ -46,9 +46,10 @@ export async function putRefsRight(
   git: PrivateGit,
   { refs, all }: Pick<SnapshotIds, 'refs' | 'all'>,
 ): Promise<readonly string[]> {
-  // A ref that leads to another one is nobody's snapshot, and has no id here.
-  const there = await readRefs(git.users, refs).catch(() => null);
-  if (there === null) return [];
+  const listed = await orNull(listRefs(git.users, [`${refs}/`]));
+  if (listed === null) return [];
+  // A ref that leads to another one is nobody's snapshot.
+  const there = new Map(listed.map(({ name, id, symbolic }) => [name, symbolic === '' ? id : '']));
   const sentences: string[] = [];
   const newest = all.findLast(({ name }) => readSnapshotName(name) !== null)?.name;
   for (const { name, commit } of all) {

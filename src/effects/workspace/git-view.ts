@@ -1,5 +1,6 @@
 import { isInside } from '../files/real-path.ts';
 import type { Git } from '../git/git.ts';
+import { orNull } from '../git/git-error.ts';
 import { allBut, type Pathspecs } from '../git/pathspecs.ts';
 import { type ListedRef, listRefs } from '../git/questions/refs.ts';
 import { readStatus } from '../git/questions/status.ts';
@@ -50,7 +51,7 @@ export async function readView(
 ): Promise<View | null> {
   const [files, refs] = await Promise.all([
     readFiles({ root, pathspecs }, earlier, git),
-    listRefs(git),
+    orNull(listRefs(git)),
   ]);
   if (files === null || refs === null) return null;
   return { root, pathspecs, ...files, ...tipsIn(refs, root, files.head) };

@@ -5,7 +5,7 @@ import { makePrivateFolder } from '../../effects/files/write-file.ts';
 import { gitIn, withPlaces } from '../../effects/git/git.ts';
 import { must } from '../../effects/git/git-error.ts';
 import { quoted } from '../../effects/git/private-git.ts';
-import { readRefs } from '../../effects/git/questions/refs.ts';
+import { listRefs } from '../../effects/git/questions/refs.ts';
 import { fetchFrom } from '../../effects/git/questions/remote.ts';
 import type { Mirror } from './mirror.ts';
 import type { GitBase } from './mirror-folder.ts';
@@ -46,10 +46,10 @@ export async function makeLegRepository(request: LegRepository): Promise<void> {
   if (!isSelfContained) put('objects/info/alternates', `${alternate(mirror.objects)}\n`);
   else await copyObjects(request);
   const listed = await must(
-    readRefs(mirror.git, 'refs/origin'),
+    listRefs(mirror.git, ['refs/origin/']),
     'git cannot list the branches of the mirror',
   );
-  const refs = [...listed].map(([name, id]) => `${id} ${nameInClone(name)}`);
+  const refs = listed.map(({ name, id }) => `${id} ${nameInClone(name)}`);
   const own = head === null ? [] : [`${head} refs/heads/${branch}`];
   put('packed-refs', Buffer.from([...refs, ...own, ''].join('\n'), 'latin1'));
 }

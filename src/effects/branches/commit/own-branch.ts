@@ -1,14 +1,9 @@
 import type { Git } from '../../git/git.ts';
-import { complaintOf, gitRefusal } from '../../git/git-error.ts';
+import { complaintOf, gitRefusal, orNull } from '../../git/git-error.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
-import {
-  branchesOfRemotes,
-  isRef,
-  isRefName,
-  moveRef,
-  putHeadOn,
-} from '../../git/questions/refs.ts';
+import { isRef, isRefName, listRefs, moveRef, putHeadOn } from '../../git/questions/refs.ts';
 import { type Head, refOf } from '../../git/repository.ts';
+import { asText } from '../../git/tree-path.ts';
 import type { CommitRequest } from './commit-request.ts';
 
 /** Returns the branch to commit to, and whether it was made for that. */
@@ -30,7 +25,9 @@ export async function protectedBranches(
   named: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (named.length > 0) return new Set(named);
-  return new Set(['main', 'master', ...(await branchesOfRemotes(git))]);
+  const remotes = (await orNull(listRefs(git, ['refs/remotes/*/HEAD']))) ?? [];
+  const usual = remotes.map(({ symbolic }) => asText(symbolic).split('/').slice(3).join('/'));
+  return new Set(['main', 'master', ...usual]);
 }
 
 /** How often a name that is taken is counted up. */

@@ -1,6 +1,6 @@
 import { askGit, type Git } from '../call/git.ts';
 import { outputOrNull } from '../call/git-command.ts';
-import { GitError, outputOf, reasonOf } from '../git-error.ts';
+import { GitError, orNull, outputOf, reasonOf } from '../git-error.ts';
 import { asText } from '../tree-path.ts';
 
 /** A ref, and where it leads. */
@@ -8,33 +8,30 @@ export interface ListedRef {
   /** In full, one character for each byte. */
   readonly name: string;
   readonly id: string;
+  /** The ref that this one only leads to; '' for none. */
+  readonly symbolic: string;
   /** The work tree that has this branch checked out; '' for none. */
   readonly checkedOutIn: string;
 }
 
-/** Lists all refs, or those with this name or below it. Resolves to null if git fails. */
-export async function listRefs(git: Git, name?: string): Promise<readonly ListedRef[] | null> {
-  const format = '--format=%(objectname) %(refname) %(worktreepath)';
-  const args = ['for-each-ref', format, ...(name === undefined ? [] : [name])];
-  const output = outputOrNull(await askGit(git, args));
-  if (output === null) return null;
-  return [...output.matchAll(/^([^ \n]+) ([^ \n]+) ([^\n]*)$/gm)].map(
-    ([, id = '', ref = '', place = '']) => ({ name: ref, id, checkedOutIn: asText(place) }),
+/** Lists all refs, or those with these names, below them, or that match. Rejects with a `GitError`. */
+export async function listRefs(
+  git: Git,
+  patterns: readonly string[] = [],
+): Promise<readonly ListedRef[]> {
+  const format = '--format=%(objectname) %(refname) %(symref) %(worktreepath)';
+  const output = outputOf(await askGit(git, ['for-each-ref', format, ...patterns]));
+  return [...output.matchAll(/^([^ \n]+) ([^ \n]+) ([^ \n]*) ([^\n]*)$/gm)].map(
+    ([, id = '', name = '', symbolic = '', place = '']) => {
+      return { name, id, symbolic, checkedOutIn: asText(place) };
+    },
   );
 }
 
-/**
- * Returns the ids of all refs below a name. What a ref that only leads to another one holds is no id. Rejects with a
- * `GitError`.
- */
-export async function readRefs(git: Git, name: string): Promise<ReadonlyMap<string, string>> {
-  const format = '--format=%(objectname)%(symref) %(refname)';
-  const output = outputOf(await askGit(git, ['for-each-ref', format, `${name}/`]));
-  return new Map(
-    [...output.matchAll(/^([^ \n]+) ([^\n]+)$/gm)].map(
-      ([, id = '', ref = '']) => [ref, id] as const,
-    ),
-  );
+/** Lists the names of refs as `listRefs` does, those with the highest number first; none if git fails. */
+export async function refNames(git: Git, patterns: readonly string[]): Promise<readonly string[]> {
+  const names = ((await orNull(listRefs(git, patterns))) ?? []).map(({ name }) => asText(name));
+  return names.sort((one, other) => other.localeCompare(one, 'en', { numeric: true }));
 }
 
 /** Returns the id that a name leads to; null for none. */
@@ -74,37 +71,6 @@ export async function isRefName(git: Git, name: string): Promise<boolean> {
 /** Returns the full name of the branch that HEAD is on, whether or not it has a commit; null for none. */
 export async function branchOfHead(git: Git): Promise<string | null> {
   return outputOrNull(await askGit(git, ['symbolic-ref', '-q', 'HEAD']))?.trim() ?? null;
-}
-
-/** Returns the short name of the branch that HEAD is on; null if HEAD is on no branch. */
-export async function shortBranchOfHead(git: Git): Promise<string | null> {
-  const named = outputOrNull(await askGit(git, ['symbolic-ref', '--quiet', '--short', 'HEAD']));
-  return named === null ? null : asText(named.trim());
-}
-
-/** Returns the full names of the refs that match, those with the highest number first; none if git fails. */
-export async function refsLike(git: Git, patterns: readonly string[]): Promise<readonly string[]> {
-  const args = ['for-each-ref', '--sort=-version:refname', '--format=%(refname)', ...patterns];
-  return linesOf(asText((await askGit(git, args)).output));
-}
-
-/** Returns all refs as a file of packed refs has them, one character for each byte. Rejects with a `GitError`. */
-export async function packedRefs(git: Git): Promise<readonly string[]> {
-  return linesOf(
-    outputOf(await askGit(git, ['for-each-ref', '--format=%(objectname) %(refname)'])),
-  );
-}
-
-/** Returns the names of the branches that are the usual ones of remotes. */
-export async function branchesOfRemotes(git: Git): Promise<readonly string[]> {
-  const format = '--format=%(symref:lstrip=3)';
-  return linesOf(
-    asText((await askGit(git, ['for-each-ref', format, 'refs/remotes/*/HEAD'])).output),
-  );
-}
-
-function linesOf(output: string): readonly string[] {
-  return output.split('\n').filter((line) => line !== '');
 }
 
 /** Whether a commit is part of what any ref leads to. */
@@ -179,16 +145,18 @@ export async function deleteRef(git: Git, name: string, commit: string): Promise
 
 /** Removes refs, whatever they lead to. Resolves to whether all of them are gone. */
 export async function deleteRefs(git: Git, names: Iterable<string>): Promise<boolean> {
-  return deleteListed(git, Buffer.from([...names].map((name) => `delete ${name}\n`).join('')));
+  const input = Buffer.from([...names].map((name) => `delete ${name}\n`).join(''), 'latin1');
+  return (await askGit(git, ['update-ref', '--no-deref', '--stdin'], { input })).exitCode === 0;
 }
 
 /** Removes all refs below a name. Resolves to whether all of them are gone. */
 export async function deleteRefsBelow(git: Git, name: string): Promise<boolean> {
-  const format = '--format=delete %(refname) %(objectname)';
-  const listed = outputOrNull(await askGit(git, ['for-each-ref', format, `${name}/`]));
-  return listed === '' || (listed !== null && deleteListed(git, Buffer.from(listed, 'latin1')));
-}
-
-async function deleteListed(git: Git, input: Uint8Array): Promise<boolean> {
-  return (await askGit(git, ['update-ref', '--no-deref', '--stdin'], { input })).exitCode === 0;
+  const listed = await orNull(listRefs(git, [`${name}/`]));
+  return (
+    listed !== null &&
+    deleteRefs(
+      git,
+      listed.map((ref) => ref.name),
+    )
+  );
 }

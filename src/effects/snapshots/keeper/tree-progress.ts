@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { LineChanges } from '../../../core/task/line-changes.ts';
 import { gitIn } from '../../git/git.ts';
+import { orNull } from '../../git/git-error.ts';
 import { countLines } from '../../git/questions/diffs.ts';
 import { countCommits } from '../../git/questions/history.ts';
 import { listRefs } from '../../git/questions/refs.ts';
@@ -44,7 +45,7 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
     const signNow = branchSign(repository);
     // A HEAD that git cannot read stops no task.
     const head = keeper.store.head ?? (await readHead(git).catch(() => null));
-    const refs = (await listRefs(git)) ?? [];
+    const refs = (await orNull(listRefs(git))) ?? [];
     const { branches, tips } = tipsIn(refs, repository.root, head?.commit ?? null);
     const isFirst = sign === null;
     const commits = isFirst ? 0 : await countNewCommits(branches, seen, git);
