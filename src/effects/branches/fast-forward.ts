@@ -5,7 +5,7 @@ import { withoutOwnPrograms } from '../git/git-filters.ts';
 import { indexLockOf, locksOf, lockText, type Patience } from '../git/git-locks.ts';
 import { forwardTo } from '../git/questions/checkouts.ts';
 import { namesBetween, stagedSince } from '../git/questions/diffs.ts';
-import { switchTrees, touchedNames, writeWholeTree } from '../git/questions/index-files.ts';
+import { switchTrees, touchedNames, writeTree } from '../git/questions/index-files.ts';
 import { resolveName } from '../git/questions/refs.ts';
 import { refOf } from '../git/repository.ts';
 import { asText, type TreePath } from '../git/tree-path.ts';
@@ -41,7 +41,7 @@ export async function fastForward(request: FastForward): Promise<LandingRefusal 
     ...(await withoutOwnPrograms(folder, git)),
   ];
   const here = gitAt(git, folder);
-  const index = await orNull(writeWholeTree(here));
+  const index = await orNull(writeTree(here));
   const safely = withGitSettings(here, settings);
   const refused = await forwardTo(safely, to);
   if (refused === null) return null;

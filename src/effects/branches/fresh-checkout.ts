@@ -7,9 +7,9 @@ import { namesIn } from '../files/folder.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { type Git, gitAt, withIndex, withTree } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { listIndex } from '../git/listings.ts';
 import { type PrivateGit, quoted } from '../git/private-git.ts';
 import {
+  listIndex,
   readIntoIndex,
   refreshIndex,
   setEntries,

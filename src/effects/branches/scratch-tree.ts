@@ -18,10 +18,10 @@ import { namesBetween } from '../git/questions/diffs.ts';
 import { areUnrelated, isShallow } from '../git/questions/history.ts';
 import {
   addAll,
+  indexEntries,
   readIntoIndex,
   setEntry,
-  unmergedNames,
-  writeWholeTree,
+  writeTree,
 } from '../git/questions/index-files.ts';
 import { fileAt, treeOf, writeCommit } from '../git/questions/objects.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
@@ -155,7 +155,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       if (entry === null || !isRepository(entry)) continue;
       await setEntry(git, asText(name), entry);
     }
-    return writeWholeTree(git);
+    return writeTree(git);
   };
 
   return {
@@ -171,7 +171,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       if ((await gitRefusal(setEntry(git, file, entry))) !== null) {
         return { kind: 'conflict', paths: [file] };
       }
-      return { tree: await writeWholeTree(git) };
+      return { tree: await writeTree(git) };
     },
     commit: async (tree, parents, message) =>
       writeCommit(await safely(), { tree, parents, message }),
@@ -179,13 +179,14 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       await become(into);
       const git = await safely();
       const why = await mergeFiles(git, other);
-      if (why === null) return { tree: await writeWholeTree(git) };
+      if (why === null) return { tree: await writeTree(git) };
       if (await areUnrelated(git, into, other)) {
         return { kind: (await isShallow(git)) ? 'shallow' : 'unrelated' };
       }
-      const paths = await unmergedNames(git);
-      if (paths.size === 0) throw new GitError(why);
-      return { kind: 'conflict', paths: [...paths].map(asText).sort() };
+      const sides = [...(await indexEntries(git))].filter(({ stage }) => stage !== '0');
+      if (sides.length === 0) throw new GitError(why);
+      const paths = new Set(sides.map(({ name }) => asText(name)));
+      return { kind: 'conflict', paths: [...paths].sort() };
     },
     async verify(commit) {
       await requireTree(await openPrivately(), commit);

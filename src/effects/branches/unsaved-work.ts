@@ -8,7 +8,7 @@ import { orNull } from '../git/git-error.ts';
 import { gitWithoutOwnFilters } from '../git/git-filters.ts';
 import { gitFoldersAt } from '../git/git-folders-at.ts';
 import { countUnkept, isAncestor } from '../git/questions/history.ts';
-import { isIgnored, unwatchedNames } from '../git/questions/index-files.ts';
+import { indexEntries, isIgnored } from '../git/questions/index-files.ts';
 import { branchOfHead } from '../git/questions/refs.ts';
 import { uncommittedNames } from '../git/questions/status.ts';
 import { refOf } from '../git/repository.ts';
@@ -74,16 +74,19 @@ async function changesIn(root: string, name: string, git: Git): Promise<string |
   const here = inside(git, root);
   const safely = await orNull(gitWithoutOwnFilters(here, root));
   const changed = safely === null ? null : await orNull(uncommittedNames(safely));
-  const unwatched = await unwatchedNames(here);
-  if (changed === null || unwatched === null) {
+  const entries = await orNull(indexEntries(here));
+  if (changed === null || entries === null) {
     return `git cannot say what in ${name === '' ? 'it' : shown(name)} is not committed`;
   }
   const [first] = changed;
   if (first !== undefined) {
     return `it holds what is not committed (${shown(path.join(name, asText(first)))})`;
   }
-  // Such files may differ from what is committed.
-  const hidden = unwatched.map(asText).find((file) => existsSync(path.join(root, file)));
+  // Files at which git does not look may differ from what is committed.
+  const unwatched = [...entries].flatMap((entry) =>
+    entry.tag === 'H' ? [] : [asText(entry.name)],
+  );
+  const hidden = unwatched.find((file) => existsSync(path.join(root, file)));
   return hidden === undefined
     ? null
     : `git was told not to look at ${shown(path.join(name, hidden))}`;

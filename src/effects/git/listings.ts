@@ -1,7 +1,5 @@
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { LineChanges } from '../../core/task/line-changes.ts';
-import { askGit, type Git } from './call/git.ts';
-import { outputOf } from './git-error.ts';
 import { emptyTree, type Repository } from './repository.ts';
 import type { TreePath } from './tree-path.ts';
 
@@ -83,16 +81,11 @@ function* readTabbed(output: string): Generator<readonly [words: string, name: T
   }
 }
 
-/** Reads `ls-files -s`, with `-v` or without. */
-export function readStaged(output: string): readonly StagedEntry[] {
-  return [...stagedIn(output)];
-}
-
 /**
- * Reads them one by one, each time it is gone through: the entries of a large repository take ten times the memory of
- * their listing.
+ * Reads `ls-files -s`, with `-v` or without: one by one, each time it is gone through, since the entries of a large
+ * repository take ten times the memory of their listing.
  */
-export function stagedIn(output: string): Iterable<StagedEntry> {
+export function readStaged(output: string): Iterable<StagedEntry> {
   return {
     *[Symbol.iterator]() {
       for (const [words, name] of readTabbed(output)) {
@@ -111,19 +104,12 @@ export function stagedIn(output: string): Iterable<StagedEntry> {
 }
 
 /** What each path of an index holds; `conflict` for one that has to be merged. */
-export function heldBy(entries: readonly StagedEntry[]): ReadonlyMap<TreePath, string> {
-  return new Map(
-    entries.map(({ mode, id, stage, name }) => [
-      name,
-      stage === '0' ? `${mode} ${id}` : 'conflict',
-    ]),
-  );
-}
-
-/** Lists what each path of an index holds, as `heldBy` does. Rejects with a `GitError`. */
-export async function listIndex(git: Git): Promise<ReadonlyMap<TreePath, string>> {
-  const listed = await askGit(git, ['ls-files', '-s', '-z']);
-  return heldBy(readStaged(outputOf(listed, 'git cannot read the index')));
+export function heldBy(entries: Iterable<StagedEntry>): ReadonlyMap<TreePath, string> {
+  const held = new Map<TreePath, string>();
+  for (const { mode, id, stage, name } of entries) {
+    held.set(name, stage === '0' ? `${mode} ${id}` : 'conflict');
+  }
+  return held;
 }
 
 /** Reads `ls-tree -r`: the mode and id by path, and with `-t` the ids of the folders. */

@@ -5,7 +5,7 @@ import { findGitAbove } from '../files/find-git-above.ts';
 import { gitAt } from '../git/git.ts';
 import { orNull } from '../git/git-error.ts';
 import { gitWith } from '../git/open-repository.ts';
-import { filesNotIgnored } from '../git/questions/index-files.ts';
+import { filesThatAre } from '../git/questions/index-files.ts';
 import { asText } from '../git/tree-path.ts';
 import {
   type FolderDeciders,
@@ -37,7 +37,7 @@ export async function decidersHere(
 async function decidersByName(cwd: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   const root = findGitAbove(cwd);
   if (root === null) return [];
-  const names = await orNull(filesNotIgnored(gitAt(gitWith(env), root)));
+  const names = await orNull(filesThatAre(gitAt(gitWith(env), root), 'not-ignored'));
   return (names ?? [])
     .filter((name) => isDeciderName(name) && toolSection(name, '') === null)
     .map((name) => path.relative(cwd, path.join(root, asText(name))));

@@ -5,7 +5,7 @@ import type { ChangedDecider } from '../../core/proof/findings.ts';
 import { findGitAbove } from '../files/find-git-above.ts';
 import { type Git, gitAt } from '../git/git.ts';
 import { orNull } from '../git/git-error.ts';
-import { ignoredNames } from '../git/questions/index-files.ts';
+import { filesThatAre } from '../git/questions/index-files.ts';
 import { asText } from '../git/tree-path.ts';
 import { markFile } from '../workspace/file-marks.ts';
 
@@ -21,7 +21,7 @@ export type IgnoredDeciders = Readonly<Record<string, string | null>>;
 export async function markIgnoredDeciders(cwd: string, git: Git): Promise<IgnoredDeciders> {
   const root = findGitAbove(cwd);
   if (root === null) return {};
-  const ignored = (await orNull(ignoredNames(gitAt(git, root)))) ?? [];
+  const ignored = (await orNull(filesThatAre(gitAt(git, root), 'ignored'))) ?? [];
   const marks: Record<string, string | null> = {};
   const files = ignored.filter((name) => !name.endsWith('/'));
   for (const name of files.filter(isDeciderName)) {

@@ -7,7 +7,7 @@ import { isThere } from '../files/file-kinds.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import { type Git, gitAt } from '../git/git.ts';
 import type { PrivateGit } from '../git/private-git.ts';
-import { ignoredNames, untrackedNames } from '../git/questions/index-files.ts';
+import { filesThatAre } from '../git/questions/index-files.ts';
 import { asText, type TreePath } from '../git/tree-path.ts';
 import { listTree } from '../snapshots/tree-files.ts';
 import { type CheckPlace, placeIn } from './check-place.ts';
@@ -87,9 +87,11 @@ async function bringIgnored(
   const isBelow = (name: TreePath): boolean => name !== './';
   const tree = await listTree(git, claimed);
   // Files that are too large for a snapshot, or that the user keeps out of it.
-  const leftOut = (await untrackedNames(here)).filter(isBelow).filter((name) => !tree.has(name));
+  const leftOut = (await filesThatAre(here, 'untracked'))
+    .filter(isBelow)
+    .filter((name) => !tree.has(name));
   // A decider that is in no snapshot cannot be put back.
-  const brought = [...(await ignoredNames(here)).filter(isBelow), ...leftOut].filter(
+  const brought = [...(await filesThatAre(here, 'ignored')).filter(isBelow), ...leftOut].filter(
     (name) => !isDeciderName(name) || asAtStart.has(asText(name)),
   );
   const submodules = [...tree].flatMap(([name, entry]) =>

@@ -10,7 +10,7 @@ import {
   setEntries,
   stagePaths,
   writeSome,
-  writeWholeTree,
+  writeTree,
 } from '../git/questions/index-files.ts';
 import { headWithTree } from '../git/questions/objects.ts';
 import type { TreePath } from '../git/tree-path.ts';
@@ -68,7 +68,7 @@ async function committedTreeOf(
     await stagePaths(adding, headTree, [...gone, ...plain], { reading: WHY, adding: WHY });
     const inner = repositories.map((name) => [name, entries.get(name) ?? null] as const);
     await setEntries(adding, git.repository, inner, WHY);
-    return await writeWholeTree(adding, WHY);
+    return await writeTree(adding, { why: WHY });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

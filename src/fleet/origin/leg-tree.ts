@@ -4,10 +4,10 @@ import { removeTree } from '../../effects/files/remove-tree.ts';
 import { type Git, gitIn } from '../../effects/git/git.ts';
 import { complaintOf, GitError, must } from '../../effects/git/git-error.ts';
 import { definedFilters, underFilters } from '../../effects/git/git-filters.ts';
-import { listIndex } from '../../effects/git/listings.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
 import { checkOutHead } from '../../effects/git/questions/checkouts.ts';
 import {
+  listIndex,
   readIntoIndex,
   refreshIndex,
   writeFiles,

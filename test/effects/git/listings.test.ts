@@ -15,7 +15,7 @@ const [A, B, NONE] = ['a'.repeat(40), 'b'.repeat(40), '0'.repeat(40)];
 
 describe('what git lists', () => {
   test('an index, with flags and without; a path in conflict holds none of its sides', () => {
-    expect(readStaged(`S 100644 ${A} 0\ta b\n\0H 100755 ${B} 0\tc\td\0`)).toEqual([
+    expect([...readStaged(`S 100644 ${A} 0\ta b\n\0H 100755 ${B} 0\tc\td\0`)]).toEqual([
       { tag: 'S', mode: '100644', id: A, stage: '0', name: 'a b\n' },
       { tag: 'H', mode: '100755', id: B, stage: '0', name: 'c\td' },
     ]);

@@ -11,7 +11,7 @@ import {
   trySigning,
   type UsersStep,
 } from '../../git/questions/commits.ts';
-import { writeWholeTree } from '../../git/questions/index-files.ts';
+import { writeTree } from '../../git/questions/index-files.ts';
 import { isTrue } from '../../git/questions/settings.ts';
 import { underWayIn } from '../../git/under-way.ts';
 import type { CommitRequest } from './commit-request.ts';
@@ -56,7 +56,7 @@ export async function signingProblem(
 ): Promise<Settlement | null> {
   if (settings !== null && settingOf(settings, 'commit.gpgsign') === null) return null;
   if (!(await isTrue(asUser, 'commit.gpgSign'))) return null;
-  const tree = await writeWholeTree(withIndex(git.users, index), 'git cannot write a tree');
+  const tree = await writeTree(withIndex(git.users, index), { why: 'git cannot write a tree' });
   const { exitCode, said } = await trySigning(withTimeout(withPrograms, SIGNING_MS), tree);
   if (exitCode === 0) return null;
   const why =

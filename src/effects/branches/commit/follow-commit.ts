@@ -3,10 +3,9 @@ import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-pla
 import { withIndex } from '../../git/git.ts';
 import { gitRefusal } from '../../git/git-error.ts';
 import { indexLockOf, type Patience } from '../../git/git-locks.ts';
-import { listIndex } from '../../git/listings.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { unstagedNames } from '../../git/questions/diffs.ts';
-import { setEntries, updatePaths } from '../../git/questions/index-files.ts';
+import { listIndex, setEntries, updatePaths } from '../../git/questions/index-files.ts';
 import type { TreePath } from '../../git/tree-path.ts';
 import { indexChanges, indexOfCommit } from './commit-index.ts';
 import { type IndexLag, NO_LAG } from './index-lag.ts';

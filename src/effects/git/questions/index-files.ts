@@ -4,7 +4,7 @@ import { namesIn } from '../../files/folder.ts';
 import { askGit, type Git } from '../call/git.ts';
 import { outputOrNull } from '../call/git-command.ts';
 import { GitError, outputOf, reasonOf, saysFull } from '../git-error.ts';
-import { indexInfo, readNames, readStaged, type StagedEntry, stagedIn } from '../listings.ts';
+import { heldBy, indexInfo, readNames, readStaged, type StagedEntry } from '../listings.ts';
 import { only, type Pathspecs } from '../pathspecs.ts';
 import type { Repository } from '../repository.ts';
 import { asInput, asText, type TreePath } from '../tree-path.ts';
@@ -22,7 +22,7 @@ export async function indexNames(
 }
 
 /**
- * Lists the entries of an index with their flags, or those at some paths, as `stagedIn` does. Rejects with a `GitError`:
+ * Lists the entries of an index with their flags, or those at some paths, as `readStaged` does. Rejects with a `GitError`:
  * `why`, or git's reason.
  */
 export async function indexEntries(
@@ -31,7 +31,12 @@ export async function indexEntries(
   why?: string,
 ): Promise<Iterable<StagedEntry>> {
   const listed = await askGit(git, ['ls-files', '-s', '-v', '-z', ...only(names)]);
-  return stagedIn(outputOf(listed, why));
+  return readStaged(outputOf(listed, why));
+}
+
+/** Lists what each path of an index holds, as `heldBy` does. Rejects with a `GitError`. */
+export async function listIndex(git: Git): Promise<ReadonlyMap<TreePath, string>> {
+  return heldBy(await indexEntries(git, [], 'git cannot read the index'));
 }
 
 /** A path of the work tree that is not as in the index. */
@@ -197,19 +202,18 @@ export async function addPaths(
   throw new GitError('git cannot take the changed files');
 }
 
-/** Writes an index as a tree; returns its id. Rejects with a `GitError`. */
+/**
+ * Writes an index as a tree; returns its id. Git must have all objects, but for those of a partial clone in the folder
+ * `objects`. Rejects with a `GitError`: `why`, or git's reason.
+ */
 export async function writeTree(
   git: Git,
-  { objects }: Pick<Repository, 'objects'>,
+  { objects, why }: { readonly objects?: string; readonly why?: string } = {},
 ): Promise<string> {
+  const packs = objects === undefined ? [] : namesIn(path.join(objects, 'pack'));
   // Some objects of a partial clone only its origin may have.
-  const isPartial = namesIn(path.join(objects, 'pack')).some((name) => name.endsWith('.promisor'));
-  return outputOf(await askGit(git, isPartial ? ['write-tree', '--missing-ok'] : ['write-tree']));
-}
-
-/** Writes an index as a tree where git must have all objects; returns its id. Rejects with a `GitError`: `why`, or git's reason. */
-export async function writeWholeTree(git: Git, why?: string): Promise<string> {
-  return outputOf(await askGit(git, ['write-tree']), why);
+  const isPartial = packs.some((name) => name.endsWith('.promisor'));
+  return outputOf(await askGit(git, ['write-tree', ...(isPartial ? ['--missing-ok'] : [])]), why);
 }
 
 /**
@@ -234,21 +238,23 @@ export async function writeSome(
   outputOf(await askGit(git, ['checkout-index', ...how], { input: asInput(names) }), why);
 }
 
-/** Everything that git ignores; a folder of nothing else is one name, with a slash at its end. Rejects with a `GitError`. */
-export async function ignoredNames(git: Git): Promise<readonly TreePath[]> {
-  return readNames(outputOf(await askGit(git, [...OTHERS, '--ignored', '--directory'])));
-}
+/** Some files of a work tree, and how git is asked for them. */
+const LISTED = {
+  /** Everything that git ignores; a folder of nothing else is one name, with a slash at its end. */
+  ignored: ['--ignored', '--directory'],
+  /** What git neither has nor ignores. */
+  untracked: [],
+  /** All that git does not ignore. */
+  'not-ignored': ['--cached', '--deduplicate'],
+} as const;
 
-/** What git neither has nor ignores. Rejects with a `GitError`. */
-export async function untrackedNames(git: Git): Promise<readonly TreePath[]> {
-  return readNames(outputOf(await askGit(git, OTHERS)));
-}
-
-const OTHERS = ['ls-files', '-z', '--others', '--exclude-standard'];
-
-/** Returns all files of a work tree that git does not ignore. Rejects with a `GitError`. */
-export async function filesNotIgnored(git: Git): Promise<readonly TreePath[]> {
-  return readNames(outputOf(await askGit(git, [...OTHERS, '--cached', '--deduplicate'])));
+/** Lists files of a work tree. Rejects with a `GitError`. */
+export async function filesThatAre(
+  git: Git,
+  which: keyof typeof LISTED,
+): Promise<readonly TreePath[]> {
+  const args = ['ls-files', '-z', '--others', '--exclude-standard', ...LISTED[which]];
+  return readNames(outputOf(await askGit(git, args)));
 }
 
 /** Returns, of some names in the root, what git ignores there and what it does not, with what lies in their folders. */
@@ -270,23 +276,6 @@ export async function namesByIgnored(
 /** Whether git ignores a path. */
 export async function isIgnored(git: Git, name: string): Promise<boolean> {
   return (await askGit(git, ['check-ignore', '-q', '--', name])).exitCode === 0;
-}
-
-/** Returns the paths at whose files git does not look; null if git fails. */
-export async function unwatchedNames(git: Git): Promise<readonly TreePath[] | null> {
-  const { exitCode, output } = await askGit(git, ['ls-files', '-z', '-v']);
-  // Lower-case tags and `S` stand for such files.
-  return exitCode === 0
-    ? [...output.matchAll(/([A-Za-z]) ([^\0]*)\0/g)].flatMap(([, tag, name = '']) =>
-        tag === 'H' ? [] : [name],
-      )
-    : null;
-}
-
-/** Returns the paths that are in conflict. Rejects with a `GitError`. */
-export async function unmergedNames(git: Git): Promise<ReadonlySet<TreePath>> {
-  const listed = outputOf(await askGit(git, ['ls-files', '-u', '-z']));
-  return new Set(readStaged(listed).map(({ name }) => name));
 }
 
 /** Returns what was changed, removed or added in a work tree, also if it is ignored; nothing if git fails. */
