@@ -4,7 +4,7 @@ import { orNull } from '../git/git-error.ts';
 import { withoutOwnPrograms } from '../git/git-filters.ts';
 import { indexLockOf, locksOf, lockText, type Patience } from '../git/git-locks.ts';
 import { forwardTo } from '../git/questions/checkouts.ts';
-import { namesBetween, stagedSince } from '../git/questions/diffs.ts';
+import { changesBetween, stagedSince } from '../git/questions/diffs.ts';
 import { switchTrees, touchedNames, writeTree } from '../git/questions/index-files.ts';
 import { resolveName } from '../git/questions/refs.ts';
 import { refOf } from '../git/repository.ts';
@@ -71,7 +71,7 @@ async function putBack(
   }
   if ((await resolveName(git, 'HEAD')) !== from) return [];
   // A disk that was full: the files come before the index.
-  const moving = (await orNull(namesBetween(git, from, to))) ?? [];
+  const moving = await orNull(changesBetween(git, from, to));
   const dirty = new Set(await touchedNames(git));
-  return moving.filter((name) => dirty.has(name));
+  return [...(moving?.keys() ?? [])].filter((name) => dirty.has(name));
 }

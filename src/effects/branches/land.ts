@@ -12,7 +12,7 @@ import { writeFileAtomic } from '../files/write-file.ts';
 import { type Git, type GitSetting, gitAt } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { Patience } from '../git/git-locks.ts';
-import { namesBetween, writePatch } from '../git/questions/diffs.ts';
+import { changesBetween, writePatch } from '../git/questions/diffs.ts';
 import { countOfTask, mergeBase, newestOfTask } from '../git/questions/history.ts';
 import { resolveCommit, setRef } from '../git/questions/refs.ts';
 import { type Repository, refOf } from '../git/repository.ts';
@@ -230,8 +230,8 @@ async function bringIn(
   { repository, git, gitToEnd, onto, form, taskId, patience }: LandRequest,
 ): Promise<LandingEnd> {
   const why = 'git cannot compare the commits';
-  const changed = await namesBetween(gitAt(git, repository.commonDir), target, commit, { why });
-  const files = changed.length;
+  const changed = await changesBetween(gitAt(git, repository.commonDir), target, commit, { why });
+  const files = changed.size;
   if (form.kind === 'patch') {
     if (existsSync(form.file)) return { kind: 'refused', why: { kind: 'file-exists' } };
     // Outside the work tree, and removed with it.

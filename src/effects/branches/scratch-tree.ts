@@ -14,7 +14,7 @@ import { GitError, gitRefusal } from '../git/git-error.ts';
 import { underOwnFilters, withoutOwnPrograms } from '../git/git-filters.ts';
 import { openPrivateGit, type PrivateGit } from '../git/private-git.ts';
 import { becomeCommit, mergeFiles } from '../git/questions/checkouts.ts';
-import { namesBetween } from '../git/questions/diffs.ts';
+import { changesBetween } from '../git/questions/diffs.ts';
 import { areUnrelated, isShallow } from '../git/questions/history.ts';
 import {
   addAll,
@@ -207,7 +207,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     },
     async missingIn(tree, { stays, left }) {
       if (left === null) return stays;
-      const apart = new Set(await namesBetween(await safely(), tree, left.tree, { isWhole: true }));
+      const apart = await changesBetween(await safely(), tree, left.tree, { isWhole: true });
       return new Map([...stays].filter(([name]) => !left.names.has(name) || apart.has(name)));
     },
     async remove() {

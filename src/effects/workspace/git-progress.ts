@@ -2,7 +2,7 @@ import path from 'node:path';
 import { findGitAbove } from '../files/find-git-above.ts';
 import { type Git, gitAt, gitIn } from '../git/git.ts';
 import { orNull } from '../git/git-error.ts';
-import { namesBetween } from '../git/questions/diffs.ts';
+import { changesBetween } from '../git/questions/diffs.ts';
 import { emptyTreeBeside } from '../git/repository.ts';
 import { asText } from '../git/tree-path.ts';
 import { monotonicMs } from '../time/monotonic.ts';
@@ -192,5 +192,6 @@ async function filesBetween(
 ): Promise<readonly string[]> {
   if (head === null) return [];
   const from = before ?? emptyTreeBeside(head);
-  return (await orNull(namesBetween(git, from, head, { isWhole: true, pathspecs }))) ?? [];
+  const changes = await orNull(changesBetween(git, from, head, { isWhole: true, pathspecs }));
+  return [...(changes?.keys() ?? [])];
 }

@@ -65,5 +65,5 @@ export function changesOf(
   commit: string,
 ): Promise<TreeDifference> {
   const from = parent ?? emptyTree(git.repository);
-  return changesBetween(git.users, from, commit, 'git cannot read its own commit');
+  return changesBetween(git.users, from, commit, { why: 'git cannot read its own commit' });
 }

@@ -4,7 +4,7 @@ import { withIndex } from '../../git/git.ts';
 import { gitRefusal } from '../../git/git-error.ts';
 import { indexLockOf, type Patience } from '../../git/git-locks.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
-import { unstagedNames } from '../../git/questions/diffs.ts';
+import { filesUnlikeIndex } from '../../git/questions/diffs.ts';
 import { listIndex, setEntries, updatePaths } from '../../git/questions/index-files.ts';
 import type { TreePath } from '../../git/tree-path.ts';
 import { indexChanges, indexOfCommit } from './commit-index.ts';
@@ -61,7 +61,7 @@ export async function followCommit(
 async function noteTimes(git: PrivateGit, names: readonly TreePath[]): Promise<void> {
   const index = indexOfCommit(git);
   if (!existsSync(index)) return;
-  const changed = await unstagedNames(withIndex(git.users, index));
+  const changed = await filesUnlikeIndex(withIndex(git.users, index));
   if (changed === null) return;
   const dirty = new Set(changed);
   const clean = names.filter((name) => !dirty.has(name));

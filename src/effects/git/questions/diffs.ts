@@ -3,7 +3,7 @@ import type { TreeDifference, TreeEntry } from '../../../core/snapshots/undo-pla
 import type { LineChanges } from '../../../core/task/line-changes.ts';
 import { askGit, type Git } from '../call/git.ts';
 import { outputOrNull } from '../call/git-command.ts';
-import { GitError, outputOf } from '../git-error.ts';
+import { GitError, orNull, outputOf } from '../git-error.ts';
 import { readNames, readNumstat, readRaw } from '../listings.ts';
 import type { Pathspecs } from '../pathspecs.ts';
 import { asText, type TreePath } from '../tree-path.ts';
@@ -23,8 +23,7 @@ export async function rawDiff(
 
 /** Returns the paths in which an index differs from a commit; none if git fails. */
 export async function stagedSince(git: Git, commit: string): Promise<readonly TreePath[]> {
-  const args = ['diff-index', '--cached', '--name-only', '--no-renames', '-z', commit];
-  return readNames(outputOrNull(await askGit(git, args)) ?? '');
+  return [...((await orNull(stagedChanges(git, commit)))?.keys() ?? [])];
 }
 
 /**
@@ -33,13 +32,13 @@ export async function stagedSince(git: Git, commit: string): Promise<readonly Tr
  */
 export async function filesUnlikeIndex(
   git: Git,
-  filters: Iterable<string>,
+  filters: Iterable<string> = [],
 ): Promise<readonly TreePath[] | null> {
   // Where a time stamp leaves a doubt git compares contents.
   const off = [...filters].flatMap((name) =>
     ['clean=', 'process=', 'required=false'].flatMap((end) => ['-c', `filter.${name}.${end}`]),
   );
-  const args = [...off, 'diff-files', '--name-only', '-z', '--ignore-submodules=all'];
+  const args = [...off, 'diff-files', '--name-only', '-z', '--ignore-submodules=dirty'];
   const output = outputOrNull(await askGit(git, args));
   return output === null ? null : readNames(output);
 }
@@ -112,45 +111,28 @@ function linesIn(count: string | undefined): number {
   return Number.parseInt(count ?? '', 10) || 0;
 }
 
-/** Returns how two trees or commits differ, file by file. Rejects with a `GitError`. */
+/** Returns how two trees or commits differ, file by file. Rejects with a `GitError`: `why`, or git's reason. */
 export async function changesBetween(
   git: Git,
   from: string,
   to: string,
-  why: string,
+  { isWhole = false, pathspecs = [], why }: ChangesOptions = {},
 ): Promise<TreeDifference> {
-  return new Map(readRaw(outputOf(await askGit(git, [...RAW, from, to]), why)));
-}
-
-/** Returns how an index differs from a tree or commit. Rejects with a `GitError`. */
-export async function stagedChanges(git: Git, from: string, why: string): Promise<TreeDifference> {
-  const args = ['diff-index', '--cached', '-z', '--raw', '--no-renames', from];
+  const args = [...RAW, ...(isWhole ? ['--ignore-submodules=none'] : []), from, to, ...pathspecs];
   return new Map(readRaw(outputOf(await askGit(git, args), why)));
 }
 
-/** Returns the paths in which two trees or commits differ. Rejects with a `GitError`: `why`, or git's reason. */
-export async function namesBetween(
-  git: Git,
-  from: string,
-  to: string,
-  { isWhole = false, pathspecs = [], why }: NamesOptions = {},
-): Promise<readonly TreePath[]> {
-  const how = ['--name-only', '--no-renames', ...(isWhole ? ['--ignore-submodules=none'] : [])];
-  const args = ['diff-tree', '-r', '-z', ...how, from, to, ...pathspecs];
-  return readNames(outputOf(await askGit(git, args), why));
-}
-
-interface NamesOptions {
+interface ChangesOptions {
   /** Whether submodules count of which the repository says that their changes do not. */
   readonly isWhole?: boolean;
   readonly pathspecs?: Pathspecs;
   readonly why?: string;
 }
 
-/** Returns the paths whose files are not what the index says; null if git fails. */
-export async function unstagedNames(git: Git): Promise<readonly TreePath[] | null> {
-  const output = outputOrNull(await askGit(git, ['diff-files', '--name-only', '-z']));
-  return output === null ? null : readNames(output);
+/** Returns how an index differs from a tree or commit. Rejects with a `GitError`: `why`, or git's reason. */
+export async function stagedChanges(git: Git, from: string, why?: string): Promise<TreeDifference> {
+  const args = ['diff-index', '--cached', '-z', '--raw', '--no-renames', from];
+  return new Map(readRaw(outputOf(await askGit(git, args), why)));
 }
 
 /** Words for a diff of text in which no program has a say. */
