@@ -3,10 +3,11 @@ import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
 import { type Git, gitAt } from '../git/git.ts';
 import { gitWithoutOwnFilters } from '../git/git-filters.ts';
+import { allBut } from '../git/pathspecs.ts';
 import { openPrivateGit, type PrivateGit } from '../git/private-git.ts';
 import { pathsOfTask } from '../git/questions/history.ts';
 import { branchOfHead, resolveName } from '../git/questions/refs.ts';
-import { uncommittedNames } from '../git/questions/status.ts';
+import { readStatus } from '../git/questions/status.ts';
 import { findRepository, type Repository, refOf } from '../git/repository.ts';
 import type { TreePath } from '../git/tree-path.ts';
 import { underWayIn } from '../git/under-way.ts';
@@ -110,13 +111,12 @@ async function keepTree(request: TaskWorkRequest, folder: string): Promise<KeptW
   const { git, env, maxBytes, excludedGlobs } = request;
   const repository = await findRepository(folder, git);
   if (repository === null) throw new Error(`git cannot open ${folder}`);
-  const globs = excludedGlobs.map((glob) => `:(top,exclude,glob)${glob}`);
   const store = createSnapshotStore({
     git: openGit(request, repository),
     ids: NO_SNAPSHOT_IDS,
     newest: null,
     maxBytes,
-    pathspecs: globs.length === 0 ? [] : ['--', ...globs],
+    pathspecs: allBut([], folder, excludedGlobs),
   });
   const { tree, leftOut, nested } = await store.keepTree();
   const inside =
@@ -126,7 +126,7 @@ async function keepTree(request: TaskWorkRequest, folder: string): Promise<KeptW
   const dirty = inside.flatMap(({ path, isDirty }) =>
     isDirty && nested.has(path) && !leftOut.has(path) ? [path] : [],
   );
-  const excluded = globs.length === 0 ? [] : await changedIn(folder, excludedGlobs, git);
+  const excluded = excludedGlobs.length === 0 ? [] : await changedIn(folder, excludedGlobs, git);
   const stays: readonly (readonly [TreePath, StaysReason])[] = [
     ...excluded.map((name) => [name, 'excluded'] as const),
     ...dirty.map((name) => [name, 'uncommitted-inside'] as const),
@@ -147,7 +147,7 @@ async function changedIn(
   const why = 'git cannot list what --snapshot-exclude names';
   const patterns = globs.map((glob) => `:(top,glob)${glob}`);
   const here = await gitWithoutOwnFilters(git, folder);
-  return uncommittedNames(here, ['--', ...patterns], { looksInside: true, why });
+  return (await readStatus(here, ['--', ...patterns], { looksInside: true, why })).names;
 }
 
 function openGit({ gitFolder, env }: TaskWorkRequest, repository: Repository): PrivateGit {

@@ -10,7 +10,7 @@ import { gitFoldersAt } from '../git/git-folders-at.ts';
 import { countUnkept, isAncestor } from '../git/questions/history.ts';
 import { indexEntries, isIgnored } from '../git/questions/index-files.ts';
 import { branchOfHead } from '../git/questions/refs.ts';
-import { uncommittedNames } from '../git/questions/status.ts';
+import { readStatus } from '../git/questions/status.ts';
 import { refOf } from '../git/repository.ts';
 import { asText } from '../git/tree-path.ts';
 import { underWayIn } from '../git/under-way.ts';
@@ -73,12 +73,12 @@ function isLocked(gitDir: string): boolean {
 async function changesIn(root: string, name: string, git: Git): Promise<string | null> {
   const here = inside(git, root);
   const safely = await orNull(gitWithoutOwnFilters(here, root));
-  const changed = safely === null ? null : await orNull(uncommittedNames(safely));
+  const status = safely === null ? null : await orNull(readStatus(safely));
   const entries = await orNull(indexEntries(here));
-  if (changed === null || entries === null) {
+  if (status === null || entries === null) {
     return `git cannot say what in ${name === '' ? 'it' : shown(name)} is not committed`;
   }
-  const [first] = changed;
+  const [first] = status.names;
   if (first !== undefined) {
     return `it holds what is not committed (${shown(path.join(name, asText(first)))})`;
   }
@@ -164,6 +164,6 @@ export async function uncommittedFiles(
   const safely = await orNull(gitWithoutOwnFilters(git, place.cwd));
   if (tree === null || safely === null) return [];
   const inRoot = gitAt(safely, tree.root);
-  const names = await orNull(uncommittedNames(inRoot, tree.pathspecs, { isFull: false }));
-  return (names ?? []).map(asText);
+  const status = await orNull(readStatus(inRoot, tree.pathspecs, { isFull: false }));
+  return (status?.names ?? []).map(asText);
 }

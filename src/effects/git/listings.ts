@@ -66,11 +66,6 @@ export function readAttribute(output: string): ReadonlyMap<TreePath, string> {
   return values;
 }
 
-/** Reads `status --porcelain`, made without renames: the paths that are not committed. */
-export function readChanged(output: string): readonly TreePath[] {
-  return readNames(output).map((entry) => entry.slice(3));
-}
-
 /** Yields what stands before the tab of each line, and the name after it. A regular expression takes twice as long. */
 function* readTabbed(output: string): Generator<readonly [words: string, name: TreePath]> {
   for (let start = 0, end = 0; end !== -1; start = end + 1) {

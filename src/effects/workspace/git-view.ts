@@ -1,6 +1,7 @@
 import { isInside } from '../files/real-path.ts';
 import type { Git } from '../git/git.ts';
 import { orNull } from '../git/git-error.ts';
+import { gitWithoutOwnFilters } from '../git/git-filters.ts';
 import { allBut, type Pathspecs } from '../git/pathspecs.ts';
 import { type ListedRef, listRefs } from '../git/questions/refs.ts';
 import { readStatus } from '../git/questions/status.ts';
@@ -63,9 +64,11 @@ export async function readFiles(
   earlier: DirtyFiles | null,
   git: Git,
 ): Promise<TreeFiles | null> {
-  const status = await readStatus(git, root, pathspecs);
+  const asked = gitWithoutOwnFilters(git, root).then((safely) => readStatus(safely, pathspecs));
+  const status = await orNull(asked);
   if (status === null) return null;
-  return { head: status.head, dirty: await markDirtyFiles(root, status.names, earlier) };
+  const names = status.names.map((name) => name.replace(/\/$/, ''));
+  return { head: status.head, dirty: await markDirtyFiles(root, names, earlier) };
 }
 
 /**

@@ -3,7 +3,6 @@ import {
   heldBy,
   indexInfo,
   readAttribute,
-  readChanged,
   readNumstat,
   readRaw,
   readSettings,
@@ -56,12 +55,11 @@ describe('what git lists', () => {
     expect(readSettings('')).toEqual([]);
   });
 
-  test('attributes and changed paths', () => {
+  test('attributes', () => {
     expect([...readAttribute('a\0filter\0lfs\0b\0filter\0unspecified\0')]).toEqual([
       ['a', 'lfs'],
       ['b', 'unspecified'],
     ]);
-    expect(readChanged(' M a b\0?? c\0')).toEqual(['a b', 'c']);
   });
 });
 
