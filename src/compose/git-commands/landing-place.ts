@@ -3,7 +3,7 @@ import { isBranch } from '../../effects/branches/checkout.ts';
 import { shortName } from '../../effects/branches/commit/own-branch.ts';
 import { type Git, gitAt } from '../../effects/git/git.ts';
 import { openRepository } from '../../effects/git/open-repository.ts';
-import { hasOfTaskSince } from '../../effects/git/questions/history.ts';
+import { commitsOfTask } from '../../effects/git/questions/history.ts';
 import { refNames } from '../../effects/git/questions/refs.ts';
 import { type Repository, refOf } from '../../effects/git/repository.ts';
 import { UsageError } from '../../errors.ts';
@@ -77,8 +77,10 @@ async function ownBranch(
   );
   const here = gitAt(git, repository.commonDir);
   const since = Math.floor(Date.parse(started_at) / 1000);
+  const others = git_base === null ? [] : [git_base];
   for (const ref of await refNames(here, patterns)) {
-    if (await hasOfTaskSince(here, task_id, ref, { since, base: git_base })) return shortName(ref);
+    const commits = await commitsOfTask(here, task_id, ref, { others, since });
+    if (commits.length > 0) return shortName(ref);
   }
   return null;
 }

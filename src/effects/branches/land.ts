@@ -13,7 +13,7 @@ import { type Git, type GitSetting, gitAt } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { Patience } from '../git/git-locks.ts';
 import { changesBetween, writePatch } from '../git/questions/diffs.ts';
-import { countOfTask, mergeBase, newestOfTask } from '../git/questions/history.ts';
+import { commitsOfTask, mergeBase, newestOfTask } from '../git/questions/history.ts';
 import { resolveCommit, setRef } from '../git/questions/refs.ts';
 import { type Repository, refOf } from '../git/repository.ts';
 import type { SnapshotIds } from '../snapshots/snapshot-ids.ts';
@@ -207,10 +207,10 @@ async function elsewhereOf(
   const here = gitAt(git, repository.commonDir);
   const found = new Map<string, number>();
   for (const branch of branches.filter((name) => name !== onto)) {
-    const count = await countOfTask(here, taskId, refOf(branch), [landed, work.tip]);
+    const others = [landed, work.tip];
+    const { length } = await commitsOfTask(here, taskId, refOf(branch), { others });
     // A squashed landing or a cherry-pick has the changes, but not the commits.
-    if (count === 0 || (await holds(scratch, landed, refOf(branch)))) continue;
-    found.set(branch, count);
+    if (length > 0 && !(await holds(scratch, landed, refOf(branch)))) found.set(branch, length);
   }
   return found;
 }

@@ -23,9 +23,9 @@ import {
   setEntry,
   writeTree,
 } from '../git/questions/index-files.ts';
-import { fileAt, treeOf, writeCommit } from '../git/questions/objects.ts';
+import { entriesAt, treeOf, writeCommit } from '../git/questions/objects.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
-import { asText, type TreePath } from '../git/tree-path.ts';
+import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
 import { requireTree } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
@@ -166,7 +166,8 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     async withFileOf(tree, file, commit) {
       const git = await safely();
       await readIntoIndex(git, tree);
-      const entry = await fileAt(git, commit, file);
+      const held = (await entriesAt(git, commit, [file])).get(asTreePath(file)) ?? null;
+      const entry = isRepository(held) ? null : held;
       // A folder is in its place, or a file in that of a folder above it.
       if ((await gitRefusal(setEntry(git, file, entry))) !== null) {
         return { kind: 'conflict', paths: [file] };

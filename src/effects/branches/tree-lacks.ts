@@ -6,7 +6,8 @@ import { namesIn } from '../files/folder.ts';
 import { isInside } from '../files/real-path.ts';
 import { type Git, gitAt, gitIn } from '../git/git.ts';
 import { namesByIgnored } from '../git/questions/index-files.ts';
-import { namedHooks, submodulesHere } from '../git/questions/settings.ts';
+import { namedHooks, submodulesIn } from '../git/questions/settings.ts';
+import { asText } from '../git/tree-path.ts';
 
 type Trees = Pick<OwnWorkTree, 'path' | 'origin'>;
 
@@ -16,7 +17,8 @@ export async function emptySubmodules(
   git: Git,
 ): Promise<TreeLacks['submodules']> {
   if (!existsSync(path.join(root, '.gitmodules'))) return [];
-  const names = await submodulesHere(gitAt(git, root));
+  const submodules = await submodulesIn(gitAt(git, root), null);
+  const names = [...submodules.keys()].map(asText);
   return names.filter((name) => name !== '' && isEmptyFolder(root, path.join(root, name)));
 }
 

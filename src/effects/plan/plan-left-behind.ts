@@ -5,7 +5,7 @@ import { isInside } from '../files/real-path.ts';
 import { gitAt } from '../git/git.ts';
 import { gitWith } from '../git/open-repository.ts';
 import { isIgnored } from '../git/questions/index-files.ts';
-import { hasObject } from '../git/questions/objects.ts';
+import { objectType } from '../git/questions/objects.ts';
 import { filesThatMatch } from '../workspace/file-marks.ts';
 import type { RunPlan } from './run-plan.ts';
 
@@ -25,7 +25,7 @@ export async function planLeftBehind(plan: RunPlan): Promise<string | null> {
   const expected = `${sources.planFile.where} expects a plan that is in the new work tree`;
   for (const step of stepsTo(tree.origin, original)) {
     const name = path.relative(tree.origin, step);
-    if (await hasObject(git, `${tree.base}:${name}`)) continue;
+    if ((await objectType(git, `${tree.base}:${name}`)) !== '') continue;
     if (!(await isIgnored(git, name))) {
       const base = settings.base ?? 'HEAD';
       return `${expected}; ${name} is not committed in ${base}, and --worktree brings nothing else along: commit it.`;

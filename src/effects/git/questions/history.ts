@@ -84,29 +84,19 @@ export async function isShallow(git: Git): Promise<boolean> {
   return outputOf(await askGit(git, ['rev-parse', '--is-shallow-repository'])) === 'true';
 }
 
-/** Counts the commits of a task on a branch that none of the others has; 0 if git fails. */
-export async function countOfTask(
+/**
+ * Lists the commits of a task that a branch has and none of the others, or those of them since an instant in seconds;
+ * none if git fails.
+ */
+export async function commitsOfTask(
   git: Git,
   taskId: string,
   branch: string,
-  others: readonly string[],
-): Promise<number> {
-  const args = ['rev-list', ...onlyOfTask(taskId), branch, '--not', ...others, '--'];
-  return outputOrNull(await askGit(git, args))?.match(/^.+$/gm)?.length ?? 0;
-}
-
-/** Whether a branch has a commit of a task since an instant, in seconds, that the base has not. */
-export async function hasOfTaskSince(
-  git: Git,
-  taskId: string,
-  branch: string,
-  { since, base }: { readonly since: number; readonly base: string | null },
-): Promise<boolean> {
-  const { exitCode, output } = await askGit(git, [
-    ...['rev-list', '--max-count=1', `--since=${since}`, ...onlyOfTask(taskId), branch],
-    ...(base === null ? [] : ['--not', base]),
-  ]);
-  return exitCode === 0 && output !== '';
+  { others, since }: { readonly others: readonly string[]; readonly since?: number },
+): Promise<readonly string[]> {
+  const recent = since === undefined ? [] : [`--since=${since}`];
+  const args = ['rev-list', ...recent, ...onlyOfTask(taskId), branch, '--not', ...others, '--'];
+  return outputOrNull(await askGit(git, args))?.match(/^.+$/gm) ?? [];
 }
 
 /** Returns the newest commit that a branch itself made for a task and `from` has not; null for none or a failure. */

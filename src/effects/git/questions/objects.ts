@@ -1,4 +1,3 @@
-import type { TreeEntry } from '../../../core/snapshots/undo-plan.ts';
 import { askGit, type Git } from '../call/git.ts';
 import { outputOrNull } from '../call/git-command.ts';
 import { outputOf } from '../git-error.ts';
@@ -28,11 +27,6 @@ export async function objectSizes(git: Git, ids: readonly string[]): Promise<rea
   return outputOf(listed, 'git cannot look at files of a snapshot').split('\n').map(Number);
 }
 
-/** Whether git has an object, without asking another machine for it. */
-export async function hasObject(git: Git, name: string): Promise<boolean> {
-  return (await askGit(git, ['cat-file', '-e', name])).exitCode === 0;
-}
-
 /** A commit that is to be made. */
 export interface CommitParts {
   readonly tree: string;
@@ -51,7 +45,7 @@ export async function writeCommit(
   );
 }
 
-/** Returns what an object is, such as `tree`; '' if git has none of this name. */
+/** Returns what an object is, such as `tree`; '' if git has none of this name, and without asking another machine. */
 export async function objectType(git: Git, name: string): Promise<string> {
   return (await askGit(git, ['cat-file', '-t', name])).output.trim();
 }
@@ -80,11 +74,4 @@ export async function blobOf(git: Git, id: string): Promise<Buffer | null> {
 export async function idAt(git: Git, name: string, content: Uint8Array): Promise<string | null> {
   const args = ['hash-object', '--stdin', `--path=${name}`];
   return outputOrNull(await askGit(git, args, { input: content }))?.trim() ?? null;
-}
-
-/** Returns the entry that a tree or commit has for a file; null if there is no file. Rejects with a `GitError`. */
-export async function fileAt(git: Git, tree: string, name: string): Promise<TreeEntry> {
-  const listed = outputOf(await askGit(git, ['ls-tree', '-z', tree, '--', name]));
-  const [, mode, id] = /^(\d+) blob ([0-9a-f]+)\t/.exec(listed) ?? [];
-  return mode === undefined ? null : `${mode} ${id}`;
 }

@@ -17,11 +17,6 @@ export async function isTrue(git: Git, name: string): Promise<boolean> {
   return (await askGit(git, ['config', '--bool', name])).output.trim() === 'true';
 }
 
-/** Returns the settings whose names match. */
-export function settingsLike(git: Git, pattern: string): Promise<readonly ListedSetting[]> {
-  return listed(git, 0, ['--get-regexp', pattern]);
-}
-
 /** Returns the settings whose names match, each a path with the home folder put in. */
 export function pathsLike(git: Git, pattern: string): Promise<readonly ListedSetting[]> {
   return listed(git, 0, ['--type=path', '--get-regexp', pattern]);
@@ -56,9 +51,12 @@ async function listed(
   return readSettings(asText(output), columns);
 }
 
-/** Returns the names of the submodules that a tree has, by their paths. */
-export async function submodulesIn(git: Git, tree: string): Promise<ReadonlyMap<TreePath, string>> {
-  const place = ['--blob', `${tree}:.gitmodules`];
+/** Returns the names of the submodules that a tree has, or with null the work tree, by their paths. */
+export async function submodulesIn(
+  git: Git,
+  tree: string | null,
+): Promise<ReadonlyMap<TreePath, string>> {
+  const place = tree === null ? ['--file', '.gitmodules'] : ['--blob', `${tree}:.gitmodules`];
   const pattern = '^submodule\\..*\\.path$';
   const { output } = await askGit(git, ['config', '-z', ...place, '--get-regexp', pattern]);
   const names = new Map<TreePath, string>();
@@ -78,18 +76,6 @@ export async function remoteUrls(
     const [, name] = /^remote\.([\s\S]*)\.url$/.exec(key) ?? [];
     return name === undefined ? [] : [{ name, url }];
   });
-}
-
-/** Returns the paths of the submodules that the `.gitmodules` of a work tree names. */
-export async function submodulesHere(git: Git): Promise<readonly string[]> {
-  const place = ['--file', '.gitmodules', '-z'];
-  const { output } = await askGit(git, [
-    'config',
-    ...place,
-    '--get-regexp',
-    '^submodule\\..*\\.path$',
-  ]);
-  return readSettings(asText(output)).map(({ value }) => value);
 }
 
 /** Returns the folder of the hooks as a setting names it; '' if none does. */

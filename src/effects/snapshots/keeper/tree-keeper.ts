@@ -27,7 +27,7 @@ import { listSnapshots } from '../snapshot-list.ts';
 import { putRefsRight } from '../snapshot-ref.ts';
 import { createSnapshotStore, type KeptTree, type SnapshotStore } from '../snapshot-store.ts';
 import { createSigns, innerNotices, keptNotices } from './kept-notices.ts';
-import { findLeakyRemotes, leakyRemotesIn } from './remotes.ts';
+import { leakyRemotesIn } from './remotes.ts';
 import { thinSnapshots } from './remove-snapshots.ts';
 
 export interface TreeKeeperRequest {
@@ -147,9 +147,7 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   const git = openPrivateGit({ folder, repository, ...limits });
   const pathspecs = allBut(excluded, repository.root, request.excludedGlobs);
   if (ids.all.length === 0) {
-    // An old git lists no settings with their scopes.
-    const leaks = settings ? leakyRemotesIn(settings) : await findLeakyRemotes(outer);
-    for (const { says, remedy } of leaks) {
+    for (const { says, remedy } of leakyRemotesIn(settings)) {
       request.notice(`${says}; to keep them here: ${remedy}`);
     }
   }

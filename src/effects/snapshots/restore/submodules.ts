@@ -8,7 +8,7 @@ import { withoutOwnFilters } from '../../git/git-filters.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { checkOutSubmodule } from '../../git/questions/checkouts.ts';
 import { setEntries } from '../../git/questions/index-files.ts';
-import { hasObject, treeEntries } from '../../git/questions/objects.ts';
+import { objectType, treeEntries } from '../../git/questions/objects.ts';
 import { isSet, submodulesIn } from '../../git/questions/settings.ts';
 import { asText, type TreePath, treePlace } from '../../git/tree-path.ts';
 import { idOf } from '../tree-files.ts';
@@ -78,7 +78,7 @@ export async function fillSubmodules(
 async function fill(git: PrivateGit, module: string, name: TreePath, id: string): Promise<boolean> {
   const inModule = withPlaces(git.users, { GIT_DIR: module });
   // Without its commit, git would ask the network.
-  if (!(await hasObject(inModule, `${id}^{commit}`))) return false;
+  if ((await objectType(inModule, id)) !== 'commit') return false;
   const settings = await withoutOwnFilters(module, inModule);
   if (settings === null) return false;
   // Git checks out what the index names; the user's own index may name another commit.
