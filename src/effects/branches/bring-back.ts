@@ -2,7 +2,7 @@ import { leftBy } from '../../core/snapshots/timeline.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import type { TreePath } from '../git/tree-path.ts';
-import { readParents } from '../snapshots/move-head.ts';
+import { readSnapshot } from '../snapshots/read-snapshot.ts';
 import { heldIn } from '../snapshots/restore/held.ts';
 import { restoreFiles } from '../snapshots/restore/restore-files.ts';
 import type { SnapshotId } from '../snapshots/snapshot-ids.ts';
@@ -30,7 +30,7 @@ export async function newestSnapshot(
   const newest = (await listSnapshots(git.own, ids)).snapshots.at(-1);
   if (newest === undefined) return null;
   // After an undo the files are as it left them.
-  return { head: (await readParents(git, newest.commit)).head, tree: leftBy(newest) };
+  return { head: (await readSnapshot(git, newest.commit)).head, tree: leftBy(newest) };
 }
 
 /** A work tree that was made again. */

@@ -5,7 +5,7 @@ import { blobOf, idAt } from '../git/questions/objects.ts';
 import { heedsModes } from '../git/questions/settings.ts';
 import { emptyTree } from '../git/repository.ts';
 import { asText, type TreePath } from '../git/tree-path.ts';
-import { readParents } from '../snapshots/move-head.ts';
+import { readSnapshot } from '../snapshots/read-snapshot.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 
 /** A snapshot, and the tree that was left then. */
@@ -20,7 +20,7 @@ async function dirtyAt(
   { commit, tree }: Instant,
   paths: ReadonlySet<TreePath>,
 ): Promise<ReadonlySet<TreePath>> {
-  const { head, index } = await readParents(git, commit);
+  const { head, index } = await readSnapshot(git, commit);
   const start = head ?? emptyTree(git.repository);
   const staged = index === null ? new Map() : await compareTrees(git, start, index);
   const changed = await compareTrees(git, index ?? start, tree);

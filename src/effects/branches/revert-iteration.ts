@@ -13,7 +13,8 @@ import type { PrivateGit } from '../git/private-git.ts';
 import { diffWithout } from '../git/questions/diffs.ts';
 import { asText } from '../git/tree-path.ts';
 import { underWayIn } from '../git/under-way.ts';
-import { moveHead, type PlannedMove, planHeadMove, readParents } from '../snapshots/move-head.ts';
+import { moveHead, type PlannedMove, planHeadMove } from '../snapshots/move-head.ts';
+import { readSnapshot } from '../snapshots/read-snapshot.ts';
 import type { HeldPlaces } from '../snapshots/restore/held.ts';
 import { prepareUndo } from '../snapshots/restore/undo.ts';
 import type { SnapshotStore } from '../snapshots/snapshot-store.ts';
@@ -107,7 +108,7 @@ async function movePast(
 ): Promise<PlannedMove> {
   const planned = await planHeadMove(git, base);
   if (planned.kind !== 'move') return planned;
-  const headAt = async ({ commit }: ListedSnapshot) => (await readParents(git, commit)).head;
+  const headAt = async ({ commit }: ListedSnapshot) => (await readSnapshot(git, commit)).head;
   const { snapshots } = timeline;
   const moved: PlannedMove = { kind: 'refused', why: 'somebody else has moved HEAD' };
   const places = [await headAt(base), await headAt(end)];

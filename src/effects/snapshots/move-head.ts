@@ -9,11 +9,10 @@ import type { PrivateGit } from '../git/private-git.ts';
 import { quit } from '../git/questions/checkouts.ts';
 import { flagPaths, indexEntries, setEntries } from '../git/questions/index-files.ts';
 import { deleteRef, type ListedRef, listRefs, moveRef, putHeadOn } from '../git/questions/refs.ts';
-import { lacks, readCommits } from '../git/questions/verified.ts';
 import { type Head, readHead } from '../git/repository.ts';
 import type { TreePath } from '../git/tree-path.ts';
 import { underWayIn } from '../git/under-way.ts';
-import { INDEX_MESSAGE } from './snapshot-store.ts';
+import { readSnapshot } from './read-snapshot.ts';
 import { listTree } from './tree-files.ts';
 
 /*
@@ -48,17 +47,17 @@ export async function planHeadMove(git: PrivateGit, base: ListedSnapshot): Promi
   const underWay = underWayIn(repository.gitDir);
   const ended = base.underWay.filter((name) => !underWay.includes(name));
   if (ended.length > 0) return refused(`a ${ended[0]} was under way then, and has ended since`);
-  const parents = await readParents(git, base.commit);
-  if (parents.index === null) return refused('the index had conflicts then');
+  const kept = await readSnapshot(git, base.commit);
+  if (kept.index === null) return refused('the index had conflicts then');
   const now = await readHead(git.users);
-  const to: Head = { commit: parents.head, branch: base.branch };
+  const to: Head = { commit: kept.head, branch: base.branch };
   const tip = to.branch === null ? null : await branchAt(git, to.branch);
   // Of a submodule git names the repository, and not the folder of its files.
   const here = ['', repository.root, repository.gitDir];
   if (tip !== null && !here.includes(tip.checkedOutIn)) {
     return refused(`${to.branch} is checked out in ${tip.checkedOutIn}`);
   }
-  const { index, skipped } = await indexLines(git, parents.index);
+  const { index, skipped } = await indexLines(git, kept.index);
   const ends = underWay.filter((name) => !base.underWay.includes(name));
   const isThere = to.branch === null ? to.commit === now.commit : to.commit === (tip?.id ?? null);
   if (isThere && to.branch === now.branch && index.length + ends.length === 0)
@@ -73,30 +72,6 @@ function refused(why: string): PlannedMove {
 async function branchAt(git: PrivateGit, name: string): Promise<ListedRef | null> {
   return (await orNull(listRefs(git.users, [name])))?.[0] ?? null;
 }
-
-/**
- * Returns a snapshot's first parents: the commit of HEAD, null before the first one, and the one with the
- * index as its tree, null while the index had conflicts.
- */
-export async function readParents(git: PrivateGit, commit: string) {
-  const read = async (ids: readonly string[]) => {
-    const commits = await readCommits(git.own, ids);
-    return ids.map((id) => {
-      const found = commits.get(id);
-      if (found === undefined) throw new GitError(lacks(id));
-      return { id, ...found };
-    });
-  };
-  const parents = (await read([commit])).flatMap((snapshot) => snapshot.parents);
-  const [first, ...others] = await read(parents);
-  const own = [first, ...others].filter((parent) => parent?.author === OWN_EMAIL);
-  return {
-    head: first === undefined || own.includes(first) ? null : first.id,
-    index: own.find((parent) => parent?.message === INDEX_MESSAGE)?.id ?? null,
-  };
-}
-
-const OWN_EMAIL = 'ralph@localhost';
 
 /** Returns the lines that make the user's index what a tree says. Entries that are so already keep their flags. */
 async function indexLines(

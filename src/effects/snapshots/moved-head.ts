@@ -2,7 +2,8 @@ import type { Timeline } from '../../core/snapshots/timeline.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { areAllOfTask, isAncestor } from '../git/questions/history.ts';
 import type { Head } from '../git/repository.ts';
-import { type HeadMove, readParents } from './move-head.ts';
+import type { HeadMove } from './move-head.ts';
+import { readSnapshot } from './read-snapshot.ts';
 
 /**
  * Whether HEAD, or the branch that it is to go back to, may have been moved by somebody else since the task's first
@@ -17,7 +18,7 @@ export async function isMovedByOthers(
 ): Promise<boolean> {
   let earlier: Head | null = null;
   for (const { commit, branch, what } of snapshots) {
-    const head: Head = { commit: (await readParents(git, commit)).head, branch };
+    const head: Head = { commit: (await readSnapshot(git, commit)).head, branch };
     const isAgents = what.kind === 'end';
     if (earlier !== null && !isAgents && !(await isOwnStep(git, taskId, earlier, head)))
       return true;

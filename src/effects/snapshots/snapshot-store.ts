@@ -5,7 +5,6 @@ import { withUnderWay } from '../../core/snapshots/snapshot-message.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { lstatOf } from '../files/file-kinds.ts';
 import { withIndex, withPlaces } from '../git/git.ts';
-import { parentsOf } from '../git/questions/history.ts';
 import {
   addPaths,
   dropPaths,
@@ -19,6 +18,7 @@ import { isPlainFolder, type TreePath, treePlace } from '../git/tree-path.ts';
 import { underWayIn } from '../git/under-way.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { createOwnIndex } from './own-index.ts';
+import { INDEX_MESSAGE, OWN_EMAIL, OWN_NAME, readSnapshot } from './read-snapshot.ts';
 import { createRef, type RefPlace } from './snapshot-ref.ts';
 import { changesAmong, type LeftOutReason, listChanges, type TreeRules } from './tree-changes.ts';
 
@@ -96,12 +96,11 @@ export interface SnapshotStore {
   ): Promise<Snapshot>;
 }
 
-/** Ralph's own commits; the user's identity may not be configured. */
 const IDENTITY = {
-  GIT_AUTHOR_NAME: 'ralph',
-  GIT_AUTHOR_EMAIL: 'ralph@localhost',
-  GIT_COMMITTER_NAME: 'ralph',
-  GIT_COMMITTER_EMAIL: 'ralph@localhost',
+  GIT_AUTHOR_NAME: OWN_NAME,
+  GIT_AUTHOR_EMAIL: OWN_EMAIL,
+  GIT_COMMITTER_NAME: OWN_NAME,
+  GIT_COMMITTER_EMAIL: OWN_EMAIL,
 } as const;
 
 /** Keeps snapshots of one work tree for one task. */
@@ -155,11 +154,8 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
 
   /** Whether HEAD and index are those of the newest snapshot, which an earlier process made. */
   const isWhereNewestIs = async (commit: string): Promise<boolean> => {
-    const listed = (await parentsOf(git.own, commit)).map(({ id, tree, message }) =>
-      message === INDEX_MESSAGE ? tree : id,
-    );
-    const now = [head.commit, index.userTree].filter((each) => each !== null);
-    return listed.slice(0, 2).join(' ') === now.join(' ');
+    const then = await readSnapshot(git, commit);
+    return then.head === head.commit && then.index === index.userTree;
   };
 
   const begin = async (): Promise<boolean> => {
@@ -260,9 +256,6 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     },
   };
 }
-
-/** The message of the commit that keeps the user's index. */
-export const INDEX_MESSAGE = 'index\n';
 
 function isOpenSecret(name: TreePath, tracked: TreeRules['tracked'], root: string): boolean {
   return looksSecret(name) && !tracked.has(name) && lstatOf(treePlace(root, name)) !== null;

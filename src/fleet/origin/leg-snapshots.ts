@@ -2,11 +2,10 @@ import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
 import { saysFull } from '../../effects/git/git-error.ts';
 import type { PrivateGit } from '../../effects/git/private-git.ts';
-import { treesOf } from '../../effects/git/questions/verified.ts';
 import { emptyTree } from '../../effects/git/repository.ts';
 import type { TreePath } from '../../effects/git/tree-path.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
-import { readParents } from '../../effects/snapshots/move-head.ts';
+import { readSnapshot } from '../../effects/snapshots/read-snapshot.ts';
 import { compareTrees } from '../../effects/snapshots/trees.ts';
 import { messageOf } from '../../errors.ts';
 import { somePaths } from '../core/left-sentence.ts';
@@ -150,7 +149,10 @@ export function openLegSnapshots(request: LegSnapshotsRequest): LegSnapshots {
   const said = new Set<TreePath>();
 
   const keep = async (iteration: number): Promise<KeptLegTree> => {
-    if (!isOpen && newest !== null) pushed = await readState(keeper.git, newest.commit);
+    if (!isOpen && newest !== null) {
+      // That of another leg may not be in this work tree.
+      pushed = await readSnapshot(keeper.git, newest.commit).catch(() => null);
+    }
     isOpen = true;
     const about = { taskId, order: number + 1, at: now(), subject: `iteration ${iteration}` };
     const tree = await keepLegTree(keeper, { ...about, last: kept });
@@ -194,20 +196,6 @@ export function openLegSnapshots(request: LegSnapshotsRequest): LegSnapshots {
       }
     },
   };
-}
-
-/** Reads what a snapshot of another leg holds; null if it is not in this work tree. */
-async function readState(git: PrivateGit, commit: string): Promise<TreeState | null> {
-  try {
-    const { head, index } = await readParents(git, commit);
-    const [tree = '', indexTree = null] = await treesOf(
-      git.own,
-      index === null ? [commit] : [commit, index],
-    );
-    return { tree, head, index: indexTree };
-  } catch {
-    return null;
-  }
 }
 
 function secretSentence(names: readonly TreePath[]): string {

@@ -16,7 +16,7 @@ import {
 import { type FetchTrouble, shownUrl } from '../../effects/git/questions/origin-answer.ts';
 import { findRepository } from '../../effects/git/repository.ts';
 import { type TreePath, treePlace } from '../../effects/git/tree-path.ts';
-import { readParents } from '../../effects/snapshots/move-head.ts';
+import { readSnapshot } from '../../effects/snapshots/read-snapshot.ts';
 import { makeLegRepository } from './leg-repository.ts';
 import type { Mirror } from './mirror.ts';
 import type { GitBase } from './mirror-folder.ts';
@@ -148,7 +148,7 @@ async function laySnapshot(
   folder: string,
   inTree: Git,
 ): Promise<readonly TreePath[]> {
-  const { head, index } = await readParents(git, commit);
+  const { head, index } = await readSnapshot(git, commit);
   await must(readIntoIndex(git.own, commit), 'git cannot read the snapshot');
   await must(writeFiles(git.own), 'git cannot write the files of the snapshot');
   await must(readIntoIndex(inTree, index ?? head), 'git cannot write the index');

@@ -4,10 +4,10 @@ import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
 import { withIndex } from '../../git/git.ts';
 import { locksOf, lockText } from '../../git/git-locks.ts';
 import { commitIndex } from '../../git/questions/commits.ts';
-import { readMessage } from '../../git/questions/history.ts';
+import { readCommits } from '../../git/questions/verified.ts';
 import { type Head, headSign, isSameHead, readHead, timeOf } from '../../git/repository.ts';
 import type { TreePath } from '../../git/tree-path.ts';
-import { readParents } from '../../snapshots/move-head.ts';
+import { readSnapshot } from '../../snapshots/read-snapshot.ts';
 import { changesOf, stage } from './commit-index.ts';
 import {
   identityProblem,
@@ -135,7 +135,7 @@ async function keptHead({ git, store, timeline }: CommitRequest): Promise<Head> 
     return store.keptHead ?? { branch: null, commit: null };
   }
   // An earlier driver kept it.
-  return { branch: newest.branch, commit: (await readParents(git, newest.commit)).head };
+  return { branch: newest.branch, commit: (await readSnapshot(git, newest.commit)).head };
 }
 
 function committed(commit: string, branch: string | null, files: number): Settlement {
@@ -151,7 +151,7 @@ async function doneBefore(
   const { git, timeline } = request;
   const before = timeline.snapshots[begin];
   if (commit === null || before === undefined) return null;
-  const { head } = await readParents(git, before.commit);
+  const { head } = await readSnapshot(git, before.commit);
   if (head === commit) return null;
   const parent = await parentOfOwn(request, commit);
   return parent === null ? null : changesOf(git, parent || null, commit);
@@ -162,9 +162,10 @@ async function parentOfOwn(
   { git, taskId, tree }: CommitRequest,
   commit: string,
 ): Promise<string | null> {
-  const { parent, message } = await readMessage(git.users, commit);
+  const { parents = [], message = '' } = (await readCommits(git.users, [commit])).get(commit) ?? {};
+  const lines = message.split('\n');
   const isOwn = [`Ralph-Task: ${taskId}`, `Ralph-Iteration: ${tree.iteration}`].every((line) =>
-    message.includes(line),
+    lines.includes(line),
   );
-  return isOwn ? parent : null;
+  return isOwn ? (parents[0] ?? '') : null;
 }

@@ -3,7 +3,7 @@ import { askGit, type Git } from '../call/git.ts';
 import { outputOrNull } from '../call/git-command.ts';
 import { GitError, outputOf } from '../git-error.ts';
 import { readNames } from '../listings.ts';
-import { asText, type TreePath } from '../tree-path.ts';
+import type { TreePath } from '../tree-path.ts';
 
 /** Whether one commit is the other, or was made before it. */
 export async function isAncestor(git: Git, commit: string, of: string): Promise<boolean> {
@@ -42,15 +42,6 @@ export async function areAllOfTask(
   const others = ['rev-list', '-n', '1', '--invert-grep', ...onlyOfTask(taskId), to];
   const listed = await askGit(git, [...others, ...(from === null ? [] : ['--not', from]), '--']);
   return outputOf(listed, 'git cannot list the commits since the task began') === '';
-}
-
-/** Returns the parents of a commit. Rejects with a `GitError`. */
-export async function parentsOf(git: Git, commit: string) {
-  const format = '--format=%H%x00%T%x00%B%x00';
-  const shown = outputOf(await askGit(git, ['log', '--no-walk=unsorted', format, `${commit}^@`]));
-  return [...shown.matchAll(/([^\0]*)\0([^\0]*)\0([^\0]*)\0/g)].map(
-    ([, id = '', tree = '', message = '']) => ({ id: id.trim(), tree, message }),
-  );
 }
 
 /**
@@ -122,16 +113,6 @@ export async function pathsOfTask(
   const listed = outputOrNull(await askGit(git, [...how, `${from}..${to}`, '--']));
   if (listed === null) throw new GitError('git cannot list what was committed since');
   return readNames(listed);
-}
-
-/** Returns the first parent of a commit, '' for none, and the lines of its message; both are empty if git fails. */
-export async function readMessage(
-  git: Git,
-  commit: string,
-): Promise<{ readonly parent: string; readonly message: readonly string[] }> {
-  const { output } = await askGit(git, ['log', '--max-count=1', '--format=%P%n%B', commit]);
-  const [parents = '', ...message] = asText(output).split('\n');
-  return { parent: parents.split(' ')[0] ?? '', message };
 }
 
 /** What leads to commits that a folder holds, and what keeps them elsewhere. */
