@@ -28,8 +28,8 @@ export async function createRef(
     await ids.add({ name, commit });
     const ref = `${ids.refs}/${name}`;
     removeLock(git, ref);
-    const how = { mayReplace, lockTimeoutMs: LOCK_TIMEOUT_MS };
-    const made = await makeRef(git.users, ref, commit, how).catch((error: unknown) => ({ error }));
+    const making = makeRef(git.users, ref, commit, { mayReplace });
+    const made = await making.catch((error: unknown) => ({ error }));
     if (made === true) return name;
     // An id without a ref does no harm: the next driver makes the ref.
     await ids.remove(new Set([name])).catch(() => {});
@@ -75,6 +75,3 @@ async function makeAgain(git: PrivateGit, ref: string, commit: string): Promise<
 function removeLock({ repository }: PrivateGit, ref: string): void {
   rmSync(path.join(repository.commonDir, `${ref}.lock`), { force: true });
 }
-
-/** No lock is waited for longer. */
-const LOCK_TIMEOUT_MS = 2_000;

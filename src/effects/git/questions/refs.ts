@@ -85,18 +85,20 @@ export async function setRef(git: Git, name: string, commit: string): Promise<bo
   return (await askGit(git, ['update-ref', name, commit])).exitCode === 0;
 }
 
+/** No lock of a ref is waited for longer, in ms. */
+const LOCK_TIMEOUT_MS = 2_000;
+
 /**
- * Makes a ref, which must not be there unless `mayReplace`. It waits for a lock for so many milliseconds. Resolves to
- * whether it is made: not if it, or one below it, is there already. Rejects with a `GitError` if git refuses it.
+ * Makes a ref, which must not be there unless `mayReplace`. Resolves to whether it is made: not if it, or one below it,
+ * is there already. Rejects with a `GitError` if git refuses it.
  */
 export async function makeRef(
   git: Git,
   name: string,
   commit: string,
-  { mayReplace = false, lockTimeoutMs }: { mayReplace?: boolean; lockTimeoutMs?: number } = {},
+  { mayReplace = false } = {},
 ): Promise<boolean> {
-  const patience =
-    lockTimeoutMs === undefined ? [] : ['-c', `core.filesRefLockTimeout=${lockTimeoutMs}`];
+  const patience = ['-c', `core.filesRefLockTimeout=${LOCK_TIMEOUT_MS}`];
   const args = ['update-ref', '--no-deref', name, commit, ...(mayReplace ? [] : [NO_COMMIT])];
   const answer = await askGit(git, [...patience, ...args]);
   if (answer.exitCode === 0) return true;
