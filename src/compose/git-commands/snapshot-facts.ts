@@ -1,9 +1,9 @@
+import { leakyRemotes } from '../../core/snapshots/shared-refs.ts';
 import { probeFolder } from '../../effects/files/folder-probe.ts';
 import { gitIn } from '../../effects/git/git.ts';
 import { gitVersion } from '../../effects/git/git-probe.ts';
-import { listSettings } from '../../effects/git/listed-settings.ts';
+import { eachSetting, listSettings } from '../../effects/git/listed-settings.ts';
 import { findRepository } from '../../effects/git/repository.ts';
-import { leakyRemotesIn } from '../../effects/snapshots/keeper/remotes.ts';
 import type { SnapshotFacts } from '../../report/screens/snapshot-findings.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -22,6 +22,6 @@ export async function examineSnapshots(
     version: await gitVersion(git),
     objects,
     probe: probeFolder(objects),
-    leaks: leakyRemotesIn(await listSettings(git)),
+    leaks: leakyRemotes(eachSetting(await listSettings(git))),
   };
 }

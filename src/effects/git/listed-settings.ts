@@ -15,9 +15,9 @@ export async function listSettings(git: Git): Promise<ListedSettings | null> {
   return outputOrNull(await askGit(git, LIST_SETTINGS));
 }
 
-/** Returns all of them, as text. */
-export function eachSetting(listed: ListedSettings): readonly ListedSetting[] {
-  return readSettings(asText(listed), 1);
+/** Returns all of them, as text; none if git could not list them. */
+export function eachSetting(listed: ListedSettings | null): readonly ListedSetting[] {
+  return readSettings(asText(listed ?? ''), 1);
 }
 
 /** Returns the last value of a setting, which counts for git; null if it is not set. */

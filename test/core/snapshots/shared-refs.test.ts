@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import { leakyRemotes } from '../../../src/core/snapshots/shared-refs.ts';
 
 const remote = (push: readonly string[], mirror = false) =>
-  leakyRemotes([{ name: 'origin', mirror, push }]);
+  leakyRemotes([
+    { name: 'remote.origin.mirror', value: String(mirror) },
+    ...push.map((value) => ({ name: 'remote.origin.push', value })),
+    { name: 'remote.origin.url', value: 'x' },
+  ]);
 
 test.for([
   ['+refs/*:refs/*'],

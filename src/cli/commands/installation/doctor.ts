@@ -111,7 +111,7 @@ async function examine(
     refusals
       .filter((each) => each instanceof SandboxError === isBySandbox)
       .map(({ message }) => message);
-  const git = (await probeGit(cwd, env, signal)).kind;
+  const git = await probeGit(cwd, env, signal);
   const lacksAuthor = git === 'work-tree' && !settings.commit && !(await knowsAuthor(cwd, env));
   const [vaultProbe, stateProbe] = [probeFolder(vault), probeFolder(stateDir)];
   const isStateShown = stateProbe.kind === 'not-writable' && vaultProbe.kind !== 'not-writable';

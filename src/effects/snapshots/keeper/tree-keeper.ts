@@ -1,4 +1,5 @@
 import type { TreeToKeep } from '../../../core/machine/action.ts';
+import { leakyRemotes } from '../../../core/snapshots/shared-refs.ts';
 import { snapshotMessage } from '../../../core/snapshots/snapshot-message.ts';
 import {
   attemptNames,
@@ -16,7 +17,7 @@ import { realPath } from '../../files/real-path.ts';
 import { findConfigured } from '../../git/configured-repository.ts';
 import { type Git, gitIn, hearing } from '../../git/git.ts';
 import { didNotAnswer, GitError } from '../../git/git-error.ts';
-import { type ListedSettings, listSettings } from '../../git/listed-settings.ts';
+import { eachSetting, type ListedSettings, listSettings } from '../../git/listed-settings.ts';
 import { allBut, type Pathspecs } from '../../git/pathspecs.ts';
 import { openPrivateGit, type PrivateGit } from '../../git/private-git.ts';
 import type { Places } from '../../git/repository.ts';
@@ -27,7 +28,6 @@ import { listSnapshots } from '../snapshot-list.ts';
 import { putRefsRight } from '../snapshot-ref.ts';
 import { createSnapshotStore, type KeptTree, type SnapshotStore } from '../snapshot-store.ts';
 import { createSigns, innerNotices, keptNotices } from './kept-notices.ts';
-import { leakyRemotesIn } from './remotes.ts';
 import { thinSnapshots } from './remove-snapshots.ts';
 
 export interface TreeKeeperRequest {
@@ -147,7 +147,7 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   const git = openPrivateGit({ folder, repository, ...limits });
   const pathspecs = allBut(excluded, repository.root, request.excludedGlobs);
   if (ids.all.length === 0) {
-    for (const { says, remedy } of leakyRemotesIn(settings)) {
+    for (const { says, remedy } of leakyRemotes(eachSetting(settings))) {
       request.notice(`${says}; to keep them here: ${remedy}`);
     }
   }
@@ -167,7 +167,6 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   const { git, cwd, place, ids, earlier, pathspecs, maxBytes, taskId } = request;
   const { now, warn, notice } = request;
   const last = earlier.snapshots.at(-1) ?? null;
-  const names = new Set(ids.all.map(({ name }) => name));
   const newStore = (newest: SnapshotStore['newest']): SnapshotStore =>
     createSnapshotStore({ git, ids, newest, maxBytes, pathspecs });
   let store = newStore(last);
@@ -227,7 +226,6 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     order += 1;
     first ??= tree;
     if (name === START && ids.isFromStart) start = tree;
-    names.add(name);
   };
 
   /** Tells a person what is not kept. Resolves to what of that has changed since the last call. */
@@ -300,7 +298,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     async after({ iteration, as, outcome }: TreeToKeep) {
       // One without snapshots drove the task until now.
       if (first === null) return before(iteration);
-      if (as === 'missing-end' && names.has(String(iteration))) {
+      if (as === 'missing-end' && ids.all.some(({ name }) => name === String(iteration))) {
         known = null;
         return;
       }
@@ -367,7 +365,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       }
     },
     async close() {
-      if (names.size > NEWEST_KEPT) await thinSnapshots(git, ids);
+      if (ids.all.length > NEWEST_KEPT) await thinSnapshots(git, ids);
     },
   };
 }
