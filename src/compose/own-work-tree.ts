@@ -217,7 +217,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
       return;
     }
     const tip = await resolveName(gitAt(git, tree.path), 'HEAD');
-    const { kept } = await bringBack(found.own, found.newest, {
+    const kept = await bringBack(found.own, found.newest, {
       ...{ tip: tip ?? '', base: tree.base },
       denied: await sandbox.denied(),
     });

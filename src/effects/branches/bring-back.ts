@@ -9,12 +9,6 @@ import type { SnapshotId } from '../snapshots/snapshot-ids.ts';
 import { listSnapshots } from '../snapshots/snapshot-list.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 
-export interface BroughtBack {
-  readonly restored: readonly TreePath[];
-  /** Paths that the branch has changed since that snapshot; they stay as the branch has them. */
-  readonly kept: readonly TreePath[];
-}
-
 /** The newest snapshot of a task: the commit that was checked out, and the files as they were left. */
 export interface NewestSnapshot {
   /** Null if it has none: it was taken before the repository's first commit. */
@@ -45,14 +39,15 @@ export interface MadeAgain {
 
 /**
  * Brings what was not committed back into a work tree that was made again, and writes over nothing but files that are
- * as the branch has them. What the agent may not write is as when the task began. Rejects with a `GitError`.
+ * as the branch has them. What the agent may not write is as when the task began. Resolves to the paths that stay, since
+ * the branch has changed them. Rejects with a `GitError`.
  */
 export async function bringBack(
   git: PrivateGit,
   { head, tree }: NewestSnapshot,
   { tip, base, denied }: MadeAgain,
-): Promise<BroughtBack> {
-  if (head === null) return { restored: [], kept: [] };
+): Promise<readonly TreePath[]> {
+  if (head === null) return [];
   const isHeld = heldIn(git.repository.root, denied);
   const work = await compareTrees(git, head, tree);
   const moved = await compareTrees(git, head, tip);
@@ -67,6 +62,6 @@ export async function bringBack(
     if (now === undefined) entries.set(name, to);
     else if (now.to !== to) kept.push(name);
   }
-  const restored = await restoreFiles({ git, entries, mayReplace: () => true });
-  return { restored: restored.restored, kept: [...kept, ...restored.blocked.keys()] };
+  const blocked = await restoreFiles({ git, entries, mayReplace: () => true });
+  return [...kept, ...blocked.keys()];
 }

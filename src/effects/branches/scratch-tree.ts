@@ -145,10 +145,8 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
   /** Adds entries of a snapshot to the files and the index. Resolves to the tree. */
   const addEntries = async (privately: PrivateGit, entries: Entries): Promise<string> => {
     const files = new Map([...entries].filter(([, entry]) => !isRepository(entry)));
-    const restored = await restoreFiles({ git: privately, entries: files, mayReplace: () => true });
-    if (restored.blocked.size > 0) {
-      throw new GitError('git cannot write the files of the snapshot');
-    }
+    const blocked = await restoreFiles({ git: privately, entries: files, mayReplace: () => true });
+    if (blocked.size > 0) throw new GitError('git cannot write the files of the snapshot');
     const git = await safely();
     await addAll(git);
     for (const [name, entry] of entries) {

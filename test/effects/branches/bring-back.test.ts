@@ -42,7 +42,7 @@ test('what was not committed is brought back', async () => {
   expect(read('a.txt')).toBe('work\n');
   expect(read('new/c.txt')).toBe('c\n');
   expect(existsSync(join(path, 'gone.txt'))).toBe(false);
-  expect(result.kept).toEqual([]);
+  expect(result).toEqual([]);
   expect(gitIn(path)('status', '--porcelain').split('\n').sort()).toEqual(
     ['M a.txt', ' D gone.txt', '?? new/'].sort(),
   );
@@ -55,14 +55,14 @@ test('a file that the branch has changed since stays as the branch has it, and i
   });
   expect(read('a.txt')).toBe('committed\n');
   expect(read('b.txt')).toBe('work\n');
-  expect(result.kept).toEqual(['a.txt']);
+  expect(result).toEqual(['a.txt']);
 });
 
 test('what was committed as it was is no conflict', async () => {
   const { path, result } = await stage({ 'a.txt': 'work\n' }, (folder) => {
     gitIn(folder)('commit', '-q', '-am', 'all of it');
   });
-  expect(result.kept).toEqual([]);
+  expect(result).toEqual([]);
   expect(gitIn(path)('status', '--porcelain')).toBe('');
 });
 

@@ -52,9 +52,9 @@ async function stage(definedBy: 'user' | 'repository') {
     const trees = [from, to].map((name) => git('rev-parse', `refs/ralph/t/${name}`));
     const difference = await compareTrees(own, trees[0] ?? '', trees[1] ?? '');
     const entries = new Map([...(difference ?? [])].map(([name, { from: was }]) => [name, was]));
-    const done = await restoreFiles({ git: own, entries, mayReplace: () => true });
-    const blocked = [...(done?.blocked ?? [])].map(([name, { kind }]) => `${name}: ${kind}`);
-    return { restored: done?.restored, blocked };
+    const left = await restoreFiles({ git: own, entries, mayReplace: () => true });
+    const blocked = [...left].map(([name, { kind }]) => `${name}: ${kind}`);
+    return { restored: [...entries.keys()].filter((name) => !left.has(name)), blocked };
   };
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
   return { folder, git, global, own, take, show, back, read };

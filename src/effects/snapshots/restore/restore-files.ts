@@ -61,22 +61,13 @@ export type BlockedReason =
   /** `why` is the system's error. */
   | { readonly kind: 'failed'; readonly why: string };
 
-export interface Restored {
-  readonly restored: readonly TreePath[];
-  readonly blocked: Blocked;
-}
-
 const SUBMODULE = /^160000 /;
 
 /**
- * Brings paths of the work tree back. Rejects with a `GitError` if git fails before anything was changed. A path that
- * cannot be brought back costs only itself.
+ * Brings paths of the work tree back. Resolves to those that it cannot bring back; each costs only itself. Rejects with
+ * a `GitError` if git fails before anything was changed.
  */
-export async function restoreFiles({
-  git,
-  entries,
-  mayReplace,
-}: RestoreRequest): Promise<Restored> {
+export async function restoreFiles({ git, entries, mayReplace }: RestoreRequest): Promise<Blocked> {
   const { root } = git.repository;
   const store = path.join(git.folder, 'restore');
   rmSync(store, { recursive: true, force: true });
@@ -91,7 +82,6 @@ export async function restoreFiles({
   const filtered = await restoreFiltered(git, store, wanted);
   const raw = wanted.filter(({ name }) => !filtered.has(name));
   await writeInto(store, git, raw);
-  const restored: TreePath[] = [];
   const blocked = new Map<TreePath, BlockedReason>();
   // What goes makes room for what comes back: a file for a folder of the same name.
   for (const [name, entry] of [...entries].sort(([, one], [, other]) => rank(one) - rank(other))) {
@@ -102,11 +92,10 @@ export async function restoreFiles({
       if (wrong.has(idOf(entry))) return { kind: 'no-object' };
       return placeFile(git, name, treePlace(store, name), mayReplace);
     });
-    if (why === null) restored.push(name);
-    else blocked.set(name, why);
+    if (why !== null) blocked.set(name, why);
   }
   rmSync(store, { recursive: true, force: true });
-  return { restored, blocked };
+  return blocked;
 }
 
 function tried(step: () => BlockedReason | null): BlockedReason | null {

@@ -110,9 +110,8 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
     async restore() {
       if (mayReplace === null) throw new Error('the work tree was not kept');
       const entries = new Map([...plan.restore].map(([name, { before }]) => [name, before]));
-      const restored = await restoreFiles({ git, entries, mayReplace });
       return new Map([
-        ...restored.blocked,
+        ...(await restoreFiles({ git, entries, mayReplace })),
         ...(await fillSubmodules(git, span.before, submodules)),
       ]);
     },

@@ -27,11 +27,12 @@ async function stage(ends: number) {
 
 test('the newest 200 and every tenth of the older ones stay', async () => {
   const { own, ids, refs, git } = await stage(249);
-  expect(await thinSnapshots(own, ids)).toBe(50 - 1 - 5 - 5);
+  await thinSnapshots(own, ids);
   expect(refs()).toHaveLength(200 + 11 + 1);
   expect(ids.all).toHaveLength(200 + 11);
   expect(git('rev-parse', '-q', '--verify', 'refs/ralph/t/19')).toMatch(/^[0-9a-f]{40}$/);
-  expect(await thinSnapshots(own, ids)).toBe(0);
+  await thinSnapshots(own, ids);
+  expect(ids.all).toHaveLength(200 + 11);
 });
 
 test('the refs of a task are removed, packed or not, and no others', async () => {

@@ -30,7 +30,7 @@ async function stage(files: Files = {}) {
     const entries = new Map([...(difference ?? [])].map(([name, { from }]) => [name, from]));
     const kept = new Set(git('ls-tree', '-r', '-z', '--name-only', now).split('\0'));
     const done = await restoreFiles({ git: own, entries, mayReplace: (name) => kept.has(name) });
-    return done && { ...done, blocked: [...done.blocked.keys()] };
+    return { blocked: [...done.keys()] };
   };
   return { folder, git, take, back };
 }
