@@ -218,7 +218,7 @@ export function declareSettings(command: Command, but: readonly SettingName[] = 
     .addHelpOption(command.createOption('-h, --help', 'print this help').helpGroup('Output:'));
   for (const name of settingNames().filter((each) => !but.includes(each))) {
     const row = SETTINGS[name];
-    declareRow(command, row, row.group);
+    declareRow(command, row);
     if (row.negation !== undefined) {
       command.addOption(command.createOption(row.negation, row.help).hideHelp());
     }
@@ -230,9 +230,9 @@ export function declareSettings(command: Command, but: readonly SettingName[] = 
   return command;
 }
 
-/** Declares one setting as a flag of a command, in a group of its help. */
-export function declareRow(command: Command, row: FlagRow, group: string): void {
-  command.addOption(command.createOption(flagsOf(row), helpOf(row)).helpGroup(`${group}:`));
+/** Declares one setting as a flag of a command. */
+export function declareRow(command: Command, row: FlagRow): void {
+  command.addOption(command.createOption(flagsOf(row), helpOf(row)).helpGroup(`${row.group}:`));
 }
 
 function flagsOf({ flag, short, argument }: FlagRow): string {

@@ -8,6 +8,7 @@ import {
   variableOfVault,
   vaultSettingNames,
 } from '../../core/settings/rescue-settings.ts';
+import type { OwnRow } from '../../core/settings/rows/setting-row.ts';
 import type { Written } from '../../core/settings/setting-source.ts';
 import { type ReadFlags, readFlags } from './flags.ts';
 import { notTaken } from './rescue-help.ts';
@@ -66,7 +67,7 @@ export function readVaultFlags(
 /** Returns the command's own settings: those of `own` first, then `config`, then defaults. All are valid. */
 export function settleVault(own: VaultLayer, config: VaultLayer): VaultSettings {
   const settled = (name: VaultSettingName): unknown => {
-    const { type, default: fallback } = VAULT_SETTINGS[name];
+    const { type, default: fallback }: OwnRow = VAULT_SETTINGS[name];
     const parsed = parseValue(type, (own[name] ?? config[name])?.value ?? fallback ?? false);
     return 'value' in parsed ? parsed.value : null;
   };

@@ -5,9 +5,8 @@ import {
   VAULT_SETTINGS,
   type VaultCommand,
 } from '../../core/settings/rescue-settings.ts';
-import type { VaultRow } from '../../core/settings/rows/setting-row.ts';
 import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
-import { declareSettings } from './flags.ts';
+import { declareRow, declareSettings } from './flags.ts';
 
 /** The settings of a run that the command does not accept. */
 export function notTaken(name: VaultCommand): readonly SettingName[] {
@@ -19,11 +18,6 @@ export function notTaken(name: VaultCommand): readonly SettingName[] {
 
 /** Declares the flags of `ralph rescue` or `ralph watch`: its own, and those of its runs. */
 export function declareVaultFlags(command: Command, name: VaultCommand): Command {
-  for (const each of VAULT_COMMANDS[name]) {
-    const row: VaultRow = VAULT_SETTINGS[each];
-    const argument = row.argument === undefined ? '' : ` <${row.argument}>`;
-    const help = `${row.help}${row.default === undefined ? '' : ` (default: ${row.default})`}`;
-    command.addOption(command.createOption(`${row.flag}${argument}`, help).helpGroup('The vault:'));
-  }
+  for (const each of VAULT_COMMANDS[name]) declareRow(command, VAULT_SETTINGS[each]);
   return declareSettings(command, notTaken(name));
 }

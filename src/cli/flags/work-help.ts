@@ -4,6 +4,6 @@ import { declareRow, declareSettings } from './flags.ts';
 
 /** Declares the flags of `ralph work`: its own, and those of its tasks. */
 export function declareWorkFlags(command: Command): Command {
-  for (const row of Object.values(WORK_SETTINGS)) declareRow(command, row, 'The list');
+  for (const row of Object.values(WORK_SETTINGS)) declareRow(command, row);
   return declareSettings(command, notOfLists());
 }

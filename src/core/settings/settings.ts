@@ -1,27 +1,26 @@
 import type { Check } from './checks.ts';
 import { AGENT_ROWS } from './rows/agent.ts';
-import { COMPLETION_ROWS } from './rows/completion.ts';
+import { COMPLETION_ROWS, PROMPT_ROWS } from './rows/completion.ts';
 import { GIT_ROWS } from './rows/git.ts';
 import { JUDGE_ROWS } from './rows/judge.ts';
 import { LIMIT_ROWS } from './rows/limits.ts';
-import { LOCATION_AND_OUTPUT_ROWS } from './rows/places.ts';
+import { OUTPUT_ROWS, PLACE_ROWS } from './rows/places.ts';
 import { PROOF_ROWS } from './rows/proof.ts';
 import { SANDBOX_ROWS } from './rows/sandbox.ts';
-import type { FlagRow, SettingRow } from './rows/setting-row.ts';
+import { type FlagRow, inGroup, type SettingRow } from './rows/setting-row.ts';
 import { SUPERVISOR_ROWS } from './rows/supervisor.ts';
 
 /** Every setting, in the order of the help. */
 const TABLE = {
-  ...COMPLETION_ROWS,
-  ...PROOF_ROWS,
-  ...JUDGE_ROWS,
-  ...LIMIT_ROWS,
-  ...SUPERVISOR_ROWS,
-  ...AGENT_ROWS,
-  ...SANDBOX_ROWS,
-  ...GIT_ROWS,
-  ...LOCATION_AND_OUTPUT_ROWS,
-} as const satisfies Readonly<Record<string, SettingRow>>;
+  ...inGroup('Prompt', PROMPT_ROWS),
+  ...inGroup('Completion', { ...COMPLETION_ROWS, ...PROOF_ROWS, ...JUDGE_ROWS }),
+  ...inGroup('Limits', { ...LIMIT_ROWS, ...SUPERVISOR_ROWS }),
+  ...inGroup('Agent', AGENT_ROWS),
+  ...inGroup('Sandbox', SANDBOX_ROWS),
+  ...inGroup('Git', GIT_ROWS),
+  ...inGroup('Around it', PLACE_ROWS),
+  ...inGroup('Output', OUTPUT_ROWS),
+} satisfies Readonly<Record<string, SettingRow>>;
 
 export type SettingName = keyof typeof TABLE;
 
@@ -78,14 +77,20 @@ export function settingsWith<const Columns extends Partial<SettingRow>>(
 
 /** The settings that name one shell command. `verify` names several. */
 export type CommandSetting = {
-  [Name in SettingName]: (typeof TABLE)[Name]['type']['kind'] extends 'command' ? Name : never;
+  [Name in SettingName]: (typeof TABLE)[Name]['type'] extends {
+    readonly kind: 'command';
+    readonly isSplit?: never;
+  }
+    ? Name
+    : never;
 }[SettingName];
 
 /** The names of the settings that name a shell command. */
 export function commandSettings(): readonly CommandSetting[] {
-  return settingNames().filter(
-    (name): name is CommandSetting => SETTINGS[name].type.kind === 'command',
-  );
+  return settingNames().filter((name): name is CommandSetting => {
+    const { type } = SETTINGS[name];
+    return type.kind === 'command' && type.isSplit !== true;
+  });
 }
 
 /** Whether a setting has several values, so that its flag may be repeated. */

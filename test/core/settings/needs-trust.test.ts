@@ -46,12 +46,19 @@ test('exactly these settings need trust, and each has a key', () => {
   expect(settingNamesNeedingTrust().filter((name) => keyOf(name) === null)).toEqual([]);
 });
 
-test('a row with a command does not compile without trust', () => {
-  const row = { ...SETTINGS.until, type: { kind: 'command' as const }, rescue: 'program' as const };
+test.for([
+  { kind: 'command' },
+  { kind: 'command', isSplit: true },
+  { kind: 'checks' },
+  { kind: 'agent-texts', ofPrograms: true },
+] as const)('a row with a program, %j, does not compile without trust', (type) => {
+  const row = { ...SETTINGS.until, type, rescue: 'program' as const };
   const trusted: SettingRow = { ...row, trust: true };
-  // @ts-expect-error: a configuration that was found could name the command.
+  // @ts-expect-error: a configuration that was found could name the program.
   const untrusted: SettingRow = { ...row, trust: false };
-  expect(untrusted).not.toEqual(trusted);
+  // @ts-expect-error: a task that a pass takes over could.
+  const taken: SettingRow = { ...row, trust: true, rescue: 'own' };
+  expect([untrusted, taken]).not.toContainEqual(trusted);
 });
 
 describe('the settings of a configuration that need trust', () => {

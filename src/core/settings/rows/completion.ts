@@ -1,167 +1,132 @@
-import type { SettingRow } from './setting-row.ts';
+import type { WrittenRow } from './setting-row.ts';
 
 /** The promise of a task for which no completion condition is given. */
 export const DEFAULT_PROMISE = 'TASK_COMPLETE';
 
-/** What the task is, and when it is complete. */
-export const COMPLETION_ROWS = {
+/** What the task is. */
+export const PROMPT_ROWS = {
   prompt: {
-    flag: '--prompt',
     short: '-p',
     argument: 'TEXT',
     type: { kind: 'text' },
-    group: 'Prompt',
-    ...{ trust: false, fleet: 'beside', resume: 'fixed', rescue: 'off', batch: 'line' },
+    ...{ trust: false, fleet: 'beside', resume: 'fixed', rescue: 'off' },
     help: 'the task; "-" reads it from standard input',
   },
   promptFile: {
-    flag: '--prompt-file',
     argument: 'FILE',
     type: { kind: 'text' },
-    group: 'Prompt',
-    ...{ trust: true, fleet: 'beside', resume: 'fixed', rescue: 'off', batch: 'line' },
+    ...{ trust: true, fleet: 'beside', resume: 'fixed', rescue: 'off' },
     help: 'a file with the task, read again for each iteration',
   },
   taskFile: {
-    flag: '--task-file',
     argument: 'FILE',
     type: { kind: 'text' },
-    group: 'Prompt',
     fleet: { not: 'it is a file of a vault; give its text with --prompt-file' },
-    ...{ trust: false, resume: 'fixed', rescue: 'file', batch: 'no' },
+    ...{ trust: false, resume: 'fixed', rescue: 'file' },
     help: 'a file of the vault to work on; it moves to In_Progress, and to Done when it is complete',
   },
+} as const satisfies Readonly<Record<string, WrittenRow>>;
+
+/** When it is complete. */
+export const COMPLETION_ROWS = {
   promise: {
-    flag: '--promise',
     aliases: ['--completion-promise'],
     argument: 'TEXT',
     type: { kind: 'text' },
-    group: 'Completion',
     evidence: 'promise',
-    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own' },
     help: `the words by which the agent states that the task is complete (${DEFAULT_PROMISE} if no condition is given)`,
   },
   match: {
-    flag: '--match',
     argument: 'RULE',
     type: { kind: 'choice', choices: ['statement', 'tag', 'contains'] },
-    group: 'Completion',
     default: 'statement',
-    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own' },
     help: 'where the promise must be: at the end, in its tags or bare; at the end, in its tags only; or anywhere',
   },
   watchGlob: {
-    flag: '--watch-glob',
     argument: 'GLOB',
     type: { kind: 'texts' },
-    group: 'Completion',
     evidence: 'watch-glob',
-    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'own' },
     help: 'complete when a new or changed file matches; may be repeated',
   },
   watchExisting: {
-    flag: '--watch-existing',
     type: { kind: 'switch' },
-    group: 'Completion',
-    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own' },
     help: 'also count files that matched before the task began',
   },
   watchFile: {
-    flag: '--watch-file',
     argument: 'FILE',
     type: { kind: 'text' },
-    group: 'Completion',
     evidence: 'file-moved',
-    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'file', batch: 'line' },
+    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'file' },
     help: 'complete when this file has been moved to the done folder',
   },
   doneFolder: {
-    flag: '--done-folder',
     argument: 'DIR',
     type: { kind: 'text' },
-    group: 'Completion',
-    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'own' },
     help: 'where the watched file is moved to (default: Done in the vault)',
   },
   until: {
-    flag: '--until',
-    argument: 'COMMAND',
     type: { kind: 'command' },
-    group: 'Completion',
     evidence: 'until',
-    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'program', batch: 'line' },
+    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'program' },
     help: 'complete when this shell command exits 0 after an iteration',
   },
   signal: {
-    flag: '--signal',
     argument: 'TEXT',
     type: { kind: 'texts' },
-    group: 'Completion',
     evidence: 'signal',
-    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own' },
     help: 'complete when the agent states this in two iterations in a row; may be repeated',
   },
   planFile: {
-    flag: '--plan-file',
     argument: 'FILE',
     type: { kind: 'text' },
-    group: 'Completion',
     evidence: 'plan-file',
-    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'own' },
     help: 'complete when every checkbox in this Markdown file is ticked',
   },
   confirm: {
-    flag: '--confirm',
-    argument: 'N',
     type: { kind: 'count', min: 1 },
-    group: 'Completion',
     default: '1',
-    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own' },
     help: 'accept completion only if it is claimed in N iterations in a row',
   },
   minIterations: {
-    flag: '--min-iterations',
-    argument: 'N',
     type: { kind: 'count', min: 1 },
-    group: 'Completion',
     default: '1',
-    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own' },
     help: 'accept no completion before iteration N',
   },
   protect: {
-    flag: '--protect',
     argument: 'GLOB',
     type: { kind: 'texts' },
-    group: 'Completion',
-    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'own' },
     help: 'accept no completion if a file that matched at the start has changed; may be repeated',
   },
   acceptRefused: {
-    flag: '--accept-refused',
     argument: 'PATTERN',
     type: { kind: 'texts' },
-    group: 'Completion',
-    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'permission', batch: 'line' },
+    ...{ trust: true, fleet: 'stored', resume: 'changes', rescue: 'permission' },
     help: 'refused tools that do not block completion, such as "Bash(git push:*)", or * for all; may be repeated',
   },
   abortPromise: {
-    flag: '--abort-promise',
     argument: 'TEXT',
     type: { kind: 'text' },
-    group: 'Completion',
-    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own' },
     help: 'end the task as failed when the agent states this',
   },
   askBack: {
-    flag: '--ask-back',
     negation: '--no-ask-back',
     type: { kind: 'switch' },
-    group: 'Completion',
     default: 'true',
-    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own', batch: 'line' },
+    ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own' },
     help: 'ask claude, in its own session, whether it is done if it states the promise, but not as its last line; --no-ask-back does not',
   },
-} as const satisfies Readonly<Record<string, SettingRow>>;
+} as const satisfies Readonly<Record<string, WrittenRow>>;
 
 type CompletionRow = (typeof COMPLETION_ROWS)[keyof typeof COMPLETION_ROWS];
 /** A kind of evidence in the state file: there is one for each completion condition. */

@@ -1,71 +1,55 @@
-import type { SettingRow } from './setting-row.ts';
+import type { WrittenRow } from './setting-row.ts';
 
 const POLICY = { not: 'the policy file of the worker decides about its sandbox' } as const;
 
 /** The sandbox, and what it allows beyond the least. */
 export const SANDBOX_ROWS = {
   sandbox: {
-    flag: '--sandbox',
     negation: '--no-sandbox',
     type: { kind: 'switch' },
-    group: 'Sandbox',
-    ...{ trust: 'unless-true', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
+    ...{ trust: 'unless-true', fleet: POLICY, resume: 'changes', rescue: 'wall' },
     help: 'keep the agent and the checks in the work folder: other files are read-only, secrets unreadable, and hosts refused; --no-sandbox does not (default: off)',
   },
   allowWrite: {
-    flag: '--allow-write',
     argument: 'DIR',
     type: { kind: 'texts' },
-    group: 'Sandbox',
-    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
+    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall' },
     help: 'a further folder that the agent may write to; may be repeated',
   },
   allowNet: {
-    flag: '--allow-net',
     argument: 'HOST',
     type: { kind: 'texts' },
-    group: 'Sandbox',
-    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
+    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall' },
     help: 'a host that the agent and the checks may reach, such as registry.example.org, "*.example.com" or 127.0.0.1:8080; may be repeated (default: only what the agent needs to answer)',
   },
   denyRead: {
-    flag: '--deny-read',
     argument: 'PATH',
     type: { kind: 'texts' },
-    group: 'Sandbox',
-    ...{ trust: false, fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
+    ...{ trust: false, fleet: POLICY, resume: 'changes', rescue: 'wall' },
     help: 'a file or folder that the agent may not read, besides the dot files of your home; "~" hides all of it; may be repeated',
   },
   allowRead: {
-    flag: '--allow-read',
     argument: 'PATH',
     type: { kind: 'texts' },
-    group: 'Sandbox',
-    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
+    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall' },
     help: 'a file or folder that it may read all the same; the deeper path wins; may be repeated',
   },
   keepEnv: {
-    flag: '--keep-env',
     argument: 'NAME',
     type: { kind: 'texts' },
-    group: 'Sandbox',
-    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
+    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall' },
     help: 'a variable of the environment that the agent and the checks see although its name or its value is like that of a secret; may be repeated',
   },
   allowUnixSockets: {
-    flag: '--allow-unix-sockets',
     type: { kind: 'switch' },
-    group: 'Sandbox',
-    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
+    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall' },
     help: 'let programs in the sandbox use sockets in the file system',
   },
   sandboxChecks: {
-    flag: '--sandbox-checks',
     negation: '--no-sandbox-checks',
     type: { kind: 'switch' },
-    group: 'Sandbox',
     default: 'true',
-    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall', batch: 'no' },
+    ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall' },
     help: 'run --verify, --until and --setup in the sandbox, too; --no-sandbox-checks runs them outside, for those that need Docker',
   },
-} as const satisfies Readonly<Record<string, SettingRow>>;
+} as const satisfies Readonly<Record<string, WrittenRow>>;

@@ -112,7 +112,7 @@ function readLine(fields: Readonly<Record<string, unknown>>, reader: LineReader)
     if (key === PASSTHROUGH_KEY) {
       if (isTexts(value)) passthrough = value;
       else tell(`${key} expects a list of texts; found ${shown(value)}.`);
-    } else if (known !== undefined && SETTINGS[known.name].batch === 'whole') {
+    } else if (known !== undefined && SETTINGS[known.name].fleet === 'command') {
       tell(`${key} is for the whole batch; give it as a flag.`);
     } else if (name === undefined) tell(unknownKey(key, keys));
     else if (layer[name] !== undefined) {

@@ -48,7 +48,7 @@ export async function planBatch(
   problems: string[],
 ): Promise<readonly TaskToQueue[]> {
   for (const [name, { source }] of Object.entries(layer)) {
-    if (ROWS[name]?.batch === 'whole') continue;
+    if (ROWS[name]?.fleet === 'command') continue;
     problems.push(
       name === 'wait'
         ? '--wait follows one task; found --batch.'
