@@ -84,9 +84,6 @@ export function judgeProblems({ settings, sources }: SourcedSettings): readonly 
       `${sources.judgeCommand.where} goes with --judge command; found ${where} ${read.agent}.`,
     );
   }
-  if (settings.criterion.some((text) => text.trim() === '')) {
-    problems.push(`${sources.criterion.where} expects what has to hold; found an empty text.`);
-  }
   if (settings.criterion.length > MOST_CRITERIA) {
     const { where: from } = sources.criterion;
     problems.push(

@@ -11,9 +11,27 @@ export function parseValue(
   written: unknown,
 ): { readonly value: unknown } | { readonly problem: string } {
   const value = read(type, written);
-  return value === null
-    ? { problem: `expects ${expected(type)}; found ${shown(written)}${meant(type, written)}` }
+  if (value === null) {
+    return { problem: `expects ${expected(type)}; found ${shown(written)}${meant(type, written)}` };
+  }
+  const what = wantedText(type);
+  return what !== undefined && [value].flat().some(isBlank)
+    ? { problem: `expects ${what}; found an empty text` }
     : { value };
+}
+
+/** Returns what has to be there instead of a blank text; undefined if a text may be blank. */
+function wantedText(type: SettingKind): string | undefined {
+  if (type.kind === 'checks') return SHELL_COMMAND;
+  if (type.kind === 'command') return type.isSplit ? undefined : SHELL_COMMAND;
+  return type.kind === 'text' || type.kind === 'texts' ? type.what : undefined;
+}
+
+const SHELL_COMMAND = 'a shell command';
+
+function isBlank(value: unknown): boolean {
+  const text = isObject(value) ? value.command : value;
+  return typeof text === 'string' && text.trim() === '';
 }
 
 /** Returns null if the value is invalid. Plain code: schemas for sixty settings would cost 4 ms per start. */

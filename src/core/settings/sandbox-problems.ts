@@ -4,16 +4,9 @@ import { settingsWith } from './settings.ts';
 /** The settings that say what the sandbox allows and denies. */
 const SANDBOX_RULES = settingsWith({ rescue: 'wall' }).filter((name) => name !== 'sandbox');
 
-const PATHS = ['allowWrite', 'denyRead', 'allowRead'] as const;
-
 /** Returns what is wrong with the rules of the sandbox, one sentence each. */
 export function sandboxProblems({ settings, sources }: SourcedSettings): readonly string[] {
   const problems: string[] = [];
-  for (const name of PATHS) {
-    if (settings[name].some((path) => path.trim() === '')) {
-      problems.push(`${sources[name].where} expects a path; found an empty text.`);
-    }
-  }
   for (const host of settings.allowNet) {
     const problem = hostProblem(host);
     if (problem !== null) problems.push(`${sources.allowNet.where} '${host}' ${problem}.`);

@@ -4,7 +4,7 @@ import { namedText, textFor } from './agent-texts.ts';
 import { judgeOf, judgeProblems } from './judge-setting.ts';
 import { sandboxProblems } from './sandbox-problems.ts';
 import { isGiven, type Source, type SourcedSettings } from './setting-source.ts';
-import { commandSettings, SETTINGS, type SettingName } from './settings.ts';
+import { SETTINGS, type SettingName } from './settings.ts';
 import { shellWords } from './shell-words.ts';
 
 /** The settings of a run as the user requested it. */
@@ -31,18 +31,8 @@ export function settingsProblems(run: RequestedSettings): readonly string[] {
 /** Settings that say how checks are run: a mistake without any. */
 const NEEDING_CHECKS = ['verifyEach', 'baseline', 'knownFailures', 'verifyClean'] as const;
 
-const PHRASES = ['signal', 'abortPromise'] as const;
-
 function conditionProblems({ settings, sources }: RequestedSettings): readonly string[] {
   const problems: string[] = [];
-  if (settings.watchGlob.some((glob) => glob.trim() === '')) {
-    problems.push(
-      `${sources.watchGlob.where} expects a pattern such as "out/*.md"; found an empty text.`,
-    );
-  }
-  if (settings.watchFile?.trim() === '') {
-    problems.push(`${sources.watchFile.where} expects a file; found an empty text.`);
-  }
   // The next two settings are harmless in a configuration for many tasks, but a mistake as a flag.
   if (settings.watchExisting && isFlag(sources.watchExisting) && settings.watchGlob.length === 0) {
     problems.push('--watch-existing needs --watch-glob, and none was given.');
@@ -50,14 +40,6 @@ function conditionProblems({ settings, sources }: RequestedSettings): readonly s
   const isMoved = settings.watchFile !== null || settings.taskFile !== null;
   if (settings.doneFolder !== null && isFlag(sources.doneFolder) && !isMoved) {
     problems.push('--done-folder needs --watch-file or --task-file, and neither was given.');
-  }
-  for (const name of commandSettings()) {
-    if (settings[name]?.trim() === '') {
-      problems.push(`${sources[name].where} expects a shell command; found an empty text.`);
-    }
-  }
-  if (settings.verify.some(({ command }) => command.trim() === '')) {
-    problems.push(`${sources.verify.where} expects a shell command; found an empty text.`);
   }
   for (const name of NEEDING_CHECKS) {
     const isOn = settings[name] === true || settings[name] === 'allow';
@@ -86,14 +68,6 @@ function conditionProblems({ settings, sources }: RequestedSettings): readonly s
     problems.push(
       `${sources.proof.where} strict and ${sources.baseline.where} exclude each other: without a baseline, nobody knows what the checks said before the work.`,
     );
-  }
-  for (const name of PHRASES) {
-    const phrases = [settings[name] ?? []].flat();
-    if (phrases.some((phrase) => phrase.trim() === '')) {
-      problems.push(
-        `${sources[name].where} expects the words that the agent has to state; found an empty text.`,
-      );
-    }
   }
   if (settings.abortPromise !== null && settings.abortPromise === settings.promise) {
     problems.push(

@@ -75,24 +75,6 @@ export function settingsWith<const Columns extends Partial<SettingRow>>(
   });
 }
 
-/** The settings that name one shell command. `verify` names several. */
-export type CommandSetting = {
-  [Name in SettingName]: (typeof TABLE)[Name]['type'] extends {
-    readonly kind: 'command';
-    readonly isSplit?: never;
-  }
-    ? Name
-    : never;
-}[SettingName];
-
-/** The names of the settings that name a shell command. */
-export function commandSettings(): readonly CommandSetting[] {
-  return settingNames().filter((name): name is CommandSetting => {
-    const { type } = SETTINGS[name];
-    return type.kind === 'command' && type.isSplit !== true;
-  });
-}
-
 /** Whether a setting has several values, so that its flag may be repeated. */
 export function isRepeatable({ type }: FlagRow): boolean {
   return type.kind === 'texts' || type.kind === 'checks' || type.kind === 'agent-texts';

@@ -35,9 +35,6 @@ export function placeProblems(
       `${named('--subdir')} expects a folder in the repository, such as packages/api; found '${spec.subdir}'.`,
     );
   }
-  if (spec.setup !== null && spec.setup.trim() === '') {
-    problems.push(`${named('--setup')} expects a shell command; found an empty text.`);
-  }
   if (!Number.isInteger(spec.priority) || Math.abs(spec.priority) > 100) {
     problems.push(
       `${named('--priority')} expects a whole number from -100 to 100; found ${spec.priority}.`,

@@ -53,12 +53,8 @@ test.for([
   ]);
 });
 
-test('paths and names of variables are looked at, too', () => {
-  const values = { sandbox: true, allowWrite: ' ', denyRead: '', allowRead: '', keepEnv: 'A=b' };
-  expect(problems(flags(values))).toEqual([
-    '--allow-write expects a path; found an empty text.',
-    '--deny-read expects a path; found an empty text.',
-    '--allow-read expects a path; found an empty text.',
+test('names of variables are looked at, too', () => {
+  expect(problems(flags({ sandbox: true, keepEnv: 'A=b' }))).toEqual([
     "--keep-env expects the name of a variable; found 'A=b'.",
   ]);
 });

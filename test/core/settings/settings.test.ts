@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseDuration } from '../../../src/core/settings/duration.ts';
-import { parseSize } from '../../../src/core/settings/parse-value.ts';
+import { parseSize, parseValue } from '../../../src/core/settings/parse-value.ts';
 import type { SettingRow } from '../../../src/core/settings/rows/setting-row.ts';
 import { SETTINGS, settingNames } from '../../../src/core/settings/settings.ts';
 
@@ -79,6 +79,26 @@ describe('the table of settings', () => {
     expect(choices.length).toBeGreaterThan(1);
     expect(twice(choices)).toEqual([]);
   });
+});
+
+test.for([
+  ['watchGlob', ['out/*.md', ' '], 'a pattern such as "out/*.md"'],
+  ['watchFile', ' ', 'a file'],
+  ['until', '', 'a shell command'],
+  ['setup', ' ', 'a shell command'],
+  ['after', '', 'a shell command'],
+  ['onEnd', '\n', 'a shell command'],
+  ['verify', '', 'a shell command'],
+  ['verify', { unit: 'npm test', lint: ' ' }, 'a shell command'],
+  ['signal', ['x', ''], 'the words that the agent has to state'],
+  ['abortPromise', '', 'the words that the agent has to state'],
+  ['criterion', ['x', ' '], 'what has to hold'],
+  ['allowWrite', ' ', 'a path'],
+  ['denyRead', '', 'a path'],
+  ['allowRead', [''], 'a path'],
+] as const)('a blank text is no value of %s: %j', ([name, written, what]) => {
+  const problem = `expects ${what}; found an empty text`;
+  expect(parseValue(SETTINGS[name].type, written)).toEqual({ problem });
 });
 
 describe('the defaults', () => {

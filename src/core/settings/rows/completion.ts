@@ -46,7 +46,7 @@ export const COMPLETION_ROWS = {
   },
   watchGlob: {
     argument: 'GLOB',
-    type: { kind: 'texts' },
+    type: { kind: 'texts', what: 'a pattern such as "out/*.md"' },
     evidence: 'watch-glob',
     ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'own' },
     help: 'complete when a new or changed file matches; may be repeated',
@@ -58,7 +58,7 @@ export const COMPLETION_ROWS = {
   },
   watchFile: {
     argument: 'FILE',
-    type: { kind: 'text' },
+    type: { kind: 'text', what: 'a file' },
     evidence: 'file-moved',
     ...{ trust: false, fleet: 'path', resume: 'changes', rescue: 'file' },
     help: 'complete when this file has been moved to the done folder',
@@ -77,7 +77,7 @@ export const COMPLETION_ROWS = {
   },
   signal: {
     argument: 'TEXT',
-    type: { kind: 'texts' },
+    type: { kind: 'texts', what: 'the words that the agent has to state' },
     evidence: 'signal',
     ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own' },
     help: 'complete when the agent states this in two iterations in a row; may be repeated',
@@ -115,7 +115,7 @@ export const COMPLETION_ROWS = {
   },
   abortPromise: {
     argument: 'TEXT',
-    type: { kind: 'text' },
+    type: { kind: 'text', what: 'the words that the agent has to state' },
     ...{ trust: false, fleet: 'stored', resume: 'changes', rescue: 'own' },
     help: 'end the task as failed when the agent states this',
   },

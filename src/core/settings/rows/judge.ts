@@ -23,7 +23,7 @@ export const JUDGE_ROWS = {
   },
   criterion: {
     argument: 'TEXT',
-    type: { kind: 'texts' },
+    type: { kind: 'texts', what: 'what has to hold' },
     ...{ trust: true, fleet: 'stored', resume: 'fixed', rescue: 'own' },
     help: 'something that the judge looks for in the claimed tree; may be repeated (default: everything that the task asks for)',
   },

@@ -12,7 +12,7 @@ export const SANDBOX_ROWS = {
   },
   allowWrite: {
     argument: 'DIR',
-    type: { kind: 'texts' },
+    type: { kind: 'texts', what: 'a path' },
     ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall' },
     help: 'a further folder that the agent may write to; may be repeated',
   },
@@ -24,13 +24,13 @@ export const SANDBOX_ROWS = {
   },
   denyRead: {
     argument: 'PATH',
-    type: { kind: 'texts' },
+    type: { kind: 'texts', what: 'a path' },
     ...{ trust: false, fleet: POLICY, resume: 'changes', rescue: 'wall' },
     help: 'a file or folder that the agent may not read, besides the dot files of your home; "~" hides all of it; may be repeated',
   },
   allowRead: {
     argument: 'PATH',
-    type: { kind: 'texts' },
+    type: { kind: 'texts', what: 'a path' },
     ...{ trust: 'beyond-default', fleet: POLICY, resume: 'changes', rescue: 'wall' },
     help: 'a file or folder that it may read all the same; the deeper path wins; may be repeated',
   },

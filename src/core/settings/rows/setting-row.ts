@@ -1,11 +1,11 @@
 /** How a setting is written, and the value that it becomes. */
 export type SettingKind =
-  /** Text, unchanged. */
-  | { readonly kind: 'text' }
+  /** Text, unchanged. It may be blank unless `what` says what is expected. */
+  | { readonly kind: 'text'; readonly what?: string }
   /** A shell command that ralph runs, or a command that it splits into words and starts without a shell. */
   | { readonly kind: 'command'; readonly isSplit?: true }
   /** Several texts: the flag can be repeated. */
-  | { readonly kind: 'texts' }
+  | { readonly kind: 'texts'; readonly what?: string }
   /** Shell commands that check a claim: the flag can be repeated, and a configuration may name them. */
   | { readonly kind: 'checks' }
   /** A whole number, at least `min`. */
