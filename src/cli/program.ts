@@ -14,7 +14,8 @@ import type { StatusOptions } from './commands/status.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
-import { FLEET_HELP, inVaultOrFleet, placed, repeated } from './flags/shared-flags.ts';
+import { declareResumeFlags } from './flags/resume-flags.ts';
+import { inVaultOrFleet, placed, repeated } from './flags/shared-flags.ts';
 import { declareWorkFlags } from './flags/work-help.ts';
 import { arrangeHelp } from './help-text.ts';
 import type { ReportOptions } from './tasks/gather-briefing.ts';
@@ -202,11 +203,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .description('continue a task that is not completed')
     .usage('[ID] [options] [-- agent options]')
     .addHelpText('after', RESUME_HELP);
-  if (isNamed('resume')) {
-    declareSettings(resume)
-      .option('--trust', 'take over a task that was not written by you here')
-      .option('--fleet <URL>', FLEET_HELP);
-  }
+  if (isNamed('resume')) declareResumeFlags(resume);
   const work = program
     .command('work')
     .description('work through a list of tasks, and tick what is done')

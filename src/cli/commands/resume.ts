@@ -3,10 +3,9 @@ import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { takeFleet } from '../../fleet/cli/resume-words.ts';
 import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
 import { completedByAnother } from '../../report/notices.ts';
-import { readFlags } from '../flags/flags.ts';
+import { readResumeFlags } from '../flags/resume-flags.ts';
 import { announceEarlierEnd } from '../run/announce-missed-end.ts';
 import { planAskedResume, type ResumeFlags } from '../run/plan-resume.ts';
 import { runPlan } from '../run/start-run.ts';
@@ -21,9 +20,7 @@ export async function runResume(
   argv: readonly string[],
   help: () => Promise<number>,
 ): Promise<number> {
-  const { store, words: others } = takeFleet(argv);
-  const { isTrusted, words } = takeTrust(others);
-  const flags = { ...readFlags(words, 'resume'), isTrusted };
+  const { store, ...flags } = readResumeFlags(argv);
   if (flags.wantsHelp) return help();
   const fleet = fleetNamed({ ...store, ...foldersGiven(flags.layer) }, process.env);
   if (fleet !== null) {
@@ -40,22 +37,6 @@ export async function runResume(
   // In the background nobody types, so that the whole id has to be there.
   const again = argv.map((word) => (word === flags.taskId ? taskId : word));
   return resumeTask(taskId, place, flags, again);
-}
-
-const TRUST = '--trust';
-
-/** Removes `--trust`, which is no setting: a cron job with `ralph rescue` must not trust a folder's tasks. */
-function takeTrust(argv: readonly string[]): {
-  readonly isTrusted: boolean;
-  readonly words: readonly string[];
-} {
-  const dashes = argv.indexOf('--');
-  const own = dashes === -1 ? argv : argv.slice(0, dashes);
-  const words = own.filter((word) => word !== TRUST);
-  return {
-    isTrusted: words.length < own.length,
-    words: [...words, ...argv.slice(own.length)],
-  };
 }
 
 /** Resumes a task; the flags override its stored settings. Resolves to the exit code. */

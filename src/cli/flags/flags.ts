@@ -42,11 +42,8 @@ const TAKING_PROMPT: readonly string[] = ['run', 'submit'];
 /** The commands that take the name of something as an argument. */
 const TAKING_NAME: readonly string[] = ['resume', 'work'];
 
-/** Reads the arguments of the command `ralph NAME`. Only `ralph resume` takes a task id. */
-export function readFlags(
-  argv: readonly string[],
-  name: 'run' | 'resume' | VaultCommand = 'run',
-): ReadFlags {
+/** Reads the arguments of a command that runs tasks. */
+export function readFlags(argv: readonly string[], name: 'run' | VaultCommand = 'run'): ReadFlags {
   const own: readonly VaultSettingName[] =
     name === 'rescue' || name === 'watch' ? VAULT_COMMANDS[name] : [];
   return readFlagsWith(
@@ -148,8 +145,8 @@ function parse(words: readonly string[], flags: FlagTable) {
     const { flag, value: attached } = splitWord(word);
     const found = flags.get(flag);
     const isSwitch = found !== undefined && found.row.type.kind === 'switch';
-    // A switch takes no value. `--start-new=no` does: it is the only switch that is not in `SETTINGS`.
-    if (found === undefined || (isSwitch && attached !== undefined && found.setting in SETTINGS)) {
+    // A switch takes no value.
+    if (found === undefined || (isSwitch && attached !== undefined)) {
       others.push(word);
       continue;
     }

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readFlags } from '../../../src/cli/flags/flags.ts';
+import { readResumeFlags } from '../../../src/cli/flags/resume-flags.ts';
 import { whyNoPrompt } from '../../../src/cli/run/prompt-argument.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -43,7 +44,7 @@ test('other commands take no prompt', () => {
   expect(readFlags(['Fix it'], 'rescue').problems).toEqual([
     expect.stringMatching(/^ralph rescue expects only flags; found 'Fix it'/),
   ]);
-  expect(readFlags(['nightly', 'Fix it'], 'resume')).toMatchObject({
+  expect(readResumeFlags(['nightly', 'Fix it'])).toMatchObject({
     ...{ taskId: 'nightly', promptArgument: null },
     problems: [expect.stringMatching(/^ralph resume expects only flags; found 'Fix it'/)],
   });

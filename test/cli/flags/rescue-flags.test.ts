@@ -28,7 +28,7 @@ describe('the flags of rescue and watch alone', () => {
     [['--start-new', '--concurrency', '3'], { startNew: true, concurrency: 3 }],
     [['--model', '--start-new'], {}],
     [['--', '--start-new'], {}],
-    [['--start-new=yes'], { startNew: true }],
+    [['--start-new=no'], { problems: ["--start-new takes no value; found '--start-new=no'."] }],
     [['--interval', '--', '5s'], { problems: ['--interval needs a value, but none was given.'] }],
   ] as const)('%j', ([argv, expected]) => {
     expect(settled(argv)).toEqual({ ...DEFAULTS, ...expected });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { accountFleet } from '../../../src/fleet/cli/account.ts';
 import { fleetPrune } from '../../../src/fleet/cli/prune.ts';
-import { takeFleet } from '../../../src/fleet/cli/resume-words.ts';
 import { captureOutput } from '../../helpers/captured-output.ts';
 import { type FleetOnHand, fleetOnHand } from '../../helpers/fleet-on-hand.ts';
 import { NOTHING, newFleetTask } from '../../helpers/fleet-tasks.ts';
@@ -181,22 +180,5 @@ describe('ralph prune on a fleet', () => {
     const said = captureOutput();
     expect(await fleetPrune(fleet, MONTH, async () => [])).toBe(0);
     expect(said.out()).toContain('no task ended longer ago than 30d\n');
-  });
-});
-
-describe('--fleet among the words of ralph resume', () => {
-  test.for([
-    [['nightly', '--fleet', 'postgres://h/d'], 'postgres://h/d', ['nightly']],
-    [['--fleet=postgres://h/d', 'nightly', '-n', '5'], 'postgres://h/d', ['nightly', '-n', '5']],
-    [['nightly', '--', '--fleet', 'x'], undefined, ['nightly', '--', '--fleet', 'x']],
-    [['nightly'], undefined, ['nightly']],
-  ] as const)('ralph resume takes --fleet out of %o', ([argv, fleet, words]) => {
-    const taken = takeFleet(argv);
-    expect(taken.store.fleet).toBe(fleet);
-    expect(taken.words).toEqual(words);
-  });
-
-  test('--fleet needs a value', () => {
-    expect(() => takeFleet(['nightly', '--fleet'])).toThrow('--fleet needs a value');
   });
 });

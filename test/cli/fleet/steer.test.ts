@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readFlags } from '../../../src/cli/flags/flags.ts';
+import { readResumeFlags } from '../../../src/cli/flags/resume-flags.ts';
 import type { TaskState } from '../../../src/core/task/task-state.ts';
 import { packedTask } from '../../../src/effects/state/packed-state.ts';
 import { taskPaths } from '../../../src/effects/state/task-folder.ts';
@@ -18,7 +18,7 @@ import { NOTHING } from '../../helpers/fleet-tasks.ts';
 import { newTask } from '../../helpers/new-task.ts';
 
 const resume = async (fleet: FleetOnHand, ...argv: readonly string[]): Promise<number> =>
-  fleetResume(fleet, wordsToResume({ ...readFlags(argv, 'resume'), isTrusted: false }));
+  fleetResume(fleet, wordsToResume(readResumeFlags(argv)));
 
 describe('a task that a worker runs', () => {
   async function running(): Promise<FleetOnHand> {

@@ -25,7 +25,7 @@ import {
   staysText,
 } from '../../../report/screens/land.ts';
 import { UntrustedTaskError } from '../../../task-errors.ts';
-import { readFlags } from '../../flags/flags.ts';
+import { readResumeFlags } from '../../flags/resume-flags.ts';
 import { existingTask, type FoundTask, refuseInsideOwnLoop } from '../../tasks/find-task.ts';
 import {
   type FolderOptions,
@@ -155,8 +155,7 @@ async function continueTask(
     return value === undefined ? [] : [`--${name.replace(/[A-Z]/, '-$&').toLowerCase()}`, value];
   });
   const argv = [taskId, ...flags];
-  const read = { ...readFlags(argv, 'resume'), isTrusted: false };
-  const exitCode = await resumeTask(taskId, place, read, argv);
+  const exitCode = await resumeTask(taskId, place, readResumeFlags(argv), argv);
   if (exitCode === 0) say(`${taskId} has continued; to try again: ${commandHere('land', taskId)}`);
   return exitCode === 0 ? EXIT_FAILED : exitCode;
 }
