@@ -17,8 +17,7 @@ const MIXED_WITHIN = 60;
 const keepFirst = ([, kept = '']: RegExpExecArray): string => kept + MASK;
 
 function ruleOf(shape: PrefixShape): WordRule {
-  const { prefix, begins = prefix } = shape;
-  return { begins, pattern: () => patternOf(shape), replace: keepFirst };
+  return { begins: shape.prefix, pattern: () => patternOf(shape), replace: keepFirst };
 }
 
 function patternOf({ prefix, body, least, alone, mixed, exact }: PrefixShape): string {

@@ -15,10 +15,8 @@ interface Shape {
   readonly least: number;
 }
 
-/** A credential that begins with its sign; its first three characters must be enumerable. */
+/** A credential that begins with its sign. */
 export interface PrefixShape extends Shape {
-  /** How the text begins, if the sign alone has fewer than three enumerable characters. */
-  readonly begins?: string;
   /** The sign is short or common: it must not be preceded by part of a longer name or path. */
   readonly alone?: true;
   /** The sign could begin a name: the rest must mix digits, lower and upper case. */
@@ -200,7 +198,6 @@ export const PREFIX_SHAPES: readonly PrefixShape[] = [
   {
     origin: 'Twilio',
     prefix: 'SK',
-    begins: 'SK[0123456789abcdef]',
     body: HEX,
     least: 32,
     alone: true,

@@ -144,3 +144,10 @@ test('each value of -p that is no password', () => {
   const values = ['-h', '8080', '8080:80', '127.0.0.1:80'];
   expect(changed(values.map((value) => `docker login -p ${value}`))).toEqual([]);
 });
+
+test('a word begins after an escape, and after the end of another secret', () => {
+  const before = ['"\\n#"', 'a%3D#', '\\u001b[31m#', `sig=${'a1'.repeat(25)}=#`];
+  const masked = before.map((text) => maskSecrets(text.replace('#', `ghp_${'aB3'.repeat(8)}`)));
+  for (const text of masked) expect(text).toContain(`ghp_${MASK}`);
+  expect(changed([`xghp_${'aB3'.repeat(8)}`])).toEqual([]);
+});
