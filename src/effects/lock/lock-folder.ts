@@ -41,11 +41,18 @@ function buildSchema() {
       pid_namespace: z.string(),
       run_id: z.string(),
       beat_at: z.string(),
+      /** For whom a driver claims a work tree. */
+      user: z.exactOptional(
+        z.object({ taskId: z.string(), vault: z.string(), needsAlone: z.boolean() }),
+      ),
     }),
   });
 }
 
 export type ClaimRecord = z.infer<ReturnType<typeof buildSchema>>;
+
+/** A driver as its claim names it. */
+export type ClaimDriver = ClaimRecord['driver'];
 
 /** The claim of a living driver; null if its file has no content yet. */
 export type LiveClaim = ClaimRecord | null;
@@ -59,8 +66,8 @@ export interface Claims {
 
 /** An unreadable claim may be half-written; if it is this old, its writer has died. */
 const UNREADABLE_DEAD_AFTER_MS = 10_000;
-/** Claims are padded to this length, which is several times their size. */
-const RECORD_LENGTH = 1023;
+/** Claims are padded to this length, which is more than their size with the longest path of a vault. */
+const RECORD_LENGTH = 8191;
 /** Most tries to create a claim: the last driver to leave may remove the folder meanwhile. */
 const MOST_ENTRIES = 1_000;
 

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Here } from '../../core/task/driver.ts';
-import type { Driver } from '../../core/task/task-state.ts';
 import { errorCode, retryBusy } from '../files/write-file.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import {
+  type ClaimDriver,
   type ClaimRecord,
   type Claims,
   claimFolder,
@@ -46,7 +46,7 @@ export interface TaskClaim {
 type ClaimResult =
   | { readonly kind: 'held'; readonly claim: TaskClaim }
   /** A live driver has the task; `by` is null if its claim has no content yet. */
-  | { readonly kind: 'taken'; readonly by: Driver | null }
+  | { readonly kind: 'taken'; readonly by: ClaimDriver | null }
   /** The claim cannot be written (full disk, read-only, a link), and no other claim was found. */
   | { readonly kind: 'unwritable'; readonly error: unknown };
 
@@ -60,7 +60,7 @@ const LONGEST_WAIT_MS = 2000;
 export async function claimTask(
   stateDir: string,
   taskId: string,
-  driver: Driver,
+  driver: ClaimDriver,
   here: () => Here,
 ): Promise<ClaimResult> {
   const mine = ownClaim(claimFolder(stateDir, taskId), driver, here);
@@ -85,7 +85,7 @@ export async function claimTask(
  * Returns the driver that has a task now or is about to get it; null if there is none, or its claim is
  * unreadable. Never writes, never throws.
  */
-export function liveClaim(stateDir: string, taskId: string, here: Here): Driver | null {
+export function liveClaim(stateDir: string, taskId: string, here: Here): ClaimDriver | null {
   try {
     const { live } = readClaims(claimFolder(stateDir, taskId), here);
     return (live.find(isOwner) ?? live.find((claim) => claim !== null))?.driver ?? null;
@@ -105,7 +105,7 @@ interface OwnClaim {
   withdraw(): void;
 }
 
-function ownClaim(folder: string, driver: Driver, here: () => Here): OwnClaim {
+function ownClaim(folder: string, driver: ClaimDriver, here: () => Here): OwnClaim {
   const id = randomUUID();
   const file = path.join(folder, `${id}.json`);
   const ticket = `${driver.beat_at} ${id}`;
@@ -121,7 +121,7 @@ function ownClaim(folder: string, driver: Driver, here: () => Here): OwnClaim {
 
 /** Another driver that this claim gives way to; null if its claim has no content yet. */
 interface Rival {
-  readonly by: Driver | null;
+  readonly by: ClaimDriver | null;
 }
 
 /** Resolves to null when no other driver is alive, or to a rival that goes first or stays for 2 s. */

@@ -19,9 +19,12 @@ function stage(gitDir: string) {
     ...{ pid, pid_started_at: '1', boot_id: 'boot', host: 'here', pid_namespace: '' },
     ...{ run_id: `run-${pid}`, beat_at: AT },
   });
-  const claim = (pid: number, more: { isShared?: boolean; needsAlone?: boolean } = {}) => {
-    const { isShared = false, needsAlone = false } = more;
-    const user = { taskId: `task-${pid}`, vault: `/vaults/${pid}`, needsAlone };
+  const claim = (
+    pid: number,
+    more: { isShared?: boolean; needsAlone?: boolean; vault?: string } = {},
+  ) => {
+    const { isShared = false, needsAlone = false, vault = `/vaults/${pid}` } = more;
+    const user = { taskId: `task-${pid}`, vault, needsAlone };
     return claimWorkTree({ gitDir, user, driver: driver(pid), here, isShared });
   };
   const claimed = async (...args: Parameters<typeof claim>) => {
@@ -32,13 +35,13 @@ function stage(gitDir: string) {
   return { dead, here, claim, claimed, users: () => usersNotedIn(gitDir) };
 }
 
-/** The tasks whose drivers have noted that they work here. */
+/** The tasks that the claims on the work tree name. */
 function usersNotedIn(gitDir: string): readonly unknown[] {
-  const folder = join(gitDir, 'ralph');
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => name.startsWith('driver-'))
-    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
+  const locks = join(gitDir, 'ralph', 'locks');
+  if (!existsSync(locks)) return [];
+  return readdirSync(locks, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => JSON.parse(readFileSync(join(locks, name), 'utf8')).driver.user);
 }
 
 describe('a work tree', () => {
@@ -60,8 +63,16 @@ describe('a work tree', () => {
     dead.add(1);
     const second = await claimed(2);
     expect(users()).toMatchObject([{ taskId: 'task-2' }]);
-    expect(readdirSync(join(gitDir, 'ralph')).sort()).toEqual(['driver-run-2.json', 'locks']);
+    expect(readdirSync(join(gitDir, 'ralph'))).toEqual(['locks']);
     second.release();
+  });
+
+  test('names its driver by the longest path of a vault, too', async () => {
+    const { claim, claimed } = stage(await tempFolder());
+    const vault = `/${'v'.repeat(4_094)}`;
+    const first = await claimed(1, { vault });
+    expect(await claim(2)).toMatchObject({ kind: 'taken', by: { vault } });
+    first.release();
   });
 
   test('keeps nothing of a claim that was released or refused', async () => {
