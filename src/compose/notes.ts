@@ -66,7 +66,7 @@ export function proofKeeper(
       await keepProof({
         ...{ folder: paths.folder, seal, state, cwd, git: keeper?.git ?? null },
         commands: commandsToCheck(policy),
-        setup: { setup, copy, timeoutMs: policy.iterationTimeoutMs },
+        setup: { setup, copy, timeout_ms: policy.iterationTimeoutMs },
       });
     } catch (error) {
       warn(proofNotKept(messageOf(error)));

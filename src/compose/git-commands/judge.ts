@@ -132,8 +132,8 @@ function toldOf(proof: ProofFacts | null, taskDeadlineAt: string): ToJudge {
 }
 
 function asJudgedCheck(check: CheckProof): ToJudge['checks'][number] {
-  const { name, command, hasPassed, knownFailures, tests, baseline } = check;
-  const passed = knownFailures.length > 0 ? 'known-failures' : 'passed';
+  const { name, command, hasPassed, tests, baseline } = check;
+  const passed = check.known_failures.length > 0 ? 'known-failures' : 'passed';
   return {
     ...{ name, command, now: { verdict: hasPassed ? passed : 'failed', tests } },
     atStart: baseline === 'not-run' ? null : { verdict: baseline, tests: null },

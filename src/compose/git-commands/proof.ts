@@ -183,7 +183,7 @@ async function runIn(
   stops: SignalWatch,
 ): Promise<Repeated> {
   const { facts, name, vault, stateDir, env, runId } = proof;
-  const { folder: below, setup, copy, timeoutMs } = facts.setup;
+  const { folder: below, setup, copy, timeout_ms: timeoutMs } = facts.setup;
   const { repository } = git;
   const optionsIn = async (place: CheckPlace): Promise<ShellOptions> => {
     const sandbox = await proof.sandbox.open(place.cwd);

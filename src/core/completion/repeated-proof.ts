@@ -34,8 +34,9 @@ export function checksOfProof({ checks }: Pick<ProofFacts, 'checks'>): readonly 
 
 /** Returns how the checks stood at the start of the task, as far as that may excuse them again. */
 export function knownFailuresOf({ checks }: Pick<ProofFacts, 'checks'>): readonly CheckAtStart[] {
-  return checks.map(({ name, command, exitCode, tests, knownFailures: failed, otherFailures }) => ({
-    ...{ name, command, exitCode, tests, failed, otherFailures },
+  return checks.map(({ name, command, exit_code: exitCode, tests, ...check }) => ({
+    ...{ name, command, exitCode, tests, failed: check.known_failures },
+    otherFailures: check.other_failures,
   }));
 }
 

@@ -8,16 +8,15 @@ import type { JudgeVerdict } from '../judge/verdict.ts';
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
 export const PREDICATE_TYPE = 'https://in-toto.io/attestation/test-result/v0.1';
 
-/** How a check stood, and how it went on the claim. */
-export interface CheckProof {
+/** How a check stood, and how it went on the claim, as JSON has it. */
+interface CheckOfStatement {
   readonly name: string;
   readonly command: string;
   /** Null if it was killed, for example by its time limit. */
-  readonly exitCode: number | null;
-  readonly hasPassed: boolean;
-  readonly durationMs: number;
+  readonly exit_code: number | null;
+  readonly duration_ms: number;
   /** ISO instant. */
-  readonly startedAt: string;
+  readonly started_at: string;
   /** The program that it runs, as it was found on PATH; null if it runs none. */
   readonly program: string | null;
   readonly baseline: 'passed' | 'failed' | 'not-run';
@@ -26,13 +25,17 @@ export interface CheckProof {
   readonly tests: number | null;
   readonly failed: number | null;
   /** The tests that may fail, since they failed at the start; empty unless it passed because of that. */
-  readonly knownFailures: readonly string[];
+  readonly known_failures: readonly string[];
   /** The other lines of its output that told of a failure at the start; empty unless it passed in spite of them. */
-  readonly otherFailures: readonly string[];
-  /** SHA-256 of its output, in hex. */
-  readonly outputSha256: string;
+  readonly other_failures: readonly string[];
+  /** In hex. */
+  readonly output_sha256: string;
   /** The path of the log with its output; null if there is none. */
   readonly log: string | null;
+}
+
+export interface CheckProof extends CheckOfStatement {
+  readonly hasPassed: boolean;
 }
 
 /** A finding as the proof has it. */
@@ -50,8 +53,8 @@ export interface CheckSetup {
   /** What is run and copied first, by `--setup` and `--copy`. */
   readonly setup: string | null;
   readonly copy: readonly string[];
-  /** For one command, in ms. */
-  readonly timeoutMs: number;
+  /** For one command. */
+  readonly timeout_ms: number;
 }
 
 export interface ProofFacts {
@@ -90,31 +93,11 @@ export interface ProofStatement {
     readonly passedTests: readonly string[];
     readonly warnedTests: readonly string[];
     readonly failedTests: readonly string[];
-    readonly ralph_checks: readonly {
-      readonly name: string;
-      readonly command: string;
-      readonly exit_code: number | null;
-      readonly duration_ms: number;
-      readonly started_at: string;
-      readonly program: string | null;
-      readonly baseline: CheckProof['baseline'];
-      readonly where: CheckProof['where'];
-      readonly tests: number | null;
-      readonly failed: number | null;
-      readonly known_failures: readonly string[];
-      readonly other_failures: readonly string[];
-      readonly output_sha256: string;
-      readonly log: string | null;
-    }[];
+    readonly ralph_checks: readonly CheckOfStatement[];
     readonly ralph_findings: readonly FindingProof[];
     readonly ralph_changed_tests: number;
     readonly ralph_changed_test_files: readonly string[];
-    readonly ralph_setup: {
-      readonly folder: string;
-      readonly setup: string | null;
-      readonly copy: readonly string[];
-      readonly timeout_ms: number;
-    };
+    readonly ralph_setup: CheckSetup;
     readonly ralph_judge?: JudgeVerdict;
   };
 }
@@ -146,31 +129,11 @@ export function proofStatement(facts: ProofFacts): ProofStatement {
       passedTests: namesOf('passed'),
       warnedTests: namesOf('warned'),
       failedTests: namesOf('failed'),
-      ralph_checks: checks.map((check) => ({
-        name: check.name,
-        command: check.command,
-        exit_code: check.exitCode,
-        duration_ms: check.durationMs,
-        started_at: check.startedAt,
-        program: check.program,
-        baseline: check.baseline,
-        where: check.where,
-        tests: check.tests,
-        failed: check.failed,
-        known_failures: check.knownFailures,
-        other_failures: check.otherFailures,
-        output_sha256: check.outputSha256,
-        log: check.log,
-      })),
+      ralph_checks: checks.map(({ hasPassed, ...check }) => check),
       ralph_findings: findings.map(({ finding, detail, held }) => ({ finding, detail, held })),
       ralph_changed_tests: changedTestFiles.length,
       ralph_changed_test_files: changedTestFiles,
-      ralph_setup: {
-        folder: setup.folder,
-        setup: setup.setup,
-        copy: setup.copy,
-        timeout_ms: setup.timeoutMs,
-      },
+      ralph_setup: setup,
       ...(facts.judge === undefined ? {} : { ralph_judge: facts.judge }),
     },
   };
@@ -181,7 +144,7 @@ type Verdict = 'passed' | 'warned' | 'failed';
 function verdictOf(checks: readonly CheckProof[], name: string): Verdict {
   const runs = checks.filter((check) => check.name === name);
   if (runs.some(({ hasPassed }) => !hasPassed)) return 'failed';
-  return runs.some(({ exitCode }) => exitCode !== 0) ? 'warned' : 'passed';
+  return runs.some(({ exit_code }) => exit_code !== 0) ? 'warned' : 'passed';
 }
 
 /** Without any check nothing is proven: the promise alone passes no test. */
@@ -209,30 +172,12 @@ export function factsOfStatement({ subject, predicate }: ProofStatement): ProofF
       sha256: each.digest.sha256,
     })),
     checks: predicate.ralph_checks.map((check) => ({
-      name: check.name,
-      command: check.command,
-      exitCode: check.exit_code,
+      ...check,
       hasPassed: !predicate.failedTests.includes(check.name),
-      durationMs: check.duration_ms,
-      startedAt: check.started_at,
-      program: check.program,
-      baseline: check.baseline,
-      where: check.where,
-      tests: check.tests,
-      failed: check.failed,
-      knownFailures: check.known_failures,
-      otherFailures: check.other_failures,
-      outputSha256: check.output_sha256,
-      log: check.log,
     })),
     findings: predicate.ralph_findings,
     changedTestFiles: predicate.ralph_changed_test_files,
-    setup: {
-      folder: predicate.ralph_setup.folder,
-      setup: predicate.ralph_setup.setup,
-      copy: predicate.ralph_setup.copy,
-      timeoutMs: predicate.ralph_setup.timeout_ms,
-    },
+    setup: predicate.ralph_setup,
     ...(predicate.ralph_judge === undefined ? {} : { judge: predicate.ralph_judge }),
   };
 }

@@ -65,13 +65,13 @@ function checkLine(checks: readonly CheckProof[], name: string): string {
   const last = runs.at(-1);
   // It counts the checks that are left out.
   if (last === undefined) return name;
-  const { exitCode, tests, durationMs, baseline, command, knownFailures } = last;
+  const { exit_code: exitCode, tests, baseline, command } = last;
   const hasPassed = runs.every((run) => run.hasPassed);
   const facts = [
     hasPassed ? 'passed' : `failed (${exitCode === null ? 'killed' : `exit code ${exitCode}`})`,
-    ...(knownFailures.length > 0 ? ['with known failures'] : []),
+    ...(last.known_failures.length > 0 ? ['with known failures'] : []),
     ...(tests === null ? [] : [plural(tests, 'test')]),
-    formatDuration(durationMs),
+    formatDuration(last.duration_ms),
     ...(runs.some(({ where }) => where === 'clean') ? ['also in a clean checkout'] : []),
     ...(baseline === 'not-run' ? [] : [`${baseline} at the start`]),
   ];

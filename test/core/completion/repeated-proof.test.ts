@@ -8,17 +8,17 @@ import type { CheckProof, ProofFacts } from '../../../src/core/proof/statement.t
 import { rawResult } from '../../helpers/checks.ts';
 
 const CHECK: CheckProof = {
-  ...{ name: 'unit', command: 'npm test', exitCode: 0, hasPassed: true, durationMs: 1 },
-  ...{ startedAt: '2026-01-02T03:04:05.000Z', program: null, baseline: 'passed' },
-  ...{ where: 'work-tree', tests: 3, failed: 0, knownFailures: [], otherFailures: [], log: null },
-  outputSha256: 'b'.repeat(64),
+  ...{ name: 'unit', command: 'npm test', exit_code: 0, hasPassed: true, duration_ms: 1 },
+  ...{ started_at: '2026-01-02T03:04:05.000Z', program: null, baseline: 'passed' },
+  ...{ where: 'work-tree', tests: 3, failed: 0, known_failures: [], other_failures: [], log: null },
+  output_sha256: 'b'.repeat(64),
 };
 const FACTS: ProofFacts = {
   ...{ tree: '1'.repeat(40), committedTree: null, commit: null, findings: [] },
   deciders: [{ name: 'a.config.ts', sha256: 'a'.repeat(64) }],
   checks: [CHECK],
   changedTestFiles: ['test/a.test.js', 'test/b.test.js'],
-  setup: { folder: '', setup: null, copy: [], timeoutMs: 1_000 },
+  setup: { folder: '', setup: null, copy: [], timeout_ms: 1_000 },
 };
 
 /** `npm test` as it went again. */
@@ -51,7 +51,7 @@ test('no test then and no test now are the same', () => {
 });
 
 test('tests that failed at the start may fail again', () => {
-  const facts = { ...FACTS, checks: [{ ...CHECK, exitCode: 1, knownFailures: ['a', 'b'] }] };
+  const facts = { ...FACTS, checks: [{ ...CHECK, exit_code: 1, known_failures: ['a', 'b'] }] };
   const verdict = (failed: readonly string[]) =>
     judgeAgain(facts, [again(1, 3, failed)])[0]?.verdict;
   expect(verdict(['b'])).toBe('known-failures');

@@ -9,18 +9,18 @@ import {
 const CHECK: CheckProof = {
   name: 'unit',
   command: 'npm test',
-  exitCode: 0,
+  exit_code: 0,
   hasPassed: true,
-  durationMs: 1200,
-  startedAt: '2026-01-02T03:04:05.000Z',
+  duration_ms: 1200,
+  started_at: '2026-01-02T03:04:05.000Z',
   program: '/usr/bin/npm',
   baseline: 'failed',
   where: 'work-tree',
   tests: 214,
   failed: 0,
-  knownFailures: [],
-  otherFailures: [],
-  outputSha256: 'b'.repeat(64),
+  known_failures: [],
+  other_failures: [],
+  output_sha256: 'b'.repeat(64),
   log: 'checks/unit.log',
 };
 const FACTS: ProofFacts = {
@@ -31,7 +31,7 @@ const FACTS: ProofFacts = {
   checks: [CHECK],
   findings: [],
   changedTestFiles: ['test/a.test.js', 'test/b.test.js'],
-  setup: { folder: 'web', setup: 'npm ci', copy: ['.env'], timeoutMs: 60_000 },
+  setup: { folder: 'web', setup: 'npm ci', copy: ['.env'], timeout_ms: 60_000 },
 };
 const TOLD = { finding: 'bent-judge', detail: 'vitest.config.ts changed', held: false };
 
@@ -85,14 +85,14 @@ test('names a subject only where there is one', () => {
 });
 
 const CLEAN: CheckProof = { ...CHECK, where: 'clean' };
-const FAILED = { exitCode: 1, hasPassed: false };
+const FAILED = { exit_code: 1, hasPassed: false };
 
 test.for<readonly [string, Partial<ProofFacts>, string, readonly (readonly string[])[]]>([
   ['a check that passed', {}, 'PASSED', [['unit'], [], []]],
   ['twice', { checks: [CHECK, CLEAN] }, 'PASSED', [['unit'], [], []]],
   ['no check', { checks: [] }, 'WARNED', [[], [], []]],
-  ['known failures', { checks: [{ ...CHECK, exitCode: 1 }] }, 'WARNED', [[], ['unit'], []]],
-  ['killed', { checks: [{ ...CHECK, ...FAILED, exitCode: null }] }, 'FAILED', [[], [], ['unit']]],
+  ['known failures', { checks: [{ ...CHECK, exit_code: 1 }] }, 'WARNED', [[], ['unit'], []]],
+  ['killed', { checks: [{ ...CHECK, ...FAILED, exit_code: null }] }, 'FAILED', [[], [], ['unit']]],
   [
     'red in the clean checkout alone',
     { checks: [CHECK, { ...CLEAN, ...FAILED }] },

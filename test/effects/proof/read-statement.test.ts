@@ -9,17 +9,17 @@ const STATEMENT = proofStatement({
   deciders: [{ name: 'Makefile', sha256: 'a'.repeat(64) }],
   checks: [
     {
-      ...{ name: 'unit', command: 'npm test', exitCode: null, hasPassed: false, durationMs: 1 },
-      ...{ startedAt: '2026-01-02T03:04:05.000Z', program: null, baseline: 'not-run' as const },
+      ...{ name: 'unit', command: 'npm test', exit_code: null, hasPassed: false, duration_ms: 1 },
+      ...{ started_at: '2026-01-02T03:04:05.000Z', program: null, baseline: 'not-run' as const },
       ...{ where: 'clean' as const, tests: null, failed: null, log: null },
-      knownFailures: ['a'],
-      otherFailures: [],
-      outputSha256: 'b'.repeat(64),
+      known_failures: ['a'],
+      other_failures: [],
+      output_sha256: 'b'.repeat(64),
     },
   ],
   findings: [{ finding: 'fewer-tests', detail: 'none', held: true }],
   changedTestFiles: ['test/a.test.js', 'test/b.test.js'],
-  setup: { folder: '', setup: null, copy: [], timeoutMs: 1_000 },
+  setup: { folder: '', setup: null, copy: [], timeout_ms: 1_000 },
 });
 
 test('reads what was written, and leaves out what it does not know', () => {

@@ -3,10 +3,17 @@ import type { CheckProof, ProofFacts } from '../../../src/core/proof/statement.t
 import { proofScreen } from '../../../src/report/screens/proof.ts';
 
 const CHECK: CheckProof = {
-  ...{ name: 'unit', command: 'npm test', exitCode: 0, hasPassed: true, durationMs: 3_200 },
-  ...{ startedAt: '2026-01-02T03:04:05.000Z', program: null, baseline: 'failed' },
-  ...{ where: 'work-tree', tests: 214, failed: 0, knownFailures: [], otherFailures: [], log: null },
-  outputSha256: 'b'.repeat(64),
+  ...{ name: 'unit', command: 'npm test', exit_code: 0, hasPassed: true, duration_ms: 3_200 },
+  ...{ started_at: '2026-01-02T03:04:05.000Z', program: null, baseline: 'failed' },
+  ...{
+    where: 'work-tree',
+    tests: 214,
+    failed: 0,
+    known_failures: [],
+    other_failures: [],
+    log: null,
+  },
+  output_sha256: 'b'.repeat(64),
 };
 const FACTS: ProofFacts = {
   tree: '1'.repeat(40),
@@ -16,7 +23,7 @@ const FACTS: ProofFacts = {
   checks: [CHECK, { ...CHECK, where: 'clean' }],
   findings: [],
   changedTestFiles: ['test/a.test.js', 'test/b.test.js'],
-  setup: { folder: '', setup: null, copy: [], timeoutMs: 1_000 },
+  setup: { folder: '', setup: null, copy: [], timeout_ms: 1_000 },
 };
 
 test('says of each check how it went', () => {
@@ -46,8 +53,8 @@ test('takes ten lines at most', () => {
 });
 
 test('tells a check that failed, one with known failures, and that there was none', () => {
-  const failed = { ...CHECK, exitCode: null, hasPassed: false, tests: null };
-  const known = { ...CHECK, name: 'lint', exitCode: 1, knownFailures: ['a'] };
+  const failed = { ...CHECK, exit_code: null, hasPassed: false, tests: null };
+  const known = { ...CHECK, name: 'lint', exit_code: 1, known_failures: ['a'] };
   const text = proofScreen({ ...FACTS, checks: [failed, known] }, 'FAILED');
   expect(text).toContain('unit (npm test): failed (killed), 3.2s');
   expect(text).toContain('lint (npm test): passed, with known failures, 214 tests');

@@ -53,18 +53,18 @@ function checkProof(
   { checksAtStart }: FindingsView,
   programs: Readonly<Record<string, string>>,
 ): CheckProof {
-  const { name, command, exitCode, verdict, durationMs, startedAt, where } = result;
+  const { name, command, exitCode, verdict, durationMs, startedAt, where, tests } = result;
   const start = resultOf(result, checksAtStart);
+  const excusedBy = verdict === 'known-failures' ? start : undefined;
   return {
-    ...{ name, command, exitCode, durationMs, startedAt, where },
-    hasPassed: verdict !== 'failed',
+    ...{ name, command, exit_code: exitCode, duration_ms: durationMs, started_at: startedAt },
     program: programs[command] ?? null,
     baseline: start === undefined ? 'not-run' : start.verdict === 'passed' ? 'passed' : 'failed',
-    tests: result.tests,
-    failed: result.failures,
-    knownFailures: verdict === 'known-failures' ? (start?.failed ?? []) : [],
-    otherFailures: verdict === 'known-failures' ? (start?.otherFailures ?? []) : [],
-    outputSha256: result.outputSha256,
+    ...{ where, tests, failed: result.failures },
+    known_failures: excusedBy?.failed ?? [],
+    other_failures: excusedBy?.otherFailures ?? [],
+    output_sha256: result.outputSha256,
+    hasPassed: verdict !== 'failed',
     log: null,
   };
 }

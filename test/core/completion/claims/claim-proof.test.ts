@@ -133,18 +133,18 @@ describe('the facts', () => {
     expect(proof.tree).toBe(TREE);
     expect(proof.checks).toEqual([
       {
-        ...{ name: 'unit', command: 'npm test', exitCode: 1, hasPassed: true },
-        ...{ durationMs: 1_000, startedAt: START, program: '/usr/bin/npm', baseline: 'failed' },
-        ...{ where: 'work-tree', tests: 214, failed: 2, outputSha256: '', log: null },
-        knownFailures: ['a', 'b', 'c'],
-        otherFailures: [],
+        ...{ name: 'unit', command: 'npm test', exit_code: 1, hasPassed: true },
+        ...{ duration_ms: 1_000, started_at: START, program: '/usr/bin/npm', baseline: 'failed' },
+        ...{ where: 'work-tree', tests: 214, failed: 2, output_sha256: '', log: null },
+        known_failures: ['a', 'b', 'c'],
+        other_failures: [],
       },
       {
-        ...{ name: 'lint', command: 'npm run lint', exitCode: 0, hasPassed: true },
-        ...{ durationMs: 1_000, startedAt: START, program: null, baseline: 'not-run' },
-        ...{ where: 'work-tree', tests: null, failed: null, outputSha256: '', log: null },
-        knownFailures: [],
-        otherFailures: [],
+        ...{ name: 'lint', command: 'npm run lint', exit_code: 0, hasPassed: true },
+        ...{ duration_ms: 1_000, started_at: START, program: null, baseline: 'not-run' },
+        ...{ where: 'work-tree', tests: null, failed: null, output_sha256: '', log: null },
+        known_failures: [],
+        other_failures: [],
       },
       expect.objectContaining({ name: 'lint', where: 'clean', baseline: 'not-run' }),
     ]);
