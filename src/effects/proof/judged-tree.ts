@@ -1,13 +1,15 @@
 import type { CitedCriterion } from '../../core/judge/read-answer.ts';
-import { throughLinks } from '../../core/judge/through-links.ts';
 import { type AtPath, citedPaths } from '../../core/judge/weigh.ts';
 import type { DifferingFile } from '../../core/prompt/shown-diff.ts';
+import { isRepository } from '../../core/snapshots/undo-plan.ts';
 import { realPath } from '../files/real-path.ts';
 import { GitError } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { readDiff } from '../git/questions/diffs.ts';
-import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
-import { listTree, readEntries } from '../snapshots/tree-files.ts';
+import { asText, type TreePath } from '../git/tree-path.ts';
+import { readEntries } from '../snapshots/tree-files.ts';
+import { compareTrees } from '../snapshots/trees.ts';
+import { treeReader } from './search-deciders.ts';
 
 /** More of a diff is not read: of the files behind it only the names are known. */
 const DIFF_BYTES = 4 * 1024 * 1024;
@@ -18,10 +20,7 @@ export async function filesWithDiffs(
   start: string,
   claimed: string,
 ): Promise<readonly DifferingFile[]> {
-  const [before, after] = [await listTree(git, start), await listTree(git, claimed)];
-  const names = [...new Set([...before.keys(), ...after.keys()])]
-    .filter((name) => before.get(name) !== after.get(name))
-    .toSorted();
+  const names = [...(await compareTrees(git, start, claimed)).keys()].toSorted();
   if (names.length === 0) return [];
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -68,48 +67,33 @@ export async function lookIn(
   criteria: readonly CitedCriterion[],
   { place, below }: { readonly place: { readonly folder: string }; readonly below: string },
 ): Promise<(path: string) => AtPath> {
-  const follow = await followerIn(git, tree);
+  const { linked } = await treeReader(git, tree);
+  const behindLinks = (path: string): TreePath => linked(path).at(-1) ?? '';
   const roots = [place.folder, realPath(place.folder)];
   const cited = criteria.flatMap(({ where }) =>
     where.flatMap((each) => citedPaths(each, { roots, below })),
   );
-  const entries = cited.flatMap((path) => {
-    const name = follow(asTreePath(path));
-    const entry = name === null ? undefined : tree.get(name);
-    return entry === undefined || entry.startsWith('160000 ') ? [] : [entry];
-  });
-  const contents = await readEntries(git, entries);
-  return (path) => {
-    const name = follow(asTreePath(path));
-    if (name === null || name === '') return { kind: 'other' };
-    const entry = tree.get(name);
-    if (entry === undefined) return isFolder(tree, name) ? { kind: 'other' } : { kind: 'nothing' };
-    const content = contents.get(entry);
-    return content === undefined ? { kind: 'other' } : { kind: 'file', lines: linesIn(content) };
-  };
-}
-
-/** Returns a function that follows the symbolic links of a tree; null if one leads out of it. */
-async function followerIn(
-  git: PrivateGit,
-  tree: ReadonlyMap<TreePath, string>,
-): Promise<(name: TreePath) => TreePath | null> {
-  const links = [...tree].filter(([, entry]) => entry.startsWith('120000 '));
-  const targets = await readEntries(
+  const entries = cited.flatMap((path) => tree.get(behindLinks(path)) ?? []);
+  const contents = await readEntries(
     git,
-    links.map(([, entry]) => entry),
+    entries.filter((entry) => entry.startsWith('100')),
   );
-  const byName = new Map(
-    links.map(([name, entry]) => [name, targets.get(entry)?.toString('latin1') ?? '']),
-  );
-  return (name) => throughLinks(name, (each) => byName.get(each) ?? null);
+  return (path) => {
+    const name = behindLinks(path);
+    const entry = tree.get(name);
+    const content = entry === undefined ? undefined : contents.get(entry);
+    if (content !== undefined) return { kind: 'file', lines: linesIn(content) };
+    // Nobody knows what is outside of the tree.
+    const isOther = entry !== undefined || /^(?:\/|\.\.(?:\/|$)|$)/.test(name);
+    return { kind: isOther || isFolder(tree, name) ? 'other' : 'nothing' };
+  };
 }
 
 /** Whether a tree has files below a path, or a submodule that could have it. */
 function isFolder(tree: ReadonlyMap<TreePath, string>, name: TreePath): boolean {
   for (const [each, entry] of tree) {
     if (each.startsWith(`${name}/`)) return true;
-    if (entry.startsWith('160000 ') && name.startsWith(`${each}/`)) return true;
+    if (isRepository(entry) && name.startsWith(`${each}/`)) return true;
   }
   return false;
 }

@@ -1,7 +1,7 @@
 import { appendFileSync, lutimesSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeciderName } from '../../core/proof/decider-names.ts';
-import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { type FreshCheckout, makeFreshCheckout } from '../branches/fresh-checkout.ts';
 import { isThere } from '../files/file-kinds.ts';
 import { isInside, realPath } from '../files/real-path.ts';
@@ -94,9 +94,7 @@ async function bringIgnored(
   const brought = [...(await filesThatAre(here, 'ignored')).filter(isBelow), ...leftOut].filter(
     (name) => !isDeciderName(name) || asAtStart.has(asText(name)),
   );
-  const submodules = [...tree].flatMap(([name, entry]) =>
-    entry.startsWith('160000 ') ? [name] : [],
-  );
+  const submodules = [...tree].flatMap(([name, entry]) => (isRepository(entry) ? [name] : []));
   const places = { root: realPath(root), folder: realPath(checkout.folder) };
   const copies = examCopies(places, isOwn, mostBytes);
   // Small ones first, so that what is linked is as little as can be.

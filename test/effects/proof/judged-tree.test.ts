@@ -42,22 +42,31 @@ test('a diff is that of its file, whatever the work has written into files and a
 });
 
 test('a cited place is found behind a link of the tree', async () => {
-  const { folder, git } = await makeRepository({ 'lib/a.ts': 'one\ntwo\n' });
-  symlinkSync('lib', join(folder, 'src'));
-  symlinkSync('../outside', join(folder, 'out'));
+  const { folder, git } = await makeRepository({ 'lib/a.ts': 'one\ntwo\n', 'docs/api.md': 'one' });
+  const links = {
+    ...{ src: 'lib', 'lib/up': '../docs', 'docs/again': '../src/./a.ts', root: '.' },
+    ...{ out: '../outside', absolute: '/etc', one: 'two', two: 'one' },
+  };
+  for (const [name, target] of Object.entries(links)) symlinkSync(target, join(folder, name));
   git('add', '-A');
   git('commit', '-qm', 'links');
   const { own } = await snapshotsOf(folder);
   const tree = await listTree(own, git('rev-parse', 'HEAD^{tree}').trim());
-  const where = ['src/a.ts', 'src', 'src/b.ts', 'out/a.ts'].map((file) => ({
-    ...{ file, line: null, missing: false },
-  }));
+  const found = {
+    'src/a.ts': { kind: 'file', lines: 2 },
+    'src/up/api.md': { kind: 'file', lines: 1 },
+    'docs/again': { kind: 'file', lines: 2 },
+    'root/src/a.ts': { kind: 'file', lines: 2 },
+    src: { kind: 'other' },
+    root: { kind: 'other' },
+    'src/b.ts': { kind: 'nothing' },
+    out: { kind: 'other' },
+    'out/a.ts': { kind: 'other' },
+    'absolute/passwd': { kind: 'other' },
+    one: { kind: 'other' },
+  };
+  const where = Object.keys(found).map((file) => ({ file, line: null, missing: false }));
   const cited = [{ id: 'c1', text: 't', verdict: 'met' as const, evidence: '', where }];
   const look = await lookIn(own, tree, cited, { place: { folder }, below: '' });
-  expect(where.map(({ file }) => look(file))).toEqual([
-    { kind: 'file', lines: 2 },
-    { kind: 'other' },
-    { kind: 'nothing' },
-    { kind: 'other' },
-  ]);
+  expect(Object.fromEntries(where.map(({ file }) => [file, look(file)]))).toEqual(found);
 });
