@@ -2,14 +2,13 @@ import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { removeFreshCheckout } from '../../src/effects/branches/fresh-checkout.ts';
-import { gitWith } from '../../src/effects/git/open-repository.ts';
 import { runShellCommand } from '../../src/effects/processes/shell-command.ts';
 import type { CheckPlace } from '../../src/effects/proof/check-place.ts';
 import { checkClean } from '../../src/effects/proof/clean-checkout.ts';
 import { findDeciders, lookAtDeciders } from '../../src/effects/proof/decider-look.ts';
 import { sitOldExam } from '../../src/effects/proof/old-exam.ts';
 import { PATIENCE_MS } from './patience.ts';
-import { bytesBelow, type Files, GIT_ENV, gitIn, makeRepository, put } from './repository.ts';
+import { bytesBelow, type Files, gitIn, makeRepository, put } from './repository.ts';
 import { snapshotsOf } from './snapshots.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -38,12 +37,11 @@ export async function makeExam(
   const { own, take } = await snapshotsOf(folder, { maxBytes: 1_000_000 });
   const start = (await take('0')).tree;
   const atStart = await findDeciders({ git: own, checks, folder: below }, start);
-  const outer = gitWith(GIT_ENV);
   const examFolder = join(await tempFolder(), 'r.ralph', 't.exam');
   const cleanFolder = examFolder.replace(/exam$/, 'clean');
   // One that failed stays, with its folder for temporary files.
   onTestFinished(() => removeFreshCheckout(cleanFolder));
-  const common = { git: own, outer, below, isOwn: () => false, ...options };
+  const common = { git: own, below, isOwn: () => false, ...options };
 
   const run = (command: string, { cwd, temporary }: Omit<CheckPlace, 'folder'>) =>
     runShellCommand(command, '', {
@@ -74,7 +72,7 @@ export async function makeExam(
     });
   const head = () => git('rev-parse', 'HEAD');
   return {
-    ...{ folder, git, own, outer, start, atStart, examFolder, cleanFolder, claim, look, head, run },
+    ...{ folder, git, own, start, atStart, examFolder, cleanFolder, claim, look, head, run },
     /** What the old exam says of the claim, and what was found bent. */
     async judge(changes: Changed) {
       const claimed = await claim(changes);

@@ -16,7 +16,6 @@ import { laterBy } from '../../core/task/task-state.ts';
 import { claimLanding } from '../../effects/branches/landing-claim.ts';
 import { inOwnTree } from '../../effects/branches/own-tree.ts';
 import { realPath } from '../../effects/files/real-path.ts';
-import { gitWith } from '../../effects/git/open-repository.ts';
 import { withFrozenCriteria } from '../../effects/plan/run-plan.ts';
 import { readStoredPrompt, requireStoredRun } from '../../effects/plan/stored-settings.ts';
 import { watchSignals } from '../../effects/processes/signals.ts';
@@ -69,7 +68,6 @@ export async function judgeTask(task: TaskToJudge): Promise<JudgeVerdict> {
       {
         plan: isOwnTree ? { ...plan, cwd: inOwnTree(own, plan.cwd) } : plan,
         ...{ judge, git, start, tree, folder, stops, warn },
-        outer: gitWith(plan.env, undefined, stops.hurry),
         head: store.head?.commit ?? null,
         iteration: state.metrics.iterations,
         stateFile: paths.stateFile,

@@ -145,21 +145,23 @@ interface Repetition extends ProofToRepeat {
 }
 
 async function repeatWatched(proof: Repetition, stops: SignalWatch): Promise<Repeated> {
-  const outer = gitWith(proof.env, undefined, stops.hurry);
-  const repository = await repositoryOf(proof, outer);
-  const tree = await findTree(proof.facts, repository, outer);
+  const { signal, hurry } = stops;
+  const anywhere = gitWith(proof.env, undefined, hurry);
+  const repository = await repositoryOf(proof, anywhere);
+  const tree = await findTree(proof.facts, repository, anywhere);
   const scratch = path.join(repository.commonDir, 'ralph', 'proof-git');
   const folder = proof.gitFolder ?? scratch;
   const stopped = new CommandError('It was stopped before the checks had ended.');
   let ended: (() => void) | null = null;
   try {
-    ended = await claimLanding(repository, stops.signal, proof.onWait);
+    ended = await claimLanding(repository, signal, proof.onWait);
     if (ended === null) throw stopped;
     // A killed ralph may have left it.
     rmSync(scratch, { recursive: true, force: true });
-    const options = { folder, repository, env: proof.env, timeoutMs: GIT_TIMEOUT_MS };
-    const repeated = await runIn(openPrivateGit(options), tree, proof, outer, stops);
-    if (stops.signal.aborted) throw stopped;
+    const limits = { env: proof.env, timeoutMs: GIT_TIMEOUT_MS, signal: hurry };
+    const git = openPrivateGit({ folder, repository, ...limits });
+    const repeated = await runIn(git, tree, proof, stops);
+    if (signal.aborted) throw stopped;
     return repeated;
   } catch (error) {
     if (!(error instanceof GitError) && errorCode(error) === '') throw error;
@@ -179,7 +181,6 @@ async function runIn(
   git: PrivateGit,
   tree: string,
   proof: Repetition,
-  outer: Git,
   stops: SignalWatch,
 ): Promise<Repeated> {
   const { facts, name, vault, stateDir, env, runId } = proof;
@@ -206,9 +207,9 @@ async function runIn(
     return { results, differences: differencesFrom(facts, results, deciders) };
   };
   const end = await checkClean({
-    ...{ git, outer, tree, below, setup, check },
-    folder: await checkoutFolder(git, `${name}.again`, outer),
-    head: await headFor(facts, tree, gitAt(outer, repository.root)),
+    ...{ git, tree, below, setup, check },
+    folder: await checkoutFolder(git, `${name}.again`),
+    head: await headFor(facts, tree, gitAt(git.anywhere, repository.root)),
     copy: { from: path.join(repository.root, below), globs: copy },
     isOwn: ownFiles(vault, stateDir),
     run: async (command, place) => runShellCommand(command, '', await optionsIn(place)),

@@ -7,14 +7,12 @@ import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { SignalWatch } from '../../effects/processes/signals.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
-import { gitOfRun } from '../proof/examined-task.ts';
 import { type JudgedClaim, judgeTree } from './judging.ts';
 
 /** A task whose claim is judged. */
 interface JudgedTask extends Pick<JudgedClaim, 'kindOf' | 'iteration'> {
   readonly run: {
     readonly plan: RunPlan;
-    readonly driver: { readonly run_id: string };
     readonly paths: { readonly folder: string; readonly stateFile: string };
     readonly stops: SignalWatch;
     readonly warn: (sentence: string) => void;
@@ -45,10 +43,9 @@ export async function judgeClaim(task: JudgedTask, told: ToJudge): Promise<Judge
     return { ...known, calls: 0, usage: NO_USAGE, trouble: null };
   }
   const head = keeper.store.head?.commit ?? null;
-  const outer = gitOfRun(run);
   const answer = await judgeTree(
     {
-      ...{ plan, judge, git: keeper.git, outer, start, tree, head, iteration, kindOf },
+      ...{ plan, judge, git: keeper.git, start, tree, head, iteration, kindOf },
       ...{ folder: paths.folder, stateFile: paths.stateFile, stops, warn },
       sandbox: task.sandbox,
     },

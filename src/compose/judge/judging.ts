@@ -31,7 +31,6 @@ import {
   makeFreshCheckout,
 } from '../../effects/branches/fresh-checkout.ts';
 import { realPath } from '../../effects/files/real-path.ts';
-import type { Git } from '../../effects/git/git.ts';
 import type { PrivateGit } from '../../effects/git/private-git.ts';
 import { asText } from '../../effects/git/tree-path.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
@@ -52,8 +51,6 @@ export interface JudgedClaim {
   readonly plan: JudgedPlan;
   readonly judge: Judge;
   readonly git: PrivateGit;
-  /** Git outside of ralph's own folder. */
-  readonly outer: Git;
   /** The tree of the start. */
   readonly start: string;
   readonly tree: string;
@@ -99,12 +96,12 @@ async function judgeInCheckout(
   told: ToJudge,
   spent: Spent,
 ): Promise<JudgeAnswer> {
-  const { plan, git, outer, start, tree, head } = claim;
+  const { plan, git, start, tree, head } = claim;
   const [ofStart, claimed] = [await listTree(git, start), await listTree(git, tree)];
   const changes = instructionsOfStart(ofStart, claimed);
   const checkout = await makeFreshCheckout({
-    ...{ git, outer, head, tree },
-    folder: await checkoutFolder(git, `${plan.taskId}.judge`, outer),
+    ...{ git, head, tree },
+    folder: await checkoutFolder(git, `${plan.taskId}.judge`),
     changes,
   });
   try {

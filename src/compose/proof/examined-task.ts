@@ -1,8 +1,6 @@
 import path from 'node:path';
 import type { NamedPlace } from '../../core/proof/check-places.ts';
 import { isInside, realPath } from '../../effects/files/real-path.ts';
-import type { Git } from '../../effects/git/git.ts';
-import { gitWith } from '../../effects/git/open-repository.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { SignalWatch } from '../../effects/processes/signals.ts';
 import type { DecidersOfTree } from '../../effects/proof/decider-look.ts';
@@ -13,8 +11,6 @@ import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 /** The run whose claims are examined. */
 interface ExaminedRun {
   readonly plan: RunPlan;
-  /** The id marks the processes of the run. */
-  readonly driver: { readonly run_id: string };
   readonly stops: SignalWatch;
   /** Tells a person. */
   readonly warn: (sentence: string) => void;
@@ -44,11 +40,6 @@ export interface Examined extends ExaminedTask {
 /** Returns the folder that checks run in, relative to the root of the work tree; empty for the root, or outside git. */
 export function belowRoot({ run, keeper }: ExaminedTask): string {
   return keeper === null ? '' : path.relative(keeper.git.repository.root, realPath(run.plan.cwd));
-}
-
-/** Returns git as the run asks it. */
-export function gitOfRun({ plan, driver, stops }: ExaminedRun): Git {
-  return gitWith(plan.gitEnv, driver.run_id, stops.hurry);
 }
 
 /** Returns how checks may name the work tree, and the folder that they run in. */

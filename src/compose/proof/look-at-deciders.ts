@@ -17,7 +17,6 @@ import {
   belowRoot,
   type Examined,
   type ExaminedTask,
-  gitOfRun,
   placesOf,
   programsInTree,
 } from './examined-task.ts';
@@ -116,8 +115,8 @@ export async function lookAtIgnored(task: ExaminedTask) {
   const { run, keeper } = task;
   const { ignored } = task.atStart;
   if (keeper === null || ignored === null) return { bent: [], asAtStart: new Set<string>() };
-  const { root } = keeper.git.repository;
-  const now = await markIgnoredDeciders(root, gitOfRun(run));
+  const { anywhere, repository } = keeper.git;
+  const now = await markIgnoredDeciders(repository.root, anywhere);
   const isAccepted = accepting(run.plan.settings.acceptChanged, belowRoot(task));
   const bent = bentIgnored(ignored, now, isAccepted);
   const changed = new Set(bent.map((each) => (each.kind === 'file' ? each.path : '')));

@@ -16,13 +16,7 @@ import { sitOldExam } from '../../effects/proof/old-exam.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { confinedToCheckout } from '../sandbox/confined-to.ts';
 import { runCheck } from './checks.ts';
-import {
-  belowRoot,
-  type Examined,
-  type ExaminedTask,
-  gitOfRun,
-  placesOf,
-} from './examined-task.ts';
+import { belowRoot, type Examined, type ExaminedTask, placesOf } from './examined-task.ts';
 import { compare, lookAtIgnored } from './look-at-deciders.ts';
 
 /** Runs the checks on the claimed work with the deciders and the tests of the start. */
@@ -95,10 +89,8 @@ function withPlaceOf(task: ExaminedTask, { folder }: CheckPlace): ExaminedTask {
 async function checkoutOf({ run, keeper }: ExaminedTask, name: 'exam' | 'clean') {
   if (keeper === null) throw new Error('the task has no snapshots');
   const { plan } = run;
-  const outer = gitOfRun(run);
   return {
-    outer,
-    folder: await checkoutFolder(keeper.git, `${plan.taskId}.${name}`, outer),
+    folder: await checkoutFolder(keeper.git, `${plan.taskId}.${name}`),
     head: keeper.store.head?.commit ?? null,
     isOwn: ownFiles(plan.vault, plan.stateDir),
   };

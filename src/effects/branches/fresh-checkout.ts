@@ -35,8 +35,6 @@ import { treesBeside } from './own-tree.ts';
 export interface FreshCheckoutRequest {
   /** The git that keeps the task's snapshots: it knows the tree. */
   readonly git: PrivateGit;
-  /** Git outside of ralph's own folder. */
-  readonly outer: Git;
   /** The place that `checkoutFolder` returns: whatever is there is removed. */
   readonly folder: string;
   /** The commit for its HEAD; null before the first one. */
@@ -59,7 +57,7 @@ export interface FreshCheckout {
  * system's error; then nothing of it remains.
  */
 export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<FreshCheckout> {
-  const { folder, outer, head } = request;
+  const { git, folder, head } = request;
   const remove = (): void => removeFreshCheckout(folder);
   remove();
   try {
@@ -70,7 +68,7 @@ export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<
     await makeRepository(folder, request);
     await writeFiles(folder, request);
     if (head !== null) {
-      const inside = gitAt(outer, folder);
+      const inside = gitAt(git.anywhere, folder);
       await readIntoIndex(inside, 'HEAD');
       await refreshIndex(inside);
     }
@@ -108,8 +106,8 @@ function temporaryName(folder: string): string {
  * Returns the place for a checkout of a task, such as `fix-login.exam-3f9a1c04d2e1` in the folder beside the repository:
  * the mark stands for the task's own folder, so that nobody else's is called so.
  */
-export async function checkoutFolder(git: PrivateGit, name: string, outer: Git): Promise<string> {
-  const trees = await treesBeside(git.repository, outer);
+export async function checkoutFolder(git: PrivateGit, name: string): Promise<string> {
+  const trees = await treesBeside(git.repository, git.anywhere);
   return path.join(trees, `${name}-${markOf(git.folder)}`);
 }
 
@@ -120,7 +118,7 @@ function markOf(folder: string): string {
 /** Writes the files of a repository without any git: no template, no hook, no configuration but this. */
 async function makeRepository(
   folder: string,
-  { git: { repository }, outer, head }: FreshCheckoutRequest,
+  { git: { repository, anywhere }, head }: FreshCheckoutRequest,
 ): Promise<void> {
   const gitDir = path.join(folder, '.git');
   const put = (name: string, content: string | Uint8Array): void => {
@@ -130,7 +128,7 @@ async function makeRepository(
   mkdirSync(path.join(gitDir, 'refs'));
   put('objects/info/alternates', `${alternate(repository.objects)}\n`);
   const isSha256 = repository.hash === 'sha256';
-  const remotes = await remotesOf(repository, outer);
+  const remotes = await remotesOf(repository, anywhere);
   put(
     'config',
     Buffer.from(
@@ -143,7 +141,7 @@ async function makeRepository(
     ),
   );
   put('HEAD', head === null ? 'ref: refs/heads/main\n' : `${head}\n`);
-  const refs = await listRefs(gitAt(outer, repository.root));
+  const refs = await listRefs(gitAt(anywhere, repository.root));
   const shown = refs.filter(({ name }) => !/^refs\/(?:ralph\/|stash$)/.test(name));
   put(
     'packed-refs',
@@ -163,9 +161,9 @@ async function makeRepository(
  * Returns the remotes, so that tools that ask for a URL find it. Git resolves the relative URL of a submodule by that of
  * `origin`, or without one by where the repository is: it leads where it leads there.
  */
-async function remotesOf({ root, commonDir }: Repository, outer: Git) {
+async function remotesOf({ root, commonDir }: Repository, git: Git) {
   const place = path.basename(commonDir) === '.git' ? path.dirname(commonDir) : root;
-  const listed = await remoteUrls(gitAt(outer, root));
+  const listed = await remoteUrls(gitAt(git, root));
   const remotes = listed.map(({ name, url }) => ({ name, url: urlFrom(place, url) }));
   const hasOrigin = remotes.some(({ name }) => name === 'origin');
   return hasOrigin ? remotes : [...remotes, { name: 'origin', url: asTreePath(place) }];

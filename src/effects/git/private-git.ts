@@ -31,6 +31,8 @@ export interface PrivateGit {
   readonly own: Git;
   /** Git on the user's repository itself, for its refs and its index. */
   readonly users: Git;
+  /** Git in any folder, as the user has it. */
+  readonly anywhere: Git;
   /**
    * Has git print how two trees differ to the standard output of this process, as `git diff` does, or with how many
    * lines in each file. Resolves to its exit code.
@@ -81,7 +83,8 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
     }
   };
   putRight();
-  const base = hearing(gitIn(repository.root, { env, runId, timeoutMs, signal }), (command) => {
+  const anywhere = gitIn(repository.root, { env, runId, timeoutMs, signal });
+  const base = hearing(anywhere, (command) => {
     git.unanswered = command;
   });
   const durable = withTree(
@@ -100,6 +103,7 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
       return askGit(own, args, extras);
     }),
     users: withPlaces(durable, { GIT_DIR: repository.gitDir }),
+    anywhere,
     showDiff(from, to, asStat) {
       putRight();
       // A submodule's own configuration could name programs: only its commits are shown.

@@ -1,14 +1,11 @@
 import type { CommandResult } from '../../core/completion/command-result.ts';
 import { copyFiles } from '../branches/copy-files.ts';
 import { makeFreshCheckout } from '../branches/fresh-checkout.ts';
-import type { Git } from '../git/git.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { type CheckPlace, placeIn } from './check-place.ts';
 
 export interface CleanCheckoutRequest<T> {
   readonly git: PrivateGit;
-  /** Git outside of ralph's own folder. */
-  readonly outer: Git;
   /** Absolute path of the checkout. */
   readonly folder: string;
   /** The commit for its HEAD; null before the first one. */
@@ -41,12 +38,12 @@ export type CleanCheck<T> = { readonly idle: readonly string[] } & (
  * copied. Rejects with a `GitError` or the system's error if it cannot be made.
  */
 export async function checkClean<T>(request: CleanCheckoutRequest<T>): Promise<CleanCheck<T>> {
-  const { git, outer, folder, head, tree, below, copy, isOwn, setup, run, check } = request;
-  const checkout = await makeFreshCheckout({ git, outer, folder, head, tree });
+  const { git, folder, head, tree, below, copy, isOwn, setup, run, check } = request;
+  const checkout = await makeFreshCheckout({ git, folder, head, tree });
   try {
     const place = placeIn(checkout, below);
     const places = { from: copy.from, to: place.cwd, root: checkout.folder };
-    const { idle } = await copyFiles({ ...places, globs: copy.globs, git: outer, isOwn });
+    const { idle } = await copyFiles({ ...places, globs: copy.globs, git: git.anywhere, isOwn });
     const result = setup === null ? null : await run(setup, place);
     if (result !== null && result.exitCode !== 0) {
       return { kind: 'setup-failed', result, folder: checkout.folder, idle };

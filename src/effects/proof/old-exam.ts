@@ -5,7 +5,7 @@ import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts'
 import { type FreshCheckout, makeFreshCheckout } from '../branches/fresh-checkout.ts';
 import { isThere } from '../files/file-kinds.ts';
 import { isInside, realPath } from '../files/real-path.ts';
-import { type Git, gitAt } from '../git/git.ts';
+import { gitAt } from '../git/git.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { filesThatAre } from '../git/questions/index-files.ts';
 import { asText, type TreePath } from '../git/tree-path.ts';
@@ -25,8 +25,6 @@ import { examCopies, MOST_BYTES, sizeBelow } from './exam/exam-copies.ts';
 
 export interface OldExamRequest<T> {
   readonly git: PrivateGit;
-  /** Git outside of ralph's own folder. */
-  readonly outer: Git;
   /** Absolute path of the checkout. */
   readonly folder: string;
   /** The commit of HEAD in the work tree; null before the first one. */
@@ -50,10 +48,10 @@ export interface OldExamRequest<T> {
  * the system's error if it cannot be made.
  */
 export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
-  const { git, outer, folder, head, claimed, undone, below, check } = request;
+  const { git, folder, head, claimed, undone, below, check } = request;
   const changes = new Map<TreePath, TreeEntry>();
   for (const [name, how] of undone) if (how.kind === 'entry') changes.set(name, how.entry);
-  const checkout = await makeFreshCheckout({ git, outer, folder, head, tree: claimed, changes });
+  const checkout = await makeFreshCheckout({ git, folder, head, tree: claimed, changes });
   try {
     for (const [name, how] of undone) {
       if (how.kind === 'text') writeText(checkout, name, how.text);
@@ -80,10 +78,10 @@ function writeText({ folder }: FreshCheckout, name: TreePath, text: string): voi
 /** Returns what could only be linked. */
 async function bringIgnored(
   checkout: FreshCheckout,
-  { git, outer, claimed, isOwn, asAtStart = new Set(), mostBytes }: OldExamRequest<unknown>,
+  { git, claimed, isOwn, asAtStart = new Set(), mostBytes }: OldExamRequest<unknown>,
 ): Promise<readonly string[]> {
   const { root } = git.repository;
-  const here = gitAt(outer, root);
+  const here = gitAt(git.anywhere, root);
   const isBelow = (name: TreePath): boolean => name !== './';
   const tree = await listTree(git, claimed);
   // Files that are too large for a snapshot, or that the user keeps out of it.

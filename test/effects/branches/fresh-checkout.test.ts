@@ -35,7 +35,7 @@ describe('a fresh checkout', () => {
     const tree = await task.claim({ 'new é.txt': 'new\n', 'crlf.txt': 'a\r\nc\n' });
     const before = untouched(task.folder);
     const checkout = await makeFreshCheckout({
-      ...{ git: task.own, outer: task.outer, folder: task.cleanFolder, head: task.head(), tree },
+      ...{ git: task.own, folder: task.cleanFolder, head: task.head(), tree },
     });
     const { node_modules: _, ...expected } = filesOf(task.folder);
     expect(filesOf(checkout.folder)).toEqual(expected);
@@ -58,7 +58,7 @@ describe('a fresh checkout', () => {
     const tree = await task.claim({ 'a.txt': 'changed\n', 'new.txt': 'new\n' });
     const before = untouched(task.folder);
     const checkout = await makeFreshCheckout({
-      ...{ git: task.own, outer: task.outer, folder: task.cleanFolder, head: task.head(), tree },
+      ...{ git: task.own, folder: task.cleanFolder, head: task.head(), tree },
     });
     const git = gitIn(checkout.folder);
     expect(git('describe', '--tags')).toBe('v1');
@@ -82,10 +82,10 @@ describe('a fresh checkout', () => {
     const linked = `${task.folder}-linked`;
     task.git('worktree', 'add', '-q', linked);
     const urls = async (root: string) => {
-      const { repository, git: outer } = await checkoutsOf(root);
+      const { repository } = await checkoutsOf(root);
       const git = { ...task.own, repository };
       const checkout = await makeFreshCheckout({
-        ...{ git, outer, folder: task.cleanFolder, head: task.head(), tree: task.start },
+        ...{ git, folder: task.cleanFolder, head: task.head(), tree: task.start },
       });
       const listed = gitIn(checkout.folder)('config', '--get-regexp', '^remote\\..*\\.url$');
       checkout.remove();
@@ -107,7 +107,6 @@ describe('a fresh checkout', () => {
     const request = {
       ...{
         git: task.own,
-        outer: task.outer,
         folder: task.cleanFolder,
         head: null,
         tree: task.start,
@@ -119,8 +118,7 @@ describe('a fresh checkout', () => {
     expect(Object.keys(filesOf(second.folder))).toEqual(['.gitignore', 'a.txt']);
     expect(existsSync(first.temporary)).toBe(false);
     second.remove();
-    const folderOf = (folder: string) =>
-      checkoutFolder({ ...task.own, folder }, 't.clean', task.outer);
+    const folderOf = (folder: string) => checkoutFolder({ ...task.own, folder }, 't.clean');
     const [one, other] = [await folderOf('/vault/t/git'), await folderOf('/other/t/git')];
     expect(dirname(one)).toBe(`${task.folder}.ralph`);
     expect(one).toBe(await folderOf('/vault/t/git'));
@@ -132,7 +130,6 @@ describe('a fresh checkout', () => {
     const checkout = await makeFreshCheckout({
       ...{
         git: task.own,
-        outer: task.outer,
         folder: task.cleanFolder,
         head: null,
         tree: task.start,
@@ -156,7 +153,6 @@ describe('a fresh checkout', () => {
     const tree = '1'.repeat(40);
     const request = {
       git: task.own,
-      outer: task.outer,
       folder: task.cleanFolder,
       head: null,
       tree,
