@@ -30,9 +30,7 @@ export function oldExam(task: Examined, checks: readonly Check[]): Promise<Rerun
  */
 export function startTests(task: Examined, checks: readonly Check[]): Promise<Rerun> {
   return examOf(task, checks, ({ undoneTests, bent }) =>
-    bent.length > 0
-      ? undoneTests
-      : new Map([...undoneTests].filter(([, how]) => how.kind !== 'entry' || how.entry !== null)),
+    bent.length > 0 ? undoneTests : new Map([...undoneTests].filter(([, entry]) => entry !== null)),
   );
 }
 

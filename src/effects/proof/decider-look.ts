@@ -9,6 +9,7 @@ import type { ChangedDecider, ChangedTestFile } from '../../core/proof/findings.
 import { toolSection } from '../../core/proof/tool-section.ts';
 import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from '../git/private-git.ts';
+import { writeBlob } from '../git/questions/objects.ts';
 import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import { listTree, readEntries } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
@@ -43,16 +44,11 @@ export interface DecidersOfTree {
   readonly texts: ReadonlyMap<string, string | null>;
 }
 
-/** What a path gets back for the old exam. */
-type Undone =
-  | { readonly kind: 'entry'; readonly entry: TreeEntry }
-  | { readonly kind: 'text'; readonly text: string };
-
 export interface DeciderLook {
   /** In order of their paths. Never a program: see `switchedPrograms`. */
   readonly bent: readonly ChangedDecider[];
-  /** What differs of deciders and test files, and how it was at the start. */
-  readonly undone: ReadonlyMap<TreePath, Undone>;
+  /** What the old exam puts back of deciders and test files that differ; null removes a path. */
+  readonly undone: ReadonlyMap<TreePath, TreeEntry>;
   /** Test files that stood at the start and were changed or removed. */
   readonly changedTestFiles: readonly string[];
   /** Those of them that no flag accepts. */
@@ -60,7 +56,7 @@ export interface DeciderLook {
   /** Test files that are new or changed. */
   readonly touchedTests: number;
   /** The part of `undone` that is test files. */
-  readonly undoneTests: ReadonlyMap<TreePath, Undone>;
+  readonly undoneTests: ReadonlyMap<TreePath, TreeEntry>;
   /** What decides now. */
   readonly deciders: Deciders;
 }
@@ -162,6 +158,7 @@ export async function lookAtDeciders(request: DeciderLookRequest): Promise<Decid
   );
   const textOf = (entry: TreeEntry): string | null =>
     isPlain(entry) ? (contents.get(entry)?.toString() ?? '') : null;
+  const written = async (text: string) => `100644 ${await writeBlob(git.own, text)}`;
   const packageJsons = new Map(atStart.packageJsons);
   for (const path of paths.filter(isPackageJson)) {
     const text = textOf(difference.get(path)?.to ?? null);
@@ -175,8 +172,8 @@ export async function lookAtDeciders(request: DeciderLookRequest): Promise<Decid
   const run = new Set(atStart.deciders.files.map(asTreePath));
   const isAccepted = accepting(acceptChanged, folder);
   const bent: ChangedDecider[] = [];
-  const undone = new Map<TreePath, Undone>();
-  const undoneTests = new Map<TreePath, Undone>();
+  const undone = new Map<TreePath, TreeEntry>();
+  const undoneTests = new Map<TreePath, TreeEntry>();
   const changedTestFiles: string[] = [];
   let touchedTests = 0;
   const openTestFiles: ChangedTestFile[] = [];
@@ -190,18 +187,17 @@ export async function lookAtDeciders(request: DeciderLookRequest): Promise<Decid
     if (isAccepted(name) || !(isDecider || isTest)) continue;
     const change = from === null ? 'new' : to === null ? 'removed' : 'changed';
     const file: ChangedDecider = { kind: 'file', path: name, change };
-    const before: Undone = { kind: 'entry', entry: from };
     const isReadable = isShared(path) && [from, to].every((each) => each === null || isPlain(each));
     if (isTest) {
       if (change === 'removed' && acceptFewer === true) continue;
       if (change !== 'new') openTestFiles.push({ path: name, change });
-      undone.set(path, before);
-      undoneTests.set(path, before);
+      undone.set(path, from);
+      undoneTests.set(path, from);
     } else if (!isReadable || run.has(path)) {
       bent.push(file);
       const [was, is] = isTsconfig(path) ? [textOf(from), textOf(to)] : [null, null];
       const text = was === null || is === null ? null : tsconfigAtStart(is, was);
-      undone.set(path, text === null ? before : { kind: 'text', text });
+      undone.set(path, text === null ? from : await written(text));
     } else {
       const [was, is] = [textOf(from), textOf(to)];
       const isSectionBent = sectionOf(path, was) !== sectionOf(path, is);
@@ -214,15 +210,15 @@ export async function lookAtDeciders(request: DeciderLookRequest): Promise<Decid
       const isStray = was === null && lines.size > 0;
       const text =
         isPackageJson(path) && is !== null && !isStray ? packageAtStart(is, was, lines) : null;
-      undone.set(path, text === null ? before : { kind: 'text', text });
+      undone.set(path, text === null ? from : await written(text));
     }
   }
-  const stood = [...undoneTests].flatMap(([path, how]) =>
-    how.kind === 'entry' && how.entry !== null ? [asText(path)] : [],
-  );
+  const stood = [...undoneTests].flatMap(([path, entry]) => (entry === null ? [] : asText(path)));
   const systems = { atStart: atStart.packageJsons, claimed: packageJsons };
-  for (const [name, text] of moduleSystemsOf(stood, systems))
-    for (const each of [undone, undoneTests]) each.set(asTreePath(name), { kind: 'text', text });
+  for (const [name, text] of moduleSystemsOf(stood, systems)) {
+    const entry = await written(text);
+    for (const each of [undone, undoneTests]) each.set(asTreePath(name), entry);
+  }
   return { bent, undone, undoneTests, changedTestFiles, openTestFiles, touchedTests, deciders };
 }
 

@@ -1,7 +1,7 @@
-import { appendFileSync, lutimesSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, lutimesSync, mkdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 import { isDeciderName } from '../../core/proof/decider-names.ts';
-import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { isRepository } from '../../core/snapshots/undo-plan.ts';
 import { type FreshCheckout, makeFreshCheckout } from '../branches/fresh-checkout.ts';
 import { isThere } from '../files/file-kinds.ts';
 import { isInside, realPath } from '../files/real-path.ts';
@@ -49,13 +49,9 @@ export interface OldExamRequest<T> {
  */
 export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
   const { git, folder, head, claimed, undone, below, check } = request;
-  const changes = new Map<TreePath, TreeEntry>();
-  for (const [name, how] of undone) if (how.kind === 'entry') changes.set(name, how.entry);
+  const changes = undone;
   const checkout = await makeFreshCheckout({ git, folder, head, tree: claimed, changes });
   try {
-    for (const [name, how] of undone) {
-      if (how.kind === 'text') writeText(checkout, name, how.text);
-    }
     const linked = await bringIgnored(checkout, request);
     try {
       return await check(placeIn(checkout, below));
@@ -66,13 +62,6 @@ export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
   } finally {
     checkout.remove();
   }
-}
-
-/** Writes a file anew: what the tree has there may be a link. */
-function writeText({ folder }: FreshCheckout, name: TreePath, text: string): void {
-  const place = path.join(folder, asText(name));
-  rmSync(place, { force: true });
-  writeFileSync(place, text);
 }
 
 /** Returns what could only be linked. */

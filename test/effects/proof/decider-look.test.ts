@@ -143,9 +143,8 @@ test.for<
   const task = await makeExam(files, { checks });
   const look = await task.look(await task.claim(work));
   expect(look.bent).toEqual(bent);
-  const putBack = [...look.undone].map(([name, how]) => {
-    if (how.kind === 'text') return [name, how.text.trim()];
-    const [, id] = how.entry?.split(' ') ?? [];
+  const putBack = [...look.undone].map(([name, entry]) => {
+    const [, id] = entry?.split(' ') ?? [];
     return [name, id === undefined ? null : task.git('cat-file', '-p', id)];
   });
   const expected = Object.entries(undone).map(([name, text]) => [name, text?.trim() ?? null]);

@@ -70,6 +70,12 @@ export async function blobOf(git: Git, id: string): Promise<Buffer | null> {
   return output === null ? null : Buffer.from(output, 'latin1');
 }
 
+/** Writes a file, to which nothing leads; returns its id. Rejects with a `GitError`. */
+export async function writeBlob(git: Git, text: string): Promise<string> {
+  const args = ['hash-object', '-w', '--stdin'];
+  return outputOf(await askGit(git, args, { input: Buffer.from(text) }));
+}
+
 /** Returns the id of the object that git would make of a file with this content; null if git fails. */
 export async function idAt(git: Git, name: string, content: Uint8Array): Promise<string | null> {
   const args = ['hash-object', '--stdin', `--path=${name}`];
