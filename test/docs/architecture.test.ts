@@ -22,7 +22,7 @@ const LEAVES = ['errors', 'task-errors', 'exit-codes', 'printed-command'];
 const ENDINGS = 'core/task/endings';
 
 /** The wings that only read and write files: other layers may use them, too. */
-const FILING = ['files', 'trust', 'lock', 'logs', 'state', 'vault', 'plan', 'claude'].map(
+const FILING = ['files', 'trust', 'lock', 'logs', 'state', 'vault', 'plan', 'claude', 'lists'].map(
   (wing) => `effects/${wing}`,
 );
 /** What else looks at the machine without starting an agent or a command of the user's. */

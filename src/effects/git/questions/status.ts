@@ -11,7 +11,7 @@ export interface TreeStatus {
   readonly names: readonly TreePath[];
 }
 
-export interface StatusOptions {
+interface StatusOptions {
   /** Whether what is not committed in a submodule counts. */
   readonly looksInside?: boolean;
   /** Whether each file of a folder that git does not know is named. */
